@@ -281,8 +281,32 @@ def test_one_picture_holds_several_tables_and_models(tmp_path: Path) -> None:
     # Two laws, two curves: each model reads the scenario of its own series.
     assert len(lines) == 2
     assert not np.array_equal(lines[0].get_ydata(), lines[1].get_ydata())
-    both = elephan.plots.xy({"sweep": swept, "frame": swept.table().to_pandas()}, "core.buffer_packets", "jain", by=[])
+    tables = {"sweep": swept, "frame": swept.table().to_pandas()}
+    both = elephan.plots.xy(tables, "core.buffer_packets", "jain", at={"flows[0].control": "reno"})
     assert [text.get_text() for text in both.legends[0].get_texts()] == ["sweep", "frame"]
+    # A line through both laws would mean nothing, whatever the table is.
+    for one in tables.values():
+        with pytest.raises(elephan.InputError, match=r"differ in flows\[0\].control \(reno, cubic\).*facet="):
+            elephan.plots.xy(one, "core.buffer_packets", "jain")
+
+
+def test_factors_have_panels_of_their_own(tmp_path: Path) -> None:
+    over = {"links[0].buffer": ["0.1 bdp", "1 bdp"], "flows[0].rtt": ["20 ms", "80 ms"], "flows[0].count": [1, 2]}
+    swept = elephan.sweep(SMALL, over=over, replications=1, store=tmp_path)
+    # Every point has another number of packets, and yet a line through both round-trip times is a zigzag.
+    with pytest.raises(elephan.InputError, match=r"differ in flows\[0\].rtt \(20 ms, 80 ms\)"):
+        elephan.plots.xy(swept, by="flows[0].count")
+    figure = elephan.plots.xy(swept, by="flows[0].count", facet="flows[0].rtt")
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["flows[0].rtt = 20 ms", "flows[0].rtt = 80 ms"]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["1", "2"]
+    assert figure.axes[0].get_ylim() == figure.axes[1].get_ylim()
+    colours = [[line.get_color() for line in axes.get_lines()] for axes in figure.axes]
+    assert colours[0] == colours[1]
+    with pytest.raises(elephan.InputError, match=r"no row has flows\[0\].count = 3; there are 1, 2"):
+        elephan.plots.xy(swept, at={"flows[0].count": 3})
+    many = {"run": list(range(13)), "buffer_packets": [1] * 13, "utilization": [0.5] * 13}
+    with pytest.raises(elephan.InputError, match="run has 13 values; at most 12 panels"):
+        elephan.plots.xy(many, facet="run")
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,10 @@ ROOT = SCENARIOS.parent
 
 SAMPLES = {
     "README.md": ("size", SCENARIOS / "hstcp-1g.toml", "--target", "utilization=0.95"),
+    "docs/guide/choosing-a-queue.md": (
+        *("size", SCENARIOS / "share-50m.toml", "--target", "utilization=0.95", "--laws", "reno,highspeed,cubic"),
+        *("--queues", "drop-tail,fq,codel"),
+    ),
 }
 """Pages whose first ``text`` block is the output of a command."""
 

@@ -6,18 +6,18 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from elephan.errors import UnitError
-from elephan.plots.size import stretch_towards_one
-from elephan.plots.style import COLOURS, NotebookFigure, house_style, legend_of, save, sign
+from elephan.pictures.figure import COLOURS, Axis, Series, colour
+from elephan.pictures.figure import Figure as Description
+from elephan.plots.pictures import stack
+from elephan.plots.style import house_style, save, sign
 from elephan.units import bits_per_second, octets, scaled, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from elephan.sweep import SweepResult
 
 PANELS = (
-    ("utilization", "utilization", 1.0),
-    ("queueing_delay_s", "queueing\ndelay [ms]", 1e3),
-    ("loss_ratio", "loss ratio", 1.0),
-    ("jain", "Jain's\nindex", 1.0),
+    ("utilization", "utilization", 1.0, 260),
+    ("queueing_delay_s", "queueing\ndelay [ms]", 1e3, 170),
+    ("loss_ratio", "loss ratio", 1.0, 170),
+    ("jain", "Jain's\nindex", 1.0, 130),
 )
-"""Metric, label, factor."""
+"""Metric, label, factor, height."""
 
 MOST_LINES = 14
 """More in one panel cannot be told apart."""
@@ -39,12 +39,8 @@ MOST_LINES = 14
 DECADE = 10.0
 """Values over more than that are shown by their ratio."""
 
-STYLES = ("o-", "s--")
-"""Of the lines, each with every colour."""
-
-
-PLAIN = FuncFormatter(lambda x, _: f"{x:g}")
-"""Numbers of a logarithmic axis, written out."""
+HIGHER = 0.08
+"""What a line more in the legend adds to the height of a picture [in]."""
 
 
 class LabelNumbers(NamedTuple):
@@ -102,20 +98,19 @@ def points_figure(points: Sequence[ResultPart], base: Scenario, title: str) -> F
     link = base.link_index(None)
     rows = [_measured(point, link) for point in points]
     lines = _lines(points, axis)
-    figure = NotebookFigure(figsize=(7.0, 6.4))
-    panels = figure.subplots(len(PANELS), 1, sharex=True, height_ratios=[2.6, 1.7, 1.7, 1.3])
-    for panel, (metric, name, factor) in zip(panels, PANELS, strict=True):
-        for i, (label, members) in enumerate(list(lines.items())[:MOST_LINES]):
-            x = np.array([axis.values[m] for m in members])
-            mean, half = (factor * np.array([rows[m][metric][k] for m in members], dtype=float) for k in (0, 1))
-            _line(panel, x, mean, half, label, i)
-        panel.set_ylabel(name)
-        _scale(panel, metric, factor, rows)
-    _across(panels, axis)
-    legend_of(panels[0], *panels[0].get_legend_handles_labels())
-    figure.suptitle(title, fontsize=9, fontweight="bold", x=0.005, ha="left")
+    shown, across, figures = list(lines.items())[:MOST_LINES], _across(axis), []
+    for metric, name, factor, height in PANELS:
+        values = [factor * row[metric][0] for row in rows if math.isfinite(row[metric][0])]
+        upright = _upright(metric, name, values)
+        series = [
+            _line(upright, label, i, np.array([axis.values[m] for m in members]),
+                  *(factor * np.array([rows[m][metric][k] for m in members], dtype=float) for k in (0, 1)))
+            for i, (label, members) in enumerate(shown)
+        ]  # fmt: skip
+        figures.append(Description(metric, name, "", across, upright, tuple(series), height=height))
+    figure = stack(figures, title, (7.0, 6.4 + HIGHER * max(0, len(shown) - 8)))
     hidden = f"{MOST_LINES} of {len(lines)} lines; " if len(lines) > MOST_LINES else ""
-    sign(figure, base, f"link {base.links[link]['name']}, {len(points)} points; {hidden}bands: 95 % intervals")
+    sign(figure, base, f"link {base.links[link]['name']}, {len(points)} points; {hidden}bars: 95 % intervals")
     return figure
 
 
@@ -226,33 +221,31 @@ def _label_text(name: str, value: object) -> str:
     return str(value) if isinstance(value, str) else f"{short} {value}"
 
 
-def _line(panel: Axes, x: NDArray[Any], mean: NDArray[Any], half: NDArray[Any], label: str, i: int) -> None:
-    colour = COLOURS[i % len(COLOURS)]
-    style = STYLES[i // len(COLOURS) % len(STYLES)]
-    panel.fill_between(x, mean - half, mean + half, color=colour, alpha=0.2, lw=0)
-    panel.plot(x, mean, style, color=colour, label=label, ms=3, clip_on=False, zorder=3)
+def _line(y: Axis, label: str, i: int, x: NDArray[Any], mean: NDArray[Any], half: NDArray[Any]) -> Series:
+    """One line, inside the axes whatever its values are."""
+    if y.scale == "log":
+        # What is none has no place there: the line has a gap.
+        mean = np.where(mean > 0, mean, np.nan)
+    low, high = (np.clip(end, y.low, y.high) for end in (mean - half, mean + half))
+    # As many colours as there are, then the same paler and dashed.
+    again = i >= len(COLOURS)
+    return Series(label, x, mean, low, high, colour(i), "both", dashed=again, faint=again)
 
 
-def _scale(panel: Axes, metric: str, factor: float, rows: Sequence[dict[str, tuple[float, float]]]) -> None:
-    values = [factor * row[metric][0] for row in rows if math.isfinite(row[metric][0])]
+def _upright(metric: str, name: str, values: Sequence[float]) -> Axis:
+    """The axis of a metric."""
     if metric == "utilization":
-        stretch_towards_one(panel, min(values, default=0.0))
-    elif metric == "jain":
-        panel.set_ylim(max(0.0, min(values, default=0.0) - 0.05), 1.0)
-    elif (positive := [value for value in values if value > 0]) and max(positive) > DECADE * min(positive):
-        panel.set_yscale("log")
-        panel.set_ylim(min(positive) / 2, 2 * max(positive))
-        panel.yaxis.set_major_formatter(PLAIN)
-    else:
-        panel.set_ylim(bottom=0.0)
+        return Axis(name, scale="share", low=min(0.5, *values, 1.0), high=1.0)
+    if metric == "jain":
+        return Axis(name, low=max(0.0, min(values, default=0.0) - 0.05), high=1.03)
+    positive = [value for value in values if value > 0]
+    if positive and max(positive) > DECADE * min(positive):
+        return Axis(name, scale="log", low=min(positive) / 2, high=2 * max(positive))
+    return Axis(name, low=0.0, high=1.1 * max(values, default=1.0) or 1.0)
 
 
-def _across(panels: Sequence[Axes], axis: LabelNumbers) -> None:
+def _across(axis: LabelNumbers) -> Axis:
     """The axis that all panels share."""
-    bottom = panels[-1]
     finite = [value for value in axis.values if math.isfinite(value)]
-    if min(finite) > 0 and max(finite) > DECADE * min(finite):
-        bottom.set_xscale("log")
-        bottom.xaxis.set_major_formatter(PLAIN)
-        bottom.xaxis.set_minor_formatter(NullFormatter())
-    bottom.set_xlabel(axis.title)
+    wide = min(finite) > 0 and max(finite) > DECADE * min(finite)
+    return Axis(axis.title, scale="log" if wide else "linear")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -48,6 +50,12 @@ WIDE = 20.0
 DECADES = 3.5
 """From which only powers of ten are named on an axis, or the names would touch."""
 
+MOST_PANELS, ACROSS = 12, 3
+"""Panels of one picture, and of one row."""
+
+_PLACE = re.compile(r"\[.+\]|^(?:duration|warmup|seed)$")
+"""Names of columns that are places of a scenario."""
+
 BUFFER, PREDICTED = "buffer_packets", ("utilization", "loss_ratio", "queueing_delay_s")
 """What models predict: these against that."""
 
@@ -60,6 +68,7 @@ class _Series:
     half: NDArray[np.float64]
     link: str
     scenario: Scenario | None
+    panel: str
 
 
 def xy(
@@ -68,6 +77,8 @@ def xy(
     y: str = "utilization",
     *,
     by: str | Sequence[str] = (),
+    facet: str = "",
+    at: Mapping[str, Any] | None = None,
     models: Sequence[str | RegistryEntry] = (),
     title: str = "",
 ) -> Figure:
@@ -83,6 +94,10 @@ def xy(
         ``bottleneck.utilization``.
     by : str or sequence of str
         Columns whose values tell series apart, such as a label of the sweep.
+    facet : str
+        Column of which each value has a panel of its own, at most twelve; all have the same axes.
+    at : mapping of str to value
+        Only rows that have these values in these columns.
     models : sequence of str or RegistryEntry
         Analytic models of `elephan.models` that predict links. Of sweeps, whose scenarios they read, and for
         utilization, loss or delay against the buffer.
@@ -96,7 +111,8 @@ def xy(
     Raises
     ------
     InputError
-        If there is no such column or model, or a model is asked for what it does not predict.
+        If there is no such column, value or model; if a model is asked for what it does not predict; if points of one
+        series differ in something else than `x` of which nobody was told: a line through them would mean nothing.
 
     Examples
     --------
@@ -107,20 +123,36 @@ def xy(
     """
     named = _named(data)
     by = (by,) if isinstance(by, str) else tuple(by)
-    series = [one for label, table in named.items() for one in _split(label, table, x, y, by)]
+    series = [one for label, table in named.items() for one in _split(label, table, x, y, by, facet, at or {})]
+    panels = list(dict.fromkeys(one.panel for one in series)) or [""]
+    if len(panels) > MOST_PANELS:
+        message = f"xy: facet: {facet} has {len(panels)} values; at most {MOST_PANELS} panels fit; give fewer with at="
+        raise InputError(message)
     chosen = [model.name if isinstance(model, RegistryEntry) else model for model in models]
     with house_style():
-        figure = NotebookFigure(figsize=(7.16, 3.8))
-        axes = figure.subplots()
+        across = min(len(panels), ACROSS)
+        down = -(-len(panels) // across)
+        figure = NotebookFigure(figsize=(7.16, 3.8 if down == 1 else 1.2 + 2.2 * down))
+        grid = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
+        drawn = dict(zip(panels, grid.flat, strict=False))
+        for spare in grid.flat[len(panels) :]:
+            spare.set_visible(False)
         handles: list[tuple[Handle, str]] = []
-        for i, one in enumerate(series):
+        names = list(dict.fromkeys(one.label for one in series))
+        for one in series:
+            axes, i = drawn[one.panel], names.index(one.label)
             colour = COLOURS[i % len(COLOURS)]
             for name, style in zip(chosen, STYLES * len(chosen), strict=False):
                 axes.plot(*_as_points(name, one, x, y), color=colour, ls=style, lw=1.0, alpha=0.9, zorder=2)
-            handles.append((_points(axes, one, MARKERS[i % len(MARKERS)], colour, lines=not chosen), one.label))
+            handle = _points(axes, one, MARKERS[i % len(MARKERS)], colour, lines=not chosen)
+            if one.label not in [label for _, label in handles]:
+                handles.append((handle, one.label))
         for name, style in zip(chosen, STYLES * len(chosen), strict=False):
             handles.append((Line2D([], [], color=GREY, ls=style, lw=1.0), f"model {name}"))
-        _axes(axes, series, x, y)
+        for panel, axes in drawn.items():
+            _axes(axes, series, x, y)
+            axes.set_title(panel)
+            axes.label_outer()
         _legend(figure, [(handle, label) for handle, label in handles if label])
         if title:
             figure.suptitle(title, fontsize=9, fontweight="bold", x=0.005, ha="left")
@@ -169,18 +201,23 @@ def _find(columns: Mapping[str, Any], name: str) -> str:
     raise InputError(message or f"xy: {unknown('column', name, columns)}")
 
 
-def _split(label: str, table: Any, x: str, y: str, by: Sequence[str]) -> Iterator[_Series]:
-    """One series for each set of values of the columns in `by`."""
+def _split(
+    label: str, table: Any, x: str, y: str, by: Sequence[str], facet: str, at: Mapping[str, Any]
+) -> Iterator[_Series]:
+    """One series for each set of values of the columns in `by`, in each panel."""
     columns = _columns(table)
     full_x, full_y = _find(columns, x), _find(columns, y)
-    keys = list(zip(*(columns[_find(columns, name)] for name in by), strict=True)) or [()] * len(columns[full_x])
+    told = [_find(columns, name) for name in (*by, *([facet] if facet else []))]
+    keys = list(zip(*(columns[name] for name in told), strict=True)) or [()] * len(columns[full_x])
+    kept = _only(columns, at)
     halves = columns.get(full_y + CI95, [None] * len(columns[full_y]))
-    for key in dict.fromkeys(keys):
-        rows = [i for i, own in enumerate(keys) if own == key and columns[full_y][i] is not None]
+    for key in dict.fromkeys(keys[i] for i in kept):
+        rows = [i for i in kept if keys[i] == key and columns[full_y][i] is not None]
+        check_told(columns, rows, full_x)
         is_text = any(isinstance(columns[full_x][i], str) for i in rows)
         if not is_text:
             rows.sort(key=lambda i: columns[full_x][i])
-        words = ", ".join(str(value) for value in key)
+        words = ", ".join(str(value) for value in key[: len(by)])
         yield _Series(
             ", ".join(text for text in (label, words) if text),
             np.array([columns[full_x][i] for i in rows]),
@@ -190,7 +227,83 @@ def _split(label: str, table: Any, x: str, y: str, by: Sequence[str]) -> Iterato
             Scenario.from_file(table.points[rows[0]].folder / "scenario.toml")
             if isinstance(table, SweepResult)
             else None,
+            f"{told[-1]} = {key[-1]}" if facet else "",
         )
+
+
+def _only(columns: Mapping[str, Sequence[Any]], at: Mapping[str, Any]) -> list[int]:
+    """The rows that have these values."""
+    rows = list(range(len(next(iter(columns.values()), ()))))
+    for name, value in at.items():
+        own = columns[_find(columns, name)]
+        if value not in own:
+            some = ", ".join(dict.fromkeys(str(x) for x in own))
+            message = f"xy: at: no row has {name} = {value}; there are {some}"
+            raise InputError(message)
+        rows = [i for i in rows if own[i] == value]
+    return rows
+
+
+def check_told(columns: Mapping[str, Sequence[Any]], rows: Sequence[int], x: str) -> None:
+    """Refuse points of one line that differ in more than where they are on the axis.
+
+    Parameters
+    ----------
+    columns : mapping
+        Those whose names are places of a scenario, such as ``flows[0].count``, say what a row is of.
+    rows : sequence of int
+        The points.
+    x : str
+        Column of the axis.
+
+    Raises
+    ------
+    InputError
+        With the column that nobody was told of, and its values.
+
+    Examples
+    --------
+    >>> grid = {"buffer_packets": [1, 1, 2, 2], "links[0].buffer": [1, 1, 2, 2], "flows[0].count": [5, 9, 5, 9]}
+    >>> check_told(grid, [0, 2], "buffer_packets")
+    """
+    varied = [
+        name
+        for name, own in columns.items()
+        if (name == x or _PLACE.search(name)) and len({str(own[i]) for i in rows}) > 1
+    ]
+    labels = [name for name in varied if _PLACE.search(name)]
+    # The axis: itself a label, or the label that it is the number of, or the one with most values.
+    end = x.rpartition(".")[2]
+
+    def nearness(name: str) -> tuple[bool, bool, int]:
+        return name == x, name.rpartition(".")[2] in end, len({str(value) for value in columns[name]})
+
+    axis = max(labels, key=nearness, default=x)
+    own = [str(columns[axis][i]) for i in rows]
+    for name in labels:
+        pairs = set(zip(own, (str(columns[name][i]) for i in rows), strict=True))
+        if len(pairs) > len(set(own)):
+            raise _untold(name, [columns[name][i] for i in rows])
+    seen: dict[str, int] = {}
+    for i in rows:
+        twin = seen.setdefault(str(columns[x][i]), i)
+        if twin != i:
+            words = (
+                name for name, own in columns.items() if name != x and isinstance(own[i], str) and own[i] != own[twin]
+            )
+            name = next((label for label in labels if columns[label][i] != columns[label][twin]), next(words, None))
+            if name is not None:
+                raise _untold(name, [columns[name][i] for i in rows])
+            message = f"xy: points of one line have the same {x}; give a column that tells them apart as by= or facet="
+            raise InputError(message)
+
+
+def _untold(name: str, values: Sequence[Any]) -> InputError:
+    """What to say of a column that nobody was told of."""
+    each = list(dict.fromkeys(values))
+    some = ", ".join(map(str, each[:4])) + (", …" if len(each) > 4 else "")
+    told = f'by="{name}" or facet="{name}", or take one with at={{"{name}": {json.dumps(each[0])}}}'
+    return InputError(f"xy: points of one line differ in {name} ({some}); tell them apart with {told}")
 
 
 def _as_points(name: str, series: _Series, x: str, y: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
