@@ -47,7 +47,7 @@ def test_a_fail_that_is_known_is_no_error_and_a_verdict_that_changes_is(
     blessed = elephan(*words, "--bless")
     assert blessed.code == 0
     path = paper.folder / "verdicts.csv"
-    assert f"wrote {path}" in blessed.err
+    assert f"wrote {path.parent}: {path.name}" in blessed.err
     rows = dict.fromkeys(paper.claims, ",") | {"toy.wrong": "fail,", "toy.full": "pass,"}
     assert path.read_text() == "\n".join(["id,verdict,quick", *(f"{key},{row}" for key, row in rows.items()), ""])
     known = elephan(*words)
@@ -134,7 +134,7 @@ def test_results_and_pages_are_written_and_said(elephan: Command, tmp_path: Path
     out = tmp_path / "out"
     done = elephan("reproduce", "toy.bound", "--out", out, "--store", tmp_path / "store", "--bless")
     assert done.code == 0
-    assert f"wrote {out / 'reproduce.json'}" in done.err
+    assert f"wrote {out}: reproduce.json" in done.err
     document = json.loads((out / "reproduce.json").read_text())
     assert [claim["id"] for claim in document["claims"]] == ["toy.bound"]
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import elephan
 from elephan.papers import Paper
+from elephan.papers.exhibits import PaperExhibits
 from elephan.papers.measured import Found, MeasuredQuantity
 from elephan.papers.measures import MeasureRegistry
 from elephan.papers.paper import COLUMNS
@@ -87,4 +88,5 @@ def toy_paper(folder: Path) -> Paper:
     }
     toy = Paper(folder, about)
     toy.__dict__["measures"] = MEASURES
+    toy.__dict__["figures"] = PaperExhibits()
     return toy

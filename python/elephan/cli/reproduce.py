@@ -111,8 +111,10 @@ def reproduce(
         print_json(document)
     else:
         _show(document, every=claims)
-        for path in written[:FEW]:
-            say(f"wrote {path}")
+        for folder in dict.fromkeys(path.parent for path in written):
+            names = [path.name for path in written if path.parent == folder]
+            more = f" and {len(names) - FEW} more" if len(names) > FEW else ""
+            say(f"wrote {folder}: {', '.join(names[:FEW])}{more}")
     raise typer.Exit(0 if found.holds or (bless and not _unjudged(document)) else 1)
 
 
@@ -122,8 +124,13 @@ def _write(found: Reproduction, document: Mapping[str, Any], out: Path | None, p
 
     written: list[Path] = []
     if out is not None:
+        from elephan.plots.exhibits import draw_exhibits  # noqa: PLC0415 (Matplotlib is slow to import)
+
         with writing(out):
-            written.append(write_json(out / DOCUMENT, document))
+            drawn, missing = draw_exhibits(found, out)
+            written += [write_json(out / DOCUMENT, document), *drawn]
+        for line in missing[:FEW]:
+            say(line)
     if pages is not None:
         from elephan.report.papers import write_pages  # noqa: PLC0415 (Matplotlib is slow to import)
 

@@ -291,9 +291,9 @@ def check_told(columns: Mapping[str, Sequence[Any]], rows: Sequence[int], x: str
             words = (
                 name for name, own in columns.items() if name != x and isinstance(own[i], str) and own[i] != own[twin]
             )
-            name = next((label for label in labels if columns[label][i] != columns[label][twin]), next(words, None))
-            if name is not None:
-                raise _untold(name, [columns[name][i] for i in rows])
+            untold = next((label for label in labels if columns[label][i] != columns[label][twin]), next(words, None))
+            if untold is not None:
+                raise _untold(untold, [columns[untold][i] for i in rows])
             message = f"xy: points of one line have the same {x}; give a column that tells them apart as by= or facet="
             raise InputError(message)
 
