@@ -317,7 +317,7 @@ def test_a_sweep_without_its_store_has_its_tables_and_says_what_is_missing(tmp_p
     ("files", "said"),
     [
         ({}, "holds no result; looked for run.json, sweep.json"),
-        ({"size.json": "{}"}, "holds an answer of elephan size"),
+        ({"size.json": "{}"}, 'size.json: has no "target"; write the folder again'),
         ({"run.json": "[]"}, "run.json: not a document of elephan"),
         ({"run.json": "{"}, "run.json: not JSON"),
         ({"sweep.json": "{}"}, 'sweep.json: has no "title"'),

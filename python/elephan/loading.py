@@ -10,12 +10,13 @@ from elephan.errors import InputError
 if TYPE_CHECKING:
     from elephan.results import ResultHolder
 
-KINDS = ("run.json", "sweep.json", "compare.json", "points.json", "index.sqlite")
+KINDS = (
+    *("run.json", "sweep.json", "compare.json", "points.json"),
+    *("size.json", "comparison.json", "limit.json", "index.sqlite"),
+)
 """The files that say what a folder holds; the last is a store's."""
 
 _OTHERS = {
-    "size.json": "an answer of elephan size, which is read as JSON; elephan report shows it",
-    "comparison.json": "an answer of elephan size, which is read as JSON; elephan report shows it",
     "reproduce.json": "a reproduction of papers, which is read as JSON; elephan report shows it",
 }
 """What is in folders that hold something else."""
@@ -27,14 +28,15 @@ def load(path: Path | str) -> ResultHolder:
     Parameters
     ----------
     path : Path or str
-        A folder of ``elephan run --out``, ``sweep --out``, ``testbed run --out`` or ``compare --out`` (of a scenario or
-        of a sweep), or a store.
+        A folder of ``elephan run --out``, ``sweep --out``, ``testbed run --out``, ``compare --out`` (of a scenario or
+        of a sweep) or ``size --out`` (of a buffer, of laws and queues, of ``--find``), or a store.
 
     Returns
     -------
     ResultHolder
         `elephan.run.saved.SavedRun`, `elephan.sweep.SweepResult`, `elephan.testbed.TestbedResult`,
-        `elephan.compare.ScenarioComparison`, `elephan.compare.SweepComparison`, or an `elephan.Store` to be read only.
+        `elephan.compare.ScenarioComparison`, `elephan.compare.SweepComparison`, `elephan.size.saved.SavedSize`,
+        `SavedSizeComparison` or `SavedLimit`, or an `elephan.Store` to be read only.
 
     Raises
     ------
@@ -67,6 +69,8 @@ def load(path: Path | str) -> ResultHolder:
         from elephan.sweep.saved import read_sweep  # noqa: PLC0415 (as above)
 
         return read_sweep(folder)
+    if kind in ("size.json", "comparison.json", "limit.json"):
+        return _sizing(kind, folder)
     if kind is not None:
         from elephan.compare.saved import read_comparison, read_comparisons  # noqa: PLC0415 (as above)
 
@@ -78,6 +82,14 @@ def load(path: Path | str) -> ResultHolder:
         else f"{folder}: holds no result; looked for {', '.join(KINDS)}; give a folder that elephan wrote with --out"
     )
     raise InputError(message)
+
+
+def _sizing(kind: str, folder: Path) -> ResultHolder:
+    from elephan.size.saved import SavedLimit, SavedSize, SavedSizeComparison  # noqa: PLC0415 (as in `load`)
+
+    if kind == "limit.json":
+        return SavedLimit(folder)
+    return SavedSize(folder) if kind == "size.json" else SavedSizeComparison(folder)
 
 
 def _run(folder: Path) -> ResultHolder:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.cli.columns import LINES, Column, table_lines, wrapped
 from elephan.cli.size_screen import count, group_columns, short_percent, short_time
-from elephan.units import format_rate, format_time
+from elephan.size.limit_words import limit_sentence, said
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,29 +44,6 @@ def limit_screen(answer: LimitAnswer, *, details: bool = False) -> list[str]:
     return [*head, *notes, *table_lines(limit_columns(document, rows)), *tc, *last]
 
 
-def limit_sentence(document: Mapping[str, Any]) -> str:
-    """Say the answer."""
-    wanted = f"utilization >= {document['target']['utilization']:g}"
-    buffer = f"{document['buffer_packets']:,.0f} packets" if document["buffer_packets"] is not None else "this buffer"
-    if document["amount"] is None:
-        return f"No answer for {wanted} with {buffer} at link {document['link']}."
-    amount = said(document["find"], document["amount"])
-    size = f"{amount} ({_interval(document)})"
-    return {
-        "rtt": f"{buffer} are enough for {wanted} up to a mean base RTT of {size}.",
-        "rate": f"{buffer} are enough for {wanted} up to {size} on link {document['link']}.",
-        "flows": f"{buffer} are enough for {wanted} from {size} on.",
-        "red": f"RED with {buffer} meets {wanted} from min_th = {size} on, with max_th = 3 min_th.",
-    }[document["find"]]
-
-
-def said(find: str, amount: float) -> str:
-    """Write an amount with its unit."""
-    if find == "rtt":
-        return format_time(amount)
-    return format_rate(amount) if find == "rate" else f"{amount:,.0f} {'flows' if find == 'flows' else 'packets'}"
-
-
 def limit_columns(document: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[Column]:
     """Make the columns of the table: an amount in each row, and of RED a drop-tail queue below."""
     beside = document["drop_tail"]
@@ -93,16 +70,3 @@ def _nearest(rows: Sequence[Mapping[str, Any]], amount: float | None, most: int)
     place = next((i for i, row in enumerate(rows) if row["amount"] == amount), len(rows) - 1)
     first = min(max(0, place - most // 2), max(0, len(rows) - most))
     return list(rows[first : first + most])
-
-
-def _interval(document: Mapping[str, Any]) -> str:
-    if document["interval"] is None:
-        return "no interval from one replication"
-    low, high = document["interval"]
-    unit = {"flows": " flows", "red": " packets"}.get(document["find"], "")
-    least = said(document["find"], low).removesuffix(unit)
-    return (
-        f"95 %: {least} or more"
-        if high is None
-        else f"95 %: {least} to {said(document['find'], high).removesuffix(unit)}"
-    )

@@ -10,6 +10,7 @@ from elephan.plots.comparison import comparison_figure, draw_comparison
 from elephan.plots.model import draw_model, model_figure
 from elephan.plots.model_sim_testbed import model_sim_testbed_figure
 from elephan.plots.run import draw_run, run_figures
+from elephan.plots.saved_size import saved_size_figure
 from elephan.plots.side_by_side import NAME, runs_figure, sweep_over_time
 from elephan.plots.size import draw_size, size_figure
 from elephan.plots.style import house_style
@@ -18,6 +19,7 @@ from elephan.plots.xy import xy
 from elephan.run.result import RunResult
 from elephan.run.saved import FolderRun
 from elephan.size import SizeAnswer, SizeComparison
+from elephan.size.saved import SavedSizing
 from elephan.store import Store
 from elephan.sweep.result import PointResult, SweepResult
 from elephan.testbed import TestbedResult
@@ -84,6 +86,9 @@ def figures(of: object) -> dict[str, Figure]:
         return {"size": size_figure(of)}
     if isinstance(of, SizeComparison):
         return {"comparison": comparison_figure(of)}
+    if isinstance(of, SavedSizing):
+        drawn = saved_size_figure(of)
+        return {} if drawn is None else {"size": drawn}
     if isinstance(of, ModelTable):
         drawn = model_figure(of)
         return {} if drawn is None else {of.model.name: drawn}

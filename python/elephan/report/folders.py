@@ -18,6 +18,7 @@ KINDS = {
     "run.json": "run",
     "size.json": "size",
     "comparison.json": "comparison",
+    "limit.json": "limit",
     "sweep.json": "sweep",
     "compare.json": "model_sim_testbed",
     "reproduce.json": "reproduction",

@@ -18,6 +18,8 @@ from elephan.size.rules import broken, rules, with_buffer
 from elephan.size.targets import GroupSample, targets_json
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from elephan.lint import LintWarning
     from elephan.scenario import Scenario
     from elephan.size.curve import BufferCurve
@@ -303,16 +305,7 @@ class SizeAnswer(ResultTables):
         return self.scenario.title
 
     def _part(self, buffer: int) -> ResultPart:
-        link, row = self.facts, self.row(buffer)
-        about = {"name": link["name"], "rate_bps": link["rate_bps"], "queue": {"discipline": link["discipline"]}}
-        recoveries = [group.recovery or None for group in self.scenario.network.crossing(self.link)]
-        document = {
-            "links": [{**about, "buffer_packets": buffer, **{name: row[name] for name in MEASURED if name != "jain"}}],
-            "groups": [
-                {**group, "recovery": recovery} for group, recovery in zip(row["groups"], recoveries, strict=True)
-            ],
-            "fairness": {"jain": row["jain"]},
-        }
+        document = row_document(self.scenario, self.link, buffer, self.row(buffer))
         return ResultPart({"buffer": f"{buffer} packets"}, document, lambda: self._arrays(buffer))
 
     def _arrays(self, buffer: int) -> RunArrays:
@@ -366,6 +359,32 @@ class SizeAnswer(ResultTables):
             write_text(folder / "scenario.toml", self.scenario.text),
             write_json(folder / "size.json", self.to_json()),
         ]
+
+
+def row_document(scenario: Scenario, link: int, buffer: int | None, row: Mapping[str, Any]) -> dict[str, Any]:
+    """Lay out what was measured with one buffer, or one amount, as the document of a run has it.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    link : int
+    buffer : int or None [packets]
+    row : mapping
+        As the documents of sizings have it: quantities of the link, Jain's index and ``groups``.
+
+    Returns
+    -------
+    dict
+        ``links``, ``groups`` and ``fairness``.
+    """
+    facts = scenario.links[link]
+    about = {"name": facts["name"], "rate_bps": facts["rate_bps"], "queue": {"discipline": facts["discipline"]}}
+    recoveries = [group.recovery or None for group in scenario.network.crossing(link)]
+    return {
+        "links": [{**about, "buffer_packets": buffer, **{name: row[name] for name in MEASURED if name != "jain"}}],
+        "groups": [{**group, "recovery": recovery} for group, recovery in zip(row["groups"], recoveries, strict=True)],
+        "fairness": {"jain": row["jain"]},
+    }
 
 
 class NoModelError(InputError):

@@ -1,0 +1,31 @@
+"""A sizing that was read back: what was measured with each buffer, or each amount, of each variant."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from elephan.plots.pictures import WIDTH, stack
+from elephan.plots.style import house_style, sign
+from elephan.size.pictures import measured_pictures
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from elephan.size.saved import SavedSizing
+
+
+def saved_size_figure(saved: SavedSizing) -> Figure | None:
+    """Draw it.
+
+    Returns
+    -------
+    Figure or None
+        None if nothing was simulated.
+    """
+    figures = measured_pictures(saved)
+    if not figures:
+        return None
+    with house_style():
+        drawn = stack(figures, saved.scenario.title, (WIDTH, 5.4))
+        sign(drawn, saved.scenario, "bars: 95 % intervals")
+        return drawn

@@ -1,0 +1,99 @@
+"""The page of the inverse question: what a buffer is enough for, and which thresholds RED needs with it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from elephan.pictures.table import Table, cell
+from elephan.report.page import PageSection, ReportPage, TerminalCommand
+from elephan.report.size import wanted
+from elephan.report.sources import origin, set_up
+from elephan.size.limit_words import limit_sentence, said
+from elephan.size.pictures import measured_pictures
+from elephan.size.saved import SavedLimit
+from elephan.units import format_time
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Document = dict[str, Any]
+
+QUESTIONS = {
+    "rtt": "How long a path is this buffer enough for?",
+    "rate": "How fast a link is this buffer enough for?",
+    "flows": "From how many flows on is this buffer enough?",
+    "red": "Which thresholds does RED need with this buffer?",
+}
+
+
+def page(folder: Path) -> ReportPage:
+    """Make the page of a folder that ``elephan size --find … --out`` wrote.
+
+    Raises
+    ------
+    InputError
+        If something in it cannot be read.
+    """
+    saved = SavedLimit(folder)
+    document, scenario = saved.to_json(), saved.scenario
+    facts = scenario.links[scenario.link_index(document["link"])]
+    parts = [PageSection("Everything measured", (), (), (rows_table(document),))]
+    figures = measured_pictures(saved)
+    if figures:
+        parts.insert(0, PageSection("Pictures", (), figures))
+    found, note = document["amount"], document["note"]
+    asked = f"Link {document['link']}: {wanted(document['target'])}."
+    return ReportPage(
+        kind="What a buffer is enough for",
+        title=scenario.title,
+        question=(QUESTIONS[document["find"]], asked, set_up(scenario, facts)),
+        headline="No answer" if found is None else said(document["find"], found),
+        sentence=limit_sentence(document),
+        tone="good" if document["met"] else "bad",
+        notes=(f"{note[:1].upper()}{note[1:]}.",) if note else (),
+        commands=(TerminalCommand(document["tc"], "Sets RED on Linux."),) if document["tc"] else (),
+        parts=tuple(parts),
+        warnings=tuple(document["warnings"]),
+        scenario=scenario.text,
+        resolved=scenario.canonical,
+        provenance=(
+            *origin(document["run"]),
+            ("replications", str(document["replications"])),
+            ("simulated", f"{document['simulated']['runs']} runs, {document['simulated']['packets']:,} packets"),
+            ("time taken", format_time(document["wall_s"])),
+        ),
+    )
+
+
+def rows_table(document: Document) -> Table:
+    """List every amount that was measured, and of RED a drop-tail queue beside."""
+    groups = [group["name"] for group in document["rows"][0]["groups"]] if document["rows"] else []
+    listed = [(said(document["find"], row["amount"]), row["amount"], row) for row in document["rows"]]
+    if document["drop_tail"] is not None:
+        listed.append(("drop-tail, same buffer", None, document["drop_tail"]))
+    rows = tuple(
+        (
+            cell(text),
+            cell("answer" if amount is not None and amount == document["amount"] else ""),
+            cell(row["utilization"], 100),
+            cell(row["queueing_delay_s"], 1e3),
+            cell(row["queueing_delay_p95_s"], 1e3),
+            cell(row["loss_ratio"], 100),
+            *(cell(group["goodput_per_flow_bps"], 1e-6) for group in row["groups"]),
+            cell(row["jain"]),
+            cell(row["replications"]),
+        )
+        for text, amount, row in listed
+    )
+    heads = (
+        document["find"],
+        "",
+        "utilization [%]",
+        "delay [ms]",
+        "95 % wait at most [ms]",
+        "loss [%]",
+        *(f"{name}: goodput of a flow [Mbit/s]" for name in groups),
+        "Jain's index",
+        "replications",
+    )
+    return Table("Measured, with 95 % intervals", heads, rows)

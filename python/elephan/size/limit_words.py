@@ -1,0 +1,46 @@
+"""What the inverse question found, in words: how long a path, how fast a link, how many flows are enough."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from elephan.units import format_rate, format_time
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def limit_sentence(document: Mapping[str, Any]) -> str:
+    """Say the answer."""
+    wanted = f"utilization >= {document['target']['utilization']:g}"
+    buffer = f"{document['buffer_packets']:,.0f} packets" if document["buffer_packets"] is not None else "this buffer"
+    if document["amount"] is None:
+        return f"No answer for {wanted} with {buffer} at link {document['link']}."
+    amount = said(document["find"], document["amount"])
+    size = f"{amount} ({_interval(document)})"
+    return {
+        "rtt": f"{buffer} are enough for {wanted} up to a mean base RTT of {size}.",
+        "rate": f"{buffer} are enough for {wanted} up to {size} on link {document['link']}.",
+        "flows": f"{buffer} are enough for {wanted} from {size} on.",
+        "red": f"RED with {buffer} meets {wanted} from min_th = {size} on, with max_th = 3 min_th.",
+    }[document["find"]]
+
+
+def said(find: str, amount: float) -> str:
+    """Write an amount with its unit."""
+    if find == "rtt":
+        return format_time(amount)
+    return format_rate(amount) if find == "rate" else f"{amount:,.0f} {'flows' if find == 'flows' else 'packets'}"
+
+
+def _interval(document: Mapping[str, Any]) -> str:
+    if document["interval"] is None:
+        return "no interval from one replication"
+    low, high = document["interval"]
+    unit = {"flows": " flows", "red": " packets"}.get(document["find"], "")
+    least = said(document["find"], low).removesuffix(unit)
+    return (
+        f"95 %: {least} or more"
+        if high is None
+        else f"95 %: {least} to {said(document['find'], high).removesuffix(unit)}"
+    )
