@@ -3,7 +3,7 @@
     python -I -S completer.py SHELL WORD…       words after `elephan`, the last one as far as it is typed
     python -I -S completer.py bash POINT LINE   the same of a line that bash has not split
 
-What there is to offer stands in the environment, in `TABLE`: see `elephan.cli.completion`, which makes it.
+What there is to offer comes in as JSON on standard input: see `elephan.cli.completion`, which makes it.
 """
 
 from __future__ import annotations
@@ -19,9 +19,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
-
-TABLE = "ELEPHAN_COMPLETION"
-"""Variable of the environment that holds the table, as JSON."""
 
 Offer = tuple[str, str]
 """A word and what it is about."""
@@ -257,7 +254,7 @@ def for_bash(table: dict[str, Any], line: str) -> list[str]:
 def main(arguments: Sequence[str]) -> None:
     """Print what is offered, a line each; for zsh and fish with what is said of it behind a tab."""
     shell, *words = arguments
-    table = json.loads(os.environ[TABLE])
+    table = json.load(sys.stdin)
     if shell == "bash":
         point, line = words
         lines = for_bash(table, line[: int(point)])

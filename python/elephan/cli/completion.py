@@ -68,7 +68,7 @@ _elephan() {{
     local line
     COMPREPLY=()
     while IFS= read -r line; do COMPREPLY+=("$line"); done < <(
-        {variable}={table} {python} -I -S {completer} bash "$COMP_POINT" "$COMP_LINE" 2>/dev/null
+        {python} -I -S {completer} bash "$COMP_POINT" "$COMP_LINE" 2>/dev/null <<<{table}
     )
     if [[ ${{#COMPREPLY[@]}} == 1 && ${{COMPREPLY[0]}} == *[=/.,] ]]; then compopt -o nospace; fi
 }}
@@ -87,7 +87,7 @@ _elephan() {{
         else
             closed+=("${{line%%$'\\t'*}}") said_closed+=("${{line/$'\\t'/  -- }}")
         fi
-    done < <({variable}={table} {python} -I -S {completer} zsh "${{(@Q)words[2,CURRENT]}}" 2>/dev/null)
+    done < <({python} -I -S {completer} zsh "${{(@Q)words[2,CURRENT]}}" 2>/dev/null <<<{table})
     compadd -l -S '' -d said_open -a open
     compadd -l -d said_closed -a closed
 }}
@@ -97,9 +97,8 @@ if [[ $funcstack[1] == _elephan ]]; then _elephan "$@"; else compdef _elephan el
 FISH = """\
 # Completion of elephan {version} in fish, by `elephan completion fish`; make it anew after an update.
 function __elephan
-    set -lx {variable} {table}
     set -l words (commandline -opc) (commandline -ct | string unescape)
-    {python} -I -S {completer} fish $words[2..-1] 2>/dev/null
+    printf %s {table} | {python} -I -S {completer} fish $words[2..-1] 2>/dev/null
 end
 complete -c elephan -f -a '(__elephan)'
 """
@@ -142,7 +141,6 @@ def script(shell: str, known: dict[str, Any]) -> str:
     quoted = "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'" if shell == "fish" else shlex.quote(text)
     return SHELLS[shell].format(
         version=__version__,
-        variable=completer.TABLE,
         table=quoted,
         python=shlex.quote(sys.executable),
         completer=shlex.quote(str(Path(completer.__file__).resolve())),
