@@ -94,7 +94,8 @@ def test_the_command_puts_a_simulation_beside_a_model(elephan: Command) -> None:
     assert document["units"]["simulated_recovery_s"] == "s"
     assert [row["simulated_recovery_s"] > row["integral_s"] for row in document["rows"]] == [True, True]
     assert all("simulated_recovery_s_ci95" in row for row in document["rows"])
-    assert "simulated recovery" in elephan(*given).out
+    assert "simulated recovery" in elephan(*given, "--details").out
+    assert "simulated" in elephan(*given).out
 
 
 def test_the_command_says_what_it_cannot_simulate(elephan: Command) -> None:

@@ -73,11 +73,12 @@ def test_a_tc_line_is_that_of_its_setting(name: str) -> None:
 def test_run_shows_what_the_queue_resolved_to_and_the_same_for_linux(elephan: Command, small: Path) -> None:
     queue = 'links[0].queue={discipline = "red", gentle = false, count = "classic"}'
     words = ("run", small, "--replications", 1, "--set", queue)
-    text = elephan(*words).out
+    text = elephan(*words, "--details").out
     (link,) = json.loads(elephan(*words, "--json").out)["links"]
     assert link["queue"]["min_th"] == "5 packets"
     assert "core: red with min_th = 5 packets, max_th = 15 packets, " in text
     assert f"core, on Linux: {link['tc']}\n" in text
+    assert f"core, on Linux: {link['tc']}\n" in elephan(*words).out
 
 
 def test_list_tells_other_spellings_of_parameters(elephan: Command) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError, unknown
 from elephan.extras import require
-from elephan.units import format_number
+from elephan.units import format_interval, format_number
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Figure
@@ -49,30 +49,18 @@ def cell(value: object) -> str:
     Examples
     --------
     >>> cell({"mean": 0.92344, "ci95": 0.00412}), cell(0.1234567), cell(None), cell(1250)
-    ('0.9234 ± 0.0041', '0.1235', '–', '1250')
+    ('0.923 ± 0.004', '0.1235', '–', '1250')
     """
     value = _plain(value)
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "–"
     if isinstance(value, dict) and set(value) == {"mean", "ci95"}:
-        return _measured(value["mean"], value["ci95"])
+        return "–" if value["mean"] is None else format_interval(value["mean"], value["ci95"] or None, DIGITS)
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
         return format_number(value, DIGITS)
     return str(value)
-
-
-def _measured(mean: float | None, half: float | None) -> str:
-    """A mean with as many decimals as its interval has with two digits."""
-    if mean is None:
-        return "–"
-    if not half or not math.isfinite(half):
-        return format_number(mean, DIGITS)
-    decimals = 1 - math.floor(math.log10(half))
-    if not 0 <= decimals <= 6:
-        return f"{format_number(mean, DIGITS)} ± {format_number(half, 2)}"
-    return f"{mean:.{decimals}f} ± {half:.{decimals}f}"
 
 
 def table(columns: Mapping[str, Sequence[Any]], caption: str = "", *, most: int = MOST_ROWS) -> str:

@@ -217,17 +217,66 @@ def format_number(x: float | None, digits: int = 4) -> str:
 
     Examples
     --------
-    >>> [format_number(x) for x in (656596.3, 0.123456, 2.16e-10, float("nan"))]
-    ['656596', '0.1235', '2.16e-10', '-']
+    >>> [format_number(x) for x in (656596.3, 0.123456, 2.16e-10, float("nan"))], format_number(999.97, 3)
+    (['656596', '0.1235', '2.16e-10', '-'], '1000')
     """
     if x is None or math.isnan(x):
         return "-"
-    if 10**digits <= abs(x) < 1e9:
+    # What is rounded up to one digit more keeps all of its whole part, too.
+    if 10**digits <= abs(float(f"{x:.{digits}g}")) and abs(x) < 1e9:
         return f"{x:.0f}"
     if abs(x) >= 1e-3 or x == 0:
         return f"{x:.{digits}g}".replace("e+", "e")
     mantissa, _, power = f"{x:.{digits - 1}e}".partition("e")
     return f"{mantissa.rstrip('0').rstrip('.')}e{int(power)}"
+
+
+def format_interval(
+    mean: float | None, half: float | None, digits: int = 4, *, joint: str = " ± ", thousands: str = ""
+) -> str:
+    """Write a mean and half of its 95 % interval, no finer than the interval is wide.
+
+    Parameters
+    ----------
+    digits : int
+        Significant digits where there is no interval.
+    joint : str
+        Between the two.
+    thousands : str
+        Between thousands, such as a comma.
+
+    Returns
+    -------
+    str
+        ``-`` for no mean.
+
+    Examples
+    --------
+    >>> format_interval(95.0973, 0.6471), format_interval(1393.7, 12.4, thousands=","), format_interval(0.95, None)
+    ('95.1 ± 0.6', '1,394 ± 12', '0.95')
+    >>> format_interval(25, 0), format_interval(0.93214, 0.0042, joint="±"), format_interval(43.2, 130.0)
+    ('25 ± 0', '0.932±0.004', '40 ± 130')
+    """
+    if mean is None or math.isnan(mean):
+        return "-"
+    if half is None or not math.isfinite(half):
+        return _grouped(mean, digits, thousands)
+    if half == 0 or half < 1e-9 * abs(mean):
+        return f"{_grouped(mean, max(digits, 6), thousands)}{joint}0"
+    # One digit, two where the first is a one: rounding it away would change the interval by up to a third.
+    power = math.floor(math.log10(half))
+    two = half / 10.0**power < 1.95
+    places = -power + two
+    if places > 6:
+        return f"{format_number(mean, 3)}{joint}{format_number(half, 1 + two)}"
+    return joint.join(f"{round(x, places):{thousands}.{max(places, 0)}f}" for x in (mean, half))
+
+
+def _grouped(x: float, digits: int, thousands: str) -> str:
+    """A number without interval, thousands apart where that is asked for."""
+    if thousands and ((float(x).is_integer() and abs(x) < 1e15) or 1000 <= abs(x) < 1e9):
+        return f"{x:{thousands}.0f}"
+    return format_number(x, digits)
 
 
 def format_quantity(x: float, unit: str, digits: int = 6) -> str:

@@ -17,6 +17,7 @@ from elephan.cli.output import OutputError
 from elephan.errors import InputError
 from elephan.extras import require
 from elephan.formats import stamped
+from elephan.units import format_interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -292,30 +293,23 @@ def shown(quantity: Mapping[str, float | None], scale: float = 1.0, digits: int 
     scale : float
         Multiplies both.
     digits : int
-        Significant digits of the mean, but never fewer than its whole part has.
+        Significant digits of a mean without interval, but never fewer than its whole part has.
 
     Examples
     --------
     >>> shown({"mean": 0.93214, "ci95": 0.0042})
-    '0.9321±0.0042'
+    '0.932±0.004'
     >>> shown({"mean": 123456.0, "ci95": 123.0}, digits=3)
-    '123456±123'
+    '123460±120'
     >>> shown({"mean": 999.97, "ci95": None}, digits=3)
     '1000'
     >>> shown({"mean": None, "ci95": None})
     '-'
     """
     mean, ci95 = quantity["mean"], quantity["ci95"]
-    if mean is None:
-        return "-"
-    text = _digits(mean * scale, digits)
-    return text if ci95 is None else f"{text}±{_digits(ci95 * scale, 2)}"
-
-
-def _digits(x: float, digits: int) -> str:
-    text = f"{x:.{digits}g}"
-    # What is rounded up to one digit more keeps all of its whole part, too.
-    return f"{x:.0f}" if abs(float(text)) >= 10**digits else text
+    return format_interval(
+        None if mean is None else mean * scale, None if ci95 is None else ci95 * scale, digits, joint="±"
+    )
 
 
 def print_lines(*lines: str) -> None:

@@ -23,6 +23,13 @@ def heed_signals() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
             signal.signal(number, _interrupt)
+    sys.unraisablehook = _dropped
+
+
+def _dropped(lost: sys.UnraisableHookArgs) -> None:
+    """What Python drops it also reports; an interrupt that comes again is nothing to report."""
+    if not issubclass(lost.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(lost)
 
 
 def _interrupt(number: int, _frame: FrameType | None) -> None:

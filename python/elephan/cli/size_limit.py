@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.cli.columns import LINES, Column, table_lines, wrapped
 from elephan.cli.size_screen import count, group_columns, short_percent, short_time
-from elephan.size.limit_words import limit_sentence, said
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,6 +28,8 @@ def limit_screen(answer: LimitAnswer, *, details: bool = False) -> list[str]:
     list of str
         At most `LINES` lines without details, but for a terminal narrower than 80 columns.
     """
+    from elephan.size.limit_words import limit_sentence  # noqa: PLC0415 (--help does without NumPy)
+
     document = answer.to_json()
     head = [*wrapped(answer.scenario.title), *wrapped(limit_sentence(document))]
     notes = wrapped(f"{document['note']}.", mark="  ! ") if document["note"] else []
@@ -46,6 +47,8 @@ def limit_screen(answer: LimitAnswer, *, details: bool = False) -> list[str]:
 
 def limit_columns(document: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[Column]:
     """Make the columns of the table: an amount in each row, and of RED a drop-tail queue below."""
+    from elephan.size.limit_words import said  # noqa: PLC0415 (--help does without NumPy)
+
     beside = document["drop_tail"]
     amounts = [said(document["find"], row["amount"]).removesuffix(" packets").removesuffix(" flows") for row in rows]
     marks = ["<- answer" if row["amount"] == document["amount"] else "" for row in rows]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
-from elephan.units import format_number, scaled
+from elephan.units import format_interval, scaled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -27,11 +26,7 @@ def number(x: float, digits: int = 4) -> str:
     >>> number(1980), number(0.132), number(2.5e-7), number(4743.4)
     ('1,980', '0.132', '2.5e-7', '4,743')
     """
-    if float(x).is_integer() and abs(x) < 1e15:
-        return f"{x:,.0f}"
-    if abs(x) >= 1000:
-        return f"{x:,.0f}" if abs(x) < 1e9 else format_number(x, digits)
-    return format_number(x, digits)
+    return format_interval(x, None, digits, thousands=",")
 
 
 def interval(mean: float, half: float | None, digits: int = 4) -> str:
@@ -47,20 +42,7 @@ def interval(mean: float, half: float | None, digits: int = 4) -> str:
     >>> interval(95.0973, 0.6471), interval(1393.7, 12.4), interval(0.95, None), interval(25, 0)
     ('95.1 ± 0.6', '1,394 ± 12', '0.95', '25 ± 0')
     """
-    if half is None or not math.isfinite(half):
-        return number(mean, digits)
-    if half == 0 or half < 1e-9 * abs(mean):
-        return f"{number(mean, max(digits, 6))} ± 0"
-    # One digit, two where the first is a one: rounding it away would change the interval by up to a third.
-    power = math.floor(math.log10(half))
-    places = -power + (half / 10.0**power < 1.95)
-    if places > 6:
-        return f"{format_number(mean, 3)} ± {format_number(half, 1 + (half / 10.0**power < 1.95))}"
-    return f"{_fixed(mean, places)} ± {_fixed(half, places)}"
-
-
-def _fixed(x: float, places: int) -> str:
-    return f"{round(x, places):,.{max(places, 0)}f}"
+    return format_interval(mean, half, digits, thousands=",")
 
 
 def with_unit(quantity: Mapping[str, float | None] | float | None, unit: str, digits: int = 3) -> str:
