@@ -38,6 +38,9 @@ class Axis:
         Where it begins and ends; found from the series where they are None.
     names : tuple of str
         Of the positions 0, 1, 2… on a scale of names.
+    above : tuple of str, str and float, optional
+        Of a horizontal axis, one more above the picture where there is room: label, unit, and how many of the axis's
+        own units one of it is.
     """
 
     label: str
@@ -46,6 +49,7 @@ class Axis:
     low: float | None = None
     high: float | None = None
     names: tuple[str, ...] = ()
+    above: tuple[str, str, float] | None = None
 
     @property
     def title(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
@@ -13,7 +13,7 @@ from elephan.plots.palette import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY,
 from elephan.plots.style import NotebookFigure, house_style, legend_of, written_out
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawn
@@ -46,6 +46,9 @@ BARS = 0.8
 MANY = 4
 """Lines of one name from which they are thin, as those of the flows of a group."""
 
+NEAR = 0.035
+"""Vertical lines closer than this share of the axis have one name."""
+
 SHARES = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 0.98, 0.99, 1.0)
 
 
@@ -75,10 +78,19 @@ def stack(figures: Sequence[Figure], title: str, size: tuple[float, float] = (WI
     heights = [figure.height for figure in figures]
     panels = drawn.subplots(len(figures), 1, sharex=True, height_ratios=heights, squeeze=False)[:, 0]
     named: set[str] = set()
+    waiting: dict[str, Any] = {}
     for axes, figure in zip(panels, figures, strict=True):
-        named |= _panel(axes, figure, named)
+        found = waiting | {name: one for name, one in _panel(axes, figure).items() if name not in named}
+        # An axis above the first leaves no room for names there: they stand above the next.
+        if axes is panels[0] and figure.x.above is not None and len(figures) > 1:
+            waiting = found
+            continue
+        waiting = {}
+        named |= found.keys()
+        legend_of(axes, list(found.values()), list(found))
     for axes in panels[:-1]:
         axes.set_xlabel("")
+    _above(panels[0], figures[0].x)
     drawn.suptitle(title, fontsize=9, fontweight="bold", x=0.005, ha="left")
     return drawn
 
@@ -98,26 +110,37 @@ def draw(figure: Figure) -> Drawn:
         drawn = NotebookFigure(figsize=(WIDTH, max(2.4, figure.height * PER_PX)))
         axes = drawn.add_subplot()
         axes.set_title(figure.title, pad=20)
-        _panel(axes, figure)
+        names = _panel(axes, figure)
+        legend_of(axes, list(names.values()), list(names))
     return drawn
 
 
-def _panel(axes: Axes, figure: Figure, named: Collection[str] = ()) -> set[str]:
-    """Draw what one picture shows; the legend names what is not `named` yet, and is returned."""
+def _panel(axes: Axes, figure: Figure) -> dict[str, Any]:
+    """Draw what one picture shows; what a legend has to name is returned, by name."""
     bars = [series for series in figure.series if series.kind == "bars"]
+    # Lines that look alike are named where they stand.
+    beside = [mark for mark in figure.marks if mark.axis == "x" and mark.role in ("rule", "answer") and mark.label]
+    beside = beside if len(beside) >= MANY else []
     for mark in figure.marks:
-        _mark(axes, mark)
+        _mark(axes, mark, is_named=mark not in beside)
     alike = Counter(series.name for series in figure.series)
     for series in figure.series:
         _series(axes, series, bars, is_one_of_many=alike[series.name] >= MANY)
     _axis(axes, "x", figure.x)
     _axis(axes, "y", figure.y)
+    _named_beside(axes, beside, figure.x)
     handles, labels = axes.get_legend_handles_labels()
-    once = dict(zip(reversed(labels), reversed(handles), strict=True))
-    names = [name for name in dict.fromkeys(labels) if name not in named] if len(once) > 1 or figure.marks else []
-    if names:
-        legend_of(axes, [once[name] for name in names], names)
-    return set(names)
+    once: dict[str, Any] = {}
+    for handle, label in zip(handles, labels, strict=True):
+        # Of several lines of one name the one that is seen best.
+        if label not in once or (_alpha(handle) > _alpha(once[label])):
+            once[label] = handle
+    return once if len(once) > 1 or figure.marks else {}
+
+
+def _alpha(handle: Any) -> float:
+    alpha = handle.get_alpha() if hasattr(handle, "get_alpha") else None
+    return 1.0 if alpha is None else float(alpha)
 
 
 def _series(axes: Axes, series: Series, bars: list[Series], *, is_one_of_many: bool) -> None:
@@ -169,12 +192,78 @@ def _half(series: Series) -> NDArray[np.float64] | None:
     return np.nan_to_num(bounds)
 
 
-def _mark(axes: Axes, mark: Mark) -> None:
+def _named_beside(axes: Axes, marks: Sequence[Mark], x: Axis) -> None:
+    """Name vertical lines beside them: the answer above, what is compared with it below; neighbours share a name."""
+    if x.low is None or x.high is None:
+        return
+    ends = (x.low, x.high)
+
+    def place(at: float) -> float:
+        low, high, here = (float(np.log(v)) if x.scale == "log" else v for v in (*ends, at))
+        return (here - low) / (high - low)
+
+    groups: list[list[Mark]] = []
+    answer = next((mark for mark in marks if mark.role == "answer" and mark.at is not None), None)
+    for mark in sorted((mark for mark in marks if mark.role == "rule"), key=lambda mark: mark.at or 0.0):
+        if mark.at is None or not 0.0 <= place(mark.at) <= 1.0:
+            continue
+        if groups and place(mark.at) - place(groups[-1][-1].at or 0.0) < NEAR:
+            groups[-1].append(mark)
+        else:
+            groups.append([mark])
+    for group in groups:
+        names = [mark.label for mark in group]
+        text = ",\n".join(", ".join(names[i : i + 2]) for i in range(0, len(names), 2))
+        at = group[-1].at or 0.0
+        # Left of the answer the name stands left of its line, to keep away from it.
+        left = answer is not None and at < (answer.at or 0.0)
+        axes.annotate(
+            text,
+            (at, 0.05),
+            xycoords=("data", "axes fraction"),
+            xytext=(-2 if left else 2, 0),
+            textcoords="offset points",
+            rotation=90,
+            va="bottom",
+            ha="right" if left else "left",
+            fontsize=7,
+            color=GREY,
+        )
+    if answer is not None:
+        axes.annotate(
+            answer.label,
+            (answer.at or 0.0, 0.95),
+            xycoords=("data", "axes fraction"),
+            xytext=(-5, 0),
+            textcoords="offset points",
+            ha="right",
+            va="top",
+            fontsize=8,
+            weight="bold",
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.5, "alpha": 0.85},
+        )
+
+
+def _above(axes: Axes, x: Axis) -> None:
+    """One more horizontal axis, above, if the picture has one."""
+    if x.above is None:
+        return
+    label, unit, worth = x.above
+    second = axes.secondary_xaxis("top", functions=(lambda v: np.asarray(v) / worth, lambda v: np.asarray(v) * worth))
+    second.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
+    second.xaxis.set_minor_formatter(NullFormatter())
+    second.set_xlabel(f"{label} [{unit}]")
+    second.spines["top"].set_visible(True)
+
+
+def _mark(axes: Axes, mark: Mark, *, is_named: bool = True) -> None:
     line, span = (axes.axvline, axes.axvspan) if mark.axis == "x" else (axes.axhline, axes.axhspan)
     if mark.low is not None and mark.high is not None:
         span(mark.low, mark.high, color=GREY, alpha=0.15, linewidth=0, label=mark.label if mark.at is None else None)
     if mark.at is not None:
-        line(mark.at, color=COLOURS.get(mark.colour, GREY), linewidth=0.8, linestyle=(0, (3, 2)), label=mark.label)
+        hue = BLACK if mark.role == "answer" else COLOURS.get(mark.colour, GREY)
+        style = "-" if mark.role == "answer" else ":" if not (is_named and mark.label) else (0, (3, 2))
+        line(mark.at, color=hue, linewidth=0.8, linestyle=style, label=mark.label if is_named else None)
 
 
 def _axis(axes: Axes, side: str, axis: Axis) -> None:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from elephan.plots.pictures import WIDTH, stack
 from elephan.plots.style import house_style, sign
-from elephan.size.pictures import measured_pictures
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,10 +21,10 @@ def saved_size_figure(saved: SavedSizing) -> Figure | None:
     Figure or None
         None if nothing was simulated.
     """
-    figures = measured_pictures(saved)
+    figures = saved.pictures()
     if not figures:
         return None
     with house_style():
-        drawn = stack(figures, saved.scenario.title, (WIDTH, 5.4))
+        drawn = stack(figures, saved.scenario.title, (WIDTH, 6.4))
         sign(drawn, saved.scenario, "bars: 95 % intervals")
         return drawn

@@ -11,8 +11,9 @@ from elephan.pictures.figure import COLOURS, Axis, Figure, Mark, Series, colour
 from elephan.pictures.table import Table, cell
 from elephan.pictures.words import count, number, plain, with_unit
 from elephan.report.page import HeadlineNumber, PageSection, ReportPage, TerminalCommand
-from elephan.report.size import command, curve_table, read_models, wanted
+from elephan.report.size import command, curve_table, wanted
 from elephan.report.sources import origin, read_json, read_scenario, set_up, why_warmup
+from elephan.size.saved import read_models
 from elephan.units import format_time
 
 if TYPE_CHECKING:

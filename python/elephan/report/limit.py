@@ -9,7 +9,6 @@ from elephan.report.page import PageSection, ReportPage, TerminalCommand
 from elephan.report.size import wanted
 from elephan.report.sources import origin, set_up
 from elephan.size.limit_words import limit_sentence, said
-from elephan.size.pictures import measured_pictures
 from elephan.size.saved import SavedLimit
 from elephan.units import format_time
 
@@ -38,7 +37,7 @@ def page(folder: Path) -> ReportPage:
     document, scenario = saved.to_json(), saved.scenario
     facts = scenario.links[scenario.link_index(document["link"])]
     parts = [PageSection("Everything measured", (), (), (rows_table(document),))]
-    figures = measured_pictures(saved)
+    figures = saved.pictures()
     if figures:
         parts.insert(0, PageSection("Pictures", (), figures))
     found, note = document["amount"], document["note"]

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from elephan.pictures.figure import Axis, Figure, Mark, Series
-from elephan.pictures.numbers import span
 from elephan.pictures.table import Table, cell
-from elephan.pictures.words import count, joined, number, plain, with_unit
+from elephan.pictures.words import count, joined, plain, with_unit
 from elephan.report.page import HeadlineNumber, PageSection, ReportPage, TerminalCommand
-from elephan.report.sources import origin, read_json, read_parquet, read_scenario, set_up, why_warmup
-from elephan.size.curve import APART
+from elephan.report.sources import origin, read_json, read_scenario, set_up, why_warmup
+from elephan.size.pictures import answer_pictures, rule_name
+from elephan.size.saved import read_models
 from elephan.units import format_bytes, format_time
 
 if TYPE_CHECKING:
@@ -22,27 +18,6 @@ if TYPE_CHECKING:
 
 
 Document = dict[str, Any]
-
-METRICS = (
-    ("utilization", "Utilization", Axis("utilization", scale="share"), 1.0),
-    ("queueing_delay_s", "Queueing delay", Axis("mean queueing delay", "ms", "log"), 1e3),
-    ("loss_ratio", "Loss", Axis("loss ratio", "%", "log"), 100.0),
-)
-"""What is drawn against the buffer: key, title, axis, what it is multiplied by."""
-
-MODEL_COLOURS = ("purple", "orange", "sky", "muted", "ink", "green", "vermilion")
-"""In the order of the catalogue, as in `elephan.plots.size`."""
-
-
-def rule_name(name: str) -> str:
-    """Write the name of a rule of thumb as people do.
-
-    Examples
-    --------
-    >>> rule_name("bdp_over_sqrt_n"), rule_name("max_bdp")
-    ('BDP/√n', 'max BDP')
-    """
-    return name.replace("_over_sqrt_n", "/√n").replace("_", " ").replace("bdp", "BDP")
 
 
 def page(folder: Path) -> ReportPage:
@@ -59,7 +34,7 @@ def page(folder: Path) -> ReportPage:
     models = read_models(folder / "models.parquet")
     parts = [
         *deployment(document),
-        PageSection("Pictures", (_story(document),), figures(document, facts, models)),
+        PageSection("Pictures", (_story(document),), answer_pictures(document, facts, models)),
         PageSection("Rules of thumb", (), (), (rules_table(document),)),
     ]
     if document["models"]:
@@ -218,146 +193,6 @@ def tiles(document: Document) -> tuple[HeadlineNumber, ...]:
     return tuple(found)
 
 
-def figures(document: Document, facts: Mapping[str, Any], models: Mapping[str, Document]) -> tuple[Figure, ...]:
-    """Make the pictures of each metric against the buffer.
-
-    Parameters
-    ----------
-    document : dict
-    facts : mapping
-        Of the link.
-    models : mapping
-        Columns of ``models.parquet`` by model.
-
-    Returns
-    -------
-    tuple of Figure
-        Zoomed together.
-    """
-    bdp = facts["bdp_packets"]
-    shown = [row["buffer_packets"] for row in document["curve"]]
-    shown += [document["buffer_packets"]] if document["buffer_packets"] else []
-    reach = max(1.0, 0.9 * min([bdp / 100, *shown])), 1.1 * max([2 * bdp, *shown])
-    x = Axis("buffer", "packets", "log", *reach)
-    return tuple(
-        Figure(
-            key.replace("_", "-"),
-            f"{title} against the buffer",
-            _alt(document, key, title, axis, scale, facts),
-            x,
-            _y(axis, scale, document, key, models, reach),
-            (*_measured(document, key, scale), *_predicted(document, key, scale, models)),
-            marks(document, key, scale, facts),
-            link="buffer",
-            height=340 if key == "utilization" else 260,
-        )
-        for key, title, axis, scale in METRICS
-    )
-
-
-def _y(
-    axis: Axis, scale: float, document: Document, key: str, models: Mapping[str, Document], reach: tuple[float, float]
-) -> Axis:
-    """The axis of a metric: for what was measured and wanted; models that are far off may leave it."""
-    known = [scale * row[key]["mean"] for row in document["curve"] if row[key]["mean"]]
-    known += [scale * level for name, level in document["target"].items() if name.split("_")[0] in key.split("_")]
-    trusted = models.get(document["trusted_model"] or "")
-    if trusted is not None:
-        seen = (trusted["buffer_packets"] >= reach[0]) & (trusted["buffer_packets"] <= reach[1])
-        values = scale * trusted[key][seen & np.isfinite(trusted[key])]
-        known += [float(v) for v in values if v > 0 and (key == "utilization" or v > values.max() / 1000)]
-    if not known:
-        return axis
-    if axis.scale == "share":
-        return Axis(axis.label, axis.unit, axis.scale, max(0.0, min(known) - 0.05), 1.0)
-    return Axis(axis.label, axis.unit, axis.scale, min(known) / 2, 2 * max(known))
-
-
-def _measured(document: Document, key: str, scale: float) -> tuple[Series, ...]:
-    rows = [row for row in document["curve"] if row[key]["mean"] is not None]
-    if not rows:
-        return ()
-    mean = scale * np.array([row[key]["mean"] for row in rows])
-    half = scale * np.array([row[key]["ci95"] or 0.0 for row in rows])
-    most = 1.0 if key == "utilization" else np.inf
-    buffers = np.array([float(row["buffer_packets"]) for row in rows])
-    low, high = np.maximum(mean - half, 0.0), np.minimum(mean + half, most)
-    # No line where nothing near was measured: a series for each part, of one name.
-    parts = np.split(np.arange(buffers.size), np.flatnonzero(buffers[1:] > APART * buffers[:-1]) + 1)
-    name = "measured, with 95 % intervals"
-    return tuple(
-        Series(name, buffers[part], mean[part], low[part], high[part], "blue", "both", label="measured")
-        for part in parts
-    )
-
-
-def _predicted(document: Document, key: str, scale: float, models: Mapping[str, Document]) -> list[Series]:
-    """What models say; that in which the search began in full."""
-    found = []
-    for colour, (name, columns) in zip(MODEL_COLOURS, models.items(), strict=False):
-        values = scale * columns[key]
-        if np.isfinite(values).any():
-            trusted = name == document["trusted_model"]
-            label = f"model {name}" + (" (the search began there)" if trusted and document["curve"] else "")
-            found.append(
-                Series(label, columns["buffer_packets"], values, colour=colour, dashed=not trusted, faint=not trusted)
-            )
-    return found
-
-
-def marks(document: Document, key: str, scale: float, facts: Mapping[str, Any]) -> tuple[Mark, ...]:
-    """Mark the answer with its interval, the level that is wanted, and the rules of thumb.
-
-    Parameters
-    ----------
-    key : str
-        The metric.
-    facts : mapping
-        Of the link.
-    """
-    named = {"utilization": "utilization", "loss_ratio": "loss", "queueing_delay_s": "delay_s"}[key]
-    found = [
-        Mark(packets, rule_name(name) if key == "utilization" else "")
-        for name, packets in document["rules"].items()
-        if packets >= facts["bdp_packets"] / 100
-    ]
-    if named in document["target"]:
-        level = document["target"][named] * scale
-        unit = {"queueing_delay_s": " ms", "loss_ratio": " %"}.get(key, "")
-        found.append(Mark(level, f"wanted {level:g}{unit}", "y", "wanted"))
-    if document["buffer_packets"] is not None:
-        low, high = document["buffer_interval_packets"] or (None, None)
-        label = count(document["buffer_packets"], "packet") if key == "utilization" else ""
-        found.append(Mark(document["buffer_packets"], label, "x", "answer", low, high))
-    return tuple(found)
-
-
-def _alt(document: Document, key: str, title: str, axis: Axis, scale: float, facts: Mapping[str, Any]) -> str:
-    """What a picture shows, in words with numbers."""
-    measured = _measured(document, key, scale)
-    if measured:
-        line = replace(
-            measured[0],
-            x=np.concatenate([part.x for part in measured]),
-            y=np.concatenate([part.y for part in measured]),
-            low=None,
-            high=None,
-        )
-        words = (
-            f"{title} as the buffer grows from {number(line.x[0])} to {count(int(line.x[-1]), 'packet')}: measured, it "
-            f"goes {span(line, axis.unit)}"
-        )
-    else:
-        words = f"{title} as the buffer grows, by analytic models; nothing was simulated"
-    buffer = document["buffer_packets"]
-    if buffer is None:
-        return f"{words}. No buffer meets the targets."
-    at = document[key]
-    value = "" if at is None or at["mean"] is None else f", where it is {number(scale * at['mean'], 3)} {axis.unit}"
-    bdp = number(facts["bdp_packets"], 3)
-    return f"{words}. The answer is marked at {count(buffer, 'packet')}{value.rstrip()}; one BDP is {bdp}."
-
-
 def _story(document: Document) -> str:
     if not document["curve"]:
         return "Nothing was simulated: lines are what analytic models say. Vertical dotted lines: rules of thumb."
@@ -470,24 +305,3 @@ def provenance(document: Document) -> tuple[tuple[str, str], ...]:
         ("warm-up", why_warmup(document["run"])),
         ("time taken", format_time(document["wall_s"])),
     )
-
-
-def read_models(path: Path) -> dict[str, dict[str, Any]]:
-    """Read the curves of the models.
-
-    Parameters
-    ----------
-    path : Path
-        ``models.parquet``.
-
-    Returns
-    -------
-    dict
-        Columns by model, in the file's order.
-    """
-    if not path.exists():
-        return {}
-    table = read_parquet(path)
-    names = np.array(table["model"].to_pylist(), dtype=object)
-    columns = {name: table[name].to_numpy(zero_copy_only=False).astype(float) for name in table.column_names[1:]}
-    return {str(name): {key: column[names == name] for key, column in columns.items()} for name in dict.fromkeys(names)}

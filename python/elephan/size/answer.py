@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from elephan.lint import LintWarning
+    from elephan.pictures.figure import Figure
     from elephan.scenario import Scenario
     from elephan.size.curve import BufferCurve
     from elephan.size.models import ModelPrediction
@@ -264,14 +265,35 @@ class SizeAnswer(ResultTables):
         }
 
     def _model_columns(self) -> dict[str, list[Any]]:
-        """Curves of all models that apply, one after the other."""
-        columns: dict[str, list[Any]] = {key: [] for key in ("model", "buffer_packets", *PREDICTED)}
+        """Curves of all models that apply, one after the other, and where each held."""
+        import numpy as np  # noqa: PLC0415 (the command line starts without)
+
+        columns: dict[str, list[Any]] = {key: [] for key in ("model", "buffer_packets", *PREDICTED, "held")}
         for name, prediction in self.models.items():
             columns["model"] += [name] * len(prediction.buffers)
             columns["buffer_packets"] += prediction.buffers.tolist()
             for metric in PREDICTED:
                 columns[metric] += getattr(prediction.curve, metric).tolist()
+            columns["held"] += np.asarray(prediction.held, dtype=float).tolist()
         return columns
+
+    def pictures(self) -> tuple[Figure, ...]:
+        """Describe the pictures of utilization, delay and loss against the buffer.
+
+        Returns
+        -------
+        tuple of Figure
+        """
+        import numpy as np  # noqa: PLC0415 (the command line starts without)
+
+        from elephan.size.pictures import answer_pictures  # noqa: PLC0415 (as above)
+
+        names = np.array((columns := self._model_columns()).pop("model"), dtype=object)
+        every = {key: np.array(values, dtype=float) for key, values in columns.items()}
+        models = {
+            str(name): {key: column[names == name] for key, column in every.items()} for name in dict.fromkeys(names)
+        }
+        return answer_pictures(self.to_json(), self.facts, models)
 
     def table(self) -> ColumnTable:
         """Return everything that was measured, a row per buffer.

@@ -1,18 +1,35 @@
-"""What the pictures of a sizing that lies in a folder show, as plain data: drawn by pages and by figures alike."""
+"""What the pictures of a sizing show, as plain data: drawn by pages and by figures alike."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from elephan.pictures.figure import COLOURS, Axis, Figure, Mark, Series, colour
 from elephan.pictures.numbers import span
+from elephan.pictures.words import count, number
+from elephan.size.curve import APART
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from numpy.typing import NDArray
 
-    from elephan.size.saved import SavedSizing
+    from elephan.results import ResultPart
+
+Document = dict[str, Any]
+
+METRICS = (
+    ("utilization", "Utilization", Axis("utilization", scale="share"), 1.0),
+    ("queueing_delay_s", "Queueing delay", Axis("mean queueing delay", "ms", "log"), 1e3),
+    ("loss_ratio", "Loss", Axis("loss ratio", "%", "log"), 100.0),
+)
+"""What is drawn against the buffer: key, title, axis, what it is multiplied by."""
+
+MODEL_COLOURS = ("purple", "orange", "sky", "muted", "ink", "green", "vermilion")
+"""In the order of the catalogue."""
 
 PANELS = (
     ("utilization", Axis("utilization", "%", low=0.0, high=103.0), 100.0, 240),
@@ -28,21 +45,26 @@ MOST_SAID = 4
 """Lines that are said in words."""
 
 
-def measured_pictures(saved: SavedSizing) -> tuple[Figure, ...]:
+def measured_pictures(parts: Sequence[ResultPart], document: Mapping[str, Any]) -> tuple[Figure, ...]:
     """Make the pictures: utilization, delay and loss against the buffer, or against what was searched.
+
+    Parameters
+    ----------
+    parts : sequence of ResultPart
+        The last of their labels is on the axis, the others are a line each.
+    document : mapping
+        Of the sizing.
 
     Returns
     -------
     tuple of Figure
         A line for each variant; none if nothing was simulated.
     """
-    parts = saved.parts
     if not parts:
         return ()
     *others, axis = parts[0].labels
     x = np.array([_amount(part.labels[axis]) for part in parts])
     names = [", ".join(str(part.labels[name]) for name in others) or "measured" for part in parts]
-    document = saved.to_json()
     wide = x.min() > 0 and x.max() > DECADE * x.min()
     unit = str(document.get("unit", "packets"))
     across = Axis(axis, "" if unit == axis else unit, scale="log" if wide else "linear")
@@ -64,7 +86,7 @@ def measured_pictures(saved: SavedSizing) -> tuple[Figure, ...]:
     return tuple(found)
 
 
-def _marks(document: dict[str, Any]) -> tuple[Mark, ...]:
+def _marks(document: Mapping[str, Any]) -> tuple[Mark, ...]:
     """The level that is wanted, and the answer to the inverse question."""
     level = document.get("target", {}).get("utilization")
     wanted = (Mark(100 * level, f"wanted: {100 * level:g} %", "y", "wanted"),) if level is not None else ()
@@ -80,3 +102,159 @@ def _amount(label: Any) -> float:
 def _column(rows: list[Any], metric: str, end: str) -> NDArray[np.float64]:
     otherwise = np.nan if end == "mean" else 0.0
     return np.array([otherwise if row[metric][end] is None else row[metric][end] for row in rows], dtype=float)
+
+
+def rule_name(name: str) -> str:
+    """Write the name of a rule of thumb as people do.
+
+    Examples
+    --------
+    >>> rule_name("bdp_over_sqrt_n"), rule_name("max_bdp")
+    ('BDP/√n', 'max BDP')
+    """
+    return name.replace("_over_sqrt_n", "/√n").replace("_", " ").replace("bdp", "BDP")
+
+
+def answer_pictures(document: Document, facts: Mapping[str, Any], models: Mapping[str, Document]) -> tuple[Figure, ...]:
+    """Make the pictures of each metric against the buffer.
+
+    Parameters
+    ----------
+    document : dict
+    facts : mapping
+        Of the link.
+    models : mapping
+        Columns of ``models.parquet`` by model.
+
+    Returns
+    -------
+    tuple of Figure
+        Zoomed together.
+    """
+    bdp = facts["bdp_packets"]
+    shown = [row["buffer_packets"] for row in document["curve"]]
+    shown += [document["buffer_packets"]] if document["buffer_packets"] else []
+    reach = max(1.0, 0.9 * min([bdp / 100, *shown])), 1.1 * max([2 * bdp, *shown])
+    x = Axis("buffer", "packets", "log", *reach, above=("buffer", "bandwidth-delay products", bdp))
+    return tuple(
+        Figure(
+            key.replace("_", "-"),
+            f"{title} against the buffer",
+            _alt(document, key, title, axis, scale, facts),
+            x,
+            _y(axis, scale, document, key, models, reach),
+            (*_measured(document, key, scale), *_predicted(document, key, scale, models)),
+            marks(document, key, scale, facts),
+            link="buffer",
+            height=340 if key == "utilization" else 260,
+        )
+        for key, title, axis, scale in METRICS
+    )
+
+
+def _y(
+    axis: Axis, scale: float, document: Document, key: str, models: Mapping[str, Document], reach: tuple[float, float]
+) -> Axis:
+    """The axis of a metric: for what was measured and wanted; models that are far off may leave it."""
+    known = [scale * row[key]["mean"] for row in document["curve"] if row[key]["mean"]]
+    known += [scale * level for name, level in document["target"].items() if name.split("_")[0] in key.split("_")]
+    trusted = models.get(document["trusted_model"] or "")
+    if trusted is not None:
+        seen = (trusted["buffer_packets"] >= reach[0]) & (trusted["buffer_packets"] <= reach[1])
+        values = scale * trusted[key][seen & np.isfinite(trusted[key])]
+        known += [float(v) for v in values if v > 0 and (key == "utilization" or v > values.max() / 1000)]
+    if not known:
+        return axis
+    if axis.scale == "share":
+        return Axis(axis.label, axis.unit, axis.scale, max(0.0, min(known) - 0.05), 1.0)
+    return Axis(axis.label, axis.unit, axis.scale, min(known) / 2, 2 * max(known))
+
+
+def _measured(document: Document, key: str, scale: float) -> tuple[Series, ...]:
+    rows = [row for row in document["curve"] if row[key]["mean"] is not None]
+    if not rows:
+        return ()
+    mean = scale * np.array([row[key]["mean"] for row in rows])
+    half = scale * np.array([row[key]["ci95"] or 0.0 for row in rows])
+    most = 1.0 if key == "utilization" else np.inf
+    buffers = np.array([float(row["buffer_packets"]) for row in rows])
+    low, high = np.maximum(mean - half, 0.0), np.minimum(mean + half, most)
+    # No line where nothing near was measured: a series for each part, of one name.
+    parts = np.split(np.arange(buffers.size), np.flatnonzero(buffers[1:] > APART * buffers[:-1]) + 1)
+    name = "measured, with 95 % intervals"
+    return tuple(
+        Series(name, buffers[part], mean[part], low[part], high[part], "blue", "both", label="measured")
+        for part in parts
+    )
+
+
+def _predicted(document: Document, key: str, scale: float, models: Mapping[str, Document]) -> list[Series]:
+    """What models say: a full line for that in which the search began, pale where a model did not hold."""
+    found = []
+    applicable = ((name, own) for name, own in models.items() if np.isfinite(own["utilization"]).any())
+    for hue, (name, columns) in zip(MODEL_COLOURS, applicable, strict=False):
+        values = scale * columns[key]
+        if not np.isfinite(values).any():
+            continue
+        trusted = name == document["trusted_model"]
+        label = f"model {name}" + (" (the search began there)" if trusted and document["curve"] else "")
+        # Of folders from before it was written, the one that was trusted is taken to hold.
+        held = columns.get("held", np.full(values.size, float(trusted))) > 0
+        look: dict[str, Any] = {"colour": hue, "dashed": not trusted, "label": f"model {name}"}
+        found.append(Series(label, columns["buffer_packets"], values, faint=True, **look))
+        if held.any():
+            found.append(Series(label, columns["buffer_packets"], np.where(held, values, np.nan), **look))
+    return found
+
+
+def marks(document: Document, key: str, scale: float, facts: Mapping[str, Any]) -> tuple[Mark, ...]:
+    """Mark the answer with its interval, the level that is wanted, and the rules of thumb.
+
+    Parameters
+    ----------
+    key : str
+        The metric.
+    facts : mapping
+        Of the link.
+    """
+    named = {"utilization": "utilization", "loss_ratio": "loss", "queueing_delay_s": "delay_s"}[key]
+    found = [
+        Mark(packets, rule_name(name) if key == "utilization" else "")
+        for name, packets in document["rules"].items()
+        if packets >= facts["bdp_packets"] / 100
+    ]
+    if named in document["target"]:
+        level = document["target"][named] * scale
+        unit = {"queueing_delay_s": " ms", "loss_ratio": " %"}.get(key, "")
+        found.append(Mark(level, f"wanted {level:g}{unit}", "y", "wanted"))
+    if document["buffer_packets"] is not None:
+        low, high = document["buffer_interval_packets"] or (None, None)
+        label = count(document["buffer_packets"], "packet") if key == "utilization" else ""
+        found.append(Mark(document["buffer_packets"], label, "x", "answer", low, high))
+    return tuple(found)
+
+
+def _alt(document: Document, key: str, title: str, axis: Axis, scale: float, facts: Mapping[str, Any]) -> str:
+    """What a picture shows, in words with numbers."""
+    measured = _measured(document, key, scale)
+    if measured:
+        line = replace(
+            measured[0],
+            x=np.concatenate([part.x for part in measured]),
+            y=np.concatenate([part.y for part in measured]),
+            low=None,
+            high=None,
+        )
+        words = (
+            f"{title} as the buffer grows from {number(line.x[0])} to {count(int(line.x[-1]), 'packet')}: measured, it "
+            f"goes {span(line, axis.unit)}"
+        )
+    else:
+        words = f"{title} as the buffer grows, by analytic models; nothing was simulated"
+    buffer = document["buffer_packets"]
+    if buffer is None:
+        return f"{words}. No buffer meets the targets."
+    at = document[key]
+    value = "" if at is None or at["mean"] is None else f", where it is {number(scale * at['mean'], 3)} {axis.unit}"
+    bdp = number(facts["bdp_packets"], 3)
+    return f"{words}. The answer is marked at {count(buffer, 'packet')}{value.rstrip()}; one BDP is {bdp}."

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from elephan.display import ColumnTable
 from elephan.results import ResultPart, ResultTables
 from elephan.run.saved import read_document, read_parquet
@@ -15,6 +17,8 @@ from elephan.size.answer import row_document
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+    from elephan.pictures.figure import Figure
 
 SIZE, VARIANTS, LIMIT = "size.json", "comparison.json", "limit.json"
 """Of the answer for a buffer, of variants, and of the inverse question."""
@@ -55,6 +59,18 @@ class SavedSizing(ResultTables):
         """
         columns = read_parquet(self.folder / self._table_file).to_pydict()
         return ColumnTable(columns, f"{self._title}: what was measured")
+
+    def pictures(self) -> tuple[Figure, ...]:
+        """Describe the pictures of utilization, delay and loss against what was varied.
+
+        Returns
+        -------
+        tuple of Figure
+            None if nothing was simulated.
+        """
+        from elephan.size.pictures import measured_pictures  # noqa: PLC0415 (NumPy; --help does without)
+
+        return measured_pictures(self.parts, self._document)
 
     @property
     def _document(self) -> dict[str, Any]:
@@ -117,6 +133,13 @@ class SavedSize(SavedSizing):
             self._part({"buffer": f"{row['buffer_packets']} packets"}, link, row["buffer_packets"], row)
             for row in self._document["curve"]
         )
+
+    def pictures(self) -> tuple[Figure, ...]:
+        """Describe the pictures of the answer, with what models say."""
+        from elephan.size.pictures import answer_pictures  # noqa: PLC0415 (as above)
+
+        facts = self.scenario.links[self.scenario.link_index(self._document["link"])]
+        return answer_pictures(self._document, facts, read_models(self.folder / "models.parquet"))
 
     @cached_property
     def _document(self) -> dict[str, Any]:
@@ -222,3 +245,24 @@ class SavedLimit(SavedSizing):
     def __repr__(self) -> str:
         found = "none" if self.amount is None else f"{self.amount:.6g} {self.unit}"
         return f"<Limit in {self.folder}: {self.find}: {found}>"
+
+
+def read_models(path: Path) -> dict[str, dict[str, Any]]:
+    """Read the curves of the models.
+
+    Parameters
+    ----------
+    path : Path
+        ``models.parquet``.
+
+    Returns
+    -------
+    dict
+        Columns by model, in the file's order.
+    """
+    if not path.exists():
+        return {}
+    table = read_parquet(path)
+    names = np.array(table["model"].to_pylist(), dtype=object)
+    columns = {name: table[name].to_numpy(zero_copy_only=False).astype(float) for name in table.column_names[1:]}
+    return {str(name): {key: column[names == name] for key, column in columns.items()} for name in dict.fromkeys(names)}
