@@ -25,6 +25,7 @@ GUIDE = (
     "sizing-a-buffer",
     "questions",
     "choosing-a-sender",
+    "pacing",
     "choosing-a-queue",
     "compare-laws",
     "traffic-and-topologies",
