@@ -24,6 +24,7 @@ from elephan.sweep.columns import (
     difference,
     parse_columns,
 )
+from elephan.units import format_interval
 
 pytestmark = pytest.mark.slow
 
@@ -189,7 +190,9 @@ def test_the_table_fits_the_terminal_and_cuts_no_number(
     assert "…" not in done.out
     document = json.loads(elephan(*words, "--json").out)
     for point in document["points"]:
-        assert f"{point['links'][0]['utilization']['mean']:.4g}" in done.out
+        used = point["links"][0]["utilization"]
+        half = used["ci95"] if columns == 200 else None
+        assert format_interval(used["mean"], half, joint="±") in done.out
     assert ("±" in done.out) is (columns == 200)
     asked = json.loads(elephan(*words, "--json", "--columns", "utilization,goodput_p5[reno]", "--differences").out)
     assert [set(row) for row in asked["columns"]] == [{"labels", "utilization[core]", "goodput_p5[reno]"}] * 2

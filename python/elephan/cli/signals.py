@@ -48,11 +48,15 @@ def _interrupt_again(_number: int, _frame: FrameType | None) -> None:
 
 
 def exit_code() -> int | None:
-    """Return the shell's for the first signal that came; None if none has.
+    """Return the shell's for the first signal that came; None if none has. No signal is given again after that.
 
     Returns
     -------
     int or None
         130 for Ctrl-C, 143 for SIGTERM.
     """
-    return 128 + _received[0] if _received else None
+    if not _received:
+        return None
+    # Python gives up its handlers before it ends, and an alarm that nobody handles would end it with another code.
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    return 128 + _received[0]
