@@ -60,7 +60,8 @@ def documents(verb: str) -> Sequence[Mapping[str, Any]]:
     if verb == "elephan size":
         # Flows with unequal shares, so that there is something to warn of.
         unequal = scenario.replace({"flows[0].rtt": {"from": "20 ms", "to": "300 ms"}})
-        answers = [size(unequal, "utilization=0.9", replications=2), size(scenario, "delay=1us", replications=1)]
+        paced = size(unequal, "utilization=0.9", replications=2, pacing="both")
+        answers = [paced, size(scenario, "delay=1us", replications=1)]
         return [answer.to_json() for answer in answers]
     if verb == "elephan size --find …":
         found = [size_limit(scenario, "utilization=0.8", find, replications=2) for find in ("rtt", "red")]

@@ -14,6 +14,7 @@ from conftest import Command
 from elephan.plots.size import draw_size
 from elephan.scenario import EXAMPLE
 from elephan.size import SizeAnswer
+from elephan.size.pacing import with_pacing
 
 TARGET = "utilization=0.9"
 
@@ -134,3 +135,48 @@ def test_ctrl_c_leaves_no_file_and_says_what_was_done(tmp_path: Path, verb: list
     assert "nothing" in last
     assert "Traceback" not in rest
     assert not out.exists() or list(out.iterdir()) == []
+
+
+def test_both_ways_to_pace_are_answered_side_by_side(elephan: Command, tmp_path: Path) -> None:
+    """A burst that a small buffer does not take: three flows whose windows leave as blocks."""
+    path = tmp_path / "bursts.toml"
+    path.write_text(
+        'title = "Bursts"\nduration = "30 s"\nwarmup = "10 s"\nreplications = 2\n'
+        '[[links]]\nname = "core"\nrate = "50 Mbit/s"\ndelay = "2 ms"\nbuffer = "1 bdp"\n'
+        '[[flows]]\nname = "bulk"\ncount = 3\npath = ["core"]\nrtt = { from = "70 ms", to = "90 ms" }\n'
+        'control = "highspeed"\ntcp = { min_rto = "200 ms" }\nstart = { from = "0 s", to = "1 s" }\n'
+        '[[flows]]\nname = "noise"\npath = ["core"]\nrtt = "50 ms"\ntraffic = { kind = "poisson", rate = "1 Mbit/s" }\n'
+    )
+    words = ("size", path, "--target", "utilization=0.85", "-q", "--json")
+    both = json.loads(elephan(*words, "--pacing", "both").out)
+    alone = {pacing: json.loads(elephan(*words, "--pacing", pacing).out) for pacing in ("none", "linux")}
+    assert both["buffer_packets"] == alone["none"]["buffer_packets"]
+    assert both["paced"]["buffer_packets"] == alone["linux"]["buffer_packets"]
+    assert both["paced"]["buffer_packets"] < 0.7 * both["buffer_packets"], "pacing is what the small buffer needs"
+    said = " ".join(elephan(*words[:-1], "--pacing", "both").out.split())
+    assert f"If the same senders pace as Linux does: {both['paced']['buffer_packets']} packets" in said
+    # What the group says of TCP stays, and datagrams have no pace.
+    changed = with_pacing(package.Scenario.from_file(path), "quic").resolved["flows"]
+    assert (changed[0]["tcp"]["min_rto_ps"], changed[0]["tcp"]["pacing"]) == (200_000_000_000, "quic")
+    assert "pacing" not in changed[1]["tcp"]
+
+
+def test_profiles_keep_their_keys_when_they_are_paced() -> None:
+    linux = package.Scenario.from_text(EXAMPLE).replace({"flows[0].tcp": "linux"})
+    paced = with_pacing(linux, "linux").resolved["flows"][0]
+    assert paced["tcp"] == linux.resolved["flows"][0]["tcp"] | {"pacing": "linux"}
+    assert paced["recovery"] == linux.resolved["flows"][0]["recovery"] == "rack"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--pacing", "linx"], 'pacing: unknown way to pace "linx"; did you mean "linux"'),
+        (["--pacing", "both", "--queues", "red"], "--pacing: both goes without --find, --laws and --queues"),
+    ],
+)
+def test_pacing_that_cannot_be_is_one_line(elephan: Command, small: Path, words: list[str], said: str) -> None:
+    done = elephan("size", small, "--target", TARGET, *words)
+    assert done.code == 2
+    assert said in done.err
+    assert done.err.count("\n") == 1

@@ -198,7 +198,7 @@ def test_models_rules_and_their_broken_assumptions_are_printed(elephan: Command,
     assert "assumes hundreds of unsynchronized flows" in " ".join(done.out.split())
     assert "nothing simulated" in done.out
     curves = pq.read_table(tmp_path / "models.parquet").to_pydict()
-    assert set(curves) == {"model", "buffer_packets", "utilization", "loss_ratio", "queueing_delay_s"}
+    assert set(curves) == {"model", "buffer_packets", "utilization", "loss_ratio", "queueing_delay_s", "held"}
     assert "sawtooth" in curves["model"]
     assert pq.read_table(tmp_path / "curve.parquet").num_rows == 0
     assert (tmp_path / "size.png").stat().st_size > 20_000

@@ -292,7 +292,7 @@ def _never_surveyed(link: Bottleneck) -> str:
 def _other_senders(link: Bottleneck, family: SurveyFamily) -> str:
     """What of the senders, besides their law, is not set as in the survey; empty if all is."""
     (usual,) = _surveyed(link, family).senders
-    lines = [_written(key, own[key]) for own in link.senders for key in differing(own, usual, OF_THE_START)]
+    lines = [_written(key, own.get(key, "none")) for own in link.senders for key in differing(own, usual, OF_THE_START)]
     return " and ".join(dict.fromkeys(lines))
 
 

@@ -84,6 +84,14 @@ def size(
             "fewest flows; or RED's thresholds.",
         ),
     ] = None,
+    pacing: Annotated[
+        str | None,
+        typer.Option(
+            "--pacing",
+            metavar="none|linux|quic|both",
+            help="How all TCP senders space their segments; both: beside the answer that for paced ones.",
+        ),
+    ] = None,
     set_: SetOption = None,
     seed: SeedOption = None,
     replications: ReplicationsOption = None,
@@ -103,14 +111,21 @@ def size(
     """
     from elephan.size import size_variants  # noqa: PLC0415 (--help does without NumPy)
     from elephan.size.inverse import size_limit  # noqa: PLC0415 (as above)
+    from elephan.size.pacing import BOTH, check_pacing, with_pacing  # noqa: PLC0415 (as above)
     from elephan.size.targets import parse_targets  # noqa: PLC0415 (as above)
 
     check_out(out)
+    check_pacing(pacing)
     names = read_names("--laws", laws, "reno,highspeed"), read_names("--queues", queues, "drop-tail,fq")
     parse_targets(_checked(target, find=find, compared=any(names), model_only=model_only, whole_curve=whole_curve))
+    if pacing == BOTH and (find is not None or any(names)):
+        message = "--pacing: both goes without --find, --laws and --queues; give none, linux or quic there"
+        raise InputError(message)
     read = elephan.Scenario.from_file(scenario)
     if set_:
         read = read.replace(parse_assignments(set_))
+    if pacing is not None and pacing != BOTH:
+        read = with_pacing(read, pacing)
     if not model_only:
         check_memory(read, workers=workers, force=force)
 
@@ -125,6 +140,7 @@ def size(
             "progress": watch,
         }
         sizing = {"target": target, **options, "whole_curve": whole_curve, "model_only": model_only}
+        sizing |= {"pacing": BOTH} if pacing == BOTH else {}
         try:
             if find is not None:
                 watch.counts_packets = False

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.cli.columns import table_lines
 from elephan.cli.common import fitted_table, new_table
-from elephan.cli.size_screen import buffer_columns, link_line, notes, sentence
+from elephan.cli.size_screen import buffer_columns, link_line, notes, paced_sentence, sentence
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -22,6 +22,7 @@ def details_of(answer: SizeAnswer) -> list[Table | str]:
     document = answer.to_json()
     wanted = ", ".join(str(target) for target in answer.targets)
     head = f"{answer.scenario.title}\n{link_line(answer.facts)}\nWanted: {wanted}\n{sentence(answer, document)}"
+    head += f"\n{paced_sentence(document)}" if "paced" in document else ""
     parts: list[Table | str] = [head, "\n".join(notes(answer, document, MANY))]
     if document["why_suggested"]:
         parts.append(f"Suggested: {document['why_suggested']}.")

@@ -29,6 +29,7 @@ def size_screen(answer: SizeAnswer) -> list[str]:
     table = table_lines(buffer_columns(document["table"], _roles)) if document["table"] else []
     tc = [f"Linux: {document['tc']}"] if document["tc"] else _no_line(answer, document)
     last = wrapped(footer(answer, document))
+    head += wrapped(paced_sentence(document)) if "paced" in document else []
     room = LINES - len(head) - len(table) - len(tc) - len(last)
     return [*head, *notes(answer, document, room), *table, *tc, *last]
 
@@ -56,6 +57,18 @@ def sentence(answer: SizeAnswer, document: Mapping[str, Any]) -> str:
     if suggested is None:
         return f"No buffer can be suggested. {wanted} needs {size}, which is not one to deploy."
     return f"Suggested: {count(suggested, 'packet')}. {wanted} needs only {buffer:,} ({interval(document)})."
+
+
+def paced_sentence(document: Mapping[str, Any]) -> str:
+    """Say the answer for the same senders paced."""
+    found = document["paced"]
+    if found["buffer_packets"] is None:
+        return f"If the same senders pace as Linux does: no answer: {found['note']}."
+    own = document["buffer_packets"]
+    times = f", {found['buffer_packets'] / own:.2g} times as much" if own and own != found["buffer_packets"] else ""
+    bounds = found["buffer_interval_packets"]
+    sure = "" if bounds is None else f" (95 %: {bounds[0]:,} {'or more' if bounds[1] is None else f'to {bounds[1]:,}'})"
+    return f"If the same senders pace as Linux does: {count(found['buffer_packets'], 'packet')}{sure}{times}."
 
 
 def interval(document: Mapping[str, Any]) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError, ScenarioError
 from elephan.renamed import renamed_attributes
@@ -13,6 +14,7 @@ from elephan.size.answer import NoModelError, SizeAnswer
 from elephan.size.comparison import SizeComparison, size_variants
 from elephan.size.inverse import LimitAnswer, size_limit
 from elephan.size.measuring import LinkSimulations
+from elephan.size.pacing import BOTH, check_pacing, with_pacing
 from elephan.size.targets import parse_targets
 
 if TYPE_CHECKING:
@@ -52,6 +54,7 @@ def size(
     progress: Callable[[SearchProgress], None] | None = None,
     whole_curve: bool = False,
     model_only: bool = False,
+    pacing: str | None = None,
 ) -> SizeAnswer:
     """Find the smallest buffer of a link that meets all targets.
 
@@ -75,6 +78,9 @@ def size(
         Measure a grid of buffers up to twice the bandwidth-delay product, and not only those around the answer.
     model_only : bool
         Simulate nothing: the answer is that of the analytic model that is nearest to simulations of such links.
+    pacing : str, optional
+        ``"none"``, ``"linux"`` or ``"quic"``: all TCP senders space their segments so, whatever the file says.
+        ``"both"``: the answer for the file as it is; its ``paced`` is that for the same senders paced as Linux does.
 
     Returns
     -------
@@ -83,7 +89,7 @@ def size(
     Raises
     ------
     InputError
-        If the scenario, the link, the target or the precision cannot be used.
+        If the scenario, the link, the target, the precision or the pacing cannot be used.
 
     Notes
     -----
@@ -98,6 +104,38 @@ def size(
     >>> answer.to_json()["link"]
     'core'
     """
+    check_pacing(pacing)
+    read = Scenario.from_any(scenario)
+    options: dict[str, Any] = {
+        "link": link,
+        "precision": precision,
+        "replications": replications,
+        "seed": seed,
+        "workers": workers,
+        "progress": progress,
+        "whole_curve": whole_curve,
+        "model_only": model_only,
+    }
+    if pacing == BOTH:
+        answer = _size(read, target, **options)
+        return replace(answer, paced=_size(with_pacing(read, "linux"), target, **options))
+    return _size(read if pacing is None else with_pacing(read, pacing), target, **options)
+
+
+def _size(
+    scenario: Scenario,
+    target: str | Iterable[str] | Mapping[str, float | str],
+    *,
+    link: str | None,
+    precision: float,
+    replications: int | None,
+    seed: int | None,
+    workers: int | None,
+    progress: Callable[[SearchProgress], None] | None,
+    whole_curve: bool,
+    model_only: bool,
+) -> SizeAnswer:
+    """What `size` does, of one way to pace."""
     from elephan.run.warmup import settle_warmup  # noqa: PLC0415 (NumPy; the command line starts without)
     from elephan.size.curve import BufferCurve  # noqa: PLC0415 (as above)
     from elephan.size.models import ask, by_model, expected, suggest_by_model, trusted  # noqa: PLC0415 (as above)
@@ -105,7 +143,7 @@ def size(
     from elephan.size.suggest import PER_FLOW, SMALL, standard_buffers, suggest  # noqa: PLC0415 (as above)
 
     begun = time.perf_counter()
-    scenario = Scenario.from_any(scenario).replace(replications=replications, seed=seed)
+    scenario = scenario.replace(replications=replications, seed=seed)
     targets = parse_targets(target)
     if not 0.001 <= precision <= 1:
         message = f"precision: {precision:g} is out of range; it lies between 0.1% and 100%"

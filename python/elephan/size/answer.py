@@ -71,6 +71,8 @@ class SizeAnswer(ResultTables):
     replications : int
         Per buffer, where it mattered; 0 if nothing was simulated.
     wall_s : float [s]
+    paced : SizeAnswer or None
+        The answer for the same senders paced as Linux does, if it was asked for.
     """
 
     scenario: Scenario
@@ -86,6 +88,7 @@ class SizeAnswer(ResultTables):
     packets_simulated: int
     replications: int
     wall_s: float
+    paced: SizeAnswer | None = None
 
     @property
     def is_met(self) -> bool:
@@ -209,7 +212,15 @@ class SizeAnswer(ResultTables):
             "replications": self.replications,
             "warnings": [warned.to_json() for warned in self.warnings],
             "wall_s": self.wall_s,
+            **({} if self.paced is None else {"paced": self.paced.short()}),
         }
+
+    def short(self) -> dict[str, Any]:
+        """Return the answer without all that it stands on: ``buffer_packets``, its interval, what is suggested."""
+        whole = self.to_json()
+        names = ("met", "note", "buffer_packets", "buffer_bdp", "buffer_interval_packets", "suggested_packets")
+        measured = {name: whole[name] for name in MEASURED if name in whole}
+        return {**{name: whole[name] for name in names}, **measured, "simulated": whole["simulated"]}
 
     @property
     def forbidding(self) -> list[LintWarning]:

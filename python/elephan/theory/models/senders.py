@@ -204,7 +204,8 @@ def differing(one: Mapping[str, Any], other: Mapping[str, Any], but: tuple[str, 
 
     Examples
     --------
-    >>> differing({"recovery": "sack"}, {"recovery": "tahoe"})
-    ['recovery']
+    >>> differing({"recovery": "sack", "pacing": "linux"}, {"recovery": "tahoe"})
+    ['recovery', 'pacing']
     """
-    return [key for key in one if key not in but and one[key] != other[key]]
+    # Keys that came later are left out of canonical forms where they have their defaults.
+    return [key for key in dict.fromkeys((*one, *other)) if key not in but and one.get(key) != other.get(key)]

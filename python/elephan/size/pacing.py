@@ -1,0 +1,61 @@
+"""The same scenario with senders that space their segments, for answers that hold for both."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from elephan.errors import InputError, unknown
+
+if TYPE_CHECKING:
+    from elephan.scenario import Scenario
+
+BOTH = "both"
+WAYS = ("none", "linux", "quic")
+"""Words of ``tcp.pacing``."""
+
+
+def with_pacing(scenario: Scenario, pacing: str) -> Scenario:
+    """Pace every TCP group alike.
+
+    Parameters
+    ----------
+    pacing : str
+        One of `WAYS`.
+
+    Returns
+    -------
+    Scenario
+        Whatever else the groups say of TCP stays; datagrams have no pace.
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> with_pacing(Scenario.from_text(EXAMPLE), "linux").resolved["flows"][0]["tcp"]["pacing"]
+    'linux'
+    """
+    groups = scenario.source.get("flows", [])
+    changes: dict[str, object] = {}
+    for i, (written, resolved) in enumerate(zip(groups, scenario.resolved["flows"], strict=True)):
+        if resolved["control"] is not None:
+            changes[f"flows[{i}].tcp"] = _paced(written.get("tcp"), pacing)
+    return scenario.replace(changes) if changes else scenario
+
+
+def _paced(tcp: Any, pacing: str) -> dict[str, Any]:
+    """What a group says of TCP, and its pace."""
+    if isinstance(tcp, str):
+        return {"profile": tcp, "pacing": pacing}
+    return {**(tcp or {}), "pacing": pacing}
+
+
+def check_pacing(pacing: str | None) -> None:
+    """Refuse what is no way to pace.
+
+    Raises
+    ------
+    InputError
+        With what would be right.
+    """
+    if pacing is not None and pacing not in (*WAYS, BOTH):
+        message = f"pacing: {unknown('way to pace', pacing, (*WAYS, BOTH))}"
+        raise InputError(message)
