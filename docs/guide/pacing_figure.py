@@ -10,5 +10,3 @@ over = {"links[0].buffer": buffers, "flows[0].tcp.pacing": ["none", "linux", "qu
 swept = elephan.sweep("scenarios/hstcp-1g.toml", over=over, replications=3)
 figure = elephan.plots.xy(swept, by="flows[0].tcp.pacing", title="Ten HighSpeed flows on 1 Gbit/s, 120 ms")
 figure.savefig("pacing.png")
-for point in swept.points:
-    print(*point.labels.values(), *(f"{point.links[name][0]:.4g}" for name in ("utilization", "loss_ratio")))
