@@ -11,6 +11,7 @@ import pytest
 
 import elephan as package
 from conftest import Command
+from elephan.cli.size_screen import size_screen
 from elephan.plots.size import draw_size
 from elephan.scenario import EXAMPLE
 from elephan.size import SizeAnswer
@@ -137,7 +138,9 @@ def test_ctrl_c_leaves_no_file_and_says_what_was_done(tmp_path: Path, verb: list
     assert not out.exists() or list(out.iterdir()) == []
 
 
-def test_both_ways_to_pace_are_answered_side_by_side(elephan: Command, tmp_path: Path) -> None:
+def test_both_ways_to_pace_are_answered_side_by_side(
+    elephan: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A burst that a small buffer does not take: three flows whose windows leave as blocks."""
     path = tmp_path / "bursts.toml"
     path.write_text(
@@ -154,7 +157,17 @@ def test_both_ways_to_pace_are_answered_side_by_side(elephan: Command, tmp_path:
     assert both["paced"]["buffer_packets"] == alone["linux"]["buffer_packets"]
     assert both["paced"]["buffer_packets"] < 0.7 * both["buffer_packets"], "pacing is what the small buffer needs"
     said = " ".join(elephan(*words[:-1], "--pacing", "both").out.split())
-    assert f"If the same senders pace as Linux does: {both['paced']['buffer_packets']} packets" in said
+    assert f"Paced as Linux does: {both['paced']['buffer_packets']} packets" in said
+    # The sentence takes a line: a buffer of the table goes before a danger does.
+    answer = package.size(package.Scenario.from_file(path), "utilization=0.85", pacing="both")
+    document = answer.to_json()
+    for name in ("dangers", "advice"):
+        document[name] = [f"{name} of so many words that they fill a line of the screen, almost"] * 3
+    monkeypatch.setattr(SizeAnswer, "to_json", lambda _: document)
+    screen = size_screen(answer)
+    assert len(screen) <= 15
+    assert any(line.startswith("Paced as Linux does: ") for line in screen), screen
+    assert sum(line.startswith("  ! ") for line in screen) >= 1
     # What the group says of TCP stays, and datagrams have no pace.
     changed = with_pacing(package.Scenario.from_file(path), "quic").resolved["flows"]
     assert (changed[0]["tcp"]["min_rto_ps"], changed[0]["tcp"]["pacing"]) == (200_000_000_000, "quic")

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 GROUPS = 3
 """Groups of flows that get a column each; of more, the poorest and the richest."""
 
+NOTES = 2
+"""Lines of dangers and advice that are there at any rate."""
+
 
 def size_screen(answer: SizeAnswer) -> list[str]:
     """Write the screen of an answer.
@@ -26,11 +29,18 @@ def size_screen(answer: SizeAnswer) -> list[str]:
     """
     document = answer.to_json()
     head = [*wrapped(answer.scenario.title), *wrapped(link_line(answer.facts)), *wrapped(sentence(answer, document))]
-    table = table_lines(buffer_columns(document["table"], _roles)) if document["table"] else []
+    rows = list(document["table"])
+    table = table_lines(buffer_columns(rows, _roles)) if rows else []
     tc = [f"Linux: {document['tc']}"] if document["tc"] else _no_line(answer, document)
     last = wrapped(footer(answer, document))
     head += wrapped(paced_sentence(document)) if "paced" in document else []
     room = LINES - len(head) - len(table) - len(tc) - len(last)
+    spare = [row for row in rows[1:-1] if "suggested" not in row["is"]]
+    if room < NOTES and spare and (document["dangers"] or document["advice"]):
+        # A danger is worth more than one of the buffers beside the answer.
+        rows.remove(spare[-1])
+        shorter = table_lines(buffer_columns(rows, _roles))
+        table, room = shorter, room + len(table) - len(shorter)
     return [*head, *notes(answer, document, room), *table, *tc, *last]
 
 
@@ -63,12 +73,12 @@ def paced_sentence(document: Mapping[str, Any]) -> str:
     """Say the answer for the same senders paced."""
     found = document["paced"]
     if found["buffer_packets"] is None:
-        return f"If the same senders pace as Linux does: no answer: {found['note']}."
+        return f"Paced as Linux does: no answer: {found['note']}."
     own = document["buffer_packets"]
     times = f", {found['buffer_packets'] / own:.2g} times as much" if own and own != found["buffer_packets"] else ""
     bounds = found["buffer_interval_packets"]
     sure = "" if bounds is None else f" (95 %: {bounds[0]:,} {'or more' if bounds[1] is None else f'to {bounds[1]:,}'})"
-    return f"If the same senders pace as Linux does: {count(found['buffer_packets'], 'packet')}{sure}{times}."
+    return f"Paced as Linux does: {count(found['buffer_packets'], 'packet')}{sure}{times}."
 
 
 def interval(document: Mapping[str, Any]) -> str:
@@ -91,7 +101,7 @@ def notes(answer: SizeAnswer, document: Mapping[str, Any], room: int) -> list[st
     return within(lines, room)
 
 
-def within(notes: Sequence[list[str]], room: int, least: int = 2) -> list[str]:
+def within(notes: Sequence[list[str]], room: int, least: int = NOTES) -> list[str]:
     """Return the first of notes, as many as there is room for; the others are counted.
 
     Parameters
