@@ -147,9 +147,9 @@ base::dispatched! {
         }
 
         /// The window after this ACK, and whether slow start is over. Starts that only count leave it as it is; growth
-        /// counts at most two segments per ACK (RFC 3465, L = 2).
+        /// counts at most [`AckSample::abc_limit`] segments per ACK (RFC 3465).
         fn open(&mut self, cwnd: f64, ack: &AckSample) -> Opening {
-            Opening::Grow(cwnd + self.gain(cwnd as u64 as f64).unwrap_or(0.0) * ack.acked.min(2.0))
+            Opening::Grow(cwnd + self.gain(cwnd as u64 as f64).unwrap_or(0.0) * ack.acked.min(ack.abc_limit))
         }
 
         /// The window was cut; the next slow start begins afresh.

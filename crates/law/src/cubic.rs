@@ -5,10 +5,41 @@
 //! Differs from the source: the cut is taken from cwnd, which does not grow unless it held the sender back (Section 4.6
 //! allows this); growth counts acknowledged segments and not ACKs; the window never falls to a smaller `W_est`.
 //! Differs from Linux and ns-3: they look ahead by the smallest round-trip time, not the smoothed one, and compute in
-//! whole segments; Linux's Reno-friendly window keeps its slope beyond the old maximum.
+//! whole segments; Linux's Reno-friendly window keeps its slope beyond the old maximum. [`Variant::Linux`] is theirs.
+
+pub mod linux;
 
 use crate::{AckSample, CongestionEvent, Law, Signal, WindowLaw};
-use base::{Card, ParamError, Registered, Time};
+use base::param::ParamType;
+use base::{Card, ParamError, Registered, Time, Value};
+
+/// Whose CUBIC it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Variant {
+    /// That of RFC 9438.
+    #[default]
+    Rfc,
+    /// That of Linux, in whole numbers: [`linux`].
+    Linux,
+}
+
+impl ParamType for Variant {
+    fn read(value: &Value) -> Result<Self, String> {
+        match value {
+            Value::Text(word) if word == "rfc9438" => Ok(Self::Rfc),
+            Value::Text(word) if word == "linux" => Ok(Self::Linux),
+            _ => Err("must be \"rfc9438\" or \"linux\"".into()),
+        }
+    }
+
+    fn write(&self) -> Value {
+        let word = match self {
+            Self::Rfc => "rfc9438",
+            Self::Linux => "linux",
+        };
+        Value::Text(word.into())
+    }
+}
 
 base::params! {
     /// RFC 9438.
@@ -19,6 +50,10 @@ base::params! {
         beta: f64 = 0.7, "";
         /// Whether a flow that lost before its old maximum aims lower, so that others find room.
         fast_convergence: bool = true, "";
+        /// Whose it is: "rfc9438", or "linux" as tcp_cubic computes it (its slow start is "hystart-linux").
+        variant: Variant = Variant::Rfc, "";
+        /// Ticks of the kernel's clock in a second, for the variant "linux": 250 or 1000, as it was built.
+        hz: u32 = 250, "";
     }
 }
 
@@ -54,7 +89,7 @@ impl Registered for Cubic {
         title: "CUBIC",
         source: "RFC 9438",
         differs: "Growth counts acknowledged segments, the cut is taken from cwnd. Linux and ns-3 look ahead by the \
-                  smallest round-trip time; its slow start there is HyStart. ns-3.37 has no Reno-friendly region: behind \
+                  smallest round-trip time; variant = \"linux\" is tcp_cubic in whole numbers, with hystart-linux. ns-3.37 has no Reno-friendly region: behind \
                   short queues it loses a third to a half of what RFC 9438 does.",
     };
 }
@@ -68,6 +103,9 @@ impl Law for Cubic {
         }
         if p.beta <= 0.0 || p.beta >= 1.0 {
             return Err(ParamError::new("beta", "must lie strictly between 0 and 1"));
+        }
+        if !(100..=1000).contains(&p.hz) {
+            return Err(ParamError::new("hz", "must be 100 to 1000 ticks in a second"));
         }
         Ok(Self {
             c: p.c,

@@ -45,11 +45,13 @@ pub struct LawEvaluator {
 }
 
 impl LawEvaluator {
-    /// `None` for a control that rules its window by itself. Laws in the kernel's whole numbers are evaluated in real ones.
+    /// `None` for a control that rules its window by itself. Laws in the kernel's whole numbers are evaluated in
+    /// real ones, CUBIC as RFC 9438 has it.
     #[must_use]
     pub fn new(spec: &LawSpec) -> Option<Self> {
         let mut spec = spec.clone();
         let _ = spec.set("arithmetic", &Value::Text("exact".into()));
+        let _ = spec.set("variant", &Value::Text("rfc9438".into()));
         let start = StartSpec::named("classic")?;
         let Ok(Control::Window(control)) = spec.build(&start, 2.0, f64::INFINITY) else { return None };
         Some(Self { law: control.law().clone(), remembers: spec.response().0 })
@@ -161,16 +163,12 @@ impl Moment {
 fn ack_sample(at: Moment, acked: f64, delivered: u64, round_start: bool) -> AckSample {
     let rtt = Span::from_secs(at.rtt);
     AckSample {
-        now: Time::ZERO + Span::from_secs(at.now),
         acked,
-        ce_marked: 0.0,
-        rtt: Some(rtt),
-        srtt: rtt,
         min_rtt: Span::from_secs(at.base),
         in_flight: at.window,
         delivered,
         round_start,
-        cwnd_limited: true,
+        ..AckSample::plain(Time::ZERO + Span::from_secs(at.now), rtt)
     }
 }
 

@@ -82,16 +82,12 @@ pub fn rounds_monitored(
             // What is added to the window in the course of the round waits in it already.
             let seen = if paced.is_some() { rtt } else { path.rtt(control.cwnd()) };
             control.on_ack(&AckSample {
-                now: at,
-                acked: 1.0,
-                ce_marked: 0.0,
-                rtt: Some(seen),
                 srtt,
                 min_rtt,
                 in_flight: window,
                 delivered,
                 round_start: i == 0,
-                cwnd_limited: true,
+                ..AckSample::plain(at, seen)
             });
             if control.needs().deliveries {
                 let share = (i + 1) as f64 / window;

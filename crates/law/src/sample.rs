@@ -56,6 +56,10 @@ pub struct AckSample {
     pub round_start: bool,
     /// Whether the window was what held the sender back; if not, it must not grow (RFC 7661 gives the reasons).
     pub cwnd_limited: bool,
+    /// Segments by which it may grow the window in slow start at most (L of RFC 3465); infinite if by all that it acknowledges.
+    pub abc_limit: f64,
+    /// Whether the sender spaces its segments.
+    pub paced: bool,
 }
 
 impl AckSample {
@@ -73,6 +77,8 @@ impl AckSample {
             delivered: 0,
             round_start: false,
             cwnd_limited: true,
+            abc_limit: 2.0,
+            paced: false,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A window law under a slow start: the usual TCP sender.
 //!
 //! Source: RFC 5681 Section 3.1 (when to use which; the floor of two segments), RFC 6298 Section 5 (window of one after a
-//! timeout), RFC 3465 (growth counts acknowledged segments, at most two per ACK in slow start).
+//! timeout), RFC 3465 (growth counts acknowledged segments, in slow start so many per ACK at most).
 
 use crate::{
     AckSample, CongestionControl, CongestionEvent, GRID_LIMIT, MIN_SSTHRESH, Needs, Opening, Signal, SlowStart, Step,
@@ -68,11 +68,11 @@ impl<L: WindowLaw, S: SlowStart> Windowed<L, S> {
         };
     }
 
-    fn count(&mut self, acked: f64) {
+    fn count(&mut self, acked: f64, limit: f64) {
         // Window, gain and a whole number of ACKs: the sum is on the grid without rounding.
         if self.in_slow_start() {
             // Not beyond the threshold, as in Linux: a window of 2.9 kept after a timeout means two segments, not three.
-            self.cwnd = (self.cwnd + self.gain * acked.min(2.0)).min(self.ssthresh);
+            self.cwnd = (self.cwnd + self.gain * acked.min(limit)).min(self.ssthresh);
         } else {
             self.cwnd += self.gain * acked;
         }
@@ -105,7 +105,7 @@ impl<L: WindowLaw, S: SlowStart> CongestionControl for Windowed<L, S> {
             return;
         }
         if !self.below.is_nan() {
-            self.count(ack.acked);
+            self.count(ack.acked, ack.abc_limit);
             return;
         }
         match self.start.open(self.cwnd, ack) {

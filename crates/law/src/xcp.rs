@@ -87,7 +87,7 @@ impl CongestionControl for Xcp {
             return;
         }
         if self.cwnd < self.ssthresh {
-            self.cwnd = (self.cwnd + ack.acked.min(2.0)).min(self.ssthresh);
+            self.cwnd = (self.cwnd + ack.acked.min(ack.abc_limit)).min(self.ssthresh);
         } else {
             self.cwnd += ack.acked / self.cwnd;
         }

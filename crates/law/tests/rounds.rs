@@ -53,7 +53,7 @@ fn events_one_by_one() {
         in_flight: 10.0,
         delivered: 1,
         round_start: false,
-        cwnd_limited: true,
+        ..AckSample::plain(Time::ZERO, rtt)
     });
     let loss = Event::Congestion(CongestionEvent {
         now: Time::ZERO,

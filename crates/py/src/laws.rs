@@ -81,6 +81,7 @@ fn event(at: impl Fn(usize) -> f64) -> Event {
                 delivered,
                 round_start: at(9) != 0.0,
                 cwnd_limited: at(10) != 0.0,
+                ..AckSample::plain(now, srtt)
             });
         }
         1 => Signal::Loss,

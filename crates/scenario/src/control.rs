@@ -35,7 +35,8 @@ impl KeyType for Control {
     fn read(node: &Node, key: &Key) -> Result<Self, ScenarioError> {
         let law = LawSpec::read(node, key)?;
         let slow_start = node.get("slow_start").map(|node| StartSpec::read(&node, key)).transpose()?;
-        Ok(Self { law, slow_start: slow_start.unwrap_or(Self::default().slow_start) })
+        let slow_start = slow_start.unwrap_or_else(|| own_start(&law));
+        Ok(Self { law, slow_start })
     }
     fn write(&self, names: &Names) -> Json {
         let mut law = self.law.write(names);
@@ -56,6 +57,16 @@ impl KeyType for Control {
     }
     fn schema(key: &Key, defs: &mut Defs) -> Json {
         LawSpec::schema(key, defs)
+    }
+}
+
+/// The slow start of a law for which the file names none: the classic one, but for Linux's CUBIC, which has its own.
+fn own_start(law: &LawSpec) -> StartSpec {
+    match law {
+        LawSpec::Cubic(p) if p.variant == law::cubic::Variant::Linux => {
+            StartSpec::HystartLinux(law::start::hystart_linux::Params::default())
+        }
+        _ => Control::default().slow_start,
     }
 }
 

@@ -8,7 +8,7 @@ use crate::table::{self, Defs, KeyType, example};
 use base::keys::Range;
 use base::{Bytes, Key, Quantity, Rate, Span};
 use serde_json::{Value as Json, json};
-use transport::{Ecn, Pacing, PacingFactors};
+use transport::{Burst, Coalescing, Device, Ecn, Pacing, PacingFactors};
 
 impl KeyType for String {
     fn read(node: &Node, key: &Key) -> Result<Self, ScenarioError> {
@@ -249,4 +249,46 @@ impl KeyType for Pacing {
         let factors = defs.table::<PacingFactors>("PacingFactors");
         json!({ "anyOf": [json!({ "enum": ["none", "linux", "quic"] }), factors] })
     }
+}
+
+/// What `burst` may be, as messages say it.
+const BURST: &str = "\"none\", \"linux\", a number of segments such as 8, or a table such as { max_segments = 128 }";
+
+/// A word, a number, or a table of the device's size.
+impl KeyType for Burst {
+    const EXAMPLE: &'static str = "linux";
+    fn read(node: &Node, key: &Key) -> Result<Self, ScenarioError> {
+        match node.value {
+            Json::Object(_) => table::read(node, BURST).map(Self::Linux),
+            Json::Number(_) => match node.value.as_u64() {
+                Some(segments @ 2..=65_536) => Ok(Self::Segments(segments as u32)),
+                _ => Err(node.wrong(format!("must be {BURST}; 2 to 65536 segments"))),
+            },
+            _ => match node.text("linux")? {
+                "none" => Ok(Self::None),
+                "linux" => Ok(Self::Linux(Device::default())),
+                name => Err(node.wrong(unknown(key.name, name, &["none", "linux"], &[]))),
+            },
+        }
+    }
+    fn write(&self, names: &Names) -> Json {
+        match self {
+            Self::None => json!("none"),
+            Self::Segments(segments) => json!(segments),
+            Self::Linux(device) if *device == Device::default() => json!("linux"),
+            Self::Linux(device) => table::write(device, names),
+        }
+    }
+    fn restore(node: &Node, key: &Key) -> Result<Self, ScenarioError> {
+        if node.value.is_object() { table::restore(node).map(Self::Linux) } else { Self::read(node, key) }
+    }
+    fn schema(_key: &Key, defs: &mut Defs) -> Json {
+        let device = defs.table::<Device>("BurstDevice");
+        let segments = json!({ "type": "integer", "minimum": 2, "maximum": 65_536 });
+        json!({ "anyOf": [json!({ "enum": ["none", "linux"] }), segments, device] })
+    }
+}
+
+table::table_types! {
+    Coalescing = "Coalescing", "\"none\" or a table such as { segments = 44, wait = \"50 us\" }";
 }

@@ -18,7 +18,7 @@ use scenario::{
 };
 use traffic::on_off::Law;
 use traffic::{PacketSize, TrafficSpec};
-use transport::{Ecn, Options, Pacing, PacingFactors, Recovery};
+use transport::{Burst, Coalescing, Device, Ecn, Options, Pacing, PacingFactors, Recovery};
 
 const FULL: &str = r#"title = "A test"
 duration = "20 s"
@@ -301,23 +301,34 @@ fn options() -> impl Strategy<Value = Options> {
     let counts = (1..=1000u32, prop::option::of(2.0..1e9), prop::option::of(1..=1_000_000_000u32), 1..=64u32);
     let factors = (0.1..100.0, 0.1..100.0).prop_map(|(slow_start, avoidance)| PacingFactors { slow_start, avoidance });
     let pacing = prop_oneof![Just(Pacing::None), Just(Pacing::Quic), factors.prop_map(Pacing::Linux)];
-    (times, counts, (any::<bool>(), prop::sample::select(Ecn::ALL.map(|row| row.0).to_vec()), pacing)).prop_map(
-        #[expect(clippy::needless_update, reason = "a new key needs no line here")]
-        |(times, counts, flags)| Options {
-            min_rto: times.0,
-            rto_granularity: times.1,
-            delayed_ack_timeout: times.2,
-            send_jitter: times.3,
-            initial_window: counts.0,
-            initial_ssthresh: counts.1,
-            receive_window: counts.2,
-            delayed_ack: counts.3,
-            limited_transmit: flags.0,
-            ecn: flags.1,
-            pacing: flags.2,
-            ..Options::default()
-        },
-    )
+    let burst = prop_oneof![
+        Just(Burst::None),
+        (2..=65_536u32).prop_map(Burst::Segments),
+        (2..=65_536u32).prop_map(|max_segments| Burst::Linux(Device { max_segments })),
+    ];
+    let merged = (2..=65_536u32, timer()).prop_map(|(segments, wait)| Coalescing { segments, wait });
+    let offload = (burst, prop::option::of(merged), prop::option::of(1..=1000u32));
+    (times, counts, (any::<bool>(), prop::sample::select(Ecn::ALL.map(|row| row.0).to_vec()), pacing), offload)
+        .prop_map(
+            #[expect(clippy::needless_update, reason = "a new key needs no line here")]
+            |(times, counts, flags, offload)| Options {
+                min_rto: times.0,
+                rto_granularity: times.1,
+                delayed_ack_timeout: times.2,
+                send_jitter: times.3,
+                initial_window: counts.0,
+                initial_ssthresh: counts.1,
+                receive_window: counts.2,
+                delayed_ack: counts.3,
+                limited_transmit: flags.0,
+                ecn: flags.1,
+                pacing: flags.2,
+                burst: offload.0,
+                receive_offload: offload.1,
+                abc_limit: offload.2,
+                ..Options::default()
+            },
+        )
 }
 
 /// One place each, as a group may have as many flows as a scenario.

@@ -471,7 +471,7 @@ fn senders() {
 ! flows[1].control: must be text such as "highspeed" or a table such as { law = "highspeed" }
 - kind = "limited"
 + kind = "jump"
-! flows[0].control.slow_start.kind: unknown slow start "jump"; available: classic, limited, hystart++, hybla-start, vegas-start
+! flows[0].control.slow_start.kind: unknown slow start "jump"; available: classic, limited, hystart++, hystart-linux, hybla-start, vegas-start
 - max_ssthresh = 100
 + max_ssthresh = 1
 ! flows[0].control.slow_start.max_ssthresh: must be at least 2

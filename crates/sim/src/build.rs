@@ -158,7 +158,9 @@ fn tcp(group: &Group, party: Party, first: u64, segments: u64) -> TcpPlan {
         (true, false) => 3,
         _ => 0,
     };
-    let receiver = Receiver::new(group.tcp.delayed_ack, group.tcp.delayed_ack_timeout, blocks).until(data_end);
+    let receiver = Receiver::new(group.tcp.delayed_ack, group.tcp.delayed_ack_timeout, blocks)
+        .until(data_end)
+        .behind(group.tcp.receive_offload);
     let receiver = receiver.beginning_at(first);
     TcpPlan {
         party,

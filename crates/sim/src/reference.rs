@@ -239,10 +239,12 @@ impl Engine {
             }
             Event::Deliver(packet) => self.deliver(now, packet),
             Event::DelayedAck(f) => {
-                let receiver = &mut self.endpoints[f].tcp().receiver;
-                if receiver.deadline() == now {
-                    receiver.on_timer();
-                    self.send_ack(now, f);
+                let ends = &mut self.endpoints[f];
+                let FlowPlan::Tcp(tcp) = &mut ends.plan else { return };
+                if tcp.receiver.deadline() == now {
+                    let ack = tcp.receiver.on_timer(now);
+                    ends.meter.delivered(now, &tcp.receiver, tcp.data_end);
+                    self.acknowledge(now, f, ack);
                 }
             }
             Event::AckAtSender(f, ack) => {
@@ -334,12 +336,17 @@ impl Engine {
         tcp.receiver.on_header(seq, &packet.header.times(1.0 / tcp.party.packet as f32));
         let ack = tcp.receiver.on_segment(now, seq, packet.flags);
         ends.meter.delivered(now, &tcp.receiver, tcp.data_end);
-        let deadline = tcp.receiver.deadline();
+        self.acknowledge(now, f, ack);
+    }
+
+    /// The receiver of flow `f` sends an `ack` or none, and has its timer set.
+    fn acknowledge(&mut self, now: Time, f: usize, ack: bool) {
+        let deadline = self.endpoints[f].tcp().receiver.deadline();
         if ack {
             self.send_ack(now, f);
         }
         if deadline != Time::NEVER {
-            self.push(deadline, Phase::DelayedAck, packet.flow, Event::DelayedAck(f));
+            self.push(deadline, Phase::DelayedAck, f as u32, Event::DelayedAck(f));
         }
     }
 

@@ -5,6 +5,8 @@
 
 mod runs;
 
+use crate::bursts::Ask;
+use crate::departures::Departure;
 use crate::ecn::EcnSender;
 use crate::optional::OptionalState;
 use crate::recovery::RecoveryRules;
@@ -72,7 +74,7 @@ impl<C: CongestionControl> Connection<C> {
             ecn: EcnSender::new(options.ecn.flags(needs.marks)),
             limited_transmit: options.limited_transmit,
             receive_window: window,
-            optional: OptionalState::new(needs, options.pacing, control.pacing_rate().is_some(), departures),
+            optional: OptionalState::new(needs, options, control.pacing_rate().is_some(), departures),
             control,
             counters: Counters::default(),
         }
@@ -434,7 +436,7 @@ impl<C: CongestionControl> Connection<C> {
     pub fn fill_window(&mut self, recovery: &mut impl RecoveryRules, now: Time, inflation: u32, wire: &mut impl Wire) {
         let window = self.window().saturating_add(inflation).min(self.receive_window);
         let end = self.seq.end_of_window(window);
-        while self.seq.nxt() < end && self.may_send(now) {
+        while self.seq.nxt() < end && self.may_send(recovery, now, (end - self.seq.nxt()) as u32) {
             self.transmit_next(recovery, now, wire);
         }
     }
@@ -446,13 +448,42 @@ impl<C: CongestionControl> Connection<C> {
         if self.limited_transmit { dupacks.min(DUP_THRESH - 1) } else { 0 }
     }
 
-    /// Whether pacing lets a segment leave now; if not, the timer is set.
-    #[inline]
-    pub fn may_send(&mut self, now: Time) -> bool {
-        let Some(pacer) = self.optional.as_deref_mut().and_then(OptionalState::pacer) else { return true };
+    /// Whether a segment may leave now, of `room` that the window lets leave: if it must wait for its pace, the timer is set.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "in the loops that send, where most senders have nothing to ask")]
+    pub fn may_send(&mut self, recovery: &mut impl RecoveryRules, now: Time, room: u32) -> bool {
+        self.optional.is_none() || self.may_leave(recovery, now, room)
+    }
+
+    /// As [`Self::may_send`], of a sender that may have a pace or bursts.
+    fn may_leave(&mut self, recovery: &mut impl RecoveryRules, now: Time, room: u32) -> bool {
+        let Some(optional) = self.optional.as_deref_mut() else { return true };
+        let Some(pacer) = optional.pacer() else { return true };
         let wait = pacer.wait(now);
         self.timers.set_pacing(wait.unwrap_or(Time::NEVER));
-        wait.is_none()
+        wait.is_none() && (!pacer.makes_bursts() || self.begins_burst(recovery, now, room))
+    }
+
+    /// Whether a segment leaves now: a burst goes on, or one begins.
+    fn begins_burst(&mut self, recovery: &mut impl RecoveryRules, now: Time, room: u32) -> bool {
+        let Some(optional) = self.optional.as_deref_mut() else { return true };
+        let una = self.seq.una();
+        let departures = recovery.departures().map(|departures| departures.get(una));
+        let oldest = departures.or_else(|| optional.departures().map(|departures| departures.get(una))).flatten();
+        let Some(pacer) = optional.pacer() else { return true };
+        let interval = pacer.interval(&self.control, &self.seq, self.rtt.srtt());
+        pacer.begins(now, || Ask {
+            now,
+            room,
+            cwnd: self.control.cwnd() as u32,
+            repairs: self.phase != Phase::Open,
+            interval,
+            own_rate: self.control.pacing_rate().is_some(),
+            srtt: self.rtt.srtt(),
+            min_rtt: self.rtt.min(),
+            oldest: oldest.map(Departure::time),
+            last: now,
+        })
     }
 
     /// Sends the segment after those sent.
@@ -499,6 +530,7 @@ impl<C: CongestionControl> Connection<C> {
         if acked == 0 {
             return;
         }
+        let (abc_limit, paced) = self.optional.as_deref().map_or((2.0, false), OptionalState::growth);
         self.control.on_ack(&AckSample {
             now: info.now,
             acked: f64::from(acked),
@@ -510,6 +542,8 @@ impl<C: CongestionControl> Connection<C> {
             min_rtt: self.rtt.min(),
             in_flight: f64::from(info.in_flight_before),
             cwnd_limited: info.limited,
+            abc_limit,
+            paced,
         });
     }
 

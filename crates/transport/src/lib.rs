@@ -1,6 +1,7 @@
 //! TCP: the sender and the receiver of one connection, driven by whoever owns the network and the time.
 
 mod ack;
+mod bursts;
 mod connection;
 mod cumulative;
 mod deliveries;
@@ -26,7 +27,7 @@ mod testing;
 mod timers;
 
 pub use ack::{Ack, MAX_BLOCKS};
-pub use options::{Ecn, Options, Pacing, PacingFactors, Recovery};
+pub use options::{Burst, Coalescing, Device, Ecn, Options, Pacing, PacingFactors, Recovery};
 pub use ranges::Ranges;
 pub use receiver::Receiver;
 pub use rtt::Rtt;

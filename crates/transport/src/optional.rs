@@ -1,13 +1,12 @@
-//! What only some senders keep, because their control needs it: departures, delivery rates, headers, pacing. A plain sender has
-//! none of it and does not pay for it.
+//! What only some senders keep, because their control or a key needs it: departures, delivery rates, headers, pacing, bursts. A
+//! plain sender has none of it and does not pay for it.
 
-use crate::Ack;
 use crate::connection::AckInfo;
 use crate::deliveries::Deliveries;
 use crate::departures::Departures;
-use crate::options::Pacing;
 use crate::pacing::Pacer;
 use crate::sequence::SequenceSpace;
+use crate::{Ack, Options};
 use base::{Header, Time};
 use law::{CongestionControl, Needs};
 
@@ -20,23 +19,28 @@ pub struct OptionalState {
     pacer: Option<Pacer>,
     every_rtt: bool,
     headers: bool,
+    /// Segments by which one ACK grows the window in slow start at most.
+    abc_limit: f64,
 }
 
 impl OptionalState {
-    /// What the control needs, if anything; `pacing` as the scenario says, `names_rate` if the control has a rate of its own,
-    /// `departures` if the recovery keeps them itself.
+    /// What the control and the options need, if anything; `names_rate` if the control has a rate of its own, `departures` if the
+    /// recovery keeps them itself.
     #[must_use]
-    pub fn new(needs: Needs, pacing: Pacing, names_rate: bool, departures: bool) -> Option<Box<Self>> {
-        let pacer = Pacer::new(pacing, names_rate);
-        if !(needs.every_rtt || needs.deliveries || needs.headers || pacer.is_some()) {
+    pub fn new(needs: Needs, options: &Options, names_rate: bool, departures: bool) -> Option<Box<Self>> {
+        let pacer = Pacer::new(options.pacing, options.burst, names_rate);
+        let wanted = pacer.is_some() || options.abc_limit != Options::default().abc_limit;
+        if !(needs.every_rtt || needs.deliveries || needs.headers || wanted) {
             return None;
         }
         Some(Box::new(Self {
-            departures: (needs.every_rtt && !departures).then(Departures::default),
+            departures: ((needs.every_rtt || pacer.is_some_and(|pacer| pacer.makes_bursts())) && !departures)
+                .then(Departures::default),
             deliveries: needs.deliveries.then(Deliveries::default),
             pacer,
             every_rtt: needs.every_rtt,
             headers: needs.headers,
+            abc_limit: options.abc_limit.map_or(f64::INFINITY, f64::from),
         }))
     }
 
@@ -65,6 +69,13 @@ impl OptionalState {
     #[must_use]
     pub fn every_rtt(&self) -> bool {
         self.every_rtt
+    }
+
+    /// Segments by which one ACK grows the window in slow start at most, and whether segments are spaced.
+    #[inline]
+    #[must_use]
+    pub fn growth(&self) -> (f64, bool) {
+        (self.abc_limit, self.pacer.as_ref().is_some_and(Pacer::spaces))
     }
 
     /// When segments left, where that is kept here.

@@ -126,6 +126,39 @@ base::keys! {
 
 impl Copy for PacingFactors {}
 
+/// How many segments a sender hands over at once.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Burst {
+    /// Each by itself.
+    None,
+    /// As many as Linux makes a burst for a device that takes so many.
+    Linux(Device),
+    /// So many, if the window has room.
+    Segments(u32),
+}
+
+base::keys! {
+    /// What a network interface takes at once.
+    pub struct Device {
+        /// The longest burst: 44 segments of 1,460 bytes fill the 64 KiB of an IP packet.
+        max_segments: u32 = 44, in 2..=65_536;
+    }
+}
+
+impl Copy for Device {}
+
+base::keys! {
+    /// How a receiver's interface merges what arrives before TCP sees it.
+    pub struct Coalescing {
+        /// Segments that are handed over at once at most.
+        segments: u32 = 44, in 2..=65_536;
+        /// How long after the first of them: as long as the interface waits before it interrupts.
+        wait: Span = Span::micros(50), eg "50 us", in TIMER;
+    }
+}
+
+impl Copy for Coalescing {}
+
 base::keys! {
     /// TCP besides the law.
     pub struct Options {
@@ -151,6 +184,12 @@ base::keys! {
         send_jitter: Span = Span::ZERO, eg "8 us", in Span::ZERO..=Span::secs(1);
         /// How segments are spaced: "none", "linux" (2 windows per srtt in slow start, 1.2 afterwards), "quic" (RFC 9002), or Linux's way with other factors. A law that names a rate keeps it and takes only the spacing. Default: "none".
         pacing: Pacing = Pacing::None, eg "linux", since "0.1";
+        /// Segments that leave at once, as segmentation offload sends them: "none" (one by one), "linux" (about a millisecond at the pacing rate, at least two, at most 44; shorter ones wait for the next ACK), { max_segments = 128 } for another device, or a number of segments. Default: "none".
+        burst: Burst = Burst::None, eg "linux", since "0.1";
+        /// How the receiver's interface merges segments in a row before TCP sees them: "none", or { segments = 44, wait = "50 us" }. What is merged takes one ACK.
+        receive_offload: Option<Coalescing> = None, or "none", since "0.1";
+        /// Segments by which one ACK may grow the window in slow start (L of RFC 3465), or "none": all that it acknowledges, as in Linux. Default: 2.
+        abc_limit: Option<u32> = Some(2), unit "segments", in 1..=1000, or "none", since "0.1";
     }
 }
 

@@ -7,7 +7,8 @@
 //! Differs from Linux: the rate follows `srtt`, of which there is one sample per round trip here, and one with every ACK
 //! there; times are exact, not in units of a timer. Before the first round-trip sample nothing is paced.
 
-use crate::options::{Pacing, PacingFactors};
+use crate::bursts::{Ask, Bursts};
+use crate::options::{Burst, Pacing, PacingFactors};
 use crate::sequence::SequenceSpace;
 use base::{Span, Time};
 use law::CongestionControl;
@@ -24,6 +25,8 @@ const QUIC_FACTOR: f64 = 1.25;
 /// By which rule segments are spaced.
 #[derive(Clone, Copy, Debug)]
 enum Spacing {
+    /// Not at all: bursts alone.
+    None,
     /// Evenly, at the law's own rate; time not used is lost.
     Even,
     /// As Linux does, with these factors.
@@ -41,6 +44,10 @@ pub struct Pacer {
     due: Time,
     /// Segments of the present burst that may still leave with it.
     left: u32,
+    /// Those of segmentation offload.
+    bursts: Option<Bursts>,
+    /// When a segment left last.
+    sent_at: Time,
     /// Segments that still leave without being spaced.
     unspaced: u32,
     usage: WindowUse,
@@ -61,23 +68,39 @@ struct WindowUse {
 }
 
 impl Pacer {
-    /// Of a sender on which nothing was sent; `None` where nothing is spaced: `names_rate` says that the law names a rate.
+    /// Of a sender on which nothing was sent; `None` where each segment leaves when the window lets it: `names_rate` says that
+    /// the law names a rate.
     #[must_use]
-    pub fn new(pacing: Pacing, names_rate: bool) -> Option<Self> {
+    pub fn new(pacing: Pacing, burst: Burst, names_rate: bool) -> Option<Self> {
+        let bursts = Bursts::new(burst);
         let (spacing, unspaced) = match pacing {
-            Pacing::None if !names_rate => return None,
-            Pacing::None => (Spacing::Even, 0),
+            Pacing::None if names_rate => (Spacing::Even, 0),
+            Pacing::None if bursts.is_none() => return None,
+            Pacing::None => (Spacing::None, 0),
             Pacing::Linux(factors) => (Spacing::Linux(factors), LINUX_FIRST - 1),
             Pacing::Quic => (Spacing::Quic, 0),
         };
-        Some(Self { spacing, free_at: Time::ZERO, due: Time::ZERO, left: 0, unspaced, usage: WindowUse::default() })
+        let (zero, usage) = (Time::ZERO, WindowUse::default());
+        Some(Self { spacing, free_at: zero, due: zero, left: 0, bursts, sent_at: zero, unspaced, usage })
     }
 
-    /// When the next segment may leave: `None` if now.
+    /// When the next segment may leave by the pace: `None` if now.
     #[inline]
     #[must_use]
     pub fn wait(&self, now: Time) -> Option<Time> {
-        (self.left == 0 && self.free_at > now).then_some(self.free_at)
+        let goes_on = self.bursts.map_or(self.left > 0, |bursts| bursts.goes_on(now));
+        (!goes_on && self.free_at > now).then_some(self.free_at)
+    }
+
+    /// Whether a segment that need not wait for the pace leaves `now`, and not with more after the next ACK; `ask` says what
+    /// there is to know, but for when something left last.
+    #[inline]
+    pub fn begins(&mut self, now: Time, ask: impl FnOnce() -> Ask) -> bool {
+        let last = self.sent_at.max(self.free_at);
+        match &mut self.bursts {
+            Some(bursts) => bursts.goes_on(now) || bursts.begin(&Ask { last, ..ask() }),
+            None => true,
+        }
     }
 
     /// The time of one segment at the pace of a sender with this window: `None` while it has none.
@@ -89,15 +112,11 @@ impl Pacer {
         if srtt == Span::ZERO {
             return None;
         }
-        let cwnd = control.cwnd();
         let per_rtt = match self.spacing {
             Spacing::Even => return None,
-            // Whatever is outstanding: in a recovery that may be more than the window.
-            Spacing::Linux(factors) => {
-                let factor = if cwnd < 0.5 * control.ssthresh() { factors.slow_start } else { factors.avoidance };
-                factor * cwnd.max(f64::from(seq.outstanding()))
-            }
-            Spacing::Quic => QUIC_FACTOR * cwnd,
+            Spacing::None => linux_rate(PacingFactors::default(), control, seq),
+            Spacing::Linux(factors) => linux_rate(factors, control, seq),
+            Spacing::Quic => QUIC_FACTOR * control.cwnd(),
         };
         Some(Span((srtt.0 as f64 / per_rtt) as u64))
     }
@@ -105,20 +124,30 @@ impl Pacer {
     /// A segment leaves at a pace of one in `interval`, in bursts of `burst`.
     #[inline]
     pub fn on_transmit(&mut self, now: Time, interval: Option<Span>, burst: u32) {
-        let first_of_burst = self.left == 0;
-        self.left = if first_of_burst { burst - 1 } else { self.left - 1 };
+        self.sent_at = now;
+        let (first_of_burst, size) = if let Some(bursts) = &mut self.bursts {
+            let first = bursts.on_transmit(now);
+            (first.is_some(), first.unwrap_or(1))
+        } else {
+            let first = self.left == 0;
+            self.left = if first { burst - 1 } else { self.left - 1 };
+            (first, 1)
+        };
         let Some(interval) = interval else { return };
         let from = if first_of_burst { self.free_at.max(now) } else { self.free_at };
         match self.spacing {
+            Spacing::None => {}
             Spacing::Even => self.free_at = from + interval,
             Spacing::Linux(_) if self.unspaced > 0 => {
                 self.unspaced -= 1;
                 self.free_at = from;
             }
             Spacing::Linux(_) => {
-                // Who is late may catch up, by half of a segment's time at most.
+                // Who is late may catch up, by half of the time of what leaves at once.
                 let late = if first_of_burst { from.since(self.free_at) } else { Span::ZERO };
-                self.free_at = from + interval - late.min(Span(interval.0 / 2));
+                let most = interval.0 * u64::from(size) / 2;
+                // Of a burst the first segment takes the credit for all: the time cannot fall below when it left.
+                self.free_at = Time((from + interval).0.saturating_sub(late.0.min(most)));
             }
             Spacing::Quic => {
                 self.due = self.due.max(now) + interval;
@@ -132,8 +161,8 @@ impl Pacer {
     #[must_use]
     pub fn counts_as_full(&self, control: &impl CongestionControl, waits: bool) -> bool {
         match self.spacing {
-            Spacing::Even => false,
-            Spacing::Linux(_) => {
+            Spacing::Even => self.bursts.is_some() && self.usage.limited,
+            Spacing::None | Spacing::Linux(_) => {
                 let cwnd = control.cwnd();
                 self.usage.limited || (cwnd < control.ssthresh() && cwnd < 2.0 * f64::from(self.usage.most))
             }
@@ -145,10 +174,11 @@ impl Pacer {
     /// All that may leave for now has left, `sent` segments so far: notes how full the window of `cwnd` segments is.
     #[inline]
     pub fn note_window_use(&mut self, seq: &SequenceSpace, in_flight: u32, cwnd: u32, sent: u64) {
-        if !matches!(self.spacing, Spacing::Linux(_)) {
+        let waited = self.bursts.as_mut().is_some_and(Bursts::take_waited);
+        if self.bursts.is_none() && !matches!(self.spacing, Spacing::Linux(_)) {
             return;
         }
-        let (limited, out, any) = (in_flight >= cwnd, seq.outstanding(), sent > self.usage.sent);
+        let (limited, out, any) = (waited || in_flight >= cwnd, seq.outstanding(), sent > self.usage.sent);
         self.usage.sent = sent;
         if !any && !limited {
             return;
@@ -159,10 +189,29 @@ impl Pacer {
         }
     }
 
+    /// Whether segments are spaced, not only sent in bursts.
+    #[must_use]
+    pub fn spaces(&self) -> bool {
+        !matches!(self.spacing, Spacing::None)
+    }
+
+    /// Whether bursts ask when the oldest segment left.
+    #[must_use]
+    pub fn makes_bursts(&self) -> bool {
+        self.bursts.is_some()
+    }
+
     /// Numbers begin at `first`.
     pub fn begin_at(&mut self, first: u64) {
         self.usage.until = first;
     }
+}
+
+/// Segments per round-trip time as Linux counts them: of whatever is outstanding, which in a recovery may be more than the window.
+fn linux_rate(factors: PacingFactors, control: &impl CongestionControl, seq: &SequenceSpace) -> f64 {
+    let cwnd = control.cwnd();
+    let factor = if cwnd < 0.5 * control.ssthresh() { factors.slow_start } else { factors.avoidance };
+    factor * cwnd.max(f64::from(seq.outstanding()))
 }
 
 #[cfg(test)]
@@ -173,7 +222,7 @@ mod tests {
     const TEN: Option<Span> = Some(Span::millis(10));
 
     fn pacer(pacing: Pacing) -> Pacer {
-        Pacer::new(pacing, true).unwrap()
+        Pacer::new(pacing, Burst::None, true).unwrap()
     }
 
     fn linux() -> Pacer {
@@ -184,8 +233,8 @@ mod tests {
 
     #[test]
     fn only_who_has_a_rate_paces() {
-        assert!(Pacer::new(Pacing::None, false).is_none());
-        assert!(Pacer::new(Pacing::Quic, false).is_some());
+        assert!(Pacer::new(Pacing::None, Burst::None, false).is_none());
+        assert!(Pacer::new(Pacing::Quic, Burst::None, false).is_some());
     }
 
     #[test]

@@ -157,8 +157,9 @@ impl RecoveryRules for RackRecovery {
 
     /// Lost segments first, then new ones, as far as there is room.
     fn fill<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time, wire: &mut impl Wire) {
-        for _ in 0..room(self, connection) {
-            if !connection.may_send(now) {
+        let room = room(self, connection);
+        for sent in 0..room {
+            if !connection.may_send(self, now, room - sent) {
                 return;
             }
             if let Some(seq) = self.next_lost(connection) {

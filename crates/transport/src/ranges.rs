@@ -66,7 +66,8 @@ impl Ranges {
 
     /// Adds `[start, end)`, which is not empty; `on_new` is called with each part that was not there. Returns the run that now
     /// holds it.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a few comparisons for every segment out of order")]
     pub fn insert(&mut self, start: u64, end: u64, mut on_new: impl FnMut(u64, u64)) -> (u64, u64) {
         match self.runs.last_mut() {
             Some(top) if start > top.1 => {}

@@ -3,11 +3,13 @@
 //! Source: RFC 5681, Section 4.2 (every n-th in-order segment, at once when out of order or filling a hole), RFC 1122
 //! 4.2.3.2 (delayed ACKs within a bound), RFC 2018, Section 4 (the block of the segment that triggered the ACK first, then
 //! those most recently reported), RFC 3168, Section 6.1.3 (echo until the sender says it has reduced), or
-//! RFC 8257, Section 3.2 (echo what each segment carried).
+//! RFC 8257, Section 3.2 (echo what each segment carried). Linux 6.12, `tcp_gro_receive` (receive offload: segments in a row
+//! with the same flags become one, up to a size, until the interface's poll is over).
 //! Differs from RFC 8257: a segment out of order, or the last of a transfer, that carries another mark than those pending
 //! acknowledges them with its own.
 
 use crate::ack::{Ack, MAX_BLOCKS};
+use crate::options::Coalescing;
 use crate::ranges::Ranges;
 use crate::sequence::NO_SEGMENT;
 use base::{Flags, Header, PacketNumber, Span, Time};
@@ -26,6 +28,8 @@ pub struct Receiver {
     skipped: u64,
     held: Ranges,
     delayed_ack: u32,
+    /// Whether each in-order segment is acknowledged when it arrives.
+    acknowledges_each: bool,
     timeout: Span,
     /// In-order segments not yet acknowledged.
     pending: u32,
@@ -39,7 +43,23 @@ pub struct Receiver {
     recent: [u64; MAX_BLOCKS],
     /// What routers granted since the last ACK.
     granted: f32,
+    /// What the interface has not handed over yet, where it merges segments.
+    merging: Option<Box<Merging>>,
     ack: Ack,
+}
+
+/// Segments in a row that wait to be handed over as one.
+#[derive(Clone, Copy, Debug)]
+struct Merging {
+    coalescing: Coalescing,
+    /// First segment and end; nothing waits if they are equal.
+    run: (u64, u64),
+    /// Flags of each of them.
+    flags: Flags,
+    /// When they are handed over at the latest.
+    due: Time,
+    /// When the delayed ACK leaves: the receiver's deadline is the earlier of the two.
+    delayed: Time,
 }
 
 impl Receiver {
@@ -56,6 +76,7 @@ impl Receiver {
             skipped: 0,
             held: Ranges::default(),
             delayed_ack,
+            acknowledges_each: delayed_ack == 1,
             timeout,
             pending: 0,
             deadline: Time::NEVER,
@@ -64,6 +85,7 @@ impl Receiver {
             sack_blocks: sack_blocks.min(MAX_BLOCKS),
             recent: [NO_SEGMENT; MAX_BLOCKS],
             granted: 0.0,
+            merging: None,
             ack: Ack::new(0, &[], false),
         }
     }
@@ -72,6 +94,21 @@ impl Receiver {
     #[must_use]
     pub fn echoing_every_mark(mut self) -> Self {
         self.every_mark = true;
+        self
+    }
+
+    /// The same behind an interface that merges segments.
+    #[must_use]
+    pub fn behind(mut self, offload: Option<Coalescing>) -> Self {
+        let merging = |coalescing| Merging {
+            coalescing,
+            run: (0, 0),
+            flags: Flags::NONE,
+            due: Time::NEVER,
+            delayed: Time::NEVER,
+        };
+        self.merging = offload.map(merging).map(Box::new);
+        self.acknowledges_each &= self.merging.is_none();
         self
     }
 
@@ -112,6 +149,10 @@ impl Receiver {
         (self.next, self.base, self.end) = (first, first, end);
         self.upcoming = (NO_SEGMENT, NO_SEGMENT);
         (self.pending, self.deadline, self.echo) = (0, Time::NEVER, false);
+        if let Some(merging) = &mut self.merging {
+            // Of the last transfer, all of which had arrived: sent again in vain.
+            (merging.run, merging.due, merging.delayed) = ((first, first), Time::NEVER, Time::NEVER);
+        }
         self.recent = [NO_SEGMENT; MAX_BLOCKS];
     }
 
@@ -133,7 +174,7 @@ impl Receiver {
     #[inline]
     #[must_use]
     pub fn is_plain(&self) -> bool {
-        self.delayed_ack == 1 && self.held.is_empty() && !self.echo && self.upcoming.0 == NO_SEGMENT
+        self.acknowledges_each && self.held.is_empty() && !self.echo && self.upcoming.0 == NO_SEGMENT
     }
 
     /// `n` segments in order, each acknowledged, when [`Self::is_plain`].
@@ -172,17 +213,69 @@ impl Receiver {
         } else if seq < self.base {
             return false;
         }
+        if self.merging.is_some() { self.merge(now, seq, flags) } else { self.take(now, seq, 1, flags) }
+    }
+
+    /// Segment `seq` joins those that wait to be handed over, or is the first of the next. Returns as [`Self::on_segment`].
+    fn merge(&mut self, now: Time, seq: u64, flags: Flags) -> bool {
+        let Some(merging) = self.merging.as_deref_mut() else { return false };
+        let (start, end) = merging.run;
+        let is_last = seq + 1 == self.end;
+        if start < end && end == seq && merging.flags == flags {
+            merging.run.1 += 1;
+            let full = seq + 1 - start >= u64::from(merging.coalescing.segments);
+            return (full || is_last) && self.hand_over(now);
+        }
+        let acknowledges = self.hand_over(now);
+        if let Some(merging) = self.merging.as_deref_mut() {
+            (merging.run, merging.flags) = ((seq, seq + 1), flags);
+            merging.due = if is_last { now } else { now + merging.coalescing.wait };
+            self.deadline = merging.due.min(merging.delayed);
+        }
+        acknowledges
+    }
+
+    /// What was merged reaches TCP. Returns as [`Self::on_segment`].
+    fn hand_over(&mut self, now: Time) -> bool {
+        let Some(merging) = self.merging.as_deref_mut() else { return false };
+        let ((start, end), flags) = (merging.run, merging.flags);
+        (merging.run.0, merging.due) = (end, Time::NEVER);
+        self.deadline = merging.delayed;
+        let acknowledges = start < end && self.take_run(now, start, end - start, flags);
+        if let Some(merging) = self.merging.as_deref_mut() {
+            merging.delayed = self.deadline;
+        }
+        acknowledges
+    }
+
+    /// As [`Self::take`], of several: apart, so that the one of a plain receiver stays in its loop.
+    #[inline(never)]
+    fn take_run(&mut self, now: Time, seq: u64, n: u64, flags: Flags) -> bool {
+        self.take(now, seq, n, flags)
+    }
+
+    /// Segments from `seq` on, `n` of them at once, reach TCP. Returns as [`Self::on_segment`].
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "with one segment at once, which is the rule, it costs nothing to allow for more"
+    )]
+    fn take(&mut self, now: Time, mut seq: u64, mut n: u64, flags: Flags) -> bool {
+        if seq < self.next && seq + n > self.next {
+            (seq, n) = (self.next, seq + n - self.next);
+        }
         let marked = flags.has(Flags::CE);
         if self.every_mark {
             // What is pending carried the other mark: it is acknowledged by itself, and this segment begins anew.
             // The last segment leaves no time for that: its own mark stands for all.
-            let changes = marked != self.echo && self.pending > 0 && seq + 1 != self.end;
+            let changes = marked != self.echo && self.pending > 0 && seq + n != self.end;
             if changes && seq == self.next && self.held.is_empty() {
                 self.acknowledge();
                 self.echo = marked;
-                self.next += 1;
-                self.pending = 1;
-                self.deadline = now + self.timeout;
+                self.next += n;
+                self.pending = n as u32;
+                // As many as are acknowledged at once are so, with an ACK of their own.
+                self.deadline = if n > 1 && self.pending >= self.delayed_ack { now } else { now + self.timeout };
                 return true;
             }
             self.echo = marked;
@@ -193,8 +286,8 @@ impl Receiver {
             self.echo |= marked;
         }
         if seq == self.next && self.held.is_empty() {
-            self.next += 1;
-            self.pending += 1;
+            self.next += n;
+            self.pending += n as u32;
             let early = self.pending < self.delayed_ack && self.next != self.end;
             if early && (!marked || self.every_mark) {
                 if self.deadline == Time::NEVER {
@@ -206,7 +299,7 @@ impl Receiver {
             return true;
         }
         if seq > self.next {
-            let run = self.held.insert(seq, seq + 1, |_, _| {});
+            let run = self.held.insert(seq, seq + n, |_, _| {});
             self.acknowledge();
             match self.sack_blocks {
                 0 => {}
@@ -220,12 +313,12 @@ impl Receiver {
             return true;
         }
         if seq == self.next {
-            self.next += 1;
-            if let Some(&(start, end)) = self.held.runs().first()
-                && start == self.next
+            self.next += n;
+            while let Some(&(start, end)) = self.held.runs().first()
+                && start <= self.next
             {
-                self.next = end;
-                self.held.remove_below(end);
+                self.next = self.next.max(end);
+                self.held.remove_below(self.next);
             }
         }
         self.acknowledge();
@@ -233,10 +326,21 @@ impl Receiver {
         true
     }
 
-    /// The delayed-ACK timer, at [`Self::deadline`]: [`Self::ack`] leaves.
-    pub fn on_timer(&mut self) {
+    /// A timer, at [`Self::deadline`]. Returns whether [`Self::ack`] leaves.
+    pub fn on_timer(&mut self, now: Time) -> bool {
+        if self.merging.as_deref().is_some_and(|merging| merging.due <= now) && self.hand_over(now) {
+            return true;
+        }
+        if self.deadline > now {
+            return false;
+        }
         self.acknowledge();
         self.report_recent();
+        if let Some(merging) = self.merging.as_deref_mut() {
+            merging.delayed = Time::NEVER;
+            self.deadline = merging.due;
+        }
+        true
     }
 
     fn acknowledge(&mut self) {
@@ -293,7 +397,7 @@ mod tests {
         let mut receiver = Receiver::new(2, Span::millis(200), 3);
         assert!(!receiver.on_segment(Time::ZERO, 0, Flags::NONE));
         assert_eq!(receiver.deadline(), Time::ZERO + Span::millis(200));
-        receiver.on_timer();
+        assert!(receiver.on_timer(receiver.deadline()));
         assert_eq!(*receiver.ack(), Ack::new(1, &[], false));
         assert!(!receiver.on_segment(Time::ZERO, 1, Flags::NONE));
         assert!(receiver.on_segment(Time::ZERO, 3, Flags::NONE));
@@ -342,5 +446,59 @@ mod tests {
         assert!(echo(1, Flags::ECT.with(Flags::CE)));
         assert!(echo(2, Flags::ECT));
         assert!(!echo(3, Flags::ECT.with(Flags::CWR)));
+    }
+
+    /// Three segments at most wait for 50 us, an ACK for two.
+    fn merging() -> Receiver {
+        Receiver::new(2, Span::millis(40), 3).behind(Some(Coalescing { segments: 3, wait: Span::micros(50) }))
+    }
+
+    const US: fn(u64) -> Time = |us| Time(Span::micros(us).0);
+
+    #[test]
+    fn segments_in_a_row_are_one_for_tcp() {
+        let mut receiver = merging();
+        assert!(!receiver.on_segment(US(0), 0, Flags::NONE) && !receiver.on_segment(US(1), 1, Flags::NONE));
+        assert_eq!((receiver.next(), receiver.deadline()), (0, US(50)), "nobody has them yet");
+        assert!(receiver.on_segment(US(2), 2, Flags::NONE), "no more are taken at once");
+        assert_eq!((*receiver.ack(), receiver.deadline()), (Ack::new(3, &[], false), Time::NEVER));
+        // Two, and nothing more: acknowledged when the wait is over. One alone: delayed as ever.
+        assert!(!receiver.on_segment(US(10), 3, Flags::NONE) && !receiver.on_segment(US(20), 4, Flags::NONE));
+        assert!(receiver.on_timer(US(60)));
+        assert_eq!(receiver.ack().cum, 5);
+        assert!(!receiver.on_segment(US(100), 5, Flags::NONE) && !receiver.on_timer(US(150)));
+        assert_eq!((receiver.next(), receiver.deadline()), (6, US(150) + Span::millis(40)));
+        assert!(receiver.on_timer(receiver.deadline()));
+        assert_eq!(receiver.ack().cum, 6);
+    }
+
+    #[test]
+    fn a_gap_ends_what_is_merged_and_a_run_beyond_it_takes_one_ack() {
+        let mut receiver = merging();
+        receiver.on_segment(US(0), 0, Flags::NONE);
+        receiver.on_segment(US(1), 1, Flags::NONE);
+        assert!(receiver.on_segment(US(2), 3, Flags::NONE));
+        assert_eq!(*receiver.ack(), Ack::new(2, &[], false));
+        assert!(!receiver.on_segment(US(3), 4, Flags::NONE) && receiver.on_segment(US(4), 5, Flags::NONE));
+        assert_eq!(*receiver.ack(), Ack::new(2, &[(3, 6)], false), "one for three");
+        // What fills the hole may overlap what is held.
+        assert!(!receiver.on_segment(US(5), 2, Flags::NONE) && !receiver.on_segment(US(6), 3, Flags::NONE));
+        assert!(receiver.on_timer(US(55)));
+        assert_eq!(*receiver.ack(), Ack::new(6, &[], false));
+    }
+
+    #[test]
+    fn the_last_of_a_transfer_and_another_mark_end_it_too() {
+        let mut receiver = merging().until(2);
+        assert!(!receiver.on_segment(US(0), 0, Flags::ECT) && receiver.on_segment(US(1), 1, Flags::ECT));
+        assert_eq!(receiver.ack().cum, 2);
+        let mut receiver = merging().echoing_every_mark();
+        let marked = Flags::ECT.with(Flags::CE);
+        assert!(!receiver.on_segment(US(0), 0, Flags::ECT) && !receiver.on_segment(US(1), 1, marked));
+        // One unmarked is pending; two marked come at once: its ACK, and at once that of the two.
+        assert!(!receiver.on_segment(US(2), 2, marked) && receiver.on_timer(US(51)));
+        assert_eq!((receiver.ack().cum, receiver.ack().ece), (1, false));
+        assert!(receiver.deadline() == US(51) && receiver.on_timer(US(51)));
+        assert_eq!((receiver.ack().cum, receiver.ack().ece), (3, true));
     }
 }

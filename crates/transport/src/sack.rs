@@ -45,8 +45,9 @@ impl SackRecovery {
     /// Section 5, step C: while there is room, the segment that `NextSeg` chooses.
     fn fill_pipe<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time, wire: &mut impl Wire) {
         // Each segment sent adds one to the pipe.
-        for _ in 0..room(self, connection) {
-            if !connection.may_send(now) {
+        let room = room(self, connection);
+        for sent in 0..room {
+            if !connection.may_send(self, now, room - sent) {
                 return;
             }
             let recovering = connection.phase() == Phase::Recovery;

@@ -62,7 +62,7 @@ impl Pair {
     fn ring(&mut self) -> Time {
         let now = self.sender.deadline().min(self.receiver.deadline());
         if self.receiver.deadline() == now {
-            self.receiver.on_timer();
+            assert!(self.receiver.on_timer(now));
             self.sender.on_ack(now, self.receiver.ack(), &mut self.way);
         } else {
             self.sender.on_timer(now, &mut self.way);

@@ -138,7 +138,14 @@ class _LawsCubic(RegistryEntry):
     """CUBIC. RFC 9438."""
 
     def __call__(
-        self, *, c: float | str = 0.4, beta: float | str = 0.7, fast_convergence: bool = True, slow_start: Any = None
+        self,
+        *,
+        c: float | str = 0.4,
+        beta: float | str = 0.7,
+        fast_convergence: bool = True,
+        variant: Any = "rfc9438",
+        hz: float | str = 250.0,
+        slow_start: Any = None,
     ) -> dict[str, Any]: ...
 
 class _LawsWestwood(RegistryEntry):
@@ -302,6 +309,21 @@ class _SlowStartsHystart(RegistryEntry):
         l: float | str = 8.0,
     ) -> dict[str, Any]: ...
 
+class _SlowStartsHystartLinux(RegistryEntry):
+    """HyStart, as in Linux. Ha and Rhee 2011; Linux 6.12."""
+
+    def __call__(
+        self,
+        *,
+        low_window: float | str = 16.0,
+        ack_train: bool = True,
+        delay: bool = True,
+        ack_delta: Any = "2 ms",
+        min_samples: float | str = 8.0,
+        min_rise: Any = "4 ms",
+        max_rise: Any = "16 ms",
+    ) -> dict[str, Any]: ...
+
 class _SlowStartsHyblaStart(RegistryEntry):
     """Hybla's slow start. Caini and Firrincieli 2004."""
 
@@ -316,6 +338,7 @@ class _SlowStarts(Registry[RegistryEntry]):
     classic: _SlowStartsClassic
     limited: _SlowStartsLimited
     hystart: _SlowStartsHystart
+    hystart_linux: _SlowStartsHystartLinux
     hybla_start: _SlowStartsHyblaStart
     vegas_start: _SlowStartsVegasStart
 

@@ -38,7 +38,7 @@ def defaults(law: str) -> dict[str, Any]:
     Examples
     --------
     >>> defaults("cubic")
-    {'c': 0.4, 'beta': 0.7, 'fast_convergence': True}
+    {'c': 0.4, 'beta': 0.7, 'fast_convergence': True, 'variant': 'rfc9438', 'hz': 250.0}
     """
     cards = {card["name"]: card for card in catalog("laws")}
     if law not in cards:

@@ -4,7 +4,7 @@
 //! Source: that of each law. A twin differs from its law in the simulator as its file's head says, and by windows of whole
 //! segments. A scenario chooses between them by [`Arithmetic`].
 
-use crate::{AckSample, CongestionEvent, LawSpec, Needs, Signal as Cause, Step, WindowLaw};
+use crate::{AckSample, CongestionEvent, Law, LawSpec, Needs, Signal as Cause, Step, WindowLaw, cubic};
 use base::param::ParamType;
 use base::{ParamError, Span, Time, Value};
 use std::sync::Arc;
@@ -197,7 +197,11 @@ macro_rules! twins {
     ($($name:ident = $module:ident,)*) => {
         base::dispatching_enum! {
             /// Any of the twins.
-            pub enum AnyTwin: window_law { $($name(Hooked<$module::State>),)* }
+            pub enum AnyTwin: window_law {
+                $($name(Hooked<$module::State>),)*
+                /// Linux's own CUBIC, which brings no BPF program.
+                Cubic(Hooked<cubic::linux::State>),
+            }
         }
 
         impl LawSpec {
@@ -207,6 +211,10 @@ macro_rules! twins {
             /// The first parameter outside the range of the kernel's numbers.
             pub(crate) fn twin(&self) -> Result<Option<AnyTwin>, ParamError> {
                 Ok(match self {
+                    Self::Cubic(p) if p.variant == cubic::Variant::Linux => {
+                        cubic::Cubic::new(p)?;
+                        Some(AnyTwin::Cubic(Hooked::new(cubic::linux::Whole::of(p), 0)))
+                    }
                     $(Self::$name(p) if p.arithmetic == Arithmetic::Kernel => {
                         Some(AnyTwin::$name(Hooked::new($module::Params::of(p)?, segment_of(self))))
                     })*

@@ -65,7 +65,7 @@ impl SlowStart for Hybla {
             self.gain = libm::exp2(rho) - 1.0;
             self.limit = rho * self.ssthresh;
         }
-        let opened = cwnd + self.gain * ack.acked.min(2.0);
+        let opened = cwnd + self.gain * ack.acked.min(ack.abc_limit);
         if self.first && opened >= self.limit { Opening::Exit(self.limit.max(cwnd)) } else { Opening::Grow(opened) }
     }
 

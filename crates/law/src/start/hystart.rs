@@ -2,7 +2,7 @@
 //! (conservative slow start) and resumes if the rise was a passing one. Later slow starts are the classic one.
 //!
 //! Source: RFC 9406, Section 4 (parameters in 4.3).
-//! Differs from Linux: the older algorithm there also reads the spacing of ACKs, and ends slow start at once.
+//! Differs from Linux, which has the older algorithm: [`super::hystart_linux`].
 
 use super::Start;
 use crate::{AckSample, Needs, Opening, SlowStart};
@@ -56,7 +56,7 @@ impl Registered for Hystart {
         aliases: &["hystart", "rfc9406"],
         title: "HyStart++",
         source: "RFC 9406",
-        differs: "Not the older HyStart of Linux, which also reads the spacing of ACKs and ends slow start at once.",
+        differs: "Not the older HyStart of Linux, which is hystart-linux.",
     };
     const NEEDS: &'static [Need] = &[Need::SlowStart];
 }
@@ -95,7 +95,7 @@ impl SlowStart for Hystart {
     }
 
     fn open(&mut self, cwnd: f64, ack: &AckSample) -> Opening {
-        let Some(first) = &mut self.0 else { return Opening::Grow(cwnd + ack.acked.min(2.0)) };
+        let Some(first) = &mut self.0 else { return Opening::Grow(cwnd + ack.acked.min(ack.abc_limit)) };
         if ack.round_start && first.begin_round() {
             self.0 = None;
             return Opening::Exit(cwnd);

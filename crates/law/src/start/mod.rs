@@ -21,6 +21,7 @@ base::registry! {
         Classic = classic,
         Limited = limited,
         Hystart = hystart,
+        HystartLinux = hystart_linux,
         Hybla = hybla,
         Vegas = vegas,
     }

@@ -64,7 +64,7 @@ impl SlowStart for Vegas {
         if let Some(rtt) = ack.rtt {
             self.least = self.least.min(rtt);
         }
-        Opening::Grow(if self.growing { cwnd + ack.acked.min(2.0) } else { cwnd })
+        Opening::Grow(if self.growing { cwnd + ack.acked.min(ack.abc_limit) } else { cwnd })
     }
 
     fn restart(&mut self) {

@@ -203,10 +203,11 @@ impl<O: Observer> TcpFlow<O> {
                     }
                 }
                 Next::DelayedAck => {
-                    self.plan.receiver.on_timer();
-                    acked = true;
-                    let (plan, mut wire) = self.plan_and_wire(bucket, headers, until);
-                    plan.sender.on_ack(now, plan.receiver.ack(), &mut wire);
+                    acked = self.time_receiver(now - self.plan.party.return_delay, marks);
+                    if acked {
+                        let (plan, mut wire) = self.plan_and_wire(bucket, headers, until);
+                        plan.sender.on_ack(now, plan.receiver.ack(), &mut wire);
+                    }
                 }
                 Next::Timer => {
                     let timeouts = self.plan.sender.counters().timeouts;
@@ -290,15 +291,36 @@ impl<O: Observer> TcpFlow<O> {
 
     /// A segment reaches the receiver. Returns whether it triggers an ACK.
     fn deliver(&mut self, at: Time, rec: &Rec, marks: &Marks) -> bool {
-        if at >= marks.warmup && self.receiver_warm != Time::NEVER {
-            self.receiver_warm = Time::NEVER;
-            self.meter.receiver_warm(self.plan.receiver.delivered());
-        }
+        self.pass_receiver_warm(at, marks);
         self.delivered += 1;
         let seq = self.plan.receiver.segment(rec.number());
         let ack = self.plan.receiver.on_segment(at, seq, rec.flags());
         self.meter.delivered(at, &self.plan.receiver, self.plan.data_end);
         ack
+    }
+
+    /// Notes what the receiver has at the warm-up, if that is over `at`.
+    #[inline]
+    fn pass_receiver_warm(&mut self, at: Time, marks: &Marks) {
+        if at >= marks.warmup && self.receiver_warm != Time::NEVER {
+            self.receiver_warm = Time::NEVER;
+            self.meter.receiver_warm(self.plan.receiver.delivered());
+        }
+    }
+
+    /// A timer of the receiver. Returns whether it triggers an ACK.
+    fn time_receiver(&mut self, at: Time, marks: &Marks) -> bool {
+        self.pass_receiver_warm(at, marks);
+        let ack = self.plan.receiver.on_timer(at);
+        self.meter.delivered(at, &self.plan.receiver, self.plan.data_end);
+        ack
+    }
+
+    /// The receiver's timers before `at`, when its ACKs reach nobody any more.
+    fn time_receiver_before(&mut self, at: Time, marks: &Marks) {
+        while self.plan.receiver.deadline() < at {
+            let _ = self.time_receiver(self.plan.receiver.deadline(), marks);
+        }
     }
 
     /// Runs a receiver that is not folded over deliveries before `until`; its ACKs go into `bucket`.
@@ -324,8 +346,7 @@ impl<O: Observer> TcpFlow<O> {
                     self.deliver(at, &rec, marks)
                 })
             } else {
-                self.plan.receiver.on_timer();
-                true
+                self.time_receiver(at, marks)
             };
             if acknowledged {
                 let number = self.first_ack.plus(self.acks.len() as u32);
@@ -462,11 +483,13 @@ impl<O: Observer> TcpFlow<O> {
             for rec in senders.all() {
                 let at = rec.time - self.plan.party.return_delay;
                 if at < end {
+                    self.time_receiver_before(at, marks);
                     let _ = self.deliver(at, rec, marks);
                 } else {
                     in_flight += 1;
                 }
             }
+            self.time_receiver_before(end, marks);
         } else {
             in_flight += receivers.len() as u64;
         }

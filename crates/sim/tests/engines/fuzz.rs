@@ -209,10 +209,19 @@ fn tcp() -> impl Strategy<Value = String> {
     let ecn = prop::sample::select(vec!["off", "on", "on", "l4s"]);
     let pacing = vec!["\"none\"", "\"none\"", "\"linux\"", "\"quic\"", "{ slow_start = 3.0, avoidance = 0.7 }"];
     let pacing = prop::sample::select(pacing);
-    let parts = (1u32..4, 1u32..15, jitter, window, any::<bool>(), ecn, any::<bool>(), pacing);
-    parts.prop_map(|(delayed, initial, jitter, window, limited, ecn, quick, pacing)| {
+    let offload = vec![
+        "",
+        "",
+        "burst = \"linux\", ",
+        "burst = 3, abc_limit = 1, ",
+        "receive_offload = { segments = 6, wait = \"3 ms\" }, ",
+        "burst = { max_segments = 5 }, receive_offload = {}, abc_limit = \"none\", ",
+    ];
+    let offload = prop::sample::select(offload);
+    let parts = (1u32..4, 1u32..15, jitter, window, any::<bool>(), ecn, any::<bool>(), (pacing, offload));
+    parts.prop_map(|(delayed, initial, jitter, window, limited, ecn, quick, (pacing, offload))| {
         format!(
-            "delayed_ack = {delayed}, initial_window = {initial}, send_jitter = \"{jitter}\", receive_window = {window}, \
+            "{offload}delayed_ack = {delayed}, initial_window = {initial}, send_jitter = \"{jitter}\", receive_window = {window}, \
              limited_transmit = {limited}, ecn = \"{ecn}\", pacing = {pacing}, min_rto = \"{}\"",
             if quick { "50 ms" } else { "1 s" },
         )

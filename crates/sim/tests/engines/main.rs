@@ -11,6 +11,7 @@ mod fuzz;
 mod liveness;
 mod monitored;
 mod numbers;
+mod offload;
 mod pacing;
 mod probes;
 mod recoveries;

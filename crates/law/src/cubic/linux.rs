@@ -1,0 +1,285 @@
+//! CUBIC as Linux computes it: whole segments, ticks of the clock, and a Reno-friendly window that keeps its slope.
+//!
+//! Source: Linux 6.12, `net/ipv4/tcp_cubic.c` (`bictcp_update`, `cubictcp_recalc_ssthresh`, `cubictcp_acked`, `cubictcp_state`) and
+//! `tcp_cong_avoid_ai`, for the numbers and rules; `HyStart`, which is part of that file, is [`crate::start::hystart_linux`].
+//! Differs from Linux: the cube root is exact (there a table and one step of Newton's, within 0.2 % in the mean), ACKs in recovery
+//! give no sample of the smallest round-trip time, and idle times do not move the epoch (no hook tells of them).
+
+use super::Params;
+use crate::kernel::{Signal, Twin};
+
+/// Parts of one: shares are in 1/1024.
+const ONE: u64 = 1024;
+
+/// The time of the cubic function counts in 1/1024 s.
+const TIME_BITS: u32 = 10;
+
+/// Micro-seconds in a second.
+const SECOND: u64 = 1_000_000;
+
+/// C in 1/1024, as `bic_scale` = 41 times ten gives it: 0.4004 segments/s^3.
+const C: u64 = 410;
+
+/// Of the first stage, before any loss: a segment for 20 ACKs at least.
+const FIRST_COUNT: u32 = 20;
+
+/// What the law needs to know, in whole numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Whole {
+    /// Share of the window kept, in 1/1024.
+    beta: u64,
+    /// ACKs, in eighths of the window, for which the Reno-friendly window grows by one segment.
+    friendly: u64,
+    /// C in 1/1024 segments/s^3.
+    c: u64,
+    fast_convergence: bool,
+    /// Ticks of the clock in a second.
+    hz: u64,
+}
+
+impl Whole {
+    /// From the parameters of the law, which are defaults where Linux has them so: 717 of 1024, and 410.
+    #[must_use]
+    pub fn of(p: &Params) -> Self {
+        let is_default = |x: f64, usual: f64| (x - usual).abs() < 1e-12;
+        let beta = if is_default(p.beta, 0.7) { 717 } else { libm::round(p.beta * ONE as f64) as u64 };
+        let c = if is_default(p.c, 0.4) { C } else { (libm::round(p.c * ONE as f64) as u64).max(1) };
+        let beta = beta.clamp(1, ONE - 1);
+        let friendly = 8 * (ONE + beta) / 3 / (ONE - beta);
+        Self { beta, friendly, c, fast_convergence: p.fast_convergence, hz: u64::from(p.hz) }
+    }
+}
+
+/// State of a socket. Times in ticks; segments.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct State {
+    /// Acknowledged segments for one segment of growth.
+    count: u32,
+    /// Those that have not made one yet.
+    grown: u32,
+    last_max: u32,
+    last_cwnd: u32,
+    last_time: u64,
+    origin: u32,
+    /// 1/1024 s.
+    k: u64,
+    /// Smallest round-trip time, in microseconds; zero before the first.
+    min_rtt: u32,
+    /// When the stage began, in ticks, and one more: zero before it.
+    epoch: u64,
+    /// Acknowledged segments that the Reno-friendly window has not counted.
+    acked: u64,
+    friendly: u32,
+}
+
+impl Twin for State {
+    type Params = Whole;
+    const IN_SLOW_START: bool = true;
+    const EVERY_RTT: bool = true;
+
+    fn sample(&mut self, p: &Whole, _cwnd: u32, ack: &Signal) -> bool {
+        let young = self.epoch > 0 && p.tick(ack.now) - (self.epoch - 1) < p.hz;
+        if ack.rtt > 0 && !young && (self.min_rtt == 0 || ack.rtt < self.min_rtt) {
+            self.min_rtt = ack.rtt;
+        }
+        false
+    }
+
+    fn avoid(&mut self, p: &Whole, cwnd: u32, ack: &Signal) -> u32 {
+        self.update(p, cwnd, ack);
+        // What was saved at a slower pace counts as one segment at most.
+        let mut cwnd = cwnd;
+        if self.grown >= self.count {
+            self.grown = 0;
+            cwnd += 1;
+        }
+        self.grown += ack.acked;
+        let grows = self.grown / self.count;
+        self.grown %= self.count;
+        cwnd + grows
+    }
+
+    fn backoff(&mut self, p: &Whole, cwnd: u32, _loss: &Signal) -> u32 {
+        (self.epoch, self.grown) = (0, 0);
+        let lowered = (u64::from(cwnd) * (ONE + p.beta) / (2 * ONE)) as u32;
+        self.last_max = if cwnd < self.last_max && p.fast_convergence { lowered } else { cwnd };
+        ((u64::from(cwnd) * p.beta / ONE) as u32).max(2)
+    }
+
+    fn timeout(&mut self, p: &Whole, cwnd: u32, _loss: &Signal) -> u32 {
+        // Everything is forgotten, the old maximum and the smallest round-trip time too.
+        *self = Self::default();
+        ((u64::from(cwnd) * p.beta / ONE) as u32).max(2)
+    }
+
+    fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {
+        put("w_max", f64::from(self.last_max));
+        put("w_est", f64::from(self.friendly));
+        put("k", self.k as f64 / f64::from(1 << TIME_BITS));
+    }
+}
+
+impl Whole {
+    /// The tick of a time in microseconds.
+    fn tick(&self, now: u64) -> u64 {
+        now * self.hz / SECOND
+    }
+}
+
+impl State {
+    /// Computes for how many acknowledged segments the window grows by one.
+    fn update(&mut self, p: &Whole, cwnd: u32, ack: &Signal) {
+        let now = p.tick(ack.now);
+        self.acked += u64::from(ack.acked);
+        // Not more often than 32 times a second, as long as the window is the same.
+        if self.last_cwnd == cwnd && now - self.last_time <= p.hz / 32 {
+            return;
+        }
+        if self.epoch == 0 || now != self.last_time {
+            (self.last_cwnd, self.last_time) = (cwnd, now);
+            if self.epoch == 0 {
+                self.begin(p, cwnd, now, ack.acked);
+            }
+            self.count = self.of_target(cwnd, self.target(p, now));
+        }
+        let each = ((u64::from(cwnd) * p.friendly) >> 3).max(1);
+        if self.acked > each {
+            // As many as leave at least one ACK behind.
+            let steps = (self.acked - 1) / each;
+            self.acked -= steps * each;
+            self.friendly += steps as u32;
+        }
+        if self.friendly > cwnd {
+            self.count = self.count.min(cwnd / (self.friendly - cwnd));
+        }
+        self.count = self.count.max(2);
+    }
+
+    /// A stage of congestion avoidance begins.
+    fn begin(&mut self, p: &Whole, cwnd: u32, now: u64, acked: u32) {
+        (self.epoch, self.acked, self.friendly) = (now + 1, u64::from(acked), cwnd);
+        (self.k, self.origin) = if self.last_max <= cwnd {
+            (0, cwnd)
+        } else {
+            // K^3 = (W_max - cwnd) / C in (1/1024 s)^3, where C has ten bits after the point, too.
+            let below = u128::from(self.last_max - cwnd);
+            (cube_root(below << (4 * TIME_BITS), p.c), self.last_max)
+        };
+    }
+
+    /// The cubic function one smallest round-trip time ahead.
+    fn target(&self, p: &Whole, now: u64) -> u32 {
+        let ticks = now - (self.epoch - 1) + u64::from(self.min_rtt).div_ceil(SECOND / p.hz);
+        let t = (ticks << TIME_BITS) / p.hz;
+        let off = u128::from(t.abs_diff(self.k));
+        let delta = u32::try_from((u128::from(p.c) * off * off * off) >> (4 * TIME_BITS)).unwrap_or(u32::MAX);
+        if t < self.k { self.origin.saturating_sub(delta) } else { self.origin.saturating_add(delta) }
+    }
+
+    /// Acknowledged segments for one of growth, on the way to `target`.
+    fn of_target(&self, cwnd: u32, target: u32) -> u32 {
+        let count = if target > cwnd { cwnd / (target - cwnd) } else { cwnd.saturating_mul(100) };
+        if self.last_max == 0 { count.min(FIRST_COUNT) } else { count }
+    }
+}
+
+/// The whole cube root of a / b.
+fn cube_root(a: u128, b: u64) -> u64 {
+    let of = a / u128::from(b);
+    let mut root = libm::cbrt(of as f64) as u64;
+    while u128::from(root).pow(3) > of {
+        root -= 1;
+    }
+    while u128::from(root + 1).pow(3) <= of {
+        root += 1;
+    }
+    root
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn whole() -> Whole {
+        Whole::of(&Params::default())
+    }
+
+    fn ack(ms: u64, acked: u32) -> Signal {
+        Signal { now: 1000 * ms, acked, rtt: 40_000, ..Signal::default() }
+    }
+
+    #[test]
+    fn its_numbers_are_linuxs() {
+        // 717 and 410 of 1024; 8 * 1741 / 3 / 307.
+        let p = whole();
+        assert_eq!((p.beta, p.c, p.friendly), (717, 410, 15));
+        // A fifth more than 2^40 / 410 below it: the cube root of 2^40 * 300 / 410, in 1/1024 s.
+        let mut state = State { last_max: 1000, ..State::default() };
+        state.begin(&p, 700, 5, 1);
+        assert_eq!(state.k, 9300, "9.08 s, where RFC 9438 has 9.09");
+        for of in [0_u128, 1, 7, 8, 26, 27, 1 << 60, (1 << 90) - 1] {
+            let root = u128::from(cube_root(of, 1));
+            assert!(root.pow(3) <= of && (root + 1).pow(3) > of, "{of}");
+        }
+    }
+
+    #[test]
+    fn keeps_717_of_1024_and_aims_lower_when_it_lost_early() {
+        let (p, mut state) = (whole(), State::default());
+        assert_eq!((state.backoff(&p, 1000, &Signal::default()), state.last_max), (700, 1000));
+        assert_eq!((state.backoff(&p, 900, &Signal::default()), state.last_max), (630, 900 * 1741 / 2048));
+        assert_eq!(state.backoff(&p, 2, &Signal::default()), 2);
+        state.sample(&p, 2, &ack(1, 1));
+        assert_eq!((state.timeout(&p, 1000, &Signal::default()), state.last_max, state.min_rtt), (700, 0, 0));
+    }
+
+    /// The window after `ms` from `from` on, with a full window each 40 ms, an ACK for two.
+    fn run(state: &mut State, mut cwnd: u32, from: u64, ms: u64) -> u32 {
+        let p = whole();
+        let mut us = 1000 * from;
+        while us < 1000 * (from + ms) {
+            let signal = Signal { now: us, ..ack(0, 2) };
+            state.sample(&p, cwnd, &signal);
+            cwnd = state.avoid(&p, cwnd, &signal);
+            us += 80_000 / u64::from(cwnd);
+        }
+        cwnd
+    }
+
+    #[test]
+    fn follows_the_cubic_function_half_a_window_behind() {
+        let (p, mut state) = (whole(), State::default());
+        let mut cwnd = state.backoff(&p, 1000, &Signal::default());
+        for s in 0..14 {
+            cwnd = run(&mut state, cwnd, 1000 * s, 1000);
+            let x = (s + 1) as f64 - 9.084;
+            // Looking a round trip ahead and walking there in one: the function itself, to a segment or two.
+            assert!((f64::from(cwnd) - (1000.0 + 0.4004 * x * x * x)).abs() < 3.0, "{cwnd} after {} s", s + 1);
+        }
+    }
+
+    #[test]
+    fn the_first_stage_grows_by_five_percent_a_round_trip_at_least() {
+        let mut state = State::default();
+        // 20 ACKed segments for one: exp(0.05 * 25) times in 25 round trips.
+        let grown = f64::from(run(&mut state, 400, 1000, 1000)) / 400.0;
+        assert!((grown / libm::exp(1.25) - 1.0).abs() < 0.02, "{grown}");
+    }
+
+    #[test]
+    fn behind_a_short_path_it_grows_as_reno_does() {
+        // 15/8 windows of ACKs for a segment, 8/15 a round trip, also above the old maximum: RFC 9438 has 1 there.
+        let (p, mut state) = (whole(), State::default());
+        let mut cwnd = state.backoff(&p, 20, &Signal::default());
+        assert_eq!(cwnd, 14);
+        let (mut us, mut acks) = (0_u64, 0_u64);
+        while cwnd < 26 {
+            cwnd = state.avoid(&p, cwnd, &Signal { now: us, rtt: 60_000, ..ack(0, 1) });
+            us += 60_000 / u64::from(cwnd);
+            acks += 1;
+        }
+        let expected: u64 = (14..26).map(|w| w * 15 / 8).sum();
+        // It looks 32 times a second, and keeps what it found for a tick: less than a segment's ACKs at the end.
+        assert!(acks.abs_diff(expected) < 40, "{acks} ACKs, not {expected}");
+    }
+}

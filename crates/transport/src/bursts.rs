@@ -1,0 +1,213 @@
+//! How many segments leave at once, and when a sender waits until it may send more at once: segmentation offload.
+//!
+//! Source: Linux 6.12, `tcp_tso_autosize` (size), `tcp_cwnd_test` (half of the window), `tcp_tso_should_defer` (waiting).
+//! Differs from Linux: segments count, not bytes; nothing waits in the host below TCP (small queues are not modelled), and a
+//! retransmission that begins a recovery leaves alone.
+
+use crate::options::Burst;
+use base::{Span, Time};
+
+/// `sysctl_tcp_min_tso_segs`.
+const LEAST: u32 = 2;
+
+/// Bursts last about this long at the pacing rate: `sk_pacing_shift` is 10, a second over 1,024.
+const LASTS: Span = Span(1_000_000_000_000 / 1024);
+
+/// `sysctl_tcp_tso_rtt_log`: up to the device's size is halved for every 512 us of the smallest round-trip time.
+const RTT_STEP: Span = Span::micros(512);
+
+/// Who has not sent for so long sends what it may.
+const RECENT: Span = Span::millis(1);
+
+/// `sysctl_tcp_tso_win_divisor`: a third of the window is worth sending.
+const WIN_DIVISOR: u32 = 3;
+
+/// A law that names a rate below so many segments per second (1.2 Mbit/s of 1,500 bytes) sends them one by one, as BBR's
+/// `min_tso_segs` has it.
+const SLOW: f64 = 100.0;
+
+/// What a sender knows when it may begin a burst.
+#[derive(Clone, Copy, Debug)]
+pub struct Ask {
+    pub now: Time,
+    /// Segments that the window, or what stands for it, lets leave now.
+    pub room: u32,
+    pub cwnd: u32,
+    /// Whether losses are being repaired.
+    pub repairs: bool,
+    /// The time of one segment at the pacing rate, if there is one.
+    pub interval: Option<Span>,
+    /// Whether that is the law's own rate.
+    pub own_rate: bool,
+    pub srtt: Span,
+    pub min_rtt: Span,
+    /// When the oldest segment outstanding left, if any is.
+    pub oldest: Option<Time>,
+    /// When the sender sent last, or may send again by its pace.
+    pub last: Time,
+}
+
+/// The bursts of one sender.
+#[derive(Clone, Copy, Debug)]
+pub struct Bursts {
+    burst: Burst,
+    /// Segments of the burst that began last.
+    size: u32,
+    /// Those of them that have not left.
+    left: u32,
+    /// When it began: what did not leave then does not belong to it.
+    began: Time,
+    /// Whether the sender waits for the next ACK to send more at once.
+    waits: bool,
+}
+
+impl Bursts {
+    /// Of a sender on which nothing was sent; `None` where segments leave one by one.
+    #[must_use]
+    pub fn new(burst: Burst) -> Option<Self> {
+        (burst != Burst::None).then_some(Self { burst, size: 1, left: 0, began: Time::ZERO, waits: false })
+    }
+
+    /// Whether a burst that began `now` has segments left.
+    #[inline]
+    #[must_use]
+    pub fn goes_on(&self, now: Time) -> bool {
+        self.left > 0 && self.began == now
+    }
+
+    /// A burst may begin as far as the pace is concerned. Returns whether it does; if not, the sender waits for the next ACK.
+    pub fn begin(&mut self, ask: &Ask) -> bool {
+        let most = self.most(ask);
+        self.waits = ask.room < most && Self::defers(ask);
+        if self.waits {
+            return false;
+        }
+        // No burst empties more than half of the window at once.
+        self.size = ask.room.min(most).min((ask.cwnd / 2).max(1));
+        (self.left, self.began) = (self.size, ask.now);
+        true
+    }
+
+    /// A segment leaves. Returns the segments of its burst if it is the first, else none.
+    #[inline]
+    pub fn on_transmit(&mut self, now: Time) -> Option<u32> {
+        if !self.goes_on(now) {
+            // Outside of any: a fast retransmit, a probe.
+            return Some(1);
+        }
+        let first = self.left == self.size;
+        self.left -= 1;
+        first.then_some(self.size)
+    }
+
+    /// Whether the sender waited for an ACK since this was last asked: its window counts as full then.
+    #[inline]
+    pub fn take_waited(&mut self) -> bool {
+        std::mem::take(&mut self.waits)
+    }
+
+    /// The segments that one burst has at most.
+    fn most(&self, ask: &Ask) -> u32 {
+        let device = match self.burst {
+            Burst::None => return 1,
+            Burst::Segments(segments) => return segments,
+            Burst::Linux(device) => device.max_segments,
+        };
+        let Some(interval) = ask.interval else { return device };
+        let at_rate = (LASTS.0 as f64 / interval.0.max(1) as f64) as u32;
+        let near = (ask.min_rtt.0 / RTT_STEP.0).min(31) as u32;
+        let slow = ask.own_rate && 1e12 / (interval.0.max(1) as f64) < SLOW;
+        at_rate.saturating_add(device.checked_shr(near).unwrap_or(0)).max(if slow { 1 } else { LEAST }).min(device)
+    }
+
+    /// Whether a burst that could be longer waits for the next ACK.
+    fn defers(ask: &Ask) -> bool {
+        let Some(oldest) = ask.oldest else { return false };
+        let comes_soon = ask.now.since(oldest).0 >= ask.srtt.0 / 2;
+        !ask.repairs && ask.now <= ask.last + RECENT && ask.room < ask.cwnd / WIN_DIVISOR && comes_soon
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::Device;
+
+    /// A window of 100 segments and a round trip of 50 ms, of which 40 are over for the oldest: the next ACK comes soon.
+    fn ask(room: u32) -> Ask {
+        Ask {
+            now: Time(Span::millis(40).0),
+            room,
+            cwnd: 100,
+            repairs: false,
+            interval: Some(Span::micros(50)),
+            own_rate: false,
+            srtt: Span::millis(50),
+            min_rtt: Span::millis(50),
+            oldest: Some(Time::ZERO),
+            last: Time(Span::millis(40).0),
+        }
+    }
+
+    fn linux() -> Bursts {
+        Bursts::new(Burst::Linux(Device::default())).unwrap()
+    }
+
+    #[test]
+    fn a_burst_lasts_a_millisecond_at_the_rate() {
+        // A second over 1,024 at 50 us each: 19. Nothing of the device's 44 is left after 97 halvings.
+        let mut bursts = linux();
+        assert_eq!(bursts.most(&ask(50)), 19);
+        assert!(bursts.begin(&ask(50)));
+        let now = ask(50).now;
+        let first: Vec<Option<u32>> = (0..19).map(|_| bursts.on_transmit(now)).collect();
+        assert_eq!((first[0], &first[1..]), (Some(19), &[None; 18][..]));
+        assert!(!bursts.goes_on(now));
+    }
+
+    #[test]
+    fn slow_senders_send_two_and_near_ones_what_the_device_takes() {
+        let slow = Ask { interval: Some(Span::millis(20)), ..ask(50) };
+        assert_eq!(linux().most(&slow), 2);
+        assert_eq!(linux().most(&Ask { own_rate: true, ..slow }), 1, "BBR below 1.2 Mbit/s");
+        // Within 512 us all of it, at 1,100 us a quarter: 44 / 4 and the 19 of the rate.
+        assert_eq!(linux().most(&Ask { min_rtt: Span::micros(500), ..ask(50) }), 44);
+        assert_eq!(linux().most(&Ask { min_rtt: Span::micros(1_100), ..ask(50) }), 30);
+        assert_eq!(linux().most(&Ask { interval: None, ..ask(50) }), 44);
+        assert_eq!(linux().most(&Ask { interval: Some(Span::micros(1)), ..ask(50) }), 44);
+    }
+
+    #[test]
+    fn half_of_the_window_leaves_at_once_at_most() {
+        let mut bursts = linux();
+        assert!(bursts.begin(&Ask { cwnd: 12, ..ask(12) }));
+        assert_eq!(bursts.size, 6);
+    }
+
+    #[test]
+    fn a_short_burst_waits_for_the_next_ack() {
+        let mut bursts = linux();
+        assert!(!bursts.begin(&ask(18)), "19 would be better");
+        assert!(bursts.take_waited() && !bursts.take_waited());
+        assert!(bursts.begin(&ask(19)));
+        for (why, now) in [
+            ("a third of the window", Ask { cwnd: 54, ..ask(18) }),
+            ("a repair", Ask { repairs: true, ..ask(18) }),
+            ("sent more than a millisecond ago", Ask { last: Time(Span::millis(38).0), ..ask(18) }),
+            ("the next ACK is far", Ask { oldest: Some(Time(Span::millis(16).0)), ..ask(18) }),
+            ("no ACK will come", Ask { oldest: None, ..ask(18) }),
+        ] {
+            assert!(bursts.begin(&now) && !bursts.take_waited(), "{why}");
+        }
+    }
+
+    #[test]
+    fn what_did_not_leave_with_its_burst_is_none_of_it() {
+        let mut bursts = Bursts::new(Burst::Segments(5)).unwrap();
+        assert!(bursts.begin(&ask(9)));
+        let now = ask(9).now;
+        bursts.on_transmit(now);
+        assert!(bursts.goes_on(now) && !bursts.goes_on(now + Span(1)));
+        assert_eq!(bursts.on_transmit(now + Span(1)), Some(1));
+    }
+}
