@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 RECOVERY = "rack"
 """The simulator's that is nearest to the kernel's."""
 
+AS_LINUX: dict[str, tuple[dict[str, str], str]] = {
+    "reno": ({}, "classic"),
+    "cubic": ({"variant": "linux"}, "hystart-linux"),
+}
+"""Laws that the simulator has as Linux has them: with which parameters, and under which slow start."""
+
 ALWAYS = {
     "initial_ssthresh": None,
     "limited_transmit": True,
@@ -60,8 +66,12 @@ def _of_flow(flow: dict[str, Any], ours: Collection[str]) -> Iterator[str]:
         yield "tcp.ecn: Linux has classic ECN here"
     if tcp["delayed_ack"] != 1:
         yield "tcp.delayed_ack: Linux delays ACKs by rules of its own"
-    if tcp.get("pacing", "none") != "none":
-        yield "tcp.pacing: a testbed does not set it"
+    if tcp.get("pacing", "none") == "quic":
+        yield "tcp.pacing: Linux paces by its own rule"
+    if isinstance(tcp.get("burst", "none"), int):
+        yield "tcp.burst: Linux sizes bursts itself, up to that many segments"
+    if tcp.get("receive_offload") is not None:
+        yield "tcp.receive_offload: the interface of a testbed merges nothing"
     for name, always in ALWAYS.items():
         if tcp[name] != always:
             yield f"tcp.{name.removesuffix('_ps')}: a testbed does not set it"
@@ -69,12 +79,19 @@ def _of_flow(flow: dict[str, Any], ours: Collection[str]) -> Iterator[str]:
 
 def _of_law(control: dict[str, Any], ours: Collection[str]) -> Iterator[str]:
     law = control["law"]
-    if law not in ours and law != "reno":
-        yield f"control: Linux has a {law} of its own; elephan list laws --details says what the simulator's is"
+    if law in ours:
+        stated, start = {}, "classic"
+    elif law in AS_LINUX and control.items() >= AS_LINUX[law][0].items():
+        stated, start = AS_LINUX[law]
+    else:
+        said = ", ".join(f'{name} = "{value}"' for name, value in AS_LINUX[law][0].items()) if law in AS_LINUX else ""
+        better = f"; {said} is that" if said else "; elephan list laws --details says what the simulator's is"
+        yield f"control: Linux has a {law} of its own{better}"
         return
-    if (kind := control["slow_start"]["kind"]) != "classic":
-        yield f'control.slow_start: Linux has "classic" under this law, not "{kind}"'
+    if (kind := control["slow_start"]["kind"]) != start:
+        yield f'control.slow_start: Linux has "{start}" under this law, not "{kind}"'
     if law not in ours:
-        usual = Scenario.from_text(EXAMPLE).replace({"flows[0].control": law}).resolved["flows"][0]["control"]
-        for name in (name for name in control if name != "slow_start" and control[name] != usual.get(name)):
+        example = Scenario.from_text(EXAMPLE).replace({"flows[0].control": {"law": law, **stated}})
+        usual = example.resolved["flows"][0]["control"]
+        for name in (name for name in control if name not in ("slow_start", "hz") and control[name] != usual.get(name)):
             yield f"control.{name}: Linux' {law} has no parameters"

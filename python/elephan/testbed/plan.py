@@ -26,8 +26,11 @@ CLIENT, SERVER = "192.0.2.1", "192.0.2.2"
 
 DEVICE = "bottleneck"
 FIRST_PORT = 5201
-SEGMENTS = "1"
-"""That a sender may hand over at once: bursts of several would make round-trip times rise and fall within them."""
+LINUX_SEGMENTS = 44
+"""That fill 64 KiB, the usual limit of a device."""
+
+PACED_BPS = 1e11
+"""Above every rate of a law: what iperf3 asks for as the highest rate only makes the socket pace [bit/s]."""
 
 QUEUE = 20_000
 """Packets that a device may hold for the relay: enough that none is lost before it has been read."""
@@ -135,6 +138,10 @@ class TestbedPlan:
         What the route to the server says of TCP.
     back : str
         The same of the route to the client.
+    segments : int
+        That a sender may hand over at once.
+    paced : bool
+        Whether sockets pace, by TCP's own timer.
     """
 
     scenario: Scenario
@@ -144,6 +151,8 @@ class TestbedPlan:
     settings: dict[str, str]
     route: str
     back: str
+    segments: int
+    paced: bool
 
     @property
     def duration_s(self) -> float:
@@ -196,12 +205,24 @@ class TestbedPlan:
         """
         own, other = (SERVER, CLIENT) if server else (CLIENT, SERVER)
         says = (self.back if server else self.route).split()
-        mtu = str(self.packet)
+        mtu, segments = str(self.packet), str(self.segments)
         return [
             ("ip", "link", "set", "lo", "up"),
             *(("sysctl", "-q", "-w", f"{name}={value}") for name, value in self.settings.items()),
             ("ip", "address", "add", own, "peer", other, "dev", DEVICE),
-            ("ip", "link", "set", DEVICE, "mtu", mtu, "txqueuelen", str(QUEUE), "gso_max_segs", SEGMENTS, "up"),
+            (
+                "ip",
+                "link",
+                "set",
+                DEVICE,
+                "mtu",
+                mtu,
+                "txqueuelen",
+                str(QUEUE),
+                "gso_max_segs",
+                segments,
+                "up",
+            ),
             ("ip", "route", "replace", other, "dev", DEVICE, "src", own, *says),
         ]
 
@@ -225,6 +246,7 @@ class TestbedPlan:
             str(seconds),
             "--interval",
             "0.1",
+            *(("--fq-rate", f"{PACED_BPS:.0f}") if self.paced else ()),
             "--json",
         )
 
@@ -278,10 +300,31 @@ def plan(scenario: Scenario, replication: int = 0) -> TestbedPlan:
         for number, (group, index, start_s, rtt_s) in enumerate(zip(*columns, strict=True))
     )
     tcp = scenario.resolved["flows"][0]["tcp"]
-    settings = SETTINGS | {"net.ipv4.tcp_ecn": "1" if tcp["ecn"] != "off" else "0"}
+    settings = SETTINGS | {"net.ipv4.tcp_ecn": "1" if tcp["ecn"] != "off" else "0"} | _factors(tcp)
     route = f"initcwnd {tcp['initial_window']} rto_min {round(tcp['min_rto_ps'] / 1e9)}ms"
     back = "quickack 1" if tcp["delayed_ack"] == 1 else ""
-    return TestbedPlan(scenario, replication, flows, scenario.groups[0]["packet_bytes"], settings, route, back)
+    packet, paced = scenario.groups[0]["packet_bytes"], tcp.get("pacing", "none") != "none"
+    return TestbedPlan(scenario, replication, flows, packet, settings, route, back, _segments(tcp), paced)
+
+
+def _factors(tcp: dict[str, Any]) -> dict[str, str]:
+    """At how many windows per round-trip time Linux paces, if not at its own; in per cent."""
+    pacing = tcp.get("pacing", "none")
+    if not isinstance(pacing, dict):
+        return {}
+    shares = {"ss": pacing["slow_start"], "ca": pacing["avoidance"]}
+    return {f"net.ipv4.tcp_pacing_{name}_ratio": str(round(100 * share)) for name, share in shares.items()}
+
+
+def _segments(tcp: dict[str, Any]) -> int:
+    """Segments that a sender may hand over at once."""
+    burst = tcp.get("burst", "none")
+    if burst == "none":
+        # Bursts of several would make round-trip times rise and fall within them.
+        return 1
+    if burst == "linux":
+        return LINUX_SEGMENTS
+    return int(burst["max_segments"] if isinstance(burst, dict) else burst)
 
 
 def _check(scenario: Scenario) -> None:
