@@ -55,7 +55,7 @@ def test_version_and_bare_call(elephan: Command) -> None:
         (["size", "{small}", "--target", "loss=1%", "--precision", "0"], "precision: 0 is out of range"),
         (["size", "{small}", "--target", "loss=1%", "--laws", "reno,renoo"], "{small}: flows[0].control.law: "),
         (["size", "{small}", "--target", "loss=1%", "--laws", ","], "--laws: none given"),
-        (["list", "birds"], 'list: there is no "birds"; use laws, slow-starts, recoveries, queues, traffic'),
+        (["list", "birds"], 'list: there is no "birds"; use laws, slow-starts, recoveries, queues, traffic, profiles'),
         (["bench", "--workloads", "W9"], '--workloads: there is no "W9"; use W1,W2,W3,W4,W5'),
     ],
 )
@@ -96,7 +96,7 @@ def test_starting_loads_nothing_heavy() -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("kind", ["laws", "slow-starts", "recoveries", "queues", "traffic", "lints"])
+@pytest.mark.parametrize("kind", ["laws", "slow-starts", "recoveries", "queues", "traffic", "profiles", "lints"])
 def test_list_gives_cards(elephan: Command, kind: str) -> None:
     done = elephan("list", kind, "--json")
     assert done.code == 0

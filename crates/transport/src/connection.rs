@@ -133,6 +133,12 @@ impl<C: CongestionControl> Connection<C> {
         self.timers.deadline()
     }
 
+    /// When the next timer expires that is not the pace's.
+    #[inline]
+    pub fn deadline_but_pacing(&self) -> Time {
+        self.timers.deadline_but_pacing()
+    }
+
     /// When the retransmission timer expires.
     #[inline]
     pub fn rto_at(&self) -> Time {

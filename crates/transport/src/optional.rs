@@ -71,6 +71,13 @@ impl OptionalState {
         self.every_rtt
     }
 
+    /// Whether ACKs may be taken in runs between which segments leave at their pace, as far as anything here is concerned.
+    #[inline]
+    #[must_use]
+    pub fn allows_paced_runs(&self) -> bool {
+        !self.headers && self.deliveries.is_none() && self.pacer.as_ref().is_some_and(|pacer| !pacer.makes_bursts())
+    }
+
     /// Segments by which one ACK grows the window in slow start at most, and whether segments are spaced.
     #[inline]
     #[must_use]

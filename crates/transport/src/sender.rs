@@ -139,6 +139,26 @@ impl<C: CongestionControl> Sender<C> {
         each!(&mut self.recovery, recovery => self.connection.take_plain(recovery, times, wire));
     }
 
+    /// How many ACKs in a row may be taken by [`Self::take_paced`].
+    #[inline]
+    #[must_use]
+    pub fn paced(&self) -> u32 {
+        self.connection.paced(&self.recovery)
+    }
+
+    /// As [`Self::take_plain`], of a sender whose segments are spaced: those leave between the ACKs whose time has come. At most
+    /// [`Self::paced`] ACKs, none later than [`Self::deadline_but_pacing`].
+    pub fn take_paced(&mut self, times: impl Iterator<Item = Time>, wire: &mut impl Wire) {
+        each!(&mut self.recovery, recovery => self.connection.take_paced(recovery, times, wire));
+    }
+
+    /// When the next timer expires that is not the pace's.
+    #[inline]
+    #[must_use]
+    pub fn deadline_but_pacing(&self) -> Time {
+        self.connection.deadline_but_pacing()
+    }
+
     /// Whether everything between sender and receiver was sent once, in order.
     #[inline]
     #[must_use]

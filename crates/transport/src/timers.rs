@@ -50,6 +50,20 @@ impl Timers {
         self.other = others.pacing.min(others.reorder).min(others.probe);
     }
 
+    /// When the first of them but the pacing timer expires.
+    #[inline]
+    #[must_use]
+    pub fn deadline_but_pacing(&self) -> Time {
+        self.others.as_deref().map_or(self.rto, |others| self.rto.min(others.reorder).min(others.probe))
+    }
+
+    /// When a segment that waits for the pace leaves.
+    #[inline]
+    #[must_use]
+    pub fn pacing(&self) -> Time {
+        self.others.as_deref().map_or(Time::NEVER, |others| others.pacing)
+    }
+
     /// When the retransmission timer expires.
     #[inline]
     #[must_use]

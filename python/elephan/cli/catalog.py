@@ -14,7 +14,7 @@ from elephan.errors import InputError, suggest
 EXAMPLE = """Example:  elephan list laws
 elephan list queues --details"""
 
-KINDS = "laws, slow-starts, recoveries, queues, traffic, models, metrics, lints, experiments"
+KINDS = "laws, slow-starts, recoveries, queues, traffic, profiles, models, metrics, lints, experiments"
 
 
 def list_(
@@ -64,6 +64,10 @@ def _cards(kind: str) -> list[Any]:
     """Cards of a kind, from the package that has them."""
     if kind in NATIVE:
         return list(catalog(kind))
+    if kind == "profiles":
+        from elephan.catalog.profiles import profiles  # noqa: PLC0415 (the engine; start-up does without)
+
+        return profiles()
     if kind == "lints":
         from elephan import lint  # noqa: PLC0415 (a dozen modules; start-up does without)
 

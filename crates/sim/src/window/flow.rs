@@ -373,17 +373,20 @@ impl<O: Observer> TcpFlow<O> {
             if !ready || !self.plan.receiver.is_plain() {
                 return false;
             }
-            // All the ACKs come before the timer that the last one started, so none of them lets it expire.
-            let limit = limit.min(self.plan.sender.deadline().saturating_add(Span(1)));
-            let steady = self.plan.sender.steady() as usize;
-            let plain = if steady == 0 { self.plan.sender.plain() as usize } else { 0 };
-            if steady + plain == 0 {
+            let sender = &self.plan.sender;
+            let steady = sender.steady() as usize;
+            let plain = if steady == 0 { sender.plain() as usize } else { 0 };
+            let paced = if steady + plain == 0 { sender.paced() as usize } else { 0 };
+            if steady + plain + paced == 0 {
                 return false;
             }
+            // All the ACKs come before the timer that the last one started, so none of them lets it expire.
+            let deadline = if paced > 0 { sender.deadline_but_pacing() } else { sender.deadline() };
+            let limit = limit.min(deadline.saturating_add(Span(1)));
             // The next segment, and the next that is acknowledged: tags go on by one up to the last number of 32 bits.
             let nxt = PacketNumber::of(self.plan.sender.nxt());
             let alike = until_wrap(una).min(until_wrap(nxt)) as usize;
-            let mut acks = &front[..front.len().min(steady + plain).min(alike)];
+            let mut acks = &front[..front.len().min(steady + plain + paced).min(alike)];
             if acks.last().is_some_and(|rec| rec.time >= limit) {
                 acks = &acks[..acks.partition_point(|rec| rec.time < limit)];
             }
@@ -396,9 +399,14 @@ impl<O: Observer> TcpFlow<O> {
             }
             let Some(&Rec { time: last, .. }) = acks.last() else { return false };
             let n = acks.len() as u32;
-            if plain > 0 {
+            if steady == 0 {
                 let (plan, mut wire) = self.plan_and_wire(bucket, headers, until);
-                plan.sender.take_plain(acks.iter().map(|rec| rec.time), &mut wire);
+                let times = acks.iter().map(|rec| rec.time);
+                if paced > 0 {
+                    plan.sender.take_paced(times, &mut wire);
+                } else {
+                    plan.sender.take_plain(times, &mut wire);
+                }
                 ring.consume(n as usize);
                 self.plan.receiver.take_plain(n);
                 self.delivered += u64::from(n);

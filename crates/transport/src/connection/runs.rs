@@ -151,6 +151,104 @@ impl<C: CongestionControl> Connection<C> {
         self.arm_timers(recovery, last, true);
     }
 
+    /// See [`crate::Sender::paced`].
+    #[inline]
+    pub fn paced(&self, recovery: &LossRecovery) -> u32 {
+        let outstanding = self.seq.outstanding();
+        let plain = self.phase == Phase::Open
+            && self.ecn.is_quiet()
+            && !self.seq.is_going_back()
+            && recovery.is_quiet()
+            && self.optional.as_deref().is_some_and(OptionalState::allows_paced_runs)
+            && self.seq.is_pristine();
+        // Something stays outstanding, so that the timer is never started anew by a segment.
+        if !plain || outstanding < 2 {
+            return 0;
+        }
+        let until_timed = self.timed.distance(self.seq.una()).map_or(u32::MAX, |distance| distance + 1);
+        until_timed.min(outstanding - 1)
+    }
+
+    /// See [`crate::Sender::take_paced`].
+    pub fn take_paced(
+        &mut self,
+        recovery: &mut impl RecoveryRules,
+        times: impl Iterator<Item = Time>,
+        wire: &mut impl Wire,
+    ) {
+        let every_rtt = self.optional.as_ref().is_some_and(|optional| optional.every_rtt());
+        let (abc_limit, paced) = self.optional.as_deref().map_or((2.0, false), OptionalState::growth);
+        let mut last = Time::ZERO;
+        for now in times {
+            // What waits for the pace leaves before the ACK, unless both come at the same instant.
+            while self.timers.pacing() < now {
+                let at = self.timers.pacing();
+                self.timers.set_pacing(Time::NEVER);
+                self.fill_paced(recovery, at, wire);
+            }
+            let (before, una) = (self.seq.outstanding(), self.seq.una());
+            let limited = before >= self.control.cwnd() as u32 || self.counts_as_full();
+            let timed = self.sample(now, una + 1);
+            let mut rtt = timed;
+            if let Some(left) = self.departures(recovery).and_then(Departures::pop) {
+                let taken = now - left.time();
+                self.rtt.observe(taken);
+                recovery.on_plain_acks(una, left.time(), taken);
+                if every_rtt {
+                    rtt = Some(taken);
+                }
+            }
+            self.seq.acknowledge_one();
+            self.timers.set_rto(now + self.rtt.rto());
+            self.control.on_ack(&AckSample {
+                now,
+                acked: 1.0,
+                ce_marked: 0.0,
+                rtt,
+                srtt: self.rtt.srtt(),
+                min_rtt: self.rtt.min(),
+                in_flight: f64::from(before),
+                delivered: self.seq.acknowledged(),
+                round_start: timed.is_some(),
+                cwnd_limited: limited,
+                abc_limit,
+                paced,
+            });
+            self.fill_paced(recovery, now, wire);
+            wire.on_window(now, self.control.cwnd(), self.seq.una(), self.seq.nxt());
+            last = now;
+        }
+        recovery.arm_timers(self, last, true);
+    }
+
+    /// Sends what window and pace let leave, when nothing is lost, and notes how full the window is.
+    fn fill_paced(&mut self, recovery: &mut impl RecoveryRules, now: Time, wire: &mut impl Wire) {
+        let flags = self.ecn.data();
+        let end = self.seq.end_of_window(self.window());
+        while self.seq.nxt() < end {
+            let Some(optional) = self.optional.as_deref_mut() else { return };
+            let Some(pacer) = optional.pacer() else { return };
+            let wait = pacer.wait(now);
+            self.timers.set_pacing(wait.unwrap_or(Time::NEVER));
+            if wait.is_some() {
+                break;
+            }
+            let seq = self.seq.send_new();
+            self.timed.begin(now, seq);
+            self.counters.sent += 1;
+            let interval = pacer.interval(&self.control, &self.seq, self.rtt.srtt());
+            pacer.on_transmit(now, interval, self.control.burst());
+            if let Some(departures) = self.departures(recovery) {
+                departures.sent(seq, now);
+            }
+            wire.send(now, seq, flags);
+        }
+        let (out, cwnd, sent) = (self.seq.outstanding(), self.control.cwnd() as u32, self.counters.sent);
+        if let Some(pacer) = self.optional.as_deref_mut().and_then(OptionalState::pacer) {
+            pacer.note_window_use(&self.seq, out, cwnd, sent);
+        }
+    }
+
     /// When segments left, wherever that is kept.
     #[inline]
     fn departures<'a>(&'a mut self, recovery: &'a mut impl RecoveryRules) -> Option<&'a mut Departures> {

@@ -1,0 +1,64 @@
+"""Profiles of ``tcp``: which keys each sets, read off a scenario that names it.
+
+*Source*: Linux 6.12 for what the profile ``linux`` stands for; ip-sysctl and tcp(7).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+PROFILES = {
+    "linux": (
+        "Linux of today, as it is without further settings",
+        "Linux 6.12; RFC 6928; RFC 8985",
+        "Offload depends on the interface, and pacing on the queue of the host: neither is set. Beside the profile "
+        'burst = "linux", receive_offload = { segments = 44 }, pacing = "linux" and abc_limit = "none" do. The law is '
+        'the group\'s: Linux\'s default is control = { law = "cubic", variant = "linux" }.',
+    ),
+}
+"""Title, source and what is not as in the source, of each."""
+
+SUFFIX = "_ps"
+"""Of times in canonical forms, in picoseconds."""
+
+
+def profiles() -> list[dict[str, Any]]:
+    """Make a card of each profile.
+
+    Returns
+    -------
+    list of dict
+        As cards of the catalogue: ``parameters`` are the keys that it sets, with the value as ``default``.
+
+    Examples
+    --------
+    >>> {key["name"]: key["default"] for key in profiles()[0]["parameters"]}["min_rto"]
+    '200 ms'
+    """
+    from elephan.scenario import EXAMPLE, Scenario  # noqa: PLC0415 (the engine; start-up does without)
+    from elephan.schema import schema  # noqa: PLC0415 (as before)
+
+    meanings = schema()["$defs"]["TcpTable"]["properties"]
+    plain = Scenario.from_text(EXAMPLE)
+    before = plain.resolved["flows"][0]
+    cards = []
+    for name, (title, source, differs) in PROFILES.items():
+        flow = plain.replace({"flows[0].tcp": name}).resolved["flows"][0]
+        rows = [
+            _row(key, value, meanings[key.removesuffix(SUFFIX)].get("description", ""))
+            for key, value in sorted(flow["tcp"].items())
+            if before["tcp"].get(key) != value
+        ]
+        if flow["recovery"] != before["recovery"]:
+            rows.append(_row("recovery", flow["recovery"], "How losses are found and repaired, a key of the group."))
+        card = {"name": name, "aliases": [], "spellings": {}, "title": title, "source": source, "differs": differs}
+        cards.append(card | {"parameters": rows, "needs": [], "without": ""})
+    return cards
+
+
+def _row(key: str, value: Any, meaning: str) -> dict[str, Any]:
+    from elephan.units import format_time  # noqa: PLC0415 (as above)
+
+    is_time = key.endswith(SUFFIX)
+    said = format_time(value / 1e12) if is_time else value
+    return {"name": key.removesuffix(SUFFIX), "default": said, "unit": "", "meaning": meaning, "needs": []}

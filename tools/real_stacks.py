@@ -1,0 +1,188 @@
+"""Writes the table of Linux's own senders into docs/guide/real-stacks.md: the kernel against the simulator.
+
+    sudo -E python tools/real_stacks.py                   # runs what is missing, then writes the table
+    sudo -E python tools/real_stacks.py --laws reno --flows 1 --buffers 33,167
+    python tools/real_stacks.py --no-run                  # writes the table of what is there
+
+A cell takes a minute and a half; each is kept in `target/real-stacks` when it is done, so that a stopped run goes on
+where it was. Beside what the simulator says stands what it says of a sender that is not the kernel's: unpaced where
+the kernel paces, paced where it does not, without bursts where it sends some. Where that is as near, the cell proves
+nothing of the pace.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import elephan
+
+ROOT = Path(__file__).resolve().parent.parent
+SCENARIO = ROOT / "scenarios" / "testbed-senders.toml"
+PAGE = ROOT / "docs" / "guide" / "real-stacks.md"
+KEPT = ROOT / "target" / "real-stacks"
+BEGIN, END = "<!-- begin: tools/real_stacks.py -->", "<!-- end: tools/real_stacks.py -->"
+
+LAWS: dict[str, Any] = {
+    "reno": {"law": "reno"},
+    "cubic": {"law": "cubic", "variant": "linux"},
+    "bbr": {"law": "bbr1"},
+}
+"""As the kernel calls them."""
+
+WAYS: dict[str, dict[str, Any]] = {
+    "unpaced": {},
+    "paced": {"flows[0].tcp.pacing": "linux"},
+    "bursts": {"flows[0].tcp.burst": "linux"},
+    "paced bursts": {"flows[0].tcp.pacing": "linux", "flows[0].tcp.burst": "linux"},
+}
+"""What senders do beside the law."""
+
+NULLS = {"unpaced": "paced", "paced": "unpaced", "bursts": "unpaced", "paced bursts": "unpaced"}
+"""Which way is wrong for the kernel of each."""
+
+BUFFERS, FLOWS = (33, 83, 167, 333), (1, 4)
+QUANTITIES = ("utilization", "period_s", "loss_ratio")
+LIMITS = {"utilization": 0.01, "period_s": 0.05, "loss_ratio": 0.05}
+"""Gaps above these are printed bold, and have a reason on the page."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A law, how it sends, how many flows, and the buffer [packets]."""
+
+    law: str
+    way: str
+    flows: int
+    buffer: int
+
+    @property
+    def file(self) -> Path:
+        """Where its comparison is kept."""
+        return KEPT / f"{self.law}-{self.way.replace(' ', '-')}-{self.flows}-{self.buffer}.json"
+
+    def changes(self, way: str | None = None) -> dict[str, Any]:
+        """Of the scenario, for this way of sending or another."""
+        return {
+            "links[0].buffer": f"{self.buffer} packets",
+            "flows[0].count": self.flows,
+            "flows[0].control": LAWS[self.law],
+            **WAYS[way or self.way],
+        }
+
+    def run(self) -> str:
+        """Compare, and keep it; return what was wrong, if it was."""
+        changes = {place: value if isinstance(value, str) else toml(value) for place, value in self.changes().items()}
+        settings = [word for place, value in changes.items() for word in ("--set", f"{place}={value}")]
+        command = [sys.executable, "-m", "elephan", "compare", str(SCENARIO), *settings, "--json", "-q"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            return done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "the run was not valid"
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = self.file.with_suffix(".part")
+        unfinished.write_text(done.stdout, encoding="utf-8")
+        unfinished.rename(self.file)
+        return ""
+
+
+def toml(value: Any) -> str:
+    """Write a number or a table as a scenario file has it."""
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{name} = {json.dumps(each)}" for name, each in value.items()) + " }"
+    return str(value)
+
+
+def row(cell: Cell) -> str | None:
+    """Return the row of a cell that was run."""
+    if not cell.file.exists():
+        return None
+    rows = {each["name"]: each for each in json.loads(cell.file.read_text(encoding="utf-8"))["rows"]}
+    scenario = elephan.Scenario.from_file(SCENARIO)
+    null = elephan.compare(scenario.replace(cell.changes(NULLS[cell.way])), real=False).to_json()["rows"]
+    wrong = {each["name"]: each["simulation"] for each in null}
+    said = [cell.law, cell.way, str(cell.flows), str(cell.buffer)]
+    for name in QUANTITIES:
+        real, ours = rows[name]["testbed"], rows[name]["simulation"]
+        said.append(written(name, real, ours) + f" | {apart(name, real, wrong[name])}")
+    return "| " + " | ".join(said) + " |"
+
+
+def written(name: str, real: float | None, ours: float | None) -> str:
+    """What the kernel gives, and how far the simulator is from it."""
+    if real is None:
+        return "-"
+    value = {"utilization": f"{100 * real:.1f}", "period_s": f"{real:.2f} s", "loss_ratio": f"{100 * real:.3g} %"}[name]
+    return f"{value} ({apart(name, real, ours, LIMITS[name])})"
+
+
+def apart(name: str, real: float | None, ours: float | None, limit: float = float("inf")) -> str:
+    """How far a number is from the kernel's: points of utilization, per cent of the others; bold above a limit."""
+    if real is None or ours is None or not real:
+        return "-"
+    gap = ours - real if name == "utilization" else ours / real - 1
+    said = f"{100 * gap:+.1f}" + ("" if name == "utilization" else " %")
+    return f"**{said}**" if abs(gap) > limit else said
+
+
+def table(cells: list[Cell]) -> str:
+    """The whole table, and what is not in it."""
+    found = {cell: row(cell) for cell in cells}
+    lines = [
+        "| law | senders | flows | buffer | utilization [points] | null | period | null | loss | null |",
+        "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|",
+        *(line for line in found.values() if line is not None),
+    ]
+    missing = [cell for cell, line in found.items() if line is None]
+    if missing:
+        names = "; ".join(f"{cell.law} {cell.way}, {cell.flows} behind {cell.buffer}" for cell in missing)
+        lines += ["", f"Not run, or not valid when it was: {names}."]
+    return "\n".join(lines)
+
+
+def chosen(arguments: argparse.Namespace) -> list[Cell]:
+    """The cells that were asked for."""
+    pick = (arguments.laws, arguments.ways, arguments.flows, arguments.buffers)
+    return [Cell(law, way, flows, buffer) for law, way, flows, buffer in itertools.product(*pick)]
+
+
+def words(text: str) -> list[str]:
+    """Names with commas between them."""
+    return [word.strip() for word in text.split(",")]
+
+
+def numbers(text: str) -> list[int]:
+    """Numbers with commas between them."""
+    return [int(word) for word in text.split(",")]
+
+
+def main() -> None:
+    """Run what is missing, and write the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--laws", type=words, default=list(LAWS))
+    parser.add_argument("--ways", type=words, default=list(WAYS))
+    parser.add_argument("--flows", type=numbers, default=list(FLOWS))
+    parser.add_argument("--buffers", type=numbers, default=list(BUFFERS))
+    parser.add_argument("--no-run", action="store_true")
+    arguments = parser.parse_args()
+    missing = [] if arguments.no_run else [cell for cell in chosen(arguments) if not cell.file.exists()]
+    began = time.monotonic()
+    for number, cell in enumerate(missing):
+        wrong = cell.run()
+        minutes = (time.monotonic() - began) / 60 / (number + 1) * (len(missing) - number - 1)
+        left = f"{len(missing) - number - 1} cells, about {minutes:.0f} min left"
+        sys.stderr.write(f"{cell.law} {cell.way}, {cell.flows} behind {cell.buffer}: {wrong or 'kept'}; {left}\n")
+    whole = [Cell(*each) for each in itertools.product(LAWS, WAYS, FLOWS, BUFFERS)]
+    page = PAGE.read_text(encoding="utf-8")
+    head, rest = page.split(BEGIN)
+    PAGE.write_text(f"{head}{BEGIN}\n\n{table(whole)}\n\n{END}{rest.split(END)[1]}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
