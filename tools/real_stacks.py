@@ -104,14 +104,18 @@ def row(cell: Cell) -> str | None:
     if not cell.file.exists():
         return None
     rows = {each["name"]: each for each in json.loads(cell.file.read_text(encoding="utf-8"))["rows"]}
-    scenario = elephan.Scenario.from_file(SCENARIO)
-    null = elephan.compare(scenario.replace(cell.changes(NULLS[cell.way])), real=False).to_json()["rows"]
-    wrong = {each["name"]: each["simulation"] for each in null}
+    ours, wrong = simulated(cell, cell.way), simulated(cell, NULLS[cell.way])
     said = [cell.law, cell.way, str(cell.flows), str(cell.buffer)]
     for name in QUANTITIES:
-        real, ours = rows[name]["testbed"], rows[name]["simulation"]
-        said.append(written(name, real, ours) + f" | {apart(name, real, wrong[name])}")
+        real = rows[name]["testbed"]
+        said.append(written(name, real, ours[name]) + f" | {apart(name, real, wrong[name])}")
     return "| " + " | ".join(said) + " |"
+
+
+def simulated(cell: Cell, way: str) -> dict[str, float | None]:
+    """Simulate a cell as the simulator is now, whatever it was when the kernel was asked."""
+    scenario = elephan.Scenario.from_file(SCENARIO).replace(cell.changes(way))
+    return {each["name"]: each["simulation"] for each in elephan.compare(scenario, real=False).to_json()["rows"]}
 
 
 def written(name: str, real: float | None, ours: float | None) -> str:

@@ -272,6 +272,9 @@ impl<C: CongestionControl> Connection<C> {
         {
             let rtt = info.now - departure.time();
             self.rtt.observe(rtt);
+            if let Some(optional) = self.optional.as_deref_mut() {
+                optional.on_rtt(rtt);
+            }
             if every_rtt {
                 info.rtt = Some(rtt);
             }
@@ -477,7 +480,7 @@ impl<C: CongestionControl> Connection<C> {
         let departures = recovery.departures().map(|departures| departures.get(una));
         let oldest = departures.or_else(|| optional.departures().map(|departures| departures.get(una))).flatten();
         let Some(pacer) = optional.pacer() else { return true };
-        let interval = pacer.interval(&self.control, &self.seq, self.rtt.srtt());
+        let interval = pacer.interval(&self.control, &self.seq);
         pacer.begins(now, || Ask {
             now,
             room,

@@ -7,7 +7,7 @@ use crate::departures::Departures;
 use crate::pacing::Pacer;
 use crate::sequence::SequenceSpace;
 use crate::{Ack, Options};
-use base::{Header, Time};
+use base::{Header, Span, Time};
 use law::{CongestionControl, Needs};
 
 /// See the [module](self).
@@ -34,7 +34,7 @@ impl OptionalState {
             return None;
         }
         Some(Box::new(Self {
-            departures: ((needs.every_rtt || pacer.is_some_and(|pacer| pacer.makes_bursts())) && !departures)
+            departures: ((needs.every_rtt || pacer.is_some_and(|pacer| pacer.asks_departures())) && !departures)
                 .then(Departures::default),
             deliveries: needs.deliveries.then(Deliveries::default),
             pacer,
@@ -98,6 +98,14 @@ impl OptionalState {
         self.deliveries.is_some()
     }
 
+    /// An ACK took this round-trip time.
+    #[inline]
+    pub fn on_rtt(&mut self, rtt: Span) {
+        if let Some(pacer) = &mut self.pacer {
+            pacer.on_rtt(rtt);
+        }
+    }
+
     /// The account of deliveries, if the control wants to know of them.
     #[inline]
     pub fn deliveries(&mut self) -> Option<&mut Deliveries> {
@@ -140,7 +148,7 @@ impl OptionalState {
         now: Time,
         seq: u64,
         in_flight: u32,
-        (control, srtt, numbers): (&C, base::Span, &SequenceSpace),
+        (control, srtt, numbers): (&C, Span, &SequenceSpace),
     ) -> Option<Header> {
         if let Some(departures) = &mut self.departures {
             departures.sent(seq, now);
@@ -149,7 +157,7 @@ impl OptionalState {
             deliveries.sent(seq, now, in_flight.saturating_sub(1));
         }
         if let Some(pacer) = &mut self.pacer {
-            pacer.on_transmit(now, pacer.interval(control, numbers, srtt), control.burst());
+            pacer.on_transmit(now, pacer.interval(control, numbers), control.burst());
         }
         self.headers.then(|| control.header(srtt))
     }

@@ -4,8 +4,10 @@
 //! Source: Linux 6.12, `tcp_update_pacing_rate` (rate) and `tcp_update_skb_after_send` (spacing, first segments, lateness);
 //! RFC 9002, Sections 7.7 and 7.8. A fast retransmit, a probe and the first segment after a timeout leave at once even where
 //! the sender paces; they count for the pace of what follows.
-//! Differs from Linux: the rate follows `srtt`, of which there is one sample per round trip here, and one with every ACK
-//! there; times are exact, not in units of a timer. Before the first round-trip sample nothing is paced.
+//! The rate follows a smoothed round-trip time of its own, which takes a sample with every ACK, as Linux's and RFC 9002's do:
+//! one that takes a sample each round trip would pace below the rate of the path for rounds after a queue has drained.
+//! Differs from Linux: ACKs that repair something give no sample; times are exact, not in units of a timer. Before the first
+//! round-trip sample nothing is paced.
 
 use crate::bursts::{Ask, Bursts};
 use crate::options::{Burst, Pacing, PacingFactors};
@@ -39,6 +41,8 @@ enum Spacing {
 #[derive(Clone, Copy, Debug)]
 pub struct Pacer {
     spacing: Spacing,
+    /// Smoothed round-trip time of every ACK; zero before the first sample.
+    srtt: Span,
     free_at: Time,
     /// When all that has left would have left at the pace: of QUIC's bucket.
     due: Time,
@@ -81,7 +85,17 @@ impl Pacer {
             Pacing::Quic => (Spacing::Quic, 0),
         };
         let (zero, usage) = (Time::ZERO, WindowUse::default());
-        Some(Self { spacing, free_at: zero, due: zero, left: 0, bursts, sent_at: zero, unspaced, usage })
+        Some(Self {
+            spacing,
+            srtt: Span::ZERO,
+            free_at: zero,
+            due: zero,
+            left: 0,
+            bursts,
+            sent_at: zero,
+            unspaced,
+            usage,
+        })
     }
 
     /// When the next segment may leave by the pace: `None` if now.
@@ -105,11 +119,11 @@ impl Pacer {
 
     /// The time of one segment at the pace of a sender with this window: `None` while it has none.
     #[inline]
-    pub fn interval(&self, control: &impl CongestionControl, seq: &SequenceSpace, srtt: Span) -> Option<Span> {
+    pub fn interval(&self, control: &impl CongestionControl, seq: &SequenceSpace) -> Option<Span> {
         if let Some(rate) = control.pacing_rate() {
             return Some(Span::from_secs(1.0 / rate));
         }
-        if srtt == Span::ZERO {
+        if self.srtt == Span::ZERO {
             return None;
         }
         let per_rtt = match self.spacing {
@@ -118,7 +132,13 @@ impl Pacer {
             Spacing::Linux(factors) => linux_rate(factors, control, seq),
             Spacing::Quic => QUIC_FACTOR * control.cwnd(),
         };
-        Some(Span((srtt.0 as f64 / per_rtt) as u64))
+        Some(Span((self.srtt.0 as f64 / per_rtt) as u64))
+    }
+
+    /// An ACK took this round-trip time (RFC 6298, Section 2: an eighth of what is new).
+    #[inline]
+    pub fn on_rtt(&mut self, rtt: Span) {
+        self.srtt = if self.srtt == Span::ZERO { rtt } else { Span(self.srtt.0 - self.srtt.0 / 8 + rtt.0 / 8) };
     }
 
     /// A segment leaves at a pace of one in `interval`, in bursts of `burst`.
@@ -195,7 +215,13 @@ impl Pacer {
         !matches!(self.spacing, Spacing::None)
     }
 
-    /// Whether bursts ask when the oldest segment left.
+    /// Whether it asks when segments left: for every round-trip time, or for the age of the oldest.
+    #[must_use]
+    pub fn asks_departures(&self) -> bool {
+        self.bursts.is_some() || !matches!(self.spacing, Spacing::Even)
+    }
+
+    /// Whether segments leave in bursts.
     #[must_use]
     pub fn makes_bursts(&self) -> bool {
         self.bursts.is_some()

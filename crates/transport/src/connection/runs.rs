@@ -194,6 +194,9 @@ impl<C: CongestionControl> Connection<C> {
                 let taken = now - left.time();
                 self.rtt.observe(taken);
                 recovery.on_plain_acks(una, left.time(), taken);
+                if let Some(optional) = self.optional.as_deref_mut() {
+                    optional.on_rtt(taken);
+                }
                 if every_rtt {
                     rtt = Some(taken);
                 }
@@ -236,7 +239,7 @@ impl<C: CongestionControl> Connection<C> {
             let seq = self.seq.send_new();
             self.timed.begin(now, seq);
             self.counters.sent += 1;
-            let interval = pacer.interval(&self.control, &self.seq, self.rtt.srtt());
+            let interval = pacer.interval(&self.control, &self.seq);
             pacer.on_transmit(now, interval, self.control.burst());
             if let Some(departures) = self.departures(recovery) {
                 departures.sent(seq, now);
