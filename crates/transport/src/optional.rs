@@ -118,6 +118,12 @@ impl OptionalState {
         self.pacer.as_mut()
     }
 
+    /// What a run of ACKs of a paced sender needs.
+    #[inline]
+    pub fn departures_and_pacer(&mut self) -> (Option<&mut Departures>, Option<&mut Pacer>) {
+        (self.departures.as_mut(), self.pacer.as_mut())
+    }
+
     /// Whether the window of a sender that `waits` for its pace, or does not, counts as full although it is not.
     #[inline]
     #[must_use]
@@ -157,7 +163,7 @@ impl OptionalState {
             deliveries.sent(seq, now, in_flight.saturating_sub(1));
         }
         if let Some(pacer) = &mut self.pacer {
-            pacer.on_transmit(now, pacer.interval(control, numbers), control.burst());
+            pacer.on_transmit(now, pacer.interval(control, numbers), || control.burst());
         }
         self.headers.then(|| control.header(srtt))
     }

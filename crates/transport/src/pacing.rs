@@ -41,6 +41,8 @@ enum Spacing {
 #[derive(Clone, Copy, Debug)]
 pub struct Pacer {
     spacing: Spacing,
+    /// Whether the law names a rate: others are not asked for one with every segment.
+    names_rate: bool,
     /// Smoothed round-trip time of every ACK; zero before the first sample.
     srtt: Span,
     free_at: Time,
@@ -87,6 +89,7 @@ impl Pacer {
         let (zero, usage) = (Time::ZERO, WindowUse::default());
         Some(Self {
             spacing,
+            names_rate,
             srtt: Span::ZERO,
             free_at: zero,
             due: zero,
@@ -120,7 +123,9 @@ impl Pacer {
     /// The time of one segment at the pace of a sender with this window: `None` while it has none.
     #[inline]
     pub fn interval(&self, control: &impl CongestionControl, seq: &SequenceSpace) -> Option<Span> {
-        if let Some(rate) = control.pacing_rate() {
+        if self.names_rate
+            && let Some(rate) = control.pacing_rate()
+        {
             return Some(Span::from_secs(1.0 / rate));
         }
         if self.srtt == Span::ZERO {
@@ -141,16 +146,22 @@ impl Pacer {
         self.srtt = if self.srtt == Span::ZERO { rtt } else { Span(self.srtt.0 - self.srtt.0 / 8 + rtt.0 / 8) };
     }
 
-    /// A segment leaves at a pace of one in `interval`, in bursts of `burst`.
+    /// A segment leaves at a pace of one in `interval`; a law that names its rate also says in which groups, by `burst`.
     #[inline]
-    pub fn on_transmit(&mut self, now: Time, interval: Option<Span>, burst: u32) {
+    pub fn on_transmit(&mut self, now: Time, interval: Option<Span>, burst: impl FnOnce() -> u32) {
         self.sent_at = now;
         let (first_of_burst, size) = if let Some(bursts) = &mut self.bursts {
             let first = bursts.on_transmit(now);
             (first.is_some(), first.unwrap_or(1))
         } else {
             let first = self.left == 0;
-            self.left = if first { burst - 1 } else { self.left - 1 };
+            self.left = if !first {
+                self.left - 1
+            } else if self.names_rate {
+                burst() - 1
+            } else {
+                0
+            };
             (first, 1)
         };
         let Some(interval) = interval else { return };
@@ -267,11 +278,11 @@ mod tests {
     fn segments_leave_one_interval_apart() {
         let mut even = pacer(Pacing::None);
         assert_eq!(even.wait(MS), None);
-        even.on_transmit(MS, TEN, 1);
+        even.on_transmit(MS, TEN, || 1);
         assert_eq!(even.wait(MS), Some(MS + Span::millis(10)));
         assert_eq!(even.wait(MS + Span::millis(10)), None);
         // What leaves before its time takes its interval from those after it.
-        even.on_transmit(MS, TEN, 1);
+        even.on_transmit(MS, TEN, || 1);
         assert_eq!(even.wait(MS), Some(MS + Span::millis(20)));
     }
 
@@ -280,7 +291,7 @@ mod tests {
         for mut pacer in [pacer(Pacing::None), linux()] {
             for _ in 0..3 {
                 assert_eq!(pacer.wait(MS), None);
-                pacer.on_transmit(MS, TEN, 3);
+                pacer.on_transmit(MS, TEN, || 3);
             }
             // One millisecond late at the start, which Linux lets it catch up.
             let late = u64::from(!matches!(pacer.spacing, Spacing::Even));
@@ -291,21 +302,21 @@ mod tests {
     #[test]
     fn time_not_used_is_lost() {
         let mut even = pacer(Pacing::None);
-        even.on_transmit(MS, TEN, 1);
+        even.on_transmit(MS, TEN, || 1);
         let late = MS + Span::millis(500);
-        even.on_transmit(late, TEN, 1);
+        even.on_transmit(late, TEN, || 1);
         assert_eq!(even.wait(late), Some(late + Span::millis(10)));
     }
 
     #[test]
     fn linux_credits_half_of_a_segment_at_most() {
         let mut pacer = linux();
-        pacer.on_transmit(MS, TEN, 1);
+        pacer.on_transmit(MS, TEN, || 1);
         let due = pacer.free_at;
         for (late, next) in [(3, 7), (500, 5)] {
             let mut own = pacer;
             let now = due + Span::millis(late);
-            own.on_transmit(now, TEN, 1);
+            own.on_transmit(now, TEN, || 1);
             assert_eq!(own.wait(now), Some(now + Span::millis(next)), "{late} ms late");
         }
     }
@@ -315,7 +326,7 @@ mod tests {
         let mut pacer = pacer(Pacing::Linux(PacingFactors::default()));
         for k in 0..10 {
             assert_eq!(pacer.wait(MS), None, "{k}");
-            pacer.on_transmit(MS, TEN, 1);
+            pacer.on_transmit(MS, TEN, || 1);
         }
         assert!(pacer.wait(MS).is_some(), "the eleventh waits for the tenth");
     }
@@ -326,10 +337,10 @@ mod tests {
         for start in [MS, MS + Span::secs(5)] {
             for k in 0..10 {
                 assert_eq!(pacer.wait(start), None, "{k}");
-                pacer.on_transmit(start, TEN, 1);
+                pacer.on_transmit(start, TEN, || 1);
             }
             assert_eq!(pacer.wait(start), Some(start + Span::millis(10)));
-            pacer.on_transmit(start + Span::millis(10), TEN, 1);
+            pacer.on_transmit(start + Span::millis(10), TEN, || 1);
             assert_eq!(pacer.wait(start + Span::millis(10)), Some(start + Span::millis(20)));
         }
         // Half of a pause fills half of the bucket.
@@ -337,7 +348,7 @@ mod tests {
         let at_once = (0..20).take_while(|_| {
             let may = pacer.wait(later).is_none();
             if may {
-                pacer.on_transmit(later, TEN, 1);
+                pacer.on_transmit(later, TEN, || 1);
             }
             may
         });
@@ -347,7 +358,7 @@ mod tests {
     #[test]
     fn without_a_rate_nothing_waits() {
         let mut pacer = linux();
-        pacer.on_transmit(MS, None, 1);
+        pacer.on_transmit(MS, None, || 1);
         assert_eq!(pacer.wait(MS), None);
     }
 

@@ -7,6 +7,7 @@
 use super::Connection;
 use crate::departures::Departures;
 use crate::optional::OptionalState;
+use crate::pacing::Pacer;
 use crate::recovery::{LossRecovery, RecoveryRules};
 use crate::sequence::MAX_OUTSTANDING;
 use crate::{Phase, Wire};
@@ -176,80 +177,87 @@ impl<C: CongestionControl> Connection<C> {
         times: impl Iterator<Item = Time>,
         wire: &mut impl Wire,
     ) {
-        let every_rtt = self.optional.as_ref().is_some_and(|optional| optional.every_rtt());
-        let (abc_limit, paced) = self.optional.as_deref().map_or((2.0, false), OptionalState::growth);
+        // Its parts are looked up once for all of the ACKs.
+        let Some(mut optional) = self.optional.take() else { return };
+        let (every_rtt, (abc_limit, paced)) = (optional.every_rtt(), optional.growth());
         let mut last = Time::ZERO;
-        for now in times {
-            // What waits for the pace leaves before the ACK, unless both come at the same instant.
-            while self.timers.pacing() < now {
-                let at = self.timers.pacing();
-                self.timers.set_pacing(Time::NEVER);
-                self.fill_paced(recovery, at, wire);
-            }
-            let (before, una) = (self.seq.outstanding(), self.seq.una());
-            let limited = before >= self.control.cwnd() as u32 || self.counts_as_full();
-            let timed = self.sample(now, una + 1);
-            let mut rtt = timed;
-            if let Some(left) = self.departures(recovery).and_then(Departures::pop) {
-                let taken = now - left.time();
-                self.rtt.observe(taken);
-                recovery.on_plain_acks(una, left.time(), taken);
-                if let Some(optional) = self.optional.as_deref_mut() {
-                    optional.on_rtt(taken);
+        if let (mut own, Some(pacer)) = optional.departures_and_pacer() {
+            let mut waits = self.timers.pacing();
+            for now in times {
+                // What waits for the pace leaves before the ACK, unless both come at the same instant.
+                while waits < now {
+                    let at = waits;
+                    waits = self.fill_paced(recovery, (own.as_deref_mut(), &mut *pacer), (at, Time::NEVER), wire);
                 }
-                if every_rtt {
-                    rtt = Some(taken);
+                let (before, una) = (self.seq.outstanding(), self.seq.una());
+                let limited =
+                    before >= self.control.cwnd() as u32 || pacer.counts_as_full(&self.control, waits != Time::NEVER);
+                let timed = self.sample(now, una + 1);
+                let mut rtt = timed;
+                if let Some(left) = recovery.departures().or(own.as_deref_mut()).and_then(Departures::pop) {
+                    let taken = now - left.time();
+                    self.rtt.observe(taken);
+                    recovery.on_plain_acks(una, left.time(), taken);
+                    pacer.on_rtt(taken);
+                    if every_rtt {
+                        rtt = Some(taken);
+                    }
                 }
+                self.seq.acknowledge_one();
+                self.control.on_ack(&AckSample {
+                    now,
+                    acked: 1.0,
+                    ce_marked: 0.0,
+                    rtt,
+                    srtt: self.rtt.srtt(),
+                    min_rtt: self.rtt.min(),
+                    in_flight: f64::from(before),
+                    delivered: self.seq.acknowledged(),
+                    round_start: timed.is_some(),
+                    cwnd_limited: limited,
+                    abc_limit,
+                    paced,
+                });
+                waits = self.fill_paced(recovery, (own.as_deref_mut(), &mut *pacer), (now, waits), wire);
+                wire.on_window(now, self.control.cwnd(), self.seq.una(), self.seq.nxt());
+                last = now;
             }
-            self.seq.acknowledge_one();
-            self.timers.set_rto(now + self.rtt.rto());
-            self.control.on_ack(&AckSample {
-                now,
-                acked: 1.0,
-                ce_marked: 0.0,
-                rtt,
-                srtt: self.rtt.srtt(),
-                min_rtt: self.rtt.min(),
-                in_flight: f64::from(before),
-                delivered: self.seq.acknowledged(),
-                round_start: timed.is_some(),
-                cwnd_limited: limited,
-                abc_limit,
-                paced,
-            });
-            self.fill_paced(recovery, now, wire);
-            wire.on_window(now, self.control.cwnd(), self.seq.una(), self.seq.nxt());
-            last = now;
+            self.timers.set_pacing(waits);
         }
+        self.optional = Some(optional);
+        self.timers.set_rto(last + self.rtt.rto());
         recovery.arm_timers(self, last, true);
     }
 
-    /// Sends what window and pace let leave, when nothing is lost, and notes how full the window is.
-    fn fill_paced(&mut self, recovery: &mut impl RecoveryRules, now: Time, wire: &mut impl Wire) {
+    /// Sends what window and pace let leave `now`, when nothing is lost, and notes how full the window is. `waits` is when the next
+    /// segment leaves by its pace; returns the same for what comes then.
+    fn fill_paced(
+        &mut self,
+        recovery: &mut impl RecoveryRules,
+        (mut own, pacer): (Option<&mut Departures>, &mut Pacer),
+        (now, mut waits): (Time, Time),
+        wire: &mut impl Wire,
+    ) -> Time {
         let flags = self.ecn.data();
         let end = self.seq.end_of_window(self.window());
         while self.seq.nxt() < end {
-            let Some(optional) = self.optional.as_deref_mut() else { return };
-            let Some(pacer) = optional.pacer() else { return };
-            let wait = pacer.wait(now);
-            self.timers.set_pacing(wait.unwrap_or(Time::NEVER));
-            if wait.is_some() {
+            if let Some(at) = pacer.wait(now) {
+                waits = at;
                 break;
             }
+            waits = Time::NEVER;
             let seq = self.seq.send_new();
             self.timed.begin(now, seq);
             self.counters.sent += 1;
             let interval = pacer.interval(&self.control, &self.seq);
-            pacer.on_transmit(now, interval, self.control.burst());
-            if let Some(departures) = self.departures(recovery) {
+            pacer.on_transmit(now, interval, || self.control.burst());
+            if let Some(departures) = recovery.departures().or(own.as_deref_mut()) {
                 departures.sent(seq, now);
             }
             wire.send(now, seq, flags);
         }
-        let (out, cwnd, sent) = (self.seq.outstanding(), self.control.cwnd() as u32, self.counters.sent);
-        if let Some(pacer) = self.optional.as_deref_mut().and_then(OptionalState::pacer) {
-            pacer.note_window_use(&self.seq, out, cwnd, sent);
-        }
+        pacer.note_window_use(&self.seq, self.seq.outstanding(), self.control.cwnd() as u32, self.counters.sent);
+        waits
     }
 
     /// When segments left, wherever that is kept.
