@@ -42,8 +42,9 @@ def equal_packets(load: ArrayLike, places: ArrayLike) -> EqualPackets:
     ----------
     load : array_like [1]
         Packets that arrive per service time; 0 and more, also above 1.
-    places : array_like of int [packets]
-        K, the one in service included; at least 1. Broadcast against `load`.
+    places : array_like [packets]
+        K, the one in service included; at least 1. Broadcast against `load`. Between whole numbers the logarithm of the
+        loss, and what waits, is a straight line.
 
     Returns
     -------
@@ -67,9 +68,21 @@ def equal_packets(load: ArrayLike, places: ArrayLike) -> EqualPackets:
     >>> found.loss.round(6).tolist(), found.waiting.round(3).tolist()
     ([4e-06, 0.016632, 0.050847], [0.25, 2.586, 4.116])
     """
+    rho, room = np.broadcast_arrays(np.asarray(load, dtype=float), np.asarray(places, dtype=float))
+    whole, part = np.floor(room), room % 1
+    found = _of_whole(rho, whole.astype(np.int64))
+    if not part.any():
+        return found
+    more = _of_whole(rho, whole.astype(np.int64) + 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        loss = np.exp((1 - part) * np.log(found.loss) + part * np.log(more.loss))
+    return EqualPackets(np.nan_to_num(loss), (1 - part) * found.waiting + part * more.waiting)
+
+
+def _of_whole(rho: Floats, room: NDArray[np.int64]) -> EqualPackets:
+    """The same at whole numbers of places; arrays of one shape."""
     from scipy.special import gammainc  # noqa: PLC0415 (slow to import)
 
-    rho, room = np.broadcast_arrays(np.asarray(load, dtype=float), np.asarray(places, dtype=np.int64))
     # Of many buffers the chain is the same.
     loads, back = np.unique(rho, return_inverse=True)
     back, k = back.ravel(), room.ravel()

@@ -282,7 +282,7 @@ def droptail_each(
     def queue(which: Indices, logs: Floats) -> tuple[Floats, Floats, Floats]:
         load, k = np.exp(logs), room[which]
         if loss == "equal":
-            p = equal_packets(load, np.floor(k)).loss
+            p = equal_packets(load, k).loss
             return p, np.zeros_like(p), load * (1 - p)
         p = blocking(load, k) if loss == "blocking" else np.exp(np.minimum(k * logs, 0.0))
         found = occupancy(load, np.maximum(k - 1, 0.0) if delay == "accepted" else k)

@@ -233,7 +233,14 @@ def _paced(row: Row) -> Scenario:
 SMALL = ModelTest(
     model="small-buffer",
     line="utilization",
-    says=("XXX"),
+    says=(
+        "500 Reno flows on 500 Mbit/s, 120 ms, paced as Linux paces, so that packets come one by one. The run is "
+        "within a point of the loss of packets of one size up to 16 packets; load^B, dashed, is that of packets of "
+        "exponential size, whose queue is twice as long, and 17 to 25 points too low there. From 20 packets on the "
+        "run falls, down to 91 % at 64: the windows swing together, and such swings overflow any queue this short. A "
+        "fixed point has a steady load. With a receive window of 16 segments, which keeps windows from swinging, the "
+        "run follows the line up to 40 packets, where it uses 97 %."
+    ),
     scenario=_paced,
     measure=_used,
     picture=ModelPicture("buffer", ("utilization", "exponential_utilization"), "", "utilization"),

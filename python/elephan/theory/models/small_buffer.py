@@ -51,7 +51,7 @@ def _solved(
         return nothing
     equal = sizes == EQUAL
     # K counts the packet in service too.
-    room, loss = (np.floor(buffers) + 1, "equal") if equal else (buffers, "tail")
+    room, loss = (buffers + 1, "equal") if equal else (buffers, "tail")
     each = droptail_each(law, rate, room, rtts, delay="none", loss=loss)  # type: ignore[arg-type]  # one of two
     found = [points[0] for points in each]
     load = np.array([point.load for point in found])
