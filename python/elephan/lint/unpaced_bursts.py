@@ -1,9 +1,9 @@
 """Buffers of which unpaced senders use little and paced ones much.
 
 Source: Aggarwal, Savage and Anderson 2000, Understanding the performance of TCP pacing: a window leaves as a block, in
-slow start at twice the rate of the bottleneck. After a loss slow start ends at half the window, whose last round leaves
-half of itself, a quarter of the window, in the queue. Measured in the survey (`elephan.accuracy`): in all 31 pairs of
-links of ten flows and more with fewer packets than that, but more than one, paced flows use 22 to 67 points more.
+slow start at twice the rate of the bottleneck, so that half of it waits. A flow that has lost has half of its window: a
+block of that leaves a quarter of the window in the queue. Measured in the survey (`elephan.accuracy`): in all 31 pairs
+of links of ten flows and more with fewer packets than that, but more than one, paced flows use 22 to 67 points more.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ WINDOW_LAWS = {"reno", *ASKED}
 """Laws that grow until they lose."""
 
 BLOCK = 0.25
-"""What the last round of slow start leaves in the queue, of the window that is lost at [1]."""
+"""What a block of half the window leaves in the queue, of the window that is lost at [1]."""
 LEAST_FLOWS = 10
 """With fewer a flow that loses leaves the link to few others, and half of the pairs of the survey differ by little."""
 LEAST_PACKETS = 2.0
@@ -68,8 +68,8 @@ RULE = LintRule(
     "unpaced-bursts",
     "A small buffer under unpaced senders, where pacing changes the answer",
     "Aggarwal, Savage and Anderson 2000, Understanding the performance of TCP pacing; 31 pairs of runs of the survey",
-    "A sender that does not pace lets its window go as a block. Where a drop-tail buffer does not hold what slow start "
-    "leaves in the queue, a quarter of the window, flows lose whole blocks and live on timeouts; the same flows, "
-    "paced, used 22 to 67 points more of such links. QUIC stacks, BBR and Linux under fq pace.",
+    "A sender that does not pace lets its window go as a block. Where a drop-tail buffer holds less than a quarter of "
+    "it, which is what a block of half the window leaves there, flows lose long before their windows fill the link; "
+    "the same flows, paced, used 22 to 67 points more of such links. QUIC stacks, BBR and Linux under fq pace.",
     _check,
 )

@@ -130,7 +130,7 @@ MODEL = Model(
     parameters={
         "law": ModelParameter("reno", "", "congestion-control law", tuple(SOURCES)),
         **LINK,
-        "buffer": ModelParameter("5..100:14", "packets", "of the link, the packet in service not counted"),
+        "buffer": ModelParameter("5..100:14", "packets", "of the link"),
         "sizes": ModelParameter(
             EQUAL, "", "of packets: one for all, M/D/1/K, or exponential, loss as load^B", (EQUAL, "exponential")
         ),
