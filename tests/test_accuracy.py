@@ -10,7 +10,7 @@ import pytest
 
 from conftest import SCENARIOS, Command
 from elephan.accuracy import level, lookup, nearby, regions
-from elephan.accuracy.errors import MEASURES, compared, errors
+from elephan.accuracy.errors import KEYS, MEASURES, compared, errors
 from elephan.accuracy.survey import (
     FAMILIES,
     FLOWS,
@@ -45,7 +45,8 @@ def hstcp(**changes: object) -> Bottleneck:
 
 def test_the_survey_has_every_cell_and_no_gaps() -> None:
     for cell, row in BY_CELL.items():
-        assert (row["law"], row["discipline"], int(row["rate_mbps"])) == tuple(cell.family)
+        assert (row["law"], row["discipline"], int(row["rate_mbps"])) == cell.family[:3]
+        assert row["pacing"] == cell.family.pacing
         assert (float(row["rtt_ms"]), int(row["flows"]), float(row["share"])) == cell[1:]
         assert 0 < float(row["utilization"]) <= 1
         assert 0 <= float(row["loss_ratio"]) < 1
@@ -61,6 +62,8 @@ def test_the_survey_has_every_cell_and_no_gaps() -> None:
         SurveyCell(FAMILIES[4], 10, 10, 0.5),
         SurveyCell(FAMILIES[8], 10, 5, 0.1),
         SurveyCell(FAMILIES[9], 10, 10, 0.1),
+        SurveyCell(FAMILIES[11], 40, 5, 0.01),
+        SurveyCell(FAMILIES[13], 10, 10, 0.05),
     ],
 )
 def test_a_cell_simulated_again_gives_its_row(cell: SurveyCell) -> None:
@@ -127,11 +130,11 @@ def test_a_model_has_the_errors_of_its_table(name: str) -> None:
 
 
 def _key(row: Row) -> tuple[str, ...]:
-    return (row["law"], row["discipline"], row["rtt_ms"], row["flows"], row["share"])
+    return tuple(row[name] for name in KEYS)
 
 
 def points(name: str, family: SurveyFamily, rtt: float, flows: int, share: float) -> float:
-    key = (family.law, family.discipline, f"{rtt:g}", str(flows), f"{share:g}")
+    key = (family.law, family.discipline, family.pacing, f"{rtt:g}", str(flows), f"{share:g}")
     return 100 * next(float(row["utilization"]) for row in errors(name) if _key(row) == key)
 
 
@@ -180,6 +183,72 @@ def test_outside_of_the_survey_nothing_is_claimed(changes: dict[str, object], bu
     assert not found.checked
     assert math.isnan(found.level)
     assert found.sentence == f"not checked by simulation: {why}"
+
+
+def paced(pacing: object = "linux", **changes: object) -> Bottleneck:
+    scenario = Scenario.from_file(SCENARIOS / "hstcp-1g.toml").replace({"flows[0].tcp.pacing": pacing, **changes})
+    found = bottleneck(scenario.network, 0)
+    assert found is not None
+    return found
+
+
+def test_of_paced_senders_the_error_is_that_of_paced_runs() -> None:
+    family = next(one for one in FAMILIES if one.law == "highspeed" and one.pacing == "linux")
+    for share in (0.01, 0.02):
+        found = nearby("fluid", paced(), share * 15_000)
+        assert found.mean == pytest.approx(points("fluid", family, 120, 10, share))
+        assert f"in the run of paced senders nearest to this link (buffer {share:g} BDP" in found.sentence
+        # Unpaced flows lose blocks of packets there, of which the fluid knows nothing.
+        assert nearby("fluid", hstcp(), share * 15_000).mean - found.mean > 40
+
+
+@pytest.mark.parametrize(
+    ("pacing", "changes", "why"),
+    [
+        ("quic", {}, "no run had pacing = quic"),
+        ({"slow_start": 1.5}, {}, "no run had pacing = { avoidance = 1.2, slow_start = 1.5 }"),
+        ("linux", {"links[0].queue": {"discipline": "red"}}, "no run had pacing = linux"),
+        ("linux", {"flows[0].control": "htcp"}, "no run had htcp with drop-tail"),
+    ],
+)
+def test_other_paced_senders_are_not_checked(pacing: object, changes: dict[str, object], why: str) -> None:
+    assert nearby("sawtooth", paced(pacing, **changes), 1500).sentence == f"not checked for paced senders: {why}"
+
+
+def test_a_model_of_a_scenario_whose_senders_pace_says_how_far_it_was_off(elephan: Command, tmp_path: Path) -> None:
+    text = (SCENARIOS / "hstcp-1g.toml").read_text(encoding="utf-8")
+    path = tmp_path / "paced.toml"
+    said = {}
+    for pacing in ("none", "linux", "quic"):
+        path.write_text(text.replace("delayed_ack = 1 }", f'delayed_ack = 1, pacing = "{pacing}" }}'))
+        done = elephan("model", "sawtooth", "--scenario", path, "--set", "buffer=1500", "--json")
+        said[pacing] = json.loads(done.out)["fails"][0]
+    assert "paced" not in said["none"]
+    assert "of paced senders nearest to this link" in said["linux"]
+    assert said["quic"] == "not checked for paced senders: no run had pacing = quic"
+
+
+def test_paced_senders_use_far_more_of_small_buffers_and_a_little_less_of_larger_ones() -> None:
+    """What the guide says of the survey: ten flows and more, of all four laws."""
+
+    def gains(least: float, most: float) -> list[float]:
+        found = []
+        for cell, row in BY_CELL.items():
+            window = (cell.bdp + cell.buffer_packets) / cell.flows
+            if cell.family.pacing == "none" or cell.flows < 10 or not least <= cell.buffer_packets / window < most:
+                continue
+            twin = BY_CELL[cell._replace(family=cell.family._replace(pacing="none"))]
+            if cell.buffer_packets > 1:
+                found.append(100 * (float(row["utilization"]) - float(twin["utilization"])))
+        return found
+
+    # The bound of the lint rule unpaced-bursts.
+    small = gains(0, 0.25)
+    assert len(small) == 31
+    assert min(small) > 22
+    large = gains(5, math.inf)
+    assert max(large) < 0.2
+    assert -9 < min(large) < -5
 
 
 def test_flows_of_different_laws_are_not_checked() -> None:

@@ -6,6 +6,7 @@ import runpy
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import elephan
@@ -53,6 +54,32 @@ def test_the_first_figure_runs_as_it_stands(monkeypatch: pytest.MonkeyPatch, tmp
     assert labels == ["1 Gbit/s", "2.5 Gbit/s", "model droptail-fixed-point", "model sawtooth"]
     assert [len(swept.points) for swept in left["swept"].values()] == [8, 8]
     assert (tmp_path / "first-figure.png").stat().st_size > 10_000
+
+
+def test_the_figure_of_a_small_buffer_has_paced_flows_on_the_models_line(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Shorter than the page's, which says 1.5 points: the last half a point is of the length."""
+    whole = elephan.sweep
+
+    def shorter(scenario: elephan.Scenario, **given: Any) -> Any:
+        over = {**given["over"], "links[0].buffer": ["5 packets", "10 packets", "20 packets"]}
+        return whole(scenario.replace({"duration": "40 s", "warmup": "20 s"}, replications=1), over=over)
+
+    monkeypatch.setattr(elephan, "sweep", shorter)
+    left = runpy.run_path(str(GUIDE / "small_buffer_figure.py"))
+    (axes,) = left["figure"].axes
+    # One line for the model, which says the same of all three; points with bars for what was measured.
+    (line,) = [one for one in axes.get_lines() if one.get_gid() == "model"]
+    used = {tuple(point.labels.values()): float(point.links["utilization"][0]) for point in left["swept"].points}
+    buffers = [5, 10, 20]
+    said = np.interp(buffers, *np.asarray(line.get_xydata()).T)
+    linux, none = ([used[f"{b} packets", pacing] for b in buffers] for pacing in ("linux", "none"))
+    assert np.abs(said - linux).max() < 0.02
+    assert (said - none).min() > 0.2
+    # No constant does as well: the best is off by half of the range.
+    assert np.ptp(linux) / 2 > 0.1
+    assert (tmp_path / "small-buffer.png").stat().st_size > 10_000
 
 
 def test_the_figure_of_pacing_runs_as_it_stands(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -57,6 +57,8 @@ def also(rate: str) -> Changes:
 
 ARRAY: Changes = {"links[core].count": 2, "flows[bulk].path": ["core[*]"]}
 
+TEN: Changes = {"links[core].rate": "100 Mbit/s", "links[core].buffer": "20 packets", "flows[bulk].count": 10}
+
 FIRES: dict[str, list[Changes]] = {
     # Share of pipe and buffer: (100 + 50) / 2 = 75 segments.
     "receiver-limited": [{"flows[bulk].tcp": {"receive_window": 74}}],
@@ -77,6 +79,13 @@ FIRES: dict[str, list[Changes]] = {
     "buffer-under-burst": [
         {"links[core].buffer": "8 packets", "flows[bulk].tcp": {"initial_window": 10}},
         {"links[core].buffer": "1 packets"},
+    ],
+    # Pipe and buffer of ten flows: (1000 + 20) / 10 = 102 segments, a quarter of which is 25.5.
+    "unpaced-bursts": [
+        TEN,
+        {**TEN, "links[core].buffer": "25 packets"},
+        {**TEN, "flows[bulk].control": "cubic"},
+        {**TEN, "flows[bulk].access": {"rate": "20 Mbit/s"}},
     ],
     "thresholds": [
         queue(discipline="red", min_th="20 packets", max_th="60 packets"),
@@ -151,6 +160,17 @@ DOES_NOT_FIRE: dict[str, list[Changes]] = {
         {"links[core].buffer": "9 packets", "flows[bulk].tcp": {"initial_window": 10}},
         {"links[core].buffer": "2 packets"},
     ],
+    "unpaced-bursts": [
+        {**TEN, "links[core].buffer": "26 packets"},
+        {**TEN, "flows[bulk].tcp": {"pacing": "linux"}},
+        {**TEN, "flows[bulk].tcp": {"pacing": "quic"}},
+        {**TEN, "flows[bulk].count": 9},
+        {**TEN, "flows[bulk].control": "vegas"},
+        {**TEN, "flows[bulk].access": {"rate": "10 Mbit/s"}},
+        {**TEN, "flows[bulk].tcp": {"receive_window": 90}},
+        {**TEN, "links[core].buffer": "1 packets"},
+        {**TEN, **queue(discipline="codel")},
+    ],
     "thresholds": [
         queue(discipline="red"),
         queue(discipline="red", min_th="20 packets", max_th="50 packets"),
@@ -223,6 +243,20 @@ def test_a_rule_fires_alone(rule: str, changes: Changes) -> None:
 @pytest.mark.parametrize(("rule", "changes"), pairs(DOES_NOT_FIRE))
 def test_a_rule_does_not_fire_next_to_where_it_fires(rule: str, changes: Changes) -> None:
     assert rule not in rules(changes)
+
+
+@pytest.mark.parametrize(("packets", "fires"), [(20, True), (110, False)])
+def test_where_unpaced_bursts_are_warned_of_paced_flows_use_far_more_and_elsewhere_they_do_not(
+    packets: int, fires: bool
+) -> None:
+    """In the survey pacing gave 22 points at least where the rule fires, and 5 at most from a flow's window on."""
+    short = {**TEN, "links[core].buffer": f"{packets} packets", "duration": "60 s", "warmup": "20 s"}
+    unpaced = elephan.Scenario.from_text(CLEAN).replace(short)
+    paced = unpaced.replace({"flows[bulk].tcp": {"pacing": "linux"}})
+    used, more = (float(elephan.run(one).links["utilization"][0]) for one in (unpaced, paced))
+    assert ("unpaced-bursts" in [warned.rule for warned in lint(unpaced)]) == fires
+    assert (more - used > 0.2) == fires, f"{used:.3f} unpaced, {more:.3f} paced"
+    assert fires or more - used < 0.05
 
 
 def test_every_rule_is_tried_both_ways() -> None:

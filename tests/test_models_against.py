@@ -187,12 +187,12 @@ def test_many_flows_are_not_independent_enough_for_the_gaussian_sum() -> None:
 
 
 def test_packets_of_one_size_lose_less_than_the_power_of_the_load() -> None:
-    exponential, measured, _ = both("small-buffer")
-    equal, _, half = both("small-buffer", "md1k_utilization")
-    assert (measured > exponential).all()
-    # Paced windows are smoother than Poisson packets by 3 to 4 points at 8 packets.
-    assert (np.abs(measured - equal)[:3] < half[:3] + 0.045).all()
-    assert (equal - measured)[-1] > 0.02, "windows that swing together overflow any queue this short"
+    equal, measured, half = both("small-buffer")
+    exponential, _, _ = both("small-buffer", "exponential_utilization")
+    # Up to 16 packets; paced packets are no Poisson process quite, and windows swing a little: two points.
+    assert (np.abs(measured - equal)[:3] < half[:3] + 0.02).all()
+    assert (measured - exponential)[:3].min() > 0.15
+    assert (equal - measured)[-1] > 0.05, "windows that swing together overflow any queue this short"
 
 
 def test_newcomers_take_a_queue_for_distance() -> None:

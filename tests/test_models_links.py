@@ -9,8 +9,10 @@ import pytest
 
 from elephan.errors import InputError
 from elephan.scenario import EXAMPLE, Scenario
+from elephan.theory.elastic import loss
 from elephan.theory.models import MODELS, Bottleneck, ModelTable, bottleneck, links
 from elephan.theory.models.flows import mixed
+from elephan.theory.models.senders import doubts
 
 LONG = Scenario.from_file(Path(__file__).parents[1] / "scenarios/hstcp-1g.toml")
 """Ten HighSpeed flows, 1 Gbit/s, 115.5 to 124.5 ms, drop-tail."""
@@ -130,13 +132,30 @@ def test_unequal_flows_count_as_fewer() -> None:
 
 
 def test_a_small_buffer_loses_the_power_of_its_load() -> None:
-    table = MODELS["small-buffer"].table({"buffer": "10,20,40"})
-    load, loss, window = (table.columns[name] for name in ("load", "loss_ratio", "window_segments"))
-    assert loss == pytest.approx(load ** np.array([10, 20, 40]), rel=1e-9)
+    table = MODELS["small-buffer"].table({"buffer": "10,20,40", "sizes": "exponential"})
+    load, lost, window = (table.columns[name] for name in ("load", "loss_ratio", "window_segments"))
+    assert lost == pytest.approx(load ** np.array([10, 20, 40]), rel=1e-9)
     # Reno: w = sqrt(1.5 / p), and the windows of all over their RTTs are the load.
     # The sum over two hundred parts of its sawtooth.
-    assert window == pytest.approx(np.sqrt(1.5 / loss), rel=1e-4)
-    assert table.columns["utilization"] == pytest.approx(load * (1 - loss), rel=1e-9)
+    assert window == pytest.approx(np.sqrt(1.5 / lost), rel=1e-4)
+    assert table.columns["utilization"] == pytest.approx(load * (1 - lost), rel=1e-9)
+
+
+def test_a_small_buffer_of_equal_packets_loses_what_poisson_packets_of_one_size_lose() -> None:
+    table = MODELS["small-buffer"].table({"buffer": "10,20,40"})
+    load, lost, window, waiting = (
+        table.columns[name] for name in ("load", "loss_ratio", "window_segments", "backlog_packets")
+    )
+    # The packet in service has a place of its own.
+    assert lost == pytest.approx(loss(load, np.array([11, 21, 41]), "M/D/1/K"), rel=1e-6)
+    assert window == pytest.approx(np.sqrt(1.5 / lost), rel=1e-4)
+    # The queue of Pollaczek and Khinchine, less what the end of the buffer cuts off.
+    assert (waiting < load**2 / 2 / (1 - load)).all()
+    assert (waiting > 0.1 * np.array([10, 20, 40])).all()
+    # A link's packets have one size.
+    many = LONG.replace({"flows[0].count": 1000, "flows[0].control": "reno"})
+    seen_of_link = of("small-buffer", many, "10,20,40").columns["utilization"]
+    assert seen_of_link == pytest.approx(table.columns["utilization"], abs=1e-3)
 
 
 def test_a_small_buffer_is_not_spoken_of_above_the_root_of_the_bdp() -> None:
@@ -317,6 +336,39 @@ def test_what_a_model_cannot_speak_of_is_said(name: str, scenario: Scenario, rea
 )
 def test_assumptions_that_are_violated_are_reported(name: str, scenario: Scenario, line: str) -> None:
     assert any(line in doubt for doubt in of(name, scenario, "1000").model.fails)
+
+
+PACED: dict[str, list[object]] = {
+    "small-buffer": ["takes paced senders or slow access links; here a flow can send bursts", "", "here up to ten"],
+    "droptail-fixed-point": ["assumes packets arrive one by one; here a flow can send bursts", "", "here up to ten"],
+    "sawtooth": ["", "knows no pacing; here it is linux", "knows no pacing; here it is quic"],
+    "staggered": ["", "knows no pacing; here it is linux", "knows no pacing; here it is quic"],
+    "gaussian": ["", "knows no pacing; here it is linux", "knows no pacing; here it is quic"],
+    "fluid": ["", "knows no pacing; here it is linux", "knows no pacing; here it is quic"],
+}
+"""What models say of senders that do not pace, that do, and of QUIC's; of pacing and bursts nothing where empty."""
+
+
+@pytest.mark.parametrize("name", PACED)
+@pytest.mark.parametrize(("i", "pacing"), list(enumerate(["none", "linux", "quic"])))
+def test_a_model_doubts_senders_that_space_their_packets_otherwise_than_it_has_them(
+    name: str, i: int, pacing: str
+) -> None:
+    lines = doubts(MODELS[name], seen(LONG.replace({"flows[0].tcp.pacing": pacing})))
+    said = [line for line in lines if any(word in line for word in ("pacing", "bursts", "at once"))]
+    expected = PACED[name][i]
+    assert len(said) == (1 if expected else 0)
+    assert not expected or str(expected) in said[0]
+
+
+def test_slow_access_spreads_packets_as_pacing_does() -> None:
+    slow = LONG.replace({"flows[0].access": {"rate": "100 Mbit/s"}})
+    assert not any("bursts" in line for line in MODELS["small-buffer"].doubts(seen(slow)))
+
+
+def test_pacing_by_factors_of_ones_own_is_shown_as_a_file_has_it() -> None:
+    own = LONG.replace({"flows[0].tcp.pacing": {"slow_start": 1.5}})
+    assert "knows no pacing; here it is { avoidance = 1.2, slow_start = 1.5 }" in doubts(MODELS["sawtooth"], seen(own))
 
 
 @pytest.mark.parametrize("name", ["staggered", "gaussian", "fluid"])

@@ -217,6 +217,12 @@ def test_facts_come_from_a_scenario() -> None:
     assert rules.broken("bdp", got) == []
 
 
+@pytest.mark.parametrize(("pacing", "bursts"), [("none", True), ("linux", False), ("quic", True)])
+def test_of_senders_that_pace_no_rule_says_that_they_send_bursts(pacing: str, bursts: bool) -> None:
+    got = rules.of_link(Scenario.from_text(EXAMPLE).replace({"flows[0].tcp.pacing": pacing}).network, 0)
+    assert any("can send bursts" in line for line in rules.broken("twenty", got)) == bursts
+
+
 def test_every_rule_has_a_source() -> None:
     assert all(rule.source in CITATIONS for rule in rules.RULES.values())
 

@@ -1,6 +1,7 @@
 """``python -m elephan.accuracy``: run the survey and compare every model to it, rewriting the tables of this package.
 
 ``python -m elephan.accuracy errors [MODEL ...]`` compares without simulating: for a model that is new or has changed.
+``python -m elephan.accuracy paced`` simulates only paced senders again, some ten minutes, and compares every model.
 """
 
 import sys
@@ -15,13 +16,13 @@ def main(words: list[str]) -> None:
     Parameters
     ----------
     words : list of str
-        Nothing, or ``errors`` and names of models.
+        Nothing, ``paced``, or ``errors`` and names of models.
     """
-    if words and words[0] != "errors":
-        sys.stderr.write(f'accuracy: there is no "{words[0]}"; say nothing, or errors and names of models\n')
+    if words and words[0] != "errors" and words != ["paced"]:
+        sys.stderr.write(f'accuracy: there is no "{words[0]}"; say nothing, paced, or errors and names of models\n')
         sys.exit(2)
-    if not words:
-        survey.rewrite()
+    if not words or words == ["paced"]:
+        survey.rewrite(only_paced=bool(words))
     try:
         errors.rewrite(words[1:])
     except InputError as error:

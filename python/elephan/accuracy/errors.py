@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from elephan.theory.models import Model
 
-KEYS = ("law", "discipline", "rtt_ms", "flows", "share")
+KEYS = ("law", "discipline", "pacing", "rtt_ms", "flows", "share")
 """What names a cell in both tables."""
 
 MEASURES = ("utilization", "loss_ratio", "queueing_delay_s")
@@ -52,7 +52,7 @@ def errors(name: str) -> tuple[Row, ...]:
     Examples
     --------
     >>> list(errors("sawtooth")[0])
-    ['law', 'discipline', 'rtt_ms', 'flows', 'share', 'utilization', 'loss_ratio', 'queueing_delay_s']
+    ['law', 'discipline', 'pacing', 'rtt_ms', 'flows', 'share', 'utilization', 'loss_ratio', 'queueing_delay_s']
     """
     return read(file(name))
 
@@ -105,7 +105,7 @@ def cell(row: Row) -> survey.SurveyCell:
     >>> cell(survey.rows()[1]) == list(survey.cells())[1]
     True
     """
-    family = survey.SurveyFamily(row["law"], row["discipline"], int(row["rate_mbps"]))
+    family = survey.SurveyFamily(row["law"], row["discipline"], int(row["rate_mbps"]), row["pacing"])
     return survey.SurveyCell(family, number(row["rtt_ms"]), int(row["flows"]), number(row["share"]))
 
 

@@ -1,7 +1,7 @@
 """How far off a model was where it was simulated nearest to a link: read from tables, nothing is simulated or computed.
 
-A link is found in the survey by law, discipline and senders, each with all of its settings; then by buffer over
-bandwidth-delay product, flows, and that product in packets (with the flows it is the window of one). *Why these*:
+A link is found in the survey by law, discipline and senders, each with all of its settings, pacing too; then by buffer
+over bandwidth-delay product, flows, and that product in packets (with the flows it is the window of one). *Why these*:
 packets of a window law on a drop-tail queue have no other clock than the round trip; runs at a tenth to ten times the
 rate, the product unchanged, differ by a point (docs/decisions/0029). Laws and disciplines with a clock of their own
 need about the rate of the survey too.
@@ -15,10 +15,11 @@ from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from elephan.accuracy.errors import errors
+from elephan.accuracy.errors import KEYS, errors
 from elephan.accuracy.survey import ACCESS, FAMILIES, FLOWS, RTTS_MS, SHARES, SurveyCell, SurveyFamily, written
 from elephan.theory.controls import settings
 from elephan.theory.models import bottleneck
+from elephan.theory.models.bottleneck import UNPACED
 from elephan.theory.models.senders import differing, shown
 from elephan.units import format_rate, format_time
 
@@ -154,7 +155,8 @@ def nearby(name: str, link: Bottleneck, buffer: float) -> NearbyErrors:
     """
     off, corners, why = _near(name, link, buffer)
     if why:
-        return NearbyErrors(math.nan, math.nan, 0, f"not checked by simulation: {why}", bool(_never_surveyed(link)))
+        what = "for paced senders" if link.is_paced else "by simulation"
+        return NearbyErrors(math.nan, math.nan, 0, f"not checked {what}: {why}", bool(_never_surveyed(link)))
     largest, mean = max(map(abs, off)), sum(off) / len(off)
     sentence = _sentence(largest, mean, len(off), corners) + _missing_in_survey(link)
     return NearbyErrors(mean, largest, len(off), sentence)
@@ -230,13 +232,14 @@ def _around(grid: Sequence[float], value: float) -> list[float]:
 
 
 def _key(cell: SurveyCell) -> tuple[str, ...]:
-    return (cell.family.law, cell.family.discipline, f"{cell.rtt_ms:g}", str(cell.flows), f"{cell.share:g}")
+    law, discipline, _, pacing = cell.family
+    return (law, discipline, pacing, f"{cell.rtt_ms:g}", str(cell.flows), f"{cell.share:g}")
 
 
 @cache
 def _errors(name: str) -> dict[tuple[str, ...], float]:
     def key(row: Row) -> tuple[str, ...]:
-        return (row["law"], row["discipline"], row["rtt_ms"], row["flows"], row["share"])
+        return tuple(row[name] for name in KEYS)
 
     return {key(row): float(row["utilization"]) for row in errors(name)}
 
@@ -255,6 +258,7 @@ def _sentence(largest: float, mean: float, count: int, corners: Sequence[SurveyC
     )
     side = "high" if mean > 0 else "low"
     runs = "run" if count == 1 else f"{count} runs"
+    runs += " of paced senders" if corners[0].family.pacing != UNPACED else ""
     return f"{within} in the {runs} nearest to this link ({where}; on average {abs(mean):.1f} too {side})"
 
 
@@ -269,8 +273,9 @@ def _missing_in_survey(link: Bottleneck) -> str:
 
 
 def _family(link: Bottleneck) -> SurveyFamily | None:
-    """Runs with that law and that discipline, whatever their settings."""
-    return next((one for one in FAMILIES if (one.law, one.discipline) == (link.law_name, link.discipline)), None)
+    """Runs with that law and that discipline, whatever their settings; of those the ones that pace as the link's do."""
+    these = [one for one in FAMILIES if (one.law, one.discipline) == (link.law_name, link.discipline)]
+    return next((one for one in these if (one.pacing,) == link.pacings), these[0] if these else None)
 
 
 def _never_surveyed(link: Bottleneck) -> str:

@@ -13,6 +13,7 @@ from elephan.accuracy.lookup import LEVELS, POINTS, level
 from elephan.accuracy.survey import FAMILIES, FLOWS, PACKET, RTTS_MS, SHARES, SurveyFamily
 from elephan.accuracy.table import number
 from elephan.stats.interval import finite
+from elephan.theory.models.bottleneck import UNPACED
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,7 +24,7 @@ LEGEND = """Model against simulation, points of utilization, by buffer / BDP
 
 @dataclass(frozen=True)
 class ErrorRegion:
-    """A model's errors under one law and one discipline.
+    """A model's errors under one law, one discipline and one way to pace.
 
     Parameters
     ----------
@@ -43,8 +44,9 @@ class ErrorRegion:
     @property
     def title(self) -> str:
         """Law, discipline and link in words."""
-        law, discipline, rate = self.family
-        return f"{law}, {discipline}, {rate} Mbit/s, {PACKET} B"
+        law, discipline, rate, pacing = self.family
+        paced = "" if pacing == UNPACED else f" paced as {pacing}"
+        return f"{law}{paced}, {discipline}, {rate} Mbit/s, {PACKET} B"
 
     def to_json(self) -> dict[str, Any]:
         """Return the map for ``elephan model NAME --map --json``.
@@ -58,6 +60,7 @@ class ErrorRegion:
         return {
             "law": self.family.law,
             "discipline": self.family.discipline,
+            "pacing": self.family.pacing,
             "rate_bps": self.family.rate_mbps * 1_000_000,
             "rtts_s": [rtt / 1e3 for rtt in RTTS_MS],
             "flows": list(FLOWS),
@@ -76,18 +79,22 @@ def regions(name: str) -> tuple[ErrorRegion, ...]:
     Returns
     -------
     tuple of ErrorRegion
-        One for each law and discipline of which it says something.
+        One for each law, discipline and way to pace of which it says something.
 
     Examples
     --------
     >>> [region.title for region in regions("sawtooth")][0]
     'reno, drop-tail, 100 Mbit/s, 1000 B'
     """
-    maps = {family[:2]: np.full((len(RTTS_MS), len(FLOWS), len(SHARES)), np.nan) for family in FAMILIES}
+    maps = {_of(family): np.full((len(RTTS_MS), len(FLOWS), len(SHARES)), np.nan) for family in FAMILIES}
     for row in errors(name):
         place = (RTTS_MS.index(int(row["rtt_ms"])), FLOWS.index(int(row["flows"])), SHARES.index(float(row["share"])))
-        maps[row["law"], row["discipline"]][place] = POINTS * number(row["utilization"])
-    return tuple(ErrorRegion(f, maps[f[:2]]) for f in FAMILIES if np.isfinite(maps[f[:2]]).any())
+        maps[row["law"], row["discipline"], row["pacing"]][place] = POINTS * number(row["utilization"])
+    return tuple(ErrorRegion(f, maps[_of(f)]) for f in FAMILIES if np.isfinite(maps[_of(f)]).any())
+
+
+def _of(family: SurveyFamily) -> tuple[str, str, str]:
+    return family.law, family.discipline, family.pacing
 
 
 def label(points: float) -> str:

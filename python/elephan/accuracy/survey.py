@@ -2,7 +2,7 @@
 
 Equal long flows on one link, RTTs within 4 % of their mean so that flows are no clones of each other, access ten times
 as fast as the link, SACK, starts within the first second. A run warms up for `SETTLING` sawteeth and is measured for
-`MEASURED`; timeouts are part of it.
+`MEASURED`; timeouts are part of it. Four laws on drop-tail were run a second time with paced senders, as Linux paces.
 *Differs from* real traffic: nothing else is on the link, and disciplines have their default parameters.
 """
 
@@ -21,6 +21,7 @@ from elephan.run.files import write_text
 from elephan.run.threads import SimulationThreads
 from elephan.scenario import Scenario
 from elephan.stats import estimate
+from elephan.theory.models.bottleneck import UNPACED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,6 +55,8 @@ class SurveyFamily(NamedTuple):
     law: str
     discipline: str
     rate_mbps: int
+    pacing: str = UNPACED
+    """As ``tcp.pacing`` has it."""
 
     @property
     def rate(self) -> float:
@@ -73,6 +76,10 @@ FAMILIES = (
     SurveyFamily("highspeed", "gared", 1000),
     SurveyFamily("vegas", "drop-tail", 100),
     SurveyFamily("fast", "drop-tail", 1000),
+    SurveyFamily("reno", "drop-tail", 100, "linux"),
+    SurveyFamily("highspeed", "drop-tail", 1000, "linux"),
+    SurveyFamily("cubic", "drop-tail", 1000, "linux"),
+    SurveyFamily("nr-hstcp", "drop-tail", 1000, "linux"),
 )
 """Reno's sawtooth at 1 Gbit/s and 200 ms takes an hour: it has a tenth of the rate."""
 
@@ -102,7 +109,7 @@ def cells() -> Iterator[SurveyCell]:
     Examples
     --------
     >>> len(list(cells()))
-    2112
+    2880
     """
     for family, rtt_ms, flows, share in product(FAMILIES, RTTS_MS, FLOWS, SHARES):
         yield SurveyCell(family, rtt_ms, flows, share)
@@ -154,7 +161,7 @@ def written(cell: SurveyCell) -> Scenario:
         "start": {"from": "0 s", "to": "1 s"},
         "traffic": {"kind": "bulk"},
         # Slow start ends at the flow's share: from what it overshoots, large windows recover for minutes.
-        "tcp": {"initial_ssthresh": max(2, round(cell.bdp / cell.flows))},
+        "tcp": {"initial_ssthresh": max(2, round(cell.bdp / cell.flows)), "pacing": cell.family.pacing},
     }
     return Scenario.from_mapping(
         {
@@ -196,6 +203,7 @@ def measure(cell: SurveyCell) -> Row:
     return {
         "law": family.law,
         "discipline": family.discipline,
+        "pacing": family.pacing,
         "rate_mbps": str(family.rate_mbps),
         "rtt_ms": f"{cell.rtt_ms:g}",
         "flows": str(cell.flows),
@@ -221,13 +229,21 @@ def rows() -> tuple[Row, ...]:
     return read(FILE)
 
 
-def rewrite() -> None:
-    """Simulate the whole grid and rewrite the table."""
-    every, done = list(cells()), []
+def rewrite(*, only_paced: bool = False) -> None:
+    """Simulate the grid and rewrite the table.
+
+    Parameters
+    ----------
+    only_paced : bool
+        Leave the rows of unpaced senders as they stand.
+    """
+    every = [cell for cell in cells() if not only_paced or cell.family.pacing != UNPACED]
+    done = [row for row in rows() if row["pacing"] == UNPACED] if only_paced else []
+    kept = len(done)
     with SimulationThreads(default_workers()) as pool:
         for row in pool.map(measure, every):
             done.append(row)
-            sys.stderr.write(f"\r{len(done)} of {len(every)} cells")
+            sys.stderr.write(f"\r{len(done) - kept} of {len(every)} cells")
     notes = (
         f"Written by `python -m elephan.accuracy` with elephan {_native.version()}: do not edit.",
         f"Packets of {PACKET} B, seed {SEED}, {REPLICATIONS} replications; share: of the bandwidth-delay product.",

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from rich.table import Table as Printed
 
     from elephan.accuracy import ErrorRegion
+    from elephan.network import Network
     from elephan.theory.models import Model, ModelTable
 
 EXAMPLE = """Example:  elephan model sawtooth --set law=reno --set flows=1 --set "rtt=20 ms,100 ms"
@@ -89,7 +90,8 @@ def model(
         table = chosen.table(given)
     else:
         read = elephan.Scenario.from_file(scenario)
-        table = links.table(chosen, read.network, read.link_index(link), given)
+        index = read.link_index(link)
+        table = _checked_for_pacing(links.table(chosen, read.network, index, given), read.network, index)
     written = []
     if out is not None:
         from elephan.plots.model import draw_model  # noqa: PLC0415 (matplotlib is slow to import)
@@ -112,6 +114,18 @@ def model(
         say(f"note: {line}")
     if simulation:
         say(f"note: simulated, without --set: {simulation['simulation']['says']}")
+
+
+def _checked_for_pacing(table: ModelTable, network: Network, link: int) -> ModelTable:
+    """Say first how far the model was off in runs of paced senders near the scenario's buffer, if its senders pace."""
+    from elephan.accuracy import nearby  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.theory.models import bottleneck  # noqa: PLC0415 (as above)
+
+    seen = bottleneck(network, link)
+    if table.model.predict is None or seen is None or not seen.is_paced:
+        return table
+    found = nearby(table.model.name, seen, seen.buffer_packets or seen.bdp)
+    return replace(table, model=replace(table.model, fails=(found.sentence, *table.model.fails)))
 
 
 def _simulate(chosen: Model, given: dict[str, str], *, other: bool) -> tuple[ModelTable, dict[str, Any]]:

@@ -23,6 +23,7 @@ from elephan.lint import (
     small_buffer,
     thresholds,
     unlimited_buffer,
+    unpaced_bursts,
 )
 from elephan.lint.rule import LintRule, LintSubject, LintWarning
 from elephan.renamed import renamed_attributes
@@ -45,6 +46,7 @@ _MODULES: tuple[HasRule, ...] = (
     short_run,
     phase_locked,
     small_buffer,
+    unpaced_bursts,
     thresholds,
     nic_queue,
     deterministic_replications,

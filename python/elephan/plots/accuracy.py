@@ -13,6 +13,7 @@ from elephan import _native
 from elephan.accuracy import LEVELS, regions
 from elephan.accuracy.survey import FLOWS, RTTS_MS, SHARES
 from elephan.plots.style import BLACK, GREY, house_style, save
+from elephan.theory.models.bottleneck import UNPACED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,8 +68,9 @@ def _figure(model: Model, discipline: str, maps: Sequence[ErrorRegion]) -> Figur
             image = _panel(axes, points)
             bdp = region.family.rate * rtt / 1e3
             axes.set_title(f"{rtt:g} ms, BDP {bdp:g}", fontsize=7.5, fontweight="normal")
-        law, _, rate = region.family
-        row[0].set_ylabel(f"{law}, {rate} Mbit/s\nbuffer / BDP")
+        law, _, rate, pacing = region.family
+        paced = "" if pacing == UNPACED else " paced"
+        row[0].set_ylabel(f"{law}{paced}, {rate} Mbit/s\nbuffer / BDP")
     for axes in panels[-1]:
         axes.set_xlabel("flows")
     figure.colorbar(image, ax=panels, ticks=BOUNDS[1:-1], aspect=12 * len(maps), pad=0.01, label=_LABEL)

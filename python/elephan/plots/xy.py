@@ -143,7 +143,7 @@ def xy(
             axes, i = drawn[one.panel], names.index(one.label)
             colour = COLOURS[i % len(COLOURS)]
             for name, style in zip(chosen, STYLES * len(chosen), strict=False):
-                axes.plot(*_as_points(name, one, x, y), color=colour, ls=style, lw=1.0, alpha=0.9, zorder=2)
+                _line(axes, *_as_points(name, one, x, y), colour, style)
             handle = _points(axes, one, MARKERS[i % len(MARKERS)], colour, lines=not chosen)
             if one.label not in [label for _, label in handles]:
                 handles.append((handle, one.label))
@@ -318,6 +318,19 @@ def _as_points(name: str, series: _Series, x: str, y: str) -> tuple[NDArray[np.f
     assert model.predict is not None  # `suited` has looked
     predicted: NDArray[np.float64] = getattr(model.predict(link, buffers), metric)
     return buffers, predicted
+
+
+def _line(axes: Axes, x: NDArray[np.float64], y: NDArray[np.float64], colour: str, style: Any) -> None:
+    """A model's line in the colour of its series; grey, and once, where it says the same of several."""
+    for drawn in axes.get_lines():
+        line = np.asarray(drawn.get_xydata())
+        if drawn.get_gid() == _MODEL and line.shape[0] == x.size and np.allclose(line.T, (x, y), equal_nan=True):
+            drawn.set_color(GREY)
+            return
+    axes.plot(x, y, color=colour, ls=style, lw=1.0, alpha=0.9, zorder=2, gid=_MODEL)
+
+
+_MODEL = "model"
 
 
 def _points(axes: Axes, series: _Series, marker: str, colour: str, *, lines: bool) -> Handle:

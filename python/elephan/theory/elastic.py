@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from elephan.errors import InputError
+from elephan.theory.equal_packets import equal_packets
 from elephan.theory.fixed_points import blocking
 
 if TYPE_CHECKING:
@@ -199,35 +200,7 @@ def loss(load: ArrayLike, packets: ArrayLike, arrivals: Arrivals = "bound") -> N
     if arrivals == "M/M/1/K":
         with np.errstate(divide="ignore"):  # the logarithm of no load
             return blocking(rho, np.floor(places))
-    values = [_md1k(float(r), int(n)) for r, n in zip(rho.flat, places.flat, strict=True)]
-    return np.array(values).reshape(rho.shape)
-
-
-def _md1k(rho: float, places: int) -> float:
-    """Blocking of M/D/1/K from the queue that departures leave behind, by level crossing: every term is positive.
-
-    With q_j unnormalised from q_0 = 1 and G(m) the chance of more than m arrivals in a service,
-    q_{j+1} P(0 arrivals) = q_0 G(j) + sum_{i=1..j} q_i G(j + 1 - i). The loss is 1 - 1/(pi_0 + rho); where that
-    cancels, it is (1 - rho) T / (1 - rho T) with T the tail of the unlimited queue, closed as a geometric series.
-    """
-    from scipy.special import gammainc  # noqa: PLC0415 (slow to import)
-
-    if rho == 0:
-        return 0.0
-    beyond = 40  # terms after K: their ratio is that of the tail to machine precision, as other poles are far away
-    more = gammainc(np.arange(places + beyond + 1) + 1.0, rho)
-    q = np.zeros(places + beyond + 1)
-    q[0] = 1.0
-    for j in range(places - 1 if rho >= 1 else places + beyond):
-        if q[j] > 1e100:  # the empty system is as good as never seen
-            return 1 - 1 / rho
-        q[j + 1] = (more[j] + q[1 : j + 1] @ more[j:0:-1]) * math.exp(min(rho, 400.0))
-    blocked = 1 - 1 / (1 / float(q[:places].sum()) + rho)
-    if rho >= 1 or blocked > 1e-6:  # ten digits are left
-        return blocked
-    ratio = q[-1] / q[-2] if q[-2] > 0 else 0.0
-    tail = (1 - rho) * (q[places:].sum() + q[-1] * ratio / (1 - ratio))
-    return float((1 - rho) * tail / (1 - rho * tail))
+    return equal_packets(rho, np.floor(places)).loss
 
 
 def load_for_loss(target: ArrayLike, packets: ArrayLike) -> NDArray[np.float64]:

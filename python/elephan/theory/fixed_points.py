@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elephan.errors import InputError
+from elephan.theory.equal_packets import equal_packets
 from elephan.theory.response import Floats
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 Throughput = Callable[[Floats, Floats], Floats]
 
 Delay = Literal["accepted", "occupancy", "none"]
-Loss = Literal["blocking", "tail"]
+Loss = Literal["blocking", "tail", "equal"]
 Chain = Literal["thinned", "unthinned"]
 
 Indices = NDArray[np.int64]
@@ -204,8 +205,9 @@ def droptail(
         Without queueing.
     delay : {"accepted", "occupancy", "none"}
         What a segment waits for: the mean number that accepted arrivals find, the mean number there is, or nothing.
-    loss : {"blocking", "tail"}
-        What is lost: arrivals at a full system, or rho^K, the share of time an unlimited queue is at K or above.
+    loss : {"blocking", "tail", "equal"}
+        What is lost: arrivals at a full system; rho^K, the share of time an unlimited queue is at K or above; or
+        arrivals at a full system of packets of one size, M/D/1/K.
 
     Returns
     -------
@@ -215,11 +217,11 @@ def droptail(
     Raises
     ------
     InputError
-        If an argument is out of range, or no load agrees.
+        If an argument is out of range, no load agrees, or ``loss`` is ``"equal"`` with another delay than ``"none"``.
 
     References
     ----------
-    Barman2004.
+    Barman2004; Keilson1966.
 
     Examples
     --------
@@ -251,7 +253,7 @@ def droptail_each(
     buffers : array_like [segments], shape (buffers,)
     rtts : array_like [s], shape (n,)
     delay : {"accepted", "occupancy", "none"}
-    loss : {"blocking", "tail"}
+    loss : {"blocking", "tail", "equal"}
 
     Raises
     ------
@@ -273,9 +275,15 @@ def droptail_each(
     _check(rate, room)
     _named("delay", delay, get_args(Delay))
     _named("loss", loss, get_args(Loss))
+    if loss == "equal" and delay != "none":
+        message = f'fixed point: delay is "{delay}"; with the loss of equal packets write none'
+        raise InputError(message)
 
     def queue(which: Indices, logs: Floats) -> tuple[Floats, Floats, Floats]:
         load, k = np.exp(logs), room[which]
+        if loss == "equal":
+            p = equal_packets(load, k).loss
+            return p, np.zeros_like(p), load * (1 - p)
         p = blocking(load, k) if loss == "blocking" else np.exp(np.minimum(k * logs, 0.0))
         found = occupancy(load, np.maximum(k - 1, 0.0) if delay == "accepted" else k)
         return p, np.zeros_like(p) if delay == "none" else found, load * (1 - p)

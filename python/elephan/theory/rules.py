@@ -47,6 +47,8 @@ class LinkFacts(NamedTuple):
     """Whether anything but bulk flows crosses the link."""
     access_ratio: float
     """Largest access rate of a bulk flow over the link's rate; infinite without a limit [1]."""
+    comes_one_by_one: bool = False
+    """Whether all bulk flows pace, and none lets several packets go at once after a pause, as QUIC does."""
 
 
 def facts(link: NetworkLink, groups: Sequence[FlowGroup] = ()) -> LinkFacts:
@@ -81,6 +83,8 @@ def facts(link: NetworkLink, groups: Sequence[FlowGroup] = ()) -> LinkFacts:
         laws=tuple(sorted({controls.write(group.control) for group in bulk})),
         other_traffic=bool(link.background_flows) or len(bulk) < len(groups),
         access_ratio=max(rates, default=math.inf) / link.rate_bps,
+        # Canonical forms leave the key out where it has its default.
+        comes_one_by_one=bool(bulk) and all(group.tcp.get("pacing", "none") not in ("none", "quic") for group in bulk),
     )
 
 
@@ -154,7 +158,7 @@ def _no_timeouts(f: LinkFacts) -> str:
 
 def _slow_access(f: LinkFacts) -> str:
     # A tenth of the link: the spacing at which Enachescu2006 finds pacing unnecessary, roughly.
-    if f.access_ratio <= 0.1:
+    if f.access_ratio <= 0.1 or f.comes_one_by_one:
         return ""
     return "assumes paced senders or access links far slower than the link; here a flow can send bursts at its rate"
 

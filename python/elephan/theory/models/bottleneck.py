@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
     from elephan.network import FlowGroup, Network
 
+UNPACED = "none"
+"""The word of ``tcp.pacing`` for senders that do not space their packets."""
+
 
 @dataclass(frozen=True)
 class Bottleneck:
@@ -93,6 +96,18 @@ class Bottleneck:
     def law(self) -> str:
         """The law of all flows, as in `laws`; empty if they differ."""
         return self.laws[0] if len(set(self.laws)) == 1 else ""
+
+    @property
+    def pacings(self) -> tuple[Any, ...]:
+        """How the senders space their packets, as ``tcp.pacing`` has it, each way once; ``("none",)`` if none does."""
+        # Canonical forms leave the key out where it has its default.
+        ways = [sender.get("pacing", UNPACED) for sender in self.senders]
+        return tuple(way for i, way in enumerate(ways) if way not in ways[:i])
+
+    @property
+    def is_paced(self) -> bool:
+        """Whether any sender spaces its packets."""
+        return self.pacings != (UNPACED,)
 
     @property
     def law_name(self) -> str:

@@ -346,6 +346,8 @@ class Model:
     asks : callable
         What it asks of a law, named as in `controls`, on a bottleneck: a parameter that changes none of that has no
         effect on its prediction.
+    takes_pacing : bool
+        Whether its own `doubts` say what it makes of how senders space their packets; if not, it knows none of it.
 
     Examples
     --------
@@ -368,6 +370,7 @@ class Model:
     unsuited: Callable[[Bottleneck], str] = field(default=_nothing)
     doubts: Callable[[Bottleneck], list[str]] = field(default=_no_doubts)
     asks: Callable[[str, Bottleneck], Floats] = field(default=_asks_nothing)
+    takes_pacing: bool = False
 
     def table(self, given: Mapping[str, str] | None = None) -> ModelTable:
         """Compute the table for some parameters, the others at their defaults.

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, get_args
 import numpy as np
 
 from elephan.errors import InputError
-from elephan.theory.fixed_points import Delay, Loss, droptail_each
+from elephan.theory.fixed_points import Delay, droptail_each
 from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Prediction
 from elephan.theory.models.flows import (
     ANSWERING,
     LINK,
     SPREAD,
+    bursts,
     mixed,
     other_signals,
     other_traffic,
@@ -133,8 +134,8 @@ def doubts(link: Bottleneck) -> list[str]:
     # Appenzeller2004 saw flows in step below about a hundred of them.
     if link.flows < 100:
         lines.append(f"takes arrivals of many independent flows; here {link.flows}, whose losses come together")
-    if link.access_bps > 0.1 * link.rate_bps:
-        lines.append("assumes packets arrive one by one; here a flow can send bursts at a tenth of the rate and more")
+    if how := bursts(link):
+        lines.append(f"assumes packets arrive one by one; here {how}")
     return lines + other_traffic(link)
 
 
@@ -156,7 +157,7 @@ MODEL = Model(
             "barman", "", "whose throughput at a loss rate; barman is the source's lambda(p)", ANSWERING
         ),
         "delay": ModelParameter("accepted", "", "what a segment waits for", get_args(Delay)),
-        "loss": ModelParameter("blocking", "", "arrivals at a full system, or rho^K", get_args(Loss)),
+        "loss": ModelParameter("blocking", "", "arrivals at a full system, or rho^K", ("blocking", "tail")),
         **LINK,
         "buffer": ModelParameter("12..12500:13", "packets", "K, the one in service included"),
         **SPREAD,
@@ -168,4 +169,5 @@ MODEL = Model(
     unsuited=_unsuited,
     doubts=doubts,
     asks=period_inputs,
+    takes_pacing=True,
 )

@@ -10,6 +10,7 @@ from elephan.errors import InputError
 from elephan.theory import controls, hstcp
 from elephan.theory.law_responses import SOURCES
 from elephan.theory.laws import response
+from elephan.theory.models.bottleneck import UNPACED
 from elephan.theory.models.card import ModelParameter
 
 if TYPE_CHECKING:
@@ -234,6 +235,36 @@ def other_traffic(link: Bottleneck) -> list[str]:
     if not (link.others or link.background):
         return []
     return ["takes long-lived flows alone; of datagrams only the rate counts"]
+
+
+def bursts(link: Bottleneck) -> str:
+    """Say how packets of a flow can come at once, where a model takes them one by one.
+
+    Returns
+    -------
+    str
+        Empty if they come one by one: from paced senders, or over access links below a tenth of the link's rate, the
+        spacing at which Enachescu2006 finds pacing unnecessary, roughly.
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> from elephan.theory.models import bottleneck
+    >>> paced = {"flows[0].tcp.pacing": "linux"}
+    >>> example = Scenario.from_text(EXAMPLE)
+    >>> [bursts(bottleneck(one.network, 0)) for one in (example, example.replace(paced))]
+    ['a flow can send bursts at a tenth of the rate and more, and does not pace', '']
+    """
+    if link.access_bps <= ENOUGH * link.rate_bps:
+        return ""
+    if UNPACED in link.pacings:
+        return "a flow can send bursts at a tenth of the rate and more, and does not pace"
+    # RFC 9002, Section 7.7.
+    return "up to ten packets of a flow come at once after a pause (quic)" if "quic" in link.pacings else ""
+
+
+ENOUGH = 0.1
+"""Rate of an access link, over the link's, that spreads packets by itself [1]."""
 
 
 def few_segments(link: Bottleneck) -> list[str]:

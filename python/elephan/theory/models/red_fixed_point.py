@@ -188,4 +188,5 @@ MODEL = Model(
     unsuited=_unsuited,
     doubts=_doubts,
     asks=period_inputs,
+    takes_pacing=True,
 )

@@ -111,7 +111,7 @@ class _ModelsGaussian(RegistryEntry):
     ) -> ModelTable: ...
 
 class _ModelsSmallBuffer(RegistryEntry):
-    """Paced flows and a very small buffer: loss is load^B. Raina and Wischik 2005."""
+    """Paced flows and a very small buffer: loss of Poisson packets. Raina and Wischik 2005."""
 
     def __call__(
         self,
@@ -120,6 +120,7 @@ class _ModelsSmallBuffer(RegistryEntry):
         rate: Any = "1 Gbit/s",
         packet: Any = "1000 B",
         buffer: Any = "5..100:14",
+        sizes: Any = "equal",
         flows: Any = "1000",
         rtt_min: Any = "115.5 ms",
         rtt_max: Any = "124.5 ms",

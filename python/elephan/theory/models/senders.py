@@ -78,10 +78,12 @@ def shown(value: Any) -> str:
 
     Examples
     --------
-    >>> shown({"kind": "limited", "max_ssthresh": 100.0}), shown(2)
-    ('limited', '2')
+    >>> shown({"kind": "limited", "max_ssthresh": 100.0}), shown(2), shown({"slow_start": 1.5})
+    ('limited', '2', '{ slow_start = 1.5 }')
     """
-    return str(value["kind"]) if isinstance(value, dict) else str(value)
+    if not isinstance(value, dict):
+        return str(value)
+    return str(value["kind"]) if "kind" in value else f"{{ {', '.join(f'{k} = {v}' for k, v in value.items())} }}"
 
 
 def ignored_parameters(model: Model, link: Bottleneck) -> list[str]:
@@ -189,7 +191,33 @@ def doubts(model: Model, link: Bottleneck) -> list[str]:
     >>> doubts(MODELS["sawtooth"], bottleneck(Scenario.from_text(EXAMPLE).network, 0))
     []
     """
-    return [*model.doubts(link), *violated_by_senders(link), *ignored_parameters(model, link)]
+    return [
+        *model.doubts(link),
+        *violated_by_senders(link),
+        *([] if model.takes_pacing else knows_no_pacing(link)),
+        *ignored_parameters(model, link),
+    ]
+
+
+def knows_no_pacing(link: Bottleneck) -> list[str]:
+    """Say that senders pace, of a model that says the same of all.
+
+    Returns
+    -------
+    list of str
+        A line or none.
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> from elephan.theory.models import bottleneck
+    >>> paced = {"flows[0].tcp.pacing": "linux"}
+    >>> knows_no_pacing(bottleneck(Scenario.from_text(EXAMPLE).replace(paced).network, 0))
+    ['knows no pacing; here it is linux']
+    """
+    if not link.is_paced:
+        return []
+    return [f"knows no pacing; here it is {' and '.join(map(shown, link.pacings))}"]
 
 
 def differing(one: Mapping[str, Any], other: Mapping[str, Any], but: tuple[str, ...] = ()) -> list[str]:

@@ -1,4 +1,8 @@
-"""Model `small-buffer`: a buffer that fills and drains far within a round trip, and loses the load's power."""
+"""Model `small-buffer`: a buffer that fills and drains far within a round trip, under packets that come one by one.
+
+Source: RainaWischik2005. Differs from the source: packets have one size by default, as simulated ones have (M/D/1/K,
+Keilson1966); the power of the load, load^B, is what packets of exponential size lose.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +11,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elephan.errors import InputError
+from elephan.theory.equal_packets import equal_packets
 from elephan.theory.fixed_points import droptail_each
 from elephan.theory.law_responses import SOURCES
 from elephan.theory.models.card import Model, ModelColumn, ModelParameter, ModelPicture, Prediction
 from elephan.theory.models.flows import (
     LINK,
     SPREAD,
+    bursts,
     mixed,
     other_signals,
     other_traffic,
@@ -33,20 +39,34 @@ if TYPE_CHECKING:
     from elephan.theory.response import Floats
 
 
-def _solved(law: Throughput, rate: float, buffers: Floats, rtts: Sequence[float] | Floats) -> dict[str, Floats]:
-    found = [points[0] for points in droptail_each(law, rate, buffers, rtts, delay="none", loss="tail")]
+def _solved(
+    law: Throughput, rate: float, buffers: Floats, rtts: Sequence[float] | Floats, sizes: str
+) -> dict[str, Floats]:
+    small = buffers**2 <= rate * float(np.mean(rtts))
+    if not small.all():
+        nothing = {name: np.full(len(buffers), np.nan) for name in COLUMNS}
+        if small.any():
+            for name, column in _solved(law, rate, buffers[small], rtts, sizes).items():
+                nothing[name][small] = column
+        return nothing
+    equal = sizes == EQUAL
+    # K counts the packet in service too.
+    room, loss = (buffers + 1, "equal") if equal else (buffers, "tail")
+    each = droptail_each(law, rate, room, rtts, delay="none", loss=loss)  # type: ignore[arg-type]  # one of two
+    found = [points[0] for points in each]
     load = np.array([point.load for point in found])
-    # The queue of M/M/1, which the power is the tail of; no longer than the buffer, as it is where the load is 1.
-    queue = np.where(load < 1, load / np.maximum(1 - load, 1e-12), np.inf)
-    values = {
+    if equal:
+        queue = equal_packets(load, room).waiting
+    else:
+        # The queue of M/M/1, which the power is the tail of; no longer than the buffer, as it is where the load is 1.
+        queue = np.minimum(np.where(load < 1, load / np.maximum(1 - load, 1e-12), np.inf), buffers)
+    return {
         "utilization": np.array([point.utilisation for point in found]),
         "load": load,
         "loss_ratio": np.array([point.loss for point in found]),
         "window_segments": np.array([float((point.rates * rtts).mean()) for point in found]),
-        "backlog_packets": np.minimum(queue, buffers),
+        "backlog_packets": queue,
     }
-    small = buffers**2 <= rate * float(np.mean(rtts))
-    return {name: np.where(small, value, np.nan) for name, value in values.items()}
 
 
 def _table(v: Values) -> Mapping[str, Floats]:
@@ -55,15 +75,15 @@ def _table(v: Values) -> Mapping[str, Floats]:
         raise InputError(message)
     table = {name: np.empty(len(v["buffer"])) for name in COLUMNS}
     for rows in together(v, ["buffer"]):
-        law = throughput(str(v["law"][rows[0]]))
-        found = _solved(law, packet_rate(v, rows[0]), v["buffer"][rows], spread(v, rows[0]))
+        law, sizes = throughput(str(v["law"][rows[0]])), str(v["sizes"][rows[0]])
+        found = _solved(law, packet_rate(v, rows[0]), v["buffer"][rows], spread(v, rows[0]), sizes)
         for name, column in found.items():
             table[name][rows] = column
     return table
 
 
 def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
-    found = _solved(mixed(link.laws), link.rate, buffers, link.rtts_s)
+    found = _solved(mixed(link.laws), link.rate, buffers, link.rtts_s, EQUAL)
     return Prediction(used(link, found["utilization"]), found["loss_ratio"], found["backlog_packets"] / link.rate)
 
 
@@ -75,9 +95,8 @@ def _unsuited(link: Bottleneck) -> str:
 
 def _doubts(link: Bottleneck) -> list[str]:
     lines = []
-    # A tenth of the link: the spacing at which Enachescu2006 finds pacing unnecessary, roughly.
-    if link.access_bps > 0.1 * link.rate_bps:
-        lines.append("takes paced senders or slow access links; here a flow can send bursts at a tenth of the rate")
+    if how := bursts(link):
+        lines.append(f"takes paced senders or slow access links; here {how}")
     # Appenzeller2004 saw flows in step below about a hundred of them.
     if link.flows < 100:
         lines.append(f"takes many independent flows; here {link.flows}")
@@ -85,6 +104,8 @@ def _doubts(link: Bottleneck) -> list[str]:
         lines.append(f"assumes a buffer below the root of the BDP, {link.bdp**0.5:.0f} packets; here it is larger")
     return lines + other_traffic(link)
 
+
+EQUAL = "equal"
 
 COLUMNS = {
     "utilization": ModelColumn("1", "share of the rate that is used"),
@@ -96,19 +117,23 @@ COLUMNS = {
 
 MODEL = Model(
     name="small-buffer",
-    title="Paced flows and a very small buffer: loss is load^B",
+    title="Paced flows and a very small buffer: loss of Poisson packets",
     source="RainaWischik2005",
     says="Load, loss and utilization at which many paced flows offer what a buffer of some tens of packets lets pass.",
     fails=(
         "It says nothing where the square of the buffer exceeds the BDP: such a queue no longer forgets within a round "
         "trip.",
-        "Windows sent in bursts lose far more than load^B: Enachescu2006 asks for paced senders or slow access links.",
-        "It is the fixed point, stable or not; the model fluid counts the modes that grow.",
+        "Windows sent in bursts lose far more: Enachescu2006 asks for paced senders or slow access links.",
+        "It is the fixed point, stable or not; the model fluid counts the modes that grow. Where windows swing "
+        "together, paced ones too, they overflow any queue this short, and utilization stays some points below.",
     ),
     parameters={
         "law": ModelParameter("reno", "", "congestion-control law", tuple(SOURCES)),
         **LINK,
         "buffer": ModelParameter("5..100:14", "packets", "of the link"),
+        "sizes": ModelParameter(
+            EQUAL, "", "of packets: one for all, M/D/1/K, or exponential, loss as load^B", (EQUAL, "exponential")
+        ),
         **SPREAD,
         "flows": ModelParameter("1000", "1", "how many"),
     },
@@ -119,4 +144,5 @@ MODEL = Model(
     unsuited=_unsuited,
     doubts=_doubts,
     asks=period_inputs,
+    takes_pacing=True,
 )

@@ -1,0 +1,111 @@
+"""Poisson packets of one size at a buffer: what M/D/1/K loses, and how much waits.
+
+Source: Keilson1966, by the chain that departures leave behind.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats = NDArray[np.float64]
+
+BEYOND = 40
+"""Terms after K: their ratio is that of the tail to machine precision, as other poles are far away."""
+MOST = 1e100
+"""Of an unnormalised term: the empty system is then as good as never seen."""
+
+
+class EqualPackets(NamedTuple):
+    """A queue of equal packets.
+
+    Parameters
+    ----------
+    loss : ndarray [1]
+        Share of arrivals that find no place.
+    waiting : ndarray [packets]
+        Mean number of packets in the buffer, the one in service not counted.
+    """
+
+    loss: Floats
+    waiting: Floats
+
+
+def equal_packets(load: ArrayLike, places: ArrayLike) -> EqualPackets:
+    """Loss and mean queue of M/D/1/K.
+
+    Parameters
+    ----------
+    load : array_like [1]
+        Packets that arrive per service time; 0 and more, also above 1.
+    places : array_like [packets]
+        K, the one in service included; at least 1. Broadcast against `load`. Between whole numbers the logarithm of the
+        loss, and what waits, is a straight line.
+
+    Returns
+    -------
+    EqualPackets
+        Arrays of the broadcast shape. Relative error of the loss 1e-8.
+
+    References
+    ----------
+    Keilson1966.
+
+    Notes
+    -----
+    Of the queue that departures leave behind, by level crossing, every term is positive: with q_j unnormalised from
+    q_0 = 1 and G(m) the chance of more than m arrivals in a service, q_{j+1} P(0 arrivals) = q_0 G(j) +
+    sum_{i=1..j} q_i G(j + 1 - i). The loss is 1 - 1/(pi_0 + rho); where that cancels, it is
+    (1 - rho) T / (1 - rho T) with T the tail of the unlimited queue, closed as a geometric series.
+
+    Examples
+    --------
+    >>> found = equal_packets([0.5, 0.9, 1.0], 10)
+    >>> found.loss.round(6).tolist(), found.waiting.round(3).tolist()
+    ([4e-06, 0.016632, 0.050847], [0.25, 2.586, 4.116])
+    """
+    rho, room = np.broadcast_arrays(np.asarray(load, dtype=float), np.asarray(places, dtype=float))
+    whole, part = np.floor(room), room % 1
+    found = _of_whole(rho, whole.astype(np.int64))
+    if not part.any():
+        return found
+    more = _of_whole(rho, whole.astype(np.int64) + 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        loss = np.exp((1 - part) * np.log(found.loss) + part * np.log(more.loss))
+    return EqualPackets(np.nan_to_num(loss), (1 - part) * found.waiting + part * more.waiting)
+
+
+def _of_whole(rho: Floats, room: NDArray[np.int64]) -> EqualPackets:
+    """The same at whole numbers of places; arrays of one shape."""
+    from scipy.special import gammainc  # noqa: PLC0415 (slow to import)
+
+    # Of many buffers the chain is the same.
+    loads, back = np.unique(rho, return_inverse=True)
+    back, k = back.ravel(), room.ravel()
+    longest = int(k.max(initial=1))
+    more = gammainc(np.arange(longest + BEYOND + 1) + 1.0, loads[:, None])
+    q = np.zeros_like(more)
+    q[:, 0] = 1.0
+    some = np.exp(np.minimum(loads, 400.0))
+    for j in range(longest + BEYOND):
+        step = more[:, j] + np.einsum("ij,ij->i", q[:, 1 : j + 1], more[:, j:0:-1])
+        q[:, j + 1] = np.minimum(step * some, MOST)
+    below, waits = np.cumsum(q, axis=1), np.cumsum(np.maximum(np.arange(q.shape[1]) - 1, 0) * q, axis=1)
+    rest = np.cumsum(q[:, ::-1], axis=1)[:, ::-1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(q[:, -2] > 0, q[:, -1] / q[:, -2], 0.0)
+        rest += np.where(ratio < 1, q[:, -1] * ratio / (1 - ratio), 0.0)[:, None]
+    one, total = loads[back], below[back, k - 1]
+    loss = 1 - 1 / (1 / total + one)
+    tail = np.clip((1 - one) * rest[back, k], 0.0, 1.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rare = (1 - one) * tail / (1 - one * tail)
+    # Down to a millionth ten digits are left.
+    loss = np.where((one < 1) & (loss < 1e-6), rare, loss)
+    # Of time, the system holds j < K packets for pi_j / (pi_0 + rho), and K for the share that is lost.
+    waiting = waits[back, k - 1] / (1 + one * total) + loss * (k - 1)
+    return EqualPackets(loss.reshape(rho.shape), waiting.reshape(rho.shape))
