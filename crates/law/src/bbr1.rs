@@ -16,7 +16,7 @@ use crate::{AckSample, CongestionControl, CongestionEvent, Controller, Delivery,
 use base::{Card, ParamError, Registered, Span, Time};
 use parts::{Aggregation, FullPipe, MaxRate, Policer};
 
-/// Window that keeps a path with delayed ACKs busy, and that of ProbeRTT, in segments.
+/// Window that keeps a path with delayed ACKs busy, and that of `ProbeRtt`, in segments.
 const MIN_CWND: f64 = 4.0;
 /// Linux's initial window, which bounds the window before there is a round-trip time.
 const INIT_CWND: f64 = 10.0;

@@ -90,7 +90,8 @@ impl Bbr1 {
     /// Room for bursts, an even number because of delayed ACKs, and in the first phase two more: on a small path it would
     /// not exceed the pipe otherwise.
     fn with_budget(&self, segments: f64) -> f64 {
-        let even = 2.0 * ((segments + BURSTS * self.quantum()) / 2.0).ceil();
+        let needed = segments + BURSTS * self.quantum();
+        let even = 2.0 * (needed / 2.0).ceil();
         if self.mode == Mode::ProbeBw && self.phase == 0 { even + 2.0 } else { even }
     }
 

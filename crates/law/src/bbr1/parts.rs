@@ -136,6 +136,7 @@ pub(super) struct Counts {
 
 /// What an ACK, or a timeout, means to the detector of policers.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "what the detector asks, each for itself")]
 pub(super) struct Policing {
     pub counts: Counts,
     pub losses: bool,

@@ -54,7 +54,8 @@ impl Link {
 
     /// What may be in flight: so many bdp and three bursts, an even number.
     fn inflight(self, bdps: f64, burst: f64) -> f64 {
-        2.0 * (((bdps * self.bdp()).ceil() + 3.0 * burst) / 2.0).ceil()
+        let needed = (bdps * self.bdp()).ceil() + 3.0 * burst;
+        2.0 * (needed / 2.0).ceil()
     }
 
     /// Most that waits: the probe ends when all but its next burst is in flight.
