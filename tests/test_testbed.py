@@ -86,7 +86,8 @@ def test_what_a_testbed_cannot_do_is_said(change: dict[str, object], said: str) 
         ({"flows[0].access": {"rate": "1 Gbit/s"}}, "access: a testbed has none"),
         ({"flows[0].control": {"law": "reno", "slow_start": "limited"}}, 'Linux has "classic" under this law'),
         ({"flows[0].control": {"law": "reno", "decrease": 0.7}}, "control.decrease: Linux' reno has no parameters"),
-        ({"flows[0].control": "bbr"}, "control: Linux has a bbr of its own"),
+        ({"flows[0].control": "bbr"}, "control: Linux has a bbr of its own; bbr1 is that"),
+        ({"flows[0].control": {"law": "bbr1", "cwnd_gain": 1.5}}, "control.cwnd_gain: Linux' bbr1 has no parameters"),
         ({"flows[0].control": {"law": "cubic", "beta": 0.8}}, "control: Linux has a cubic of its own"),
         ({"flows[0].tcp": {"ecn": "l4s"}}, "tcp.ecn: Linux has classic ECN here"),
         ({"flows[0].tcp": {"delayed_ack": 2}}, "tcp.delayed_ack: Linux delays ACKs by rules of its own"),
@@ -104,6 +105,7 @@ def test_where_linux_does_not_do_what_a_scenario_says_is_said(change: dict[str, 
 def test_what_linux_can_do_is_no_difference() -> None:
     for control in (
         "reno",
+        "bbr1",
         {"law": "highspeed", "high_decrease": 0.2},
         {"law": "ghstcp", "arithmetic": "kernel"},
     ):

@@ -6,7 +6,7 @@
 //! send quantum and no offload budget; an ECN mark, which the draft leaves open, counts as losses above the threshold;
 //! a restart from idle is noticed at its first ACK; a spurious recovery is not undone. Selective acknowledgements are
 //! taken for granted; under `prr` it is as under `sack`, because it rules its window in recovery itself.
-//! Differs from Linux and ns-3: there it is version 1 (2017), a cycle of eight gains without bounds learnt from losses.
+//! Differs from Linux and ns-3: there it is version 1 (2017), a cycle of eight gains without bounds learnt from losses: `bbr1`.
 
 mod machine;
 mod model;
@@ -160,13 +160,13 @@ impl Registered for Bbr {
     type Params = Params;
     const CARD: Card = Card {
         name: "bbr",
-        aliases: &["bbr3", "bbrv3", "TcpBbr"],
+        aliases: &["bbr3", "bbrv3"],
         title: "BBR, version 3",
         source: "draft-ietf-ccwg-bbr-06",
         differs: "Random waits are a hash of clock and deliveries, segments are paced one by one (no send quantum), \
                   and an ECN mark, which the draft leaves open, counts as losses above the threshold. Linux's own \
                   tcp_bbr and ns-3's TcpBbr are version 1 (a cycle of eight gains, ten rounds of memory, no bound \
-                  learnt from losses).",
+                  learnt from losses): bbr1.",
     };
 }
 

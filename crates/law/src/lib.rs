@@ -49,6 +49,7 @@ base::registry! {
     }
     controllers {
         Bbr = bbr,
+        Bbr1 = bbr1,
         Xcp = xcp,
         PacketPair = packet_pair,
     }
@@ -70,6 +71,14 @@ pub(crate) const GRID_LIMIT: f64 = 1_048_576.0;
 pub(crate) fn on_grid(x: f64) -> f64 {
     // Between 2^20 and 2^21 the numbers that exist are the multiples of 2^-32.
     if x < GRID_LIMIT { (x + GRID_LIMIT) - GRID_LIMIT } else { x }
+}
+
+/// The finaliser of `SplitMix64` (Steele, Lea and Flood 2014): it decorrelates neighbouring numbers. What is
+/// random in a source is this of clock and deliveries here: laws have no random stream.
+pub(crate) fn scrambled(x: u64) -> u64 {
+    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
 }
 
 /// The examples of the crate's page.

@@ -2,10 +2,12 @@
 
 extern crate elephan_law as law;
 
+mod segments;
+
 use base::{Span, Time};
 use law::bbr::{Bbr, Params};
-use law::{CongestionControl, CongestionEvent, Controller, Delivery, Lost, Signal};
-use std::collections::VecDeque;
+use law::{CongestionControl, Controller};
+use segments::at;
 
 const STARTUP: u8 = 0;
 const DRAIN: u8 = 1;
@@ -15,291 +17,20 @@ const REFILL: u8 = 4;
 const UP: u8 = 5;
 const PROBE_RTT: u8 = 6;
 
-/// Segments after a hole that prove the loss.
-const DUP_THRESH: u64 = 3;
+type Network = segments::Network<Bbr>;
 
-/// What the sender keeps of a segment in the network (draft, Section 4.1.2.1.2).
-#[derive(Clone, Copy)]
-struct Packet {
-    id: u64,
-    sent: Time,
-    first_sent: Time,
-    delivered: u64,
-    delivered_time: Time,
-    in_flight: u64,
-    lost: u64,
-    app_limited: bool,
-}
-
-/// How one ACK left things.
-#[derive(Clone, Copy, Debug)]
-struct Seen {
-    now: Time,
-    state: u8,
-    in_flight: f64,
-    queue: f64,
-    delivered: u64,
-    cwnd: f64,
-    max_bw: f64,
-    rtt: f64,
-}
-
-/// One sender, one bottleneck with a first-in first-out buffer, propagation behind it, an ACK for every segment.
-struct Network {
-    control: Bbr,
-    /// Segments per second.
-    rate: f64,
-    base_rtt: Span,
-    /// Segments that may wait.
-    buffer: f64,
-    /// Segments per second that the application offers.
-    demand: Option<f64>,
-    /// When it offers nothing.
-    pause: Option<(Time, Time)>,
-    now: Time,
-    next_send: Time,
-    free_at: Time,
-    acks: VecDeque<(Time, u64)>,
-    /// In the network as far as the sender knows.
-    packets: VecDeque<Packet>,
-    sent: u64,
-    offered: u64,
-    delivered: u64,
-    delivered_time: Time,
-    first_sent: Time,
-    lost: u64,
-    app_limited: u64,
-    recover: Option<u64>,
-    timeouts: u32,
-    min_rtt: Span,
-    seen: Vec<Seen>,
-}
-
-impl Network {
-    fn new(rate: f64, base_rtt: Span, buffer: f64) -> Self {
-        let control = Bbr::new(&Params::default(), 10.0).unwrap();
-        Self {
-            control,
-            rate,
-            base_rtt,
-            buffer,
-            demand: None,
-            pause: None,
-            now: Time::ZERO,
-            next_send: Time::ZERO,
-            free_at: Time::ZERO,
-            acks: VecDeque::new(),
-            packets: VecDeque::new(),
-            sent: 0,
-            offered: 0,
-            delivered: 0,
-            delivered_time: Time::ZERO,
-            first_sent: Time::ZERO,
-            lost: 0,
-            app_limited: 0,
-            recover: None,
-            timeouts: 0,
-            min_rtt: Span::ZERO,
-            seen: Vec::new(),
-        }
-    }
-
-    fn gauge(&self, name: &str) -> Option<f64> {
-        let mut found = None;
-        self.control.gauges(&mut |gauge, x| found = if gauge == name { Some(x) } else { found });
-        found
-    }
-
-    fn bdp(&self) -> f64 {
-        self.rate * self.base_rtt.as_secs()
-    }
-
-    fn queue(&self) -> f64 {
-        self.free_at.since(self.now).as_secs() * self.rate
-    }
-
-    /// When the application has another segment.
-    fn next_data(&self) -> Time {
-        let due = self.demand.map_or(self.now, |rate| Time::ZERO + Span::from_secs(self.offered as f64 / rate));
-        match self.pause {
-            Some((from, to)) if due.max(self.now) >= from && due.max(self.now) < to => to,
-            _ => due,
-        }
-    }
-
-    fn run(&mut self, seconds: f64) {
-        self.run_until(seconds, |_| false);
-    }
-
-    /// Until then or until `done`, whatever comes first.
-    fn run_until(&mut self, seconds: f64, done: impl Fn(&Self) -> bool) {
-        let end = self.now + Span::from_secs(seconds);
-        while self.now < end && !done(self) {
-            self.step();
-        }
-    }
-
-    fn may_send(&self) -> bool {
-        (self.packets.len() as f64) < self.control.cwnd().floor()
-    }
-
-    /// When the next segment leaves and the next ACK arrives.
-    fn due(&self) -> (Time, Time) {
-        let send = if self.may_send() { self.next_send.max(self.next_data()) } else { Time::NEVER };
-        (send, self.acks.front().map_or(Time::NEVER, |ack| ack.0))
-    }
-
-    fn step(&mut self) {
-        if self.may_send() && self.next_data() > self.now && self.next_send <= self.now {
-            self.app_limited = (self.delivered + self.packets.len() as u64).max(1);
-        }
-        let (send_at, ack_at) = self.due();
-        if send_at <= ack_at && send_at != Time::NEVER {
-            self.now = self.now.max(send_at);
-            self.send();
-        } else if ack_at != Time::NEVER {
-            self.now = ack_at;
-            let id = self.acks.pop_front().unwrap().1;
-            self.ack(id);
-        } else {
-            self.now += Span::secs(1);
-            self.time_out();
-        }
-    }
-
-    fn send(&mut self) {
-        if self.packets.is_empty() {
-            (self.first_sent, self.delivered_time) = (self.now, self.now);
-        }
-        let pace = self.control.pacing_rate().unwrap();
-        self.next_send = self.now + Span::from_secs(1.0 / pace);
-        self.packets.push_back(Packet {
-            id: self.sent,
-            sent: self.now,
-            first_sent: self.first_sent,
-            delivered: self.delivered,
-            delivered_time: self.delivered_time,
-            in_flight: self.packets.len() as u64 + 1,
-            lost: self.lost,
-            app_limited: self.app_limited != 0,
-        });
-        if self.queue() < self.buffer + 1.0 {
-            self.free_at = self.free_at.max(self.now) + Span::from_secs(1.0 / self.rate);
-            self.acks.push_back((self.free_at + self.base_rtt, self.sent));
-        }
-        self.sent += 1;
-        self.offered += 1;
-    }
-
-    fn lose(&mut self, packet: Packet) {
-        self.lost += 1;
-        self.control.on_lost(&Lost {
-            now: self.now,
-            delivered: self.delivered,
-            prior_delivered: packet.delivered,
-            tx_in_flight: packet.in_flight as f64,
-            lost: (self.lost - packet.lost) as f64,
-            app_limited: packet.app_limited,
-        });
-    }
-
-    fn signal(&mut self, signal: Signal) {
-        self.recover = Some(self.sent);
-        self.control.on_congestion(&CongestionEvent {
-            in_flight: self.packets.len() as f64,
-            delivered: self.delivered,
-            ..CongestionEvent::plain(self.now, signal, self.base_rtt)
-        });
-    }
-
-    fn time_out(&mut self) {
-        self.timeouts += 1;
-        for packet in std::mem::take(&mut self.packets) {
-            self.lose(packet);
-        }
-        self.signal(Signal::Timeout);
-        self.next_send = self.now;
-    }
-
-    fn ack(&mut self, id: u64) {
-        let before = self.packets.len();
-        let place = self.packets.iter().position(|packet| packet.id == id).unwrap();
-        let packet = self.packets.remove(place).unwrap();
-        self.delivered += 1;
-        self.delivered_time = self.now;
-        self.first_sent = packet.sent;
-        if self.app_limited != 0 && self.delivered > self.app_limited {
-            self.app_limited = 0;
-        }
-        let lost_before = self.lost;
-        while self.packets.front().is_some_and(|hole| hole.id + DUP_THRESH <= id) {
-            let hole = self.packets.pop_front().unwrap();
-            self.lose(hole);
-        }
-        if self.recover.is_some_and(|recover| id >= recover) {
-            self.recover = None;
-            self.control.on_recovered();
-        }
-        if self.lost > lost_before && self.recover.is_none() {
-            self.signal(Signal::Loss);
-        }
-        let rtt = self.now - packet.sent;
-        self.min_rtt = if self.min_rtt == Span::ZERO { rtt } else { self.min_rtt.min(rtt) };
-        let interval = (packet.sent - packet.first_sent).max(self.now - packet.delivered_time);
-        self.control.on_delivery(&Delivery {
-            now: self.now,
-            newly_delivered: 1.0,
-            newly_lost: (self.lost - lost_before) as f64,
-            delivered: self.delivered,
-            prior_delivered: packet.delivered,
-            interval: Some(interval).filter(|interval| *interval >= self.min_rtt),
-            app_limited: packet.app_limited,
-            rtt: Some(rtt),
-            min_rtt: self.min_rtt,
-            prior_in_flight: before as f64,
-            in_flight: self.packets.len() as f64,
-            tx_in_flight: packet.in_flight as f64,
-            lost: (self.lost - packet.lost) as f64,
-            recovering: self.recover.is_some(),
-        });
-        self.seen.push(Seen {
-            now: self.now,
-            state: self.gauge("state").unwrap() as u8,
-            in_flight: self.packets.len() as f64,
-            queue: self.queue(),
-            delivered: self.delivered,
-            cwnd: self.control.cwnd(),
-            max_bw: self.gauge("max_bw").unwrap(),
-            rtt: rtt.as_secs(),
-        });
-    }
-
-    /// The states passed through, each with when it began and ended.
-    fn states(&self) -> Vec<(u8, f64, f64)> {
-        let mut list: Vec<(u8, f64, f64)> = Vec::new();
-        for seen in &self.seen {
-            let now = seen.now.as_secs();
-            match list.last_mut() {
-                Some(last) if last.0 == seen.state => last.2 = now,
-                _ => list.push((seen.state, now, now)),
-            }
-        }
-        list
-    }
+fn network(rate: f64, base_rtt: Span, buffer: f64) -> Network {
+    Network::new(Bbr::new(&Params::default(), 10.0).unwrap(), rate, base_rtt, buffer)
 }
 
 /// 1000 segments per second over 100 ms and the millisecond of service: 101 segments fill it.
 fn plain(buffer: f64) -> Network {
-    Network::new(1000.0, Span::millis(100), buffer)
-}
-
-fn at(seconds: f64) -> Time {
-    Time::ZERO + Span::from_secs(seconds)
+    network(1000.0, Span::millis(100), buffer)
 }
 
 #[test]
 fn startup_doubles_the_rate_every_round_and_ends_three_rounds_after_the_pipe_is_full() {
-    let mut net = Network::new(10_000.0, Span::millis(100), f64::INFINITY);
+    let mut net = network(10_000.0, Span::millis(100), f64::INFINITY);
     net.run_until(5.0, |net| net.gauge("state") == Some(f64::from(DRAIN)));
     let bandwidth = |ms| net.seen.iter().rfind(|seen| seen.now <= Time::ZERO + Span::millis(ms)).unwrap().max_bw;
     // From 50 segments per round on, when the first bursts are forgotten, to half the path's rate. Rounds take 101 ms,
@@ -474,7 +205,7 @@ fn idling_counts_as_a_probe_of_the_round_trip_time() {
 #[test]
 fn a_path_that_holds_less_than_a_segment_keeps_four() {
     // A tenth of a segment of propagation, one in service.
-    let mut net = Network::new(10.0, Span::millis(10), f64::INFINITY);
+    let mut net = network(10.0, Span::millis(10), f64::INFINITY);
     net.run(60.0);
     // A.14.
     assert!(net.seen.iter().skip(10).all(|seen| seen.cwnd >= 4.0));
@@ -498,7 +229,7 @@ fn ten_times_the_bandwidth_is_found_by_the_next_probes() {
 
 #[test]
 fn a_tenth_of_the_bandwidth_is_believed_after_two_cycles() {
-    let mut net = Network::new(10_000.0, Span::millis(50), 500.0);
+    let mut net = network(10_000.0, Span::millis(50), 500.0);
     net.run(4.0);
     net.rate = 1000.0;
     net.run(20.0);

@@ -311,6 +311,7 @@ fn recovery_is_sack_unless_the_profile_or_the_law_is_made_for_rack() {
     assert_eq!(recovery("tcp = \"linux\""), Recovery::Rack);
     assert_eq!(recovery("tcp = \"linux\"\nrecovery = \"sack\""), Recovery::Sack);
     assert_eq!(recovery("control = \"bbr\""), Recovery::Rack);
+    assert_eq!(recovery("control = \"bbr1\""), Recovery::Rack);
     assert_eq!(recovery("control = \"bbr\"\nrecovery = \"sack\""), Recovery::Sack);
 }
 

@@ -247,6 +247,25 @@ class _LawsBbr(RegistryEntry):
         slow_start: Any = None,
     ) -> dict[str, Any]: ...
 
+class _LawsBbr1(RegistryEntry):
+    """BBR, version 1. Linux 6.12, tcp_bbr.c."""
+
+    def __call__(
+        self,
+        *,
+        startup_gain: float | str = 2.88671875,
+        drain_pacing_gain: float | str = 0.34375,
+        up_pacing_gain: float | str = 1.25,
+        down_pacing_gain: float | str = 0.75,
+        cwnd_gain: float | str = 2.0,
+        pacing_margin: float | str = 0.01,
+        bw_window: float | str = 10.0,
+        min_rtt_window: Any = "10 s",
+        probe_rtt_duration: Any = "200 ms",
+        max_burst: float | str = 44.0,
+        slow_start: Any = None,
+    ) -> dict[str, Any]: ...
+
 class _LawsXcp(RegistryEntry):
     """XCP (explicit control protocol). Katabi, Handley and Rohrs 2002."""
 
@@ -279,6 +298,7 @@ class _Laws(Registry[RegistryEntry]):
     dctcp: _LawsDctcp
     tabulated: _LawsTabulated
     bbr: _LawsBbr
+    bbr1: _LawsBbr1
     xcp: _LawsXcp
     packet_pair: _LawsPacketPair
 

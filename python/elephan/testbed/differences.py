@@ -19,8 +19,12 @@ RECOVERY = "rack"
 AS_LINUX: dict[str, tuple[dict[str, str], str]] = {
     "reno": ({}, "classic"),
     "cubic": ({"variant": "linux"}, "hystart-linux"),
+    "bbr1": ({}, "classic"),
 }
 """Laws that the simulator has as Linux has them: with which parameters, and under which slow start."""
+
+INSTEAD = {"bbr": "bbr1"}
+"""Laws of which Linux has another version, and the name of that one here."""
 
 ALWAYS = {
     "initial_ssthresh": None,
@@ -78,13 +82,13 @@ def _of_flow(flow: dict[str, Any], ours: Collection[str]) -> Iterator[str]:
 
 
 def _of_law(control: dict[str, Any], ours: Collection[str]) -> Iterator[str]:
-    law = control["law"]
-    if law in ours:
-        stated, start = {}, "classic"
-    elif law in AS_LINUX and control.items() >= AS_LINUX[law][0].items():
+    law, start = control["law"], "classic"
+    stated: dict[str, str] = {}
+    if law in AS_LINUX and control.items() >= AS_LINUX[law][0].items():
         stated, start = AS_LINUX[law]
-    else:
-        said = ", ".join(f'{name} = "{value}"' for name, value in AS_LINUX[law][0].items()) if law in AS_LINUX else ""
+    elif law not in ours:
+        wanted = AS_LINUX[law][0] if law in AS_LINUX else {}
+        said = INSTEAD.get(law, ", ".join(f'{name} = "{value}"' for name, value in wanted.items()))
         better = f"; {said} is that" if said else "; elephan list laws --details says what the simulator's is"
         yield f"control: Linux has a {law} of its own{better}"
         return

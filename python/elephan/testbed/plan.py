@@ -55,8 +55,8 @@ BPF_LAWS = {
 
 KERNEL_LAWS = {
     name: name for name in ("reno", "cubic", "bbr", "bic", "westwood", "vegas", "yeah", "illinois", "hybla", "dctcp")
-}
-"""Laws that the kernel may have itself."""
+} | {"bbr1": "bbr"}
+"""Laws that the kernel may have itself, as it calls them."""
 
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 BUFFER_B = 134_217_728

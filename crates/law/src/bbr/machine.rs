@@ -3,7 +3,7 @@
 //! Source: draft-ietf-ccwg-bbr-06, Section 5.3.
 
 use super::{Acks, Bbr, Sample, State};
-use crate::Delivery;
+use crate::{Delivery, scrambled};
 use base::Span;
 use base::time::PS_PER_S;
 
@@ -211,11 +211,4 @@ impl Bbr {
     pub(super) fn was_held_back(&self, prior_delivered: u64) -> bool {
         (self.held_back.0..=self.held_back.1).contains(&prior_delivered)
     }
-}
-
-/// The finaliser of `SplitMix64` (Steele, Lea and Flood 2014): it decorrelates neighbouring numbers.
-fn scrambled(x: u64) -> u64 {
-    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
 }

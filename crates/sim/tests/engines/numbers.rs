@@ -96,6 +96,7 @@ fn every_edge_is_met_by_a_loss_a_repair_and_a_timeout() {
 fn laws_that_keep_segments_and_delayed_acks_go_on_over_it() {
     for (law, tcp) in [
         ("bbr", ""),
+        ("bbr1", "tcp = { delayed_ack = 2 }"),
         ("cubic", "tcp = { delayed_ack = 2, ecn = \"on\" }"),
         ("dctcp", "tcp = { delayed_ack = 2 }"),
         ("vegas", ""),

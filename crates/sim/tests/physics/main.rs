@@ -5,6 +5,7 @@ extern crate elephan_sim as sim;
 #[path = "../interval.rs"]
 mod interval;
 
+mod bbr1;
 mod elastic_regime;
 mod flow_level;
 mod l4s;

@@ -1,0 +1,583 @@
+//! BBR version 1, as Linux ships it: the largest delivery rate of ten rounds and the smallest round-trip time of ten seconds
+//! set pace and window; a cycle of eight gains looks for more and drains what that put into the queue.
+//!
+//! Source: Linux 6.12, `net/ipv4/tcp_bbr.c` (facts of it; the text is our own); the idea is of N. Cardwell et al., BBR:
+//! Congestion-based congestion control, ACM Queue 14 (5), 2016.
+//! Differs from Linux: the first phase of a cycle is a hash of clock and deliveries; there is no handshake, so the first
+//! window is paced for a nominal millisecond; segments that wait for their pace count as in flight; a restart from idle is
+//! noticed at its first ACK; no repair is taken back as needless; what Linux counts in bytes takes segments of 1460; times are
+//! no ticks. Selective acknowledgements are taken for granted.
+
+mod model;
+mod modes;
+mod parts;
+
+use crate::{AckSample, CongestionControl, CongestionEvent, Controller, Delivery, Lost, Needs, Signal};
+use base::{Card, ParamError, Registered, Span, Time};
+use parts::{Aggregation, FullPipe, MaxRate, Policer};
+
+/// Window that keeps a path with delayed ACKs busy, and that of `ProbeRtt`, in segments.
+const MIN_CWND: f64 = 4.0;
+/// Linux's initial window, which bounds the window before there is a round-trip time.
+const INIT_CWND: f64 = 10.0;
+/// Phases of the cycle: faster, slower, and six at the bandwidth itself.
+const PHASES: u8 = 8;
+/// Bytes of a segment, for what Linux says in bytes.
+const MSS: f64 = 1460.0;
+/// Round-trip time assumed before the first sample.
+const NOMINAL_RTT: Span = Span::millis(1);
+/// No round-trip sample yet.
+const UNKNOWN: Span = Span(u64::MAX);
+/// Linux counts bandwidth in these, in segments per second: 2^-24 per microsecond.
+const UNIT: f64 = 15_625.0 / 262_144.0;
+
+/// Rounded down to Linux's unit. Windows are rounded up, so that a bandwidth without this would make them a segment too large
+/// wherever the product is a whole number.
+fn in_units(rate: f64) -> f64 {
+    (rate / UNIT).floor() * UNIT
+}
+
+base::params! {
+    /// The constants of Linux 6.12, gains as its 256ths.
+    pub struct Params {
+        /// Pace and window in Startup, in estimated bandwidths and bandwidth-delay products; 2/ln 2 doubles the rate every round.
+        startup_gain: f64 = 2.886_718_75, "";
+        /// Pace in Drain; about 1/startup_gain empties the queue in a round.
+        drain_pacing_gain: f64 = 0.343_75, "";
+        /// Pace in the first phase of the cycle.
+        up_pacing_gain: f64 = 1.25, "";
+        /// Pace in the second.
+        down_pacing_gain: f64 = 0.75, "";
+        /// Window during the cycle, in estimated bandwidth-delay products.
+        cwnd_gain: f64 = 2.0, "";
+        /// Share by which the pace stays below the gain.
+        pacing_margin: f64 = 0.01, "";
+        /// Rounds for which the largest delivery rate is remembered.
+        bw_window: u32 = 10, "rounds";
+        /// Time without a smaller round-trip time after which it is probed.
+        min_rtt_window: Span = Span::secs(10), "";
+        /// Shortest time spent with four segments in flight to probe it.
+        probe_rtt_duration: Span = Span::millis(200), "";
+        /// Longest burst for three of which windows have room; shorter ones last a millisecond.
+        max_burst: u32 = 44, "segments";
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Startup,
+    Drain,
+    ProbeBw,
+    ProbeRtt,
+}
+
+/// What is being repaired: nothing, what duplicate ACKs or RACK found, or what a timeout did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Repair {
+    None,
+    Fast,
+    Timeout,
+}
+
+/// A [`Delivery`] with what else is known with this ACK.
+struct Sample<'a> {
+    delivery: &'a Delivery,
+    /// Segments that this ACK made the sender take for lost; those that a timer did are not its.
+    losses: f64,
+    /// Segments in the network with what this ACK says, before anything is sent again.
+    in_flight: f64,
+    app_limited: bool,
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "flags of Linux's state, each for itself")]
+pub struct Bbr1 {
+    p: Params,
+    cwnd: f64,
+    prior_cwnd: f64,
+    pacing_rate: f64,
+    has_rtt: bool,
+    pacing_gain: f64,
+    cwnd_gain: f64,
+    mode: Mode,
+    phase: u8,
+    phase_start: Time,
+    // Where the last ACK left the connection.
+    now: Time,
+    delivered_at: Time,
+    delivered: u64,
+    in_flight: f64,
+    // Losses so far, and those of the instant of the last one.
+    lost: u64,
+    lost_at: Time,
+    losses: f64,
+    // Repair: as it is, and as the window last took note of it.
+    repair: Repair,
+    seen: Repair,
+    conserving: bool,
+    /// When the repair began, and what was in the network then.
+    begun: (Time, f64),
+    /// The window before it was restored, should another repair begin with the same ACK.
+    unrestored: f64,
+    // Rounds.
+    round: u64,
+    round_end: u64,
+    round_start: bool,
+    // The path.
+    max_rate: MaxRate,
+    policer: Policer,
+    full_pipe: FullPipe,
+    aggregation: Aggregation,
+    min_rtt: Span,
+    min_rtt_secs: f64,
+    min_rtt_stamp: Time,
+    // Probing for the round-trip time.
+    probe_rtt_done: Option<Time>,
+    probe_rtt_round_done: bool,
+    /// Samples of segments sent at these counts of deliveries are from `ProbeRtt`: they count as limited by the application.
+    held_back: (u64, u64),
+}
+
+impl Registered for Bbr1 {
+    type Params = Params;
+    const CARD: Card = Card {
+        name: "bbr1",
+        aliases: &["bbrv1", "TcpBbr"],
+        title: "BBR, version 1",
+        source: "Linux 6.12, tcp_bbr.c",
+        differs: "The first phase of a cycle is a hash of clock and deliveries, not a random number. Without a handshake the \
+                  first window is paced for a nominal millisecond. Segments that wait for their pace count as in flight, \
+                  a restart from idle is noticed at its first ACK, and no repair is taken back as needless. What Linux counts \
+                  in bytes takes segments of 1460. An ECN mark changes nothing, as in Linux.",
+    };
+}
+
+impl Controller for Bbr1 {
+    fn new(p: &Params, initial_window: f64) -> Result<Self, ParamError> {
+        for (name, gain) in [("startup_gain", p.startup_gain), ("up_pacing_gain", p.up_pacing_gain)] {
+            if gain <= 1.0 {
+                return Err(ParamError::new(name, "must exceed 1"));
+            }
+        }
+        for (name, gain) in [("drain_pacing_gain", p.drain_pacing_gain), ("down_pacing_gain", p.down_pacing_gain)] {
+            if gain <= 0.0 || gain >= 1.0 {
+                return Err(ParamError::new(name, "must lie strictly between 0 and 1"));
+            }
+        }
+        if p.cwnd_gain < 1.0 {
+            return Err(ParamError::new("cwnd_gain", "must be at least 1"));
+        }
+        if !(0.0..1.0).contains(&p.pacing_margin) {
+            return Err(ParamError::new("pacing_margin", "must be at least 0 and below 1"));
+        }
+        for (name, count) in [("bw_window", p.bw_window), ("max_burst", p.max_burst)] {
+            if !(1..=1000).contains(&count) {
+                return Err(ParamError::new(name, "must lie between 1 and 1000"));
+            }
+        }
+        Ok(Self::at_rest(p.clone(), initial_window))
+    }
+}
+
+impl CongestionControl for Bbr1 {
+    fn needs(&self) -> Needs {
+        Needs { deliveries: true, ..Needs::default() }
+    }
+
+    fn on_ack(&mut self, _ack: &AckSample) {}
+
+    fn on_delivery(&mut self, delivery: &Delivery) {
+        let begins_now = self.repair == Repair::Fast && self.begun.0 == delivery.now;
+        let sample = Sample {
+            delivery,
+            losses: if self.lost_at == delivery.now { self.losses } else { 0.0 },
+            // The fast retransmit has left already; in Linux it leaves after this.
+            in_flight: if begins_now { delivery.in_flight.min(self.begun.1) } else { delivery.in_flight },
+            app_limited: delivery.app_limited || self.was_held_back(delivery.prior_delivered),
+        };
+        // An empty network and an application that was behind: what was sent since began from idle.
+        let idle_restart = self.in_flight <= 0.0 && self.delivered > 0 && sample.app_limited;
+        (self.now, self.delivered, self.in_flight) = (delivery.now, delivery.delivered, delivery.in_flight);
+        if delivery.newly_delivered > 0.0 {
+            self.delivered_at = delivery.now;
+        }
+        if idle_restart {
+            self.aggregation.restart();
+            if self.mode == Mode::ProbeRtt {
+                self.check_probe_rtt_done();
+            }
+        }
+        self.update_bw(&sample);
+        self.update_phase(&sample);
+        self.check_full_pipe(&sample);
+        self.update_min_rtt(&sample, idle_restart);
+        self.update_gains();
+        if let Some(rtt) = delivery.rtt.filter(|rtt| !self.has_rtt && *rtt > Span::ZERO) {
+            self.has_rtt = true;
+            self.begin_pace(rtt);
+        }
+        // Should the application be idle now, it begins again at the bandwidth itself.
+        let is_idle = self.mode == Mode::ProbeBw && self.in_flight <= 0.0;
+        self.set_pacing_rate(if is_idle { 1.0 } else { self.pacing_gain });
+        self.set_cwnd(&sample);
+    }
+
+    fn on_lost(&mut self, lost: &Lost) {
+        if self.lost_at != lost.now {
+            (self.lost_at, self.losses) = (lost.now, 0.0);
+        }
+        self.lost += 1;
+        self.losses += 1.0;
+    }
+
+    fn on_recovered(&mut self) {
+        self.repair = Repair::None;
+        self.unrestored = self.cwnd;
+        self.cwnd = self.cwnd.max(self.prior_cwnd);
+    }
+
+    fn on_congestion(&mut self, event: &CongestionEvent) {
+        match event.signal {
+            Signal::Ecn => {}
+            Signal::Loss => {
+                if self.repair == Repair::None && self.seen != Repair::None {
+                    self.cwnd = self.unrestored;
+                }
+                self.save_cwnd();
+                self.repair = Repair::Fast;
+                self.begun = (event.now, event.in_flight);
+            }
+            Signal::Timeout => {
+                if self.repair == Repair::None {
+                    self.save_cwnd();
+                }
+                // One segment may leave, whatever is not taken for lost.
+                self.cwnd = event.in_flight + 1.0;
+                self.time_out();
+            }
+        }
+    }
+
+    fn collapse(&mut self) {
+        self.cwnd = 1.0;
+        self.time_out();
+    }
+
+    fn cwnd(&self) -> f64 {
+        self.cwnd
+    }
+
+    fn ssthresh(&self) -> f64 {
+        f64::INFINITY
+    }
+
+    fn pacing_rate(&self) -> Option<f64> {
+        Some(self.pacing_rate)
+    }
+
+    fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {
+        put("state", f64::from(self.mode as u8));
+        put("phase", f64::from(self.phase));
+        put("pacing_gain", self.pacing_gain);
+        put("max_bw", self.max_rate.get());
+        put("bw", self.bw());
+        put("bdp", self.bdp(self.bw(), 1.0));
+        put("extra_acked", self.aggregation.get());
+        if let Some(rate) = self.policer.rate() {
+            put("policed_bw", rate);
+        }
+        if self.min_rtt != UNKNOWN {
+            put("min_rtt", self.min_rtt_secs);
+        }
+    }
+}
+
+impl Bbr1 {
+    fn at_rest(p: Params, initial_window: f64) -> Self {
+        let mut bbr = Self {
+            cwnd: initial_window,
+            prior_cwnd: 0.0,
+            pacing_rate: 0.0,
+            has_rtt: false,
+            pacing_gain: p.startup_gain,
+            cwnd_gain: p.startup_gain,
+            mode: Mode::Startup,
+            phase: 0,
+            phase_start: Time::ZERO,
+            now: Time::ZERO,
+            delivered_at: Time::ZERO,
+            delivered: 0,
+            in_flight: 0.0,
+            lost: 0,
+            lost_at: Time::NEVER,
+            losses: 0.0,
+            repair: Repair::None,
+            seen: Repair::None,
+            conserving: false,
+            begun: (Time::NEVER, 0.0),
+            unrestored: 0.0,
+            round: 0,
+            round_end: 0,
+            round_start: false,
+            max_rate: MaxRate::default(),
+            policer: Policer::default(),
+            full_pipe: FullPipe::default(),
+            aggregation: Aggregation::default(),
+            min_rtt: UNKNOWN,
+            min_rtt_secs: f64::INFINITY,
+            // Spans since NEVER are zero: nothing expires before the first sample.
+            min_rtt_stamp: Time::NEVER,
+            probe_rtt_done: None,
+            probe_rtt_round_done: false,
+            held_back: (u64::MAX, 0),
+            p,
+        };
+        bbr.begin_pace(NOMINAL_RTT);
+        bbr
+    }
+
+    /// The end of a round, whatever it delivered; growth is looked for anew.
+    fn time_out(&mut self) {
+        (self.repair, self.seen) = (Repair::Timeout, Repair::Timeout);
+        self.full_pipe.restart();
+        self.round_start = true;
+        self.look_for_policer(true, false);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RTT: Span = Span::millis(100);
+
+    fn bbr() -> Bbr1 {
+        Bbr1::new(&Params::default(), 10.0).unwrap()
+    }
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::millis(ms)
+    }
+
+    /// The ACK of one segment at `ms`, on a path that has delivered 1000 per second for 100 ms.
+    fn delivery(ms: u64, delivered: u64) -> Delivery {
+        Delivery {
+            now: at(ms),
+            newly_delivered: 1.0,
+            newly_lost: 0.0,
+            delivered,
+            prior_delivered: delivered.saturating_sub(100),
+            interval: Some(RTT),
+            app_limited: false,
+            rtt: Some(RTT),
+            min_rtt: RTT,
+            prior_in_flight: 100.0,
+            in_flight: 99.0,
+            tx_in_flight: 100.0,
+            lost: 0.0,
+            recovering: false,
+        }
+    }
+
+    /// In the cycle's `phase`, at 1000 segments per second over 100 ms.
+    fn cycling(phase: u8) -> Bbr1 {
+        let mut bbr = bbr();
+        for (n, delivered) in [100, 200, 300, 400].into_iter().enumerate() {
+            bbr.on_delivery(&delivery(100 * (n as u64 + 1), delivered));
+        }
+        assert!(bbr.full_pipe.reached);
+        (bbr.mode, bbr.phase, bbr.phase_start) = (Mode::ProbeBw, phase, bbr.now);
+        bbr.update_gains();
+        bbr.set_pacing_rate(bbr.pacing_gain);
+        bbr
+    }
+
+    #[test]
+    fn gains_are_linux_s() {
+        // 256 * 2885 / 1000 + 1 and 256 * 1000 / 2885 in whole numbers, of 256.
+        let p = Params::default();
+        assert_eq!((256.0 * p.startup_gain, 256.0 * p.drain_pacing_gain), (739.0, 88.0));
+        assert!((p.startup_gain * std::f64::consts::LN_2 - 2.0).abs() < 1e-3);
+        let table = [
+            (Mode::Startup, 0, p.startup_gain, p.startup_gain),
+            (Mode::Drain, 0, p.drain_pacing_gain, p.startup_gain),
+            (Mode::ProbeBw, 0, 1.25, 2.0),
+            (Mode::ProbeBw, 1, 0.75, 2.0),
+            (Mode::ProbeBw, 2, 1.0, 2.0),
+            (Mode::ProbeBw, 7, 1.0, 2.0),
+            (Mode::ProbeRtt, 0, 1.0, 1.0),
+        ];
+        for (mode, phase, pacing, cwnd) in table {
+            let mut bbr = bbr();
+            (bbr.mode, bbr.phase) = (mode, phase);
+            bbr.update_gains();
+            assert_eq!((bbr.pacing_gain, bbr.cwnd_gain), (pacing, cwnd), "{mode:?} {phase}");
+        }
+        let pace = cycling(0).pacing_rate().unwrap();
+        assert!((pace - 0.99 * 1250.0).abs() < 0.1, "{pace}");
+    }
+
+    #[test]
+    fn the_first_pace_is_the_window_per_millisecond_and_then_per_round_trip() {
+        let mut bbr = bbr();
+        let pace = |bbr: &Bbr1| bbr.pacing_rate().unwrap() / (0.99 * bbr.p.startup_gain);
+        assert!((pace(&bbr) - 10_000.0).abs() < 1e-6);
+        bbr.on_delivery(&Delivery { prior_delivered: 0, ..delivery(100, 1) });
+        assert!((pace(&bbr) - 100.0).abs() < 1e-6);
+        assert_eq!(bbr.cwnd(), 11.0);
+        // Slower samples do not lower it before the pipe was full.
+        bbr.on_delivery(&Delivery { interval: Some(Span::secs(1)), ..delivery(101, 2) });
+        assert!((pace(&bbr) - 100.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn three_rounds_without_a_quarter_more_end_startup() {
+        let mut bbr = bbr();
+        for (ms, delivered, mode) in
+            [(100, 100, Mode::Startup), (200, 200, Mode::Startup), (300, 300, Mode::Startup), (400, 400, Mode::Drain)]
+        {
+            bbr.on_delivery(&Delivery { in_flight: 200.0, ..delivery(ms, delivered) });
+            assert_eq!(bbr.mode, mode, "at {ms} ms");
+        }
+        // Drain ends with one bdp and room for three bursts of two: 106.
+        bbr.on_delivery(&Delivery { in_flight: 107.0, ..delivery(410, 410) });
+        assert_eq!(bbr.mode, Mode::Drain);
+        bbr.on_delivery(&Delivery { in_flight: 106.0, ..delivery(411, 411) });
+        assert_eq!(bbr.mode, Mode::ProbeBw);
+        assert_ne!(bbr.phase, 1);
+    }
+
+    #[test]
+    fn an_application_that_is_behind_never_ends_startup() {
+        let mut bbr = bbr();
+        for n in 1..50 {
+            bbr.on_delivery(&Delivery { app_limited: true, ..delivery(100 * n, 100 * n) });
+        }
+        assert_eq!(bbr.mode, Mode::Startup);
+    }
+
+    #[test]
+    fn windows_are_even_and_have_room_for_three_bursts() {
+        let mut bbr = cycling(2);
+        // 2 * 100, three bursts of two, and one acknowledged segment that came at once.
+        assert_eq!(bbr.inflight(1000.0, 2.0), 206.0);
+        assert_eq!(bbr.inflight(1001.0, 1.0), 108.0, "100.1 is 101, 107 with the bursts");
+        bbr.phase = 0;
+        assert_eq!(bbr.inflight(1000.0, 1.25), 134.0, "125 + 6, even, and two more");
+        // 10 Gbit/s in segments of 1460 bytes: 836 in a 1024th of a second, of which 44 count.
+        for (pace, burst) in [(100.0, 1.0), (110.0, 2.0), (3071.0, 2.0), (3072.0, 3.0), (856_000.0, 44.0)] {
+            bbr.pacing_rate = pace;
+            assert_eq!(bbr.quantum(), burst, "{pace}");
+        }
+    }
+
+    #[test]
+    fn a_probe_lasts_until_a_quarter_more_is_in_flight_or_something_is_lost() {
+        // 125 and six for bursts, even, and two more: 134, of which the next burst of two is still to leave.
+        let after = |ms: u64, prior_in_flight, lost| {
+            let mut bbr = cycling(0);
+            if lost {
+                bbr.on_lost(&loss(400 + ms));
+            }
+            bbr.on_delivery(&Delivery { prior_in_flight, ..delivery(400 + ms, 401) });
+            bbr.phase
+        };
+        assert_eq!((after(100, 200.0, false), after(101, 131.0, false), after(101, 132.0, false)), (0, 0, 1));
+        assert_eq!((after(100, 50.0, true), after(101, 50.0, true)), (0, 1));
+    }
+
+    #[test]
+    fn the_phase_after_it_ends_with_the_queue_and_the_others_with_the_clock() {
+        let after = |phase, ms: u64, prior_in_flight| {
+            let mut bbr = cycling(phase);
+            bbr.on_delivery(&Delivery { prior_in_flight, ..delivery(400 + ms, 401) });
+            bbr.phase
+        };
+        assert_eq!((after(1, 10, 107.0), after(1, 10, 106.0), after(1, 101, 200.0)), (1, 2, 2));
+        for phase in 2..8 {
+            assert_eq!((after(phase, 100, 4.0), after(phase, 101, 200.0)), (phase, (phase + 1) % 8));
+        }
+    }
+
+    #[test]
+    fn cycles_begin_at_every_phase_but_the_second() {
+        let mut count = [0; 8];
+        for n in 0..7000 {
+            let mut bbr = cycling(2);
+            bbr.now += Span(n);
+            bbr.begin_cycle();
+            count[usize::from(bbr.phase)] += 1;
+        }
+        assert_eq!(count[1], 0);
+        // 1000 each, with a standard deviation of 29; four of them.
+        assert!(count.iter().enumerate().all(|(phase, n)| phase == 1 || (884..=1116).contains(n)), "{count:?}");
+    }
+
+    fn loss(ms: u64) -> Lost {
+        Lost { now: at(ms), delivered: 400, prior_delivered: 300, tx_in_flight: 100.0, lost: 1.0, app_limited: false }
+    }
+
+    fn event(ms: u64, signal: Signal, in_flight: f64) -> CongestionEvent {
+        CongestionEvent { in_flight, ..CongestionEvent::plain(at(ms), signal, RTT) }
+    }
+
+    #[test]
+    fn the_first_round_of_a_repair_conserves_and_its_end_restores() {
+        let mut bbr = cycling(2);
+        bbr.cwnd = 200.0;
+        bbr.on_lost(&loss(401));
+        bbr.on_congestion(&event(401, Signal::Loss, 150.0));
+        bbr.on_delivery(&Delivery { in_flight: 151.0, newly_lost: 1.0, ..delivery(401, 401) });
+        assert_eq!(
+            (bbr.cwnd(), bbr.prior_cwnd),
+            (151.0, 200.0),
+            "what is in flight without the fast retransmit, and one"
+        );
+        bbr.on_delivery(&Delivery { in_flight: 150.0, ..delivery(402, 402) });
+        assert_eq!(bbr.cwnd(), 151.0);
+        // A round later it grows by what is acknowledged.
+        bbr.on_delivery(&Delivery { prior_delivered: 401, in_flight: 150.0, ..delivery(501, 501) });
+        assert_eq!(bbr.cwnd(), 152.0);
+        bbr.on_recovered();
+        bbr.on_delivery(&Delivery { newly_delivered: 2.0, ..delivery(502, 503) });
+        assert_eq!(bbr.cwnd(), 202.0);
+    }
+
+    #[test]
+    fn a_mark_changes_nothing() {
+        let mut bbr = cycling(2);
+        let before = format!("{bbr:?}");
+        bbr.on_congestion(&event(401, Signal::Ecn, 100.0));
+        assert_eq!(format!("{bbr:?}"), before);
+    }
+
+    #[test]
+    fn a_timeout_leaves_what_is_in_flight_and_one_until_all_is_repaired() {
+        let mut bbr = cycling(2);
+        bbr.cwnd = 200.0;
+        (0..50).for_each(|_| bbr.on_lost(&loss(700)));
+        bbr.on_congestion(&event(700, Signal::Timeout, 3.0));
+        assert_eq!(bbr.cwnd(), 4.0);
+        // The losses were the timer's, not this ACK's.
+        bbr.on_delivery(&Delivery { newly_lost: 50.0, ..delivery(800, 402) });
+        assert_eq!(bbr.cwnd(), 5.0);
+        bbr.on_recovered();
+        bbr.on_delivery(&delivery(801, 403));
+        assert_eq!(bbr.cwnd(), 201.0);
+    }
+
+    #[test]
+    fn refuses_what_makes_no_sense() {
+        let says = |p: Params| Bbr1::new(&p, 10.0).unwrap_err().to_string();
+        let p = Params::default;
+        assert_eq!(says(Params { startup_gain: 1.0, ..p() }), "startup_gain: must exceed 1");
+        assert_eq!(
+            says(Params { down_pacing_gain: 1.0, ..p() }),
+            "down_pacing_gain: must lie strictly between 0 and 1"
+        );
+        assert_eq!(says(Params { cwnd_gain: 0.5, ..p() }), "cwnd_gain: must be at least 1");
+        assert_eq!(says(Params { pacing_margin: 1.0, ..p() }), "pacing_margin: must be at least 0 and below 1");
+        assert_eq!(says(Params { bw_window: 0, ..p() }), "bw_window: must lie between 1 and 1000");
+    }
+}

@@ -1,0 +1,151 @@
+//! What BBR version 1 takes the path for, and the pace and window that follow from it.
+//!
+//! Source: Linux 6.12, `net/ipv4/tcp_bbr.c` (facts of it).
+
+use super::parts::{Counts, Policing};
+use super::{Bbr1, INIT_CWND, MIN_CWND, MSS, Mode, Repair, Sample, UNKNOWN, in_units};
+use base::Span;
+
+/// Below this pace, in segments per second, a burst is one segment: 1.2 Mbit/s.
+const SINGLES_BELOW: f64 = 150_000.0 / MSS;
+/// A burst is what leaves in so many parts of a second.
+const BURSTS_PER_SECOND: f64 = 1024.0;
+/// Bursts for which a window has room: one that waits, one that leaves, one that arrives.
+const BURSTS: f64 = 3.0;
+/// Time for which aggregated ACKs may leave the path without segments, in seconds.
+const AGGREGATION_TIME: f64 = 0.1;
+
+impl Bbr1 {
+    /// Bandwidth of the path: the largest of the last rounds, or what a policer lets pass.
+    pub(super) fn bw(&self) -> f64 {
+        self.policer.rate().unwrap_or_else(|| self.max_rate.get())
+    }
+
+    pub(super) fn update_bw(&mut self, sample: &Sample) {
+        self.round_start = false;
+        let Some(rate) = sample.delivery.rate().map(in_units) else { return };
+        if sample.delivery.prior_delivered >= self.round_end {
+            self.round_end = self.delivered;
+            self.round += 1;
+            self.round_start = true;
+            self.conserving = false;
+        }
+        self.look_for_policer(sample.losses > 0.0, sample.app_limited);
+        if !sample.app_limited || rate >= self.max_rate.get() {
+            self.max_rate.update(u64::from(self.p.bw_window), self.round, rate);
+        }
+        if sample.delivery.newly_delivered > 0.0 {
+            if self.round_start {
+                self.aggregation.advance();
+            }
+            let (bw, acked) = (self.bw(), sample.delivery.newly_delivered);
+            self.aggregation.update(self.delivered_at, acked, bw, self.cwnd);
+        }
+    }
+
+    pub(super) fn look_for_policer(&mut self, losses: bool, app_limited: bool) {
+        let seen = Policing {
+            counts: Counts { at: self.delivered_at, delivered: self.delivered, lost: self.lost },
+            losses,
+            app_limited,
+            round_start: self.round_start,
+            is_probing_bw: self.mode == Mode::ProbeBw,
+        };
+        let was_believed = self.policer.rate().is_some();
+        if self.policer.update(&seen) {
+            self.begin_cycle();
+        } else if !was_believed && self.policer.rate().is_some() {
+            self.pacing_gain = 1.0;
+        }
+    }
+
+    /// At the first sample of a round-trip time, or for the nominal one before it: the window in that time.
+    pub(super) fn begin_pace(&mut self, rtt: Span) {
+        self.pacing_rate = self.pace(self.cwnd / rtt.as_secs(), self.p.startup_gain);
+    }
+
+    fn pace(&self, bw: f64, gain: f64) -> f64 {
+        gain * bw * (1.0 - self.p.pacing_margin)
+    }
+
+    /// Until the pipe was full the pace does not fall.
+    pub(super) fn set_pacing_rate(&mut self, gain: f64) {
+        let rate = self.pace(self.bw(), gain);
+        if rate > self.pacing_rate || (self.full_pipe.reached && rate > 0.0) {
+            self.pacing_rate = rate;
+        }
+    }
+
+    /// Segments that Linux would hand over at once.
+    pub(super) fn quantum(&self) -> f64 {
+        let least = if self.pacing_rate < SINGLES_BELOW { 1.0 } else { 2.0 };
+        (self.pacing_rate / BURSTS_PER_SECOND).floor().min(f64::from(self.p.max_burst)).max(least)
+    }
+
+    /// Rounded up: a path that was taken for smaller than it is would look smaller still.
+    pub(super) fn bdp(&self, bw: f64, gain: f64) -> f64 {
+        if self.min_rtt == UNKNOWN { INIT_CWND } else { (gain * bw * self.min_rtt_secs).ceil() }
+    }
+
+    /// Room for bursts, an even number because of delayed ACKs, and in the first phase two more: on a small path it would
+    /// not exceed the pipe otherwise.
+    fn with_budget(&self, segments: f64) -> f64 {
+        let needed = segments + BURSTS * self.quantum();
+        let even = 2.0 * (needed / 2.0).ceil();
+        if self.mode == Mode::ProbeBw && self.phase == 0 { even + 2.0 } else { even }
+    }
+
+    pub(super) fn inflight(&self, bw: f64, gain: f64) -> f64 {
+        self.with_budget(self.bdp(bw, gain))
+    }
+
+    fn extra_acked(&self) -> f64 {
+        let most = (self.bw() * AGGREGATION_TIME).floor();
+        if self.full_pipe.reached { self.aggregation.get().min(most) } else { 0.0 }
+    }
+
+    pub(super) fn save_cwnd(&mut self) {
+        let is_cut = self.seen != Repair::None || self.mode == Mode::ProbeRtt;
+        self.prior_cwnd = if is_cut { self.prior_cwnd.max(self.cwnd) } else { self.cwnd };
+    }
+
+    pub(super) fn set_cwnd(&mut self, sample: &Sample) {
+        let acked = sample.delivery.newly_delivered;
+        if acked > 0.0 {
+            self.cut_or_restore(sample);
+            if self.conserving {
+                self.cwnd = self.cwnd.max(sample.in_flight + acked);
+            } else {
+                self.approach_target(acked);
+            }
+        }
+        if self.mode == Mode::ProbeRtt {
+            self.cwnd = self.cwnd.min(MIN_CWND);
+        }
+    }
+
+    fn approach_target(&mut self, acked: f64) {
+        let target = self.with_budget(self.bdp(self.bw(), self.cwnd_gain) + self.extra_acked());
+        if self.full_pipe.reached {
+            self.cwnd = (self.cwnd + acked).min(target);
+        } else if self.cwnd < target || (self.delivered as f64) < INIT_CWND {
+            self.cwnd += acked;
+        }
+        self.cwnd = self.cwnd.max(MIN_CWND);
+    }
+
+    /// Losses take their segments from the window. A repair begins with as much as is in the network, and for its first
+    /// round as much leaves as arrives; when all is repaired, the window is the one before.
+    fn cut_or_restore(&mut self, sample: &Sample) {
+        self.cwnd = (self.cwnd - sample.losses).max(1.0);
+        if self.repair == Repair::Fast && self.seen != Repair::Fast {
+            self.conserving = true;
+            self.round_end = self.delivered;
+            self.cwnd = sample.in_flight + sample.delivery.newly_delivered;
+        } else if self.repair == Repair::None && self.seen != Repair::None {
+            self.conserving = false;
+            self.cwnd = self.cwnd.max(self.prior_cwnd);
+        }
+        self.seen = self.repair;
+    }
+}

@@ -1,0 +1,129 @@
+//! The modes of BBR version 1: when to send faster, slower, or with little in flight.
+//!
+//! Source: Linux 6.12, `net/ipv4/tcp_bbr.c` (facts of it).
+
+use super::{Bbr1, MIN_CWND, Mode, PHASES, Sample};
+use crate::scrambled;
+
+/// The cycle begins at one of so many phases; the one that sends slower is none of them.
+const FIRST_PHASES: u64 = 7;
+
+impl Bbr1 {
+    /// The phase of the cycle ends: when its time is over, and as long as that takes when the probe has filled the pipe as
+    /// far as it wants, or met losses; earlier when the queue of the probe is gone.
+    pub(super) fn update_phase(&mut self, sample: &Sample) {
+        if self.mode != Mode::ProbeBw {
+            return;
+        }
+        let is_full_length = self.delivered_at.since(self.phase_start) > self.min_rtt;
+        let bw = self.max_rate.get();
+        let in_flight = self.with_next_burst(sample.delivery.prior_in_flight);
+        let ends = if self.pacing_gain > 1.0 {
+            is_full_length && (sample.losses > 0.0 || in_flight >= self.inflight(bw, self.pacing_gain))
+        } else if self.pacing_gain < 1.0 {
+            is_full_length || in_flight <= self.inflight(bw, 1.0)
+        } else {
+            is_full_length
+        };
+        if ends {
+            self.begin_phase((self.phase + 1) % PHASES);
+        }
+    }
+
+    fn begin_phase(&mut self, phase: u8) {
+        (self.phase, self.phase_start) = (phase, self.delivered_at);
+    }
+
+    /// What the probe still adds is what leaves next.
+    fn with_next_burst(&self, in_flight: f64) -> f64 {
+        if self.pacing_gain > 1.0 { in_flight + self.quantum() } else { in_flight }
+    }
+
+    pub(super) fn check_full_pipe(&mut self, sample: &Sample) {
+        if self.round_start && !sample.app_limited {
+            self.full_pipe.update(self.max_rate.get());
+        }
+        if self.mode == Mode::Startup && self.full_pipe.reached {
+            self.mode = Mode::Drain;
+        }
+        // The gain of the ACK before: the next burst counts as long as Startup's still holds.
+        let in_flight = self.with_next_burst(sample.in_flight);
+        if self.mode == Mode::Drain && in_flight <= self.inflight(self.max_rate.get(), 1.0) {
+            self.begin_cycle();
+        }
+    }
+
+    /// At any phase but the second. No two flows get an ACK in the same picosecond and with the same count behind it.
+    pub(super) fn begin_cycle(&mut self) {
+        self.mode = Mode::ProbeBw;
+        let dice = scrambled(self.now.0 ^ self.delivered.rotate_left(32));
+        let before = PHASES - 1 - (dice % FIRST_PHASES) as u8;
+        self.begin_phase((before + 1) % PHASES);
+    }
+
+    /// The smallest round-trip time is ten seconds old: it is looked for with four segments in flight.
+    pub(super) fn update_min_rtt(&mut self, sample: &Sample, idle_restart: bool) {
+        let expired = self.now.since(self.min_rtt_stamp) > self.p.min_rtt_window;
+        if let Some(rtt) = sample.delivery.rtt.filter(|rtt| *rtt < self.min_rtt || expired) {
+            (self.min_rtt, self.min_rtt_secs, self.min_rtt_stamp) = (rtt, rtt.as_secs(), self.now);
+        }
+        if expired && !idle_restart && self.mode != Mode::ProbeRtt {
+            self.mode = Mode::ProbeRtt;
+            self.save_cwnd();
+            self.probe_rtt_done = None;
+        }
+        if self.mode == Mode::ProbeRtt {
+            self.probe_rtt(sample.in_flight);
+        }
+    }
+
+    fn probe_rtt(&mut self, in_flight: f64) {
+        // Low rates of this time are not the path's: what leaves until all now in flight is acknowledged does not count.
+        if self.delivered > self.held_back.1 {
+            self.held_back.0 = self.delivered;
+        }
+        self.held_back.1 = self.delivered + in_flight as u64;
+        if self.probe_rtt_done.is_none() {
+            if in_flight <= MIN_CWND {
+                self.probe_rtt_done = Some(self.now + self.p.probe_rtt_duration);
+                self.probe_rtt_round_done = false;
+                self.round_end = self.delivered;
+            }
+            return;
+        }
+        self.probe_rtt_round_done |= self.round_start;
+        if self.probe_rtt_round_done {
+            self.check_probe_rtt_done();
+        }
+    }
+
+    pub(super) fn check_probe_rtt_done(&mut self) {
+        if self.probe_rtt_done.is_none_or(|done| self.now <= done) {
+            return;
+        }
+        self.min_rtt_stamp = self.now;
+        self.cwnd = self.cwnd.max(self.prior_cwnd);
+        if self.full_pipe.reached {
+            self.begin_cycle();
+        } else {
+            self.mode = Mode::Startup;
+        }
+    }
+
+    pub(super) fn was_held_back(&self, prior_delivered: u64) -> bool {
+        (self.held_back.0..=self.held_back.1).contains(&prior_delivered)
+    }
+
+    pub(super) fn update_gains(&mut self) {
+        let p = &self.p;
+        (self.pacing_gain, self.cwnd_gain) = match (self.mode, self.phase) {
+            (Mode::Startup, _) => (p.startup_gain, p.startup_gain),
+            (Mode::Drain, _) => (p.drain_pacing_gain, p.startup_gain),
+            (Mode::ProbeRtt, _) => (1.0, 1.0),
+            (Mode::ProbeBw, _) if self.policer.rate().is_some() => (1.0, p.cwnd_gain),
+            (Mode::ProbeBw, 0) => (p.up_pacing_gain, p.cwnd_gain),
+            (Mode::ProbeBw, 1) => (p.down_pacing_gain, p.cwnd_gain),
+            (Mode::ProbeBw, _) => (1.0, p.cwnd_gain),
+        };
+    }
+}

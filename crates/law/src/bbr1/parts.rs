@@ -1,0 +1,373 @@
+//! The filters and detectors of BBR version 1, one small type each.
+//!
+//! Source: Linux 6.12, `net/ipv4/tcp_bbr.c` (facts of it) and `lib/win_minmax.c`, which is K. Nichols' filter: the largest
+//! value of a window from three candidates.
+
+use super::{MSS, in_units};
+use base::{Span, Time};
+
+/// Growth of the bandwidth, per round, that shows that the pipe is not full.
+const GROWTH: f64 = 1.25;
+/// Rounds without that growth after which the pipe is full.
+const FLAT_ROUNDS: u32 = 3;
+/// Rounds that one of the two memories of aggregation covers.
+const AGGREGATION_ROUNDS: u32 = 5;
+/// Segments after which an interval of aggregation ends in any case.
+const AGGREGATION_LIMIT: f64 = 1_048_576.0;
+/// Rounds that an interval of the policer's detector has at least, and at most.
+const INTERVAL_ROUNDS: (u32, u32) = (4, 16);
+/// Lost per delivered from which on an interval is that of a policer: 20 %, as Linux writes it.
+const POLICED_LOSS: f64 = 50.0 / 256.0;
+/// Two intervals are alike if their rates differ by so much of the first, or by 4 kbit/s.
+const LIKE_SHARE: f64 = 0.125;
+const LIKE_RATE: f64 = 500.0 / MSS;
+/// Rounds for which the rate of a policer is believed.
+const BELIEVED_ROUNDS: u32 = 48;
+
+/// The largest rate of the last rounds: the best, the best after it, and the best after that, each with its round.
+#[derive(Clone, Debug, Default)]
+pub(super) struct MaxRate([(u64, f64); 3]);
+
+impl MaxRate {
+    pub fn get(&self) -> f64 {
+        self.0[0].1
+    }
+
+    /// A sample of `rate` in this `round`; what is older than `window` rounds does not count.
+    pub fn update(&mut self, window: u64, round: u64, rate: f64) {
+        let (new, best) = ((round, rate), &mut self.0);
+        let beaten = best.iter().position(|candidate| rate >= candidate.1);
+        if beaten == Some(0) || round - best[2].0 > window {
+            *best = [new; 3];
+            return;
+        }
+        if let Some(place) = beaten {
+            best[place..].fill(new);
+        }
+        let age = round - best[0].0;
+        if age > window {
+            while round - best[0].0 > window {
+                *best = [best[1], best[2], new];
+            }
+        } else if best[1].0 == best[0].0 && age > window / 4 {
+            // A quarter of the window without a second: the present one, so that there is one when the first is too old.
+            best[1..].fill(new);
+        } else if best[2].0 == best[1].0 && age > window / 2 {
+            best[2] = new;
+        }
+    }
+}
+
+/// Whether sending faster has stopped to deliver faster.
+#[derive(Clone, Debug, Default)]
+pub(super) struct FullPipe {
+    base: f64,
+    flat: u32,
+    pub reached: bool,
+}
+
+impl FullPipe {
+    /// A round began that the application did not limit, with this estimate of the bandwidth.
+    pub fn update(&mut self, bw: f64) {
+        if self.reached {
+            return;
+        }
+        if bw >= self.base * GROWTH {
+            (self.base, self.flat) = (bw, 0);
+            return;
+        }
+        self.flat += 1;
+        self.reached = self.flat >= FLAT_ROUNDS;
+    }
+
+    /// After a timeout whatever comes is growth.
+    pub fn restart(&mut self) {
+        self.base = 0.0;
+    }
+}
+
+/// How much more than the model expects was acknowledged at a time: the most of the last five to ten rounds.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Aggregation {
+    since: Time,
+    acked: f64,
+    /// The present five rounds, and those before.
+    most: [f64; 2],
+    rounds: u32,
+}
+
+impl Aggregation {
+    /// A round began.
+    pub fn advance(&mut self) {
+        self.rounds += 1;
+        if self.rounds >= AGGREGATION_ROUNDS {
+            self.rounds = 0;
+            self.most = [0.0, self.most[0]];
+        }
+    }
+
+    /// `acked` segments were acknowledged at `now` on a path taken to deliver `bw`; what is more than `cwnd` says nothing.
+    pub fn update(&mut self, now: Time, acked: f64, bw: f64, cwnd: f64) {
+        let mut expected = (bw * now.since(self.since).as_secs()).floor();
+        if self.acked <= expected || self.acked + acked >= AGGREGATION_LIMIT {
+            (self.acked, self.since, expected) = (0.0, now, 0.0);
+        }
+        self.acked += acked;
+        self.most[0] = self.most[0].max((self.acked - expected).min(cwnd));
+    }
+
+    /// Nothing was sent for a while: what is acknowledged next begins an interval.
+    pub fn restart(&mut self) {
+        self.acked = 0.0;
+    }
+
+    pub fn get(&self) -> f64 {
+        self.most[0].max(self.most[1])
+    }
+}
+
+/// What the detector of policers counts at, on both ends of an interval.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counts {
+    pub at: Time,
+    pub delivered: u64,
+    pub lost: u64,
+}
+
+/// What an ACK, or a timeout, means to the detector of policers.
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "what the detector asks, each for itself")]
+pub(super) struct Policing {
+    pub counts: Counts,
+    pub losses: bool,
+    pub app_limited: bool,
+    pub round_start: bool,
+    pub is_probing_bw: bool,
+}
+
+/// A token bucket somewhere on the path lets a long-term rate pass and drops what is above it: two intervals in a row that
+/// begin and end with a loss, lose a fifth and deliver alike.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Policer {
+    sampling: bool,
+    rounds: u32,
+    begin: Counts,
+    /// Of the interval before the present one; zero for none.
+    rate: f64,
+    believed: bool,
+}
+
+impl Policer {
+    /// The rate that a policer lets pass, while one is believed to be there.
+    pub fn rate(&self) -> Option<f64> {
+        self.believed.then_some(self.rate)
+    }
+
+    /// Whether the rate was believed long enough: the cycle of gains then begins anew.
+    pub fn update(&mut self, seen: &Policing) -> bool {
+        if self.believed {
+            if !(seen.is_probing_bw && seen.round_start) {
+                return false;
+            }
+            self.rounds += 1;
+            let is_over = self.rounds >= BELIEVED_ROUNDS;
+            if is_over {
+                *self = Self::default();
+            }
+            return is_over;
+        }
+        if !self.sampling {
+            // From a loss on: the bucket is empty then.
+            if !seen.losses {
+                return false;
+            }
+            (self.sampling, self.begin, self.rounds) = (true, seen.counts, 0);
+        }
+        self.rounds += u32::from(seen.round_start);
+        if seen.app_limited || self.rounds > INTERVAL_ROUNDS.1 {
+            *self = Self::default();
+        } else if seen.losses && self.rounds >= INTERVAL_ROUNDS.0 {
+            self.end_interval(seen.counts);
+        }
+        false
+    }
+
+    fn end_interval(&mut self, end: Counts) {
+        let lost = (end.lost - self.begin.lost) as f64;
+        let delivered = (end.delivered - self.begin.delivered) as f64;
+        let span = end.at.since(self.begin.at);
+        if delivered <= 0.0 || lost < POLICED_LOSS * delivered || span < Span::millis(1) {
+            return;
+        }
+        let rate = in_units(delivered / span.as_secs());
+        let apart = (rate - self.rate).abs();
+        if self.rate > 0.0 && (apart <= LIKE_SHARE * self.rate || apart <= LIKE_RATE) {
+            (self.rate, self.believed) = (in_units(0.5 * (rate + self.rate)), true);
+        } else {
+            (self.rate, self.begin) = (rate, end);
+        }
+        self.rounds = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_rate_is_remembered_for_ten_rounds() {
+        let mut max = MaxRate::default();
+        max.update(10, 1, 100.0);
+        for round in 2..=11 {
+            max.update(10, round, 50.0);
+            assert_eq!(max.get(), 100.0, "round {round}");
+        }
+        max.update(10, 12, 50.0);
+        assert_eq!(max.get(), 50.0);
+    }
+
+    #[test]
+    fn the_best_of_the_rounds_after_the_largest_takes_its_place() {
+        let mut max = MaxRate::default();
+        max.update(10, 0, 100.0);
+        // A second is kept from the third round on (a quarter of ten is two), and 80 beats what was kept then.
+        for (round, rate) in [(1, 90.0), (2, 95.0), (3, 70.0), (4, 80.0), (5, 60.0), (10, 60.0)] {
+            max.update(10, round, rate);
+            assert_eq!(max.get(), 100.0, "round {round}");
+        }
+        max.update(10, 11, 10.0);
+        assert_eq!(max.get(), 80.0);
+    }
+
+    #[test]
+    fn nothing_for_a_window_forgets_all() {
+        let mut max = MaxRate::default();
+        max.update(10, 0, 100.0);
+        max.update(10, 11, 1.0);
+        assert_eq!(max.get(), 1.0);
+    }
+
+    #[test]
+    fn the_pipe_is_full_after_three_rounds_with_less_than_a_quarter_more() {
+        let mut pipe = FullPipe::default();
+        for bw in [10.0, 20.0, 25.0, 31.25] {
+            pipe.update(bw);
+        }
+        // 31.25 is exactly a quarter more than 25: the count begins after it.
+        for (bw, full) in [(39.0, false), (39.0, false), (39.06, true)] {
+            pipe.update(bw);
+            assert_eq!(pipe.reached, full, "{bw}");
+        }
+    }
+
+    #[test]
+    fn after_a_timeout_the_count_begins_with_whatever_comes() {
+        let mut pipe = FullPipe::default();
+        for bw in [100.0, 100.0, 100.0] {
+            pipe.update(bw);
+        }
+        pipe.restart();
+        for bw in [1.0, 1.0, 1.0] {
+            pipe.update(bw);
+            assert!(!pipe.reached);
+        }
+        pipe.update(1.0);
+        assert!(pipe.reached);
+    }
+
+    #[test]
+    fn acks_of_sixteen_are_remembered_for_five_to_ten_rounds() {
+        // 1000 segments per second, acknowledged by sixteens every 16 ms.
+        let mut meter = Aggregation::default();
+        let mut now = Time::ZERO;
+        for _ in 0..20 {
+            meter.update(now, 16.0, 1000.0, 1000.0);
+            now += Span::millis(16);
+        }
+        assert_eq!(meter.get(), 16.0);
+        // The memory that holds it changes with the fifth round and is thrown away with the tenth.
+        for round in 1..=12 {
+            meter.advance();
+            meter.update(now, 1.0, 1000.0, 1000.0);
+            now += Span::millis(1);
+            assert_eq!(meter.get(), if round < 10 { 16.0 } else { 1.0 }, "round {round}");
+        }
+        meter.update(now + Span::secs(1), 100.0, 1000.0, 40.0);
+        assert_eq!(meter.get(), 40.0, "the window bounds it");
+    }
+
+    /// Rounds of 100 ms with so many delivered and lost; the first ACK of each begins it and reports the losses.
+    struct Path {
+        policer: Policer,
+        counts: Counts,
+    }
+
+    impl Path {
+        fn round(&mut self, delivered: u64, lost: u64) -> bool {
+            self.counts.at += Span::millis(100);
+            self.counts.delivered += delivered;
+            self.counts.lost += lost;
+            self.policer.update(&Policing {
+                counts: self.counts,
+                losses: lost > 0,
+                app_limited: false,
+                round_start: true,
+                is_probing_bw: true,
+            })
+        }
+    }
+
+    fn path() -> Path {
+        Path { policer: Policer::default(), counts: Counts::default() }
+    }
+
+    #[test]
+    fn two_alike_intervals_with_a_fifth_lost_are_a_policer() {
+        let mut path = path();
+        // The round that begins with the first loss counts; three more end the interval, another four the second.
+        for n in 1..8 {
+            path.round(100, 25);
+            assert_eq!(path.policer.rate(), None, "round {n}");
+        }
+        path.round(100, 25);
+        // 100 segments in 100 ms, to the unit of 0.06 segments per second.
+        let rate = path.policer.rate().unwrap();
+        assert!((rate - 1000.0).abs() < 0.06, "{rate}");
+        // Believed for 48 rounds.
+        for n in 1..48 {
+            assert!(!path.round(100, 0), "{n}");
+        }
+        assert!(path.round(100, 0));
+        assert_eq!(path.policer.rate(), None);
+    }
+
+    #[test]
+    fn few_losses_or_unlike_intervals_are_no_policer() {
+        // 19 of 100 is less than 50/256.
+        for (first, second, lost) in [(100, 100, 19), (100, 150, 40)] {
+            let mut path = path();
+            for n in 0..40 {
+                path.round(if n / 4 % 2 == 0 { first } else { second }, lost);
+                assert_eq!(path.policer.rate(), None, "{first} {second} {lost}");
+            }
+        }
+    }
+
+    #[test]
+    fn sixteen_rounds_without_a_verdict_begin_anew_and_so_does_an_idle_application() {
+        let mut path = path();
+        path.round(100, 25);
+        for _ in 0..15 {
+            path.round(100, 0);
+        }
+        assert!(path.policer.sampling);
+        path.round(100, 0);
+        assert!(!path.policer.sampling);
+        path.round(100, 25);
+        assert!(path.policer.sampling);
+        let counts = path.counts;
+        let idle = Policing { counts, losses: false, app_limited: true, round_start: false, is_probing_bw: true };
+        path.policer.update(&idle);
+        assert!(!path.policer.sampling);
+    }
+}
