@@ -59,7 +59,8 @@ WRONG = [
     ("list slow-start", 'list: there is no "slow-start"; did you mean "slow-starts"?'),
     (
         "list birds",
-        'list: there is no "birds"; use laws, slow-starts, recoveries, queues, traffic, profiles, models, metrics, lints',
+        'list: there is no "birds"; use laws, slow-starts, recoveries, queues, traffic, profiles, models, metrics, '
+        "lints",
     ),
     ("new dumbell", 'there is no kind "dumbell"; did you mean "dumbbell"?'),
     ("new parkinglot", 'there is no kind "parkinglot"; did you mean "parking-lot"?'),
