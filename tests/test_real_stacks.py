@@ -23,7 +23,8 @@ def simulated(law: object, way: str, flows: str, buffer: str) -> dict[str, float
     changes |= {"flows[0].tcp.pacing": "linux"} if "paced" in way.split() else {}
     changes |= {"flows[0].tcp.burst": "linux"} if "bursts" in way else {}
     scenario = elephan.Scenario.from_file(SCENARIOS / "testbed-senders.toml").replace(changes)
-    return {row["name"]: row["simulation"] for row in elephan.compare(scenario, real=False).to_json()["rows"]}
+    rows = elephan.compare(scenario, real=False).to_json()["rows"]
+    return {row["name"]: row["simulation"] or 0.0 for row in rows}
 
 
 @pytest.mark.parametrize("cell", MEASURED)

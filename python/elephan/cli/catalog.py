@@ -65,7 +65,7 @@ def _cards(kind: str) -> list[Any]:
     if kind in NATIVE:
         return list(catalog(kind))
     if kind == "profiles":
-        from elephan.catalog.profiles import profiles  # noqa: PLC0415 (the engine; start-up does without)
+        from elephan.profiles import profiles  # noqa: PLC0415 (the engine; start-up does without)
 
         return profiles()
     if kind == "lints":
