@@ -1,12 +1,12 @@
-//! BBR version 1, as Linux ships it: the largest delivery rate of ten rounds and the smallest round-trip time of ten seconds
-//! set pace and window; a cycle of eight gains looks for more and drains what that put into the queue.
+//! BBR version 1, as Linux ships it: the largest delivery rate of ten rounds and the smallest round-trip time of ten
+//! seconds set pace and window; a cycle of eight gains looks for more and drains what that put into the queue.
 //!
-//! Source: Linux 6.12, `net/ipv4/tcp_bbr.c` (facts of it; the text is our own); the idea is of N. Cardwell et al., BBR:
+//! Source: Linux 6.12, `net/ipv4/tcp_bbr.c` (facts of it; the text is our own); N. Cardwell et al., BBR:
 //! Congestion-based congestion control, ACM Queue 14 (5), 2016.
-//! Differs from Linux: the first phase of a cycle is a hash of clock and deliveries; there is no handshake, so the first
-//! window is paced for a nominal millisecond; segments that wait for their pace count as in flight; a restart from idle is
-//! noticed at its first ACK; no repair is taken back as needless; what Linux counts in bytes takes segments of 1460; times are
-//! no ticks. Selective acknowledgements are taken for granted.
+//! Differs from Linux: the first phase of a cycle is a hash of clock and deliveries; without a handshake the first
+//! window is paced for a nominal millisecond; segments that wait for their pace count as in flight; a restart from idle
+//! is noticed at its first ACK; no repair is taken back as needless; what Linux counts in bytes takes segments of 1460;
+//! times are no ticks. Selective acknowledgements are taken for granted.
 
 mod model;
 mod modes;
@@ -31,8 +31,8 @@ const UNKNOWN: Span = Span(u64::MAX);
 /// Linux counts bandwidth in these, in segments per second: 2^-24 per microsecond.
 const UNIT: f64 = 15_625.0 / 262_144.0;
 
-/// Rounded down to Linux's unit. Windows are rounded up, so that a bandwidth without this would make them a segment too large
-/// wherever the product is a whole number.
+/// Rounded down to Linux's unit. Windows are rounded up, so that a bandwidth without this would make them a segment too
+/// large wherever the product is a whole number.
 fn in_units(rate: f64) -> f64 {
     (rate / UNIT).floor() * UNIT
 }
@@ -40,7 +40,7 @@ fn in_units(rate: f64) -> f64 {
 base::params! {
     /// The constants of Linux 6.12, gains as its 256ths.
     pub struct Params {
-        /// Pace and window in Startup, in estimated bandwidths and bandwidth-delay products; 2/ln 2 doubles the rate every round.
+        /// Pace and window in Startup, in bandwidths and bandwidth-delay products; 2/ln 2 doubles the rate every round.
         startup_gain: f64 = 2.886_718_75, "";
         /// Pace in Drain; about 1/startup_gain empties the queue in a round.
         drain_pacing_gain: f64 = 0.343_75, "";
@@ -135,7 +135,7 @@ pub struct Bbr1 {
     // Probing for the round-trip time.
     probe_rtt_done: Option<Time>,
     probe_rtt_round_done: bool,
-    /// Samples of segments sent at these counts of deliveries are from `ProbeRtt`: they count as limited by the application.
+    /// Samples of segments sent at these counts of deliveries are from `ProbeRtt`: they count as the application's.
     held_back: (u64, u64),
 }
 
@@ -146,10 +146,11 @@ impl Registered for Bbr1 {
         aliases: &["bbrv1", "TcpBbr"],
         title: "BBR, version 1",
         source: "Linux 6.12, tcp_bbr.c",
-        differs: "The first phase of a cycle is a hash of clock and deliveries, not a random number. Without a handshake the \
-                  first window is paced for a nominal millisecond. Segments that wait for their pace count as in flight, \
-                  a restart from idle is noticed at its first ACK, and no repair is taken back as needless. What Linux counts \
-                  in bytes takes segments of 1460. An ECN mark changes nothing, as in Linux.",
+        differs: "The first phase of a cycle is a hash of clock and deliveries, not a random number. Without a \
+                  handshake the first window is paced for a nominal millisecond. Segments that wait for their pace \
+                  count as in flight, a restart from idle is noticed at its first ACK, and no repair is taken back as \
+                  needless. What Linux counts in bytes takes segments of 1460. An ECN mark changes nothing, as in \
+                  Linux.",
     };
 }
 

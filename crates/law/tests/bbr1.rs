@@ -30,8 +30,8 @@ fn startup_doubles_the_rate_every_round_and_ends_three_rounds_after_the_pipe_is_
     let mut net = network(&Params::default(), 10_000.0, f64::INFINITY);
     net.run_until(5.0, |net| net.gauge("state") == Some(f64::from(DRAIN)));
     let bandwidth = |ms| net.seen.iter().rfind(|seen| seen.now <= Time::ZERO + Span::millis(ms)).unwrap().max_bw;
-    // From 50 segments per round on, when the first bursts are forgotten, to half the path's rate. Rounds take 100.1 ms, and
-    // the estimate lags by up to a round: between 1.9 and 2.15 times as much.
+    // From 50 segments per round on, when the first bursts are forgotten, to half the path's rate. Rounds take 100.1
+    // ms, and the estimate lags by up to a round: between 1.9 and 2.15 times as much.
     for ms in [500, 600, 700] {
         let growth = bandwidth(ms + 100) / bandwidth(ms);
         assert!((1.9..=2.15).contains(&growth), "{growth} at {ms}");
@@ -40,7 +40,8 @@ fn startup_doubles_the_rate_every_round_and_ends_three_rounds_after_the_pipe_is_
     let full = net.seen.iter().find(|seen| seen.max_bw >= 8000.0).unwrap().now;
     let rounds = (net.now - full).as_secs() / 0.1;
     assert!((3.0..=9.0).contains(&rounds), "{rounds}");
-    // The window is 2.887 bdp, three bursts of 28 (of 29,000 a second) and what ACKs came at once; one bdp is in the pipe.
+    // The window is 2.887 bdp, three bursts of 28 (of 29,000 a second) and what ACKs came at once; one bdp is in the
+    // pipe.
     let queue = net.seen.iter().fold(0.0f64, |most, seen| most.max(seen.queue)) / net.bdp();
     assert!((1.6..2.0).contains(&queue), "{queue}");
 }
@@ -86,8 +87,8 @@ fn the_cycle_is_five_quarters_three_quarters_and_six_round_trips_at_the_bandwidt
     for &(phase, from, to, queue) in full {
         let length = to - from;
         match phase {
-            // From 100 in flight to 134 (127 and six for bursts, even, and two more, less the burst that is still to leave) at
-            // 0.2375 of the pace, which is 24 a round trip.
+            // From 100 in flight to 134 (127 and six for bursts, even, and two more, less the burst that is still to
+            // leave) at 0.2375 of the pace, which is 24 a round trip.
             0 => {
                 assert!((0.12..0.16).contains(&length), "{length}");
                 assert!((30.0..36.0).contains(&queue), "{queue}");
@@ -118,8 +119,8 @@ fn probes_the_round_trip_time_every_ten_seconds_with_four_segments_for_200_ms() 
         assert!((10.0..10.01).contains(&(pair[1].1 - pair[0].2)), "{pair:?}");
     }
     assert!((net.gauge("min_rtt").unwrap() - 0.101).abs() < 1e-9);
-    // What is delivered meanwhile is not the path's rate. Ten rounds may pass then without a probe, and leave what was sent at
-    // 0.99 of it.
+    // What is delivered meanwhile is not the path's rate. Ten rounds may pass then without a probe, and leave what was
+    // sent at 0.99 of it.
     let least = net.seen.iter().filter(|s| s.now > at(3.0)).fold(f64::INFINITY, |least, s| least.min(s.max_bw));
     assert!(least > 985.0, "{least}");
 }
@@ -171,8 +172,9 @@ fn ten_times_the_bandwidth_is_found_by_one_probe() {
     net.run(3.0);
     net.rate = 10_000.0;
     net.run_until(20.0, |net| net.gauge("max_bw").unwrap() > 9800.0);
-    // A probe lasts until a quarter more is in flight, and 1 % below that pace it never is while all of it is delivered: the
-    // rate rises by 1.2375 a round, ln 10 / ln 1.2375 = 10.8 of them, after up to seven for the cycle to come round.
+    // A probe lasts until a quarter more is in flight, and 1 % below that pace it never is while all of it is
+    // delivered: the rate rises by 1.2375 a round, ln 10 / ln 1.2375 = 10.8 of them, after up to seven for the cycle to
+    // come round.
     assert!((1.0..2.0).contains(&(net.now - at(3.0)).as_secs()), "{:?}", net.now);
 }
 

@@ -347,10 +347,14 @@ fn the_form_of_a_file_may_be_stated_and_is_no_part_of_the_scenario() {
 
 #[test]
 fn bbr_is_refused_without_selective_acknowledgements() {
-    let text = "duration = \"10 s\"\n[[links]]\nname = \"l\"\nrate = \"1 Gbit/s\"\nbuffer = \"5 packets\"\n[[flows]]\n\
-                path = [\"l\"]\nrtt = \"100 ms\"\ncontrol = \"bbr\"\nrecovery = \"reno\"\n";
-    let message = "flows[0].recovery: bbr needs selective acknowledgements; use sack, prr or rack";
-    assert_eq!(read(text).unwrap_err().to_string(), message);
+    for law in ["bbr", "bbr1"] {
+        let text = format!(
+            "duration = \"10 s\"\n[[links]]\nname = \"l\"\nrate = \"1 Gbit/s\"\nbuffer = \"5 packets\"\n[[flows]]\n\
+             path = [\"l\"]\nrtt = \"100 ms\"\ncontrol = \"{law}\"\nrecovery = \"reno\"\n"
+        );
+        let message = format!("flows[0].recovery: {law} needs selective acknowledgements; use sack, prr or rack");
+        assert_eq!(read(&text).unwrap_err().to_string(), message);
+    }
 }
 
 #[test]

@@ -87,8 +87,8 @@ impl Bbr1 {
         if self.min_rtt == UNKNOWN { INIT_CWND } else { (gain * bw * self.min_rtt_secs).ceil() }
     }
 
-    /// Room for bursts, an even number because of delayed ACKs, and in the first phase two more: on a small path it would
-    /// not exceed the pipe otherwise.
+    /// Room for bursts, an even number because of delayed ACKs, and in the first phase two more: on a small path it
+    /// would not exceed the pipe otherwise.
     fn with_budget(&self, segments: f64) -> f64 {
         let needed = segments + BURSTS * self.quantum();
         let even = 2.0 * (needed / 2.0).ceil();

@@ -9,8 +9,8 @@ use crate::scrambled;
 const FIRST_PHASES: u64 = 7;
 
 impl Bbr1 {
-    /// The phase of the cycle ends: when its time is over, and as long as that takes when the probe has filled the pipe as
-    /// far as it wants, or met losses; earlier when the queue of the probe is gone.
+    /// The phase of the cycle ends: when its time is over, and as long as that takes when the probe has filled the pipe
+    /// as far as it wants, or met losses; earlier when the queue of the probe is gone.
     pub(super) fn update_phase(&mut self, sample: &Sample) {
         if self.mode != Mode::ProbeBw {
             return;
@@ -78,7 +78,8 @@ impl Bbr1 {
     }
 
     fn probe_rtt(&mut self, in_flight: f64) {
-        // Low rates of this time are not the path's: what leaves until all now in flight is acknowledged does not count.
+        // Low rates of this time are not the path's: what leaves until all now in flight is acknowledged does not
+        // count.
         if self.delivered > self.held_back.1 {
             self.held_back.0 = self.delivered;
         }

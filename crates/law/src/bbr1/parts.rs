@@ -1,7 +1,7 @@
 //! The filters and detectors of BBR version 1, one small type each.
 //!
-//! Source: Linux 6.12, `net/ipv4/tcp_bbr.c` (facts of it) and `lib/win_minmax.c`, which is K. Nichols' filter: the largest
-//! value of a window from three candidates.
+//! Source: Linux 6.12, `net/ipv4/tcp_bbr.c` (facts of it) and `lib/win_minmax.c`, which is K. Nichols' filter: the
+//! largest value of a window from three candidates.
 
 use super::{MSS, in_units};
 use base::{Span, Time};
@@ -50,7 +50,8 @@ impl MaxRate {
                 *best = [best[1], best[2], new];
             }
         } else if best[1].0 == best[0].0 && age > window / 4 {
-            // A quarter of the window without a second: the present one, so that there is one when the first is too old.
+            // A quarter of the window without a second: the present one, so that there is one when the first is too
+            // old.
             best[1..].fill(new);
         } else if best[2].0 == best[1].0 && age > window / 2 {
             best[2] = new;
@@ -106,7 +107,8 @@ impl Aggregation {
         }
     }
 
-    /// `acked` segments were acknowledged at `now` on a path taken to deliver `bw`; what is more than `cwnd` says nothing.
+    /// `acked` segments were acknowledged at `now` on a path taken to deliver `bw`; what is more than `cwnd` says
+    /// nothing.
     pub fn update(&mut self, now: Time, acked: f64, bw: f64, cwnd: f64) {
         let mut expected = (bw * now.since(self.since).as_secs()).floor();
         if self.acked <= expected || self.acked + acked >= AGGREGATION_LIMIT {
@@ -145,8 +147,8 @@ pub(super) struct Policing {
     pub is_probing_bw: bool,
 }
 
-/// A token bucket somewhere on the path lets a long-term rate pass and drops what is above it: two intervals in a row that
-/// begin and end with a loss, lose a fifth and deliver alike.
+/// A token bucket somewhere on the path lets a long-term rate pass and drops what is above it: two intervals in a row
+/// that begin and end with a loss, lose a fifth and deliver alike.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Policer {
     sampling: bool,

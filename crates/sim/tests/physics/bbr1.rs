@@ -1,5 +1,5 @@
-//! BBR version 1 alone on a link against the arithmetic of its cycle: the probe's queue to a packet, the mean queue, what
-//! probing for the round-trip time costs, and what other gains would give.
+//! BBR version 1 alone on a link against the arithmetic of its cycle: the probe's queue to a packet, the mean queue,
+//! what probing for the round-trip time costs, and what other gains would give.
 //!
 //! Source: the constants of Linux 6.12's `tcp_bbr.c`; the arithmetic is a fluid's, written here.
 
@@ -63,8 +63,8 @@ impl Link {
         self.inflight(up, self.burst(up)) + 2.0 - self.burst(up) - self.bdp().round()
     }
 
-    /// Mean queue of a cycle, which repeats: up to the peak in a round trip or more, down for a round trip or until three
-    /// bursts are left, and six round trips 1 % below the rate.
+    /// Mean queue of a cycle, which repeats: up to the peak in a round trip or more, down for a round trip or until
+    /// three bursts are left, and six round trips 1 % below the rate.
     fn mean(self, up: f64) -> f64 {
         let (bdp, peak) = (self.bdp(), self.peak(up));
         let (rise, fall, drain) = ((0.99 * up - 1.0) * bdp, (1.0 - 0.99 * 0.75) * bdp, 0.01 * bdp);
@@ -82,8 +82,8 @@ impl Link {
         mean
     }
 
-    /// Share of the time in which nothing but four segments per round trip is sent: until they alone are in flight, 200 ms, and
-    /// what is left of a round, half of one on average, every ten seconds.
+    /// Share of the time in which nothing but four segments per round trip is sent: until they alone are in flight, 200
+    /// ms, and what is left of a round, half of one on average, every ten seconds.
     fn probing(self) -> f64 {
         let seconds = 0.2 + 1.5 * self.rtt;
         seconds / (10.0 + seconds) * (1.0 - 4.0 / self.bdp())
@@ -98,7 +98,8 @@ fn alone_it_makes_the_queue_that_its_cycle_implies() {
         let (outcome, link) = (run("", mbit, rtt_ms, ""), Link::new(mbit, rtt_ms));
         let (found, name) = (&outcome.links[0], format!("{mbit} Mbit/s, {rtt_ms} ms"));
         assert_eq!(f64::from(found.backlog_max), link.peak(1.25), "{name}");
-        // 12 %: a fluid has no segments, one of which is a seventh of the smallest of these queues, and ProbeRTT ends in any phase.
+        // 12 %: a fluid has no segments, one of which is a seventh of the smallest of these queues, and ProbeRTT ends
+        // in any phase.
         let mean = (1.0 - link.probing()) * link.mean(1.25);
         assert!((found.backlog_mean / mean - 1.0).abs() < 0.12, "{name}: {} for {mean}", found.backlog_mean);
         // Besides probing, the 1 % of cruising once the queue is gone.
@@ -121,8 +122,9 @@ fn another_gain_would_show() {
         let (peak, _) = found(", up_pacing_gain = 1.1");
         assert_eq!(peak, link.peak(1.1), "{name}");
         assert!(peak < 0.7 * link.peak(1.25), "{name}: {peak}");
-        // What 1.5 adds in a round trip, 3/4 does not take away in one: it piles up to what the window allows, four times the
-        // mean and more. That is one bdp, bursts, and what ACKs came at once; half of one with a smaller window.
+        // What 1.5 adds in a round trip, 3/4 does not take away in one: it piles up to what the window allows, four
+        // times the mean and more. That is one bdp, bursts, and what ACKs came at once; half of one with a smaller
+        // window.
         let (peak, mean) = found(", up_pacing_gain = 1.5");
         let bursts = peak - link.bdp();
         assert!((0.0..8.0 + 4.0 * link.burst(1.5)).contains(&bursts), "{name}: {peak}");
@@ -134,8 +136,8 @@ fn another_gain_would_show() {
 
 #[test]
 fn several_keep_a_bdp_waiting_which_the_window_s_gain_allows() {
-    // Each takes the largest of its shares of ten rounds for its own: together they send faster than the link, until windows
-    // of cwnd_gain bdp stop them.
+    // Each takes the largest of its shares of ten rounds for its own: together they send faster than the link, until
+    // windows of cwnd_gain bdp stop them.
     let queue = |gain: f64| {
         let outcome =
             run(&format!(", cwnd_gain = {gain}"), 100.0, 40.0, "count = 5\nstart = { from = \"0 s\", to = \"2 s\" }");
