@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import math
+import os
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,7 @@ from elephan.accuracy.survey import (
     measure,
     rows,
 )
-from elephan.accuracy.table import Row, number
+from elephan.accuracy.table import Row, number, read
 from elephan.plots import accuracy as pictures
 from elephan.scenario import Scenario
 from elephan.theory import response, synchronised
@@ -302,3 +303,12 @@ def test_a_map_that_cannot_be_is_refused(elephan: Command, words: tuple[str, ...
     done = elephan("model", *words)
     assert done.code == 2
     assert why in done.err
+
+
+def test_a_table_that_was_rewritten_is_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("a,b\n1,2\n", encoding="utf-8")
+    assert read(path) == ({"a": "1", "b": "2"},)
+    path.write_text("a,b\n1,3\n", encoding="utf-8")
+    os.utime(path, ns=(1, 1))
+    assert read(path) == ({"a": "1", "b": "3"},)
