@@ -32,6 +32,10 @@ def test_utilization_and_period_are_the_kernels(cell: str) -> None:
     law, way, flows, buffer = cell.split(", ")
     ours, real = simulated(LAWS[law], way, flows, buffer), MEASURED[cell]
     assert abs(ours["utilization"] - real["utilization"]) < 0.01
+    if law == "bbr" and ours["loss_ratio"] == 0:
+        # Nothing is lost that would make a period: what Linux lost in a minute are a few packets.
+        assert real["loss_ratio"] < 1e-4
+        return
     assert abs(ours["period_s"] / real["period_s"] - 1) < PERIOD[law]
     # Of an unpaced flow also the loss, and that tells a null from it: the wrong law is far off.
     if way == "unpaced":
