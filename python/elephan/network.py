@@ -26,7 +26,7 @@ DROP_TAIL = "drop-tail"
 BULK = "bulk"
 """Traffic that always has something to send."""
 
-SORTS = ("transfer", "session", "datagrams")
+SORTS = ("transfer", "application", "session", "datagrams")
 """Sorts of traffic, those first that count where there are several."""
 
 ANY_PACKET = 1000.0
@@ -323,7 +323,8 @@ class Network:
         return tuple(group for group in self.groups if link in group.path)
 
     def counted(self, link: int | None = None) -> tuple[bool, ...]:
-        """Return which groups' flows count for fairness: those of TCP that stay, else sessions, or else all.
+        """Return which groups' flows count for fairness: those of TCP that stay, else applications, else sessions, or
+        else all.
 
         Parameters
         ----------
@@ -462,7 +463,7 @@ def _group(
 def _offered_bps(links: Sequence[Mapping[str, Any]], fact: Mapping[str, Any], form: Mapping[str, Any]) -> float:
     """What a group asks for whatever the network does [bit/s]."""
     traffic = form["traffic"]
-    if fact["law"] is None:
+    if fact["offered_bps"] is not None or fact["law"] is None:
         return float(fact["flows"] * (fact["offered_bps"] or 0.0))
     if traffic["kind"] != "elastic":
         return 0.0

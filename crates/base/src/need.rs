@@ -30,6 +30,8 @@ pub enum Need {
     XcpFlows,
     /// Of a group: its law is one that leaves the opening of the window to a slow start.
     SlowStart,
+    /// Of a group: its traffic is an application that writes to one connection now and then.
+    Writes,
 }
 
 impl Need {
@@ -47,6 +49,7 @@ impl Need {
             Self::XcpRouter => ("xcp-router", "", ""),
             Self::XcpFlows => ("xcp-flows", "", ""),
             Self::SlowStart => ("slow-start", "", ""),
+            Self::Writes => ("writes", "", ""),
         }
     }
 }
@@ -64,6 +67,7 @@ impl fmt::Display for Need {
             Self::XcpRouter => f.write_str("a link on the path with the queue xcp"),
             Self::XcpFlows => f.write_str("flows under the law xcp across the link"),
             Self::SlowStart => f.write_str("a law that has a slow start"),
+            Self::Writes => f.write_str("traffic that writes to one connection now and then"),
         }
     }
 }

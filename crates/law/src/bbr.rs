@@ -12,7 +12,7 @@ mod machine;
 mod model;
 mod parts;
 
-use crate::{AckSample, CongestionControl, CongestionEvent, Controller, Delivery, Lost, Needs, Signal};
+use crate::{AckSample, CongestionControl, CongestionEvent, Controller, Delivery, Lost, Needs, Restart, Signal};
 use base::{Card, ParamError, Registered, Span, Time};
 use model::inflight_at_loss;
 use parts::{Aggregation, CwndUse, FullPipe, MaxRate};
@@ -248,6 +248,13 @@ impl CongestionControl for Bbr {
         self.bw = self.max_rate.get().min(self.bw_shortterm);
         self.set_pacing_rate();
         self.set_cwnd(delivery.newly_delivered);
+    }
+
+    /// `HandleRestartFromIdle`.
+    fn on_restart(&mut self, restart: &Restart) {
+        if restart.idle > Span::ZERO {
+            self.restart_from_idle(restart.now);
+        }
     }
 
     /// `HandleLostPacket`.

@@ -4,15 +4,14 @@
 //! Source: Linux 6.12, `net/ipv4/tcp_bbr.c` (facts of it; the text is our own); N. Cardwell et al., BBR:
 //! Congestion-based congestion control, ACM Queue 14 (5), 2016.
 //! Differs from Linux: the first phase of a cycle is a hash of clock and deliveries; without a handshake the first
-//! window is paced for a nominal millisecond; segments that wait for their pace count as in flight; a restart from idle
-//! is noticed at its first ACK; no repair is taken back as needless; what Linux counts in bytes takes segments of 1460;
-//! times are no ticks. Selective acknowledgements are taken for granted.
+//! window is paced for a nominal millisecond; segments that wait for their pace count as in flight; no repair is
+//! taken back as needless; what Linux counts in bytes takes segments of 1460; times are no ticks. Selective acknowledgements are taken for granted.
 
 mod model;
 mod modes;
 mod parts;
 
-use crate::{AckSample, CongestionControl, CongestionEvent, Controller, Delivery, Lost, Needs, Signal};
+use crate::{AckSample, CongestionControl, CongestionEvent, Controller, Delivery, Lost, Needs, Restart, Signal};
 use base::{Card, ParamError, Registered, Span, Time};
 use parts::{Aggregation, FullPipe, MaxRate, Policer};
 
@@ -137,6 +136,8 @@ pub struct Bbr1 {
     probe_rtt_round_done: bool,
     /// Samples of segments sent at these counts of deliveries are from `ProbeRtt`: they count as the application's.
     held_back: (u64, u64),
+    /// Whether something was sent after a pause, and nothing has arrived since.
+    restarted: bool,
 }
 
 impl Registered for Bbr1 {
@@ -148,8 +149,7 @@ impl Registered for Bbr1 {
         source: "Linux 6.12, tcp_bbr.c",
         differs: "The first phase of a cycle is a hash of clock and deliveries, not a random number. Without a \
                   handshake the first window is paced for a nominal millisecond. Segments that wait for their pace \
-                  count as in flight, a restart from idle is noticed at its first ACK, and no repair is taken back as \
-                  needless. What Linux counts in bytes takes segments of 1460. An ECN mark changes nothing, as in \
+                  count as in flight, and no repair is taken back as needless. What Linux counts in bytes takes segments of 1460. An ECN mark changes nothing, as in \
                   Linux.",
     };
 }
@@ -198,12 +198,14 @@ impl CongestionControl for Bbr1 {
             app_limited: delivery.app_limited || self.was_held_back(delivery.prior_delivered),
         };
         // An empty network and an application that was behind: what was sent since began from idle.
-        let idle_restart = self.in_flight <= 0.0 && self.delivered > 0 && sample.app_limited;
+        let restarted = self.restarted;
+        let idle_restart = restarted || (self.in_flight <= 0.0 && self.delivered > 0 && sample.app_limited);
         (self.now, self.delivered, self.in_flight) = (delivery.now, delivery.delivered, delivery.in_flight);
         if delivery.newly_delivered > 0.0 {
             self.delivered_at = delivery.now;
+            self.restarted = false;
         }
-        if idle_restart {
+        if idle_restart && !restarted {
             self.aggregation.restart();
             if self.mode == Mode::ProbeRtt {
                 self.check_probe_rtt_done();
@@ -222,6 +224,12 @@ impl CongestionControl for Bbr1 {
         let is_idle = self.mode == Mode::ProbeBw && self.in_flight <= 0.0;
         self.set_pacing_rate(if is_idle { 1.0 } else { self.pacing_gain });
         self.set_cwnd(&sample);
+    }
+
+    fn on_restart(&mut self, restart: &Restart) {
+        if restart.idle > Span::ZERO {
+            self.restart_from_idle(restart.now);
+        }
     }
 
     fn on_lost(&mut self, lost: &Lost) {
@@ -332,6 +340,7 @@ impl Bbr1 {
             probe_rtt_done: None,
             probe_rtt_round_done: false,
             held_back: (u64::MAX, 0),
+            restarted: false,
             p,
         };
         bbr.begin_pace(NOMINAL_RTT);

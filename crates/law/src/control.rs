@@ -1,7 +1,7 @@
 //! What the transport drives, and what it is made of: a window law and a slow start. Each trait is declared together with its
 //! dispatch over the laws of the registry.
 
-use crate::{AckSample, CongestionEvent, Delivery, Lost, Needs};
+use crate::{AckSample, CongestionEvent, Delivery, Lost, Needs, Restart};
 use base::{Header, Span, Time};
 
 /// A stretch of acknowledgements that all do the same: each adds `gain` to the window as long as the result stays below
@@ -47,6 +47,9 @@ base::dispatched! {
         fn on_recovered(&mut self) {}
         /// A loss or mark; the window is cut.
         fn on_congestion(&mut self, event: &CongestionEvent);
+        /// The application has data again after a pause, before any of it leaves, or left the window unused for long: the
+        /// transport says how far it validates the window. A control that rules its own window takes only the pause.
+        fn on_restart(&mut self, _restart: &Restart) {}
         /// The window becomes one segment, the threshold stays (Tahoe after its fast retransmit).
         fn collapse(&mut self);
         /// Congestion window, in segments.
@@ -123,6 +126,9 @@ base::dispatched! {
             self.on_sample(ack);
             if ack.cwnd_limited { self.avoid(cwnd, ack) } else { cwnd }
         }
+
+        /// Nothing left for `idle` until `now`, because the application had nothing to send: for laws that follow the clock.
+        fn on_idle(&mut self, _now: Time, _idle: Span) {}
 
         /// The window kept after a congestion event; becomes ssthresh.
         fn backoff(&mut self, cwnd: f64, event: &CongestionEvent) -> f64;
@@ -211,6 +217,9 @@ mod tests {
         fn on_congestion(&mut self, _event: &CongestionEvent) {
             self.note("on_congestion", ());
         }
+        fn on_restart(&mut self, _restart: &Restart) {
+            self.note("on_restart", ());
+        }
         fn collapse(&mut self) {
             self.note("collapse", ());
         }
@@ -261,6 +270,9 @@ mod tests {
         }
         fn on_avoidance_ack(&mut self, _cwnd: f64, _ack: &AckSample) -> f64 {
             self.note("on_avoidance_ack", 13.0)
+        }
+        fn on_idle(&mut self, _now: Time, _idle: Span) {
+            self.note("on_idle", ());
         }
         fn backoff(&mut self, _cwnd: f64, _event: &CongestionEvent) -> f64 {
             self.note("backoff", 14.0)
@@ -354,6 +366,7 @@ mod tests {
         any.on_feedback(1.0, true);
         any.on_recovered();
         any.on_congestion(&loss());
+        any.on_restart(&Restart { now, idle: Span::ZERO, cwnd: 1.0, ssthresh: None });
         any.collapse();
         any.advance(STEP, 1);
         any.on_rtt_samples(std::iter::empty());
@@ -368,6 +381,7 @@ mod tests {
     fn every_method_of_a_window_law_arrives_through_the_enum() {
         let mut any = AnyWindowLaw::from(Noting::default());
         any.on_sample(&ack());
+        any.on_idle(Time::ZERO, Span::ZERO);
         any.on_rtt_samples(std::iter::empty());
         assert_eq!((any.needs(), any.per_rtt(1.0), any.step()), (NEEDS, Some(11.0), Some(STEP)));
         let answers = [any.avoid(1.0, &ack()), any.on_avoidance_ack(1.0, &ack()), any.backoff(1.0, &loss())];

@@ -11,7 +11,7 @@ pub mod linux;
 
 use crate::{AckSample, CongestionEvent, Law, Signal, WindowLaw};
 use base::param::ParamType;
-use base::{Card, ParamError, Registered, Time, Value};
+use base::{Card, ParamError, Registered, Span, Time, Value};
 
 /// Whose CUBIC it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -132,6 +132,14 @@ impl WindowLaw for Cubic {
         self.last_ack = ack.now;
     }
 
+    fn on_idle(&mut self, now: Time, _idle: Span) {
+        // Nor does this: no ACK has come since the last.
+        if self.epoch != Time::NEVER {
+            self.epoch += now.since(self.last_ack);
+        }
+        self.last_ack = now;
+    }
+
     fn avoid(&mut self, cwnd: f64, ack: &AckSample) -> f64 {
         if self.epoch == Time::NEVER {
             self.begin(cwnd, ack.now);
@@ -186,7 +194,6 @@ impl Cubic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::Span;
 
     const RTT: Span = Span::millis(100);
 
@@ -252,6 +259,20 @@ mod tests {
             // ACK of delay costs less.
             assert!((cwnd - (0.4 * x * x * x + 1000.0)).abs() < 0.15, "{cwnd} after {s} s");
         }
+    }
+
+    #[test]
+    fn a_pause_of_the_application_does_not_count() {
+        // RFC 9438, Section 5.8: half a minute without data, after which the function would be at 0.4 (32 - 9.1)³ = 4800.
+        let (mut law, mut idle) = (after_loss(), after_loss());
+        let (cwnd, paused) = (run(&mut law, 700.0, 0.0, 2.0), run(&mut idle, 700.0, 0.0, 2.0));
+        idle.on_idle(at(32.0), Span::secs(30));
+        let (cwnd, paused) = (run(&mut law, cwnd, 2.0, 1.0), run(&mut idle, paused, 32.0, 1.0));
+        // What the last ACK before the pause came late by is at most one ACK's.
+        assert!((cwnd - paused).abs() < 0.02, "{cwnd} and {paused}");
+        let mut deaf = after_loss();
+        let deaf = run(&mut deaf, 700.0, 0.0, 2.0).max(run(&mut deaf, 700.0, 32.0, 1.0));
+        assert!(deaf > 1500.0, "a law that is not told: {deaf}");
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub use base::Entry;
 pub use control::{CongestionControl, Opening, SlowStart, Step, WindowLaw};
 pub use knots::Knots;
 pub use registry::{AnyController, AnyLaw, Control, Controller, Law};
-pub use sample::{AckSample, CongestionEvent, Delivery, Lost, Needs, Signal};
+pub use sample::{AckSample, CongestionEvent, Delivery, Lost, Needs, Restart, Signal};
 pub use start::{AnyStart, STARTS, Start, StartSpec};
 pub use windowed::Windowed;
 

@@ -32,6 +32,19 @@ impl Needs {
     }
 }
 
+/// What the transport says of a window that was not used.
+#[derive(Clone, Copy, Debug)]
+pub struct Restart {
+    /// When.
+    pub now: Time,
+    /// How long ago a segment left, if nothing is in the network; zero if something is.
+    pub idle: Span,
+    /// The window is no larger from now on; infinite to keep it.
+    pub cwnd: f64,
+    /// The slow-start threshold from now on; `None` to keep it.
+    pub ssthresh: Option<f64>,
+}
+
 /// What one acknowledgement of new data reported.
 #[derive(Clone, Copy, Debug)]
 pub struct AckSample {

@@ -4,8 +4,8 @@
 //! timeout), RFC 3465 (growth counts acknowledged segments, in slow start so many per ACK at most).
 
 use crate::{
-    AckSample, CongestionControl, CongestionEvent, GRID_LIMIT, MIN_SSTHRESH, Needs, Opening, Signal, SlowStart, Step,
-    WindowLaw, on_grid,
+    AckSample, CongestionControl, CongestionEvent, GRID_LIMIT, MIN_SSTHRESH, Needs, Opening, Restart, Signal,
+    SlowStart, Step, WindowLaw, on_grid,
 };
 use base::{Span, Time};
 
@@ -125,6 +125,22 @@ impl<L: WindowLaw, S: SlowStart> CongestionControl for Windowed<L, S> {
         self.ssthresh = on_grid(self.law.backoff(self.cwnd, event).max(MIN_SSTHRESH));
         self.cwnd = if event.signal == Signal::Timeout { 1.0 } else { self.ssthresh };
         self.start.restart();
+        self.refresh();
+    }
+
+    fn on_restart(&mut self, restart: &Restart) {
+        if restart.idle > Span::ZERO {
+            self.law.on_idle(restart.now, restart.idle);
+        }
+        if let Some(ssthresh) = restart.ssthresh {
+            self.ssthresh = on_grid(ssthresh.max(MIN_SSTHRESH));
+        }
+        if restart.cwnd < self.cwnd {
+            self.cwnd = on_grid(restart.cwnd.max(1.0));
+            if self.in_slow_start() {
+                self.start.restart();
+            }
+        }
         self.refresh();
     }
 

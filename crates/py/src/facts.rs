@@ -20,7 +20,7 @@ pub fn describe(scenario: &Scenario) -> Value {
                 "recovery": is_tcp.then(|| group.recovery.name()),
                 "traffic": group.traffic.card().name,
                 "sort": group.traffic.sort().name(),
-                "offered_bps": group.traffic.rate().map(|rate| rate.0),
+                "offered_bps": group.offered_bps(),
                 "flows": group.count,
                 "packet_bytes": group.packet.0,
                 "access_rate_bps": group.access.rate.as_ref().map(|rate| rate.mean().0),

@@ -5,6 +5,7 @@ use base::{Flags, Need};
 use law::CongestionControl;
 use scenario::{Group, Scenario};
 use serde_json::{Value, json};
+use traffic::Sort;
 
 /// The kinds of needs that each link and each group finds met, in the scenario's order.
 pub fn met(scenario: &Scenario) -> Value {
@@ -45,6 +46,7 @@ struct Met {
     marking: Vec<usize>,
     is_answered: bool,
     slow_start: bool,
+    writes: bool,
 }
 
 impl Met {
@@ -61,6 +63,7 @@ impl Met {
             marking: path.clone().filter(|&link| gives(link, Need::Marks)).collect(),
             is_answered: path.clone().any(|link| gives(link, Need::XcpRouter)),
             slow_start: matches!(built, Some(law::Control::Window(_))),
+            writes: group.traffic.sort() == Sort::Application,
         }
     }
 
@@ -69,6 +72,7 @@ impl Met {
             (Need::Marks, !self.marking.is_empty()),
             (Need::XcpRouter, self.is_answered),
             (Need::SlowStart, self.slow_start),
+            (Need::Writes, self.writes),
         ])
     }
 }

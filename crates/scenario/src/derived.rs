@@ -60,6 +60,16 @@ impl Group {
         Site { packet: self.packet, mss: self.mss(), capacity, index, flows: self.count, start }
     }
 
+    /// Wire bits that one of its flows offers in a second in the mean, whatever the network does: datagrams, and applications
+    /// that write at a rate of their own.
+    #[must_use]
+    pub fn offered_bps(&self) -> Option<f64> {
+        let datagrams = self.traffic.rate().map(|rate| rate.0 as f64);
+        let written =
+            || self.traffic.written_per_second(self.mss()).map(|segments| 8.0 * segments * self.packet.0 as f64);
+        datagrams.or_else(written)
+    }
+
     /// The longest propagation of all links on the round trip, and before the first; no base RTT of the group is shorter.
     #[must_use]
     pub fn propagation<B>(&self, scenario: &Scenario<B>) -> Span {

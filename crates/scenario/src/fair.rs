@@ -13,8 +13,8 @@ pub struct Fair {
     pub rates: Vec<f64>,
     /// By group: links that its data crosses.
     pub paths: Vec<Vec<usize>>,
-    /// By group: what one of its flows can use at most, in bit/s; infinite for no limit. Sessions come and go: beside flows
-    /// that stay they have no share of their own.
+    /// By group: what one of its flows can use at most, in bit/s; infinite for no limit. Sessions, and applications that
+    /// name no rate, come and go: beside flows that stay they have no share of their own.
     pub caps: Vec<f64>,
 }
 
@@ -30,9 +30,14 @@ impl Scenario {
         for group in &self.groups {
             let mut path: Vec<usize> = group.path.iter().map(|hop| hop.link).collect();
             let access = group.access.rate.as_ref().map(|rate| rate.mean().0 as f64);
-            let offered = group.traffic.rate().map(|rate| rate.0 as f64);
+            let offered = group.offered_bps();
             let mut cap = access.unwrap_or(f64::INFINITY).min(offered.unwrap_or(f64::INFINITY));
-            if stays && group.traffic.sort() == Sort::Session {
+            let comes_and_goes = match group.traffic.sort() {
+                Sort::Session => true,
+                Sort::Application => offered.is_none(),
+                Sort::Transfer | Sort::Datagrams => false,
+            };
+            if stays && comes_and_goes {
                 cap = 0.0;
             }
             for hop in group.path.iter().filter(|hop| self.links[hop.link].count > 1) {

@@ -24,7 +24,7 @@ pub(crate) fn check(place: &str, group: &Group, scenario: &Scenario) -> Result<(
 
 /// No flow of `group` has more segments sent and not acknowledged. Infinite, if nothing says how many.
 fn most(group: &Group, scenario: &Scenario) -> f64 {
-    if group.traffic.sort() != Sort::Transfer {
+    if !matches!(group.traffic.sort(), Sort::Transfer | Sort::Application) {
         // Datagrams are not acknowledged, and transfers of sessions are of 10^9 segments at most.
         return 0.0;
     }

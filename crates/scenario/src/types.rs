@@ -8,7 +8,7 @@ use crate::table::{self, Defs, KeyType, example};
 use base::keys::Range;
 use base::{Bytes, Key, Quantity, Rate, Span};
 use serde_json::{Value as Json, json};
-use transport::{Burst, Coalescing, Device, Ecn, Pacing, PacingFactors};
+use transport::{Burst, Coalescing, Device, Ecn, Pacing, PacingFactors, WindowValidation};
 
 impl KeyType for String {
     fn read(node: &Node, key: &Key) -> Result<Self, ScenarioError> {
@@ -215,6 +215,7 @@ pub(crate) use words;
 
 words! {
     Ecn, "on", true On, false Off;
+    WindowValidation, "linux";
 }
 
 /// What `pacing` may be, as messages say it.

@@ -17,8 +17,8 @@ use scenario::{
     Scenario, Start, Stop, Values, from_canonical, read,
 };
 use traffic::on_off::Law;
-use traffic::{PacketSize, TrafficSpec};
-use transport::{Burst, Coalescing, Device, Ecn, Options, Pacing, PacingFactors, Recovery};
+use traffic::{PacketSize, TimeLaw, TrafficSpec};
+use transport::{Burst, Coalescing, Device, Ecn, Options, Pacing, PacingFactors, Recovery, WindowValidation};
 
 const FULL: &str = r#"title = "A test"
 duration = "20 s"
@@ -307,7 +307,8 @@ fn options() -> impl Strategy<Value = Options> {
         (2..=65_536u32).prop_map(|max_segments| Burst::Linux(Device { max_segments })),
     ];
     let merged = (2..=65_536u32, timer()).prop_map(|(segments, wait)| Coalescing { segments, wait });
-    let offload = (burst, prop::option::of(merged), prop::option::of(1..=1000u32));
+    let validation = prop::sample::select(WindowValidation::ALL.map(|row| row.0).to_vec());
+    let offload = (burst, prop::option::of(merged), prop::option::of(1..=1000u32), validation);
     (times, counts, (any::<bool>(), prop::sample::select(Ecn::ALL.map(|row| row.0).to_vec()), pacing), offload)
         .prop_map(
             #[expect(clippy::needless_update, reason = "a new key needs no line here")]
@@ -326,9 +327,29 @@ fn options() -> impl Strategy<Value = Options> {
                 burst: offload.0,
                 receive_offload: offload.1,
                 abc_limit: offload.2,
+                window_validation: offload.3,
                 ..Options::default()
             },
         )
+}
+
+fn applications() -> impl Strategy<Value = TrafficSpec> {
+    let times = || spans(Span::micros(1), Span::secs(99));
+    let bytes = || (1..1u64 << 20).prop_map(Bytes);
+    prop_oneof![
+        (times(), times(), 1.05..9.0).prop_map(|(on, off, shape)| {
+            let law = if shape < 5.0 { TimeLaw::Pareto } else { TimeLaw::Exponential };
+            TrafficSpec::PausingBulk(traffic::pausing_bulk::Params { on, off, law, shape })
+        }),
+        (bytes(), times()).prop_map(|(size, every)| TrafficSpec::Video(traffic::video::Params {
+            size,
+            every,
+            ..Default::default()
+        })),
+        (bytes(), times()).prop_map(|(size, think)| {
+            TrafficSpec::RequestResponse(traffic::request_response::Params { size, think, ..Default::default() })
+        }),
+    ]
 }
 
 /// One place each, as a group may have as many flows as a scenario.
@@ -388,6 +409,7 @@ fn groups(links: &[Link]) -> impl Strategy<Value = Group> + use<> {
             TrafficSpec::OnOff(traffic::on_off::Params { rate, on, off, law, shape, size })
         }),
         sessions(),
+        applications(),
     ];
     let recovery = prop::sample::select(Recovery::ALL.map(|row| row.0).to_vec());
     ((1..1_000u32, path, rtts(), access), (laws(), recovery, 41..=65_535u64, life()), (traffic, options())).prop_map(

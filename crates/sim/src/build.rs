@@ -7,6 +7,7 @@ use crate::places::SessionPlaces;
 use crate::plan::{
     FlowControl, FlowPlan, FlowSender, Identity, Marks, Network, Party, SendJitter, SessionPlan, SourcePlan, TcpPlan,
 };
+use crate::writes::FlowWrites;
 use crate::{BuildError, sizes};
 use base::{PacketNumber, Span, Stream, Time};
 use law::CongestionControl;
@@ -97,11 +98,19 @@ impl Builder<'_> {
             traced: place == 0 && scenario.record.trace.contains(&(g, i)),
         };
         let offer = group.traffic.offer(&group.site(scenario, i, start), || stream("traffic"));
-        let mut finite = None;
+        let (mut finite, mut writes) = (None, false);
         match offer.expect("checked when the scenario was read") {
             Offer::Segments(segments) => {
                 finite = segments;
                 let plan = tcp(group, party(0, start, stop), first, segments.unwrap_or(NO_END));
+                network.flows.push(FlowPlan::Tcp(Box::new(plan)));
+            }
+            Offer::Writes(application) => {
+                let own = FlowWrites::new(application, stop);
+                writes = own.has_transfers();
+                let mut plan = tcp(group, party(0, start, stop), first, 0);
+                (plan.sender, plan.receiver) = (plan.sender.expecting_writes(&group.tcp), plan.receiver.until(NO_END));
+                (plan.data_end, plan.writes) = (NO_END, Some(Box::new(own)));
                 network.flows.push(FlowPlan::Tcp(Box::new(plan)));
             }
             Offer::Session(session) => {
@@ -133,6 +142,7 @@ impl Builder<'_> {
             one_way_latency,
             bottleneck_tx_time,
             session: group.traffic.sort() == Sort::Session,
+            writes,
             finite,
         });
     }
@@ -166,6 +176,7 @@ fn tcp(group: &Group, party: Party, first: u64, segments: u64) -> TcpPlan {
         party,
         data_end,
         template: None,
+        writes: None,
         sender,
         receiver: if needs.marks { receiver.echoing_every_mark() } else { receiver },
         ect: group.tcp.ecn.flags(needs.marks),

@@ -21,6 +21,7 @@ mod results;
 mod sizes;
 mod transfers;
 mod window;
+mod writes;
 
 // What callers of `simulate` need: how to read a scenario, and the types that outcomes are made of.
 pub use base::{Cause, RunMonitor, Span, Time};

@@ -3,6 +3,7 @@
 //! Both engines are given this, and nothing else; `build` makes it.
 
 use crate::places::SessionPlaces;
+use crate::writes::FlowWrites;
 use base::{Bytes, Flags, PacketNumber, Rate, Span, Stream, Time};
 use law::Control;
 use queue::{AnyQueue, Limit};
@@ -10,7 +11,7 @@ use scenario::{HEADER, Loss};
 use std::ops::Range;
 use std::sync::Arc;
 use traffic::{AnySource, PacketSizes};
-use transport::{Receiver, Sender};
+use transport::{Receiver, Sender, Wire};
 
 /// The congestion control of every TCP flow: here, and where `build` makes one, is the list of laws fixed for the engines.
 /// Nothing else in this crate asks of it more than the traits of `law`.
@@ -115,6 +116,8 @@ pub struct Identity {
     pub bottleneck_tx_time: Span,
     /// Whether it is a session.
     pub session: bool,
+    /// Whether it writes transfers to one connection.
+    pub writes: bool,
     /// Its segments, if it is one transfer with an end.
     pub finite: Option<u64>,
 }
@@ -151,6 +154,8 @@ pub struct TcpPlan {
     pub data_end: u64,
     /// Of a place: the sender with which each transfer begins.
     pub template: Option<Arc<FlowSender>>,
+    /// Of an application that writes now and then: what it has written.
+    pub writes: Option<Box<FlowWrites>>,
     pub sender: FlowSender,
     pub receiver: Receiver,
     /// Flags of its data: whether it can be marked.
@@ -205,6 +210,34 @@ pub struct Party {
 }
 
 impl TcpPlan {
+    /// The flow starts, or its application does what is due. Returns when that is to do something again, as far as is known.
+    pub fn start(&mut self, now: Time, wire: &mut impl Wire) -> Time {
+        if let Some(writes) = &mut self.writes {
+            // It may have been said twice when, and be done.
+            if writes.due() != now {
+                return Time::NEVER;
+            }
+            writes.write(now, &mut self.sender, &mut self.receiver, wire);
+            return writes.due();
+        }
+        self.sender.start(now, wire);
+        Time::NEVER
+    }
+
+    /// An ACK has arrived. Returns when an application that waited for it is to do something, if there is one.
+    pub fn acknowledged(&mut self, now: Time) -> Option<Time> {
+        let writes = self.writes.as_mut()?;
+        writes.acknowledged(now, &self.sender).then(|| writes.due())
+    }
+
+    /// The receiver has got something at `at`: an application's writes may be complete with it.
+    #[inline]
+    pub fn delivered(&mut self, at: Time) {
+        if let Some(writes) = &mut self.writes {
+            writes.delivered(at, &mut self.receiver);
+        }
+    }
+
     /// Another transfer of a session: its segments are numbered on.
     pub fn open(&mut self, segments: u64) {
         if let Some(template) = &self.template {
@@ -238,6 +271,14 @@ impl FlowPlan {
     /// Whether it carries one transfer after the other.
     pub fn is_place(&self) -> bool {
         matches!(self, Self::Tcp(plan) if plan.template.is_some())
+    }
+
+    /// What its application has written, if it has one that writes now and then.
+    pub fn into_writes(self) -> Option<Box<FlowWrites>> {
+        match self {
+            Self::Tcp(plan) => plan.writes,
+            Self::Datagrams(_) => None,
+        }
     }
 
     /// How large its data packets are, if not all alike.

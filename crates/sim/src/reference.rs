@@ -12,7 +12,7 @@ mod sessions;
 use crate::hash::Rolling;
 use crate::ledger::Ledger;
 use crate::meter::{FlowMeter, LinkSpan, LinkTotals, Tally, link_outcome};
-use crate::plan::{FlowPlan, FlowSender, Identity, InjectedLoss, Marks, Network, SendJitter, SessionPlan};
+use crate::plan::{FlowPlan, FlowSender, Identity, InjectedLoss, Marks, Network, SendJitter, SessionPlan, TcpPlan};
 use crate::probe::{LinkSnapshot, Probe};
 use crate::results::{FinalTally, outcomes};
 use crate::transfers::TransferMeter;
@@ -244,6 +244,7 @@ impl Engine {
                 if tcp.receiver.deadline() == now {
                     let ack = tcp.receiver.on_timer(now);
                     ends.meter.delivered(now, &tcp.receiver, tcp.data_end);
+                    tcp.delivered(now);
                     self.acknowledge(now, f, ack);
                 }
             }
@@ -255,6 +256,9 @@ impl Engine {
                 }
                 self.trace(now, f, false);
                 self.close(now, f);
+                if let Some(due) = self.endpoints[f].tcp().acknowledged(now) {
+                    self.start_at(due, f);
+                }
             }
             Event::Timer(f) => {
                 let sender = &self.endpoints[f].tcp().sender;
@@ -267,7 +271,11 @@ impl Engine {
                 }
             }
             Event::Open(s) => self.open(now, s),
-            Event::Start(f) => self.with_sender(now, f, |sender, out| sender.start(now, out)),
+            Event::Start(f) => {
+                let mut due = Time::NEVER;
+                self.with_tcp(now, f, |tcp, out| due = tcp.start(now, out));
+                self.start_at(due, f);
+            }
             Event::Stop(f) => self.endpoints[f].tcp().sender.stop(),
             Event::Emit(f) => {
                 let ends = &mut self.endpoints[f];
@@ -283,8 +291,19 @@ impl Engine {
 
     /// Calls the sender, sends what it hands over, and keeps its timer in the heap.
     fn with_sender(&mut self, now: Time, f: usize, call: impl FnOnce(&mut FlowSender, &mut Outbox)) {
+        self.with_tcp(now, f, |tcp, out| call(&mut tcp.sender, out));
+    }
+
+    /// The flow, or its application, is to do something at `due`, which may be never.
+    fn start_at(&mut self, due: Time, f: usize) {
+        if due != Time::NEVER {
+            self.push(due, Phase::Start, f as u32, Event::Start(f));
+        }
+    }
+
+    fn with_tcp(&mut self, now: Time, f: usize, call: impl FnOnce(&mut TcpPlan, &mut Outbox)) {
         let mut out = Outbox::default();
-        call(&mut self.endpoints[f].tcp().sender, &mut out);
+        call(self.endpoints[f].tcp(), &mut out);
         for (seq, flags, header) in out.0 {
             self.send(now, f, seq, flags, header);
         }
@@ -336,6 +355,7 @@ impl Engine {
         tcp.receiver.on_header(seq, &packet.header.times(1.0 / tcp.party.packet as f32));
         let ack = tcp.receiver.on_segment(now, seq, packet.flags);
         ends.meter.delivered(now, &tcp.receiver, tcp.data_end);
+        tcp.delivered(now);
         self.acknowledge(now, f, ack);
     }
 
@@ -520,7 +540,8 @@ impl Engine {
             in_flight += ends.access.waiting.len() as u64 + u64::from(ends.access.serving.is_some());
             let (counters, delivered) = ends.counters();
             let tally = Tally { meter: ends.meter, counters, delivered, dropped: ends.dropped };
-            let tally = FinalTally { flow: ends.plan.party().flow, open: ends.open, tally };
+            let (flow, writes) = (ends.plan.party().flow, ends.plan.into_writes());
+            let tally = FinalTally { flow, open: ends.open, writes, tally };
             tally.merge_into(&self.identities, &mut tallies, &mut self.transfers, end);
             traces.extend(ends.trace.map(|trace| trace.in_order(options.first_number)));
         }

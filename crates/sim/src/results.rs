@@ -4,6 +4,7 @@ use crate::meter::Tally;
 use crate::places::OpenTransfer;
 use crate::plan::{Identity, Marks};
 use crate::transfers::TransferMeter;
+use crate::writes::FlowWrites;
 use crate::{FlowOutcome, TransferOutcome};
 use base::Time;
 
@@ -13,6 +14,8 @@ pub struct FinalTally {
     pub flow: u32,
     /// The transfer that is still open, if it is a place of a session.
     pub open: Option<OpenTransfer>,
+    /// What its application has written.
+    pub writes: Option<Box<FlowWrites>>,
     pub tally: Tally,
 }
 
@@ -22,6 +25,9 @@ impl FinalTally {
         let (who, tally) = (&identities[self.flow as usize], &mut tallies[self.flow as usize]);
         if let Some(open) = self.open {
             meters[who.group as usize].transfer(who, open, self.tally.meter.finished, end);
+        }
+        if let Some(writes) = self.writes {
+            writes.report(who, &mut meters[who.group as usize], end);
         }
         if who.session {
             tally.add(&self.tally);
@@ -43,7 +49,7 @@ pub fn outcomes(
         tallies.into_iter().zip(identities).map(|(tally, who)| tally.outcome(who, marks)).collect();
     for (flow, who) in flows.iter().zip(identities) {
         let group = who.group as usize;
-        any[group] |= who.session || who.finite.is_some();
+        any[group] |= who.session || who.writes || who.finite.is_some();
         if let Some(segments) = who.finite {
             let ended = flow.finished.unwrap_or(marks.end);
             let open = OpenTransfer { opened: who.start.min(marks.end), segments };
@@ -73,6 +79,7 @@ mod tests {
             one_way_latency: Span(8),
             bottleneck_tx_time: Span(1),
             session,
+            writes: false,
             finite,
         };
         vec![who(0, true, None), who(1, false, Some(5))]
@@ -89,7 +96,12 @@ mod tests {
         let mut tallies = vec![Tally::default(), Tally::default()];
         let open = Some(OpenTransfer { opened: Time(60), segments: 3 });
         for (flow, open, tally) in [(0, None, sent(7)), (0, open, sent(4)), (1, None, sent(9))] {
-            FinalTally { flow, open, tally }.merge_into(&identities, &mut tallies, &mut meters, MARKS.end);
+            FinalTally { flow, open, writes: None, tally }.merge_into(
+                &identities,
+                &mut tallies,
+                &mut meters,
+                MARKS.end,
+            );
         }
         tallies[1].meter.finished = Some(Time(42));
         let (flows, transfers) = outcomes(tallies, &identities, meters, &MARKS);

@@ -149,6 +149,7 @@ mod tests {
             one_way_latency: Span::millis(10),
             bottleneck_tx_time: Span::millis(1),
             session: true,
+            writes: false,
             finite: None,
         }
     }

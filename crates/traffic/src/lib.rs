@@ -1,7 +1,8 @@
 //! What an application offers, and when. TCP internals stay out.
 //!
-//! Three sorts: one amount of data over TCP, which decides when it goes ([`Transfer`]); transfers that open again and again,
-//! each a TCP connection of its own ([`Session`]); datagrams that go at times of their own, whatever the network does to
+//! Four sorts: one amount of data over TCP, which decides when it goes ([`Transfer`]); an application that writes to one TCP
+//! connection now and then ([`Application`]); transfers that open again and again, each a TCP connection of its own
+//! ([`Session`]); datagrams that go at times of their own, whatever the network does to
 //! them ([`Source`]): unresponsive, without acknowledgements or congestion control.
 
 use base::{ParamError, Rate};
@@ -16,12 +17,13 @@ mod times;
 pub use base::Entry;
 pub use flow_list::{FlowList, ListedFlow};
 pub use packet_size::{PacketSize, PacketSizes};
-pub use process::{ArrivalProcess, SessionProcess, Site};
-pub use registry::{AnySession, AnySource, Session, Source, Transfer};
+pub use process::{ApplicationProcess, ArrivalProcess, SessionProcess, Site, Write};
+pub use registry::{AnyApplication, AnySession, AnySource, Application, Session, Source, Transfer};
 pub use sizes::{SizeLaw, Sizes};
 pub use times::{TimeLaw, Times};
 
-// Every kind there is, one line each: those that TCP carries once, or again and again, then those that send datagrams.
+// Every kind there is, one line each: those that TCP carries once, now and then on one connection, or again and again on new
+// ones, then those that send datagrams.
 base::registry! {
     ($)
     /// A kind of traffic and its parameters, as a scenario file says them.
@@ -29,6 +31,11 @@ base::registry! {
     transfers {
         Bulk = bulk,
         Finite = finite,
+    }
+    applications {
+        PausingBulk = pausing_bulk,
+        Video = video,
+        RequestResponse = request_response,
     }
     sessions {
         Engset = engset,
@@ -51,6 +58,8 @@ mod registry;
 pub enum Sort {
     /// One amount of data over TCP.
     Transfer,
+    /// What an application writes to one TCP connection now and then.
+    Application,
     /// Transfers that open again and again.
     Session,
     /// Datagrams.
@@ -63,6 +72,7 @@ impl Sort {
     pub fn name(self) -> &'static str {
         match self {
             Self::Transfer => "transfer",
+            Self::Application => "application",
             Self::Session => "session",
             Self::Datagrams => "datagrams",
         }
@@ -74,6 +84,8 @@ impl Sort {
 pub enum Offer {
     /// So many segments to a TCP sender; `None` for no end.
     Segments(Option<u64>),
+    /// What an application writes to one connection.
+    Writes(AnyApplication),
     /// Transfers that open again and again, each a connection of its own.
     Session(AnySession),
     /// Datagrams.

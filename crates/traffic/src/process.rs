@@ -55,11 +55,38 @@ base::dispatched! {
     }
 }
 
+/// What an application does when it is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Write {
+    /// It has so many segments more to send, at least 1.
+    Segments(u32),
+    /// It has as many to send as the network takes.
+    Unlimited,
+    /// It has nothing to send beyond what was sent.
+    Pause,
+}
+
+base::dispatched! {
+    ($) macro application_process;
+    /// When an application writes to its one connection: a state machine that is also called when everything has arrived.
+    pub trait ApplicationProcess: [Clone + std::fmt::Debug] {
+        /// When it is next to do something, as far as is known: `Time::NEVER` if that depends on the arrival of what was
+        /// written. Not before the last call of any kind.
+        fn due(&self) -> Time;
+
+        /// What is due happens at `now`.
+        fn write(&mut self, now: Time) -> Write;
+
+        /// Everything written has arrived, as its sender knows at `now`; once for each time that it had not.
+        fn ended(&mut self, _now: Time) {}
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Overrides every method of both traits.
+    /// Overrides every method of all traits.
     #[derive(Clone, Debug)]
     pub struct Fixed;
 
@@ -84,6 +111,26 @@ mod tests {
         }
     }
 
+    /// The same of the applications' trait.
+    #[derive(Clone, Debug)]
+    pub struct FixedWrites;
+
+    impl ApplicationProcess for FixedWrites {
+        fn due(&self) -> Time {
+            Time(6)
+        }
+        fn write(&mut self, _now: Time) -> Write {
+            Write::Segments(7)
+        }
+        fn ended(&mut self, now: Time) {
+            assert_eq!(now, Time(8));
+        }
+    }
+
+    base::dispatching_enum! {
+        /// As the registry's are.
+        pub enum AnyWrites: application_process { Own(FixedWrites), }
+    }
     base::dispatching_enum! {
         /// As the registry's are.
         pub enum AnyArrivals: arrival_process { Own(Fixed), }
@@ -100,5 +147,8 @@ mod tests {
         // By default transfers wait.
         assert!(!any.waits());
         assert_eq!((any.due(), any.open(Time(4)), any.ended(Time(5))), (Time(2), 3, Some(Time(5))));
+        let mut any = AnyWrites::from(FixedWrites);
+        assert_eq!((any.due(), any.write(Time(7))), (Time(6), Write::Segments(7)));
+        any.ended(Time(8));
     }
 }

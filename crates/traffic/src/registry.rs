@@ -35,6 +35,20 @@ pub trait Source: ArrivalProcess + Registered {
     }
 }
 
+/// A kind of traffic that an application writes to one TCP connection.
+pub trait Application: ApplicationProcess + Registered {
+    /// An application; `chance` is its own random stream.
+    ///
+    /// # Errors
+    /// The first parameter out of range.
+    fn new(params: &Self::Params, site: &Site, chance: Stream) -> Result<Self, ParamError>;
+
+    /// Segments of `mss` bytes that it writes in a second in the mean, if that does not depend on the network.
+    fn segments_per_second(_params: &Self::Params, _mss: u32) -> Option<f64> {
+        None
+    }
+}
+
 /// A kind of traffic that opens transfers over TCP again and again.
 pub trait Session: SessionProcess + Registered {
     /// A session; `chance` is its own random stream.
@@ -50,6 +64,11 @@ pub trait Session: SessionProcess + Registered {
 each_kind! { sources:
     /// Any of the sources of datagrams.
     pub enum AnySource: arrival_process {}
+}
+
+each_kind! { applications:
+    /// Any of the applications.
+    pub enum AnyApplication: application_process {}
 }
 
 each_kind! { sessions:
@@ -68,32 +87,44 @@ impl TrafficSpec {
     #[must_use]
     pub fn sort(&self) -> Sort {
         each_kind!(self, |p, Kind|
-            transfers: Sort::Transfer, sessions: Sort::Session, sources: Sort::Datagrams)
+            transfers: Sort::Transfer, applications: Sort::Application, sessions: Sort::Session, sources: Sort::Datagrams)
     }
 
     /// Connections that one flow of it may have open at a time.
     #[must_use]
     pub fn places(&self) -> u32 {
-        each_kind!(self, |p, Kind| transfers: 1, sessions: <Kind as Session>::places(p), sources: 1)
+        each_kind!(self, |p, Kind| transfers: 1, applications: 1, sessions: <Kind as Session>::places(p), sources: 1)
     }
 
     /// Wire bits per second that a flow of datagrams offers in the mean; `None` for what TCP carries.
     #[must_use]
     pub fn rate(&self) -> Option<Rate> {
-        each_kind!(self, |p, Kind| transfers: None, sessions: None, sources: Some(<Kind as Source>::rate(p)))
+        each_kind!(self, |p, Kind|
+            transfers: None, applications: None, sessions: None, sources: Some(<Kind as Source>::rate(p)))
     }
 
     /// The same while it offers most.
     #[must_use]
     pub fn peak(&self) -> Option<Rate> {
-        each_kind!(self, |p, Kind| transfers: None, sessions: None, sources: Some(<Kind as Source>::peak(p)))
+        each_kind!(self, |p, Kind|
+            transfers: None, applications: None, sessions: None, sources: Some(<Kind as Source>::peak(p)))
+    }
+
+    /// Segments of `mss` bytes that an application writes in a second in the mean; `None` for other sorts, and where that
+    /// depends on the network.
+    #[must_use]
+    pub fn written_per_second(&self, mss: u32) -> Option<f64> {
+        each_kind!(self, |p, Kind|
+            transfers: None, applications: <Kind as Application>::segments_per_second(p, mss),
+            sessions: None, sources: None)
     }
 
     /// How large its packets are.
     #[must_use]
     pub fn size(&self) -> PacketSize {
         let constant = PacketSize::Constant;
-        each_kind!(self, |p, Kind| transfers: constant, sessions: constant, sources: <Kind as Source>::size(p))
+        each_kind!(self, |p, Kind|
+            transfers: constant, applications: constant, sessions: constant, sources: <Kind as Source>::size(p))
     }
 
     /// What one flow offers at `site`; `chance` gives sessions and sources their own random stream.
@@ -103,6 +134,7 @@ impl TrafficSpec {
     pub fn offer(&self, site: &Site, chance: impl FnOnce() -> Stream) -> Result<Offer, ParamError> {
         Ok(each_kind!(self, |p, Kind|
             transfers: Offer::Segments(<Kind as Transfer>::segments(p, site.mss)?),
+            applications: Offer::Writes(<Kind as Application>::new(p, site, chance())?.into()),
             sessions: Offer::Session(<Kind as Session>::new(p, site, chance())?.into()),
             sources: Offer::Datagrams(<Kind as Source>::new(p, site.packet, chance())?.into()),
         ))

@@ -3,6 +3,7 @@
 //!
 //! Source: RFC 5681, RFC 6298 (timer), RFC 3042 (limited transmit), RFC 3168 (ECN).
 
+mod application;
 mod runs;
 
 use crate::bursts::Ask;
@@ -13,6 +14,7 @@ use crate::recovery::RecoveryRules;
 use crate::rtt::TimedSegment;
 use crate::sequence::{MAX_OUTSTANDING, SequenceSpace};
 use crate::timers::{Due, Timers};
+use crate::validation::Validation;
 use crate::{Ack, Counters, DUP_THRESH, Options, Phase, Rtt, Wire};
 use base::{Span, Time};
 use law::{AckSample, CongestionControl, CongestionEvent, Signal};
@@ -195,6 +197,7 @@ impl<C: CongestionControl> Connection<C> {
             return;
         }
         let in_flight_before = recovery.in_flight(&self.seq);
+        let phase_before = self.phase;
         let rtt = self.sample(now, ack.cum);
         let mut info = AckInfo {
             now,
@@ -236,6 +239,12 @@ impl<C: CongestionControl> Connection<C> {
         }
         if self.counts_deliveries() {
             self.report_delivery(recovery, &info);
+        }
+        if info.acked > 0 && self.phase == Phase::Open && self.optional.is_some() {
+            if phase_before == Phase::Recovery {
+                self.validate(recovery, now, Validation::on_recovered);
+            }
+            self.validate(recovery, now, Validation::on_ack);
         }
         let high = self.seq.high();
         recovery.fill(self, now, wire);
@@ -359,6 +368,7 @@ impl<C: CongestionControl> Connection<C> {
         if self.optional.is_some() {
             self.note_window_use(recovery);
             self.note_idle_application(recovery);
+            self.validate(recovery, now, Validation::after_sending);
         }
         recovery.arm_timers(self, now, moved);
     }
@@ -395,7 +405,17 @@ impl<C: CongestionControl> Connection<C> {
             srtt: self.rtt.srtt(),
             min_rtt: self.rtt.min(),
         };
+        let (before, flight) = (self.control.cwnd(), recovery.in_flight(&self.seq));
         self.control.on_congestion(&event);
+        match signal {
+            Signal::Timeout => self.validate(recovery, now, |validation, state| {
+                validation.on_timeout(state.now);
+                None
+            }),
+            Signal::Loss | Signal::Ecn => self.validate(recovery, now, |validation, state| {
+                validation.on_congestion(state, before, flight, signal == Signal::Loss)
+            }),
+        }
     }
 
     /// What every fast retransmit begins with.

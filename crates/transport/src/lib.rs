@@ -25,9 +25,10 @@ mod sequence;
 #[cfg(test)]
 mod testing;
 mod timers;
+mod validation;
 
 pub use ack::{Ack, MAX_BLOCKS};
-pub use options::{Burst, Coalescing, Device, Ecn, Options, Pacing, PacingFactors, Recovery};
+pub use options::{Burst, Coalescing, Device, Ecn, Options, Pacing, PacingFactors, Recovery, WindowValidation};
 pub use ranges::Ranges;
 pub use receiver::Receiver;
 pub use rtt::Rtt;

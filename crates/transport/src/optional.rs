@@ -1,11 +1,12 @@
-//! What only some senders keep, because their control or a key needs it: departures, delivery rates, headers, pacing, bursts. A
-//! plain sender has none of it and does not pay for it.
+//! What only some senders keep, because their control or a key needs it: departures, delivery rates, headers, pacing, bursts,
+//! validation of the window. A plain sender has none of it and does not pay for it.
 
 use crate::connection::AckInfo;
 use crate::deliveries::Deliveries;
 use crate::departures::Departures;
 use crate::pacing::Pacer;
 use crate::sequence::SequenceSpace;
+use crate::validation::Validation;
 use crate::{Ack, Options};
 use base::{Header, Span, Time};
 use law::{CongestionControl, Needs};
@@ -19,6 +20,7 @@ pub struct OptionalState {
     pacer: Option<Pacer>,
     every_rtt: bool,
     headers: bool,
+    validation: Option<Validation>,
     /// Segments by which one ACK grows the window in slow start at most.
     abc_limit: f64,
 }
@@ -34,6 +36,7 @@ impl OptionalState {
             return None;
         }
         Some(Box::new(Self {
+            validation: None,
             departures: ((needs.every_rtt || pacer.is_some_and(|pacer| pacer.asks_departures())) && !departures)
                 .then(Departures::default),
             deliveries: needs.deliveries.then(Deliveries::default),
@@ -42,6 +45,34 @@ impl OptionalState {
             headers: needs.headers,
             abc_limit: options.abc_limit.map_or(f64::INFINITY, f64::from),
         }))
+    }
+
+    /// Nothing but what every sender has.
+    #[must_use]
+    pub fn none(options: &Options) -> Box<Self> {
+        Box::new(Self {
+            validation: None,
+            departures: None,
+            deliveries: None,
+            pacer: None,
+            every_rtt: false,
+            headers: false,
+            abc_limit: options.abc_limit.map_or(f64::INFINITY, f64::from),
+        })
+    }
+
+    /// The window is to be validated. `departures` says whether the recovery keeps them.
+    pub fn validate(&mut self, validation: Validation, departures: bool) {
+        if validation.asks_departures() && !departures && self.departures.is_none() {
+            self.departures = Some(Departures::default());
+        }
+        self.validation = Some(validation);
+    }
+
+    /// What validates the window, of a sender whose application writes now and then.
+    #[inline]
+    pub fn validation(&mut self) -> Option<&mut Validation> {
+        self.validation.as_mut()
     }
 
     /// Numbers begin at `first`.
@@ -61,7 +92,7 @@ impl OptionalState {
     #[inline]
     #[must_use]
     pub fn allows_runs(&self) -> bool {
-        !self.headers && self.deliveries.is_none() && self.pacer.is_none()
+        !self.headers && self.deliveries.is_none() && self.pacer.is_none() && self.validation.is_none()
     }
 
     /// Whether the control wants every round-trip time.
@@ -75,7 +106,10 @@ impl OptionalState {
     #[inline]
     #[must_use]
     pub fn allows_paced_runs(&self) -> bool {
-        !self.headers && self.deliveries.is_none() && self.pacer.as_ref().is_some_and(|pacer| !pacer.makes_bursts())
+        !self.headers
+            && self.deliveries.is_none()
+            && self.validation.is_none()
+            && self.pacer.as_ref().is_some_and(|pacer| !pacer.makes_bursts())
     }
 
     /// Segments by which one ACK grows the window in slow start at most, and whether segments are spaced.
@@ -104,6 +138,9 @@ impl OptionalState {
         if let Some(pacer) = &mut self.pacer {
             pacer.on_rtt(rtt);
         }
+        if let Some(validation) = &mut self.validation {
+            validation.on_rtt(rtt);
+        }
     }
 
     /// The account of deliveries, if the control wants to know of them.
@@ -129,6 +166,10 @@ impl OptionalState {
     #[must_use]
     pub fn counts_as_full(&self, control: &impl CongestionControl, waits: bool) -> bool {
         self.pacer.as_ref().is_some_and(|pacer| pacer.counts_as_full(control, waits))
+            || self
+                .validation
+                .as_ref()
+                .is_some_and(|validation| validation.counts_as_full(control.cwnd(), control.ssthresh()))
     }
 
     /// An ACK arrives: what its header says, and what its number says of deliveries.
@@ -156,6 +197,9 @@ impl OptionalState {
         in_flight: u32,
         (control, srtt, numbers): (&C, Span, &SequenceSpace),
     ) -> Option<Header> {
+        if let Some(validation) = &mut self.validation {
+            validation.on_transmit(now);
+        }
         if let Some(departures) = &mut self.departures {
             departures.sent(seq, now);
         }

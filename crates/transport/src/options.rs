@@ -103,6 +103,32 @@ impl Ecn {
     }
 }
 
+/// How far a window is trusted that the application left unused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WindowValidation {
+    /// Entirely.
+    None,
+    /// After a pause longer than the retransmission timeout it is the initial window: RFC 5681, Section 4.1.
+    Rfc5681,
+    /// RFC 2861 as Linux has it: it halves with each timeout of a pause, and goes halfway to what was used of it.
+    Linux,
+    /// It stays, as Linux with `tcp_slow_start_after_idle = 0` has it.
+    LinuxKept,
+    /// For five minutes, if losses then count for what was used: RFC 7661.
+    Rfc7661,
+}
+
+impl WindowValidation {
+    /// Name in scenario files of each.
+    pub const ALL: [(Self, &'static str); 5] = [
+        (Self::None, "none"),
+        (Self::Rfc5681, "rfc5681"),
+        (Self::Linux, "linux"),
+        (Self::LinuxKept, "linux-kept"),
+        (Self::Rfc7661, "rfc7661"),
+    ];
+}
+
 /// How a sender spaces its segments.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pacing {
@@ -190,6 +216,8 @@ base::keys! {
         receive_offload: Option<Coalescing> = None, or "none", since "0.1";
         /// Segments by which one ACK may grow the window in slow start (L of RFC 3465), or "none": all that it acknowledges, as in Linux. Default: 2.
         abc_limit: Option<u32> = Some(2), unit "segments", in 1..=1000, or "none", since "0.1";
+        /// What becomes of a window that the application left unused: "rfc5681" (after a pause longer than the timeout it is the initial window), "none" (it stays), "linux" (RFC 2861 as Linux has it), "linux-kept" (it stays, as with tcp_slow_start_after_idle = 0), "rfc7661" (it stays for five minutes, and losses count for what was used).
+        window_validation: WindowValidation = WindowValidation::Rfc5681, since "0.1", needs [Writes];
     }
 }
 
@@ -198,7 +226,7 @@ const TIMER: RangeInclusive<Span> = Span::nanos(1)..=Span::secs(3600);
 
 impl Options {
     /// The profile `tcp = "linux"`: initial window 10 (RFC 6928), minimum timeout 200 ms, an ACK for two segments
-    /// within 40 ms.
+    /// within 40 ms, and a window that falls while it is not used (`tcp_slow_start_after_idle`).
     #[must_use]
     pub fn linux() -> Self {
         Self {
@@ -206,6 +234,7 @@ impl Options {
             initial_window: 10,
             delayed_ack: 2,
             delayed_ack_timeout: Span::millis(40),
+            window_validation: WindowValidation::Linux,
             ..Self::default()
         }
     }

@@ -119,6 +119,11 @@ impl Receiver {
         self
     }
 
+    /// The sender pushes the segment before `end`: it is acknowledged at once.
+    pub fn expect_end(&mut self, end: u64) {
+        self.end = end;
+    }
+
     /// The same, which has got nothing, of segments that count from `first`.
     #[must_use]
     pub fn beginning_at(mut self, first: u64) -> Self {

@@ -87,6 +87,18 @@ impl<C: CongestionControl> Sender<C> {
         each!(&mut self.recovery, recovery => self.connection.start(recovery, now, wire));
     }
 
+    /// The same, of an application that writes now and then ([`Self::write`]): nothing until it does.
+    #[must_use]
+    pub fn expecting_writes(mut self, options: &Options) -> Self {
+        self.connection.expect_writes(options, self.recovery.keeps_departures());
+        self
+    }
+
+    /// The application has `segments` more; `None` for as many as can be sent until [`Self::stop`].
+    pub fn write(&mut self, now: Time, segments: Option<u64>, wire: &mut impl Wire) {
+        each!(&mut self.recovery, recovery => self.connection.write(recovery, now, segments, wire));
+    }
+
     /// The application has nothing more to offer than what was sent.
     pub fn stop(&mut self) {
         self.connection.stop();

@@ -178,6 +178,11 @@ impl SequenceSpace {
         self.nxt = self.una;
     }
 
+    /// The application offers `segments` more; `None` for no end.
+    pub fn offer(&mut self, segments: Option<u64>) {
+        self.data_end = segments.map_or(NO_END, |segments| self.data_end.saturating_add(segments).min(NO_END));
+    }
+
     /// The application offers nothing more than what was sent.
     pub fn stop(&mut self) {
         self.data_end = self.data_end.min(self.high);

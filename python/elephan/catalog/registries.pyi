@@ -685,6 +685,34 @@ class _TrafficFinite(RegistryEntry):
 
     def __call__(self, *, size: Any = "1 MB") -> dict[str, Any]: ...
 
+class _TrafficPausingBulk(RegistryEntry):
+    """Bulk that pauses. RFC 7661, Section 1."""
+
+    def __call__(
+        self, *, on: Any = "5 s", off: Any = "5 s", law: Any = "constant", shape: float | str = 1.5
+    ) -> dict[str, Any]: ...
+
+class _TrafficVideo(RegistryEntry):
+    """Data at a given rate, written in segments of video. HTTP adaptive streaming (ISO/IEC 23009-1) at one bit rate."""
+
+    def __call__(
+        self, *, size: Any = "1 MB", law: Any = "constant", shape: float | str = 1.2, every: Any = "2 s"
+    ) -> dict[str, Any]: ...
+
+class _TrafficRequestResponse(RegistryEntry):
+    """Responses on one connection that stays open. Persistent connections of HTTP/1.1 (RFC 9112); RFC 7661."""
+
+    def __call__(
+        self,
+        *,
+        size: Any = "100 kB",
+        law: Any = "exponential",
+        shape: float | str = 1.2,
+        think: Any = "1 s",
+        think_law: Any = "exponential",
+        think_shape: float | str = 2.0,
+    ) -> dict[str, Any]: ...
+
 class _TrafficEngset(RegistryEntry):
     """Sessions of a closed population. Andrew et al. 2005."""
 
@@ -761,6 +789,9 @@ class _TrafficOnOff(RegistryEntry):
 class _Traffic(Registry[RegistryEntry]):
     bulk: _TrafficBulk
     finite: _TrafficFinite
+    pausing_bulk: _TrafficPausingBulk
+    video: _TrafficVideo
+    request_response: _TrafficRequestResponse
     engset: _TrafficEngset
     elastic: _TrafficElastic
     web: _TrafficWeb

@@ -114,7 +114,7 @@ def _shares(network: Network, caps: Sequence[float]) -> Sequence[float]:
 
 
 def _asked_bps(links: Sequence[NetworkLink], group: FlowGroup) -> float:
-    """What a session asks for in the mean, if the network were infinitely fast [bit/s]."""
+    """What a session or an application asks for in the mean, if the network were infinitely fast [bit/s]."""
     kind = group.kind
     if kind.get("kind") == "elastic" and kind["rate"] == "none":
         # Its load is that of all links of an array that its flows are dealt out over.
@@ -125,6 +125,8 @@ def _asked_bps(links: Sequence[NetworkLink], group: FlowGroup) -> float:
     wire = group.packet_bytes / max(group.packet_bytes - HEADER, 1)
     if kind.get("kind") == "engset":
         return 8 * octets(str(kind["size"])) * wire / float(max(seconds(kind["think"]) + 2 * group.rtt_s, 1e-9))
+    if kind.get("kind") == "request-response":
+        return 8 * octets(str(kind["size"])) * wire / float(max(seconds(kind["think"]) + group.rtt_s, 1e-9))
     if kind.get("kind") == "web":
         page_s = seconds(kind["think"]) + max(kind["objects"] - 1, 0) * seconds(kind["gap"]) + 2 * group.rtt_s
         return 8 * float(kind["objects"]) * octets(str(kind["size"])) * wire / float(max(page_s, 1e-9))
@@ -170,10 +172,14 @@ def _sent(network: Network, group: FlowGroup, share_bps: float, cap_bps: float) 
             segments = math.ceil(octets(size) / payload)
             return group.flows * min(each, segments), group.flows * float(each >= segments)
         return group.flows * each, 0.0
-    # Sessions: what they ask for, or what they get. A transfer that is open at the end has not sent all of its own.
+    # Sessions and applications: what they ask for, or what they get. A transfer that is open at the end has not sent all of its own.
     whole = max(1.0, octets(str(kind["size"])) / payload) if "size" in kind else 10.0
     first = float(max(group.tcp.get("initial_window", 2), 1))
     open_s = group.rtt_s * math.log2(1.0 + whole / first)
+    if kind.get("kind") == "pausing-bulk":
+        active_s *= seconds(kind["on"]) / max(seconds(kind["on"]) + seconds(kind["off"]), 1e-9)
+        each = _ramped(group, rate, active_s) + _beyond_the_link(group, rate, active_s)
+        return group.flows * each, 0.0
     packets = group.flows * rate * max(active_s - 0.7 * open_s, 0.1 * active_s)
     if kind.get("kind") == "web" and kind.get("pages"):
         packets = min(packets, group.flows * kind["pages"] * kind["objects"] * whole)

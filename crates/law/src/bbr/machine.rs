@@ -4,7 +4,7 @@
 
 use super::{Acks, Bbr, Sample, State};
 use crate::{Delivery, scrambled};
-use base::Span;
+use base::{Span, Time};
 use base::time::PS_PER_S;
 
 /// Separate losses in a round that may end Startup (`BBRStartupFullLossCnt`): ACKs that report any, as in Linux.
@@ -186,16 +186,34 @@ impl Bbr {
             self.held_back.0 = self.delivered;
         }
         self.held_back.1 = self.delivered + self.in_flight as u64;
-        let Some(done) = self.probe_rtt_done_stamp else {
+        if self.probe_rtt_done_stamp.is_none() {
             if self.in_flight <= self.probe_rtt_cwnd() {
                 self.probe_rtt_done_stamp = Some(self.now + self.p.probe_rtt_duration);
                 self.probe_rtt_round_done = false;
                 self.start_round();
             }
             return;
-        };
+        }
         self.probe_rtt_round_done |= self.round_start;
-        if self.probe_rtt_round_done && self.now > done {
+        if self.probe_rtt_round_done {
+            self.check_probe_rtt_done();
+        }
+    }
+
+    pub(super) fn restart_from_idle(&mut self, now: Time) {
+        self.now = now;
+        self.aggregation.begin(now);
+        if self.is_in_probe_bw() {
+            let gain = std::mem::replace(&mut self.pacing_gain, 1.0);
+            self.set_pacing_rate();
+            self.pacing_gain = gain;
+        } else if self.state == State::ProbeRtt {
+            self.check_probe_rtt_done();
+        }
+    }
+
+    pub(super) fn check_probe_rtt_done(&mut self) {
+        if self.probe_rtt_done_stamp.is_some_and(|done| self.now > done) {
             self.probe_rtt_min_stamp = self.now;
             self.restore_cwnd();
             self.reset_short_term_model();

@@ -102,6 +102,11 @@ impl Aggregation {
         self.rounds[self.present] = self.rounds[self.present].max(extra);
     }
 
+    /// Nothing was sent for a while: what is acknowledged from `now` on begins an interval.
+    pub fn begin(&mut self, now: Time) {
+        (self.since, self.acked) = (now, 0.0);
+    }
+
     pub fn get(&self) -> f64 {
         self.before.max(self.rounds[self.present])
     }

@@ -4,6 +4,7 @@
 
 use super::{Bbr1, MIN_CWND, Mode, PHASES, Sample};
 use crate::scrambled;
+use base::Time;
 
 /// The cycle begins at one of so many phases; the one that sends slower is none of them.
 const FIRST_PHASES: u64 = 7;
@@ -95,6 +96,17 @@ impl Bbr1 {
         self.probe_rtt_round_done |= self.round_start;
         if self.probe_rtt_round_done {
             self.check_probe_rtt_done();
+        }
+    }
+
+    /// The application sends again at `now`, after a pause in which everything arrived.
+    pub(super) fn restart_from_idle(&mut self, now: Time) {
+        (self.now, self.restarted) = (now, true);
+        self.aggregation.begin(now);
+        match self.mode {
+            Mode::ProbeBw => self.set_pacing_rate(1.0),
+            Mode::ProbeRtt => self.check_probe_rtt_done(),
+            _ => {}
         }
     }
 

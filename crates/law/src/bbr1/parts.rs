@@ -123,6 +123,11 @@ impl Aggregation {
         self.acked = 0.0;
     }
 
+    /// The same, known when something is sent again, at `now`.
+    pub fn begin(&mut self, now: Time) {
+        (self.since, self.acked) = (now, 0.0);
+    }
+
     pub fn get(&self) -> f64 {
         self.most[0].max(self.most[1])
     }

@@ -2,8 +2,8 @@
 //!
 //! Source: Linux 6.12, `net/ipv4/tcp_cubic.c` (`bictcp_update`, `cubictcp_recalc_ssthresh`, `cubictcp_acked`, `cubictcp_state`) and
 //! `tcp_cong_avoid_ai`, for the numbers and rules; `HyStart`, which is part of that file, is [`crate::start::hystart_linux`].
-//! Differs from Linux: the cube root is exact (there a table and one step of Newton's, within 0.2 % in the mean), ACKs in recovery
-//! give no sample of the smallest round-trip time, and idle times do not move the epoch (no hook tells of them).
+//! Differs from Linux: the cube root is exact (there a table and one step of Newton's, within 0.2 % in the mean), and ACKs in
+//! recovery give no sample of the smallest round-trip time.
 
 use super::Params;
 use crate::kernel::{Signal, Twin};
@@ -97,6 +97,12 @@ impl Twin for State {
         let grows = self.grown / self.count;
         self.grown %= self.count;
         cwnd + grows
+    }
+
+    fn idle(&mut self, p: &Whole, now: u64, idle: u64) {
+        if self.epoch > 0 {
+            self.epoch = (self.epoch + p.tick(idle)).min(p.tick(now) + 1);
+        }
     }
 
     fn backoff(&mut self, p: &Whole, cwnd: u32, _loss: &Signal) -> u32 {
@@ -199,6 +205,19 @@ fn cube_root(a: u128, b: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_pause_moves_the_stage_by_as_long_but_not_beyond_the_present() {
+        let p = Whole::of(&Params::default());
+        let mut state = State { epoch: 1001, ..State::default() };
+        state.idle(&p, 30_000_000, 20_000_000);
+        assert_eq!(state.epoch, 1001 + 5000, "20 s of 250 ticks");
+        state.idle(&p, 30_000_000, 20_000_000);
+        assert_eq!(state.epoch, 7501, "now");
+        let mut fresh = State::default();
+        fresh.idle(&p, 30_000_000, 20_000_000);
+        assert_eq!(fresh.epoch, 0, "no stage has begun");
+    }
 
     fn whole() -> Whole {
         Whole::of(&Params::default())

@@ -87,6 +87,8 @@ pub trait Twin: Clone + std::fmt::Debug + Default {
     fn backoff(&mut self, p: &Self::Params, cwnd: u32, loss: &Signal) -> u32;
     /// The window kept after a timeout, after `backoff` was called for it as for any loss.
     fn timeout(&mut self, p: &Self::Params, cwnd: u32, loss: &Signal) -> u32;
+    /// Nothing left for `idle` until `now`, in microseconds.
+    fn idle(&mut self, _p: &Self::Params, _now: u64, _idle: u64) {}
     /// Private numbers worth showing in traces, by name.
     fn gauges(&self, _put: &mut dyn FnMut(&'static str, f64)) {}
 }
@@ -139,6 +141,10 @@ impl<T: Twin> WindowLaw for Hooked<T> {
         let kept = self.twin.backoff(&self.params, cwnd as u32, &loss);
         let timed_out = event.signal == Cause::Timeout;
         f64::from(if timed_out { self.twin.timeout(&self.params, cwnd as u32, &loss) } else { kept })
+    }
+
+    fn on_idle(&mut self, now: Time, idle: Span) {
+        self.twin.idle(&self.params, now.0 / MICRO, idle.0 / MICRO);
     }
 
     fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {

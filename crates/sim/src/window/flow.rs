@@ -220,9 +220,8 @@ impl<O: Observer> TcpFlow<O> {
                     }
                 }
                 Next::Start => {
-                    self.start = Time::NEVER;
                     let (plan, mut wire) = self.plan_and_wire(bucket, headers, until);
-                    plan.sender.start(now, &mut wire);
+                    self.start = plan.start(now, &mut wire);
                 }
                 Next::Stop => {
                     self.stop = Time::NEVER;
@@ -233,6 +232,9 @@ impl<O: Observer> TcpFlow<O> {
                 self.observer.on_ack(now, &self.plan.sender);
                 if let Some(trace) = trace {
                     trace.record(now, &self.plan.sender, false);
+                }
+                if let Some(due) = self.plan.acknowledged(now) {
+                    self.start = due;
                 }
                 if self.note_end(now) {
                     break;
@@ -296,6 +298,7 @@ impl<O: Observer> TcpFlow<O> {
         let seq = self.plan.receiver.segment(rec.number());
         let ack = self.plan.receiver.on_segment(at, seq, rec.flags());
         self.meter.delivered(at, &self.plan.receiver, self.plan.data_end);
+        self.plan.delivered(at);
         ack
     }
 
@@ -313,6 +316,7 @@ impl<O: Observer> TcpFlow<O> {
         self.pass_receiver_warm(at, marks);
         let ack = self.plan.receiver.on_timer(at);
         self.meter.delivered(at, &self.plan.receiver, self.plan.data_end);
+        self.plan.delivered(at);
         ack
     }
 
@@ -515,6 +519,7 @@ impl<O: Observer> TcpFlow<O> {
             tally: FinalTally {
                 flow: self.plan.party.flow,
                 open: self.open,
+                writes: self.plan.writes.take(),
                 tally: Tally {
                     meter: self.meter,
                     counters,

@@ -110,6 +110,7 @@ impl<O: Observer> Source<O> {
             tally: FinalTally {
                 flow: self.plan.party.flow,
                 open: None,
+                writes: None,
                 tally: Tally {
                     meter,
                     counters: sent(self.sent),

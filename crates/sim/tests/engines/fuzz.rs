@@ -118,7 +118,7 @@ impl Session {
                 }
                 "law" if self.bytes.is_multiple_of(2) => write!(text, ", law = \"constant\""),
                 "think_from" if self.places.is_multiple_of(2) => write!(text, ", think_from = \"start\""),
-                "think" | "gap" => write!(text, ", {} = \"{wait}\"", row.name),
+                "think" | "gap" | "on" | "off" | "every" => write!(text, ", {} = \"{wait}\"", row.name),
                 "rate" => write!(text, ", rate = \"{rate}\""),
                 "places" | "connections" => write!(text, ", {} = {}", row.name, self.places),
                 "flows" => write!(text, ", flows = \"0 s {} B; {wait} 100 B; {wait} 1 B; 99 s 10 kB\"", self.bytes),
@@ -131,7 +131,8 @@ impl Session {
 
 fn session() -> impl Strategy<Value = Session> {
     let names = TRAFFIC.iter().map(|entry| entry.card.name);
-    let kinds = names.filter(|name| TrafficSpec::named(name).expect("registered").sort() == Sort::Session);
+    let sort = |name: &str| TrafficSpec::named(name).expect("registered").sort();
+    let kinds = names.filter(|name| matches!(sort(name), Sort::Session | Sort::Application));
     let kinds = prop::sample::select(kinds.collect::<Vec<_>>());
     let parts = (kinds, 1u32..60_000, 1000u32..500_000, 1u32..5);
     parts.prop_map(|(kind, bytes, wait_us, places)| Session { kind, bytes, wait_us, places })
@@ -216,6 +217,9 @@ fn tcp() -> impl Strategy<Value = String> {
         "burst = 3, abc_limit = 1, ",
         "receive_offload = { segments = 6, wait = \"3 ms\" }, ",
         "burst = { max_segments = 5 }, receive_offload = {}, abc_limit = \"none\", ",
+        "window_validation = \"linux\", ",
+        "window_validation = \"rfc7661\", burst = \"linux\", ",
+        "window_validation = \"none\", abc_limit = 1, ",
     ];
     let offload = prop::sample::select(offload);
     let parts = (1u32..4, 1u32..15, jitter, window, any::<bool>(), ecn, any::<bool>(), (pacing, offload));

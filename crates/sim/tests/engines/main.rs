@@ -5,6 +5,7 @@ extern crate elephan_sim as sim;
 #[path = "../interval.rs"]
 mod interval;
 
+mod applications;
 mod arrays;
 mod equality;
 mod fuzz;

@@ -1,0 +1,102 @@
+//! What the application of a flow has written to its connection and what of it has not arrived, the same for both engines.
+//!
+//! A write is a transfer of its own in the results: from when it is written, although older data may stand before it in line, until
+//! its receiver has it. Its last segment is pushed (RFC 9293, Section 3.9.1): the receiver acknowledges it at once.
+
+use crate::places::OpenTransfer;
+use crate::plan::Identity;
+use crate::transfers::TransferMeter;
+use base::Time;
+use std::collections::VecDeque;
+use traffic::{AnyApplication, ApplicationProcess, Write};
+use transport::{Receiver, Wire};
+
+/// See the [module](self).
+#[derive(Debug)]
+pub struct FlowWrites {
+    application: AnyApplication,
+    stop: Time,
+    /// One past the last segment of each write that has not arrived, oldest first.
+    pending: VecDeque<(u64, OpenTransfer)>,
+    /// Those that have, and when.
+    arrived: Vec<(OpenTransfer, Time)>,
+    /// Whether the application waits to hear that everything has arrived.
+    waits: bool,
+}
+
+impl FlowWrites {
+    /// An application that does nothing from `stop` on.
+    pub fn new(application: AnyApplication, stop: Time) -> Self {
+        Self { application, stop, pending: VecDeque::new(), arrived: Vec::new(), waits: false }
+    }
+
+    /// When the application next does something, as far as is known.
+    pub fn due(&self) -> Time {
+        let due = self.application.due();
+        if due >= self.stop { Time::NEVER } else { due }
+    }
+
+    /// What is due happens at `now`.
+    pub fn write(
+        &mut self,
+        now: Time,
+        sender: &mut crate::plan::FlowSender,
+        receiver: &mut Receiver,
+        wire: &mut impl Wire,
+    ) {
+        match self.application.write(now) {
+            Write::Segments(segments) => {
+                let segments = u64::from(segments);
+                self.pending.push_back((sender.data_end() + segments, OpenTransfer { opened: now, segments }));
+                self.waits = true;
+                self.announce(receiver);
+                sender.write(now, Some(segments), wire);
+            }
+            Write::Unlimited => sender.write(now, None, wire),
+            Write::Pause => sender.stop(),
+        }
+    }
+
+    /// An ACK has arrived: the application hears of it if it was the last. Returns whether it was.
+    pub fn acknowledged(&mut self, now: Time, sender: &crate::plan::FlowSender) -> bool {
+        let ended = self.waits && sender.is_done();
+        if ended {
+            self.waits = false;
+            self.application.ended(now);
+        }
+        ended
+    }
+
+    /// The receiver has got something at `at`.
+    pub fn delivered(&mut self, at: Time, receiver: &mut Receiver) {
+        while let Some(&(end, transfer)) = self.pending.front()
+            && end <= receiver.next()
+        {
+            self.pending.pop_front();
+            self.arrived.push((transfer, at));
+        }
+        self.announce(receiver);
+    }
+
+    /// The receiver learns where the oldest write ends of which something is missing. It may know before anything of it arrives.
+    fn announce(&self, receiver: &mut Receiver) {
+        if let Some(&(end, _)) = self.pending.front() {
+            receiver.expect_end(end);
+        }
+    }
+
+    /// Whether what it writes are transfers: a source without end has none.
+    pub fn has_transfers(&self) -> bool {
+        !matches!(self.application, AnyApplication::PausingBulk(_))
+    }
+
+    /// Reports all transfers at the `end` of the run.
+    pub fn report(self, who: &Identity, meter: &mut TransferMeter, end: Time) {
+        for (transfer, done) in self.arrived {
+            meter.transfer(who, transfer, Some(done), done);
+        }
+        for (_, transfer) in self.pending {
+            meter.transfer(who, transfer, None, end);
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! A connection whose application writes now and then: more data to send, and what becomes of a window that it left unused.
+//!
+//! Source: RFC 5681, Section 4.1; [`crate::validation`] has the rules.
+
+use super::Connection;
+use crate::optional::OptionalState;
+use crate::recovery::RecoveryRules;
+use crate::validation::{Validation, WindowState};
+use crate::{Options, Phase, Wire};
+use base::Time;
+use law::{CongestionControl, Restart};
+
+impl<C: CongestionControl> Connection<C> {
+    /// The application writes now and then: its window is validated as `options` say.
+    /// `departures` says whether the recovery keeps them.
+    pub fn expect_writes(&mut self, options: &Options, departures: bool) {
+        let validation = Validation::new(
+            options.window_validation,
+            options.initial_window,
+            (options.min_rto, options.rto_granularity),
+        );
+        let base = self.seq.base();
+        let optional = self.optional.get_or_insert_with(|| OptionalState::none(options));
+        optional.validate(validation, departures);
+        optional.begin_at(base);
+    }
+
+    /// The application has `segments` more; `None` for as many as can be sent until [`Self::stop`].
+    pub fn write(&mut self, recovery: &mut impl RecoveryRules, now: Time, segments: Option<u64>, wire: &mut impl Wire) {
+        let is_idle = self.seq.una() == self.seq.high() && self.seq.high() > self.seq.base();
+        self.seq.offer(segments);
+        if is_idle {
+            let state = self.window_state(recovery, now);
+            if let Some(validation) = self.validation() {
+                let restart = validation.restart(&state);
+                self.control.on_restart(&restart);
+            }
+        }
+        let high = self.seq.high();
+        recovery.fill(self, now, wire);
+        self.arm_timers(recovery, now, self.seq.high() > high);
+    }
+
+    #[inline]
+    fn validation(&mut self) -> Option<&mut Validation> {
+        self.optional.as_deref_mut().and_then(OptionalState::validation)
+    }
+
+    /// The sender as its window is judged.
+    fn window_state(&self, recovery: &impl RecoveryRules, now: Time) -> WindowState {
+        WindowState {
+            now,
+            cwnd: self.control.cwnd(),
+            ssthresh: self.control.ssthresh(),
+            in_flight: recovery.in_flight(&self.seq),
+            outstanding: self.seq.outstanding(),
+            una: self.seq.una(),
+            nxt: self.seq.nxt(),
+            sent: self.counters.sent,
+            retransmitted: self.counters.retransmitted,
+            srtt: self.rtt.srtt(),
+            rto: self.rtt.rto(),
+            waits_for_data: self.seq.unsent() == 0 && self.phase == Phase::Open,
+        }
+    }
+
+    /// Asks the validation, where there is one, and does what it says.
+    #[inline]
+    pub(super) fn validate(
+        &mut self,
+        recovery: &impl RecoveryRules,
+        now: Time,
+        ask: impl FnOnce(&mut Validation, &WindowState) -> Option<Restart>,
+    ) {
+        if self.validation().is_none() {
+            return;
+        }
+        let state = self.window_state(recovery, now);
+        if let Some(restart) = self.validation().and_then(|validation| ask(validation, &state)) {
+            self.control.on_restart(&restart);
+        }
+    }
+}

@@ -1,0 +1,461 @@
+//! How far a window is trusted that the application left unused: for a while, or since a pause in which nothing was sent.
+//!
+//! Source: RFC 5681, Section 4.1 (the restart window after an idle timeout); RFC 2861 as Linux 6.12 has it
+//! (`tcp_cwnd_restart`, `tcp_cwnd_validate`, `tcp_cwnd_application_limited`, `tcp_is_cwnd_limited`: facts, not text);
+//! RFC 7661, Sections 4.2 to 4.5 (pipeACK, the non-validated phase, its end after five minutes, losses in it).
+//! Differs from RFC 7661: the largest sample of the sampling period is exact, not kept in a few bins; a sender in the
+//! non-validated phase is not held to a rate when it sends again (Section 4.4.3 says SHOULD): `tcp.pacing` does that.
+//! Differs from Linux: ticks are those of `tcp.rto_granularity`; a socket whose buffer is full is one that has more to send.
+
+use crate::options::WindowValidation;
+use base::{Span, Time};
+use law::Restart;
+use std::collections::VecDeque;
+
+/// RFC 7661, Section 4.4.3: for so long a window is kept that is not validated.
+const NON_VALIDATED: Span = Span::secs(300);
+
+/// RFC 7661, Section 3: a sample of pipeACK counts for three round trips, or this.
+const SHORTEST_PERIOD: Span = Span::secs(1);
+
+/// The sender as its window is judged, in segments.
+#[derive(Clone, Copy, Debug)]
+pub struct WindowState {
+    pub now: Time,
+    pub cwnd: f64,
+    pub ssthresh: f64,
+    pub in_flight: u32,
+    /// Sent and not acknowledged, whatever became of it.
+    pub outstanding: u32,
+    pub una: u64,
+    pub nxt: u64,
+    /// Segments sent so far, retransmissions included, and these alone.
+    pub sent: u64,
+    pub retransmitted: u64,
+    pub srtt: Span,
+    pub rto: Span,
+    /// Whether the application has nothing more to send, and nothing is being repaired.
+    pub waits_for_data: bool,
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Validation {
+    rule: WindowValidation,
+    initial_window: f64,
+    min_rto: Span,
+    /// Of the clock that pauses and timeouts are counted with, in the rule of Linux.
+    tick: Span,
+    /// Smoothed round-trip time of every ACK; zero before the first.
+    srtt: Span,
+    last_sent: Time,
+    /// Counter of segments when it was last looked at.
+    sent: u64,
+    linux: Usage,
+    pipe: PipeAck,
+}
+
+/// What Linux remembers of how far the window was used.
+#[derive(Clone, Copy, Debug, Default)]
+struct Usage {
+    /// Whether the window was the limit in the present window of data, the most that was out in it, and where it ends.
+    limited: bool,
+    most: u32,
+    until: u64,
+    /// When the window was last used or cut down, and the most that was out since.
+    used_at: Time,
+    used: u32,
+}
+
+/// RFC 7661's measure of what the path has carried in a round trip.
+#[derive(Clone, Debug, Default)]
+struct PipeAck {
+    /// The sample in progress: since when, and what was acknowledged then.
+    since: Option<(Time, u64)>,
+    /// Samples with none larger after them, oldest first; empty before the first.
+    samples: VecDeque<(Time, f64)>,
+    is_defined: bool,
+    /// When the window was last validated.
+    validated_at: Time,
+    /// In a recovery that began in the non-validated phase: what it is judged by, and retransmissions until then.
+    recovery: Option<(f64, u64)>,
+}
+
+impl Validation {
+    /// Of a sender that has sent nothing, with this smallest timeout and tick of its clock.
+    #[must_use]
+    pub fn new(rule: WindowValidation, initial_window: u32, (min_rto, tick): (Span, Span)) -> Self {
+        Self {
+            rule,
+            initial_window: f64::from(initial_window),
+            min_rto,
+            tick: tick.max(Span(1)),
+            srtt: Span::ZERO,
+            last_sent: Time::ZERO,
+            sent: 0,
+            linux: Usage::default(),
+            pipe: PipeAck::default(),
+        }
+    }
+
+    /// Whether it remembers how far the window was used, as Linux does.
+    fn is_linux(&self) -> bool {
+        matches!(self.rule, WindowValidation::Linux | WindowValidation::LinuxKept)
+    }
+
+    /// Whether it asks for the round-trip time of every ACK.
+    #[must_use]
+    pub fn asks_departures(&self) -> bool {
+        self.rule == WindowValidation::Linux
+    }
+
+    /// An ACK took this round-trip time.
+    #[inline]
+    pub fn on_rtt(&mut self, rtt: Span) {
+        self.srtt = if self.srtt == Span::ZERO { rtt } else { Span((7 * self.srtt.0 + rtt.0) / 8) };
+    }
+
+    /// The timeout as Linux has it: the least is what is added to the smoothed round-trip time, which takes a sample with every
+    /// ACK.
+    fn linux_rto(&self, state: &WindowState) -> Span {
+        let srtt = if self.srtt == Span::ZERO { state.srtt } else { self.srtt };
+        let rto = srtt + self.min_rto.max(Span(state.rto.0.saturating_sub(state.srtt.0)));
+        Span(rto.0.div_ceil(self.tick.0) * self.tick.0)
+    }
+
+    /// Whole ticks of a pause.
+    fn ticked(&self, span: Span) -> Span {
+        Span(span.0 / self.tick.0 * self.tick.0)
+    }
+
+    /// A segment leaves.
+    #[inline]
+    pub fn on_transmit(&mut self, now: Time) {
+        self.last_sent = now;
+    }
+
+    /// The application writes, and everything it wrote before has arrived: what is to become of the window.
+    #[must_use]
+    pub fn restart(&mut self, state: &WindowState) -> Restart {
+        let WindowState { now, cwnd, ssthresh, rto, .. } = *state;
+        let idle = now.since(self.last_sent);
+        let mut restart = Restart { now, idle, cwnd: f64::INFINITY, ssthresh: None };
+        match self.rule {
+            WindowValidation::None | WindowValidation::LinuxKept => {}
+            WindowValidation::Rfc5681 if idle > rto => restart.cwnd = self.initial_window.min(cwnd),
+            WindowValidation::Linux if self.ticked(idle) > self.linux_rto(state) => {
+                restart.ssthresh = Some(kept(cwnd, ssthresh));
+                restart.cwnd = self.decayed(cwnd, self.ticked(idle), self.linux_rto(state));
+                (self.linux.used_at, self.linux.used) = (now, 0);
+            }
+            WindowValidation::Rfc5681 | WindowValidation::Linux => {}
+            WindowValidation::Rfc7661 => {
+                if let Some((cwnd, ssthresh)) = self.end_of_phase(state) {
+                    (restart.cwnd, restart.ssthresh) = (cwnd, Some(ssthresh));
+                }
+            }
+        }
+        restart
+    }
+
+    /// The window halves with each timeout that passes, down to the initial window.
+    fn decayed(&self, cwnd: f64, idle: Span, rto: Span) -> f64 {
+        let floor = self.initial_window.min(cwnd);
+        let (mut cwnd, mut left) = (cwnd, idle.0.saturating_sub(rto.0));
+        while left > 0 && cwnd > floor {
+            cwnd = (cwnd / 2.0).floor();
+            left = left.saturating_sub(rto.0);
+        }
+        cwnd.max(floor)
+    }
+
+    /// All that may leave has left, after an ACK, a timer or the application. A window that is cut down because it is not used.
+    #[must_use]
+    pub fn after_sending(&mut self, state: &WindowState) -> Option<Restart> {
+        let WindowState { now, cwnd, in_flight, outstanding, .. } = *state;
+        let sent = state.sent > self.sent;
+        self.sent = state.sent;
+        if !self.is_linux() {
+            return None;
+        }
+        let (limited, rto) = (in_flight >= cwnd as u32, self.linux_rto(state));
+        if !sent && !limited {
+            return None;
+        }
+        let usage = &mut self.linux;
+        if state.una >= usage.until || limited || (!usage.limited && outstanding > usage.most) {
+            (usage.limited, usage.most, usage.until) = (limited, outstanding, state.nxt);
+        }
+        if usage.is_limited(cwnd, state.ssthresh) {
+            (usage.used_at, usage.used) = (now, 0);
+            return None;
+        }
+        usage.used = usage.used.max(outstanding);
+        if self.rule == WindowValidation::LinuxKept || now.since(usage.used_at) < rto {
+            return None;
+        }
+        let used = f64::from(std::mem::take(&mut usage.used)).max(self.initial_window);
+        usage.used_at = now;
+        (state.waits_for_data && used < cwnd).then(|| Restart {
+            now,
+            idle: Span::ZERO,
+            cwnd: ((cwnd + used) / 2.0).floor(),
+            ssthresh: Some(kept(cwnd, state.ssthresh)),
+        })
+    }
+
+    /// Whether a window that an ACK does not find full may grow all the same: Linux remembers for a window of data that it was.
+    #[must_use]
+    pub fn counts_as_full(&self, cwnd: f64, ssthresh: f64) -> bool {
+        self.is_linux() && self.linux.is_limited(cwnd, ssthresh)
+    }
+
+    /// An ACK outside recovery, of everything below `state.una`. A window that is cut down because it was not validated for long.
+    #[must_use]
+    pub fn on_ack(&mut self, state: &WindowState) -> Option<Restart> {
+        if self.rule != WindowValidation::Rfc7661 {
+            return None;
+        }
+        self.pipe.sample(state);
+        let (cwnd, ssthresh) = self.end_of_phase(state)?;
+        Some(Restart { now: state.now, idle: Span::ZERO, cwnd, ssthresh: Some(ssthresh) })
+    }
+
+    /// The window was cut by a loss (which a recovery repairs) or mark, and is `state.cwnd` now; before it was `before`, with
+    /// `flight` segments out.
+    #[must_use]
+    pub fn on_congestion(&mut self, state: &WindowState, before: f64, flight: u32, is_loss: bool) -> Option<Restart> {
+        if self.rule != WindowValidation::Rfc7661 || !self.pipe.is_unvalidated(before) {
+            return None;
+        }
+        let carried = self.pipe.value().max(f64::from(flight));
+        self.pipe.recovery = is_loss.then_some((carried, state.retransmitted));
+        Some(capped(state, carried / 2.0))
+    }
+
+    /// Everything lost was repaired.
+    #[must_use]
+    pub fn on_recovered(&mut self, state: &WindowState) -> Option<Restart> {
+        let (carried, before) = self.pipe.recovery.take()?;
+        self.pipe.forget(state.now);
+        Some(capped(state, (carried - (state.retransmitted - before) as f64) / 2.0))
+    }
+
+    /// The retransmission timer expired: what follows is validated anew.
+    pub fn on_timeout(&mut self, now: Time) {
+        self.pipe.forget(now);
+    }
+
+    /// The window and threshold at the end of a non-validated phase that has lasted for five minutes.
+    fn end_of_phase(&mut self, state: &WindowState) -> Option<(f64, f64)> {
+        self.pipe.expire(state.now, state.srtt);
+        if !self.pipe.is_unvalidated(state.cwnd) {
+            self.pipe.validated_at = state.now;
+            return None;
+        }
+        if state.now.since(self.pipe.validated_at) < NON_VALIDATED {
+            return None;
+        }
+        self.pipe.validated_at = state.now;
+        Some(((state.cwnd / 2.0).max(self.initial_window.min(state.cwnd)), kept(state.cwnd, state.ssthresh)))
+    }
+}
+
+/// The threshold that remembers a window which is given up: three quarters of it, or what it was.
+fn kept(cwnd: f64, ssthresh: f64) -> f64 {
+    if ssthresh.is_finite() { ssthresh.max(0.75 * cwnd) } else { ssthresh }
+}
+
+/// Window and threshold of no more than `most` segments, and one at least.
+fn capped(state: &WindowState, most: f64) -> Restart {
+    let most = most.max(1.0);
+    Restart { now: state.now, idle: Span::ZERO, cwnd: most, ssthresh: Some(state.ssthresh.min(most)) }
+}
+
+impl Usage {
+    /// In slow start the window may be twice what was used of it.
+    fn is_limited(&self, cwnd: f64, ssthresh: f64) -> bool {
+        self.limited || (cwnd < ssthresh && cwnd < 2.0 * f64::from(self.most))
+    }
+}
+
+impl PipeAck {
+    /// What was acknowledged in a round trip that ends now is a sample. One that has lasted for more than two measured a pause.
+    fn sample(&mut self, state: &WindowState) {
+        let WindowState { now, una, srtt, .. } = *state;
+        let Some((since, from)) = self.since else {
+            self.since = Some((now, una));
+            return;
+        };
+        let took = now - since;
+        if took < srtt || took == Span::ZERO {
+            return;
+        }
+        if took.0 <= srtt.0.saturating_mul(2) {
+            let carried = (una - from) as f64 * (srtt.as_secs() / took.as_secs());
+            while self.samples.back().is_some_and(|last| last.1 <= carried) {
+                self.samples.pop_back();
+            }
+            self.samples.push_back((now, carried));
+            self.is_defined = true;
+        }
+        self.since = Some((now, una));
+    }
+
+    /// Samples older than the sampling period do not count.
+    fn expire(&mut self, now: Time, srtt: Span) {
+        let period = Span(srtt.0.saturating_mul(3)).max(SHORTEST_PERIOD);
+        while self.samples.front().is_some_and(|first| now.since(first.0) > period) {
+            self.samples.pop_front();
+        }
+    }
+
+    /// Zero after a pause.
+    fn value(&self) -> f64 {
+        self.samples.front().map_or(0.0, |first| first.1)
+    }
+
+    /// Section 4.3: less than half of the window was used.
+    fn is_unvalidated(&self, cwnd: f64) -> bool {
+        self.is_defined && self.value() < cwnd / 2.0
+    }
+
+    fn forget(&mut self, now: Time) {
+        *self = Self { validated_at: now, ..Self::default() };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(n: u64) -> Time {
+        Time::ZERO + Span::millis(n)
+    }
+
+    /// A sender at `at` ms with this window, a round trip of 100 ms and a timeout of 200 ms, which waits for data.
+    fn state(at: u64, cwnd: f64, outstanding: u32) -> WindowState {
+        WindowState {
+            now: ms(at),
+            cwnd,
+            ssthresh: 64.0,
+            in_flight: outstanding,
+            outstanding,
+            una: 0,
+            nxt: 0,
+            sent: 0,
+            retransmitted: 0,
+            srtt: Span::millis(100),
+            rto: Span::millis(200),
+            waits_for_data: true,
+        }
+    }
+
+    fn after_pause(rule: WindowValidation, cwnd: f64, pause: u64) -> (f64, Option<f64>) {
+        let mut validation = Validation::new(rule, 10, (Span::millis(100), Span::millis(1)));
+        validation.on_transmit(ms(1000));
+        let restart = validation.restart(&state(1000 + pause, cwnd, 0));
+        assert_eq!(restart.idle, Span::millis(pause));
+        (restart.cwnd, restart.ssthresh)
+    }
+
+    #[test]
+    fn a_pause_of_more_than_the_timeout_means_the_restart_window_of_rfc_5681() {
+        use WindowValidation::{None as Off, Rfc5681};
+        assert_eq!(after_pause(Rfc5681, 100.0, 200), (f64::INFINITY, None));
+        assert_eq!(after_pause(Rfc5681, 100.0, 201), (10.0, None));
+        assert_eq!(after_pause(Rfc5681, 4.0, 9000), (4.0, None), "never more than the window was");
+        assert_eq!(after_pause(Off, 100.0, 9000), (f64::INFINITY, None));
+    }
+
+    #[test]
+    fn linux_halves_the_window_with_each_timeout_and_remembers_three_quarters() {
+        let after = |pause| after_pause(WindowValidation::Linux, 101.0, pause);
+        assert_eq!(after(200), (f64::INFINITY, None));
+        // By hand: 1 ms beyond the first timeout 50, beyond the second 25, the third 12, the fourth 6, which is below 10.
+        let cwnd = [201, 400, 401, 601, 801, 99_000].map(|pause| after(pause).0);
+        assert_eq!(cwnd, [50.0, 50.0, 25.0, 12.0, 10.0, 10.0]);
+        assert_eq!(after(201).1, Some(75.75));
+        // The threshold before was higher.
+        assert_eq!(after_pause(WindowValidation::Linux, 80.0, 201).1, Some(64.0));
+    }
+
+    #[test]
+    fn linux_cuts_a_window_that_was_not_used_for_a_timeout_halfway_to_what_was() {
+        let mut validation = Validation::new(WindowValidation::Linux, 10, (Span::millis(100), Span::millis(1)));
+        let used = |at, sent, outstanding| WindowState { sent, nxt: sent, una: sent, ..state(at, 100.0, outstanding) };
+        assert!(validation.after_sending(&used(1000, 100, 100)).is_none(), "full");
+        // 20 and 30 of 100 segments in the next rounds.
+        assert!(validation.after_sending(&used(1100, 120, 20)).is_none());
+        assert!(validation.after_sending(&used(1199, 150, 30)).is_none());
+        let cut = validation.after_sending(&used(1200, 151, 12)).expect("a timeout later");
+        assert_eq!((cut.cwnd, cut.ssthresh, cut.idle), (65.0, Some(75.0), Span::ZERO));
+        // Not while the application has more: something else held it back.
+        let mut validation = Validation::new(WindowValidation::Linux, 10, (Span::millis(100), Span::millis(1)));
+        assert!(validation.after_sending(&used(1000, 100, 100)).is_none());
+        assert!(validation.after_sending(&WindowState { waits_for_data: false, ..used(1300, 120, 20) }).is_none());
+        // RFC 5681 asks for pauses only.
+        let mut validation = Validation::new(WindowValidation::Rfc5681, 10, (Span::millis(100), Span::millis(1)));
+        assert!([1000, 2000, 9000].map(|at| validation.after_sending(&used(at, at, 1))).iter().all(Option::is_none));
+    }
+
+    #[test]
+    fn linux_lets_a_window_grow_that_was_full_in_this_window_of_data_or_half_full_in_slow_start() {
+        let mut validation = Validation::new(WindowValidation::Linux, 10, (Span::millis(100), Span::millis(1)));
+        let at = |una, nxt, out| WindowState { una, nxt, sent: nxt, ..state(nxt, 40.0, out) };
+        let _ = validation.after_sending(&at(0, 40, 40));
+        assert!(validation.counts_as_full(40.0, 20.0));
+        let _ = validation.after_sending(&at(30, 41, 11));
+        assert!(validation.counts_as_full(40.0, 20.0), "full 11 segments ago");
+        let _ = validation.after_sending(&at(41, 62, 21));
+        assert!(!validation.counts_as_full(40.0, 20.0));
+        assert!(validation.counts_as_full(40.0, 64.0), "21 is more than half of 40, in slow start");
+        assert!(!validation.counts_as_full(42.0, 64.0));
+    }
+
+    /// A sender of `per_rtt` segments each 100 ms from `from` to `to` ms.
+    fn steady(validation: &mut Validation, cwnd: f64, (from, to): (u64, u64), per_rtt: u64) -> Option<Restart> {
+        let mut una = validation.pipe.since.map_or(0, |(_, una)| una);
+        let times = (from..=to).step_by(100);
+        let acks = times.filter_map(|at| {
+            una += per_rtt;
+            validation.on_ack(&WindowState { una, ..state(at, cwnd, 0) })
+        });
+        acks.last()
+    }
+
+    #[test]
+    fn rfc_7661_keeps_a_window_for_five_minutes_in_which_less_than_half_was_used() {
+        let mut validation = Validation::new(WindowValidation::Rfc7661, 10, (Span::millis(100), Span::millis(1)));
+        assert!(steady(&mut validation, 100.0, (0, 1000), 60).is_none());
+        assert!(!validation.pipe.is_unvalidated(100.0) && validation.pipe.is_unvalidated(121.0));
+        assert!((validation.pipe.value() - 60.0).abs() < 1e-9);
+        // The sample of 60 counts for a second, then there are those of 20.
+        assert!(steady(&mut validation, 100.0, (1100, 300_900), 20).is_none());
+        assert!(validation.pipe.is_unvalidated(100.0));
+        let cut = steady(&mut validation, 100.0, (301_000, 303_000), 20).expect("five minutes later");
+        assert_eq!((cut.cwnd, cut.ssthresh), (50.0, Some(75.0)));
+        // A pause of any length less than that takes nothing, and leaves a pipeACK of nothing.
+        validation.on_transmit(ms(303_000));
+        let restart = validation.restart(&state(400_000, 50.0, 0));
+        assert_eq!((restart.cwnd, restart.ssthresh, validation.pipe.value()), (f64::INFINITY, None, 0.0));
+    }
+
+    #[test]
+    fn a_loss_while_not_validated_leaves_half_of_what_the_path_carried() {
+        let mut validation = Validation::new(WindowValidation::Rfc7661, 10, (Span::millis(100), Span::millis(1)));
+        let _ = steady(&mut validation, 100.0, (0, 3000), 20);
+        // A law that keeps 70 of 100; 20 were carried in a round trip, 24 were out.
+        let cut = validation.on_congestion(&state(3100, 70.0, 24), 100.0, 24, true).expect("not validated");
+        assert_eq!((cut.cwnd, cut.ssthresh), (12.0, Some(12.0)));
+        // Four were sent again.
+        let end = validation.on_recovered(&WindowState { retransmitted: 4, ..state(3300, 12.0, 8) }).expect("its end");
+        assert_eq!(end.cwnd, 10.0);
+        assert!(!validation.pipe.is_unvalidated(1e9), "undefined again");
+        // Validated: the law's cut stands.
+        let mut validation = Validation::new(WindowValidation::Rfc7661, 10, (Span::millis(100), Span::millis(1)));
+        let _ = steady(&mut validation, 100.0, (0, 3000), 50);
+        assert!(validation.on_congestion(&state(3100, 70.0, 50), 100.0, 50, true).is_none());
+        assert!(validation.on_recovered(&state(3300, 70.0, 50)).is_none());
+    }
+}
