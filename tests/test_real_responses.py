@@ -1,7 +1,7 @@
 """Responses on one connection after pauses, against a Linux kernel: what became of the window in between.
 
-*Source*: `tests/data/real_responses.json`, which `tools/real_responses.py` asked Linux 6.18 (HZ = 250) for. 48 responses of each law:
-eight after pauses of 0.1, 0.25, 0.45, 0.7, 1 and 3 s, the first of each on a fresh connection.
+*Source*: `tests/data/real_responses.json`, which `tools/real_responses.py` asked Linux 6.18 (HZ = 250) for.
+48 responses of each law, eight after pauses of 0.1, 0.25, 0.45, 0.7, 1 and 3 s, the first on a fresh connection.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LAWS: dict[str, Any] = {"reno": {"law": "reno"}, "cubic": {"law": "cubic", "vari
 SEGMENTS, RESPONSES = 120, 8
 
 NEAR_S = 0.003
-"""The writer looks every 0.2 ms whether all is acknowledged; a tick of the kernel is 4 ms, and half of it the mean error."""
+"""The writer looks every 0.2 ms whether all is acknowledged; a tick of the kernel is 4 ms."""
 
 
 @cache

@@ -2,10 +2,10 @@
 
     sudo -E python tools/real_responses.py
 
-A minute for each of four cases. Writers and readers are sockets in two namespaces, with the testbed's relay between them (40 Mbit/s,
-40 ms, a buffer that loses nothing): a response is written when the one before has been acknowledged and a pause is over; it has
-arrived when the reader has all of it. What is compared is the kernel's `tcp_slow_start_after_idle` against the simulator's
-`window_validation`, with the other rules beside it.
+A minute for each of four cases. Writers and readers are sockets in two namespaces, with the testbed's relay between
+them (40 Mbit/s, 40 ms, a buffer that loses nothing): a response is written when the one before has been acknowledged
+and a pause is over; it has arrived when the reader has all of it. What is compared is the kernel's
+`tcp_slow_start_after_idle` against the simulator's `window_validation`, with the other rules beside it.
 """
 
 from __future__ import annotations

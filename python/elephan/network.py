@@ -323,8 +323,7 @@ class Network:
         return tuple(group for group in self.groups if link in group.path)
 
     def counted(self, link: int | None = None) -> tuple[bool, ...]:
-        """Return which groups' flows count for fairness: those of TCP that stay, else applications, else sessions, or
-        else all.
+        """Return which groups' flows count for fairness: those of TCP that stay, else applications, sessions, or all.
 
         Parameters
         ----------

@@ -172,7 +172,8 @@ def _sent(network: Network, group: FlowGroup, share_bps: float, cap_bps: float) 
             segments = math.ceil(octets(size) / payload)
             return group.flows * min(each, segments), group.flows * float(each >= segments)
         return group.flows * each, 0.0
-    # Sessions and applications: what they ask for, or what they get. A transfer that is open at the end has not sent all of its own.
+    # Sessions and applications: what they ask for, or what they get. A transfer open at the end has not sent all of
+    # its own.
     whole = max(1.0, octets(str(kind["size"])) / payload) if "size" in kind else 10.0
     first = float(max(group.tcp.get("initial_window", 2), 1))
     open_s = group.rtt_s * math.log2(1.0 + whole / first)
