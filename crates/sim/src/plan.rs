@@ -231,7 +231,7 @@ impl TcpPlan {
     }
 
     /// The receiver has got something at `at`: an application's writes may be complete with it.
-    #[inline]
+    #[cold]
     pub fn delivered(&mut self, at: Time) {
         if let Some(writes) = &mut self.writes {
             writes.delivered(at, &mut self.receiver);

@@ -240,11 +240,8 @@ impl<C: CongestionControl> Connection<C> {
         if self.counts_deliveries() {
             self.report_delivery(recovery, &info);
         }
-        if info.acked > 0 && self.phase == Phase::Open && self.optional.is_some() {
-            if phase_before == Phase::Recovery {
-                self.validate(recovery, now, Validation::on_recovered);
-            }
-            self.validate(recovery, now, Validation::on_ack);
+        if self.optional.is_some() {
+            self.validate_after_ack(recovery, &info, phase_before);
         }
         let high = self.seq.high();
         recovery.fill(self, now, wire);

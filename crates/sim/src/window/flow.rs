@@ -39,6 +39,8 @@ pub struct TcpFlow<O> {
     next_mark: Time,
     receiver_warm: Time,
     meter: FlowMeter,
+    /// Whether an application writes to it.
+    has_writes: bool,
     /// Of a place: the transfer that is open, and since when its sender knows that everything arrived.
     open: Option<OpenTransfer>,
     ended: Option<Time>,
@@ -85,7 +87,7 @@ enum Next {
 
 impl<O: Observer> TcpFlow<O> {
     pub fn new(mut plan: Box<TcpPlan>, id: u32, lanes: Option<HeaderLanes>, marks: &Marks, series: bool) -> Self {
-        let first = plan.sender.una();
+        let (first, has_writes) = (plan.sender.una(), plan.writes.is_some());
         let folded = plan.party.return_path.is_empty();
         (plan.party.path, plan.party.return_path) = (Vec::new(), Vec::new());
         let meter = FlowMeter::new(series && plan.template.is_none());
@@ -104,6 +106,7 @@ impl<O: Observer> TcpFlow<O> {
             next_mark: marks.sample_from(Time::ZERO).min(marks.warmup),
             receiver_warm,
             meter,
+            has_writes,
             open: None,
             ended: None,
             observer: O::new(first, None),
@@ -233,9 +236,6 @@ impl<O: Observer> TcpFlow<O> {
                 if let Some(trace) = trace {
                     trace.record(now, &self.plan.sender, false);
                 }
-                if let Some(due) = self.plan.acknowledged(now) {
-                    self.start = due;
-                }
                 if self.note_end(now) {
                     break;
                 }
@@ -248,11 +248,22 @@ impl<O: Observer> TcpFlow<O> {
     /// Whether a place's transfer has ended with the ACK at `now`.
     #[inline]
     fn note_end(&mut self, now: Time) -> bool {
+        if self.has_writes {
+            self.note_writes(now);
+        }
         let ends = self.open.is_some() && self.plan.sender.is_done();
         if ends {
             self.ended = Some(now);
         }
         ends
+    }
+
+    /// The application hears of the ACK at `now`, if it was the last.
+    #[cold]
+    fn note_writes(&mut self, now: Time) {
+        if let Some(due) = self.plan.acknowledged(now) {
+            self.start = due;
+        }
     }
 
     /// Time and kind of what happens next; ACKs before timers at the same instant.
@@ -298,7 +309,9 @@ impl<O: Observer> TcpFlow<O> {
         let seq = self.plan.receiver.segment(rec.number());
         let ack = self.plan.receiver.on_segment(at, seq, rec.flags());
         self.meter.delivered(at, &self.plan.receiver, self.plan.data_end);
-        self.plan.delivered(at);
+        if self.has_writes {
+            self.plan.delivered(at);
+        }
         ack
     }
 
@@ -316,7 +329,9 @@ impl<O: Observer> TcpFlow<O> {
         self.pass_receiver_warm(at, marks);
         let ack = self.plan.receiver.on_timer(at);
         self.meter.delivered(at, &self.plan.receiver, self.plan.data_end);
-        self.plan.delivered(at);
+        if self.has_writes {
+            self.plan.delivered(at);
+        }
         ack
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Source: RFC 5681, Section 4.1; [`crate::validation`] has the rules.
 
-use super::Connection;
+use super::{AckInfo, Connection};
 use crate::optional::OptionalState;
 use crate::recovery::RecoveryRules;
 use crate::validation::{Validation, WindowState};
@@ -39,6 +39,18 @@ impl<C: CongestionControl> Connection<C> {
         let high = self.seq.high();
         recovery.fill(self, now, wire);
         self.arm_timers(recovery, now, self.seq.high() > high);
+    }
+
+    /// After an ACK, before anything leaves; the connection was in `phase_before` when it came.
+    #[inline(never)]
+    pub(super) fn validate_after_ack(&mut self, recovery: &impl RecoveryRules, info: &AckInfo, phase_before: Phase) {
+        if info.acked == 0 || self.phase != Phase::Open {
+            return;
+        }
+        if phase_before == Phase::Recovery {
+            self.validate(recovery, info.now, Validation::on_recovered);
+        }
+        self.validate(recovery, info.now, Validation::on_ack);
     }
 
     #[inline]
