@@ -49,7 +49,10 @@ WAYS: dict[str, dict[str, Any]] = {
 NULLS = {"unpaced": "paced", "paced": "unpaced", "bursts": "unpaced", "paced bursts": "unpaced"}
 """Which way is wrong for the kernel of each."""
 
-BUFFERS, FLOWS = (33, 83, 167, 333), (1, 4)
+BUFFERS, FLOWS, RATE = (33, 83, 167, 333), (1, 4), 40
+FASTER = (("reno", "unpaced", 1, 83, 100), ("cubic", "paced bursts", 4, 167, 100), ("bbr", "bursts", 1, 167, 100))
+"""Cells at another rate [Mbit/s]."""
+
 QUANTITIES = ("utilization", "period_s", "loss_ratio")
 LIMITS = {"utilization": 0.01, "period_s": 0.05, "loss_ratio": 0.05}
 """Gaps above these are printed bold, and have a reason on the page."""
@@ -57,22 +60,25 @@ LIMITS = {"utilization": 0.01, "period_s": 0.05, "loss_ratio": 0.05}
 
 @dataclass(frozen=True)
 class Cell:
-    """A law, how it sends, how many flows, and the buffer [packets]."""
+    """A law, how it sends, how many flows, the buffer [packets], and the rate [Mbit/s]."""
 
     law: str
     way: str
     flows: int
     buffer: int
+    mbps: int = RATE
 
     @property
     def key(self) -> str:
         """What its numbers are kept under."""
-        return f"{self.law}, {self.way}, {self.flows}, {self.buffer}"
+        rate = "" if self.mbps == RATE else f", {self.mbps} Mbit/s"
+        return f"{self.law}, {self.way}, {self.flows}, {self.buffer}{rate}"
 
     def changes(self, way: str | None = None) -> dict[str, Any]:
         """Of the scenario, for this way of sending or another."""
         return {
             "links[0].buffer": f"{self.buffer} packets",
+            "links[0].rate": f"{self.mbps} Mbit/s",
             "flows[0].count": self.flows,
             "flows[0].control": LAWS[self.law],
             **WAYS[way or self.way],
@@ -114,7 +120,7 @@ def row(cell: Cell) -> str | None:
     if measured is None:
         return None
     ours, wrong = simulated(cell, cell.way), simulated(cell, NULLS[cell.way])
-    said = [cell.law, cell.way, str(cell.flows), str(cell.buffer)]
+    said = [cell.law, cell.way, str(cell.flows), str(cell.buffer) + (", 100 Mbit/s" if cell.mbps != RATE else "")]
     for name in QUANTITIES:
         real = measured[name]
         said.append(written(name, real, ours[name]) + f" | {apart(name, real, wrong[name])}")
@@ -159,7 +165,13 @@ def table(cells: list[Cell]) -> str:
 def chosen(arguments: argparse.Namespace) -> list[Cell]:
     """The cells that were asked for."""
     pick = (arguments.laws, arguments.ways, arguments.flows, arguments.buffers)
-    return [Cell(law, way, flows, buffer) for law, way, flows, buffer in itertools.product(*pick)]
+    cells = [Cell(law, way, flows, buffer) for law, way, flows, buffer in itertools.product(*pick)]
+    return cells + [cell for cell in faster() if arguments.faster]
+
+
+def faster() -> list[Cell]:
+    """The cells at another rate."""
+    return [Cell(*each) for each in FASTER]
 
 
 def words(text: str) -> list[str]:
@@ -179,6 +191,7 @@ def main() -> None:
     parser.add_argument("--ways", type=words, default=list(WAYS))
     parser.add_argument("--flows", type=numbers, default=list(FLOWS))
     parser.add_argument("--buffers", type=numbers, default=list(BUFFERS))
+    parser.add_argument("--no-faster", dest="faster", action="store_false", help="without those at 100 Mbit/s")
     parser.add_argument("--no-run", action="store_true")
     arguments = parser.parse_args()
     missing = [] if arguments.no_run else [cell for cell in chosen(arguments) if cell.key not in kept()]
@@ -188,7 +201,7 @@ def main() -> None:
         minutes = (time.monotonic() - began) / 60 / (number + 1) * (len(missing) - number - 1)
         left = f"{len(missing) - number - 1} cells, about {minutes:.0f} min left"
         sys.stderr.write(f"{cell.law} {cell.way}, {cell.flows} behind {cell.buffer}: {wrong or 'kept'}; {left}\n")
-    whole = [Cell(*each) for each in itertools.product(LAWS, WAYS, FLOWS, BUFFERS)]
+    whole = [Cell(*each) for each in itertools.product(LAWS, WAYS, FLOWS, BUFFERS)] + faster()
     page = PAGE.read_text(encoding="utf-8")
     head, rest = page.split(BEGIN)
     PAGE.write_text(f"{head}{BEGIN}\n\n{table(whole)}\n\n{END}{rest.split(END)[1]}", encoding="utf-8")
