@@ -88,6 +88,9 @@ fn group(place: &str, group: &Group, scenario: &Scenario) -> Checked {
         let (from, to) = (limits::PACKET.start().0, limits::PACKET.end().0);
         return refuse(at("packet"), format!("must lie between {from} B and {to} B, its 40 bytes of header included"));
     }
+    if group.tcp.header >= group.packet {
+        return refuse(at("tcp.header"), format!("must be less than the packet, {} B", group.packet.0));
+    }
     access(place, group)?;
     rtt(at("rtt"), group, scenario)?;
     group.control.slow_start.build().map_err(ScenarioError::parameter(at("control.slow_start")))?;

@@ -62,14 +62,14 @@ table_types! {
     Access = "Access", "a table such as { rate = \"10 Gbit/s\" }";
 }
 
-/// Bytes of IP and TCP header in every data packet, and the size of an acknowledgement.
+/// Bytes of IP and TCP header without options: the least that a packet has, and its size where none says otherwise.
 pub const HEADER: u32 = 40;
 
 impl Group {
-    /// Payload of a full segment: the packet without its 40 bytes of header.
+    /// Payload of a full segment: the packet without its header.
     #[must_use]
     pub fn mss(&self) -> u32 {
-        self.packet.0 as u32 - HEADER
+        (self.packet.0 - self.tcp.header.0) as u32
     }
 }
 

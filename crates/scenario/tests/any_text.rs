@@ -308,7 +308,8 @@ fn options() -> impl Strategy<Value = Options> {
     ];
     let merged = (2..=65_536u32, timer()).prop_map(|(segments, wait)| Coalescing { segments, wait });
     let validation = prop::sample::select(WindowValidation::ALL.map(|row| row.0).to_vec());
-    let offload = (burst, prop::option::of(merged), prop::option::of(1..=1000u32), validation);
+    let offload =
+        (burst, prop::option::of(merged), prop::option::of(1..=1000u32), validation, (40..=120u64).prop_map(Bytes));
     (times, counts, (any::<bool>(), prop::sample::select(Ecn::ALL.map(|row| row.0).to_vec()), pacing), offload)
         .prop_map(
             #[expect(clippy::needless_update, reason = "a new key needs no line here")]
@@ -328,6 +329,7 @@ fn options() -> impl Strategy<Value = Options> {
                 receive_offload: offload.1,
                 abc_limit: offload.2,
                 window_validation: offload.3,
+                header: offload.4,
                 ..Options::default()
             },
         )
@@ -432,6 +434,7 @@ fn groups(links: &[Link]) -> impl Strategy<Value = Group> + use<> {
                 }
                 tcp = Options { send_jitter: tcp.send_jitter, ..Options::default() };
             }
+            packet = packet.max(tcp.header.0 + 1);
             let control = law.build(&slow_start, 2.0, f64::INFINITY).expect("in range");
             let recovery = if control.needs().deliveries && !recovery.selective() { Recovery::Sack } else { recovery };
             Group {

@@ -95,6 +95,7 @@ impl Builder<'_> {
             access_buffer: group.access.buffer.map(|packets| packets.0),
             jitter: (jitter > Span::ZERO).then(|| SendJitter { longest: jitter, stream: stream(&purpose(place)) }),
             packet: group.packet.0 as u32,
+            ack: group.tcp.header.0 as u32,
             traced: place == 0 && scenario.record.trace.contains(&(g, i)),
         };
         let offer = group.traffic.offer(&group.site(scenario, i, start), || stream("traffic"));

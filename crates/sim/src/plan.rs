@@ -7,7 +7,7 @@ use crate::writes::FlowWrites;
 use base::{Bytes, Flags, PacketNumber, Rate, Span, Stream, Time};
 use law::Control;
 use queue::{AnyQueue, Limit};
-use scenario::{HEADER, Loss};
+use scenario::Loss;
 use std::ops::Range;
 use std::sync::Arc;
 use traffic::{AnySource, PacketSizes};
@@ -206,6 +206,8 @@ pub struct Party {
     pub jitter: Option<SendJitter>,
     /// Size of a data packet on the wire; their mean, where sizes are drawn.
     pub packet: u32,
+    /// Size of an ACK.
+    pub ack: u32,
     pub traced: bool,
 }
 
@@ -336,19 +338,20 @@ pub struct TxTimes {
 impl Network {
     /// How long packets of flow `flow` take on link `link`.
     pub fn tx_times(&self, link: u32, flow: u32) -> TxTimes {
-        self.times_of(link, self.flows[flow as usize].party().packet)
+        let party = self.flows[flow as usize].party();
+        self.times_of(link, party.packet, party.ack)
     }
 
     /// The least that they take: a drawn size is a byte at least.
     pub fn shortest_tx_times(&self, link: u32, flow: u32) -> TxTimes {
         let plan = &self.flows[flow as usize];
-        self.times_of(link, plan.sizes().map_or(plan.party().packet, |_| 1))
+        self.times_of(link, plan.sizes().map_or(plan.party().packet, |_| 1), plan.party().ack)
     }
 
-    fn times_of(&self, link: u32, data: u32) -> TxTimes {
+    fn times_of(&self, link: u32, data: u32, ack: u32) -> TxTimes {
         let rate = self.links[link as usize].rate;
         let time = |size: u32| rate.serialize(Bytes(u64::from(size)));
-        TxTimes { data: time(data), ack: time(HEADER) }
+        TxTimes { data: time(data), ack: time(ack) }
     }
 }
 

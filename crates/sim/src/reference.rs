@@ -21,7 +21,6 @@ use base::{Cause, Flags, Header, PacketNumber, Rate, RunMonitor, Span, Time};
 use endpoints::{AccessLink, Endpoints, Outbox};
 use event::{Entry, Event, Key, Phase};
 use queue::{AnyQueue, Link, LinkEvent, LinkEventKind, Packet, QueueDiscipline};
-use scenario::HEADER;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use traffic::ArrivalProcess;
@@ -403,7 +402,7 @@ impl Engine {
         } else {
             let number = ends.first_ack.plus(ends.acks.len() as u32);
             ends.acks.push_back(ack);
-            let packet = Packet::new(f as u32, number.0, HEADER, now).with(Flags::ACK);
+            let packet = Packet::new(f as u32, number.0, party.ack, now).with(Flags::ACK);
             let first = party.return_path[0] as usize;
             self.push(now, Phase::Arrive, f as u32, Event::Arrive(first, packet));
         }

@@ -1,6 +1,6 @@
 //! What a scenario may choose about TCP besides the law: the recovery, and the keys of `tcp = {…}`.
 
-use base::{Flags, Span};
+use base::{Bytes, Flags, Span};
 use std::ops::RangeInclusive;
 
 /// How losses are found and repaired.
@@ -192,6 +192,8 @@ base::keys! {
         min_rto: Span = Span::secs(1), eg "200 ms", in TIMER;
         /// Granularity of the timer.
         rto_granularity: Span = Span::millis(1), eg "1 ms", in TIMER;
+        /// Bytes of IP and TCP header in every packet, and the size of an ACK: 40 without options, 52 with timestamps, 72 over IPv6.
+        header: Bytes = Bytes(40), eg "52 B", in Bytes(40)..=Bytes(120), since "0.1";
         /// Initial window, in segments.
         initial_window: u32 = 2, in 1..=1000;
         /// Initial slow-start threshold, in segments, or "none".
@@ -226,7 +228,8 @@ const TIMER: RangeInclusive<Span> = Span::nanos(1)..=Span::secs(3600);
 
 impl Options {
     /// The profile `tcp = "linux"`: initial window 10 (RFC 6928), minimum timeout 200 ms, an ACK for two segments
-    /// within 40 ms, and a window that falls while it is not used (`tcp_slow_start_after_idle`).
+    /// within 40 ms, a window that falls while it is not used (`tcp_slow_start_after_idle`), and
+    /// timestamps in every header (`tcp_timestamps`).
     #[must_use]
     pub fn linux() -> Self {
         Self {
@@ -235,6 +238,7 @@ impl Options {
             delayed_ack: 2,
             delayed_ack_timeout: Span::millis(40),
             window_validation: WindowValidation::Linux,
+            header: Bytes(52),
             ..Self::default()
         }
     }

@@ -122,7 +122,7 @@ def _asked_bps(links: Sequence[NetworkLink], group: FlowGroup) -> float:
         return float(kind["load"]) * float(min(rates)) / float(group.flows)
     if group.offered_bps:
         return float(group.offered_bps / group.flows)
-    wire = group.packet_bytes / max(group.packet_bytes - HEADER, 1)
+    wire = group.packet_bytes / _payload(group)
     if kind.get("kind") == "engset":
         return 8 * octets(str(kind["size"])) * wire / float(max(seconds(kind["think"]) + 2 * group.rtt_s, 1e-9))
     if kind.get("kind") == "request-response":
@@ -133,8 +133,13 @@ def _asked_bps(links: Sequence[NetworkLink], group: FlowGroup) -> float:
     return math.inf
 
 
+def _payload(group: FlowGroup) -> float:
+    """Of a full packet [bytes]."""
+    return float(max(group.packet_bytes - group.tcp.get("header_bytes", HEADER), 1))
+
+
 HEADER = 40
-"""Of a packet that is no data [bytes]."""
+"""Of a packet, where nothing else is said [bytes]."""
 
 
 def _end_s(network: Network, group: FlowGroup) -> float:
@@ -160,7 +165,7 @@ def _sent(network: Network, group: FlowGroup, share_bps: float, cap_bps: float) 
         # The first datagram does not wait for the gap before it, half a packet in the mean.
         return group.offered_bps * active_s / 8 / group.packet_bytes + group.flows * 0.5 * (active_s > 0), 0.0
     rate = min(share_bps, 1e16) / 8 / group.packet_bytes
-    payload = max(group.packet_bytes - HEADER, 1)
+    payload = _payload(group)
     kind = group.kind
     if group.sort == "transfer":
         if share_bps < 0.99 * cap_bps:

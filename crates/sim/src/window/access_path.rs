@@ -136,6 +136,7 @@ mod tests {
             access_buffer: Some(1),
             jitter: None,
             packet: 1000,
+            ack: 40,
             traced: false,
         };
         let marks = Marks { warmup: Time(20), end: Time(100), every: None };

@@ -244,7 +244,7 @@ mod tests {
     /// at 15 ps.
     fn core() -> (LinkCore<NoObserver>, Marks) {
         let marks = Marks { warmup: Time(50), end: Time(100), every: Some(Span(20)) };
-        let service = Service::One(Tx { size: 1000, time: Span(8) });
+        let service = Service::One(Tx { size: 1000, time: Span(8), is_ack: false });
         let flows = FlowTable {
             places: FlowPlaces::new([7, 9].into_iter()),
             routes: vec![3, u32::MAX, 4],

@@ -199,7 +199,7 @@ impl Fifo {
         marks: &Marks,
         shared: &mut Shared,
     ) {
-        let AnyWaitingQueue::Uniform(UniformQueue { tx: Tx { size, time }, .. }) = self.waiting else { return };
+        let AnyWaitingQueue::Uniform(UniformQueue { tx: Tx { size, time, .. }, .. }) = self.waiting else { return };
         let mut rest = arrivals;
         while let Some(first) = rest.first() {
             if first.time >= core.next_mark {
@@ -348,7 +348,7 @@ fn serve_until_mark<O: Observer, const PLAIN: bool, A: Admission, W: WaitingQueu
             }
         }
         let backlog = waiting.backlog_from(Time(now.0 + 1), free);
-        let Tx { size, time } = if PLAIN { one } else { core.tx_of(rec.flow(), rec.number()) };
+        let Tx { size, time, .. } = if PLAIN { one } else { core.tx_of(rec.flow(), rec.number()) };
         let idle = free <= now;
         let mut tag = rec.tag;
         let packet = Packet::new(rec.flow(), rec.number().0, size, now).with(rec.flags());
@@ -426,7 +426,7 @@ mod tests {
     use super::*;
 
     fn uniform(time: u64) -> UniformQueue {
-        UniformQueue::new(Tx { size: 1500, time: Span(time) })
+        UniformQueue::new(Tx { size: 1500, time: Span(time), is_ack: false })
     }
 
     #[test]

@@ -73,9 +73,9 @@ pub fn lay_out(network: &Network, shared: &mut Shared) -> Layout {
                 delays[ring as usize] = network.links[link as usize].delay + more;
                 let times = network.tx_times(link, f as u32);
                 let tx = if is_ack {
-                    Tx { size: HEADER, time: times.ack }
+                    Tx { size: flow.ack, time: times.ack, is_ack: true }
                 } else {
-                    Tx { size: flow.packet, time: times.data }
+                    Tx { size: flow.packet, time: times.data, is_ack: false }
                 };
                 hops[link as usize].push(Hop { flow: f as u32, ring, tx });
             }
@@ -122,7 +122,7 @@ fn table(network: &Network, link: usize, hops: &[Hop]) -> FlowTable {
 /// How long the packets of these flows take on a link.
 fn service(network: &Network, link: usize, hops: &[Hop], places: &FlowPlaces) -> Service {
     // A link without flows has nothing to serve; one packet size is as good as another.
-    let Some(first) = hops.first() else { return Service::One(Tx { size: HEADER, time: Span(1) }) };
+    let Some(first) = hops.first() else { return Service::One(Tx { size: HEADER, time: Span(1), is_ack: true }) };
     let drawn_sizes = |hop: &Hop| network.flows[hop.flow as usize].sizes();
     let any_drawn = hops.iter().any(|hop| drawn_sizes(hop).is_some());
     if !any_drawn && hops.iter().all(|hop| hop.tx == first.tx) {
@@ -173,7 +173,7 @@ mod tests {
         let delays = [0, 1, 2, 4].map(|ring: usize| shared.rings[ring].delay);
         assert_eq!(delays, [6_500, 6_500, 10_000, 10_000].map(Span::micros));
         // ACKs of one flow and data of the other are not alike.
-        let tx = |size, micros| Tx { size, time: Span::micros(micros) };
+        let tx = |size, micros| Tx { size, time: Span::micros(micros), is_ack: size == HEADER };
         assert_eq!(layout.tables[0].service.of(1, base::PacketNumber(0)), tx(1000, 800));
         assert_eq!(
             [0, 1].map(|place| layout.tables[1].service.of(place, base::PacketNumber(0))),

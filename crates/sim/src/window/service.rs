@@ -2,7 +2,6 @@
 
 use base::{Bytes, PacketNumber, Rate, Span};
 use queue::Packet;
-use scenario::HEADER;
 use traffic::PacketSizes;
 
 /// Size and time on the wire of a packet.
@@ -11,6 +10,7 @@ pub struct Tx {
     /// In bytes.
     pub size: u32,
     pub time: Span,
+    pub is_ack: bool,
 }
 
 /// How long packets take on the wire.
@@ -68,7 +68,8 @@ impl Service {
     /// The shortest time that a data packet takes; of drawn sizes the mean counts, as no promise depends on it. `None` on a
     /// link that only ACKs cross.
     pub fn shortest_data(&self) -> Option<Span> {
-        let is_data = |tx: &&Tx| tx.size > HEADER;
+        // A place that no flow has is of no size.
+        let is_data = |tx: &&Tx| !tx.is_ack && tx.size > 0;
         match self {
             Self::One(tx) => Some(tx).filter(is_data).map(|tx| tx.time),
             Self::Each(all, _) => {
@@ -82,9 +83,9 @@ impl Service {
     #[cold]
     #[inline(never)]
     fn draw(&self, place: usize, number: PacketNumber) -> Tx {
-        let Self::Each(_, Some(drawn)) = self else { return Tx { size: 0, time: DRAWN } };
+        let Self::Each(_, Some(drawn)) = self else { return Tx { size: 0, time: DRAWN, is_ack: false } };
         let size = drawn.sizes[place].map_or(0, |sizes| sizes.of(number));
-        Tx { size, time: drawn.time_of(size) }
+        Tx { size, time: drawn.time_of(size), is_ack: false }
     }
 
     #[cold]
@@ -98,10 +99,11 @@ impl Service {
 mod tests {
     use super::*;
     use base::Time;
+    use scenario::HEADER;
 
     #[test]
     fn each_flow_has_its_packets_and_acks_are_no_data() {
-        let tx = |size, time| Tx { size, time: Span(time) };
+        let tx = |size, time| Tx { size, time: Span(time), is_ack: size == HEADER };
         let service = Service::Each(vec![tx(1000, 80), tx(HEADER, 3), tx(500, 40)], None);
         assert_eq!((service.of(0, PacketNumber(9)), service.of(2, PacketNumber(9))), (tx(1000, 80), tx(500, 40)));
         assert_eq!(service.time_of(|| 1, &Packet::new(1, 0, HEADER, Time::ZERO)), Span(3));
@@ -116,10 +118,10 @@ mod tests {
         let rate = Rate(1_000_000_000_000);
         let sizes = traffic::PacketSize::Exponential.sizes(Bytes(700), || 1).expect("they differ");
         let drawn = Drawn { rate, sizes: vec![Some(sizes)] };
-        let service = Service::Each(vec![Tx { size: 700, time: DRAWN }], Some(Box::new(drawn)));
+        let service = Service::Each(vec![Tx { size: 700, time: DRAWN, is_ack: false }], Some(Box::new(drawn)));
         assert_eq!(service.shortest_data(), Some(Span(5600)));
         let size = sizes.of(PacketNumber(5));
-        assert_eq!(service.of(0, PacketNumber(5)), Tx { size, time: Span(8 * u64::from(size)) });
+        assert_eq!(service.of(0, PacketNumber(5)), Tx { size, time: Span(8 * u64::from(size)), is_ack: false });
         assert_eq!(service.time_of(|| 0, &Packet::new(0, 5, size, Time::ZERO)), Span(8 * u64::from(size)));
     }
 }

@@ -220,6 +220,7 @@ fn tcp() -> impl Strategy<Value = String> {
         "window_validation = \"linux\", ",
         "window_validation = \"rfc7661\", burst = \"linux\", ",
         "window_validation = \"none\", abc_limit = 1, ",
+        "header = \"41 B\", ",
     ];
     let offload = prop::sample::select(offload);
     let parts = (1u32..4, 1u32..15, jitter, window, any::<bool>(), ecn, any::<bool>(), (pacing, offload));
@@ -273,7 +274,7 @@ fn group() -> impl Strategy<Value = Group> {
     let starts = prop::sample::select(vec![Starts::Between, Starts::Between, Starts::Every, Starts::List]);
     let stop = vec![Stop::Never, Stop::Never, Stop::At, Stop::Between, Stop::After, Stop::AfterExponential];
     let stop = prop::sample::select(stop);
-    let size = prop_oneof![Just(1000u32), 41u32..1500];
+    let size = prop_oneof![Just(1000u32), 42u32..1500];
     let times = (0u32..60_000, prop_oneof![Just(0u32), 0u32..40_000], rtt);
     let route = (1u32..9, any::<u8>(), any::<u8>(), any::<u32>(), times);
     let when = (starts, (0u32..2000, 0u32..1000), stop, prop::option::of(1u32..200));

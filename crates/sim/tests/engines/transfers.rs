@@ -90,3 +90,42 @@ traffic = {{ kind = "finite", size = "{size} kB" }}
         prop_assert_eq!(fast.hash, plain.hash, "hashes differ:\n{}", text);
     }
 }
+
+/// A flow of 1000-byte packets whose ACKs, one for each, return over 32 kbit/s; header of so many bytes.
+fn behind_slow_acks(header: u32, traffic: &str) -> sim::Outcome {
+    let text = format!(
+        "duration = \"30 s\"\nwarmup = \"5 s\"\n[[links]]\nname = \"there\"\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\nbuffer = \"unlimited\"\n\
+         [[links]]\nname = \"back\"\nrate = \"32 kbit/s\"\ndelay = \"5 ms\"\nbuffer = \"unlimited\"\n[[flows]]\npath = [\"there\"]\n\
+         return = [\"back\"]\nrtt = \"auto\"\npacket = \"1000 B\"\ncontrol = \"reno\"\ntraffic = {traffic}\n\
+         tcp = {{ receive_window = 60, header = \"{header} B\" }}\n"
+    );
+    let scenario = scenario::read(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let run = |engine| {
+        let options = sim::Options { engine, hash: true, series: true, ..sim::Options::default() };
+        sim::simulate(&scenario, 0, options).expect("small")
+    };
+    let window = run(sim::Engine::Window);
+    assert_eq!(window, run(sim::Engine::Reference), "{header}");
+    window
+}
+
+#[test]
+fn an_ack_is_as_large_as_a_header_and_a_payload_smaller_by_it() {
+    // 32 kbit/s are 100 ACKs of 40 bytes a second, or 76.9 of 52, or 55.6 of 72.
+    for header in [40, 52, 72] {
+        let acks_per_second = 4000.0 / f64::from(header);
+        let packets = behind_slow_acks(header, "\"bulk\"").flows[0].sent as f64;
+        // Of 25 s, a packet more or less at each end.
+        assert!((packets - 25.0 * acks_per_second).abs() <= 2.0, "{header}: {packets}");
+    }
+    let sent = |header| {
+        let text = format!(
+            "duration = \"30 s\"\n[[links]]\nname = \"l\"\nrate = \"10 Mbit/s\"\nbuffer = \"unlimited\"\n[[flows]]\npath = [\"l\"]\n\
+             rtt = \"20 ms\"\npacket = \"1000 B\"\ntraffic = {{ kind = \"finite\", size = \"96000 B\" }}\ntcp = {{ header = \"{header} B\" }}\n"
+        );
+        let scenario = scenario::read(&text).unwrap_or_else(|e| panic!("{e}"));
+        sim::simulate(&scenario, 0, sim::Options::default()).expect("small").flows[0].sent
+    };
+    // 96,000 bytes in packets of 960, 948 and 928.
+    assert_eq!([sent(40), sent(52), sent(72)], [100, 102, 104]);
+}
