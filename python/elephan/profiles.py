@@ -18,8 +18,8 @@ PROFILES = {
 }
 """Title, source and what is not as in the source, of each."""
 
-SUFFIX = "_ps"
-"""Of times in canonical forms, in picoseconds."""
+TIME, SIZE = "_ps", "_bytes"
+"""How keys of canonical forms end that hold a time in picoseconds, or a size in bytes."""
 
 
 def profiles() -> list[dict[str, Any]]:
@@ -45,7 +45,7 @@ def profiles() -> list[dict[str, Any]]:
     for name, (title, source, differs) in PROFILES.items():
         flow = plain.replace({"flows[0].tcp": name}).resolved["flows"][0]
         rows = [
-            _row(key, value, meanings[key.removesuffix(SUFFIX)].get("description", ""))
+            _row(key, value, meanings[_key(key)].get("description", ""))
             for key, value in sorted(flow["tcp"].items())
             if before["tcp"].get(key) != value
         ]
@@ -59,6 +59,10 @@ def profiles() -> list[dict[str, Any]]:
 def _row(key: str, value: Any, meaning: str) -> dict[str, Any]:
     from elephan.units import format_time  # noqa: PLC0415 (as above)
 
-    is_time = key.endswith(SUFFIX)
-    said = format_time(value / 1e12) if is_time else value
-    return {"name": key.removesuffix(SUFFIX), "default": said, "unit": "", "meaning": meaning, "needs": []}
+    said = format_time(value / 1e12) if key.endswith(TIME) else f"{value} B" if key.endswith(SIZE) else value
+    return {"name": _key(key), "default": said, "unit": "", "meaning": meaning, "needs": []}
+
+
+def _key(canonical: str) -> str:
+    """What a key of a canonical form is called in the file."""
+    return canonical.removesuffix(TIME).removesuffix(SIZE)
