@@ -7,7 +7,7 @@
 A cell takes a minute and a half. What the kernel gave is kept in `tests/data/real_stacks.json` when it is done, so that
 a stopped run goes on where it was; what is simulated is simulated anew each time. Beside it stands what the simulator
 says of a sender that is not the kernel's: unpaced where the kernel paces, paced where it does not, without bursts where
-it sends some. Where that is as near, the cell proves nothing of the pace.
+it sends some, and BBR version 3 for version 1. Where that is as near, the cell proves nothing of the pace.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import platform
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +47,13 @@ WAYS: dict[str, dict[str, Any]] = {
 """What senders do beside the law."""
 
 NULLS = {"unpaced": "paced", "paced": "unpaced", "bursts": "unpaced", "paced bursts": "unpaced"}
-"""Which way is wrong for the kernel of each."""
+"""Which way is wrong for the kernel of each; of BBR, which is paced in any case, version 3 is the wrong law."""
+
+PACED_BY_LINUX = {"flows[0].tcp.pacing": "linux"}
+"""Of BBR whatever the way: Linux spaces what a law with a rate sends as it spaces all others."""
+
+SEEDS = 5
+"""Runs of the simulator of a cell of several flows, which differ by chance; their mean is compared."""
 
 BUFFERS, FLOWS, RATE = (33, 83, 167, 333), (1, 4), 40
 FASTER = (("reno", "unpaced", 1, 83, 100), ("cubic", "paced bursts", 4, 167, 100), ("bbr", "bursts", 1, 167, 100))
@@ -74,15 +80,22 @@ class Cell:
         rate = "" if self.mbps == RATE else f", {self.mbps} Mbit/s"
         return f"{self.law}, {self.way}, {self.flows}, {self.buffer}{rate}"
 
-    def changes(self, way: str | None = None) -> dict[str, Any]:
-        """Of the scenario, for this way of sending or another."""
+    def changes(self) -> dict[str, Any]:
+        """Of the scenario."""
         return {
             "links[0].buffer": f"{self.buffer} packets",
             "links[0].rate": f"{self.mbps} Mbit/s",
             "flows[0].count": self.flows,
             "flows[0].control": LAWS[self.law],
-            **WAYS[way or self.way],
+            **WAYS[self.way],
+            **(PACED_BY_LINUX if self.law == "bbr" else {}),
         }
+
+    def null(self) -> dict[str, Any]:
+        """The changes of the scenario for a sender that is not the kernel's."""
+        if self.law == "bbr":
+            return self.changes() | {"flows[0].control": {"law": "bbr"}}
+        return replace(self, way=NULLS[self.way]).changes()
 
     def run(self) -> str:
         """Compare, and keep it; return what was wrong, if it was."""
@@ -119,7 +132,7 @@ def row(cell: Cell) -> str | None:
     measured = kept().get(cell.key)
     if measured is None:
         return None
-    ours, wrong = simulated(cell, cell.way), simulated(cell, NULLS[cell.way])
+    ours, wrong = simulated(cell, cell.changes()), simulated(cell, cell.null())
     said = [cell.law, cell.way, str(cell.flows), str(cell.buffer) + (", 100 Mbit/s" if cell.mbps != RATE else "")]
     for name in QUANTITIES:
         real = measured[name]
@@ -127,9 +140,10 @@ def row(cell: Cell) -> str | None:
     return "| " + " | ".join(said) + " |"
 
 
-def simulated(cell: Cell, way: str) -> dict[str, float | None]:
+def simulated(cell: Cell, changes: dict[str, Any]) -> dict[str, float | None]:
     """Simulate a cell as the simulator is now, whatever it was when the kernel was asked."""
-    scenario = elephan.Scenario.from_file(SCENARIO).replace(cell.changes(way))
+    seeds = SEEDS if cell.flows > 1 else 1
+    scenario = elephan.Scenario.from_file(SCENARIO).replace({**changes, "replications": seeds})
     return {each["name"]: each["simulation"] for each in elephan.compare(scenario, real=False).to_json()["rows"]}
 
 

@@ -1,6 +1,7 @@
 //! How many segments leave at once, and when a sender waits until it may send more at once: segmentation offload.
 //!
-//! Source: Linux 6.12, `tcp_tso_autosize` (size), `tcp_cwnd_test` (half of the window), `tcp_tso_should_defer` (waiting).
+//! Source: Linux 6.18, `tcp_tso_autosize` (size), `tcp_cwnd_test` (half of the window), `tcp_tso_should_defer` (waiting; before
+//! 6.18, and the stable versions of October 2025, an ACK was waited for that was half of a round trip away).
 //! Differs from Linux: segments count, not bytes; nothing waits in the host below TCP (small queues are not modelled), and a
 //! retransmission that begins a recovery leaves alone.
 
@@ -18,6 +19,9 @@ const RTT_STEP: Span = Span::micros(512);
 
 /// Who has not sent for so long sends what it may.
 const RECENT: Span = Span::millis(1);
+
+/// An ACK that is expected later than this, or than half of a round trip, is not waited for.
+const SOON: Span = Span::millis(1);
 
 /// `sysctl_tcp_tso_win_divisor`: a third of the window is worth sending.
 const WIN_DIVISOR: u32 = 3;
@@ -39,6 +43,7 @@ pub struct Ask {
     pub interval: Option<Span>,
     /// Whether that is the law's own rate.
     pub own_rate: bool,
+    /// Smoothed round-trip time of every ACK.
     pub srtt: Span,
     pub min_rtt: Span,
     /// When the oldest segment outstanding left, if any is.
@@ -123,7 +128,8 @@ impl Bursts {
     /// Whether a burst that could be longer waits for the next ACK.
     fn defers(ask: &Ask) -> bool {
         let Some(oldest) = ask.oldest else { return false };
-        let comes_soon = ask.now.since(oldest).0 >= ask.srtt.0 / 2;
+        // When the ACK of the oldest is expected; once that is over, it may come at any moment.
+        let comes_soon = (oldest + ask.srtt).since(ask.now) <= SOON.min(Span(ask.srtt.0 / 2));
         !ask.repairs && ask.now <= ask.last + RECENT && ask.room < ask.cwnd / WIN_DIVISOR && comes_soon
     }
 }
@@ -133,7 +139,7 @@ mod tests {
     use super::*;
     use crate::options::Device;
 
-    /// A window of 100 segments and a round trip of 50 ms, of which 40 are over for the oldest: the next ACK comes soon.
+    /// A window of 100 segments and a round trip of 40 ms, of which 39 are over for the oldest: the next ACK comes soon.
     fn ask(room: u32) -> Ask {
         Ask {
             now: Time(Span::millis(40).0),
@@ -142,9 +148,9 @@ mod tests {
             repairs: false,
             interval: Some(Span::micros(50)),
             own_rate: false,
-            srtt: Span::millis(50),
+            srtt: Span::millis(40),
             min_rtt: Span::millis(50),
-            oldest: Some(Time::ZERO),
+            oldest: Some(Time(Span::millis(1).0)),
             last: Time(Span::millis(40).0),
         }
     }
@@ -190,11 +196,16 @@ mod tests {
         assert!(!bursts.begin(&ask(18)), "19 would be better");
         assert!(bursts.take_waited() && !bursts.take_waited());
         assert!(bursts.begin(&ask(19)));
+        let late = Ask { srtt: Span::millis(30), ..ask(18) };
+        assert!(!bursts.begin(&late) && bursts.take_waited(), "an ACK that is due already may come at any moment");
+        // Expected in 600 us of 1,000.
+        let (near, near_by) = (Span::millis(1), Time(Span::micros(39_600).0));
         for (why, now) in [
             ("a third of the window", Ask { cwnd: 54, ..ask(18) }),
             ("a repair", Ask { repairs: true, ..ask(18) }),
             ("sent more than a millisecond ago", Ask { last: Time(Span::millis(38).0), ..ask(18) }),
-            ("the next ACK is far", Ask { oldest: Some(Time(Span::millis(16).0)), ..ask(18) }),
+            ("the next ACK is far", Ask { oldest: Some(Time(Span::micros(1_001).0)), ..ask(18) }),
+            ("half of a near round trip is less", Ask { oldest: Some(near_by), srtt: near, ..ask(18) }),
             ("no ACK will come", Ask { oldest: None, ..ask(18) }),
         ] {
             assert!(bursts.begin(&now) && !bursts.take_waited(), "{why}");

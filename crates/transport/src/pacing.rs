@@ -110,12 +110,12 @@ impl Pacer {
     }
 
     /// Whether a segment that need not wait for the pace leaves `now`, and not with more after the next ACK; `ask` says what
-    /// there is to know, but for when something left last.
+    /// there is to know, but for when something left last and the round-trip time of every ACK.
     #[inline]
     pub fn begins(&mut self, now: Time, ask: impl FnOnce() -> Ask) -> bool {
-        let last = self.sent_at.max(self.free_at);
+        let (last, srtt) = (self.sent_at.max(self.free_at), self.srtt);
         match &mut self.bursts {
-            Some(bursts) => bursts.goes_on(now) || bursts.begin(&Ask { last, ..ask() }),
+            Some(bursts) => bursts.goes_on(now) || bursts.begin(&Ask { last, srtt, ..ask() }),
             None => true,
         }
     }
