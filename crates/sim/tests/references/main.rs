@@ -13,5 +13,6 @@ mod ns2_elastic;
 mod ns2_highspeed;
 mod ns2_nonhomogeneous;
 mod ns3_aqm;
+mod ns3_paced;
 mod ns3_sawtooth;
 mod red_buffers;
