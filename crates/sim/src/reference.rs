@@ -182,19 +182,7 @@ impl Engine {
 
     fn dispatch(&mut self, now: Time, event: Event) {
         match event {
-            Event::Warm => {
-                for node in &mut self.nodes {
-                    node.account(now);
-                    node.warm = node.totals;
-                    node.backlog_max = node.link.backlog().packets;
-                }
-                for ends in &mut self.endpoints {
-                    let (counters, next) = ends.counters();
-                    ends.meter.sender_warm(counters);
-                    ends.meter.receiver_warm(next);
-                    ends.dropped = 0;
-                }
-            }
+            Event::Warm => self.warm(now),
             Event::Sample => {
                 for node in &mut self.nodes {
                     let snapshot = node.snapshot(now);
@@ -285,6 +273,21 @@ impl Engine {
             }
             Event::EnterAccess(packet) => self.enter_access(now, packet),
             Event::Arrive(l, packet) => self.arrive(now, l, packet),
+        }
+    }
+
+    /// The warm-up is over: what counts begins now.
+    fn warm(&mut self, now: Time) {
+        for node in &mut self.nodes {
+            node.account(now);
+            node.warm = node.totals;
+            node.backlog_max = node.link.backlog().packets;
+        }
+        for ends in &mut self.endpoints {
+            let (counters, next) = ends.counters();
+            ends.meter.sender_warm(counters);
+            ends.meter.receiver_warm(next);
+            ends.dropped = 0;
         }
     }
 

@@ -115,7 +115,7 @@ impl Pacer {
     pub fn begins(&mut self, now: Time, ask: impl FnOnce() -> Ask) -> bool {
         let (last, srtt) = (self.sent_at.max(self.free_at), self.srtt);
         match &mut self.bursts {
-            Some(bursts) => bursts.goes_on(now) || bursts.begin(&Ask { last, srtt, ..ask() }),
+            Some(bursts) => bursts.goes_on(now) || bursts.begin(&Ask { srtt, last, ..ask() }),
             None => true,
         }
     }

@@ -141,14 +141,16 @@ impl Validation {
         let idle = now.since(self.last_sent);
         let mut restart = Restart { now, idle, cwnd: f64::INFINITY, ssthresh: None };
         match self.rule {
-            WindowValidation::None | WindowValidation::LinuxKept => {}
             WindowValidation::Rfc5681 if idle > rto => restart.cwnd = self.initial_window.min(cwnd),
             WindowValidation::Linux if self.ticked(idle) > self.linux_rto(state) => {
                 restart.ssthresh = Some(kept(cwnd, ssthresh));
                 restart.cwnd = self.decayed(cwnd, self.ticked(idle), self.linux_rto(state));
                 (self.linux.used_at, self.linux.used) = (now, 0);
             }
-            WindowValidation::Rfc5681 | WindowValidation::Linux => {}
+            WindowValidation::None
+            | WindowValidation::LinuxKept
+            | WindowValidation::Rfc5681
+            | WindowValidation::Linux => {}
             WindowValidation::Rfc7661 => {
                 if let Some((cwnd, ssthresh)) = self.end_of_phase(state) {
                     (restart.cwnd, restart.ssthresh) = (cwnd, Some(ssthresh));
@@ -199,7 +201,7 @@ impl Validation {
         (state.waits_for_data && used < cwnd).then(|| Restart {
             now,
             idle: Span::ZERO,
-            cwnd: ((cwnd + used) / 2.0).floor(),
+            cwnd: cwnd.midpoint(used).floor(),
             ssthresh: Some(kept(cwnd, state.ssthresh)),
         })
     }
