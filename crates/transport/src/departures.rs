@@ -10,8 +10,10 @@ use std::collections::VecDeque;
 const AGAIN: u64 = 1 << 63;
 /// Taken for lost and not sent since.
 const LOST: u64 = 1 << 62;
-/// Runs end before this bit of a time is set.
-const TIME: u64 = LOST - 1;
+/// Delivered, as a selective acknowledgement said.
+const DELIVERED: u64 = 1 << 61;
+/// Runs end before the 2^60th picosecond: these bits of a time are never set.
+const TIME: u64 = DELIVERED - 1;
 
 /// What is known of one outstanding segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +39,20 @@ impl Departure {
     #[must_use]
     pub fn lost(self) -> bool {
         self.0 & LOST != 0
+    }
+
+    /// Whether it was delivered.
+    #[inline]
+    #[must_use]
+    pub fn delivered(self) -> bool {
+        self.0 & DELIVERED != 0
+    }
+
+    /// Whether it was sent once, and nothing was heard of it since.
+    #[inline]
+    #[must_use]
+    pub fn is_first(self) -> bool {
+        self.0 <= TIME
     }
 }
 
@@ -67,6 +83,8 @@ impl Departures {
     #[inline]
     #[must_use]
     pub fn get(&self, seq: u64) -> Option<Departure> {
+        #[cfg(test)]
+        crate::testing::count_steps(1);
         self.list.get(seq.checked_sub(self.first)? as usize).copied()
     }
 
@@ -78,6 +96,17 @@ impl Departures {
             slot.0 |= LOST;
             new
         })
+    }
+
+    /// `seq` is delivered. Returns what was known of it before, if it is outstanding.
+    #[inline]
+    pub fn deliver(&mut self, seq: u64) -> Option<Departure> {
+        #[cfg(test)]
+        crate::testing::count_steps(1);
+        let slot = self.list.get_mut(seq.checked_sub(self.first)? as usize)?;
+        let before = *slot;
+        slot.0 |= DELIVERED;
+        Some(before)
     }
 
     /// Forgets everything below `cum`.

@@ -55,16 +55,11 @@ impl RackRecovery {
         delivered: u32,
         wire: &mut impl Wire,
     ) {
-        if let Some(seq) = self.next_lost(connection) {
+        if let Some(seq) = self.rack.next_lost() {
             self.rack.forget_probe();
             begin_repair(self, connection, now, delivered);
             self.resend(connection, now, seq, wire);
         }
-    }
-
-    /// The lowest segment that is lost and not sent since.
-    fn next_lost<C: CongestionControl>(&mut self, connection: &Connection<C>) -> Option<u64> {
-        self.rack.next_lost(connection.seq().una(), connection.seq().nxt())
     }
 
     fn resend<C: CongestionControl>(
@@ -162,7 +157,7 @@ impl RecoveryRules for RackRecovery {
             if !connection.may_send(self, now, room - sent) {
                 return;
             }
-            if let Some(seq) = self.next_lost(connection) {
+            if let Some(seq) = self.rack.next_lost() {
                 self.resend(connection, now, seq, wire);
             } else if connection.has_new() {
                 connection.transmit_next(self, now, wire);

@@ -1,26 +1,58 @@
 //! A set of sequence numbers as sorted, disjoint, non-touching runs: O(1) at both ends, where TCP works.
 //!
-//! Windows of 10^5 segments with a handful of holes cost a handful of runs; nothing here is per segment.
+//! Windows of 10^5 segments with a handful of holes cost a handful of runs; nothing here is per segment. With 10^5 holes,
+//! which repairs fill somewhere in the middle, runs are in pieces, so that none of these moves more than a piece.
+
+#[cfg(test)]
+use crate::testing::count_steps;
+use std::collections::VecDeque;
 
 /// Runs `[start, end)` in increasing order.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Ranges {
-    /// The runs from `head` on; those before it are gone.
-    runs: Vec<(u64, u64)>,
+    runs: Runs,
+    /// Runs of the lowest piece that are gone; fewer than it has, unless it is empty.
     head: u32,
     /// Numbers in them.
     count: u32,
 }
 
+type Run = (u64, u64);
+
+/// Where runs are kept.
+#[derive(Clone, Debug)]
+enum Runs {
+    /// All in one piece, as almost always.
+    Few(Vec<Run>),
+    /// In two pieces or more, none of which is empty. Apart, so that few take no more room.
+    Many(Box<VecDeque<Vec<Run>>>),
+}
+
+/// The place of a run: in which piece, and where in it, those that are gone included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place {
+    piece: usize,
+    at: usize,
+}
+
 /// Room for so many runs is kept when a set falls empty.
 const KEPT: usize = 16;
+
+/// A piece has so many runs at most: few enough to move all of them, enough that there are few pieces.
+const PIECE: usize = 128;
+
+impl Default for Ranges {
+    fn default() -> Self {
+        Self { runs: Runs::Few(Vec::new()), head: 0, count: 0 }
+    }
+}
 
 impl Ranges {
     /// Whether it holds nothing.
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.runs.is_empty()
+        self.count == 0
     }
 
     /// How many numbers it holds.
@@ -31,36 +63,93 @@ impl Ranges {
     }
 
     /// The runs, lowest first.
+    pub fn runs(&self) -> impl DoubleEndedIterator<Item = Run> {
+        let (few, many) = match &self.runs {
+            Runs::Few(runs) => (runs.get(self.head as usize..), None),
+            Runs::Many(pieces) => {
+                let rest = pieces.iter().skip(1).flatten();
+                (pieces.front().and_then(|piece| piece.get(self.head as usize..)), Some(rest))
+            }
+        };
+        few.unwrap_or_default().iter().chain(many.into_iter().flatten()).copied()
+    }
+
+    /// The lowest run.
     #[inline]
     #[must_use]
-    pub fn runs(&self) -> &[(u64, u64)] {
-        self.runs.get(self.head as usize..).unwrap_or_default()
+    pub fn bottom(&self) -> Option<Run> {
+        self.piece(0)?.get(self.head as usize).copied()
     }
 
     /// The highest run.
     #[inline]
     #[must_use]
-    pub fn top(&self) -> Option<(u64, u64)> {
-        self.runs.last().copied()
+    pub fn top(&self) -> Option<Run> {
+        match &self.runs {
+            Runs::Few(runs) => runs.last().copied(),
+            Runs::Many(pieces) => pieces.back()?.last().copied(),
+        }
+    }
+
+    /// The number above which it holds `n` - 1, if it holds so many.
+    #[inline]
+    #[must_use]
+    pub fn from_top(&self, n: u64) -> Option<u64> {
+        let mut left = n;
+        match self.top() {
+            Some((start, end)) if end - start >= left => return Some(end - left),
+            None => return None,
+            Some(_) => {}
+        }
+        for (start, end) in self.runs().rev() {
+            if end - start >= left {
+                return Some(end - left);
+            }
+            left -= end - start;
+        }
+        None
     }
 
     /// The run that holds `seq`.
     #[inline]
     #[must_use]
-    pub fn find(&self, seq: u64) -> Option<(u64, u64)> {
-        let run = *self.runs().get(self.position(seq))?;
+    pub fn find(&self, seq: u64) -> Option<Run> {
+        let run = self.get(self.position(seq))?;
         (run.0 <= seq).then_some(run)
     }
 
-    /// Index (of the runs left) of the first run that ends above `seq`.
-    fn position(&self, seq: u64) -> usize {
-        let runs = self.runs();
-        // Arrivals and SACKs mostly touch the top run, cumulative ACKs and retransmissions the lowest.
-        match (runs.first(), runs.last()) {
-            (Some(first), _) if seq < first.1 => 0,
-            (_, Some(top)) if top.1 <= seq => runs.len(),
-            (_, Some(top)) if top.0 <= seq => runs.len() - 1,
-            _ => runs.partition_point(|run| run.1 <= seq),
+    #[inline]
+    fn piece(&self, piece: usize) -> Option<&Vec<Run>> {
+        match &self.runs {
+            Runs::Few(runs) => (piece == 0).then_some(runs),
+            Runs::Many(pieces) => pieces.get(piece),
+        }
+    }
+
+    #[inline]
+    fn get(&self, place: Place) -> Option<Run> {
+        self.piece(place.piece)?.get(place.at).copied()
+    }
+
+    /// Place of the first run that ends above `seq`.
+    #[inline]
+    fn position(&self, seq: u64) -> Place {
+        match &self.runs {
+            Runs::Few(runs) => {
+                let head = self.head as usize;
+                Place { piece: 0, at: head + first_above(runs.get(head..).unwrap_or_default(), seq) }
+            }
+            Runs::Many(pieces) => {
+                let above = |piece: &Vec<Run>| piece.last().is_some_and(|run| run.1 <= seq);
+                let piece = match (pieces.front(), pieces.iter().rev().nth(1)) {
+                    (Some(lowest), _) if !above(lowest) => 0,
+                    (_, Some(next)) if above(next) => pieces.len() - 1,
+                    _ => pieces.partition_point(above),
+                };
+                let head = if piece == 0 { self.head as usize } else { 0 };
+                let runs = pieces.get(piece).and_then(|runs| runs.get(head..)).unwrap_or_default();
+                Place { piece, at: head + first_above(runs, seq) }
+            }
         }
     }
 
@@ -68,8 +157,12 @@ impl Ranges {
     /// holds it.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a few comparisons for every segment out of order")]
-    pub fn insert(&mut self, start: u64, end: u64, mut on_new: impl FnMut(u64, u64)) -> (u64, u64) {
-        match self.runs.last_mut() {
+    pub fn insert(&mut self, start: u64, end: u64, mut on_new: impl FnMut(u64, u64)) -> Run {
+        let runs = match &mut self.runs {
+            Runs::Few(runs) => Some(runs),
+            Runs::Many(pieces) => pieces.back_mut(),
+        };
+        match runs.and_then(|runs| runs.last_mut()) {
             Some(top) if start > top.1 => {}
             // It touches the top run and does not begin below it: nothing else changes.
             Some(top) if start >= top.0 => {
@@ -85,15 +178,48 @@ impl Ranges {
         }
         self.count += (end - start) as u32;
         on_new(start, end);
-        self.runs.push((start, end));
+        self.push((start, end));
         (start, end)
     }
 
-    fn insert_below(&mut self, start: u64, end: u64, mut on_new: impl FnMut(u64, u64)) -> (u64, u64) {
+    /// Adds a run above all others.
+    #[inline]
+    fn push(&mut self, run: Run) {
+        match &mut self.runs {
+            Runs::Few(runs) if runs.len() < PIECE => runs.push(run),
+            Runs::Few(_) => self.begin_piece(run),
+            Runs::Many(pieces) => match pieces.back_mut() {
+                Some(piece) if piece.len() < PIECE => piece.push(run),
+                _ => self.begin_piece(run),
+            },
+        }
+    }
+
+    /// Adds a run above all others, and is the first of a piece.
+    #[cold]
+    fn begin_piece(&mut self, run: Run) {
+        let mut piece = Vec::with_capacity(PIECE);
+        piece.push(run);
+        self.pieces().push_back(piece);
+    }
+
+    /// The pieces, for one more to be added.
+    fn pieces(&mut self) -> &mut VecDeque<Vec<Run>> {
+        if let Runs::Few(runs) = &mut self.runs {
+            self.runs = Runs::Many(Box::new(VecDeque::from([std::mem::take(runs)])));
+        }
+        match &mut self.runs {
+            Runs::Many(pieces) => pieces,
+            Runs::Few(_) => unreachable!("made above"),
+        }
+    }
+
+    fn insert_below(&mut self, start: u64, end: u64, mut on_new: impl FnMut(u64, u64)) -> Run {
         // The first run that reaches `start` or touches it from below.
-        let at = self.head as usize + if start == 0 { 0 } else { self.position(start - 1) };
+        let place = if start == 0 { Place { piece: 0, at: self.head as usize } } else { self.position(start - 1) };
         let (mut low, mut high, mut covered, mut merged) = (start, end, start, 0);
-        while let Some(&(s, e)) = self.runs.get(at + merged)
+        let mut next = place;
+        while let Some((s, e)) = self.get(next)
             && s <= end
         {
             if covered < s {
@@ -104,26 +230,121 @@ impl Ranges {
             low = low.min(s);
             high = high.max(e);
             merged += 1;
+            next.at += 1;
+            if self.piece(next.piece).is_some_and(|piece| piece.len() == next.at) {
+                next = Place { piece: next.piece + 1, at: 0 };
+            }
         }
         if covered < end {
             self.count += (end - covered) as u32;
             on_new(covered, end);
         }
         if merged == 0 {
-            self.runs.insert(at, (low, high));
+            self.insert_at(place, (low, high));
         } else {
-            self.runs[at] = (low, high);
-            if merged > 1 {
-                self.runs.drain(at + 1..at + merged);
-            }
+            self.replace(place, merged, (low, high));
         }
         (low, high)
     }
 
+    /// Puts `run` before the one at `place`.
+    fn insert_at(&mut self, Place { piece, at }: Place, run: Run) {
+        let runs = match &mut self.runs {
+            Runs::Few(runs) => runs,
+            Runs::Many(pieces) => &mut pieces[piece],
+        };
+        if runs.len() < PIECE {
+            #[cfg(test)]
+            count_steps(runs.len() - at);
+            runs.insert(at, run);
+            return;
+        }
+        // In two, without those that are gone.
+        let head = if piece == 0 { std::mem::take(&mut self.head) as usize } else { 0 };
+        let mut low = std::mem::take(runs);
+        #[cfg(test)]
+        count_steps(low.len());
+        low.drain(..head);
+        let at = at - head;
+        let mut high = low.split_off(low.len() / 2);
+        if at <= low.len() {
+            low.insert(at, run)
+        } else {
+            high.insert(at - low.len(), run)
+        }
+        let pieces = self.pieces();
+        pieces[piece] = low;
+        #[cfg(test)]
+        count_steps((piece + 1).min(pieces.len() - piece - 1));
+        pieces.insert(piece + 1, high);
+    }
+
+    /// Puts `run` in the place of the `merged` runs from `place` on.
+    fn replace(&mut self, Place { piece, at }: Place, merged: usize, run: Run) {
+        match &mut self.runs {
+            Runs::Few(runs) => {
+                runs[at] = run;
+                if merged > 1 {
+                    #[cfg(test)]
+                    count_steps(runs.len() - at - merged);
+                    runs.drain(at + 1..at + merged);
+                }
+            }
+            Runs::Many(pieces) => {
+                let runs = &mut pieces[piece];
+                runs[at] = run;
+                let here = (merged - 1).min(runs.len() - at - 1);
+                #[cfg(test)]
+                count_steps(runs.len() - at - 1 - here);
+                runs.drain(at + 1..at + 1 + here);
+                let mut left = merged - 1 - here;
+                while left > 0 {
+                    let runs = &mut pieces[piece + 1];
+                    if left < runs.len() {
+                        #[cfg(test)]
+                        count_steps(runs.len() - left);
+                        runs.drain(..left);
+                        break;
+                    }
+                    left -= runs.len();
+                    #[cfg(test)]
+                    count_steps((piece + 1).min(pieces.len() - piece - 1));
+                    pieces.remove(piece + 1);
+                }
+                self.tidy();
+            }
+        }
+    }
+
+    /// What has come to one piece is few again.
+    fn tidy(&mut self) {
+        if let Runs::Many(pieces) = &mut self.runs
+            && pieces.len() <= 1
+        {
+            self.runs = Runs::Few(pieces.pop_front().unwrap_or_default());
+        }
+    }
+
     /// Removes everything below `seq` and returns how many numbers that were.
+    #[inline]
     pub fn remove_below(&mut self, seq: u64) -> u32 {
         let mut removed = 0;
-        while let Some(run) = self.runs.get_mut(self.head as usize)
+        if let Runs::Many(pieces) = &mut self.runs {
+            while pieces.len() > 1
+                && let Some(piece) = pieces.front()
+                && piece.last().is_some_and(|run| run.1 <= seq)
+            {
+                removed += piece[self.head as usize..].iter().map(|run| (run.1 - run.0) as u32).sum::<u32>();
+                self.head = 0;
+                pieces.pop_front();
+            }
+            self.tidy();
+        }
+        let (runs, keeps) = match &mut self.runs {
+            Runs::Few(runs) => (runs, false),
+            Runs::Many(pieces) => (&mut pieces[0], true),
+        };
+        while let Some(run) = runs.get_mut(self.head as usize)
             && run.0 < seq
         {
             if run.1 > seq {
@@ -134,12 +355,14 @@ impl Ranges {
             removed += (run.1 - run.0) as u32;
             self.head += 1;
         }
-        if self.head as usize == self.runs.len() {
-            self.runs.clear();
-            self.runs.shrink_to(KEPT);
+        if self.head as usize == runs.len() {
+            runs.clear();
+            runs.shrink_to(KEPT);
             self.head = 0;
-        } else if self.head as usize > KEPT && 2 * self.head as usize > self.runs.len() {
-            self.runs.drain(..self.head as usize);
+        } else if !keeps && self.head as usize > KEPT && 2 * self.head as usize > runs.len() {
+            #[cfg(test)]
+            count_steps(runs.len() - self.head as usize);
+            runs.drain(..self.head as usize);
             self.head = 0;
         }
         self.count -= removed;
@@ -147,11 +370,54 @@ impl Ranges {
     }
 }
 
+/// Index of the first run that ends above `seq`.
+#[inline]
+fn first_above(runs: &[Run], seq: u64) -> usize {
+    // Arrivals and SACKs mostly touch the top run, cumulative ACKs and retransmissions the lowest.
+    match (runs.first(), runs.last()) {
+        (Some(first), _) if seq < first.1 => 0,
+        (_, Some(top)) if top.1 <= seq => runs.len(),
+        (_, Some(top)) if top.0 <= seq => runs.len() - 1,
+        _ => runs.partition_point(|run| run.1 <= seq),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::steps;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
+
+    /// What both hold after `(start, length, remove)` in turn, and what each step said.
+    fn agree(ranges: &mut Ranges, set: &mut BTreeSet<u64>, script: &[(u64, u64, bool)]) -> Result<(), TestCaseError> {
+        for &(start, length, remove) in script {
+            if remove {
+                let kept = set.split_off(&start);
+                prop_assert_eq!(ranges.remove_below(start) as usize, set.len());
+                *set = kept;
+            } else {
+                let mut new = Vec::new();
+                let run = ranges.insert(start, start + length, |s, e| new.extend(s..e));
+                prop_assert_eq!(ranges.find(start), Some(run));
+                let expected: Vec<u64> = (start..start + length).filter(|x| !set.contains(x)).collect();
+                prop_assert_eq!(new, expected);
+                set.extend(start..start + length);
+            }
+            prop_assert_eq!(ranges.count() as usize, set.len());
+            prop_assert_eq!(ranges.is_empty(), set.is_empty());
+        }
+        let listed: BTreeSet<u64> = ranges.runs().flat_map(|(s, e)| s..e).collect();
+        prop_assert_eq!(&listed, &*set);
+        let runs: Vec<_> = ranges.runs().collect();
+        prop_assert!(runs.windows(2).all(|pair| pair[0].1 < pair[1].0));
+        prop_assert_eq!((ranges.bottom(), ranges.top()), (runs.first().copied(), runs.last().copied()));
+        prop_assert!(runs.iter().rev().copied().eq(ranges.runs().rev()));
+        for n in 1..5 {
+            prop_assert_eq!(ranges.from_top(n as u64), set.iter().rev().nth(n - 1).copied());
+        }
+        Ok(())
+    }
 
     proptest! {
         #[test]
@@ -159,27 +425,67 @@ mod tests {
             script in prop::collection::vec((0u64..60, 1u64..12, any::<bool>()), 1..60),
         ) {
             let (mut ranges, mut set) = (Ranges::default(), BTreeSet::new());
-            for (start, length, remove) in script {
-                if remove {
-                    let kept = set.split_off(&start);
-                    prop_assert_eq!(ranges.remove_below(start) as usize, set.len());
-                    set = kept;
-                } else {
-                    let mut new = Vec::new();
-                    let run = ranges.insert(start, start + length, |s, e| new.extend(s..e));
-                    prop_assert_eq!(ranges.find(start), Some(run));
-                    let expected: Vec<u64> = (start..start + length).filter(|x| !set.contains(x)).collect();
-                    prop_assert_eq!(new, expected);
-                    set.extend(start..start + length);
-                }
-                let listed: BTreeSet<u64> = ranges.runs().iter().flat_map(|&(s, e)| s..e).collect();
-                prop_assert_eq!(&listed, &set);
-                prop_assert_eq!(ranges.count() as usize, set.len());
-                prop_assert!(ranges.runs().windows(2).all(|pair| pair[0].1 < pair[1].0));
+            for step in script {
+                agree(&mut ranges, &mut set, &[step])?;
                 for x in 0..75 {
                     prop_assert_eq!(ranges.find(x).is_some(), set.contains(&x));
                 }
             }
         }
+
+        #[test]
+        fn so_it_is_in_pieces(
+            every in 2u64..5,
+            script in prop::collection::vec((0u64..4000, 1u64..600, 0u32..40), 1..80),
+        ) {
+            // Up to 1500 runs: a dozen pieces. Long insertions and removals end several of them at once.
+            let (mut ranges, mut set) = (Ranges::default(), BTreeSet::new());
+            let holes: Vec<_> = (0..3000).step_by(every as usize).map(|start| (start, 1, false)).collect();
+            agree(&mut ranges, &mut set, &holes)?;
+            let script: Vec<_> = script
+                .into_iter()
+                .map(|(start, length, kind)| match kind {
+                    0 => (start / 4, 1, true),
+                    1 => (start, length, false),
+                    _ => (start, 1 + length % 3, false),
+                })
+                .collect();
+            agree(&mut ranges, &mut set, &script)?;
+            for x in (0..4700).step_by(7) {
+                prop_assert_eq!(ranges.find(x).is_some(), set.contains(&x));
+            }
+        }
+    }
+
+    /// Every other segment of 2 n is missing, then they come: in two rows at once, from the first and from the middle on, of
+    /// which every tenth is missing again and comes in a third. Meanwhile the window moves on. Steps per segment.
+    fn steps_per_segment(n: u64) -> f64 {
+        let (mut ranges, before) = (Ranges::default(), steps());
+        let mut add = |seq: u64| ranges.insert(seq, seq + 1, |_, _| {});
+        (0..n).for_each(|i| {
+            add(2 * i + 1);
+        });
+        for i in 0..n / 2 {
+            for row in [i, n / 2 + i] {
+                if row % 10 != 0 {
+                    add(2 * row);
+                }
+                add(2 * (n + row) + 1);
+            }
+            if i >= n / 4 {
+                add(2 * (i - n / 4) / 10 * 10);
+            }
+        }
+        for end in 0..4 * n {
+            ranges.remove_below(end);
+        }
+        (steps() - before) as f64 / (2 * n) as f64
+    }
+
+    #[test]
+    fn elephants_cost_no_more_per_segment_than_others() {
+        let (small, large) = (steps_per_segment(5_000), steps_per_segment(80_000));
+        // A piece is moved for a segment at most, half of one in the mean; moving all that lies above would be 20,000 and more.
+        assert!(small < PIECE as f64 && large < 1.3 * small, "{small} {large}");
     }
 }

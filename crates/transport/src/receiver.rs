@@ -319,7 +319,7 @@ impl Receiver {
         }
         if seq == self.next {
             self.next += n;
-            while let Some(&(start, end)) = self.held.runs().first()
+            while let Some((start, end)) = self.held.bottom()
                 && start <= self.next
             {
                 self.next = self.next.max(end);

@@ -97,20 +97,11 @@ impl Scoreboard {
     }
 
     fn raise_edge(&mut self) {
-        if self.sacked() < DUP_THRESH {
-            return;
-        }
-        let mut left = u64::from(DUP_THRESH);
-        for &(start, end) in self.runs.runs().iter().rev() {
-            if end - start >= left {
-                let edge = end - left;
-                if edge > self.edge {
-                    self.edge = edge;
-                    self.sacked_below_edge = self.sacked() - DUP_THRESH;
-                }
-                return;
-            }
-            left -= end - start;
+        if let Some(edge) = self.runs.from_top(u64::from(DUP_THRESH))
+            && edge > self.edge
+        {
+            self.edge = edge;
+            self.sacked_below_edge = self.sacked() - DUP_THRESH;
         }
     }
 
