@@ -141,7 +141,8 @@ impl<O: Observer> TcpFlow<O> {
             }
             let Some((way, most, deadline)) = self.way(each) else { return false };
             let limit = limit.min(deadline.saturating_add(Span(1)));
-            let alike = until_wrap(next).min(until_wrap(PacketNumber::of(sender.nxt()))).min(receiver.delays_plainly());
+            let alike = until_wrap(next).min(receiver.delays_plainly());
+            let alike = alike.min(until_wrap(PacketNumber::of(sender.nxt())).saturating_sub(u64::from(pending)));
             let most = alike.min(u64::from(most) * u64::from(each) - u64::from(pending)) as usize;
             let mut recs = &front[..front.len().min(most)];
             if recs.last().is_some_and(|rec| rec.time >= limit) {
@@ -373,12 +374,12 @@ mod tests {
     use super::*;
     use crate::{Options, simulate};
 
-    /// The share of records that were taken one by one, from 3 s to 6 s of a link of 100 Mbit/s and 50 ms with five flows.
+    /// Records that flows took one by one, for each packet delivered: five flows on a link of 100 Mbit/s, 50 ms.
     fn one_by_one(law: &str, queue: &str, tcp: &str, path: &str) -> f64 {
         let text = format!(
             "duration = \"8 s\"\nwarmup = \"2 s\"\n[record]\nevery = \"none\"\n\
-             [[links]]\nname = \"a\"\nrate = \"100 Mbit/s\"\ndelay = \"5 ms\"\nbuffer = \"0.5 bdp\"\n{queue}\n\
-             [[links]]\nname = \"b\"\nrate = \"110 Mbit/s\"\ndelay = \"2 ms\"\nbuffer = \"0.5 bdp\"\n\
+             [[links]]\nname = \"a\"\nrate = \"100 Mbit/s\"\ndelay = \"5 ms\"\nbuffer = \"200 packets\"\n{queue}\n\
+             [[links]]\nname = \"b\"\nrate = \"110 Mbit/s\"\ndelay = \"2 ms\"\nbuffer = \"200 packets\"\n\
              [[flows]]\ncount = 5\n{path}\nrtt = {{ from = \"45 ms\", to = \"55 ms\" }}\npacket = \"1500 B\"\n\
              control = \"{law}\"\ntcp = {tcp}\nstart = {{ from = \"0 s\", to = \"1 s\" }}\n"
         );
@@ -410,7 +411,10 @@ mod tests {
             ("cubic", "", "{ profile = \"linux\", pacing = \"linux\" }", back),
         ] {
             let share = one_by_one(law, queue, tcp, path);
-            println!("{law} {queue} {tcp} {path}: {share}");
+            // What is left are recoveries: 0.04 to 0.12 here with every segment acknowledged and without, and twice that where
+            // ACKs have records too. It is 1, and 1.5, where no run is taken.
+            let bound = if path == back { 0.3 } else { 0.15 };
+            assert!(share < bound, "{law} {queue} {tcp} {path}: {share}");
         }
     }
 
