@@ -121,23 +121,27 @@ impl Departures {
         self.first = cum;
     }
 
-    /// Forgets the first, and returns it.
+    /// Forgets the first `n`, one at least, and returns the last of them.
     #[inline]
-    pub fn pop(&mut self) -> Option<Departure> {
-        self.first += 1;
+    pub fn pop(&mut self, n: u32) -> Option<Departure> {
+        self.first += u64::from(n);
+        for _ in 1..n {
+            self.list.pop_front();
+        }
         self.list.pop_front()
     }
 
-    /// The first segments are acknowledged one by one at `times`, each ACK releasing the next new segment.
-    pub fn take<I: Iterator<Item = Time>>(&mut self, times: I) -> Taken<'_, I> {
-        Taken { departures: self, times, least: Span(u64::MAX), last: Span::ZERO, left: Time::ZERO }
+    /// The first segments are acknowledged at `times`, `each` of them by each ACK, which releases as many new ones.
+    pub fn take<I: Iterator<Item = Time>>(&mut self, times: I, each: u32) -> Taken<'_, I> {
+        Taken { departures: self, times, each, least: Span(u64::MAX), last: Span::ZERO, left: Time::ZERO }
     }
 }
 
-/// Segments that are being acknowledged: when, and their round-trip times.
+/// Segments that are being acknowledged: when, and the round-trip time of the last of each ACK.
 pub struct Taken<'a, I> {
     departures: &'a mut Departures,
     times: I,
+    each: u32,
     /// Smallest round-trip time so far.
     pub least: Span,
     /// The last one.
@@ -153,9 +157,11 @@ impl<I: Iterator<Item = Time>> Iterator for Taken<'_, I> {
     fn next(&mut self) -> Option<Self::Item> {
         let now = self.times.next()?;
         let list = &mut self.departures.list;
-        self.left = list.pop_front()?.time();
-        list.push_back(Departure(now.0));
-        self.departures.first += 1;
+        for _ in 0..self.each {
+            self.left = list.pop_front()?.time();
+            list.push_back(Departure(now.0));
+        }
+        self.departures.first += u64::from(self.each);
         self.last = now - self.left;
         self.least = self.least.min(self.last);
         Some((now, self.last))

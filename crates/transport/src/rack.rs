@@ -153,12 +153,14 @@ impl Rack {
         }
     }
 
-    /// ACKs in a row, each of one segment sent once: the last was `seq`, sent at `left` and acknowledged `rtt` later.
+    /// ACKs in a row, of segments sent once: the last was `seq`, sent at `left` and acknowledged `rtt` later, which left the
+    /// smoothed and the smallest round-trip time at `rtts`.
     #[inline]
-    pub fn on_plain_acks(&mut self, seq: u64, left: Time, rtt: Span) {
+    pub fn on_plain_acks(&mut self, seq: u64, left: Time, rtt: Span, rtts: (Span, Span)) {
         self.latest = (left, seq);
         self.rtt = rtt;
         self.timed = true;
+        self.window = patience(rtts);
     }
 
     /// What was taken for lost since the last call.
@@ -167,15 +169,9 @@ impl Rack {
     }
 
     /// Steps 4 and 5: marks what is lost by now; returns when the reordering timer has to expire for what may be soon.
-    pub fn detect(
-        &mut self,
-        now: Time,
-        (una, nxt): (u64, u64),
-        recovering: bool,
-        (srtt, min_rtt): (Span, Span),
-    ) -> Time {
+    pub fn detect(&mut self, now: Time, (una, nxt): (u64, u64), recovering: bool, rtts: (Span, Span)) -> Time {
         let patient = !(recovering || self.sacked >= DUP_THRESH);
-        let window = if patient { Span(min_rtt.0 / 4).min(srtt) } else { Span::ZERO };
+        let window = if patient { patience(rtts) } else { Span::ZERO };
         self.window = window;
         while let Some((left, seq, again)) = self.earliest(una, nxt) {
             if (left, seq) >= self.latest {
@@ -268,9 +264,15 @@ impl Rack {
     /// `rto_at` at the latest, and never without a round-trip sample since the last probe (7.3).
     #[inline]
     pub fn probe_at(&self, now: Time, flight: u32, srtt: Span, rto_at: Time) -> Time {
-        let (together, delay) = self.delayed_ack;
-        let wait = Span(2 * srtt.0) + if flight < together { delay } else { Span::ZERO };
+        let wait = Span(2 * srtt.0) + if self.expects_delayed_ack(flight) { self.delayed_ack.1 } else { Span::ZERO };
         if self.timed { (now + wait).min(rto_at) } else { Time::NEVER }
+    }
+
+    /// Whether the receiver may delay the ACK of so few segments.
+    #[inline]
+    #[must_use]
+    pub fn expects_delayed_ack(&self, flight: u32) -> bool {
+        flight < self.delayed_ack.0
     }
 
     /// Section 7.1: a recovery begins, and what the probe was about is repaired in it.
@@ -303,6 +305,13 @@ impl Rack {
         }
         again && ack.cum > end
     }
+}
+
+/// The reordering window while nothing says that segments are lost: a quarter of the smallest round-trip time, and no more than
+/// the smoothed one.
+#[inline]
+fn patience((srtt, min_rtt): (Span, Span)) -> Span {
+    Span(min_rtt.0 / 4).min(srtt)
 }
 
 #[cfg(test)]

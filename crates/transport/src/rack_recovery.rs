@@ -30,6 +30,13 @@ impl RackRecovery {
         Self { rack, prr: proportional.then(Prr::default) }
     }
 
+    /// Whether the probe waits for the ACK of so few segments.
+    #[inline]
+    #[must_use]
+    pub fn expects_delayed_ack(&self, outstanding: u32) -> bool {
+        self.rack.expects_delayed_ack(outstanding)
+    }
+
     /// Marks what is lost by now; returns whether something was that was not before.
     fn detect<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time) -> bool {
         let seq = connection.seq();
@@ -196,8 +203,8 @@ impl RecoveryRules for RackRecovery {
     }
 
     #[inline]
-    fn on_plain_acks(&mut self, seq: u64, left: Time, rtt: Span) {
-        self.rack.on_plain_acks(seq, left, rtt);
+    fn on_plain_acks(&mut self, seq: u64, left: Time, rtt: Span, rtts: (Span, Span)) {
+        self.rack.on_plain_acks(seq, left, rtt, rtts);
     }
 }
 
@@ -260,6 +267,36 @@ mod tests {
         assert_eq!(driven.time_out(), [(9, true)]);
         assert!(!driven.recovery.is_quiet());
         assert_eq!(driven.connection.deadline(), driven.connection.rto_at(), "the retransmission timer is next");
+    }
+
+    #[test]
+    fn acks_in_a_run_leave_the_reordering_window_that_others_do() {
+        let sent = |in_a_run: bool| {
+            let mut driven = driven(crate::NO_END);
+            // Three seconds a round trip, above the smallest timeout: steady ones take it down to little more than one of them.
+            for _ in 0..30 {
+                driven.ack(3000, driven.connection.seq().nxt(), &[]);
+            }
+            assert!(driven.until_rto() < Span::millis(3200));
+            // The recovery from one loss ends with a window of zero (RFC 8985, 6.2, step 4).
+            let (una, nxt) = (driven.connection.seq().una(), driven.connection.seq().nxt());
+            driven.ack(3000, una, &[(una + 1, nxt)]);
+            assert_eq!(driven.connection.phase(), Phase::Recovery);
+            driven.ack(3000, driven.connection.seq().nxt(), &[]);
+            assert_eq!(driven.connection.phase(), Phase::Open);
+            // The ACK after it makes it a quarter of the smallest round trip again.
+            let una = driven.connection.seq().una();
+            let released = if in_a_run { driven.run(3000, 1) } else { driven.ack(3000, una + 1, &[]) };
+            assert!(!released.is_empty());
+            // What is lost by the timeouts that follow goes again before new segments do.
+            let mut all = vec![released];
+            for _ in 0..3 {
+                all.push(driven.time_out());
+                all.push(vec![(u64::from(driven.state().1), false)]);
+            }
+            all
+        };
+        assert_eq!(sent(true), sent(false));
     }
 
     #[test]

@@ -189,6 +189,48 @@ impl Receiver {
         self.next += u64::from(n);
     }
 
+    /// In-order segments per acknowledgement.
+    #[inline]
+    #[must_use]
+    pub fn delayed_ack(&self) -> u32 {
+        self.delayed_ack
+    }
+
+    /// Longest delay of a delayed acknowledgement.
+    #[inline]
+    #[must_use]
+    pub fn timeout(&self) -> Span {
+        self.timeout
+    }
+
+    /// In-order segments not yet acknowledged; while there are any, [`Self::deadline`] is when they are.
+    #[inline]
+    #[must_use]
+    pub fn pending(&self) -> u32 {
+        self.pending
+    }
+
+    /// How many segments in order, all without a mark, do no more than make an ACK of every [`Self::delayed_ack`] of them, unless
+    /// the next of those comes too late for the one before.
+    #[inline]
+    #[must_use]
+    pub fn delays_plainly(&self) -> u64 {
+        let plain = self.held.is_empty() && !self.echo && self.upcoming.0 == NO_SEGMENT && self.merging.is_none();
+        // The last segment of a transfer is acknowledged at once.
+        let row = if self.next < self.end { self.end - 1 - self.next } else { u64::MAX };
+        if plain { row } else { 0 }
+    }
+
+    /// `n` such segments; those that are not acknowledged yet have an ACK at `deadline` at the latest.
+    #[inline]
+    pub fn take_delayed(&mut self, n: u32, deadline: Time) {
+        debug_assert!(u64::from(n) <= self.delays_plainly());
+        self.next += u64::from(n);
+        self.pending = (self.pending + n) % self.delayed_ack;
+        self.deadline = deadline;
+        debug_assert_eq!(self.pending == 0, deadline == Time::NEVER);
+    }
+
     /// When [`Self::on_timer`] wants to be called.
     #[inline]
     #[must_use]

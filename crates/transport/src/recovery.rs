@@ -73,6 +73,16 @@ impl LossRecovery {
         }
     }
 
+    /// Whether a timer waits longer because so few segments are outstanding that the receiver may delay their ACK.
+    #[inline]
+    #[must_use]
+    pub fn expects_delayed_ack(&self, outstanding: u32) -> bool {
+        match self {
+            Self::Rack(rack) => rack.expects_delayed_ack(outstanding),
+            _ => false,
+        }
+    }
+
     /// Segments in the network as the sender sees it.
     #[must_use]
     pub fn in_flight(&self, seq: &SequenceSpace) -> u32 {
@@ -149,7 +159,8 @@ pub trait RecoveryRules {
     #[inline]
     fn arm_timers<C: CongestionControl>(&mut self, _: &mut Connection<C>, _now: Time, _moved: bool) {}
 
-    /// ACKs in a row, each of one segment sent once: the last was `seq`, sent at `left` and acknowledged `rtt` later.
+    /// ACKs in a row, of segments sent once: the last was `seq`, sent at `left` and acknowledged `rtt` later, which left the
+    /// smoothed and the smallest round-trip time at `rtts`.
     #[inline]
-    fn on_plain_acks(&mut self, _seq: u64, _left: Time, _rtt: Span) {}
+    fn on_plain_acks(&mut self, _seq: u64, _left: Time, _rtt: Span, _rtts: (Span, Span)) {}
 }

@@ -114,22 +114,22 @@ impl<C: CongestionControl> Sender<C> {
         each!(&mut self.recovery, recovery => self.connection.on_timer(recovery, now, wire));
     }
 
-    /// How many ACKs in a row, each for the next segment, will each release exactly one new segment and change nothing
+    /// How many ACKs in a row, each of the next `each` segments, will each release exactly as many new segments and change nothing
     /// else but the window by the control's step. Zero if the next one may do more than that.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
+    #[expect(clippy::inline_always, reason = "two callers, one in the hottest loop")]
     #[must_use]
-    pub fn steady(&self) -> u32 {
-        self.connection.steady(&self.recovery)
+    pub fn steady(&self, each: u32) -> u32 {
+        self.connection.steady(&self.recovery, each)
     }
 
-    /// Takes `acks` ACKs as [`Self::steady`] announced; they arrived at `times`, the last at `last`.
+    /// Takes `acks` ACKs of `each` segments as [`Self::steady`] announced; they arrived at `times`, the last at `last`.
     #[inline]
-    pub fn take_steady(&mut self, acks: u32, last: Time, times: impl Iterator<Item = Time>) {
-        self.connection.take_steady(&mut self.recovery, acks, last, times);
+    pub fn take_steady(&mut self, acks: u32, each: u32, last: Time, times: impl Iterator<Item = Time>) {
+        self.connection.take_steady(&mut self.recovery, acks, each, last, times);
     }
 
-    /// Whether an ACK for just the next segment does no more than grow the window, and release what that allows: nothing
+    /// Whether an ACK for just the next segments does no more than grow the window, and release what that allows: nothing
     /// is lost, SACKed, marked or paced.
     #[inline]
     #[must_use]
@@ -137,31 +137,33 @@ impl<C: CongestionControl> Sender<C> {
         self.connection.is_plain(&self.recovery)
     }
 
-    /// How many ACKs in a row may be taken by [`Self::take_plain`]: up to the one that may change the timeout.
+    /// How many ACKs in a row, each of the next `each` segments, may be taken by [`Self::take_plain`]: up to the one that may change
+    /// the timeout.
     #[inline]
     #[must_use]
-    pub fn plain(&self) -> u32 {
-        self.connection.plain(&self.recovery)
+    pub fn plain(&self, each: u32) -> u32 {
+        self.connection.plain(&self.recovery, each)
     }
 
-    /// ACKs at `times`, each for just the next segment, which was sent once; at most [`Self::plain`] of them, none later
-    /// than [`Self::deadline`]. The same as so many calls of [`Self::on_ack`], without looking for what cannot be there.
-    pub fn take_plain(&mut self, times: impl Iterator<Item = Time>, wire: &mut impl Wire) {
+    /// ACKs in a row: when each arrives, and of how many of the next segments, which were sent once; at most [`Self::plain`] of
+    /// them, none later than [`Self::deadline`]. The same as so many calls of [`Self::on_ack`], without looking for what cannot be
+    /// there.
+    pub fn take_plain(&mut self, acks: impl Iterator<Item = (Time, u32)>, wire: &mut impl Wire) {
         debug_assert!(self.is_plain());
-        each!(&mut self.recovery, recovery => self.connection.take_plain(recovery, times, wire));
+        each!(&mut self.recovery, recovery => self.connection.take_plain(recovery, acks, wire));
     }
 
-    /// How many ACKs in a row may be taken by [`Self::take_paced`].
+    /// How many ACKs in a row, each of the next `each` segments, may be taken by [`Self::take_paced`].
     #[inline]
     #[must_use]
-    pub fn paced(&self) -> u32 {
-        self.connection.paced(&self.recovery)
+    pub fn paced(&self, each: u32) -> u32 {
+        self.connection.paced(&self.recovery, each)
     }
 
     /// As [`Self::take_plain`], of a sender whose segments are spaced: those leave between the ACKs whose time has come. At most
     /// [`Self::paced`] ACKs, none later than [`Self::deadline_but_pacing`].
-    pub fn take_paced(&mut self, times: impl Iterator<Item = Time>, wire: &mut impl Wire) {
-        each!(&mut self.recovery, recovery => self.connection.take_paced(recovery, times, wire));
+    pub fn take_paced(&mut self, acks: impl Iterator<Item = (Time, u32)>, wire: &mut impl Wire) {
+        each!(&mut self.recovery, recovery => self.connection.take_paced(recovery, acks, wire));
     }
 
     /// When the next timer expires that is not the pace's.

@@ -141,11 +141,11 @@ impl SequenceSpace {
         again
     }
 
-    /// The first segment outstanding is acknowledged.
+    /// The first `n` segments outstanding are acknowledged.
     #[inline]
-    pub fn acknowledge_one(&mut self) {
-        debug_assert!(self.una < self.nxt);
-        self.una += 1;
+    pub fn acknowledge_first(&mut self, n: u32) {
+        debug_assert!(n <= self.outstanding());
+        self.una += u64::from(n);
     }
 
     /// One past the last segment that a window of so many lets leave.
@@ -164,12 +164,12 @@ impl SequenceSpace {
         self.nxt - 1
     }
 
-    /// `acks` ACKs for the next segment each, every one of which released one new segment.
+    /// ACKs for the next `segments`, every one of which released as many new segments as it acknowledged.
     #[inline]
-    pub fn slide(&mut self, acks: u32) {
-        debug_assert!(!self.is_going_back() && acks <= self.outstanding() && u64::from(acks) <= self.unsent());
-        self.una += u64::from(acks);
-        self.nxt += u64::from(acks);
+    pub fn slide(&mut self, segments: u32) {
+        debug_assert!(!self.is_going_back() && segments <= self.outstanding() && u64::from(segments) <= self.unsent());
+        self.una += u64::from(segments);
+        self.nxt += u64::from(segments);
         self.high = self.nxt;
     }
 
@@ -404,7 +404,7 @@ mod tests {
     #[test]
     fn a_window_ends_with_the_data() {
         let mut seq = sent(4, 10);
-        seq.acknowledge_one();
+        seq.acknowledge_first(1);
         assert_eq!([0, 4, 9, 10, u32::MAX].map(|window| seq.end_of_window(window)), [1, 5, 10, 10, 10]);
         assert_eq!((seq.send_new(), seq.nxt(), seq.high()), (4, 5, 5));
     }

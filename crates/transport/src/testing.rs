@@ -59,6 +59,14 @@ impl<R: RecoveryRules> Driven<R> {
         sent.0
     }
 
+    /// The same of an ACK for the next `acked` segments, taken as one of a run.
+    pub fn run(&mut self, ms: u64, acked: u32) -> Vec<(u64, bool)> {
+        self.now += Span::millis(ms);
+        let mut sent = Sent::default();
+        self.connection.take_plain(&mut self.recovery, std::iter::once((self.now, acked)), &mut sent);
+        sent.0
+    }
+
     /// The next timer expires, whichever it is.
     pub fn time_out(&mut self) -> Vec<(u64, bool)> {
         self.now = self.connection.deadline();

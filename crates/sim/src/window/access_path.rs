@@ -70,6 +70,12 @@ impl AccessPath {
         }
     }
 
+    /// Whether its packets carry headers.
+    #[inline]
+    pub fn carries_headers(&self) -> bool {
+        self.lanes.is_some()
+    }
+
     /// The header of the packet that reaches the receiver, if its packets carry any.
     #[inline]
     pub fn take_header(&self, headers: &mut Headers) -> Option<Header> {

@@ -1,23 +1,24 @@
 //! A TCP flow of the window engine: runs ahead over the ACKs it already knows and emits arrivals at its first link.
 //!
 //! Where no link could delay an ACK the receiver runs here too, a fixed time before the sender; otherwise deliveries and
-//! ACKs have rings of their own. A stretch of ACKs that all do the same (`Sender::steady`) is one simple loop.
+//! ACKs have rings of their own. ACKs in a row while nothing is lost take a short way (`runs`).
+
+mod runs;
 
 use super::access_path::AccessPath;
+use super::acks::AckQueue;
 use super::bucket::{Bucket, Window};
 use super::headers::{HeaderLanes, Headers};
 use super::results::FlowResult;
-use super::ring::{Rec, Ring, tag, until_wrap};
+use super::ring::{Rec, Ring, tag};
 use crate::Trace;
 use crate::meter::{FlowMeter, Tally};
 use crate::observer::Observer;
 use crate::places::{ClosedTransfer, OpenTransfer};
 use crate::plan::{Marks, TcpPlan};
 use crate::results::FinalTally;
-use base::{Flags, Header, PacketNumber, Span, Time};
-use law::CongestionControl;
-use std::collections::VecDeque;
-use transport::{Ack, Wire};
+use base::{Flags, Header, PacketNumber, Time};
+use transport::Wire;
 
 /// See the [module](self).
 #[derive(Debug)]
@@ -30,9 +31,8 @@ pub struct TcpFlow<O> {
     access: AccessPath,
     start: Time,
     stop: Time,
-    /// ACKs on their way through return links, oldest first, and the number of the oldest.
-    acks: VecDeque<Ack>,
-    first_ack: PacketNumber,
+    /// ACKs on their way through return links, unless it is folded.
+    acks: Option<Box<AckQueue>>,
     next_sample: Time,
     sender_warm: Time,
     /// The earlier of the two.
@@ -99,8 +99,7 @@ impl<O: Observer> TcpFlow<O> {
             data_flags: plan.ect,
             plan,
             folded,
-            acks: VecDeque::new(),
-            first_ack: PacketNumber::of(first),
+            acks: (!folded).then(|| Box::new(AckQueue::new(PacketNumber::of(first)))),
             next_sample: marks.sample_from(Time::ZERO),
             sender_warm: marks.warmup,
             next_mark: marks.sample_from(Time::ZERO).min(marks.warmup),
@@ -176,8 +175,7 @@ impl<O: Observer> TcpFlow<O> {
         let Window { horizon, until } = window;
         self.access.release(bucket, until);
         loop {
-            let steady = self.folded && trace.is_none();
-            if steady && self.run_steady(ring, bucket, headers, window) {
+            if trace.is_none() && self.run_short(ring, bucket, headers, window) {
                 break;
             }
             let (now, next) = self.next(ring);
@@ -191,6 +189,8 @@ impl<O: Observer> TcpFlow<O> {
             match next {
                 Next::Record => {
                     if let Some(rec) = ring.pop() {
+                        #[cfg(test)]
+                        runs::SINGLE.set(runs::SINGLE.get() + 1);
                         if self.folded {
                             self.take_header(rec.number(), headers);
                             acked = self.deliver(now - self.plan.party.return_delay, &rec, marks);
@@ -198,7 +198,7 @@ impl<O: Observer> TcpFlow<O> {
                                 let (plan, mut wire) = self.plan_and_wire(bucket, headers, until);
                                 plan.sender.on_ack(now, plan.receiver.ack(), &mut wire);
                             }
-                        } else if let Some(ack) = self.ack_numbered(rec.number()) {
+                        } else if let Some(ack) = self.acks.as_mut().and_then(|acks| acks.take(rec.number())) {
                             acked = true;
                             let (plan, mut wire) = self.plan_and_wire(bucket, headers, until);
                             plan.sender.on_ack(now, &ack, &mut wire);
@@ -285,14 +285,6 @@ impl<O: Observer> TcpFlow<O> {
         next
     }
 
-    /// The ACK that arrived through the return links; those before it were lost there.
-    fn ack_numbered(&mut self, number: PacketNumber) -> Option<Ack> {
-        let lost = number.after(self.first_ack) as usize;
-        self.acks.drain(..lost);
-        self.first_ack = number.plus(1);
-        self.acks.pop_front()
-    }
-
     /// The header of packet `number` that reaches the receiver, if its packets carry any.
     #[inline]
     fn take_header(&mut self, number: PacketNumber, headers: &mut Headers) {
@@ -352,6 +344,9 @@ impl<O: Observer> TcpFlow<O> {
         marks: &Marks,
     ) -> Time {
         loop {
+            if self.receive_in_order(ring, bucket, until) {
+                continue;
+            }
             let record = ring.peek().map_or(Time::NEVER, |rec| rec.time);
             let timer = self.plan.receiver.deadline();
             let at = record.min(timer);
@@ -361,123 +356,18 @@ impl<O: Observer> TcpFlow<O> {
             }
             let acknowledged = if record <= timer {
                 ring.pop().is_some_and(|rec| {
+                    #[cfg(test)]
+                    runs::SINGLE.set(runs::SINGLE.get() + 1);
                     self.take_header(rec.number(), headers);
                     self.deliver(at, &rec, marks)
                 })
             } else {
                 self.time_receiver(at, marks)
             };
-            if acknowledged {
-                let number = self.first_ack.plus(self.acks.len() as u32);
-                self.acks.push_back(*self.plan.receiver.ack());
-                bucket.push(Rec { time: at, tag: tag(self.access.id, number, Flags::ACK) });
+            if acknowledged && let Some(acks) = self.acks.as_deref_mut() {
+                bucket.push(Rec { time: at, tag: tag(self.access.id, acks.next(), Flags::ACK) });
+                acks.push(self.plan.receiver.ack());
             }
-        }
-    }
-
-    /// As many ACKs as are all alike: each releases one segment. Returns whether a place's transfer has ended.
-    fn run_steady(
-        &mut self,
-        ring: &mut Ring,
-        bucket: &mut Bucket,
-        headers: &mut Headers,
-        Window { horizon, until }: Window,
-    ) -> bool {
-        let limit = horizon.min(self.next_mark).min(self.receiver_warm).min(self.stop);
-        loop {
-            let front = ring.all();
-            let una = PacketNumber::of(self.plan.sender.una());
-            let expected = tag(self.access.id, una, self.data_flags);
-            let ready = front.first().is_some_and(|rec| rec.time < limit && rec.tag == expected);
-            if !ready || !self.plan.receiver.is_plain() {
-                return false;
-            }
-            let sender = &self.plan.sender;
-            let steady = sender.steady() as usize;
-            let plain = if steady == 0 { sender.plain() as usize } else { 0 };
-            let paced = if steady + plain == 0 { sender.paced() as usize } else { 0 };
-            if steady + plain + paced == 0 {
-                return false;
-            }
-            // All the ACKs come before the timer that the last one started, so none of them lets it expire.
-            let deadline = if paced > 0 { sender.deadline_but_pacing() } else { sender.deadline() };
-            let limit = limit.min(deadline.saturating_add(Span(1)));
-            // The next segment, and the next that is acknowledged: tags go on by one up to the last number of 32 bits.
-            let nxt = PacketNumber::of(self.plan.sender.nxt());
-            let alike = until_wrap(una).min(until_wrap(nxt)) as usize;
-            let mut acks = &front[..front.len().min(steady + plain + paced).min(alike)];
-            if acks.last().is_some_and(|rec| rec.time >= limit) {
-                acks = &acks[..acks.partition_point(|rec| rec.time < limit)];
-            }
-            acks = self.in_order(acks, expected);
-            if steady > 0
-                && let Some(first) = acks.first()
-            {
-                // None of their segments is lost at the sender's own link.
-                acks = &acks[..self.access.link.room(first.time, acks.len())];
-            }
-            let Some(&Rec { time: last, .. }) = acks.last() else { return false };
-            let n = acks.len() as u32;
-            if steady == 0 {
-                let (plan, mut wire) = self.plan_and_wire(bucket, headers, until);
-                let times = acks.iter().map(|rec| rec.time);
-                if paced > 0 {
-                    plan.sender.take_paced(times, &mut wire);
-                } else {
-                    plan.sender.take_plain(times, &mut wire);
-                }
-                ring.consume(n as usize);
-                self.plan.receiver.take_plain(n);
-                self.delivered += u64::from(n);
-                self.meter.delivered(last - self.plan.party.return_delay, &self.plan.receiver, self.plan.data_end);
-                if self.note_end(last) {
-                    return true;
-                }
-                continue;
-            }
-            if O::ACTIVE {
-                self.observe_steady(acks);
-            }
-            let new = tag(self.access.id, nxt, self.data_flags);
-            if self.access.spill.is_empty() && self.access.link.latest(last, n) < until {
-                self.access.link.pass_all(acks, new, bucket);
-            } else {
-                for (rec, tag) in acks.iter().zip(new..) {
-                    let arrival = Rec { time: self.access.link.pass(rec.time), tag };
-                    self.access.emit(arrival, bucket, until);
-                }
-            }
-            let times = acks.iter().map(|rec| rec.time);
-            self.plan.sender.take_steady(n, last, times);
-            ring.consume(n as usize);
-            self.plan.receiver.take_plain(n);
-            self.delivered += u64::from(n);
-        }
-    }
-
-    /// The first of `acks` that are for the segments `expected`, `expected` + 1 and so on.
-    #[inline]
-    fn in_order<'a>(&self, acks: &'a [Rec], expected: u64) -> &'a [Rec] {
-        let marked = self.data_flags.has(Flags::ECT);
-        if !self.plan.sender.is_pristine() || marked {
-            let other = acks.iter().zip(expected..).position(|(rec, tag)| rec.tag != tag);
-            return &acks[..other.unwrap_or(acks.len())];
-        }
-        // Sent once and in order: tags only grow, and where the last of n is n-1 above the first nothing is missing.
-        match acks.last() {
-            Some(last) if last.tag == expected + acks.len() as u64 - 1 => acks,
-            _ => &acks[..tags_in_row(acks, expected)],
-        }
-    }
-
-    /// Shows the sender after each of `acks`, as it would be had it taken them one by one.
-    fn observe_steady(&mut self, acks: &[Rec]) {
-        let sender = &self.plan.sender;
-        let (mut cwnd, gain) = (sender.control().cwnd(), sender.control().step().map_or(0.0, |step| step.gain));
-        let (mut una, mut nxt) = (sender.una(), sender.nxt());
-        for rec in acks {
-            (cwnd, una, nxt) = (cwnd + gain, una + 1, nxt + 1);
-            self.observer.on_window(rec.time, cwnd, una, nxt);
         }
     }
 
@@ -543,38 +433,5 @@ impl<O: Observer> TcpFlow<O> {
                 },
             },
         }
-    }
-}
-
-/// How many records have the tags `expected`, `expected` + 1 and so on, if tags only grow: by bisection.
-fn tags_in_row(recs: &[Rec], expected: u64) -> usize {
-    let (mut good, mut bad) = (0, recs.len());
-    while good < bad {
-        let middle = usize::midpoint(good, bad);
-        if recs[middle].tag == expected + middle as u64 { good = middle + 1 } else { bad = middle }
-    }
-    good
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tags_in_a_row_end_where_one_is_missing() {
-        let recs = |seqs: &[u32]| -> Vec<Rec> {
-            seqs.iter().map(|&seq| Rec { time: Time::ZERO, tag: tag(5, PacketNumber(seq), Flags::NONE) }).collect()
-        };
-        let expected = tag(5, PacketNumber(10), Flags::NONE);
-        for missing in 10..20 {
-            let seqs: Vec<u32> = (10..20).filter(|&seq| seq != missing).collect();
-            // What lies before the gap; without the last of ten nothing of the nine is missing.
-            assert_eq!(tags_in_row(&recs(&seqs), expected), (missing - 10) as usize, "{missing}");
-        }
-        assert_eq!(tags_in_row(&recs(&[]), expected), 0);
-        // Of another flow, or with other flags, the tag is another.
-        let mut other = recs(&[10, 11, 12]);
-        other[2].tag = tag(5, PacketNumber(12), Flags::CE);
-        assert_eq!(tags_in_row(&other, expected), 2);
     }
 }

@@ -6,6 +6,7 @@
 
 mod access_link;
 mod access_path;
+mod acks;
 mod bucket;
 mod core;
 mod fifo;

@@ -223,10 +223,13 @@ fn tcp() -> impl Strategy<Value = String> {
         "header = \"41 B\", ",
     ];
     let offload = prop::sample::select(offload);
-    let parts = (1u32..4, 1u32..15, jitter, window, any::<bool>(), ecn, any::<bool>(), (pacing, offload));
-    parts.prop_map(|(delayed, initial, jitter, window, limited, ecn, quick, (pacing, offload))| {
+    // Down to what the second of two segments that are acknowledged together comes too late for.
+    let delay = prop::sample::select(vec!["200 ms", "200 ms", "40 ms", "3 ms", "200 us"]);
+    let parts = (1u32..4, 1u32..15, jitter, window, any::<bool>(), ecn, any::<bool>(), (pacing, offload, delay));
+    parts.prop_map(|(delayed, initial, jitter, window, limited, ecn, quick, (pacing, offload, delay))| {
         format!(
-            "{offload}delayed_ack = {delayed}, initial_window = {initial}, send_jitter = \"{jitter}\", receive_window = {window}, \
+            "{offload}delayed_ack = {delayed}, delayed_ack_timeout = \"{delay}\", initial_window = {initial}, \
+             send_jitter = \"{jitter}\", receive_window = {window}, \
              limited_transmit = {limited}, ecn = \"{ecn}\", pacing = {pacing}, min_rto = \"{}\"",
             if quick { "50 ms" } else { "1 s" },
         )

@@ -12,26 +12,42 @@ use crate::recovery::{LossRecovery, RecoveryRules};
 use crate::sequence::MAX_OUTSTANDING;
 use crate::{Phase, Wire};
 use base::{Flags, Time};
-use law::{AckSample, CongestionControl};
+use law::{AckSample, CongestionControl, Step};
 
 impl<C: CongestionControl> Connection<C> {
     /// See [`crate::Sender::steady`].
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "one caller in the hottest loop")]
-    pub fn steady(&self, recovery: &LossRecovery) -> u32 {
+    pub fn steady(&self, recovery: &LossRecovery, each: u32) -> u32 {
         let Some(timed) = self.timed.distance(self.seq.una()) else { return 0 };
         let Some(step) = self.control.step() else { return 0 };
         let (cwnd, outstanding) = (self.control.cwnd(), self.seq.outstanding());
         if outstanding != cwnd as u32 || self.receive_window < outstanding || !self.is_plain(recovery) {
             return 0;
         }
+        if each > 1 && !self.counts_all(step, each) {
+            return 0;
+        }
         // As many gains as stay below the step's end. The quotient is rounded, so the product is checked.
         let room = (step.below - cwnd) / step.gain;
-        let mut acks = if room < 1e6 { room as u32 } else { 1_000_000 };
-        while acks > 0 && cwnd + step.gain * f64::from(acks) >= step.below {
-            acks -= 1;
+        let mut segments = if room < 1e6 { room as u32 } else { 1_000_000 };
+        while segments > 0 && cwnd + step.gain * f64::from(segments) >= step.below {
+            segments -= 1;
         }
-        acks.min(step.acks).min(timed).min(self.seq.unsent().min(u64::from(MAX_OUTSTANDING)) as u32)
+        segments.min(step.acks).min(timed).min(self.seq.unsent().min(u64::from(MAX_OUTSTANDING)) as u32) / each
+    }
+
+    /// Whether an ACK of so many segments grows the window by as many gains: none of them is one too many for slow start, and
+    /// the law does not look at single ACKs.
+    fn counts_all(&self, step: Step, each: u32) -> bool {
+        let opens = self.control.cwnd() < self.control.ssthresh();
+        step.acks == u32::MAX && (!opens || f64::from(each) <= self.abc_limit())
+    }
+
+    /// Segments by which one ACK may grow the window in slow start.
+    #[inline]
+    fn abc_limit(&self) -> f64 {
+        self.optional.as_deref().map_or(2.0, |optional| optional.growth().0)
     }
 
     /// See [`crate::Sender::take_steady`].
@@ -40,29 +56,38 @@ impl<C: CongestionControl> Connection<C> {
         &mut self,
         recovery: &mut LossRecovery,
         acks: u32,
+        each: u32,
         last: Time,
         times: impl Iterator<Item = Time>,
     ) {
+        let segments = acks * each;
         if let Some(step) = self.control.step() {
-            self.control.advance(step, acks);
+            self.control.advance(step, segments);
         }
-        self.seq.slide(acks);
-        self.counters.sent += u64::from(acks);
+        self.seq.slide(segments);
+        self.counters.sent += u64::from(segments);
         self.timers.set_rto(last + self.rtt.rto());
         if let LossRecovery::Rack(rack) = recovery {
-            self.take_departures(&mut **rack, last, times);
+            self.take_departures(&mut **rack, each, last, times);
         } else if self.optional.is_some() {
-            crate::recovery::each!(recovery, recovery => self.take_departures(recovery, last, times));
+            crate::recovery::each!(recovery, recovery => self.take_departures(recovery, each, last, times));
         }
     }
 
-    /// The departures of a run of ACKs, each of which released one segment at `times`; the last at `last`.
-    fn take_departures(&mut self, recovery: &mut impl RecoveryRules, last: Time, times: impl Iterator<Item = Time>) {
+    /// The departures of a run of ACKs, each of which released `each` segments at `times`; the last at `last`.
+    fn take_departures(
+        &mut self,
+        recovery: &mut impl RecoveryRules,
+        each: u32,
+        last: Time,
+        times: impl Iterator<Item = Time>,
+    ) {
         let optional = self.optional.as_deref_mut();
         let every_rtt = optional.as_ref().is_some_and(|optional| optional.every_rtt());
         let Some(departures) = recovery.departures().or_else(|| optional?.departures()) else { return };
-        let mut taken = departures.take(times);
-        if every_rtt {
+        let mut taken = departures.take(times, each);
+        // A law that counts takes none, and only such take part in runs of delayed ACKs.
+        if every_rtt && each == 1 {
             self.control.on_rtt_samples(&mut taken);
         } else {
             taken.by_ref().for_each(drop);
@@ -70,7 +95,7 @@ impl<C: CongestionControl> Connection<C> {
         let (least, latest, left) = (taken.least, taken.last, taken.left);
         self.rtt.observe(least);
         self.rtt.observe(latest);
-        recovery.on_plain_acks(self.seq.una() - 1, left, latest);
+        recovery.on_plain_acks(self.seq.una() - 1, left, latest, (self.rtt.srtt(), self.rtt.min()));
         self.arm_timers(recovery, last, true);
     }
 
@@ -95,7 +120,7 @@ impl<C: CongestionControl> Connection<C> {
 
     /// See [`crate::Sender::plain`].
     #[inline]
-    pub fn plain(&self, recovery: &LossRecovery) -> u32 {
+    pub fn plain(&self, recovery: &LossRecovery, each: u32) -> u32 {
         if !self.is_plain(recovery) {
             return 0;
         }
@@ -103,15 +128,25 @@ impl<C: CongestionControl> Connection<C> {
         if self.control.step().is_some() {
             return 1;
         }
-        let until_timed = self.timed.distance(self.seq.una()).map_or(u32::MAX, |distance| distance + 1);
-        until_timed.min(self.seq.outstanding())
+        self.until_timed(recovery, each).min(self.seq.outstanding() / each)
+    }
+
+    /// How many ACKs of `each` segments leave the timers where they would only be moved on: up to the one that acknowledges the
+    /// segment being timed, or the next where a longer wait for a delayed ACK ends with it.
+    #[inline]
+    fn until_timed(&self, recovery: &LossRecovery, each: u32) -> u32 {
+        if recovery.expects_delayed_ack(self.seq.outstanding()) {
+            return 1;
+        }
+        self.timed.distance(self.seq.una()).map_or(u32::MAX, |distance| distance / each + 1)
     }
 
     /// See [`crate::Sender::take_plain`].
+    #[inline]
     pub fn take_plain(
         &mut self,
         recovery: &mut impl RecoveryRules,
-        times: impl Iterator<Item = Time>,
+        acks: impl Iterator<Item = (Time, u32)>,
         wire: &mut impl Wire,
     ) {
         let flags = self.ecn.data();
@@ -119,23 +154,26 @@ impl<C: CongestionControl> Connection<C> {
         let every_rtt = self.optional.as_ref().is_some_and(|optional| optional.every_rtt());
         let (mut last, min_rtt, srtt) = (Time::ZERO, self.rtt.min(), self.rtt.srtt());
         let mut ack = AckSample { srtt, min_rtt, rtt: None, ..AckSample::plain(Time::ZERO, srtt) };
-        for now in times {
+        ack.abc_limit = self.abc_limit();
+        let mut latest = None;
+        for (now, acked) in acks {
             let (before, una) = (self.seq.outstanding(), self.seq.una());
-            if let Some(rtt) = self.sample(now, una + 1) {
+            if let Some(rtt) = self.sample(now, una + u64::from(acked)) {
                 ack.rtt = Some(rtt);
                 (ack.round_start, ack.srtt, ack.min_rtt) = (true, self.rtt.srtt(), self.rtt.min());
             }
-            if keeps_departures && let Some(left) = self.departures(recovery).and_then(Departures::pop) {
+            if keeps_departures && let Some(left) = self.departures(recovery).and_then(|list| list.pop(acked)) {
                 let rtt = now - left.time();
                 self.rtt.observe(rtt);
-                recovery.on_plain_acks(una, left.time(), rtt);
+                latest = Some((left.time(), rtt));
                 if every_rtt {
                     ack.rtt = Some(rtt);
                 }
                 ack.min_rtt = self.rtt.min();
             }
-            self.seq.acknowledge_one();
+            self.seq.acknowledge_first(acked);
             ack.now = now;
+            ack.acked = f64::from(acked);
             ack.in_flight = f64::from(before);
             ack.delivered = self.seq.acknowledged();
             ack.cwnd_limited = before >= self.control.cwnd() as u32;
@@ -148,13 +186,16 @@ impl<C: CongestionControl> Connection<C> {
             wire.on_window(now, self.control.cwnd(), self.seq.una(), self.seq.nxt());
             last = now;
         }
+        if let Some((left, rtt)) = latest {
+            recovery.on_plain_acks(self.seq.una() - 1, left, rtt, (self.rtt.srtt(), self.rtt.min()));
+        }
         self.timers.set_rto(if self.seq.outstanding() == 0 { Time::NEVER } else { last + self.rtt.rto() });
         self.arm_timers(recovery, last, true);
     }
 
     /// See [`crate::Sender::paced`].
     #[inline]
-    pub fn paced(&self, recovery: &LossRecovery) -> u32 {
+    pub fn paced(&self, recovery: &LossRecovery, each: u32) -> u32 {
         let outstanding = self.seq.outstanding();
         let plain = self.phase == Phase::Open
             && self.ecn.is_quiet()
@@ -166,24 +207,23 @@ impl<C: CongestionControl> Connection<C> {
         if !plain || outstanding < 2 {
             return 0;
         }
-        let until_timed = self.timed.distance(self.seq.una()).map_or(u32::MAX, |distance| distance + 1);
-        until_timed.min(outstanding - 1)
+        self.until_timed(recovery, each).min((outstanding - 1) / each)
     }
 
     /// See [`crate::Sender::take_paced`].
     pub fn take_paced(
         &mut self,
         recovery: &mut impl RecoveryRules,
-        times: impl Iterator<Item = Time>,
+        acks: impl Iterator<Item = (Time, u32)>,
         wire: &mut impl Wire,
     ) {
         // Its parts are looked up once for all of the ACKs.
         let Some(mut optional) = self.optional.take() else { return };
         let (every_rtt, (abc_limit, paced)) = (optional.every_rtt(), optional.growth());
-        let mut last = Time::ZERO;
+        let (mut last, mut latest) = (Time::ZERO, None);
         if let (mut own, Some(pacer)) = optional.departures_and_pacer() {
             let mut waits = self.timers.pacing();
-            for now in times {
+            for (now, acked) in acks {
                 // What waits for the pace leaves before the ACK, unless both come at the same instant.
                 while waits < now {
                     let at = waits;
@@ -192,21 +232,21 @@ impl<C: CongestionControl> Connection<C> {
                 let (before, una) = (self.seq.outstanding(), self.seq.una());
                 let limited =
                     before >= self.control.cwnd() as u32 || pacer.counts_as_full(&self.control, waits != Time::NEVER);
-                let timed = self.sample(now, una + 1);
+                let timed = self.sample(now, una + u64::from(acked));
                 let mut rtt = timed;
-                if let Some(left) = recovery.departures().or(own.as_deref_mut()).and_then(Departures::pop) {
+                if let Some(left) = recovery.departures().or(own.as_deref_mut()).and_then(|list| list.pop(acked)) {
                     let taken = now - left.time();
                     self.rtt.observe(taken);
-                    recovery.on_plain_acks(una, left.time(), taken);
+                    latest = Some((left.time(), taken));
                     pacer.on_rtt(taken);
                     if every_rtt {
                         rtt = Some(taken);
                     }
                 }
-                self.seq.acknowledge_one();
+                self.seq.acknowledge_first(acked);
                 self.control.on_ack(&AckSample {
                     now,
-                    acked: 1.0,
+                    acked: f64::from(acked),
                     ce_marked: 0.0,
                     rtt,
                     srtt: self.rtt.srtt(),
@@ -225,6 +265,9 @@ impl<C: CongestionControl> Connection<C> {
             self.timers.set_pacing(waits);
         }
         self.optional = Some(optional);
+        if let Some((left, rtt)) = latest {
+            recovery.on_plain_acks(self.seq.una() - 1, left, rtt, (self.rtt.srtt(), self.rtt.min()));
+        }
         self.timers.set_rto(last + self.rtt.rto());
         recovery.arm_timers(self, last, true);
     }

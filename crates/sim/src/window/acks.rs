@@ -1,0 +1,122 @@
+//! What the ACKs of a flow say that are on their way through return links, oldest first: 8 bytes each while they only acknowledge.
+
+use base::PacketNumber;
+use std::collections::VecDeque;
+use transport::Ack;
+
+/// The ACK says more than its number, which is in `full`.
+const FULL: u64 = 1 << 63;
+
+/// See the [module](self).
+#[derive(Debug)]
+pub struct AckQueue {
+    /// Number of the oldest.
+    first: PacketNumber,
+    /// What each acknowledges, below [`FULL`] as all numbers of segments are.
+    numbers: VecDeque<u64>,
+    full: VecDeque<Ack>,
+}
+
+impl AckQueue {
+    /// Empty; the next one has this number.
+    pub fn new(first: PacketNumber) -> Self {
+        Self { first, numbers: VecDeque::new(), full: VecDeque::new() }
+    }
+
+    /// The number of the next one.
+    #[inline]
+    pub fn next(&self) -> PacketNumber {
+        self.first.plus(self.numbers.len() as u32)
+    }
+
+    /// One that acknowledges everything below `cum`, and says nothing else.
+    #[inline]
+    pub fn push_plain(&mut self, cum: u64) {
+        self.numbers.push_back(cum);
+    }
+
+    /// Any other.
+    pub fn push(&mut self, ack: &Ack) {
+        if ack.blocks().is_empty() && !ack.ece && ack.feedback == 0.0 {
+            self.push_plain(ack.cum);
+        } else {
+            self.numbers.push_back(ack.cum | FULL);
+            self.full.push_back(*ack);
+        }
+    }
+
+    /// The one with this number; those before it were lost.
+    pub fn take(&mut self, number: PacketNumber) -> Option<Ack> {
+        for _ in 0..number.after(self.first) {
+            self.pop();
+        }
+        self.pop()
+    }
+
+    fn pop(&mut self) -> Option<Ack> {
+        self.first = self.first.plus(1);
+        let cum = self.numbers.pop_front()?;
+        if cum & FULL == 0 { Some(Ack::new(cum, &[], false)) } else { self.full.pop_front() }
+    }
+
+    /// How many of the oldest `most` acknowledge `each` segments more than the one before, or the first of them than `una`, and
+    /// say nothing else.
+    #[inline]
+    pub fn alike(&self, most: usize, una: u64, each: u64) -> usize {
+        let expected = std::iter::successors(Some(una + each), |cum| Some(cum + each));
+        self.numbers.iter().take(most).zip(expected).take_while(|(cum, expected)| **cum == *expected).count()
+    }
+
+    /// The number of the oldest, and how many segments above `una` it acknowledges: if it says nothing else, and any at all.
+    #[inline]
+    pub fn oldest(&self, una: u64) -> Option<(PacketNumber, u32)> {
+        let cum = *self.numbers.front()?;
+        (una < cum && cum & FULL == 0).then(|| (self.first, (cum - una) as u32))
+    }
+
+    /// The oldest `n` arrived; they are plain ones.
+    #[inline]
+    pub fn forget(&mut self, n: u32) {
+        self.first = self.first.plus(n);
+        self.numbers.drain(..n as usize);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_put_in_comes_out_whatever_was_lost_before_it() {
+        let numbered = |i: u64| match i % 3 {
+            0 => Ack::new(i, &[(i + 2, i + 4)], false),
+            1 => Ack::new(i, &[], i % 2 == 1),
+            _ => Ack::new(i, &[], false),
+        };
+        for lost in 0..7 {
+            let first = PacketNumber(u32::MAX - 3);
+            let mut acks = AckQueue::new(first);
+            (0..50).map(numbered).for_each(|ack| acks.push(&ack));
+            let mut i = 0;
+            while i + lost < 50 {
+                i += lost;
+                assert_eq!(acks.take(first.plus(i as u32)), Some(numbered(i)), "{i} after {lost} that were lost");
+                i += 1;
+            }
+            assert_eq!(acks.next(), first.plus(50));
+        }
+    }
+
+    #[test]
+    fn plain_ones_that_acknowledge_as_much_are_alike() {
+        let mut acks = AckQueue::new(PacketNumber(7));
+        [12, 14, 16, 17, 19].into_iter().for_each(|cum| acks.push_plain(cum));
+        assert_eq!((acks.oldest(10), acks.oldest(12)), (Some((PacketNumber(7), 2)), None), "nothing new");
+        assert_eq!((acks.alike(9, 10, 2), acks.alike(2, 10, 2), acks.alike(9, 11, 2)), (3, 2, 0));
+        acks.forget(3);
+        assert_eq!((acks.oldest(16), acks.alike(9, 16, 1)), (Some((PacketNumber(10), 1)), 1));
+        acks.forget(2);
+        acks.push(&Ack::new(21, &[], true));
+        assert_eq!((acks.oldest(19), acks.alike(9, 19, 2)), (None, 0), "it says more");
+    }
+}
