@@ -175,6 +175,8 @@ impl<O: Observer> Engine<O> {
         };
         let threadable = self.may_take_threads(part, length(ARRIVALS_ON_THREADS).0 / gap);
         let mut window = length(ARRIVALS);
+        // Tests have chunks on one thread, too.
+        let mut threads = usize::from(self.chunks == 0);
         // The rings whose readers belong to this part.
         let mut rings = of(&self.layout.pipes);
         rings.extend(of(&self.layout.receivers).iter().map(|f| n + f));
@@ -185,8 +187,9 @@ impl<O: Observer> Engine<O> {
         let mut start = Time::ZERO;
         while start < last && !monitor.is_stopped() {
             monitor.report(shares[0] + (shares[1] - shares[0]) * (start.0 as f64 / last.0 as f64));
-            if threadable && monitor.threads() != self.threads.as_ref().map_or(1, Threads::count) {
-                self.take_threads(part, monitor.threads());
+            if threadable && monitor.threads() != threads {
+                threads = monitor.threads();
+                self.take_threads(part, threads);
                 window = length(if self.threads.is_some() { ARRIVALS_ON_THREADS } else { ARRIVALS });
             }
             let stop = start.saturating_add(window).min(last);
