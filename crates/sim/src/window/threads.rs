@@ -58,7 +58,8 @@ impl Threads {
     pub fn new(threads: usize, chunks: usize, flows: &[u32]) -> Option<Self> {
         let pool = ThreadPoolBuilder::new().num_threads((threads - 1).max(1)).build().ok()?;
         let chunks = if chunks > 0 { chunks } else { CHUNKS_PER_THREAD * threads };
-        let mut ends: Vec<usize> = (1..chunks).filter_map(|i| flows.get(i * flows.len() / chunks)).map(|&f| f as usize).collect();
+        let mut ends: Vec<usize> =
+            (1..chunks).filter_map(|i| flows.get(i * flows.len() / chunks)).map(|&f| f as usize).collect();
         ends.dedup();
         // Whatever lies behind belongs to the last.
         ends.push(usize::MAX);

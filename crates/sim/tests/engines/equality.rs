@@ -36,7 +36,11 @@ pub(crate) fn equal(name: &str, text: &str) -> Outcome {
         assert_eq!(fast.hash, plain.hash, "{name}, seed {seed}");
         assert_eq!(fast, plain, "{name}, seed {seed}");
         let (threads, chunks) = [(2, 2), (1, 3), (3, 8)][seed as usize];
-        assert_eq!(run_on(threads, chunks, text, seed), plain, "{name}, seed {seed}: {chunks} chunks, {threads} threads");
+        assert_eq!(
+            run_on(threads, chunks, text, seed),
+            plain,
+            "{name}, seed {seed}: {chunks} chunks, {threads} threads"
+        );
         let b = fast.balance;
         assert_eq!(b.sent, b.delivered + b.dropped + b.in_flight, "{name}, seed {seed}: packets are conserved");
         assert!(b.delivered > 100, "{name}, seed {seed}: only {} delivered", b.delivered);
