@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import threading
+from typing import TYPE_CHECKING
 
-import pytest
 from elephan import _native
 from elephan.run import threads
 from elephan.scenario import Scenario
+
+if TYPE_CHECKING:
+    import pytest
 
 LARGE = """
 duration = "1 s"
@@ -39,7 +42,7 @@ class _Monitor:
 
 
 def test_what_runs_shares_the_threads_that_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(threads._native, "RunMonitor", _Monitor)  # noqa: SLF001
+    monkeypatch.setattr(threads._native, "RunMonitor", _Monitor)
     seen = []
     begun, ends = [threading.Event() for _ in range(6)], [threading.Event() for _ in range(6)]
 

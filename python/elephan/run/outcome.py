@@ -135,8 +135,8 @@ def simulate(
     with_hash : bool
         Compute the rolling hash (slower).
     threads : int
-        Threads that the flows of a large network may run on, this one included; the result does not depend on it. A thread of
-        `elephan.run.threads.SimulationThreads` is given more by that.
+        Threads that the flows of a large network may run on, this one included; the result does not depend on it. What
+        runs in `elephan.run.threads.SimulationThreads` is given more by that.
 
     Raises
     ------

@@ -1,6 +1,4 @@
-"""Threads that simulate: native runs in them end as soon as nobody waits for them, say how far they are, and get the cores that
-are left once there is less to run than threads.
-"""
+"""Threads that simulate: native runs in them end as soon as nobody waits for them, say how far they are, and share cores."""
 
 from __future__ import annotations
 
