@@ -1,4 +1,4 @@
-"""Threads that simulate: native runs in them end as soon as nobody waits for them, say how far they are, and share cores."""
+"""Threads that simulate: runs in them end as soon as nobody waits for them, say how far they are, and share cores."""
 
 from __future__ import annotations
 
