@@ -93,7 +93,8 @@ impl Builder<'_> {
             return_delay: round_trip.return_delay,
             access,
             access_buffer: group.access.buffer.map(|packets| packets.0),
-            jitter: (jitter > Span::ZERO).then(|| SendJitter { longest: jitter, stream: stream(&purpose(place)) }),
+            jitter: (jitter > Span::ZERO)
+                .then(|| Box::new(SendJitter { longest: jitter, stream: stream(&purpose(place)) })),
             packet: group.packet.0 as u32,
             ack: group.tcp.header.0 as u32,
             traced: place == 0 && scenario.record.trace.contains(&(g, i)),

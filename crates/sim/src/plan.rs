@@ -203,7 +203,8 @@ pub struct Party {
     pub access: Span,
     /// Packets that may wait at the sender's own link.
     pub access_buffer: Option<u32>,
-    pub jitter: Option<SendJitter>,
+    /// Boxed, as few flows have any.
+    pub jitter: Option<Box<SendJitter>>,
     /// Size of a data packet on the wire; their mean, where sizes are drawn.
     pub packet: u32,
     /// Size of an ACK.

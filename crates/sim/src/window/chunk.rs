@@ -57,8 +57,10 @@ pub struct Ends {
     pub until: Time,
 }
 
-impl<'a> Readers<'a> {
+impl Readers<'_> {
     fn split(self, count: usize) -> (Self, Self) {
+        // There may be none.
+        let count = count.min(self.rings.len());
         let (rings, more_rings) = self.rings.split_at_mut(count);
         let (due, more_due) = self.due.split_at_mut(count);
         let (delay_to_link, more_delays) = self.delay_to_link.split_at(count);
@@ -84,9 +86,10 @@ impl<'a, O: Observer> Chunk<'a, O> {
     /// All flows, and the headers of their packets.
     pub fn all(flows: &'a mut [AnySender<O>], shared: &'a mut Shared) -> (Self, &'a mut Headers) {
         let n = flows.len();
-        let (ring, receiver_rings) = shared.rings[..2 * n].split_at_mut(n);
-        let (due, receiver_due) = shared.due[..2 * n].split_at_mut(n);
-        let (delay_to_link, receiver_delays) = shared.delay_to_link[..2 * n].split_at(n);
+        let own = n + shared.receivers;
+        let (ring, receiver_rings) = shared.rings[..own].split_at_mut(n);
+        let (due, receiver_due) = shared.due[..own].split_at_mut(n);
+        let (delay_to_link, receiver_delays) = shared.delay_to_link[..own].split_at(n);
         let all = Self {
             first: 0,
             flows,

@@ -26,11 +26,11 @@ mod source;
 mod threads;
 
 use crate::hash::Rolling;
-use crate::meter::{LinkSpan, Tally, link_outcome};
+use crate::meter::{LinkSpan, link_outcome};
 use crate::observer::{NoObserver, Observer, PacketObserver};
 use crate::plan::{FlowPlan, Identity, Marks, Network};
 use crate::probe::Probe;
-use crate::results::outcomes;
+use crate::results::FlowResults;
 use crate::transfers::TransferMeter;
 use crate::{Balance, Options, Outcome, Trace};
 use base::{Rate, RunMonitor, Span, Time};
@@ -62,9 +62,12 @@ const MOST_LINKS: usize = 16;
 /// Arrivals per flow and window that are worth a visit, when there are many flows.
 const ARRIVALS_PER_FLOW: u64 = 4;
 
-/// What a sender takes besides its plan: itself, its two rings and what goes with each, its drops and its trace.
+/// What a ring takes, and what goes with it.
+pub const RING_BYTES: usize = size_of::<Ring>() + size_of::<Time>() + size_of::<Span>();
+/// What a sender takes besides its plan: itself, its ring, its drops and its trace. Where the ACKs of any flow cross links,
+/// each receiver has a ring, too.
 pub const SENDER_BYTES: usize = size_of::<AnySender<NoObserver>>()
-    + 2 * (size_of::<Ring>() + size_of::<Time>() + size_of::<Span>())
+    + RING_BYTES
     + size_of::<u64>()
     + size_of::<Option<Box<Trace>>>();
 /// What a link takes besides its discipline.
@@ -346,16 +349,17 @@ impl<O: Observer> Engine<O> {
             packets.extend(trace);
         }
         let n = self.flows.len();
-        for ring in &self.shared.rings[2 * n..] {
+        for ring in &self.shared.rings[n + self.shared.receivers..] {
             balance.in_flight += ring.all().iter().filter(|rec| rec.is_data()).count() as u64;
         }
-        let mut tallies: Vec<Tally> = self.identities.iter().map(|_| Tally::default()).collect();
+        let none = Ring::default();
+        let mut results = FlowResults::new(&self.identities, self.transfers, &self.marks);
         for (f, flow) in self.flows.into_iter().enumerate() {
             let dropped = self.shared.dropped[f];
             let result = match flow {
                 AnySender::Tcp(flow) => {
-                    let (senders, receivers) = (&self.shared.rings[f], &self.shared.rings[n + f]);
-                    flow.finish(senders, receivers, &self.marks, dropped)
+                    let receivers = if self.shared.receivers > 0 { &self.shared.rings[n + f] } else { &none };
+                    flow.finish(&self.shared.rings[f], receivers, &self.marks, dropped)
                 }
                 AnySender::Datagrams(source) => source.finish(&mut self.shared.rings[f], &self.marks, dropped),
             };
@@ -364,9 +368,9 @@ impl<O: Observer> Engine<O> {
             balance.delivered += result.delivered;
             balance.dropped += result.access_drops;
             balance.in_flight += result.in_flight;
-            result.tally.merge_into(&self.identities, &mut tallies, &mut self.transfers, self.marks.end);
+            results.add(result.tally);
         }
-        let (flows, transfers) = outcomes(tallies, &self.identities, self.transfers, &self.marks);
+        let (flows, transfers) = results.finish();
         Outcome {
             links,
             flows,

@@ -88,7 +88,7 @@ impl Threads {
         shared.delay_to_link.resize(rings, Span::ZERO);
         for (link, table) in tables {
             let routes = table.routes.clone();
-            for route in table.routes.iter_mut().filter(|route| (**route as usize) < 2 * n) {
+            for route in table.routes.iter_mut().filter(|route| (**route as usize) < n + shared.receivers) {
                 let (flow, to_receiver) = (*route as usize % n, *route as usize / n);
                 if flows.binary_search(&(flow as u32)).is_ok() {
                     let chunk = self.ends.partition_point(|&end| end <= flow);
