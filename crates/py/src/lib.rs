@@ -165,8 +165,8 @@ mod _native {
         vec![
             ("tcp", sizes.tcp),
             ("source", sizes.source),
+            ("receiver_ring", sizes.receiver_ring),
             ("flow", sizes.flow),
-            ("flow_outcome", sizes.flow_outcome),
             ("link", sizes.link),
             ("link_outcome", sizes.link_outcome),
             ("hop", sizes.hop),
