@@ -190,7 +190,7 @@ impl Engine {
                     node.probe.samples.gauges(|put| node.link.queue().gauges(put));
                 }
                 for ends in &mut self.endpoints {
-                    if let FlowPlan::Tcp(tcp) = &ends.plan {
+                    if let FlowPlan::Tcp(_, tcp) = &ends.plan {
                         ends.meter.sample(now, &self.marks, &tcp.sender);
                     }
                 }
@@ -227,7 +227,7 @@ impl Engine {
             Event::Deliver(packet) => self.deliver(now, packet),
             Event::DelayedAck(f) => {
                 let ends = &mut self.endpoints[f];
-                let FlowPlan::Tcp(tcp) = &mut ends.plan else { return };
+                let FlowPlan::Tcp(_, tcp) = &mut ends.plan else { return };
                 if tcp.receiver.deadline() == now {
                     let ack = tcp.receiver.on_timer(now);
                     ends.meter.delivered(now, &tcp.receiver, tcp.data_end);
@@ -238,7 +238,7 @@ impl Engine {
             Event::AckAtSender(f, ack) => {
                 self.with_sender(now, f, |sender, out| sender.on_ack(now, &ack, out));
                 let ends = &mut self.endpoints[f];
-                if let FlowPlan::Tcp(tcp) = &ends.plan {
+                if let FlowPlan::Tcp(_, tcp) = &ends.plan {
                     ends.hash.sender(now, &tcp.sender);
                 }
                 self.trace(now, f, false);
@@ -345,7 +345,7 @@ impl Engine {
         let f = packet.flow as usize;
         self.balance.delivered += 1;
         let ends = &mut self.endpoints[f];
-        let FlowPlan::Tcp(tcp) = &mut ends.plan else {
+        let FlowPlan::Tcp(party, tcp) = &mut ends.plan else {
             ends.datagrams_delivered += 1;
             ends.hash.delivery(now, PacketNumber(packet.token));
             if let Some(bytes) = ends.meter.bytes.as_mut().filter(|_| now >= self.marks.warmup) {
@@ -354,7 +354,7 @@ impl Engine {
             return;
         };
         let seq = tcp.receiver.segment(PacketNumber(packet.token));
-        tcp.receiver.on_header(seq, &packet.header.times(1.0 / tcp.party.packet as f32));
+        tcp.receiver.on_header(seq, &packet.header.times(1.0 / party.packet as f32));
         let ack = tcp.receiver.on_segment(now, seq, packet.flags);
         ends.meter.delivered(now, &tcp.receiver, tcp.data_end);
         tcp.delivered(now);
@@ -501,7 +501,7 @@ impl Engine {
 
     fn trace(&mut self, now: Time, f: usize, timeout: bool) {
         let ends = &mut self.endpoints[f];
-        if let (Some(trace), FlowPlan::Tcp(tcp)) = (&mut ends.trace, &ends.plan) {
+        if let (Some(trace), FlowPlan::Tcp(_, tcp)) = (&mut ends.trace, &ends.plan) {
             trace.record(now, &tcp.sender, timeout);
         }
     }

@@ -66,10 +66,8 @@ const ARRIVALS_PER_FLOW: u64 = 4;
 pub const RING_BYTES: usize = size_of::<Ring>() + size_of::<Time>() + size_of::<Span>();
 /// What a sender takes besides its plan: itself, its ring, its drops and its trace. Where the ACKs of any flow cross links,
 /// each receiver has a ring, too.
-pub const SENDER_BYTES: usize = size_of::<AnySender<NoObserver>>()
-    + RING_BYTES
-    + size_of::<u64>()
-    + size_of::<Option<Box<Trace>>>();
+pub const SENDER_BYTES: usize =
+    size_of::<AnySender<NoObserver>>() + RING_BYTES + size_of::<u64>() + size_of::<Option<Box<Trace>>>();
 /// What a link takes besides its discipline.
 pub const LINK_BYTES: usize = size_of::<Node<NoObserver>>() + size_of::<Bucket>() + size_of::<Vec<u32>>() * 3;
 /// What a sender takes at each of its links: where its packets go, and how long they take.
@@ -152,8 +150,8 @@ impl<O: Observer> Engine<O> {
             engine.shared.delay_to_link[f] = party.first_link_delay;
             engine.shared.due[f] = party.start.min(party.stop).saturating_add(party.first_link_delay);
             engine.flows.push(match plan {
-                FlowPlan::Tcp(plan) => {
-                    AnySender::Tcp(TcpFlow::new(plan, f as u32, header_lanes[f], &marks, options.series))
+                FlowPlan::Tcp(party, plan) => {
+                    AnySender::Tcp(TcpFlow::new(*party, plan, f as u32, header_lanes[f], &marks, options.series))
                 }
                 FlowPlan::Datagrams(plan) => AnySender::Datagrams(Source::new(plan, f as u32, &marks)),
             });
