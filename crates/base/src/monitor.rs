@@ -1,10 +1,11 @@
-//! A long computation seen from outside while it runs: how far it is, and a flag that ends it. Shared by threads.
+//! A long computation seen from outside while it runs: how far it is, on how many threads it may run, and a flag that ends it.
+//! Shared by threads.
 //!
 //! Source: none. Whoever computes asks [`RunMonitor::is_stopped`] about once a millisecond (the engine once a window) and
 //! returns without a result if it is; the wall clock and the interpreter's signals stay with the caller, in `asks`.
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// Asked by the thread that computes; true ends the computation.
 type Asks = Box<dyn Fn() -> bool + Send + Sync>;
@@ -15,6 +16,8 @@ pub struct RunMonitor {
     stopped: AtomicBool,
     /// Bits of a number from 0 to 1.
     share: AtomicU64,
+    /// Threads beside the one that computes.
+    spare: AtomicUsize,
     asks: Option<Asks>,
 }
 
@@ -40,6 +43,25 @@ impl RunMonitor {
             self.stop();
         }
         self.stopped.load(Ordering::Relaxed)
+    }
+
+    /// Whether it was stopped: for threads that help the one that computes, which alone asks.
+    #[inline]
+    #[must_use]
+    pub fn was_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+
+    /// Gives the computation so many threads, itself included, from its next look on. Results do not depend on it.
+    pub fn allow_threads(&self, threads: usize) {
+        self.spare.store(threads.saturating_sub(1), Ordering::Relaxed);
+    }
+
+    /// On how many threads the computation may run: one, unless it was given more.
+    #[inline]
+    #[must_use]
+    pub fn threads(&self) -> usize {
+        self.spare.load(Ordering::Relaxed) + 1
     }
 
     /// Says how much of the run is done, from 0 to 1.
@@ -72,6 +94,24 @@ mod tests {
         assert!(!monitor.is_stopped());
         monitor.stop();
         assert!(monitor.is_stopped());
+    }
+
+    #[test]
+    fn has_one_thread_until_it_is_given_more() {
+        let monitor = RunMonitor::default();
+        let seen = [3, 0, 1, 2].map(|threads| {
+            let before = monitor.threads();
+            monitor.allow_threads(threads);
+            before
+        });
+        assert_eq!((seen, monitor.threads()), ([1, 3, 1, 1], 2));
+    }
+
+    #[test]
+    fn helpers_see_the_flag_and_ask_nothing() {
+        let monitor = RunMonitor::asking(|| true);
+        assert!(!monitor.was_stopped());
+        assert!(monitor.is_stopped() && monitor.was_stopped());
     }
 
     #[test]

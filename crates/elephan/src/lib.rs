@@ -36,7 +36,16 @@ pub fn simulate(scenario: &Scenario, replication: u32) -> Result<Outcome, Error>
     Ok(sim::simulate(scenario, replication, Options::default())?)
 }
 
-/// Runs all replications of a scenario on all processors; the outcomes are in their order.
+/// As [`simulate`], on so many threads at most.
+fn simulate_on(threads: usize, scenario: &Scenario, replication: u32) -> Result<Outcome, Error> {
+    let monitor = sim::RunMonitor::default();
+    monitor.allow_threads(threads);
+    let outcome = sim::simulate_monitored(scenario, replication, Options::default(), &monitor)?;
+    Ok(outcome.expect("nobody stops it"))
+}
+
+/// Runs all replications of a scenario on all processors; the outcomes are in their order. Where there are fewer replications than
+/// processors, the flows of a large network run on several.
 ///
 /// # Errors
 /// As [`simulate`]; the first replication that fails.
@@ -57,7 +66,8 @@ pub fn simulate(scenario: &Scenario, replication: u32) -> Result<Outcome, Error>
 /// ```
 pub fn simulate_all(scenario: &Scenario) -> Result<Vec<Outcome>, Error> {
     let count = scenario.replications;
-    let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get).min(count as usize);
+    let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let threads = cores.min(count as usize);
     let next = AtomicU32::new(0);
     let found = Mutex::new((0..count).map(|_| None).collect::<Vec<_>>());
     thread::scope(|scope| {
@@ -68,7 +78,7 @@ pub fn simulate_all(scenario: &Scenario) -> Result<Vec<Outcome>, Error> {
                     if replication >= count {
                         break;
                     }
-                    let outcome = simulate(scenario, replication);
+                    let outcome = simulate_on(cores / threads, scenario, replication);
                     found.lock().unwrap_or_else(std::sync::PoisonError::into_inner)[replication as usize] =
                         Some(outcome);
                 }

@@ -130,7 +130,8 @@ mod _native {
 
     /// Runs one replication without the interpreter's lock and returns its columns; a signal, or who has the monitor, ends it.
     #[pyfunction]
-    #[pyo3(signature = (canonical, replication, *, engine = "window", series = false, hash = false, monitor = None))]
+    #[pyo3(signature = (canonical, replication, *, engine = "window", series = false, hash = false, monitor = None, threads = 1))]
+    #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
     fn simulate<'py>(
         py: Python<'py>,
         canonical: &str,
@@ -139,6 +140,7 @@ mod _native {
         series: bool,
         hash: bool,
         monitor: Option<&Bound<'py, RunMonitor>>,
+        threads: usize,
     ) -> PyResult<Bound<'py, PyDict>> {
         let engine = match engine {
             "window" => sim::Engine::Window,
@@ -146,6 +148,9 @@ mod _native {
             other => return Err(bad_engine(other)),
         };
         let outcome = interruptible(py, monitor, |monitor| {
+            if threads > 1 {
+                monitor.allow_threads(monitor::at_most_cores(threads));
+            }
             let scenario = scenario::from_canonical(canonical).map_err(from_scenario)?;
             let options = sim::Options { engine, series, hash, ..Default::default() };
             sim::simulate_monitored(&scenario, replication, options, monitor).map_err(from_build)
@@ -160,8 +165,8 @@ mod _native {
         vec![
             ("tcp", sizes.tcp),
             ("source", sizes.source),
+            ("receiver_ring", sizes.receiver_ring),
             ("flow", sizes.flow),
-            ("flow_outcome", sizes.flow_outcome),
             ("link", sizes.link),
             ("link_outcome", sizes.link_outcome),
             ("hop", sizes.hop),

@@ -27,11 +27,21 @@ impl RunMonitor {
         self.0.stop();
     }
 
+    /// Lets what runs under it use so many threads, its own included, but no more than there are cores.
+    fn allow_threads(&self, threads: usize) {
+        self.0.allow_threads(at_most_cores(threads));
+    }
+
     /// How much of the simulated time of the running replication has passed, from 0 to 1.
     #[getter]
     fn share(&self) -> f64 {
         self.0.share()
     }
+}
+
+/// So many threads, or fewer where there are fewer cores: they wait for each other too often to share one.
+pub fn at_most_cores(threads: usize) -> usize {
+    threads.min(std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get))
 }
 
 /// Does `work` without the interpreter's lock. Under a monitor that was given, its owner ends it; without one, a signal does.

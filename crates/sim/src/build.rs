@@ -93,7 +93,8 @@ impl Builder<'_> {
             return_delay: round_trip.return_delay,
             access,
             access_buffer: group.access.buffer.map(|packets| packets.0),
-            jitter: (jitter > Span::ZERO).then(|| SendJitter { longest: jitter, stream: stream(&purpose(place)) }),
+            jitter: (jitter > Span::ZERO)
+                .then(|| Box::new(SendJitter { longest: jitter, stream: stream(&purpose(place)) })),
             packet: group.packet.0 as u32,
             ack: group.tcp.header.0 as u32,
             traced: place == 0 && scenario.record.trace.contains(&(g, i)),
@@ -103,16 +104,16 @@ impl Builder<'_> {
         match offer.expect("checked when the scenario was read") {
             Offer::Segments(segments) => {
                 finite = segments;
-                let plan = tcp(group, party(0, start, stop), first, segments.unwrap_or(NO_END));
-                network.flows.push(FlowPlan::Tcp(Box::new(plan)));
+                let plan = tcp(group, first, segments.unwrap_or(NO_END));
+                network.flows.push(FlowPlan::Tcp(Box::new(party(0, start, stop)), Box::new(plan)));
             }
             Offer::Writes(application) => {
                 let own = FlowWrites::new(application, stop);
                 writes = own.has_transfers();
-                let mut plan = tcp(group, party(0, start, stop), first, 0);
+                let mut plan = tcp(group, first, 0);
                 (plan.sender, plan.receiver) = (plan.sender.expecting_writes(&group.tcp), plan.receiver.until(NO_END));
                 (plan.data_end, plan.writes) = (NO_END, Some(Box::new(own)));
-                network.flows.push(FlowPlan::Tcp(Box::new(plan)));
+                network.flows.push(FlowPlan::Tcp(Box::new(party(0, start, stop)), Box::new(plan)));
             }
             Offer::Session(session) => {
                 let (first_place, place_count) = (network.flows.len() as u32, group.traffic.places());
@@ -121,9 +122,10 @@ impl Builder<'_> {
                 let template = Arc::new(new_sender(group, 0));
                 for place in 0..place_count {
                     // The session says when each place starts, and when it stops.
-                    let plan = tcp(group, party(place, Time::NEVER, Time::NEVER), first, 0);
+                    let party = party(place, Time::NEVER, Time::NEVER);
+                    let plan = tcp(group, first, 0);
                     let plan = TcpPlan { template: Some(Arc::clone(&template)), ..plan };
-                    network.flows.push(FlowPlan::Tcp(Box::new(plan)));
+                    network.flows.push(FlowPlan::Tcp(Box::new(party), Box::new(plan)));
                 }
             }
             Offer::Datagrams(source) => {
@@ -160,7 +162,7 @@ fn new_sender(group: &Group, segments: u64) -> FlowSender {
     Sender::new(new_control(group), group.recovery, &group.tcp, segments)
 }
 
-fn tcp(group: &Group, party: Party, first: u64, segments: u64) -> TcpPlan {
+fn tcp(group: &Group, first: u64, segments: u64) -> TcpPlan {
     let sender = new_sender(group, segments).beginning_at(first);
     let data_end = sender.data_end();
     let needs = sender.control().needs();
@@ -174,7 +176,6 @@ fn tcp(group: &Group, party: Party, first: u64, segments: u64) -> TcpPlan {
         .behind(group.tcp.receive_offload);
     let receiver = receiver.beginning_at(first);
     TcpPlan {
-        party,
         data_end,
         template: None,
         writes: None,

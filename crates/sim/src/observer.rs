@@ -10,7 +10,7 @@ use queue::Packet;
 use transport::Sender;
 
 /// Observes one link, or one sender and its receiver.
-pub trait Observer: std::fmt::Debug {
+pub trait Observer: std::fmt::Debug + Send {
     /// Whether it looks at single packets and ACKs; if not, the engine does not even prepare what it would show.
     const ACTIVE: bool;
 

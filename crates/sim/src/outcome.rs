@@ -26,11 +26,14 @@ pub struct Options {
     /// The number of the first segment, datagram and ACK of every flow. Results do not depend on it, and count from 0: a test
     /// begins near the last number of 32 bits, which no short run would reach.
     pub first_number: u64,
+    /// Into how many chunks the flows of a window are split, however few there are, for the threads that the monitor allows; 0: as is
+    /// best. Results do not depend on it: for tests.
+    pub chunks: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { engine: Engine::Window, series: false, hash: false, first_number: 0 }
+        Self { engine: Engine::Window, series: false, hash: false, first_number: 0, chunks: 0 }
     }
 }
 

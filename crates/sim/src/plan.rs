@@ -140,17 +140,17 @@ pub struct SessionPlan {
     pub places: SessionPlaces,
 }
 
-/// A flow, ready to start. Boxed: with many flows the engine's own lists should not copy them.
+/// A flow, ready to start. Boxed: with many flows the engine's own lists should not copy them; and apart, as the window engine forgets
+/// whose it is once it has started.
 #[derive(Debug)]
 pub enum FlowPlan {
-    Tcp(Box<TcpPlan>),
+    Tcp(Box<Party>, Box<TcpPlan>),
     Datagrams(Box<SourcePlan>),
 }
 
 /// A TCP sender and its receiver.
 #[derive(Debug)]
 pub struct TcpPlan {
-    pub party: Party,
     pub data_end: u64,
     /// Of a place: the sender with which each transfer begins.
     pub template: Option<Arc<FlowSender>>,
@@ -203,7 +203,8 @@ pub struct Party {
     pub access: Span,
     /// Packets that may wait at the sender's own link.
     pub access_buffer: Option<u32>,
-    pub jitter: Option<SendJitter>,
+    /// Boxed, as few flows have any.
+    pub jitter: Option<Box<SendJitter>>,
     /// Size of a data packet on the wire; their mean, where sizes are drawn.
     pub packet: u32,
     /// Size of an ACK.
@@ -253,32 +254,32 @@ impl TcpPlan {
 impl FlowPlan {
     pub fn party(&self) -> &Party {
         match self {
-            Self::Tcp(plan) => &plan.party,
+            Self::Tcp(party, _) => party,
             Self::Datagrams(plan) => &plan.party,
         }
     }
 
     pub fn party_mut(&mut self) -> &mut Party {
         match self {
-            Self::Tcp(plan) => &mut plan.party,
+            Self::Tcp(party, _) => party,
             Self::Datagrams(plan) => &mut plan.party,
         }
     }
 
     /// Whether its data packets carry headers for routers.
     pub fn has_headers(&self) -> bool {
-        matches!(self, Self::Tcp(plan) if plan.headers)
+        matches!(self, Self::Tcp(_, plan) if plan.headers)
     }
 
     /// Whether it carries one transfer after the other.
     pub fn is_place(&self) -> bool {
-        matches!(self, Self::Tcp(plan) if plan.template.is_some())
+        matches!(self, Self::Tcp(_, plan) if plan.template.is_some())
     }
 
     /// What its application has written, if it has one that writes now and then.
     pub fn into_writes(self) -> Option<Box<FlowWrites>> {
         match self {
-            Self::Tcp(plan) => plan.writes,
+            Self::Tcp(_, plan) => plan.writes,
             Self::Datagrams(_) => None,
         }
     }
@@ -286,14 +287,14 @@ impl FlowPlan {
     /// How large its data packets are, if not all alike.
     pub fn sizes(&self) -> Option<PacketSizes> {
         match self {
-            Self::Tcp(_) => None,
+            Self::Tcp(..) => None,
             Self::Datagrams(plan) => plan.sizes,
         }
     }
 
     /// Whether ACKs come back.
     pub fn is_tcp(&self) -> bool {
-        matches!(self, Self::Tcp(_))
+        matches!(self, Self::Tcp(..))
     }
 }
 

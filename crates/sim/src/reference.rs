@@ -12,9 +12,9 @@ mod sessions;
 use crate::hash::Rolling;
 use crate::ledger::Ledger;
 use crate::meter::{FlowMeter, LinkSpan, LinkTotals, Tally, link_outcome};
-use crate::plan::{FlowPlan, FlowSender, Identity, InjectedLoss, Marks, Network, SendJitter, SessionPlan, TcpPlan};
+use crate::plan::{FlowPlan, FlowSender, Identity, InjectedLoss, Marks, Network, SessionPlan, TcpPlan};
 use crate::probe::{LinkSnapshot, Probe};
-use crate::results::{FinalTally, outcomes};
+use crate::results::{FinalTally, FlowResults};
 use crate::transfers::TransferMeter;
 use crate::{Balance, Options, Outcome, Trace, TraceDrop, cause_index};
 use base::{Cause, Flags, Header, PacketNumber, Rate, RunMonitor, Span, Time};
@@ -190,7 +190,7 @@ impl Engine {
                     node.probe.samples.gauges(|put| node.link.queue().gauges(put));
                 }
                 for ends in &mut self.endpoints {
-                    if let FlowPlan::Tcp(tcp) = &ends.plan {
+                    if let FlowPlan::Tcp(_, tcp) = &ends.plan {
                         ends.meter.sample(now, &self.marks, &tcp.sender);
                     }
                 }
@@ -227,7 +227,7 @@ impl Engine {
             Event::Deliver(packet) => self.deliver(now, packet),
             Event::DelayedAck(f) => {
                 let ends = &mut self.endpoints[f];
-                let FlowPlan::Tcp(tcp) = &mut ends.plan else { return };
+                let FlowPlan::Tcp(_, tcp) = &mut ends.plan else { return };
                 if tcp.receiver.deadline() == now {
                     let ack = tcp.receiver.on_timer(now);
                     ends.meter.delivered(now, &tcp.receiver, tcp.data_end);
@@ -238,7 +238,7 @@ impl Engine {
             Event::AckAtSender(f, ack) => {
                 self.with_sender(now, f, |sender, out| sender.on_ack(now, &ack, out));
                 let ends = &mut self.endpoints[f];
-                if let FlowPlan::Tcp(tcp) = &ends.plan {
+                if let FlowPlan::Tcp(_, tcp) = &ends.plan {
                     ends.hash.sender(now, &tcp.sender);
                 }
                 self.trace(now, f, false);
@@ -321,7 +321,7 @@ impl Engine {
         let ends = &mut self.endpoints[f];
         let sizes = ends.plan.sizes();
         let party = ends.plan.party_mut();
-        let late = party.jitter.as_mut().map_or(Span::ZERO, SendJitter::next);
+        let late = party.jitter.as_mut().map_or(Span::ZERO, |jitter| jitter.next());
         let enter = (now + late).max(ends.last_enter);
         ends.last_enter = enter;
         let header = header.times(party.packet as f32);
@@ -345,7 +345,7 @@ impl Engine {
         let f = packet.flow as usize;
         self.balance.delivered += 1;
         let ends = &mut self.endpoints[f];
-        let FlowPlan::Tcp(tcp) = &mut ends.plan else {
+        let FlowPlan::Tcp(party, tcp) = &mut ends.plan else {
             ends.datagrams_delivered += 1;
             ends.hash.delivery(now, PacketNumber(packet.token));
             if let Some(bytes) = ends.meter.bytes.as_mut().filter(|_| now >= self.marks.warmup) {
@@ -354,7 +354,7 @@ impl Engine {
             return;
         };
         let seq = tcp.receiver.segment(PacketNumber(packet.token));
-        tcp.receiver.on_header(seq, &packet.header.times(1.0 / tcp.party.packet as f32));
+        tcp.receiver.on_header(seq, &packet.header.times(1.0 / party.packet as f32));
         let ack = tcp.receiver.on_segment(now, seq, packet.flags);
         ends.meter.delivered(now, &tcp.receiver, tcp.data_end);
         tcp.delivered(now);
@@ -501,12 +501,12 @@ impl Engine {
 
     fn trace(&mut self, now: Time, f: usize, timeout: bool) {
         let ends = &mut self.endpoints[f];
-        if let (Some(trace), FlowPlan::Tcp(tcp)) = (&mut ends.trace, &ends.plan) {
+        if let (Some(trace), FlowPlan::Tcp(_, tcp)) = (&mut ends.trace, &ends.plan) {
             trace.record(now, &tcp.sender, timeout);
         }
     }
 
-    fn finish(mut self, options: Options, rates: &[Rate]) -> Outcome {
+    fn finish(self, options: Options, rates: &[Rate]) -> Outcome {
         let is_data = |p: &Packet| u64::from(!p.flags.has(Flags::ACK));
         let mut in_flight: u64 = self
             .heap
@@ -518,7 +518,7 @@ impl Engine {
             .sum();
         let mut hash = Rolling::default();
         let (mut links, mut traces, mut packets) = (Vec::new(), Vec::new(), Vec::new());
-        let mut tallies: Vec<Tally> = self.identities.iter().map(|_| Tally::default()).collect();
+        let mut results = FlowResults::new(&self.identities, self.transfers, &self.marks);
         let end = self.marks.end;
         for (l, (mut node, rate)) in self.nodes.into_iter().zip(rates).enumerate() {
             node.account(end);
@@ -544,10 +544,10 @@ impl Engine {
             let tally = Tally { meter: ends.meter, counters, delivered, dropped: ends.dropped };
             let (flow, writes) = (ends.plan.party().flow, ends.plan.into_writes());
             let tally = FinalTally { flow, open: ends.open, writes, tally };
-            tally.merge_into(&self.identities, &mut tallies, &mut self.transfers, end);
+            results.add(tally);
             traces.extend(ends.trace.map(|trace| trace.in_order(options.first_number)));
         }
-        let (flows, transfers) = outcomes(tallies, &self.identities, self.transfers, &self.marks);
+        let (flows, transfers) = results.finish();
         Outcome {
             links,
             flows,

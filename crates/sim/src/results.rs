@@ -6,7 +6,6 @@ use crate::plan::{Identity, Marks};
 use crate::transfers::TransferMeter;
 use crate::writes::FlowWrites;
 use crate::{FlowOutcome, TransferOutcome};
-use base::Time;
 
 /// What is left of one sender when the run is over.
 pub struct FinalTally {
@@ -19,51 +18,73 @@ pub struct FinalTally {
     pub tally: Tally,
 }
 
-impl FinalTally {
-    /// Adds it to the tally of its flow, which the places of a session share, and to the transfers of its group.
-    pub fn merge_into(self, identities: &[Identity], tallies: &mut [Tally], meters: &mut [TransferMeter], end: Time) {
-        let (who, tally) = (&identities[self.flow as usize], &mut tallies[self.flow as usize]);
-        if let Some(open) = self.open {
-            meters[who.group as usize].transfer(who, open, self.tally.meter.finished, end);
-        }
-        if let Some(writes) = self.writes {
-            writes.report(who, &mut meters[who.group as usize], end);
-        }
-        if who.session {
-            tally.add(&self.tally);
-        } else {
-            *tally = self.tally;
-        }
-    }
+/// The results of flows and groups, from the tallies of the senders in the order of their flows: the tally of a flow is kept only
+/// until the next flow's first comes.
+pub struct FlowResults<'a> {
+    identities: &'a [Identity],
+    marks: &'a Marks,
+    transfers: Vec<TransferMeter>,
+    flows: Vec<FlowOutcome>,
+    /// Of the flow behind `flows`.
+    tally: Tally,
 }
 
-/// The results of all flows and groups.
-pub fn outcomes(
-    tallies: Vec<Tally>,
-    identities: &[Identity],
-    mut meters: Vec<TransferMeter>,
-    marks: &Marks,
-) -> (Vec<FlowOutcome>, Vec<Option<TransferOutcome>>) {
-    let mut any = vec![false; meters.len()];
-    let flows: Vec<FlowOutcome> =
-        tallies.into_iter().zip(identities).map(|(tally, who)| tally.outcome(who, marks)).collect();
-    for (flow, who) in flows.iter().zip(identities) {
-        let group = who.group as usize;
-        any[group] |= who.session || who.writes || who.finite.is_some();
-        if let Some(segments) = who.finite {
-            let ended = flow.finished.unwrap_or(marks.end);
-            let open = OpenTransfer { opened: who.start.min(marks.end), segments };
-            meters[group].transfer(who, open, flow.finished, ended);
+impl<'a> FlowResults<'a> {
+    /// `transfers`: what is known of those of each group that have ended.
+    pub fn new(identities: &'a [Identity], transfers: Vec<TransferMeter>, marks: &'a Marks) -> Self {
+        Self { identities, marks, transfers, flows: Vec::with_capacity(identities.len()), tally: Tally::default() }
+    }
+
+    /// Adds a sender to its flow, which the places of a session share, and to the transfers of its group.
+    pub fn add(&mut self, last: FinalTally) {
+        while self.flows.len() < last.flow as usize {
+            self.complete();
+        }
+        let who = &self.identities[last.flow as usize];
+        let meter = &mut self.transfers[who.group as usize];
+        if let Some(open) = last.open {
+            meter.transfer(who, open, last.tally.meter.finished, self.marks.end);
+        }
+        if let Some(writes) = last.writes {
+            writes.report(who, meter, self.marks.end);
+        }
+        if who.session {
+            self.tally.add(&last.tally);
+        } else {
+            self.tally = last.tally;
         }
     }
-    let transfers = meters.into_iter().zip(any).map(|(meter, any)| any.then(|| meter.outcome())).collect();
-    (flows, transfers)
+
+    /// The tally is that of the whole flow.
+    fn complete(&mut self) {
+        let who = &self.identities[self.flows.len()];
+        let flow = std::mem::take(&mut self.tally).outcome(who, self.marks);
+        if let Some(segments) = who.finite {
+            let ended = flow.finished.unwrap_or(self.marks.end);
+            let open = OpenTransfer { opened: who.start.min(self.marks.end), segments };
+            self.transfers[who.group as usize].transfer(who, open, flow.finished, ended);
+        }
+        self.flows.push(flow);
+    }
+
+    /// All senders were added.
+    pub fn finish(mut self) -> (Vec<FlowOutcome>, Vec<Option<TransferOutcome>>) {
+        while self.flows.len() < self.identities.len() {
+            self.complete();
+        }
+        let mut any = vec![false; self.transfers.len()];
+        for who in self.identities {
+            any[who.group as usize] |= who.session || who.writes || who.finite.is_some();
+        }
+        let transfers = self.transfers.into_iter().zip(any);
+        (self.flows, transfers.map(|(meter, any)| any.then(|| meter.outcome())).collect())
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::Span;
+    use base::{Span, Time};
     use transport::Counters;
 
     const MARKS: Marks = Marks { warmup: Time(0), end: Time(100), every: None };
@@ -92,19 +113,15 @@ mod tests {
     #[test]
     fn the_places_of_a_session_are_one_flow_and_what_is_open_counts_as_opened() {
         let identities = identities();
-        let mut meters = TransferMeter::by_group(&identities, MARKS, false);
-        let mut tallies = vec![Tally::default(), Tally::default()];
+        let meters = TransferMeter::by_group(&identities, MARKS, false);
+        let mut results = FlowResults::new(&identities, meters, &MARKS);
+        let mut finished = sent(9);
+        finished.meter.finished = Some(Time(42));
         let open = Some(OpenTransfer { opened: Time(60), segments: 3 });
-        for (flow, open, tally) in [(0, None, sent(7)), (0, open, sent(4)), (1, None, sent(9))] {
-            FinalTally { flow, open, writes: None, tally }.merge_into(
-                &identities,
-                &mut tallies,
-                &mut meters,
-                MARKS.end,
-            );
+        for (flow, open, tally) in [(0, None, sent(7)), (0, open, sent(4)), (1, None, finished)] {
+            results.add(FinalTally { flow, open, writes: None, tally });
         }
-        tallies[1].meter.finished = Some(Time(42));
-        let (flows, transfers) = outcomes(tallies, &identities, meters, &MARKS);
+        let (flows, transfers) = results.finish();
         assert_eq!([flows[0].sent, flows[1].sent], [11, 9]);
         let [session, transfer] = transfers.try_into().map(|both: [_; 2]| both.map(Option::unwrap_or_default)).unwrap();
         assert_eq!((session.opened, session.completed, session.open_mean), (1, 0, 0.4));

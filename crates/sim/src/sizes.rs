@@ -1,7 +1,6 @@
 //! What the window engine keeps in memory of each sender, flow, link and packet, in bytes: estimates of a run before it runs
 //! follow the types, so that they need not be measured again when a type grows.
 
-use crate::meter::Tally;
 use crate::plan::{Identity, Network, SourcePlan, TcpPlan};
 use crate::{FlowOutcome, LinkOutcome, window};
 use scenario::Scenario;
@@ -15,10 +14,10 @@ pub struct MemorySizes {
     pub tcp: usize,
     /// Of a source of datagrams.
     pub source: usize,
-    /// Of a flow of the scenario beside its senders: who it is, and what is counted.
+    /// Of the ring of a receiver, where the ACKs of any flow cross links: then each has one.
+    pub receiver_ring: usize,
+    /// Of a flow of the scenario beside its senders: who it is, and its results.
     pub flow: usize,
-    /// Of the results of a flow.
-    pub flow_outcome: usize,
     /// Of a link, without what its discipline allocates.
     pub link: usize,
     /// Of the results of a link.
@@ -35,8 +34,8 @@ pub fn memory_sizes() -> MemorySizes {
     MemorySizes {
         tcp: window::SENDER_BYTES + size_of::<TcpPlan>(),
         source: window::SENDER_BYTES + size_of::<SourcePlan>(),
-        flow: size_of::<Identity>() + size_of::<Tally>(),
-        flow_outcome: size_of::<FlowOutcome>(),
+        receiver_ring: window::RING_BYTES,
+        flow: size_of::<Identity>() + size_of::<FlowOutcome>(),
         link: window::LINK_BYTES,
         link_outcome: size_of::<LinkOutcome>(),
         hop: window::HOP_BYTES,
@@ -84,7 +83,7 @@ mod tests {
         };
         assert_eq!(of(1001, "") - of(1, ""), 1000 * (sizes.flow + sizes.tcp));
         assert_eq!(of(1001, "traffic = \"cbr\"") - of(1, "traffic = \"cbr\""), 1000 * (sizes.flow + sizes.source));
-        // A sender is above its law, its recovery and two rings, and far below what it took before sizes were counted.
+        // A sender is above its law, its recovery and a ring, and far below what it took before sizes were counted.
         assert!((800..2000).contains(&sizes.tcp), "{sizes:?}");
     }
 }

@@ -126,7 +126,9 @@ def expected_memory(network: Network, traffic: ExpectedTraffic, *, series: bool 
     """
     size = sizes()
     senders = sum(group.flows * group.places for group in network.groups)
-    flows = packets = 0.0
+    any_return = any(group.return_path for group in network.groups)
+    flows = senders * size["receiver_ring"] * any_return
+    packets = 0.0
     for group, in_flight in zip(network.groups, traffic.in_flight, strict=True):
         # Base RTTs as numbers of Python, one object where all are the same.
         flows += len(group.rtts_s) * (32 if group.rtts_s[0] != group.rtts_s[-1] else 8)

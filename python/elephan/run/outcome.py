@@ -118,7 +118,13 @@ class ReplicationOutcome:
 
 
 def simulate(
-    scenario: Scenario, replication: int, *, engine: str = "window", series: bool = False, with_hash: bool = False
+    scenario: Scenario,
+    replication: int,
+    *,
+    engine: str = "window",
+    series: bool = False,
+    with_hash: bool = False,
+    threads: int = 1,
 ) -> ReplicationOutcome:
     """Run one replication in this thread, without the interpreter's lock; on the main thread a signal ends it.
 
@@ -128,6 +134,9 @@ def simulate(
         Number of the replication, from 0; with the seed it names the random streams.
     with_hash : bool
         Compute the rolling hash (slower).
+    threads : int
+        Threads that the flows of a large network may run on, this one included; the result does not depend on it. What
+        runs in `elephan.run.threads.SimulationThreads` is given more by that.
 
     Raises
     ------
@@ -146,7 +155,13 @@ def simulate(
         message = f'{scenario.origin}: warmup: "auto" is settled by elephan.run and elephan.size; give a time here'
         raise ScenarioError(message)
     raw = _native.simulate(
-        scenario.canonical, replication, engine=engine, series=series, hash=with_hash, monitor=monitor_of_thread()
+        scenario.canonical,
+        replication,
+        engine=engine,
+        series=series,
+        hash=with_hash,
+        monitor=monitor_of_thread(),
+        threads=threads,
     )
     return ReplicationOutcome(**raw)
 

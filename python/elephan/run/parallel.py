@@ -49,6 +49,8 @@ def simulate_all(
 ) -> list[ReplicationOutcome]:
     """Run all jobs on threads, or one after the other in this one if they are not to run side by side.
 
+    Where there are fewer jobs than threads, each job has its flows run on several; results do not depend on it.
+
     Parameters
     ----------
     jobs : sequence of ReplicationJob
@@ -81,7 +83,8 @@ def simulate_all(
     """
     work = partial(simulate, engine=engine, series=series)
     if (workers == 1 or len(jobs) == 1) and not watched:
-        return _collected(jobs, (work(*job) for job in jobs), on_done)
+        threads = 1 if len(jobs) > 1 else workers or default_workers()
+        return _collected(jobs, (work(*job, threads=threads) for job in jobs), on_done)
     from elephan.run.threads import SimulationThreads  # noqa: PLC0415 (loads logging; one worker and start-up do without)
 
     with SimulationThreads(workers or default_workers()) as pool:

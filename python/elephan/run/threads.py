@@ -1,4 +1,4 @@
-"""Threads that simulate: native runs in them end as soon as nobody waits for them, and say how far they are."""
+"""Threads that simulate: runs in them end as soon as nobody waits for them, say how far they are, and share cores."""
 
 from __future__ import annotations
 
@@ -36,6 +36,8 @@ def running_shares() -> list[float]:
 class SimulationThreads(ThreadPoolExecutor):
     """An executor whose running simulations are ended when it is shut down without waiting, or left by an exception.
 
+    While less is to be run than it has threads, those that wait lend their cores to what runs.
+
     Parameters
     ----------
     workers : int
@@ -50,22 +52,35 @@ class SimulationThreads(ThreadPoolExecutor):
     def __init__(self, workers: int) -> None:
         super().__init__(workers, thread_name_prefix="elephan")
         self._running: dict[int, _native.RunMonitor] = {}
+        self._unfinished = 0
+        self._sharing = threading.Lock()
         self._is_stopped = False
         _pools.add(self)
 
     def submit(self, work: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Do some work in a thread, under a monitor of its own."""
+        self._share_cores(1)
         return super().submit(self._run, work, args, kwargs)
+
+    def _share_cores(self, more: int) -> None:
+        """Allow each running simulation its share of the threads, when there is more or less to be done than before."""
+        with self._sharing:
+            self._unfinished += more
+            each, left = divmod(self._max_workers, max(self._unfinished, 1))
+            for i, monitor in enumerate(list(self._running.values())):
+                monitor.allow_threads(each + (i < left))
 
     def _run(self, work: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         monitor = _here.monitor = self._running[threading.get_ident()] = _native.RunMonitor()
         if self._is_stopped:
             monitor.stop()
+        self._share_cores(0)
         try:
             return work(*args, **kwargs)
         finally:
             _here.monitor = None
             del self._running[threading.get_ident()]
+            self._share_cores(-1)
 
     @property
     def shares(self) -> list[float]:

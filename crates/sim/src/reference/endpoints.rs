@@ -40,7 +40,7 @@ impl Endpoints {
     /// The sender's counters, and what the receiver has in order; of datagrams, what was sent and delivered.
     pub fn counters(&self) -> (Counters, u64) {
         match &self.plan {
-            FlowPlan::Tcp(tcp) => (tcp.sender.counters(), tcp.receiver.delivered()),
+            FlowPlan::Tcp(_, tcp) => (tcp.sender.counters(), tcp.receiver.delivered()),
             FlowPlan::Datagrams(_) => {
                 (Counters { sent: self.datagrams_sent, ..Counters::default() }, self.datagrams_delivered)
             }
@@ -57,7 +57,7 @@ impl Endpoints {
     /// The endpoints of a flow that must be TCP: ACKs and timers are its.
     pub fn tcp(&mut self) -> &mut TcpPlan {
         match &mut self.plan {
-            FlowPlan::Tcp(tcp) => tcp,
+            FlowPlan::Tcp(_, tcp) => tcp,
             FlowPlan::Datagrams(_) => unreachable!("datagrams have no ACKs and no timers"),
         }
     }

@@ -18,7 +18,7 @@ pub struct AccessLink {
     free: Time,
     first_link_delay: Span,
     last_enter: Time,
-    jitter: Option<SendJitter>,
+    jitter: Option<Box<SendJitter>>,
     /// Longest wait that a packet may find.
     longest_wait: Span,
 }
@@ -33,7 +33,7 @@ pub enum Fate {
 }
 
 impl AccessLink {
-    pub fn new(service: Span, buffer: Option<u32>, first_link_delay: Span, jitter: Option<SendJitter>) -> Self {
+    pub fn new(service: Span, buffer: Option<u32>, first_link_delay: Span, jitter: Option<Box<SendJitter>>) -> Self {
         // A packet that finds the link busy for w ahead of it finds ceil(w / service) packets, one of them in service: b
         // or fewer wait with it as long as w is at most b services.
         let longest_wait = match buffer {
@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn latest_is_no_earlier_than_any_arrival_whatever_the_jitter() {
         let stream = base::Stream::new(1, 0, ("test", 0), "jitter");
-        for jitter in [None, Some(SendJitter { longest: Span(30), stream })] {
+        for jitter in [None, Some(Box::new(SendJitter { longest: Span(30), stream }))] {
             let mut link = AccessLink::new(Span(10), None, Span(100), jitter);
             for round in 0..50 {
                 let now = Time(17 * round);

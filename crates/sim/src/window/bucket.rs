@@ -1,7 +1,8 @@
 //! The arrivals at one link in one window, put in order.
 //!
 //! A counting sort by slots of time about one arrival wide, then one pass that mends the order inside the slots, without
-//! branches where flows push in their order: no comparison tree, and the memory stays in the first two caches.
+//! branches where flows push in their order: no comparison tree, and the memory stays in the first two caches. What several
+//! threads have put in order is merged.
 
 use super::ring::Rec;
 use base::Time;
@@ -64,6 +65,11 @@ impl Bucket {
         self.recs.extend(recs.inspect(|rec| counts[((rec.time - start).0 >> shift) as usize] += 1));
     }
 
+    /// What was put in order last.
+    pub fn in_order(&self) -> &[Rec] {
+        &self.sorted[..self.guess as usize]
+    }
+
     /// Puts the records in order of arrival and returns them; the bucket is empty afterwards. `by_flow`: records were
     /// pushed in the order of flow numbers, so that what came first goes first among simultaneous ones.
     #[inline(never)]
@@ -98,6 +104,48 @@ impl Bucket {
         }
         sorted
     }
+}
+
+/// What [`Bucket::sort`] has put in order, of several buckets: simultaneous arrivals of one flow are all in one of them.
+pub fn merge<'a>(mut lists: Vec<&'a [Rec]>, [now, before]: &'a mut [Vec<Rec>; 2]) -> &'a [Rec] {
+    if lists.len() < 2 {
+        return lists.pop().unwrap_or_default();
+    }
+    let mut ends = merge_pairs(&lists, now);
+    while ends.len() > 1 {
+        std::mem::swap(now, before);
+        let mut begin = 0;
+        let lists: Vec<&[Rec]> = ends.iter().map(|&end| &before[std::mem::replace(&mut begin, end)..end]).collect();
+        ends = merge_pairs(&lists, now);
+    }
+    now
+}
+
+/// Merges the first list with the second, the third with the fourth and so on into `merged`. Returns where each pair ends.
+fn merge_pairs(lists: &[&[Rec]], merged: &mut Vec<Rec>) -> Vec<usize> {
+    merged.resize(lists.iter().map(|list| list.len()).sum(), Rec::default());
+    let (mut ends, mut rest) = (Vec::new(), &mut merged[..]);
+    for pair in lists.chunks(2) {
+        let (a, b) = (pair[0], pair.get(1).copied().unwrap_or_default());
+        let (out, more) = rest.split_at_mut(a.len() + b.len());
+        merge_two(a, b, out);
+        rest = more;
+        ends.push(ends.last().unwrap_or(&0) + a.len() + b.len());
+    }
+    ends
+}
+
+/// Of what is equal the first list's goes first.
+fn merge_two(a: &[Rec], b: &[Rec], out: &mut [Rec]) {
+    let (mut i, mut j) = (0, 0);
+    while i < a.len() && j < b.len() {
+        let second = b[j].before(&a[i]);
+        out[i + j] = select(second, b[j], a[i]);
+        i += usize::from(!second);
+        j += usize::from(second);
+    }
+    out[i + j..][..a.len() - i].copy_from_slice(&a[i..]);
+    out[a.len() + j..].copy_from_slice(&b[j..]);
 }
 
 /// Sorts by time what is almost sorted; simultaneous ones keep their order. Holds back the later of the last two records,

@@ -15,9 +15,9 @@ use crate::Trace;
 use crate::meter::{FlowMeter, Tally};
 use crate::observer::Observer;
 use crate::places::{ClosedTransfer, OpenTransfer};
-use crate::plan::{Marks, TcpPlan};
+use crate::plan::{Marks, Party, TcpPlan};
 use crate::results::FinalTally;
-use base::{Flags, Header, PacketNumber, Time};
+use base::{Flags, Header, PacketNumber, Span, Time};
 use transport::Wire;
 
 /// See the [module](self).
@@ -26,6 +26,10 @@ pub struct TcpFlow<O> {
     plan: Box<TcpPlan>,
     /// Whether ACKs reach the sender a fixed time after the delivery.
     folded: bool,
+    /// Which flow of the scenario.
+    flow: u32,
+    return_delay: Span,
+    first_link_delay: Span,
     /// Flags of a new data segment.
     data_flags: Flags,
     access: AccessPath,
@@ -86,20 +90,29 @@ enum Next {
 }
 
 impl<O: Observer> TcpFlow<O> {
-    pub fn new(mut plan: Box<TcpPlan>, id: u32, lanes: Option<HeaderLanes>, marks: &Marks, series: bool) -> Self {
+    pub fn new(
+        mut party: Party,
+        plan: Box<TcpPlan>,
+        id: u32,
+        lanes: Option<HeaderLanes>,
+        marks: &Marks,
+        series: bool,
+    ) -> Self {
         let (first, has_writes) = (plan.sender.una(), plan.writes.is_some());
-        let folded = plan.party.return_path.is_empty();
-        (plan.party.path, plan.party.return_path) = (Vec::new(), Vec::new());
+        let folded = party.return_path.is_empty();
         let meter = FlowMeter::new(series && plan.template.is_none());
-        let receiver_warm = if folded { marks.warmup + plan.party.return_delay } else { marks.warmup };
+        let receiver_warm = if folded { marks.warmup + party.return_delay } else { marks.warmup };
         Self {
-            access: AccessPath::new(&mut plan.party, id, lanes, marks),
-            start: plan.party.start,
-            stop: plan.party.stop,
+            access: AccessPath::new(&mut party, id, lanes, marks),
+            start: party.start,
+            stop: party.stop,
             data_flags: plan.ect,
             plan,
             folded,
             acks: (!folded).then(|| Box::new(AckQueue::new(PacketNumber::of(first)))),
+            flow: party.flow,
+            return_delay: party.return_delay,
+            first_link_delay: party.first_link_delay,
             next_sample: marks.sample_from(Time::ZERO),
             sender_warm: marks.warmup,
             next_mark: marks.sample_from(Time::ZERO).min(marks.warmup),
@@ -193,7 +206,7 @@ impl<O: Observer> TcpFlow<O> {
                         runs::SINGLE.set(runs::SINGLE.get() + 1);
                         if self.folded {
                             self.take_header(rec.number(), headers);
-                            acked = self.deliver(now - self.plan.party.return_delay, &rec, marks);
+                            acked = self.deliver(now - self.return_delay, &rec, marks);
                             if acked {
                                 let (plan, mut wire) = self.plan_and_wire(bucket, headers, until);
                                 plan.sender.on_ack(now, plan.receiver.ack(), &mut wire);
@@ -206,7 +219,7 @@ impl<O: Observer> TcpFlow<O> {
                     }
                 }
                 Next::DelayedAck => {
-                    acked = self.time_receiver(now - self.plan.party.return_delay, marks);
+                    acked = self.time_receiver(now - self.return_delay, marks);
                     if acked {
                         let (plan, mut wire) = self.plan_and_wire(bucket, headers, until);
                         plan.sender.on_ack(now, plan.receiver.ack(), &mut wire);
@@ -242,7 +255,7 @@ impl<O: Observer> TcpFlow<O> {
             }
         }
         ring.tidy();
-        self.next(ring).0.saturating_add(self.plan.party.first_link_delay).min(self.access.due())
+        self.next(ring).0.saturating_add(self.first_link_delay).min(self.access.due())
     }
 
     /// Whether a place's transfer has ended with the ACK at `now`.
@@ -277,7 +290,7 @@ impl<O: Observer> TcpFlow<O> {
             }
         };
         if self.folded {
-            or(self.plan.receiver.deadline().saturating_add(self.plan.party.return_delay), Next::DelayedAck);
+            or(self.plan.receiver.deadline().saturating_add(self.return_delay), Next::DelayedAck);
         }
         or(self.plan.sender.deadline(), Next::Timer);
         or(self.start, Next::Start);
@@ -398,7 +411,7 @@ impl<O: Observer> TcpFlow<O> {
         let mut in_flight = self.access.in_flight();
         if self.folded {
             for rec in senders.all() {
-                let at = rec.time - self.plan.party.return_delay;
+                let at = rec.time - self.return_delay;
                 if at < end {
                     self.time_receiver_before(at, marks);
                     let _ = self.deliver(at, rec, marks);
@@ -422,7 +435,7 @@ impl<O: Observer> TcpFlow<O> {
             access_drops: self.access.drops.since_start,
             hash: self.observer.finish().0,
             tally: FinalTally {
-                flow: self.plan.party.flow,
+                flow: self.flow,
                 open: self.open,
                 writes: self.plan.writes.take(),
                 tally: Tally {

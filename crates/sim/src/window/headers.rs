@@ -26,6 +26,11 @@ impl Headers {
         Self(vec![VecDeque::new(); lanes])
     }
 
+    /// Whether no flow has any.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub fn put(&mut self, lane: u32, header: Header) {
         self.0[lane as usize].push_back(header);
     }

@@ -46,8 +46,10 @@ pub fn lay_out(network: &Network, shared: &mut Shared) -> Layout {
     };
     let mut hops: Vec<Vec<Hop>> = vec![Vec::new(); links];
     let mut pipes = BTreeMap::new();
-    // Senders' rings by flow, receivers' by flow, then one for each pair of links in series.
-    let mut delays = vec![Span::ZERO; 2 * n];
+    // Senders' rings by flow, receivers' by flow if there are any, then one for each pair of links in series.
+    let any_return = network.flows.iter().any(|plan| !plan.party().return_path.is_empty());
+    shared.receivers = if any_return { n } else { 0 };
+    let mut delays = vec![Span::ZERO; n + shared.receivers];
     for (f, plan) in network.flows.iter().enumerate() {
         let flow = plan.party();
         if !plan.is_place() {
@@ -200,7 +202,7 @@ mod tests {
         };
         let (layout, shared) = laid_out(&[array.to_owned(), group(500), group(1000), group(1500)].concat());
         let places: usize = layout.tables.iter().map(|table| table.routes.len()).sum();
-        assert_eq!((places, shared.rings.len()), (1500, 3000));
+        assert_eq!((places, shared.rings.len()), (1500, 1500));
         let table = &layout.tables[2 + 17];
         assert_eq!(table.routes, [17, 517, 1017]);
         assert_eq!(table.service.of(table.places.of(1017), base::PacketNumber(0)).size, 1500);

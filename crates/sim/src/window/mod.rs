@@ -8,6 +8,7 @@ mod access_link;
 mod access_path;
 mod acks;
 mod bucket;
+mod chunk;
 mod core;
 mod fifo;
 mod flow;
@@ -23,17 +24,19 @@ mod service;
 mod session;
 mod shared;
 mod source;
+mod threads;
 
 use crate::hash::Rolling;
-use crate::meter::{LinkSpan, Tally, link_outcome};
+use crate::meter::{LinkSpan, link_outcome};
 use crate::observer::{NoObserver, Observer, PacketObserver};
 use crate::plan::{FlowPlan, Identity, Marks, Network};
 use crate::probe::Probe;
-use crate::results::outcomes;
+use crate::results::FlowResults;
 use crate::transfers::TransferMeter;
 use crate::{Balance, Options, Outcome, Trace};
 use base::{Rate, RunMonitor, Span, Time};
 use bucket::{Bucket, Window};
+use chunk::{AtLink, Chunk, Ends};
 use flow::TcpFlow;
 use horizon::Part;
 use layout::{Layout, lay_out};
@@ -44,21 +47,28 @@ use service::Tx;
 use session::{Session, SessionCtx};
 use shared::Shared;
 use source::Source;
+use threads::Threads;
 
 /// Arrivals a window should hold: enough to pay for visiting flows and slots, few enough for the caches.
 const ARRIVALS: u64 = 4096;
 
+/// The same, where several threads share it: enough to pay for their waiting for each other.
+const ARRIVALS_ON_THREADS: u64 = 16_384;
+
+/// Windows with fewer arrivals or flows, or parts with more links (each of which is waited for in every window), run on one thread.
+const FEWEST_ARRIVALS: u64 = 8192;
+const FEWEST_FLOWS: usize = 64;
+const MOST_LINKS: usize = 16;
+
 /// Arrivals per flow and window that are worth a visit, when there are many flows.
 const ARRIVALS_PER_FLOW: u64 = 4;
 
-/// Flows that send in a window until the monitor is looked at again.
-const FLOWS_BETWEEN_LOOKS: usize = 4096;
-
-/// What a sender takes besides its plan: itself, its two rings and what goes with each, its drops and its trace.
-pub const SENDER_BYTES: usize = size_of::<AnySender<NoObserver>>()
-    + 2 * (size_of::<Ring>() + size_of::<Time>() + size_of::<Span>())
-    + size_of::<u64>()
-    + size_of::<Option<Box<Trace>>>();
+/// What a ring takes, and what goes with it.
+pub const RING_BYTES: usize = size_of::<Ring>() + size_of::<Time>() + size_of::<Span>();
+/// What a sender takes besides its plan: itself, its ring, its drops and its trace. Where the ACKs of any flow cross links,
+/// each receiver has a ring, too.
+pub const SENDER_BYTES: usize =
+    size_of::<AnySender<NoObserver>>() + RING_BYTES + size_of::<u64>() + size_of::<Option<Box<Trace>>>();
 /// What a link takes besides its discipline.
 pub const LINK_BYTES: usize = size_of::<Node<NoObserver>>() + size_of::<Bucket>() + size_of::<Vec<u32>>() * 3;
 /// What a sender takes at each of its links: where its packets go, and how long they take.
@@ -81,6 +91,10 @@ struct Engine<O> {
     layout: Layout,
     rates: Vec<Rate>,
     marks: Marks,
+    /// In a part that runs on more than one.
+    threads: Option<Threads>,
+    /// As in [`Options`].
+    chunks: usize,
 }
 
 /// Runs `network` to its end. If `monitor` stops it before, the outcome is none of any run.
@@ -118,6 +132,8 @@ impl<O: Observer> Engine<O> {
             shared,
             marks,
             layout: Layout::default(),
+            threads: None,
+            chunks: options.chunks,
         };
         for plan in sessions {
             let party = flows[plan.first_place as usize].party();
@@ -135,8 +151,8 @@ impl<O: Observer> Engine<O> {
             engine.shared.delay_to_link[f] = party.first_link_delay;
             engine.shared.due[f] = party.start.min(party.stop).saturating_add(party.first_link_delay);
             engine.flows.push(match plan {
-                FlowPlan::Tcp(plan) => {
-                    AnySender::Tcp(TcpFlow::new(plan, f as u32, header_lanes[f], &marks, options.series))
+                FlowPlan::Tcp(party, plan) => {
+                    AnySender::Tcp(TcpFlow::new(*party, plan, f as u32, header_lanes[f], &marks, options.series))
                 }
                 FlowPlan::Datagrams(plan) => AnySender::Datagrams(Source::new(plan, f as u32, &marks)),
             });
@@ -154,7 +170,15 @@ impl<O: Observer> Engine<O> {
         let sessions = part.order.iter().flat_map(|&l| &self.sessions[l]);
         let count = sessions.clone().count();
         senders.extend(sessions.flat_map(Session::places).map(|f| f as u32));
-        let window = part.window.min(self.span_of_arrivals(&part.order, &senders, count));
+        let gap = self.gap(&part.order, &senders);
+        let length = |arrivals: u64| {
+            let arrivals = arrivals.max(ARRIVALS_PER_FLOW * (senders.len() + count) as u64);
+            part.window.min(Span(gap.saturating_mul(arrivals).max(1)))
+        };
+        let threadable = self.may_take_threads(part, length(ARRIVALS_ON_THREADS).0 / gap);
+        let mut window = length(ARRIVALS);
+        // Tests have chunks on one thread, too.
+        let mut threads = usize::from(self.chunks == 0);
         // The rings whose readers belong to this part.
         let mut rings = of(&self.layout.pipes);
         rings.extend(of(&self.layout.receivers).iter().map(|f| n + f));
@@ -165,6 +189,11 @@ impl<O: Observer> Engine<O> {
         let mut start = Time::ZERO;
         while start < last && !monitor.is_stopped() {
             monitor.report(shares[0] + (shares[1] - shares[0]) * (start.0 as f64 / last.0 as f64));
+            if threadable && monitor.threads() != threads {
+                threads = monitor.threads();
+                self.take_threads(part, threads);
+                window = length(if self.threads.is_some() { ARRIVALS_ON_THREADS } else { ARRIVALS });
+            }
             let stop = start.saturating_add(window).min(last);
             let busy = self.step(part, start, stop, monitor);
             start = stop;
@@ -176,12 +205,12 @@ impl<O: Observer> Engine<O> {
                 start = start.max(next.min(served).min(opened.min().unwrap_or(last)));
             }
         }
+        self.leave_threads();
     }
 
-    /// How long about [`ARRIVALS`] packets take on the fastest of `links`, more if there are many `flows` or `sessions` or the
-    /// own links of the flows pass less than that, or less if they send more than the links can carry.
-    fn span_of_arrivals(&self, links: &[usize], flows: &[u32], sessions: usize) -> Span {
-        let arrivals = ARRIVALS.max(ARRIVALS_PER_FLOW * (flows.len() + sessions) as u64);
+    /// About how far apart packets arrive at the fastest of `links`: as it serves them, or less often where the own links of
+    /// `flows` pass less than that, or more often where they send more than the links can carry.
+    fn gap(&self, links: &[usize], flows: &[u32]) -> u64 {
         let shortest = links.iter().filter_map(|&l| self.nodes[l].core.flows.service.shortest_data()).min();
         let (mut of_tcp, mut of_datagrams) = (0.0, 0.0);
         for &f in flows {
@@ -192,15 +221,53 @@ impl<O: Observer> Engine<O> {
         }
         // On an almost idle link a window of packets back to back would hold none or one.
         let apart = (1.0 / (of_tcp + of_datagrams)) as u64;
-        let gap = shortest.map_or(1, |time| time.0).max(apart).min((1.0 / of_datagrams) as u64);
-        Span(gap.saturating_mul(arrivals).max(1))
+        shortest.map_or(1, |time| time.0).max(apart).min((1.0 / of_datagrams) as u64).max(1)
+    }
+
+    /// Whether threads are worth their waiting for each other in a part whose windows hold so many arrivals.
+    fn may_take_threads(&self, part: &Part, arrivals: u64) -> bool {
+        let flows = self.flows_of(part);
+        let fits = arrivals >= FEWEST_ARRIVALS && flows.len() >= FEWEST_FLOWS && part.order.len() <= MOST_LINKS;
+        // Headers lie in lanes that links write into while flows read.
+        (fits || self.chunks > 0) && self.shared.headers.is_empty()
+    }
+
+    /// The flows of a part in the order of their numbers, places of sessions left out.
+    fn flows_of(&self, part: &Part) -> Vec<u32> {
+        let mut flows: Vec<u32> = part.order.iter().flat_map(|&l| self.layout.senders[l].iter().copied()).collect();
+        flows.sort_unstable();
+        flows
+    }
+
+    /// Goes on with `part` on so many threads.
+    fn take_threads(&mut self, part: &Part, threads: usize) {
+        self.leave_threads();
+        if threads < 2 && self.chunks == 0 {
+            return;
+        }
+        let (flows, n) = (self.flows_of(part), self.flows.len());
+        if let Some(mut own) = Threads::new(threads, self.chunks, &flows) {
+            let mut nodes: Vec<_> = self.nodes.iter_mut().enumerate().filter(|(l, _)| part.order.contains(l)).collect();
+            let tables = nodes.iter_mut().map(|(l, node)| (*l, &mut node.core.flows));
+            own.redirect(tables, &flows, n, &mut self.shared);
+            self.threads = Some(own);
+        }
+    }
+
+    /// Goes on without threads.
+    fn leave_threads(&mut self) {
+        if let Some(threads) = self.threads.take() {
+            for (l, routes) in threads.leave(&mut self.flows, &mut self.shared) {
+                self.nodes[l].core.flows.routes = routes;
+            }
+        }
     }
 
     /// One window at every link of a part. Returns whether anything arrived anywhere.
     fn step(&mut self, part: &Part, start: Time, stop: Time, monitor: &RunMonitor) -> bool {
         let end = self.marks.end;
         let until = stop.min(end);
-        let n = self.flows.len();
+        let ends = Ends { stop, until };
         let mut busy = false;
         for &l in &part.order {
             let (shared, bucket) = (&mut self.shared, &mut self.buckets[l]);
@@ -216,29 +283,18 @@ impl<O: Observer> Engine<O> {
                 ring.tidy();
                 shared.due[pipe as usize] = ring.peek().map_or(Time::NEVER, |rec| rec.time);
             }
-            for &f in &self.layout.receivers[l] {
-                let (f, r) = (f as usize, n + f as usize);
-                if shared.due[r] < until
-                    && let AnySender::Tcp(flow) = &mut self.flows[f]
-                {
-                    let (ring, headers) = (&mut shared.rings[r], &mut shared.headers);
-                    shared.due[r] = flow.run_receiver(ring, bucket, headers, until, &self.marks);
-                }
-            }
-            for (i, &f) in self.layout.senders[l].iter().enumerate() {
-                // A window of a million flows takes half a second.
-                if i % FLOWS_BETWEEN_LOOKS == FLOWS_BETWEEN_LOOKS - 1 && monitor.is_stopped() {
-                    return false;
-                }
-                let f = f as usize;
-                if shared.due[f] < stop {
-                    let window = Window { horizon: stop.saturating_sub(shared.delay_to_link[f]).min(end), until };
-                    let (ring, trace) = (&mut shared.rings[f], &mut shared.traces[f]);
-                    shared.due[f] = match &mut self.flows[f] {
-                        AnySender::Tcp(flow) => flow.run(ring, bucket, &mut shared.headers, window, &self.marks, trace),
-                        AnySender::Datagrams(source) => source.run(ring, bucket, window, &self.marks),
-                    };
-                }
+            let at_link = AtLink { senders: &self.layout.senders[l], receivers: &self.layout.receivers[l] };
+            let bucket = if let Some(threads) = &mut self.threads {
+                threads.begin(start, until);
+                threads.run(&mut self.flows, shared, at_link, ends, &self.marks, monitor);
+                threads.of_sessions()
+            } else {
+                let (mut all, headers) = Chunk::all(&mut self.flows, shared);
+                all.run(at_link, ends, bucket, headers, &self.marks, || monitor.is_stopped());
+                bucket
+            };
+            if monitor.was_stopped() {
+                return false;
             }
             for session in &mut self.sessions[l] {
                 if session.is_due(shared, stop) {
@@ -256,12 +312,19 @@ impl<O: Observer> Engine<O> {
                     });
                 }
             }
-            if !bucket.is_empty() || self.nodes[l].due() < until {
+            let bucket = &mut self.buckets[l];
+            let none = bucket.is_empty() && self.threads.as_ref().is_none_or(Threads::is_empty);
+            if !none || self.nodes[l].due() < until {
                 busy = true;
-                let by_flow = self.layout.pipes[l].is_empty()
-                    && self.layout.receivers[l].is_empty()
-                    && self.sessions[l].is_empty();
-                let arrivals = bucket.sort(by_flow);
+                let arrivals = if let Some(threads) = &mut self.threads {
+                    threads.sort(bucket)
+                } else {
+                    bucket.sort(
+                        self.layout.pipes[l].is_empty()
+                            && self.layout.receivers[l].is_empty()
+                            && self.sessions[l].is_empty(),
+                    )
+                };
                 self.nodes[l].serve(arrivals, until, &self.marks, shared);
             }
         }
@@ -285,16 +348,17 @@ impl<O: Observer> Engine<O> {
             packets.extend(trace);
         }
         let n = self.flows.len();
-        for ring in &self.shared.rings[2 * n..] {
+        for ring in &self.shared.rings[n + self.shared.receivers..] {
             balance.in_flight += ring.all().iter().filter(|rec| rec.is_data()).count() as u64;
         }
-        let mut tallies: Vec<Tally> = self.identities.iter().map(|_| Tally::default()).collect();
+        let none = Ring::default();
+        let mut results = FlowResults::new(&self.identities, self.transfers, &self.marks);
         for (f, flow) in self.flows.into_iter().enumerate() {
             let dropped = self.shared.dropped[f];
             let result = match flow {
                 AnySender::Tcp(flow) => {
-                    let (senders, receivers) = (&self.shared.rings[f], &self.shared.rings[n + f]);
-                    flow.finish(senders, receivers, &self.marks, dropped)
+                    let receivers = if self.shared.receivers > 0 { &self.shared.rings[n + f] } else { &none };
+                    flow.finish(&self.shared.rings[f], receivers, &self.marks, dropped)
                 }
                 AnySender::Datagrams(source) => source.finish(&mut self.shared.rings[f], &self.marks, dropped),
             };
@@ -303,9 +367,9 @@ impl<O: Observer> Engine<O> {
             balance.delivered += result.delivered;
             balance.dropped += result.access_drops;
             balance.in_flight += result.in_flight;
-            result.tally.merge_into(&self.identities, &mut tallies, &mut self.transfers, self.marks.end);
+            results.add(result.tally);
         }
-        let (flows, transfers) = outcomes(tallies, &self.identities, self.transfers, &self.marks);
+        let (flows, transfers) = results.finish();
         Outcome {
             links,
             flows,

@@ -8,8 +8,10 @@ use base::{Span, Time};
 /// See the [module](self).
 #[derive(Debug, Default)]
 pub struct Shared {
-    /// Senders' rings by flow, then receivers' by flow, then one per pair of links in series.
+    /// Senders' rings by flow, then receivers' by flow if there are any, then one per pair of links in series.
     pub rings: Vec<Ring>,
+    /// How many receivers have rings: all, or none where the ACKs of no flow cross links.
+    pub receivers: usize,
     /// For each ring: when its reader next has something to do, in the time of the link that the reader feeds.
     pub due: Vec<Time>,
     /// For each ring: how long before it reaches that link its reader must act.

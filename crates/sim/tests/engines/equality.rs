@@ -2,7 +2,7 @@
 //! cases and several seeds, with everything that a scenario file can say.
 
 use law::{CongestionControl, LAWS, LawSpec, StartSpec};
-use sim::{Engine, Options, Outcome, simulate};
+use sim::{Engine, Options, Outcome, RunMonitor, simulate, simulate_monitored};
 use transport::Recovery;
 
 const RECOVERIES: [&str; 6] = ["tahoe", "reno", "newreno", "sack", "prr", "rack"];
@@ -12,7 +12,16 @@ fn run(text: &str, seed: u32, engine: Engine) -> Outcome {
     simulate(&scenario, seed, Options { engine, series: true, hash: true, ..Options::default() }).expect("small")
 }
 
-/// Runs `text` in both engines for replications 0, 1 and 2, and returns the last outcome.
+/// In the window engine, its flows in so many chunks on so many threads.
+fn run_on(threads: usize, chunks: usize, text: &str, seed: u32) -> Outcome {
+    let scenario = scenario::read(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let monitor = RunMonitor::default();
+    monitor.allow_threads(threads);
+    let options = Options { series: true, hash: true, chunks, ..Options::default() };
+    simulate_monitored(&scenario, seed, options, &monitor).expect("small").expect("nobody stops it")
+}
+
+/// Runs `text` in both engines, in the window engine also in chunks, for replications 0, 1 and 2, and returns the last outcome.
 pub(crate) fn equal(name: &str, text: &str) -> Outcome {
     let mut last = Outcome::default();
     for seed in 0..3 {
@@ -26,6 +35,12 @@ pub(crate) fn equal(name: &str, text: &str) -> Outcome {
         }
         assert_eq!(fast.hash, plain.hash, "{name}, seed {seed}");
         assert_eq!(fast, plain, "{name}, seed {seed}");
+        let (threads, chunks) = [(2, 2), (1, 3), (3, 8)][seed as usize];
+        assert_eq!(
+            run_on(threads, chunks, text, seed),
+            plain,
+            "{name}, seed {seed}: {chunks} chunks, {threads} threads"
+        );
         let b = fast.balance;
         assert_eq!(b.sent, b.delivered + b.dropped + b.in_flight, "{name}, seed {seed}: packets are conserved");
         assert!(b.delivered > 100, "{name}, seed {seed}: only {} delivered", b.delivered);

@@ -9,7 +9,7 @@ use law::{CongestionControl, LAWS, LawSpec, STARTS, StartSpec};
 use proptest::prelude::*;
 use queue::{QUEUES, QueueSpec};
 use scenario::Scenario;
-use sim::{Engine, Options, simulate};
+use sim::{Engine, Options, RunMonitor, simulate, simulate_monitored};
 use std::fmt::Write;
 use traffic::{Sort, TRAFFIC, TrafficSpec};
 use transport::Recovery;
@@ -526,7 +526,7 @@ proptest! {
         let again = scenario::from_canonical(&canonical);
         prop_assert_eq!(again.as_ref(), Ok(&scenario), "{}", canonical);
         let from = |engine, first_number| {
-            let options = Options { engine, series: true, hash: true, first_number };
+            let options = Options { engine, series: true, hash: true, first_number, ..Options::default() };
             simulate(&scenario, replication, options).expect("small")
         };
         let run = |engine| from(engine, 0);
@@ -535,6 +535,14 @@ proptest! {
         prop_assert_eq!(&fast, &plain, "results differ:\n{}", text);
         let b = fast.balance;
         prop_assert_eq!(b.sent, b.delivered + b.dropped + b.in_flight, "packets are lost:\n{}", text);
+        // On how many threads, and in how many chunks, flows run ahead changes nothing.
+        let (threads, chunks) = [(1, 2), (2, 3), (3, 8)][replication as usize % 3];
+        let monitor = RunMonitor::default();
+        monitor.allow_threads(threads);
+        let options = Options { series: true, hash: true, chunks, ..Options::default() };
+        let split = simulate_monitored(&scenario, replication, options, &monitor).expect("small").expect("not stopped");
+        prop_assert_eq!(split.hash, fast.hash, "the hash depends on {} chunks, {} threads:\n{}", chunks, threads, text);
+        prop_assert_eq!(&split, &fast, "results depend on {} chunks, {} threads:\n{}", chunks, threads, text);
         // Packets carry 32 bits of their numbers: nothing depends on where these end.
         let engine = if replication % 2 == 0 { Engine::Window } else { Engine::Reference };
         let near = from(engine, first_number);

@@ -1,8 +1,8 @@
 //! A run seen from outside: it says how far it is, ends when it is stopped, and is the same run when it is not.
 
 use sim::{Engine, Options, RunMonitor, simulate, simulate_monitored};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 const SCENARIO: &str = r#"
     duration = "20 s"
@@ -52,6 +52,51 @@ fn a_run_ends_at_the_first_look_after_it_is_stopped() {
         assert!(looks.load(Ordering::Relaxed) <= 11, "{looks:?}");
         assert!(monitor.share() < 0.2, "{}", monitor.share());
     }
+}
+
+/// Enough flows, and packets in each window, for several threads.
+const LARGE: &str = r#"
+    duration = "3 s"
+    [[links]]
+    name = "bottleneck"
+    rate = "3 Gbit/s"
+    buffer = "3000 packets"
+    [[flows]]
+    count = 200
+    path = ["bottleneck"]
+    rtt = { from = "50 ms", to = "150 ms" }
+    start = { from = "0 s", to = "1 s" }
+    control = { law = "cubic" }
+"#;
+
+#[test]
+fn threads_may_come_and_go_during_a_run_without_changing_it() {
+    let scenario = scenario::read(LARGE).unwrap();
+    let alone = simulate(&scenario, 0, options(Engine::Window)).unwrap();
+    let monitor = Arc::new(OnceLock::<RunMonitor>::new());
+    let (looks, asked) = (AtomicUsize::new(0), Arc::clone(&monitor));
+    monitor
+        .set(RunMonitor::asking(move || {
+            let look = looks.fetch_add(1, Ordering::Relaxed);
+            if let Some(monitor) = asked.get() {
+                monitor.allow_threads(1 + look / 8 % 3);
+            }
+            false
+        }))
+        .unwrap();
+    let shared = simulate_monitored(&scenario, 0, options(Engine::Window), monitor.get().unwrap()).unwrap().unwrap();
+    assert_eq!(shared.hash, alone.hash);
+    assert_eq!(shared, alone);
+}
+
+#[test]
+fn a_run_on_threads_ends_when_it_is_stopped() {
+    let scenario = scenario::read(LARGE).unwrap();
+    let looks = AtomicUsize::new(0);
+    let monitor = RunMonitor::asking(move || looks.fetch_add(1, Ordering::Relaxed) >= 99);
+    monitor.allow_threads(3);
+    assert_eq!(simulate_monitored(&scenario, 0, options(Engine::Window), &monitor).unwrap(), None);
+    assert!(monitor.share() < 0.5, "{}", monitor.share());
 }
 
 #[test]

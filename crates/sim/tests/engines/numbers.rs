@@ -8,7 +8,8 @@ const WRAP: u64 = 1 << 32;
 
 fn run(text: &str, engine: Engine, first_number: u64) -> Outcome {
     let scenario = scenario::read(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    simulate(&scenario, 1, Options { engine, series: true, hash: true, first_number }).expect("small")
+    let options = Options { engine, series: true, hash: true, first_number, ..Options::default() };
+    simulate(&scenario, 1, options).expect("small")
 }
 
 /// Runs `text` with first numbers so far before the end of 32 bits, and wants what it gives with 0, in both engines.

@@ -95,7 +95,7 @@ impl<O: Observer> TcpFlow<O> {
                 ring.consume(n as usize);
                 self.plan.receiver.take_plain(n);
                 self.delivered += u64::from(n);
-                self.meter.delivered(last - self.plan.party.return_delay, &self.plan.receiver, self.plan.data_end);
+                self.meter.delivered(last - self.return_delay, &self.plan.receiver, self.plan.data_end);
                 if self.note_end(last) {
                     return true;
                 }
@@ -130,7 +130,7 @@ impl<O: Observer> TcpFlow<O> {
         Window { horizon, until }: Window,
     ) -> bool {
         let limit = horizon.min(self.next_mark).min(self.receiver_warm).min(self.stop);
-        let (each, after) = (self.plan.receiver.delayed_ack(), self.plan.party.return_delay);
+        let (each, after) = (self.plan.receiver.delayed_ack(), self.return_delay);
         loop {
             let (front, receiver, sender) = (ring.all(), &self.plan.receiver, &self.plan.sender);
             let (next, pending) = (PacketNumber::of(receiver.next()), receiver.pending());

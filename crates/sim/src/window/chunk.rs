@@ -1,0 +1,167 @@
+//! Flows that lie next to each other, with their rings and what else only they touch: what one thread needs to run them ahead.
+
+use super::bucket::{Bucket, Window};
+use super::headers::Headers;
+use super::ring::{Rec, Ring};
+use super::sender::AnySender;
+use super::shared::Shared;
+use crate::Trace;
+use crate::observer::Observer;
+use crate::plan::Marks;
+use base::{Span, Time};
+
+/// Flows that run in a window until it is looked whether the run goes on: a window of a million takes half a second.
+const FLOWS_BETWEEN_LOOKS: usize = 4096;
+
+/// See the [module](self). Everything is by flow, and begins with that of the number `first`.
+#[derive(Debug)]
+pub struct Chunk<'a, O> {
+    first: usize,
+    flows: &'a mut [AnySender<O>],
+    senders: Readers<'a>,
+    receivers: Readers<'a>,
+    traces: &'a mut [Option<Box<Trace>>],
+}
+
+/// Rings, when their readers have something to do, and how long before that they must act.
+#[derive(Debug)]
+struct Readers<'a> {
+    rings: &'a mut [Ring],
+    due: &'a mut [Time],
+    delay_to_link: &'a [Span],
+}
+
+/// The flows that have something to do at one link: those that send into it, and those whose ACKs enter it.
+#[derive(Clone, Copy, Debug)]
+pub struct AtLink<'a> {
+    pub senders: &'a [u32],
+    pub receivers: &'a [u32],
+}
+
+impl AtLink<'_> {
+    /// Those of them below the number `end`, and the others.
+    pub fn split(self, end: usize) -> (Self, Self) {
+        let cut = |list: &'_ [u32]| list.partition_point(|&f| (f as usize) < end);
+        let (senders, more_senders) = self.senders.split_at(cut(self.senders));
+        let (receivers, more_receivers) = self.receivers.split_at(cut(self.receivers));
+        (Self { senders, receivers }, Self { senders: more_senders, receivers: more_receivers })
+    }
+}
+
+/// Where one window ends.
+#[derive(Clone, Copy, Debug)]
+pub struct Ends {
+    /// For senders, as arrivals at their link.
+    pub stop: Time,
+    /// The same, but no later than the end of the run.
+    pub until: Time,
+}
+
+impl Readers<'_> {
+    fn split(self, count: usize) -> (Self, Self) {
+        // There may be none.
+        let count = count.min(self.rings.len());
+        let (rings, more_rings) = self.rings.split_at_mut(count);
+        let (due, more_due) = self.due.split_at_mut(count);
+        let (delay_to_link, more_delays) = self.delay_to_link.split_at(count);
+        (Self { rings, due, delay_to_link }, Self { rings: more_rings, due: more_due, delay_to_link: more_delays })
+    }
+
+    /// Takes in what left a link: as [`Shared::push`].
+    fn take_in(&mut self, first: usize, outbox: &mut Ring) {
+        for rec in outbox.all() {
+            let i = rec.flow() as usize - first;
+            let ring = &mut self.rings[i];
+            let time = rec.time + ring.delay;
+            if ring.is_empty() {
+                self.due[i] = self.due[i].min(time + self.delay_to_link[i]);
+            }
+            ring.push(Rec { time, tag: rec.tag });
+        }
+        outbox.consume(outbox.len());
+    }
+}
+
+impl<'a, O: Observer> Chunk<'a, O> {
+    /// All flows, and the headers of their packets.
+    pub fn all(flows: &'a mut [AnySender<O>], shared: &'a mut Shared) -> (Self, &'a mut Headers) {
+        let n = flows.len();
+        let own = n + shared.receivers;
+        let (ring, receiver_rings) = shared.rings[..own].split_at_mut(n);
+        let (due, receiver_due) = shared.due[..own].split_at_mut(n);
+        let (delay_to_link, receiver_delays) = shared.delay_to_link[..own].split_at(n);
+        let all = Self {
+            first: 0,
+            flows,
+            senders: Readers { rings: ring, due, delay_to_link },
+            receivers: Readers { rings: receiver_rings, due: receiver_due, delay_to_link: receiver_delays },
+            traces: &mut shared.traces,
+        };
+        (all, &mut shared.headers)
+    }
+
+    /// Those below the number `end`, and the others.
+    pub fn split(self, end: usize) -> (Self, Self) {
+        let count = end - self.first;
+        let (flows, more_flows) = self.flows.split_at_mut(count);
+        let (senders, more_senders) = self.senders.split(count);
+        let (receivers, more_receivers) = self.receivers.split(count);
+        let (traces, more_traces) = self.traces.split_at_mut(count);
+        (
+            Self { flows, senders, receivers, traces, ..self },
+            Self {
+                first: end,
+                flows: more_flows,
+                senders: more_senders,
+                receivers: more_receivers,
+                traces: more_traces,
+            },
+        )
+    }
+
+    /// Takes in what links have sent on to the senders and to the receivers of these flows.
+    pub fn take_in(&mut self, outboxes: &mut [Ring]) {
+        for (readers, outbox) in [&mut self.senders, &mut self.receivers].into_iter().zip(outboxes) {
+            readers.take_in(self.first, outbox);
+        }
+    }
+
+    /// Runs what flows have to do at one link in a window that ends so; arrivals go into `bucket`. Leaves off
+    /// once `is_stopped` says so.
+    #[inline]
+    pub fn run(
+        &mut self,
+        AtLink { senders, receivers }: AtLink<'_>,
+        ends: Ends,
+        bucket: &mut Bucket,
+        headers: &mut Headers,
+        marks: &Marks,
+        is_stopped: impl Fn() -> bool,
+    ) {
+        let Ends { stop, until } = ends;
+        for &f in receivers {
+            let f = f as usize - self.first;
+            if self.receivers.due[f] < until
+                && let AnySender::Tcp(flow) = &mut self.flows[f]
+            {
+                let ring = &mut self.receivers.rings[f];
+                self.receivers.due[f] = flow.run_receiver(ring, bucket, headers, until, marks);
+            }
+        }
+        for (i, &f) in senders.iter().enumerate() {
+            if i % FLOWS_BETWEEN_LOOKS == FLOWS_BETWEEN_LOOKS - 1 && is_stopped() {
+                return;
+            }
+            let f = f as usize - self.first;
+            if self.senders.due[f] < stop {
+                let horizon = stop.saturating_sub(self.senders.delay_to_link[f]).min(marks.end);
+                let window = Window { horizon, until };
+                let (ring, trace) = (&mut self.senders.rings[f], &mut self.traces[f]);
+                self.senders.due[f] = match &mut self.flows[f] {
+                    AnySender::Tcp(flow) => flow.run(ring, bucket, headers, window, marks, trace),
+                    AnySender::Datagrams(source) => source.run(ring, bucket, window, marks),
+                };
+            }
+        }
+    }
+}
