@@ -5,8 +5,8 @@
 
 Each run has two flows with windows of a thousand segments from the start, whatever their law. Without random losses
 they fill the link in two round trips, and what does not fit is lost at once; with them windows of any law hold some
-losses all the time. What the same network costs in a millisecond is taken off. Counted by valgrind's callgrind, so that the
-load of the machine does not matter. What was counted stays in `target/scaling.json` until the program changes.
+losses all the time. What the same network costs in a millisecond is taken off. Counted by valgrind's callgrind, so that
+the load of the machine does not matter. What was counted stays in `target/scaling.json` until the program changes.
 """
 
 from __future__ import annotations
