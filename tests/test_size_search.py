@@ -213,6 +213,17 @@ def test_steps_grow_and_what_they_pass_over_is_measured_where_it_matters() -> No
     assert len(set(geometric(8, 4000)) & set(started.curve.buffers)) < len(geometric(8, 4000)) - 2
 
 
+@pytest.mark.parametrize("place", range(9))
+def test_a_start_on_the_grid_is_measured_alone(place: int) -> None:
+    grid = geometric(8, 4000)
+    link = FakeLink(30.0)
+    started = search(link, start=float(grid[place]))
+    assert started.smallest() == search(FakeLink(30.0)).smallest()
+    assert link.asked[:2] == [(grid[place], 0), (grid[place], 1)]
+    # Then two steps towards the 70 packets that are needed.
+    assert link.asked[2][0] == grid[place - 2 if grid[place] >= 70 else place + 2]
+
+
 @given(low=st.integers(1, 5000), ratio=st.floats(1.1, 4.0), precision=st.floats(0.01, 1.0))
 def test_the_finer_grid_is_as_fine_as_it_says(low: int, ratio: float, precision: float) -> None:
     high = math.ceil(low * ratio)

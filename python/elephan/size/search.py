@@ -181,9 +181,15 @@ class Search:
         return [b for b in self._left_out() if low < b < high]
 
     def _first(self) -> list[int]:
-        """Buffers to begin with: the whole grid, or its two neighbours of the start."""
+        """Buffers to begin with: the whole grid, or its two neighbours of the start.
+
+        A start that is a buffer of the grid is a rule of thumb, not a model's answer: it alone, and a longer step.
+        """
         if self.start is None or len(self._lattice) < 2:
             return self._lattice
+        if self.start in self._lattice:
+            self._stride = 2
+            return [round(self.start)]
         i = min(max(bisect.bisect_left(self._lattice, self.start), 1), len(self._lattice) - 1)
         return self._lattice[i - 1 : i + 1]
 
