@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo build package wheel sdist walk constraints licences lint-workflows test quick coverage semver mutants check check-rust check-python check-layers check-papers bench survey questions reproduction survival fuzz docs bpf bless clean
+.PHONY: help demo build package wheel sdist walk constraints licences lint-workflows test quick coverage semver mutants check check-rust check-python check-layers check-papers bench scaling survey questions reproduction survival fuzz docs bpf bless clean
 MAKEFLAGS += --no-print-directory
 
 VENV := .venv
@@ -132,6 +132,11 @@ licences: $(VENV)/.dev ## THIRD-PARTY.md: what comes with the wheel, crate by cr
 lint-workflows: ## the files in .github/workflows by actionlint, which has to be on the path
 	@command -v actionlint >/dev/null || { echo 'actionlint is not on the path' >&2; exit 1; }
 	actionlint
+
+scaling: ONLY ?=
+scaling: build ## is anything superlinear? instructions per packet of every sender, by valgrind (hours, resumable; ONLY="cubic rack")
+	cargo build --release --quiet -p elephan --example count
+	$(PY) tools/scaling.py $(addprefix --only ,$(ONLY))
 
 bench: build ## the speed workloads, with the memory floor and the reference engine beside them
 	@$(BIN)/elephan bench

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from conftest import SCENARIOS, Command
+from elephan.cli import _command_for, command
 
 
 def one_line(text: str) -> str:
@@ -56,7 +57,7 @@ def test_version_and_bare_call(elephan: Command) -> None:
         (["size", "{small}", "--target", "loss=1%", "--laws", "reno,renoo"], "{small}: flows[0].control.law: "),
         (["size", "{small}", "--target", "loss=1%", "--laws", ","], "--laws: none given"),
         (["list", "birds"], 'list: there is no "birds"; use laws, slow-starts, recoveries, queues, traffic, profiles'),
-        (["bench", "--workloads", "W9"], '--workloads: there is no "W9"; use W1,W2,W3,W4,W5'),
+        (["bench", "--workloads", "W11"], '--workloads: there is no "W11"; use all, or of W1,W2,W3,W4,W5,W6'),
     ],
 )
 @pytest.mark.parametrize("as_json", [False, True])
@@ -84,16 +85,47 @@ def test_a_defect_is_one_line_and_exit_70(small: Path) -> None:
     assert "please report it" in done.stderr
 
 
-def test_starting_loads_nothing_heavy() -> None:
+DRAWING, COMPUTING = {"matplotlib", "bokeh", "pyarrow", "jinja2"}, {"numpy", "scipy"}
+"""What takes a tenth of a second or more to import."""
+
+
+@pytest.mark.parametrize(
+    ("words", "without"),
+    [
+        (["list", "laws", "--json"], DRAWING | COMPUTING | {"rich", "elephan.run", "elephan.cli.run"}),
+        (["--help"], DRAWING | COMPUTING | {"elephan.scenario", "elephan.cli.run"}),
+        (["run", "{small}", "--quiet", "--replications", "3"], DRAWING | {"scipy", "elephan.cli.size"}),
+        (["report", "{folder}"], {"matplotlib", "scipy", "elephan.plots"}),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else "",
+)
+def test_verbs_load_nothing_heavy_that_they_do_not_need(
+    small: Path, tmp_path: Path, elephan: Command, words: list[str], without: set[str]
+) -> None:
+    folder = tmp_path / "out"
+    if "{folder}" in words:
+        assert elephan("run", small, "--out", folder, "--quiet").code == 0
     script = (
-        "import sys; from elephan.cli import main\n"
-        "try: main(['list', 'laws', '--json'])\n"
-        "except SystemExit: pass\n"
-        "heavy = {'matplotlib', 'numpy', 'scipy', 'pyarrow', 'rich'} & set(sys.modules)\n"
-        "sys.exit(str(heavy) if heavy else 0)"
+        f"import sys; from elephan.cli import main\n"
+        f"try: main(sys.argv[1:])\n"
+        f"except SystemExit as end: assert not end.code, end.code\n"
+        f"heavy = {without!r} & set(sys.modules)\n"
+        f"sys.exit(str(heavy) if heavy else 0)"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    asked = [word.format(small=small, folder=folder) for word in words]
+    done = subprocess.run([sys.executable, "-c", script, *asked], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_verb_is_the_same_whether_the_others_are_loaded_or_not() -> None:
+    for name, verb in command().commands.items():
+        alone = _command_for([name, "--help"]).commands
+        assert list(alone) == [name]
+        assert (alone[name].short_help, alone[name].epilog) == (verb.short_help, verb.epilog)
+        assert [each.opts for each in alone[name].params] == [each.opts for each in verb.params]
+    # The list of all verbs is drawn without what they do.
+    assert list(_command_for(["--help"]).commands) == list(command().commands)
+    assert _command_for(["siez"]) is command()
 
 
 @pytest.mark.parametrize("kind", ["laws", "slow-starts", "recoveries", "queues", "traffic", "profiles", "lints"])

@@ -74,7 +74,7 @@ def commands(text: str) -> Iterator[list[str]]:
 
 def read(words: list[str]) -> None:
     """Let the parser of the command line read the words, without doing what they say."""
-    command: Any = typer.main.get_command(app)
+    command: Any = typer.main.get_command(app())
     context = command.make_context("elephan", list(words), resilient_parsing=False)
     rest = [*context._protected_args, *context.args] if hasattr(context, "_protected_args") else context.args
     while rest and hasattr(command, "commands"):
@@ -156,7 +156,7 @@ def test_python_of_a_page_runs(name: str, folder: Path) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_inline_commands_name_verbs_and_options_that_exist(name: str) -> None:
     for line in inline(ROOT / name):
-        known: Any = typer.main.get_command(app)
+        known: Any = typer.main.get_command(app())
         options = {"--help", "-h", "--version"}
         for word in line.split()[1:]:
             if word.startswith("-"):
@@ -174,7 +174,7 @@ def inline(page: Path) -> list[str]:
 
 
 def test_examples_of_the_help_can_be_typed() -> None:
-    verbs: Any = typer.main.get_command(app)
+    verbs: Any = typer.main.get_command(app())
     waiting = list(verbs.commands.values())
     while waiting:
         command = waiting.pop()

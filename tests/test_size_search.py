@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elephan.size import _judge
-from elephan.size.search import Search, SearchProgress, geometric
+from elephan.size.curve import APART, BufferCurve
+from elephan.size.search import Search, SearchProgress, finer, geometric, grid_through
 from elephan.size.targets import BufferSample, parse_targets
 
 
@@ -153,6 +154,91 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_says() -> None:
     # 95 % at each buffer; the search looks at several and the fit pools them, hence the margin. Nor is it won by width.
     assert covered / 200 >= 0.90
     assert widths / 200 < math.log(1.6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("falls", [False, True], ids=["even noise", "noise that falls with the buffer"])
+def test_what_is_saved_far_from_the_target_costs_no_coverage(falls: bool) -> None:
+    class Link(FakeLink):
+        """Of a real link the noise falls where it is nearly always busy, so that pooling takes it for more or less."""
+
+        def __call__(self, pairs: Sequence[tuple[int, int]], done: Callable[[], None]) -> list[BufferSample]:
+            truth = [self.utilization(buffer) for buffer, _ in pairs]
+            noisy = super().__call__(pairs, done)
+            return [
+                sample._replace(utilization=u + (sample.utilization - u) * (10 * (1 - u) if falls else 1.0))
+                for u, sample in zip(truth, noisy, strict=True)
+            ]
+
+    covered = runs = 0
+    for seed in range(120):
+        link = Link(1000.0, 0.005, seed)
+        searching = search(link, start=2600.0)
+        found = searching.smallest()
+        assert found is not None
+        interval = searching.curve.interval(searching.floors, found)
+        assert interval is not None
+        covered += interval[0] <= link.buffer_for(0.9) <= interval[1]
+        runs += len(link.asked)
+    # As above. A search that halves brackets and lets each buffer judge itself took 23.1 runs (0.99 of 100 covered).
+    assert covered / 120 >= 0.90
+    assert runs / 120 < 0.8 * 23.1
+
+
+def test_a_buffer_with_few_replications_is_judged_by_the_spread_of_all() -> None:
+    curve = BufferCurve(full=5)
+    rng = np.random.default_rng(1)
+    for buffer in (10, 20, 40, 80):
+        for replication in range(5 if buffer == 40 else 2):
+            curve.add(buffer, replication, BufferSample(0.9 + 0.01 * rng.normal(), 0.0, 0.0))
+    own = curve.estimate(20, "utilization").ci95
+    lent = curve.half_width(20, "utilization")
+    assert own is not None
+    assert lent is not None
+    # Seven degrees of freedom instead of one: 2.36 instead of 12.7.
+    assert lent <= own
+    spreads = [np.var([s.utilization for s in curve.samples(b)], ddof=1) for b in (10, 20, 40, 80)]
+    pooled = math.sqrt(float(np.dot(spreads, [1, 1, 4, 1])) / 7)
+    assert lent == pytest.approx(min(own, 2.3646 * max(pooled, math.sqrt(spreads[1])) / math.sqrt(2)), rel=1e-4)
+    # One with all replications stands for itself.
+    assert curve.half_width(40, "utilization") == curve.estimate(40, "utilization").ci95
+
+
+def test_steps_grow_and_what_they_pass_over_is_measured_where_it_matters() -> None:
+    link = FakeLink(30.0)
+    started = search(link, start=4000.0)
+    found = started.smallest()
+    assert found == search(FakeLink(30.0)).smallest()
+    # 69 packets are needed: of the nine buffers of the grid up to 4000 packets not all are measured.
+    assert len(set(geometric(8, 4000)) & set(started.curve.buffers)) < len(geometric(8, 4000)) - 2
+
+
+@pytest.mark.parametrize("place", range(9))
+def test_a_start_on_the_grid_is_measured_alone(place: int) -> None:
+    grid = geometric(8, 4000)
+    link = FakeLink(30.0)
+    started = search(link, start=float(grid[place]))
+    assert started.smallest() == search(FakeLink(30.0)).smallest()
+    assert link.asked[:2] == [(grid[place], 0), (grid[place], 1)]
+    # Then two steps towards the 70 packets that are needed.
+    assert link.asked[2][0] == grid[place - 2 if grid[place] >= 70 else place + 2]
+
+
+@given(low=st.integers(1, 5000), ratio=st.floats(1.1, 4.0), precision=st.floats(0.01, 1.0))
+def test_the_finer_grid_is_as_fine_as_it_says(low: int, ratio: float, precision: float) -> None:
+    high = math.ceil(low * ratio)
+    grid = finer(low, high, precision)
+    assert (grid[0], grid[-1]) == (low, high)
+    assert grid == sorted(set(grid))
+    # Each is rounded to a whole packet.
+    assert all(b - a <= max(1.0, precision * b + 1.0) for a, b in itertools.pairwise(grid))
+
+
+def test_the_grid_goes_through_what_is_wanted_anyway() -> None:
+    grid = geometric(8, 4000)
+    moved = grid_through(grid, [grid[3] + 1, grid[5], 1, 100_000])
+    assert moved == [*grid[:3], grid[3] + 1, *grid[4:]]
+    assert all(b / a <= APART for a, b in itertools.pairwise(grid_through(grid, range(1, 4000, 7))))
 
 
 def test_one_replication_gives_an_answer_without_an_interval() -> None:

@@ -6,6 +6,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
 from elephan.errors import InputError
 from elephan.stats import (
@@ -21,6 +22,7 @@ from elephan.stats import (
     t_quantile,
     weighted_quantile,
 )
+from elephan.stats.interval import T_QUANTILES
 
 values = st.floats(-1e6, 1e6)
 
@@ -53,6 +55,10 @@ def test_one_value_has_no_interval_and_no_value_no_mean() -> None:
 def test_quantiles_are_students() -> None:
     assert t_quantile(1) == pytest.approx(12.7062, abs=1e-4)
     assert t_quantile(4, 0.99) == pytest.approx(4.6041, abs=1e-4)
+    # Those that are written down are SciPy's, to the last bit.
+    assert list(T_QUANTILES) == [float(stdtrit(dof, 0.975)) for dof in range(1, len(T_QUANTILES) + 1)]
+    beyond = len(T_QUANTILES) + 1
+    assert t_quantile(beyond - 1) > t_quantile(beyond) == float(stdtrit(beyond, 0.975))
 
 
 def pooled(y: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:

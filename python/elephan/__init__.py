@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 from elephan import _native
 from elephan.display import draw_with
 from elephan.errors import ElephanError, InputError, ScenarioError, TargetError, UnitError, UnknownNameError
-from elephan.scenario import EXAMPLE, Scenario
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from elephan.papers import reproduce
     from elephan.report import report
     from elephan.run import run
+    from elephan.scenario import EXAMPLE, Scenario
     from elephan.size import size, size_limit, size_variants
     from elephan.store import Store
     from elephan.sweep import sweep
@@ -43,6 +43,8 @@ __version__ = _native.version()
 _MODULES = ("metrics", "plots", "stats", "store", "theory")
 _REGISTRIES = ("laws", "queues", "recoveries", "slow_starts", "traffic")
 _FOUND = {
+    "EXAMPLE": "elephan.scenario",
+    "Scenario": "elephan.scenario",
     "Store": "elephan.store",
     "compare": "elephan.compare",
     "estimate": "elephan.estimate",
@@ -58,7 +60,7 @@ _FOUND = {
     "sweep": "elephan.sweep",
     **dict.fromkeys(_REGISTRIES, "elephan.catalog.registries"),
 }
-"""Where what is loaded only when it is asked for stands: NumPy, SciPy, Matplotlib or Arrow come with it."""
+"""Where what is loaded only when it is asked for stands: NumPy, SciPy, Matplotlib or Arrow may come with it."""
 
 __all__ = [
     "EXAMPLE",

@@ -17,7 +17,7 @@ def reference() -> str:
 
 def verbs() -> Iterator[tuple[str, Any]]:
     """Walk through all commands, those of groups after their group."""
-    yield from _below("elephan", typer.main.get_command(app))
+    yield from _below("elephan", typer.main.get_command(app()))
 
 
 def _below(path: str, command: Any) -> Iterator[tuple[str, Any]]:

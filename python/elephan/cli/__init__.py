@@ -10,33 +10,14 @@ import os
 import re
 import sys
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
 from elephan import __version__
-from elephan.cli import (
-    bench,
-    catalog,
-    compare,
-    completion,
-    demo,
-    doctor,
-    estimate,
-    kernel,
-    lint,
-    model,
-    new,
-    report,
-    reproduce,
-    run,
-    schema,
-    size,
-    store,
-    sweep,
-    testbed,
-)
 from elephan.cli.common import Interrupted, leave, report_defect, say
+from elephan.cli.help import VERBS as PANELS
 from elephan.cli.help import CommandHelp, GroupHelp, arrange
 from elephan.cli.output import OutputError, prepare_streams
 from elephan.cli.signals import exit_code, heed_signals
@@ -48,36 +29,8 @@ if TYPE_CHECKING:
 
     from typer.core import TyperGroup
 
-app = typer.Typer(
-    name="elephan",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"]},
-    cls=GroupHelp,
-)
-# Their order, groups and lines in `elephan --help` are in `help.VERBS`.
-app.command("run", epilog=run.EXAMPLE, cls=CommandHelp)(run.run)
-app.command("size", epilog=size.EXAMPLE, cls=CommandHelp)(size.size)
-app.command("sweep", epilog=sweep.EXAMPLE, cls=CommandHelp)(sweep.sweep)
-app.command("model", epilog=model.EXAMPLE, cls=CommandHelp)(model.model)
-app.command("reproduce", epilog=reproduce.EXAMPLE, cls=CommandHelp)(reproduce.reproduce)
-app.command("demo", epilog=demo.EXAMPLE, cls=CommandHelp)(demo.demo)
-app.command("new", epilog=new.EXAMPLE, cls=CommandHelp)(new.new)
-app.command("report", epilog=report.EXAMPLE, cls=CommandHelp)(report.report)
-app.add_typer(store.app)
-app.add_typer(testbed.app)
-app.command("compare", epilog=compare.EXAMPLE, cls=CommandHelp)(compare.compare)
-app.add_typer(kernel.app)
-app.command("lint", epilog=lint.EXAMPLE, cls=CommandHelp)(lint.lint)
-app.command("estimate", epilog=estimate.EXAMPLE, cls=CommandHelp)(estimate.estimate)
-app.command("list", epilog=catalog.EXAMPLE, cls=CommandHelp)(catalog.list_)
-app.command("schema", epilog=schema.EXAMPLE, cls=CommandHelp)(schema.schema)
-app.command("doctor", epilog=doctor.EXAMPLE, cls=CommandHelp)(doctor.doctor)
-app.command("completion", epilog=completion.EXAMPLE, cls=CommandHelp)(completion.completion)
-app.command("bench", epilog=bench.EXAMPLE, cls=CommandHelp)(bench.bench)
-
+VERBS = {verb: f"elephan.cli.{'catalog' if verb == 'list' else verb}" for panel in PANELS.values() for verb in panel}
+"""The module of each verb: only that of the verb which is called is loaded. `list` is none of Python's names."""
 
 OUT_OF_MEMORY = "out of memory; `elephan estimate` says what needs how much of it"
 
@@ -94,8 +47,7 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
-def elephan(
+def _elephan(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
@@ -103,12 +55,66 @@ def elephan(
     """A laboratory for TCP over long fat networks and for the router buffers on them."""
 
 
-@cache
-def command() -> TyperGroup:
-    """The command line as its parser has it."""
+def _new_app() -> typer.Typer:
+    app = typer.Typer(
+        name="elephan",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="rich",
+        context_settings={"help_option_names": ["-h", "--help"]},
+        cls=GroupHelp,
+    )
+    app.callback()(_elephan)
+    return app
+
+
+def _add(app: typer.Typer, verb: str) -> None:
+    """Load a verb, which may have verbs of its own."""
+    module = import_module(VERBS[verb])
+    if hasattr(module, "app"):
+        app.add_typer(module.app)
+    else:
+        function = getattr(module, f"{verb}_" if verb == "list" else verb)
+        app.command(verb, epilog=module.EXAMPLE, cls=CommandHelp)(function)
+
+
+def _unloaded() -> None:
+    """A verb that is only listed."""
+
+
+def _parser(app: typer.Typer) -> TyperGroup:
     group = typer.main.get_command(app)
     assert isinstance(group, GroupHelp)
     return arrange(group)
+
+
+@cache
+def app() -> typer.Typer:
+    """The command line with all of its verbs. Their order, groups and lines in `elephan --help` are in `help.VERBS`."""
+    made = _new_app()
+    for verb in VERBS:
+        _add(made, verb)
+    return made
+
+
+@cache
+def command() -> TyperGroup:
+    """The command line as its parser has it."""
+    return _parser(app())
+
+
+def _command_for(words: Sequence[str]) -> TyperGroup:
+    """As much of the command line as a call needs: the verb that it names, or the list of all without what they do."""
+    made = _new_app()
+    if words and words[0] in VERBS:
+        _add(made, words[0])
+    elif set(words) <= {"-h", "--help", "--version"}:
+        for verb in VERBS:
+            made.command(verb, cls=CommandHelp)(_unloaded)
+    else:
+        return command()
+    return _parser(made)
 
 
 def _usage(error: Exception) -> str:
@@ -182,8 +188,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     prepare_streams()
     heed_signals()
     try:
-        with command().make_context("elephan", words) as context:
-            command().invoke(context)
+        parser = _command_for(words)
+        with parser.make_context("elephan", words) as context:
+            parser.invoke(context)
         sys.stdout.flush()
     except typer.Exit as done:
         raise SystemExit(done.exit_code) from None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from elephan.cli.common import (
+    DetailsOption,
     Interrupted,
     JsonOption,
     OutOption,
@@ -14,6 +15,7 @@ from elephan.cli.common import (
     check_out,
     new_table,
     print_json,
+    print_lines,
     print_tables,
     say,
     writing,
@@ -24,12 +26,18 @@ from elephan.errors import InputError
 if TYPE_CHECKING:
     from rich.table import Table
 
-EXAMPLE = "Example:  elephan bench --workloads W1,W2 --runs 5"
+EXAMPLE = "Example:  elephan bench --workloads W1,W6 --runs 5"
 
 
 def bench(
     workloads: Annotated[
-        str | None, typer.Option("--workloads", metavar="W1,W2", help="Which of W1 to W5.", show_default="all")
+        str | None,
+        typer.Option(
+            "--workloads",
+            metavar="W1,W2|all",
+            help="Which of W1 to W10, W6-paced, W6-fq-codel, W8b.",
+            show_default="those that take seconds",
+        ),
     ] = None,
     laws: Annotated[
         str | None,
@@ -43,6 +51,7 @@ def bench(
     no_reference: Annotated[bool, typer.Option("--no-reference", help="Leave the reference engine out.")] = False,
     no_peers: Annotated[bool, typer.Option("--no-peers", help="Leave ns-2 out.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Short simulated times: a look, no figures.")] = False,
+    details: DetailsOption = False,
     out: OutOption = None,
     quiet: QuietOption = False,
     json: JsonOption = False,
@@ -78,32 +87,63 @@ def bench(
     if json:
         print_json(document)
         return
-    print_tables(*(_variant_tables(document, kind) if kind else _tables(document)))
+    if kind:
+        print_tables(*_variant_tables(document, kind))
+    else:
+        print_tables(*(_detailed(document) if details else _tables(document)))
+        if workloads is None:
+            print_lines(f"not measured: {', '.join(w.name for w in select('all') if w.is_asked)} (--workloads all)")
     if written is not None:
         say(f"wrote {written}")
 
 
 def _tables(document: dict[str, Any]) -> list[Table | str]:
-    columns = ("ns/packet", "must", "floor", "ratio", "heap", "ratio", "ns-2", "ratio", "peak MB")
-    table = new_table("", *columns)
+    """The answer: each workload over the memory floor of the same run, which is what machines have in common."""
+    table = new_table("", "ns/packet", "floor", "x floor", "must", "heap", "peak MB")
+    for name, row in document["workloads"].items():
+        table.add_row(
+            name,
+            _number(row["ns_per_packet"], 1),
+            _number(row["floor_ns_per_packet"], 1),
+            _number(row["over_floor"], 1),
+            _number(row["must_over_floor"]),
+            _times(row["speedup_over_reference"]),
+            _number(row["peak_rss_mb"], 1),
+        )
+    return [_how(document), table]
+
+
+def _how(document: dict[str, Any]) -> str:
+    short = ", short" if document["quick"] else ""
+    return (
+        f"CPU ns per delivered packet, fastest of {document['runs']} runs{short}; x floor: over a bare loop\n"
+        "through as much memory, which is what is limited; heap: how much slower the reference is"
+    )
+
+
+def _detailed(document: dict[str, Any]) -> list[Table | str]:
+    """All that was measured."""
+    columns = ("ns/packet", "median", "floor", "x floor", "must", "extreme", "heap", "ratio", "ns-2", "ratio", "MB")
+    table = new_table("", *columns, "packets")
     peers = document["peers"].get("ns2", {})
     for name, row in document["workloads"].items():
         peer = peers.get(name, {})
         table.add_row(
             name,
             _number(row["ns_per_packet"], 2),
-            _number(row["must_ns_per_packet"]),
+            _number(row["median_ns_per_packet"], 2),
             _number(row["floor_ns_per_packet"], 2),
-            _number(row["over_floor"], 1),
+            _number(row["over_floor"], 2),
+            _number(row["must_over_floor"], 1),
+            _number(row["extreme_over_floor"], 1),
             _number(row["reference_ns_per_packet"]),
-            _number(row["speedup_over_reference"]),
+            _number(row["speedup_over_reference"], 1),
             _number(peer.get("ns_per_packet")),
             _number(peer.get("ratio")),
             _number(row["peak_rss_mb"], 1),
+            f"{row['delivered']:,}",
         )
-    how = f"fastest of {document['runs']} runs{', quick: short simulated times' if document['quick'] else ''}"
-    what = "heap: the reference engine; ratios: ours to the floor, the others to ours"
-    return [f"CPU ns per delivered data packet, {how}\n{what}", table]
+    return [_how(document), table, "\n".join(row["title"] for row in document["workloads"].values())]
 
 
 def _variant_tables(document: dict[str, Any], kind: str) -> list[Table | str]:
@@ -119,6 +159,10 @@ def _variant_tables(document: dict[str, Any], kind: str) -> list[Table | str]:
             numbers.append(_number(row["must_more_ns_per_packet"]))
         table.add_row(name, *numbers)
     return [f"CPU ns per delivered data packet on W1, fastest of {document['runs']} runs", table]
+
+
+def _times(x: float | None) -> str:
+    return "-" if x is None else f"{x:.0f}x"
 
 
 def _number(x: float | None, digits: int = 0) -> str:

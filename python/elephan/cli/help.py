@@ -45,7 +45,7 @@ VERBS: dict[str, dict[str, str]] = {
         "bench": "How fast the engine is on this machine.",
     },
 }
-"""Groups of verbs in the order in which they are shown; a verb need not exist yet."""
+"""Groups of verbs in the order in which they are shown: all there are, each with a module of its name."""
 
 START = """\
 New to it? An answer at once; or a file, an answer, a picture:

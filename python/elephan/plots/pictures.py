@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
 
+from elephan.pictures.palette import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION
 from elephan.pictures.thin import thin
-from elephan.plots.palette import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION
 from elephan.plots.style import NotebookFigure, house_style, legend_of, written_out
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The look all figures share, and how they are saved; `elephan.plots.palette` has the colours."""
+"""The look all figures share, and how they are saved; `elephan.pictures.palette` has the colours."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from elephan import _native
-from elephan.plots.palette import BLACK, BLUE, COLOURS, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION
+from elephan.pictures.palette import BLACK, BLUE, COLOURS, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION
 from elephan.run.files import atomic
 
 if TYPE_CHECKING:

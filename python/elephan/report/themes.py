@@ -5,7 +5,7 @@ Source: series, M. Okabe and K. Ito, Color Universal Design, 2008, lightened for
 
 from __future__ import annotations
 
-from elephan.plots.palette import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
+from elephan.pictures.palette import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
 
 THEMES: dict[str, dict[str, str]] = {
     "light": {

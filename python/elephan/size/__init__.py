@@ -176,7 +176,15 @@ def _size(
     standard = standard_buffers(facts)
     start = None if whole_curve else float(standard[SMALL]) if chosen is None else expected(models[chosen], targets)
     search = Search(
-        simulations, targets, scenario.replications, precision, grid, max(largest, 16), progress, start=start
+        simulations,
+        targets,
+        scenario.replications,
+        precision,
+        grid,
+        max(largest, 16),
+        progress,
+        start=start,
+        through=standard.values(),
     )
     found = search.smallest()
     if found is None or any(not target.meets(search.mean(found, target)) for target in search.ceilings):

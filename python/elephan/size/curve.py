@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan.stats import Estimate, estimate, isotonic
+from elephan.stats import Estimate, estimate, isotonic, t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +29,12 @@ class BufferCurve:
 
     Every buffer holds replications 0, 1, … without gaps, so buffers share their random numbers.
 
+    Parameters
+    ----------
+    full : int, optional
+        A buffer with so many replications stands for itself; what is said of one with fewer is completed by the spread
+        of all (see `half_width`). By default each stands for itself.
+
     Examples
     --------
     >>> from elephan.size.targets import BufferSample
@@ -38,7 +44,8 @@ class BufferCurve:
     ([100], 1)
     """
 
-    def __init__(self) -> None:
+    def __init__(self, full: int = 0) -> None:
+        self.full = full
         self._samples: dict[int, list[BufferSample]] = {}
 
     def add(self, buffer: int, replication: int, sample: BufferSample) -> None:
@@ -103,6 +110,44 @@ class BufferCurve:
         Estimate
         """
         return estimate([getattr(sample, metric) for sample in self._samples[buffer]])
+
+    def half_width(self, buffer: int, metric: str) -> float | None:
+        """Half-width of the 95 % confidence interval of a mean.
+
+        Two replications know next to nothing of their own spread: Student's t with one degree of freedom is 12.7. A
+        buffer with fewer replications than are wanted of the answer is given the spread of all buffers, pooled, or its
+        own where that is larger, with the degrees of freedom of all.
+
+        Parameters
+        ----------
+        buffer : int [packets]
+        metric : str
+            Field of `BufferSample`.
+
+        Returns
+        -------
+        float or None
+            None with a single replication.
+
+        Examples
+        --------
+        >>> from elephan.size.targets import BufferSample
+        >>> alone, together = BufferCurve(), BufferCurve(full=5)
+        >>> for curve in (alone, together):
+        ...     for buffer, used in ((10, 0.80), (10, 0.81), (20, 0.85), (20, 0.86), (40, 0.90), (40, 0.91)):
+        ...         curve.add(buffer, curve.replications(buffer), BufferSample(used, 0.0, 0.0))
+        >>> round(alone.half_width(10, "utilization"), 3), round(together.half_width(10, "utilization"), 3)
+        (0.064, 0.016)
+        """
+        count = self.replications(buffer)
+        own = self.estimate(buffer, metric).ci95
+        if own is None or count >= self.full:
+            return own
+        rows = [[getattr(sample, metric) for sample in row] for row in self._samples.values() if len(row) > 1]
+        freedom = sum(len(row) - 1 for row in rows)
+        pooled = sum((len(row) - 1) * float(np.var(row, ddof=1)) for row in rows) / freedom
+        spread = max(math.sqrt(pooled), own * math.sqrt(count) / t_quantile(count - 1))
+        return min(own, t_quantile(freedom) * spread / math.sqrt(count))
 
     def group(self, buffer: int, group: int, quantity: str) -> Estimate:
         """Mean and interval of what one group of flows measured at a buffer.
@@ -171,8 +216,11 @@ class BufferCurve:
         ndarray of float, shape (buffers,)
             In the order of `buffers`.
         """
-        rows = [self.estimate(buffer, target.metric) for buffer in self.buffers]
-        values = [row.mean + (shift * (row.ci95 or 0.0) if shift else 0.0) for row in rows]
+        values = [
+            self.estimate(buffer, target.metric).mean
+            + (shift * (self.half_width(buffer, target.metric) or 0.0) if shift else 0.0)
+            for buffer in self.buffers
+        ]
         return isotonic(values, [self.replications(buffer) for buffer in self.buffers], increasing=bool(target.rises))
 
     def is_settled(self, buffer: int, target: Target) -> bool:
@@ -187,8 +235,8 @@ class BufferCurve:
         bool
             False with a single replication.
         """
-        mean, ci95 = self.estimate(buffer, target.metric)
-        return ci95 is not None and abs(mean - target.level) > ci95
+        half = self.half_width(buffer, target.metric)
+        return half is not None and abs(self.estimate(buffer, target.metric).mean - target.level) > half
 
     def meeting(self, targets: Sequence[Target]) -> NDArray[np.bool_]:
         """Return which buffers meet all targets, after fitting.

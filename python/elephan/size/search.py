@@ -1,10 +1,11 @@
 """The search for the smallest buffer that meets the targets, by simulation that costs and is noisy.
 
 A geometric grid of buffers is measured with two replications each, then the bracket around the first buffer that meets
-all floors (utilization, loss) is halved in the logarithm. Every buffer uses the same random numbers. A buffer whose
-interval leaves no doubt is not measured again; only those in doubt, and the ends of the last bracket, get all
-replications. Where a model has said about where the answer lies, the search begins at the two buffers of the grid
-around it and goes along the grid until it has a bracket: the same answer from fewer runs, unless the curve turns.
+all floors (utilization, loss) is narrowed to neighbours of a finer grid, beginning where the fitted curve crosses the
+target. Every buffer uses the same random numbers. A buffer whose interval leaves no doubt is not measured again; only
+those in doubt, and the answer, get all replications. Where a model has said about where the answer lies, the search
+begins at the two buffers of the grid around it and goes along the grid, in growing steps, until it has a bracket: the
+same answer from fewer runs, unless the curve turns.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ PILOT = 2
 
 GRID_FACTOR = 2.0
 """Ratio of neighbours on the first grid."""
+
+NEAR = 1.3
+"""How far a buffer of the grid may be moved: neighbours stay within `elephan.size.curve.APART`."""
 
 Measure = Callable[[Sequence[tuple[int, int]], Callable[[], None]], Sequence[BufferSample]]
 """Measures (buffer [packets], replication) pairs, in their order, calling back after each."""
@@ -59,7 +63,7 @@ class Search:
     replications : int
         Per buffer at most.
     precision : float [1]
-        The bracket is halved until its ends differ by no more than this share, or by one packet.
+        The bracket is narrowed until its ends differ by no more than this share, or by one packet.
     grid : tuple of int [packets]
         Smallest and largest buffer of the first grid.
     largest : int [packets]
@@ -70,6 +74,8 @@ class Search:
         Where the answer is expected; None measures the whole grid first.
     least : int [packets]
         No smaller buffer is measured.
+    through : collection of int [packets]
+        Buffers that are wanted in any case: the grid goes through those that lie near one of its own.
 
     Examples
     --------
@@ -90,8 +96,18 @@ class Search:
     watch: Callable[[SearchProgress], None] | None = None
     start: float | None = None
     least: int = 1
-    curve: BufferCurve = field(default_factory=BufferCurve)
+    through: Collection[int] = ()
+    curve: BufferCurve = field(init=False)
+    _lattice: list[int] = field(init=False)
+    _coarse: set[int] = field(default_factory=set)
+    _stride: int = 1
+    _last_width: float = math.inf
     _done: int = 0
+
+    def __post_init__(self) -> None:
+        """Lay the grid."""
+        self.curve = BufferCurve(self.replications)
+        self._lattice = grid_through(geometric(*self.grid), self.through)
 
     @property
     def floors(self) -> list[Target]:
@@ -112,24 +128,26 @@ class Search:
             None if no buffer up to the largest does. The mean at the buffer returned meets every floor itself, not only
             the fit: where a fitted curve first reaches a level, so does the mean (see `elephan.stats.isotonic`).
         """
-        self._measure(self._first(), PILOT)
+        self._go_to(self._first())
         while True:
             below, above = self._bracket()
             top, bottom = self.curve.buffers[-1], self.curve.buffers[0]
             if above is None and top < self.largest:
-                self._measure([self._next_above(top)], PILOT)
+                self._go_to([self._next_above(top, self._take_stride())])
             elif below is None and bottom > self.least:
-                self._measure([self._next_below(bottom)], PILOT)
+                self._go_to([self._next_below(bottom, self._take_stride())])
             elif self._settle(below, above):
                 continue
-            elif above is None or below is None or above - below <= max(1.0, self.precision * above):
+            elif above is not None and below is not None and (passed := self._unmeasured(below, above)):
+                self._go_to([passed[len(passed) // 2]])
+            elif above is None or below is None or not (inside := self._inside(below, above)):
                 if above is None and self._left_out():
                     # On a curve that turns, what meets the floors may lie where the start has not looked.
                     self.complete()
                 elif not self._bound(above):
                     return above
             else:
-                self._measure([min(max(round(math.sqrt(below * above)), below + 1), above - 1)], PILOT)
+                self._measure([self._between(below, above, inside)], PILOT)
 
     def mean(self, buffer: int, target: Target) -> float:
         """Mean of a target's metric at a buffer that was measured."""
@@ -148,38 +166,86 @@ class Search:
 
     def complete(self) -> None:
         """Measure what the search has left out of the grid, for a curve over all of it."""
-        self._measure(self._left_out(), PILOT)
+        self._go_to(self._left_out())
+
+    def _go_to(self, buffers: Sequence[int]) -> None:
+        """Measure buffers of the grid, or beyond its ends."""
+        self._coarse.update(buffers)
+        self._measure(buffers, PILOT)
 
     def _left_out(self) -> list[int]:
-        return [b for b in geometric(*self.grid) if not self.curve.replications(b)]
+        return [b for b in self._lattice if not self.curve.replications(b)]
+
+    def _unmeasured(self, low: float, high: float) -> list[int]:
+        """Buffers of the grid between two others that were passed over."""
+        return [b for b in self._left_out() if low < b < high]
 
     def _first(self) -> list[int]:
-        """Buffers to begin with: the whole grid, or its two neighbours of the start."""
-        lattice = geometric(*self.grid)
-        if self.start is None or len(lattice) < 2:
-            return lattice
-        i = min(max(bisect.bisect_left(lattice, self.start), 1), len(lattice) - 1)
-        return lattice[i - 1 : i + 1]
+        """Buffers to begin with: the whole grid, or its two neighbours of the start.
 
-    def _next_above(self, top: int) -> int:
-        later = [b for b in geometric(*self.grid) if b > top]
-        return later[0] if later else min(self.largest, math.ceil(top * GRID_FACTOR))
+        A start that is a buffer of the grid is a rule of thumb, not a model's answer: it alone, and a longer step.
+        """
+        if self.start is None or len(self._lattice) < 2:
+            return self._lattice
+        if self.start in self._lattice:
+            self._stride = 2
+            return [round(self.start)]
+        i = min(max(bisect.bisect_left(self._lattice, self.start), 1), len(self._lattice) - 1)
+        return self._lattice[i - 1 : i + 1]
 
-    def _next_below(self, bottom: int) -> int:
-        earlier = [b for b in geometric(*self.grid) if b < bottom]
-        return earlier[-1] if earlier else max(self.least, math.floor(bottom / GRID_FACTOR**2))
+    def _take_stride(self) -> int:
+        """How many buffers of the grid to go on: each time twice as many, for whoever starts far from the answer."""
+        stride, self._stride = self._stride, 2 * self._stride
+        return stride
+
+    def _next_above(self, top: int, stride: int = 1) -> int:
+        later = [b for b in self._lattice if b > top]
+        return later[min(stride, len(later)) - 1] if later else min(self.largest, math.ceil(top * GRID_FACTOR))
+
+    def _next_below(self, bottom: int, stride: int = 1) -> int:
+        earlier = [b for b in self._lattice if b < bottom]
+        return earlier[-min(stride, len(earlier))] if earlier else max(self.least, math.floor(bottom / GRID_FACTOR**2))
+
+    def _inside(self, below: int, above: int) -> list[int]:
+        """Buffers in a bracket that tell more: of a finer grid, which does not depend on what was measured.
+
+        So neither do the answers that are possible.
+        """
+        low, high = max(b for b in self._coarse if b <= below), min(b for b in self._coarse if b >= above)
+        inside = [b for b in finer(low, high, self.precision) if below < b < above]
+        if not inside and above - below > max(1.0, self.precision * above):
+            # Whole packets: neighbours of a grid of few may lie further apart.
+            return [min(max(round(math.sqrt(below * above)), below + 1), above - 1)]
+        return inside
+
+    def _between(self, below: int, above: int, inside: Sequence[int]) -> int:
+        """Choose one of these: the first where the curve has crossed the targets.
+
+        If the last such has not halved the bracket, the one in the middle.
+        """
+        width = math.log(above / below)
+        crossing = max(self.curve.crossing(target) for target in self.floors)
+        is_slow = width > self._last_width / 2
+        self._last_width = math.inf if is_slow else width
+        at = len(inside) // 2 if is_slow else bisect.bisect_left(inside, crossing)
+        return inside[min(at, len(inside) - 1)]
 
     def _bound(self, above: int | None) -> bool:
         """Go on along the grid until the interval of the answer ends within what is measured; true if it went on."""
         interval = None if above is None or not self.floors else self.curve.interval(self.floors, above)
-        lattice = geometric(*self.grid)
         if interval is None:
             return False
-        top, bottom = self.curve.buffers[-1], self.curve.buffers[0]
-        beyond = [self._next_below(bottom)] if interval[0] <= bottom and bottom > lattice[0] else []
-        beyond += [self._next_above(top)] if math.isinf(interval[1]) and top < lattice[-1] else []
-        self._measure(beyond, PILOT)
-        return bool(beyond)
+        buffers = self.curve.buffers
+        top, bottom = buffers[-1], buffers[0]
+        further = [self._next_below(bottom)] if interval[0] <= bottom and bottom > self._lattice[0] else []
+        further += [self._next_above(top)] if math.isinf(interval[1]) and top < self._lattice[-1] else []
+        if not further:
+            # Nothing of the grid is left out around an end either: what lies between decides where it is.
+            low = max(b for b in buffers if b <= interval[0])
+            high = min((b for b in buffers if b >= interval[1]), default=top)
+            further = [*self._unmeasured(low, above or low)[-1:], *self._unmeasured(above or high, high)[:1]]
+        self._go_to(further)
+        return bool(further)
 
     def _bracket(self) -> tuple[int | None, int | None]:
         """Largest buffer that misses a floor, smallest that meets all."""
@@ -188,15 +254,15 @@ class Search:
         return (buffers[count - 1] if count else None, buffers[count] if count < len(buffers) else None)
 
     def _settle(self, below: int | None, above: int | None) -> bool:
-        """Give all replications to buffers in doubt and to the ends of a bracket that is fine enough; true if any."""
+        """Give all replications to buffers in doubt, and to the end of a bracket that is fine enough; true if any."""
         wanted = {
             buffer
             for buffer in self.curve.buffers
             if any(not self.curve.is_settled(buffer, target) for target in self.floors)
         }
-        is_fine = below is None or above is None or above - below <= max(1.0, self.precision * above)
-        if is_fine:
-            wanted |= {buffer for buffer in (below, above) if buffer is not None}
+        is_fine = below is None or above is None or not self._inside(below, above)
+        if is_fine and above is not None:
+            wanted.add(above)
         unfinished = sorted(b for b in wanted if self.curve.replications(b) < self.replications)
         self._measure(unfinished, self.replications)
         return bool(unfinished)
@@ -249,3 +315,55 @@ def geometric(low: int, high: int) -> list[int]:
     """
     steps = max(1, math.ceil(math.log(high / low) / math.log(GRID_FACTOR) - 1e-9))
     return sorted({round(low * (high / low) ** (i / steps)) for i in range(steps + 1)})
+
+
+def finer(low: int, high: int, precision: float) -> list[int]:
+    """Make a geometric grid whose neighbours differ by no more than a share of the larger, or by one.
+
+    Parameters
+    ----------
+    low, high : int
+        Its ends.
+    precision : float [1]
+        The share.
+
+    Returns
+    -------
+    list of int
+        Rising.
+
+    Examples
+    --------
+    >>> finer(10, 20, 0.2)
+    [10, 12, 14, 17, 20]
+    """
+    steps = high - low if precision >= 1 else math.ceil(math.log(high / low) / -math.log1p(-precision) - 1e-9)
+    steps = max(1, min(steps, high - low))
+    return sorted({round(low * (high / low) ** (i / steps)) for i in range(steps + 1)})
+
+
+def grid_through(grid: Sequence[int], wanted: Collection[int]) -> list[int]:
+    """Move buffers of a grid onto others that are near.
+
+    Parameters
+    ----------
+    grid : sequence of int [packets]
+        Rising.
+    wanted : collection of int [packets]
+
+    Returns
+    -------
+    list of int [packets]
+        Rising, as many as before; the ends stay.
+
+    Examples
+    --------
+    >>> grid_through([10, 20, 40, 80, 160], {23, 60, 1000})
+    [10, 23, 40, 80, 160]
+    """
+    moved = list(grid)
+    for buffer in sorted(wanted):
+        near = [i for i in range(1, len(grid) - 1) if 1 / NEAR <= buffer / grid[i] <= NEAR and moved[i] == grid[i]]
+        if near:
+            moved[near[0]] = buffer
+    return moved

@@ -1,0 +1,212 @@
+"""Is anything superlinear? Instructions per packet when the BDP, the flows or the losses per window double.
+
+    python tools/scaling.py                          # every law x recovery x pacing (hours; goes on where it was)
+    python tools/scaling.py --only cubic --only rack # those that have both words
+
+Each run has two flows with windows of a thousand segments from the start, whatever their law. Without random losses
+they fill the link in two round trips, and what does not fit is lost at once; with them windows of any law hold some
+losses all the time. What the same network costs in a millisecond is taken off. Counted by valgrind's callgrind, so that
+the load of the machine does not matter. What was counted stays in `target/scaling.json` until the program changes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import product
+from pathlib import Path
+from typing import NamedTuple
+
+from elephan.catalog import catalog
+
+ROOT = Path(__file__).resolve().parent.parent
+PROGRAM = ROOT / "target" / "release" / "examples" / "count"
+KEPT = ROOT / "target" / "scaling.json"
+
+LIMIT = 1.3
+"""What doubling may multiply the instructions per packet by; a logarithm needs less, anything linear gives 2."""
+
+WINDOW = 1000
+"""Initial window [segments], the largest there is."""
+
+PACINGS = ("none", "linux", "quic")
+NETWORKS: dict[str, dict[str, float]] = {
+    "filled": {"rate_mbps": 1200, "flows": 2, "loss": 0.0},
+    "bdp": {"rate_mbps": 2400, "flows": 2, "loss": 0.0},
+    "flows": {"rate_mbps": 2400, "flows": 4, "loss": 0.0},
+    "lossy": {"rate_mbps": 1200, "flows": 2, "loss": 0.005},
+    "losses": {"rate_mbps": 1200, "flows": 2, "loss": 0.01},
+}
+"""A BDP of 4,000 packets at 40 ms; with twice the flows each keeps its share of it."""
+
+DOUBLED = {"bdp": "filled", "flows": "filled", "losses": "lossy"}
+"""What is doubled, and of which network."""
+
+DURATION_S, NOTHING_S = 0.4, 0.001
+
+Count = Callable[[str], "Counted"]
+
+
+class Counted(NamedTuple):
+    """What one run took: instructions, and data packets sent."""
+
+    instructions: int
+    packets: int
+
+
+class Combination(NamedTuple):
+    """A sender."""
+
+    law: str
+    recovery: str
+    pacing: str
+
+
+def combinations(only: list[str]) -> list[Combination]:
+    """Every sender that has all of these words."""
+    laws = [card["name"] for card in catalog("laws")]
+    recoveries = [card["name"] for card in catalog("recoveries")]
+    return [c for c in map(Combination._make, product(laws, recoveries, PACINGS)) if set(only) <= set(c)]
+
+
+def scenario(sender: Combination, point: dict[str, float], duration_s: float) -> str:
+    """A scenario file of one sender on one network."""
+    loss = f"loss = {{ random = {point['loss']:g} }}" if point["loss"] else ""
+    pacing = "" if sender.pacing == "none" else f', pacing = "{sender.pacing}"'
+    return f"""
+duration = "{duration_s:g} s"
+warmup = "0 s"
+[[links]]
+name = "link"
+rate = "{point["rate_mbps"]:g} Mbit/s"
+delay = "10 ms"
+buffer = "1 bdp"
+{loss}
+[[flows]]
+name = "flows"
+count = {point["flows"]:g}
+path = ["link"]
+rtt = {{ from = "36 ms", to = "44 ms" }}
+access = {{ rate = "{2 * point["rate_mbps"]:g} Mbit/s" }}
+packet = "1500 B"
+control = {{ law = "{sender.law}" }}
+recovery = "{sender.recovery}"
+tcp = {{ initial_window = {WINDOW}, min_rto = "200 ms"{pacing} }}
+"""
+
+
+def by_callgrind(text: str) -> Counted:
+    """Run a scenario under callgrind."""
+    words = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", str(PROGRAM)]
+    done = subprocess.run(words, input=text, capture_output=True, text=True, check=False)
+    collected = re.search(r"Collected : (\d+)", done.stderr)
+    if done.returncode != 0 or collected is None:
+        # What the scenario is refused for stands on the program's own line.
+        said = [line for line in done.stderr.splitlines() if line and not line.startswith("==")]
+        raise ValueError(said[-1] if said else f"exit code {done.returncode}")
+    return Counted(int(collected[1]), int(done.stdout.split()[0]))
+
+
+def ratios(sender: Combination, count: Count) -> dict[str, float]:
+    """What each doubling multiplies the instructions per packet by, and these themselves."""
+    costs = {}
+    for name, point in NETWORKS.items():
+        long, nothing = (count(scenario(sender, point, duration_s)) for duration_s in (DURATION_S, NOTHING_S))
+        costs[name] = (long.instructions - nothing.instructions) / max(1, long.packets - nothing.packets)
+    return {"per_packet": costs["filled"], **{name: costs[name] / costs[base] for name, base in DOUBLED.items()}}
+
+
+class Kept:
+    """What was counted, in a file: of one program only."""
+
+    def __init__(self, path: Path, program: bytes) -> None:
+        self.path, self.of = path, hashlib.blake2b(program, digest_size=16).hexdigest()
+        found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        self.rows: dict[str, dict[str, float] | str] = found.get("rows", {}) if found.get("of") == self.of else {}
+
+    def add(self, sender: Combination, row: dict[str, float] | str) -> None:
+        """Keep a row; the file is whole at any time."""
+        self.rows[" ".join(sender)] = row
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        new = self.path.with_suffix(".new")
+        new.write_text(json.dumps({"of": self.of, "rows": self.rows}, indent=1), encoding="utf-8")
+        new.replace(self.path)
+
+
+def measure(senders: list[Combination], count: Count, kept: Kept, workers: int = 1) -> None:
+    """Count for all senders that were not counted yet; what cannot be asked is kept with its reason."""
+
+    def one(sender: Combination) -> tuple[Combination, dict[str, float] | str]:
+        try:
+            return sender, ratios(sender, count)
+        except ValueError as error:
+            return sender, str(error)
+
+    left = [sender for sender in senders if " ".join(sender) not in kept.rows]
+    with ThreadPoolExecutor(workers) as pool:
+        for done, (sender, row) in enumerate(pool.map(one, left), 1):
+            kept.add(sender, row)
+            sys.stderr.write(f"\r{done} of {len(left)}: {' '.join(sender):40}")
+    if left:
+        sys.stderr.write("\n")
+
+
+def worst(kept: Kept, senders: list[Combination]) -> list[tuple[float, str, str, float]]:
+    """(ratio, what was doubled, sender, instructions per packet), the largest first."""
+    rows = [(" ".join(sender), kept.rows.get(" ".join(sender))) for sender in senders]
+    found = [
+        (row[name], name, sender, row["per_packet"])
+        for sender, row in rows
+        if isinstance(row, dict)
+        for name in DOUBLED
+    ]
+    return sorted(found, reverse=True)
+
+
+def say(line: str) -> None:
+    """Put a line on stdout."""
+    sys.stdout.write(f"{line}\n")
+
+
+def report(kept: Kept, senders: list[Combination]) -> int:
+    """Print the worst; 1 if any is above the limit."""
+    found = worst(kept, senders)
+    above = [row for row in found if row[0] >= LIMIT]
+    say(f"{len(above)} of {len(found)} doublings multiply the instructions per packet by {LIMIT:g} or more; the worst:")
+    for ratio, name, sender, cost in found[: max(10, min(len(above), 40))]:
+        say(f"{ratio:6.2f}  {name:8} {sender:32} {cost:8.0f} instructions a packet")
+    refused = [row for sender in senders if isinstance(row := kept.rows.get(" ".join(sender)), str)]
+    for reason in sorted(set(refused)):
+        say(f"not asked ({refused.count(reason)} senders): {reason}")
+    return 1 if above or not found else 0
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Count, and print the worst."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--only", action="append", default=[], metavar="WORD", help="a law, recovery or pacing")
+    parser.add_argument("--workers", type=int, default=1, metavar="N", help="runs at the same time")
+    asked = parser.parse_args(arguments)
+    if shutil.which("valgrind") is None:
+        sys.stderr.write("make scaling counts instructions with valgrind, which is not on the path; install it" + "\n")
+        return 2
+    if not (senders := combinations(asked.only)):
+        sys.stderr.write(f"--only {' '.join(asked.only)}: no law, recovery and pacing have these names" + "\n")
+        return 2
+    if not PROGRAM.exists():
+        sys.stderr.write("make scaling builds what is counted: cargo build --release -p elephan --example count" + "\n")
+        return 2
+    kept = Kept(KEPT, PROGRAM.read_bytes())
+    measure(senders, by_callgrind, kept, asked.workers)
+    return report(kept, senders)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
