@@ -267,7 +267,8 @@ impl Receiver {
     fn merge(&mut self, now: Time, seq: u64, flags: Flags) -> bool {
         let Some(merging) = self.merging.as_deref_mut() else { return false };
         let (start, end) = merging.run;
-        let is_last = seq + 1 == self.end;
+        // The first time: an application may have written more by the time that it comes again.
+        let is_last = seq + 1 == self.end && seq >= self.next;
         if start < end && end == seq && merging.flags == flags {
             merging.run.1 += 1;
             let full = seq + 1 - start >= u64::from(merging.coalescing.segments);

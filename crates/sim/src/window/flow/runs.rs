@@ -136,7 +136,7 @@ impl<O: Observer> TcpFlow<O> {
             let (next, pending) = (PacketNumber::of(receiver.next()), receiver.pending());
             let expected = tag(self.access.id, next, self.data_flags);
             let ready = front.first().is_some_and(|rec| rec.time < limit && rec.tag == expected);
-            if !ready || sender.una() + u64::from(pending) != receiver.next() {
+            if !ready || receiver.delays_plainly() == 0 || sender.una() + u64::from(pending) != receiver.next() {
                 return false;
             }
             let Some((way, most, deadline)) = self.way(each) else { return false };
