@@ -110,7 +110,9 @@ mod tests {
     #[test]
     fn plain_ones_that_acknowledge_as_much_are_alike() {
         let mut acks = AckQueue::new(PacketNumber(7));
-        [12, 14, 16, 17, 19].into_iter().for_each(|cum| acks.push_plain(cum));
+        for cum in [12, 14, 16, 17, 19] {
+            acks.push_plain(cum);
+        }
         assert_eq!((acks.oldest(10), acks.oldest(12)), (Some((PacketNumber(7), 2)), None), "nothing new");
         assert_eq!((acks.alike(9, 10, 2), acks.alike(2, 10, 2), acks.alike(9, 11, 2)), (3, 2, 0));
         acks.forget(3);
