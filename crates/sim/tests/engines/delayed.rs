@@ -130,3 +130,20 @@ fn timeouts_shorter_than_a_round_trip_and_a_quarter() {
         }
     }
 }
+
+#[test]
+fn short_paced_transfers() {
+    for (pacing, together) in [("quic", 2), ("quic", 3), ("linux", 2)] {
+        for recovery in ["sack", "rack"] {
+            let keys = format!("pacing = \"{pacing}\", initial_window = 13, ");
+            let text = text("reno", recovery, ("", &keys), (together, "200 ms"))
+                .replace("count = 5", "count = 60")
+                .replace("buffer = \"20 packets\"", "buffer = \"6 packets\"");
+            let access = "access = { rate = { from = \"1 Mbit/s\", to = \"50 Mbit/s\" } }";
+            equal(
+                &format!("{pacing} {together} {recovery}"),
+                &format!("{text}\n{access}\ntraffic = {{ kind = \"finite\", size = \"24 kB\" }}\n"),
+            );
+        }
+    }
+}

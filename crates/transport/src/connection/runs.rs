@@ -299,6 +299,10 @@ impl<C: CongestionControl> Connection<C> {
             }
             wire.send(now, seq, flags);
         }
+        // RACK asks for the pace before it looks whether there is anything to send.
+        if self.seq.unsent() == 0 && self.seq.outstanding() < self.window() && recovery.departures().is_some() {
+            waits = pacer.wait(now).unwrap_or(Time::NEVER);
+        }
         pacer.note_window_use(&self.seq, self.seq.outstanding(), self.control.cwnd() as u32, self.counters.sent);
         waits
     }
