@@ -19,7 +19,7 @@ name   = "core"
 rate   = "3 Gbit/s"
 buffer = "3000 packets"
 [[flows]]
-count = 200
+count = 300
 path  = ["core"]
 rtt   = { from = "50 ms", to = "150 ms" }
 """

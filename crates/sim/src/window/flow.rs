@@ -146,6 +146,11 @@ impl<O: Observer> TcpFlow<O> {
         plan.sender.start(now, &mut wire);
     }
 
+    /// Whether its law measures every delivery.
+    pub fn measures_deliveries(&self) -> bool {
+        self.plan.sender.control().needs().deliveries
+    }
+
     /// Whether a place is taken.
     pub fn is_open(&self) -> bool {
         self.open.is_some()
