@@ -18,6 +18,7 @@ use crate::places::{ClosedTransfer, OpenTransfer};
 use crate::plan::{Marks, Party, TcpPlan};
 use crate::results::FinalTally;
 use base::{Flags, Header, PacketNumber, Span, Time};
+use law::CongestionControl;
 use transport::Wire;
 
 /// See the [module](self).
