@@ -127,7 +127,7 @@ def expected_memory(network: Network, traffic: ExpectedTraffic, *, series: bool 
     size = sizes()
     senders = sum(group.flows * group.places for group in network.groups)
     any_return = any(group.return_path for group in network.groups)
-    flows = senders * size["receiver_ring"] * any_return
+    flows = float(senders * size["receiver_ring"] * any_return)
     packets = 0.0
     for group, in_flight in zip(network.groups, traffic.in_flight, strict=True):
         # Base RTTs as numbers of Python, one object where all are the same.

@@ -229,4 +229,31 @@ mod tests {
             prop_assert!(bucket.is_empty());
         }
     }
+
+    proptest! {
+        #[test]
+        fn what_several_threads_sorted_is_merged_by_time_then_flow(
+            times in prop::collection::vec((0u64..60, 0u32..9), 0..200),
+            threads in 1u32..9,
+        ) {
+            // Each flow's records are in one bucket.
+            let mut buckets: Vec<Bucket> = (0..threads).map(|_| Bucket::default()).collect();
+            let mut all = Vec::new();
+            for bucket in &mut buckets {
+                bucket.begin(Time(0), Time(60));
+            }
+            for (i, &(time, flow)) in times.iter().enumerate() {
+                let rec = Rec { time: Time(time), tag: tag(flow, base::PacketNumber(i as u32), base::Flags::NONE) };
+                buckets[(flow % threads) as usize].push(rec);
+                all.push(rec);
+            }
+            all.sort_by_key(|rec| (rec.time, rec.flow()));
+            for bucket in &mut buckets {
+                bucket.sort(false);
+            }
+            let lists = buckets.iter().map(Bucket::in_order).filter(|list| !list.is_empty()).collect();
+            let mut room = Default::default();
+            prop_assert_eq!(merge(lists, &mut room), &all[..]);
+        }
+    }
 }

@@ -18,6 +18,7 @@ use crate::places::{ClosedTransfer, OpenTransfer};
 use crate::plan::{Marks, Party, TcpPlan};
 use crate::results::FinalTally;
 use base::{Flags, Header, PacketNumber, Span, Time};
+use law::CongestionControl;
 use transport::Wire;
 
 /// See the [module](self).
@@ -144,6 +145,11 @@ impl<O: Observer> TcpFlow<O> {
         self.plan.open(transfer.segments);
         let (plan, mut wire) = self.plan_and_wire(bucket, headers, until);
         plan.sender.start(now, &mut wire);
+    }
+
+    /// Whether its law measures every delivery.
+    pub fn measures_deliveries(&self) -> bool {
+        self.plan.sender.control().needs().deliveries
     }
 
     /// Whether a place is taken.

@@ -60,6 +60,11 @@ const FEWEST_ARRIVALS: u64 = 8192;
 const FEWEST_FLOWS: usize = 64;
 const MOST_LINKS: usize = 16;
 
+/// With more arrivals than this for each flow, long runs of ACKs cost less than threads; but not of laws that measure every delivery, of
+/// whose flows so few are enough.
+const MOST_ARRIVALS_PER_FLOW: u64 = 64;
+const FEWEST_MEASURING: usize = 4;
+
 /// Arrivals per flow and window that are worth a visit, when there are many flows.
 const ARRIVALS_PER_FLOW: u64 = 4;
 
@@ -227,7 +232,12 @@ impl<O: Observer> Engine<O> {
     /// Whether threads are worth their waiting for each other in a part whose windows hold so many arrivals.
     fn may_take_threads(&self, part: &Part, arrivals: u64) -> bool {
         let flows = self.flows_of(part);
-        let fits = arrivals >= FEWEST_ARRIVALS && flows.len() >= FEWEST_FLOWS && part.order.len() <= MOST_LINKS;
+        let measures =
+            |f: &&u32| matches!(&self.flows[**f as usize], AnySender::Tcp(flow) if flow.measures_deliveries());
+        let measuring = flows.iter().filter(measures).count();
+        let many = flows.len() >= FEWEST_FLOWS && arrivals <= MOST_ARRIVALS_PER_FLOW * flows.len() as u64;
+        let costly = many || measuring >= FEWEST_MEASURING && 2 * measuring >= flows.len();
+        let fits = costly && arrivals >= FEWEST_ARRIVALS && part.order.len() <= MOST_LINKS;
         // Headers lie in lanes that links write into while flows read.
         (fits || self.chunks > 0) && self.shared.headers.is_empty()
     }
@@ -386,5 +396,34 @@ impl<O: Observer> Engine<O> {
             packets,
             hash: if options.hash { hash.value() } else { 0 },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observer::NoObserver;
+
+    /// Whether so many flows of a law on a link of 10 Gbit/s take threads.
+    fn take_threads(count: u32, law: &str, ms: u32) -> bool {
+        let text = format!(
+            "duration = \"1 s\"\n[[links]]\nname = \"l\"\nrate = \"10 Gbit/s\"\nbuffer = \"5000 packets\"\n[[flows]]\ncount = {count}\n\
+             path = [\"l\"]\nrtt = \"{ms} ms\"\npacket = \"1500 B\"\ncontrol = {{ law = \"{law}\" }}\nrecovery = \"sack\"\n"
+        );
+        let scenario = scenario::read(&text).unwrap_or_else(|e| panic!("{e}"));
+        let network = crate::build::network(&scenario, 0, 0).expect("small");
+        let parts = horizon::parts(&network);
+        let engine = Engine::<NoObserver>::build(network, Options::default());
+        let gap = engine.gap(&parts[0].order, &engine.flows_of(&parts[0]));
+        engine.may_take_threads(&parts[0], parts[0].window.0 / gap)
+    }
+
+    #[test]
+    fn threads_are_for_many_arrivals_of_many_or_costly_flows() {
+        // A round trip of 20 ms is 16,667 packets.
+        assert!(take_threads(500, "cubic", 20) && take_threads(4, "bbr", 20));
+        assert!(!take_threads(10, "highspeed", 20) && !take_threads(3, "bbr", 20));
+        // Too short a round trip; headers for routers.
+        assert!(!take_threads(500, "cubic", 5) && !take_threads(500, "xcp", 20));
     }
 }

@@ -62,7 +62,7 @@ const LARGE: &str = r#"
     rate = "3 Gbit/s"
     buffer = "3000 packets"
     [[flows]]
-    count = 200
+    count = 300
     path = ["bottleneck"]
     rtt = { from = "50 ms", to = "150 ms" }
     start = { from = "0 s", to = "1 s" }
