@@ -113,9 +113,14 @@ impl Ranges {
                 let runs = runs.get(self.head as usize..).unwrap_or_default();
                 runs.get(first_above(runs, seq)).copied()
             }
-            Runs::Many(_) => self.get(self.position(seq)),
+            Runs::Many(_) => self.find_in_pieces(seq),
         }?;
         (run.0 <= seq).then_some(run)
+    }
+
+    #[inline(never)]
+    fn find_in_pieces(&self, seq: u64) -> Option<Run> {
+        self.get(self.position(seq))
     }
 
     #[inline]
