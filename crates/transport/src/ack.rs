@@ -38,7 +38,8 @@ impl Ack {
     }
 
     /// Adds a block, if there is room and it is not there yet.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "for every segment out of order")]
     pub fn report(&mut self, run: (u64, u64)) {
         if !self.blocks().contains(&run)
             && let Some(slot) = self.blocks.get_mut(self.count as usize)

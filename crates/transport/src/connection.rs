@@ -4,6 +4,7 @@
 //! Source: RFC 5681, RFC 6298 (timer), RFC 3042 (limited transmit), RFC 3168 (ECN).
 
 mod application;
+mod pace;
 mod runs;
 
 use crate::bursts::Ask;
@@ -17,7 +18,7 @@ use crate::timers::{Due, Timers};
 use crate::validation::Validation;
 use crate::{Ack, Counters, DUP_THRESH, Options, Phase, Rtt, Wire};
 use base::{Span, Time};
-use law::{AckSample, CongestionControl, CongestionEvent, Signal};
+use law::{AckSample, CongestionControl, CongestionEvent, Delivery, Signal};
 
 /// What an acknowledgement says, before any recovery has made something of it.
 #[derive(Clone, Copy, Debug)]
@@ -314,13 +315,19 @@ impl<C: CongestionControl> Connection<C> {
         let Some(deliveries) = self.optional.as_deref_mut().and_then(OptionalState::deliveries) else { return };
         let in_flight = (info.in_flight_before, recovery.in_flight(&self.seq));
         let recovering = self.phase != Phase::Open;
-        if let Some(mut delivery) = deliveries.sample(info.now, self.rtt.min(), in_flight, recovering) {
-            if let Some(rtt) = delivery.rtt {
-                self.rtt.observe(rtt);
-                delivery.min_rtt = self.rtt.min();
-            }
-            self.control.on_delivery(&delivery);
+        if let Some(delivery) = deliveries.sample(info.now, self.rtt.min(), in_flight, recovering) {
+            self.hear_delivery(delivery);
         }
+    }
+
+    /// Reports one to the control, with the round-trip time that it gave.
+    #[inline]
+    fn hear_delivery(&mut self, mut delivery: Delivery) {
+        if let Some(rtt) = delivery.rtt {
+            self.rtt.observe(rtt);
+            delivery.min_rtt = self.rtt.min();
+        }
+        self.control.on_delivery(&delivery);
     }
 
     /// A timer may have expired.
@@ -381,10 +388,13 @@ impl<C: CongestionControl> Connection<C> {
     /// Where deliveries are counted: whether it is the application that holds the sender back.
     #[inline]
     fn note_idle_application(&mut self, recovery: &impl RecoveryRules) {
+        if self.seq.unsent() > 0 {
+            return;
+        }
         let window = self.window();
         let Some(deliveries) = self.optional.as_deref_mut().and_then(OptionalState::deliveries) else { return };
         let in_flight = recovery.in_flight(&self.seq);
-        if self.seq.unsent() == 0 && !recovery.has_lost() && in_flight < window {
+        if !recovery.has_lost() && in_flight < window {
             deliveries.limited_by_application(in_flight);
         }
     }
@@ -535,11 +545,7 @@ impl<C: CongestionControl> Connection<C> {
         if let Some(departures) = recovery.departures() {
             departures.sent(seq, now);
         }
-        if self.phase == Phase::Recovery
-            && let Some(prr) = recovery.prr()
-        {
-            prr.on_transmit();
-        }
+        recovery.count_sent(self.phase);
         if let Some(optional) = self.optional.as_deref_mut() {
             let in_flight = recovery.in_flight(&self.seq);
             let sender = (&self.control, self.rtt.srtt(), &self.seq);

@@ -69,20 +69,21 @@ impl Deliveries {
 
     /// Segments [start, end) arrived, as the ACK at `now` reports.
     pub fn delivered(&mut self, start: u64, end: u64, now: Time) {
-        for seq in start.max(self.first)..end {
+        let from = start.max(self.first);
+        for seq in from..end {
             let Some(segment) = self.list.get_mut((seq - self.first) as usize) else { return };
-            let taken = *segment;
-            if taken.delivered_at == Time::NEVER {
+            let at = segment.delivered_at;
+            if at == Time::NEVER {
                 continue;
             }
             segment.delivered_at = Time::NEVER;
             self.delivered += 1;
             self.newly_delivered += 1;
             self.delivered_at = now;
-            let newer = |best: &Snapshot| (taken.sent, taken.seq) > (best.sent, best.seq);
+            let newer = |best: &Snapshot| (segment.sent, segment.seq) > (best.sent, best.seq);
             if self.best.as_ref().is_none_or(newer) {
-                self.best = Some(taken);
-                self.first_sent = taken.sent;
+                self.first_sent = segment.sent;
+                self.best = Some(Snapshot { delivered_at: at, ..*segment });
             }
         }
     }
@@ -123,6 +124,7 @@ impl Deliveries {
     }
 
     /// What the ACK at `now` says; nothing if it neither delivered nor lost anything.
+    #[inline]
     pub fn sample(
         &mut self,
         now: Time,

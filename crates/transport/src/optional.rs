@@ -25,6 +25,13 @@ pub struct OptionalState {
     abc_limit: f64,
 }
 
+/// What a run of ACKs of a paced sender needs.
+pub struct PacedParts<'a> {
+    pub departures: Option<&'a mut Departures>,
+    pub deliveries: Option<&'a mut Deliveries>,
+    pub pacer: &'a mut Pacer,
+}
+
 impl OptionalState {
     /// What the control and the options need, if anything; `names_rate` if the control has a rate of its own, `departures` if the
     /// recovery keeps them itself.
@@ -102,14 +109,11 @@ impl OptionalState {
         self.every_rtt
     }
 
-    /// Whether ACKs may be taken in runs between which segments leave at their pace, as far as anything here is concerned.
+    /// Whether segments that wait for the pace, and new ones, are all that its timer has to do with.
     #[inline]
     #[must_use]
-    pub fn allows_paced_runs(&self) -> bool {
-        !self.headers
-            && self.deliveries.is_none()
-            && self.validation.is_none()
-            && self.pacer.as_ref().is_some_and(|pacer| !pacer.makes_bursts())
+    pub fn allows_pace(&self) -> bool {
+        !self.headers && self.validation.is_none() && self.pacer.as_ref().is_some_and(|pacer| !pacer.makes_bursts())
     }
 
     /// Segments by which one ACK grows the window in slow start at most, and whether segments are spaced.
@@ -157,8 +161,9 @@ impl OptionalState {
 
     /// What a run of ACKs of a paced sender needs.
     #[inline]
-    pub fn departures_and_pacer(&mut self) -> (Option<&mut Departures>, Option<&mut Pacer>) {
-        (self.departures.as_mut(), self.pacer.as_mut())
+    pub fn paced_parts(&mut self) -> Option<PacedParts<'_>> {
+        let (departures, deliveries) = (self.departures.as_mut(), self.deliveries.as_mut());
+        Some(PacedParts { departures, deliveries, pacer: self.pacer.as_mut()? })
     }
 
     /// Whether the window of a sender that `waits` for its pace, or does not, counts as full although it is not.
@@ -207,7 +212,8 @@ impl OptionalState {
             deliveries.sent(seq, now, in_flight.saturating_sub(1));
         }
         if let Some(pacer) = &mut self.pacer {
-            pacer.on_transmit(now, pacer.interval(control, numbers), || control.burst());
+            let interval = pacer.interval(control, numbers);
+            pacer.on_transmit(now, interval, || control.burst());
         }
         self.headers.then(|| control.header(srtt))
     }

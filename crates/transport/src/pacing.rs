@@ -43,6 +43,8 @@ pub struct Pacer {
     spacing: Spacing,
     /// Whether the law names a rate: others are not asked for one with every segment.
     names_rate: bool,
+    /// The rate that the law named last, and the time of a segment at it: it changes only with ACKs.
+    named: (f64, Span),
     /// Smoothed round-trip time of every ACK; zero before the first sample.
     srtt: Span,
     free_at: Time,
@@ -90,6 +92,7 @@ impl Pacer {
         Some(Self {
             spacing,
             names_rate,
+            named: (f64::INFINITY, Span::ZERO),
             srtt: Span::ZERO,
             free_at: zero,
             due: zero,
@@ -122,11 +125,14 @@ impl Pacer {
 
     /// The time of one segment at the pace of a sender with this window: `None` while it has none.
     #[inline]
-    pub fn interval(&self, control: &impl CongestionControl, seq: &SequenceSpace) -> Option<Span> {
+    pub fn interval(&mut self, control: &impl CongestionControl, seq: &SequenceSpace) -> Option<Span> {
         if self.names_rate
             && let Some(rate) = control.pacing_rate()
         {
-            return Some(Span::from_secs(1.0 / rate));
+            if rate != self.named.0 {
+                self.named = (rate, Span::from_secs(1.0 / rate));
+            }
+            return Some(self.named.1);
         }
         if self.srtt == Span::ZERO {
             return None;

@@ -125,6 +125,11 @@ impl RecoveryRules for RackRecovery {
     }
 
     #[inline]
+    fn room_for_new<C: CongestionControl>(&mut self, connection: &Connection<C>) -> u32 {
+        selective::room_for_new(self, connection)
+    }
+
+    #[inline]
     fn departures(&mut self) -> Option<&mut Departures> {
         Some(self.rack.departures())
     }

@@ -95,27 +95,32 @@ impl Ranges {
     #[inline]
     #[must_use]
     pub fn from_top(&self, n: u64) -> Option<u64> {
-        let mut left = n;
-        match self.top() {
-            Some((start, end)) if end - start >= left => return Some(end - left),
-            None => return None,
-            Some(_) => {}
+        if u64::from(self.count) < n {
+            return None;
         }
-        for (start, end) in self.runs().rev() {
-            if end - start >= left {
-                return Some(end - left);
-            }
-            left -= end - start;
+        match &self.runs {
+            Runs::Few(runs) => from_end(runs.iter().rev(), n),
+            Runs::Many(pieces) => from_end(pieces.iter().rev().flat_map(|runs| runs.iter().rev()), n),
         }
-        None
     }
 
     /// The run that holds `seq`.
     #[inline]
     #[must_use]
     pub fn find(&self, seq: u64) -> Option<Run> {
-        let run = self.get(self.position(seq))?;
+        let run = match &self.runs {
+            Runs::Few(runs) => {
+                let runs = runs.get(self.head as usize..).unwrap_or_default();
+                runs.get(first_above(runs, seq)).copied()
+            }
+            Runs::Many(_) => self.find_in_pieces(seq),
+        }?;
         (run.0 <= seq).then_some(run)
+    }
+
+    #[inline(never)]
+    fn find_in_pieces(&self, seq: u64) -> Option<Run> {
+        self.get(self.position(seq))
     }
 
     #[inline]
@@ -132,7 +137,6 @@ impl Ranges {
     }
 
     /// Place of the first run that ends above `seq`.
-    #[inline]
     fn position(&self, seq: u64) -> Place {
         match &self.runs {
             Runs::Few(runs) => {
@@ -140,11 +144,12 @@ impl Ranges {
                 Place { piece: 0, at: head + first_above(runs.get(head..).unwrap_or_default(), seq) }
             }
             Runs::Many(pieces) => {
-                let above = |piece: &Vec<Run>| piece.last().is_some_and(|run| run.1 <= seq);
-                let piece = match (pieces.front(), pieces.iter().rev().nth(1)) {
-                    (Some(lowest), _) if !above(lowest) => 0,
-                    (_, Some(next)) if above(next) => pieces.len() - 1,
-                    _ => pieces.partition_point(above),
+                let is_below = |piece: &Vec<Run>| piece.last().is_some_and(|run| run.1 <= seq);
+                // Again the top or the lowest, mostly.
+                let piece = match (pieces.front(), pieces.get(pieces.len() - 2)) {
+                    (Some(lowest), _) if !is_below(lowest) => 0,
+                    (_, Some(next)) if is_below(next) => pieces.len() - 1,
+                    _ => pieces.partition_point(is_below),
                 };
                 let head = if piece == 0 { self.head as usize } else { 0 };
                 let runs = pieces.get(piece).and_then(|runs| runs.get(head..)).unwrap_or_default();
@@ -158,11 +163,8 @@ impl Ranges {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a few comparisons for every segment out of order")]
     pub fn insert(&mut self, start: u64, end: u64, mut on_new: impl FnMut(u64, u64)) -> Run {
-        let runs = match &mut self.runs {
-            Runs::Few(runs) => Some(runs),
-            Runs::Many(pieces) => pieces.back_mut(),
-        };
-        match runs.and_then(|runs| runs.last_mut()) {
+        let Runs::Few(runs) = &mut self.runs else { return self.insert_in_pieces(start, end, on_new) };
+        match runs.last_mut() {
             Some(top) if start > top.1 => {}
             // It touches the top run and does not begin below it: nothing else changes.
             Some(top) if start >= top.0 => {
@@ -178,21 +180,46 @@ impl Ranges {
         }
         self.count += (end - start) as u32;
         on_new(start, end);
-        self.push((start, end));
+        if runs.len() < PIECE {
+            runs.push((start, end));
+        } else {
+            self.begin_piece((start, end));
+        }
         (start, end)
     }
 
-    /// Adds a run above all others.
-    #[inline]
-    fn push(&mut self, run: Run) {
-        match &mut self.runs {
-            Runs::Few(runs) if runs.len() < PIECE => runs.push(run),
-            Runs::Few(_) => self.begin_piece(run),
-            Runs::Many(pieces) => match pieces.back_mut() {
-                Some(piece) if piece.len() < PIECE => piece.push(run),
-                _ => self.begin_piece(run),
-            },
+    /// The same, of runs in pieces.
+    #[inline(never)]
+    fn insert_in_pieces(&mut self, start: u64, end: u64, mut on_new: impl FnMut(u64, u64)) -> Run {
+        let last = match &mut self.runs {
+            Runs::Few(runs) => Some(runs),
+            Runs::Many(pieces) => pieces.back_mut(),
+        };
+        if let Some(runs) = last
+            && let Some(top) = runs.last_mut()
+        {
+            if start < top.0 {
+                return self.insert_below(start, end, on_new);
+            }
+            if start <= top.1 {
+                if end > top.1 {
+                    self.count += (end - top.1) as u32;
+                    on_new(top.1, end);
+                    top.1 = end;
+                }
+                return *top;
+            }
+            if runs.len() < PIECE {
+                self.count += (end - start) as u32;
+                on_new(start, end);
+                runs.push((start, end));
+                return (start, end);
+            }
         }
+        self.count += (end - start) as u32;
+        on_new(start, end);
+        self.begin_piece((start, end));
+        (start, end)
     }
 
     /// Adds a run above all others, and is the first of a piece.
@@ -368,6 +395,19 @@ impl Ranges {
         self.count -= removed;
         removed
     }
+}
+
+/// The number above which `runs`, highest first, hold `n` - 1.
+#[inline]
+fn from_end<'a>(runs: impl Iterator<Item = &'a Run>, n: u64) -> Option<u64> {
+    let mut left = n;
+    for (start, end) in runs {
+        if end - start >= left {
+            return Some(end - left);
+        }
+        left -= end - start;
+    }
+    None
 }
 
 /// Index of the first run that ends above `seq`.

@@ -9,7 +9,7 @@ use crate::rack_recovery::RackRecovery;
 use crate::sack::SackRecovery;
 use crate::sequence::SequenceSpace;
 use crate::timers::Due;
-use crate::{Ack, Options, Recovery, Wire};
+use crate::{Ack, Options, Phase, Recovery, Wire};
 use base::{Span, Time};
 use law::{CongestionControl, Needs};
 
@@ -129,6 +129,22 @@ pub trait RecoveryRules {
     #[inline]
     fn prr(&mut self) -> Option<&mut Prr> {
         None
+    }
+
+    /// A segment leaves in `phase`: what is sent in a recovery is counted where that rules it.
+    #[inline]
+    fn count_sent(&mut self, phase: Phase) {
+        if phase == Phase::Recovery
+            && let Some(prr) = self.prr()
+        {
+            prr.on_transmit();
+        }
+    }
+
+    /// How many new segments [`Self::fill`] would send now as far as the pace lets it; 0 if it would do anything else.
+    #[inline]
+    fn room_for_new<C: CongestionControl>(&mut self, _: &Connection<C>) -> u32 {
+        0
     }
 
     /// When segments left, if the recovery keeps that itself.

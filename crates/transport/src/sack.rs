@@ -102,6 +102,15 @@ impl RecoveryRules for SackRecovery {
         self.proportional.then_some(&mut self.prr)
     }
 
+    #[inline]
+    fn room_for_new<C: CongestionControl>(&mut self, connection: &Connection<C>) -> u32 {
+        if connection.phase() == Phase::Open {
+            connection.room_in_window(connection.limited_transmit(self.dupacks))
+        } else {
+            selective::room_for_new(self, connection)
+        }
+    }
+
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "one caller, for every ACK of most senders")]
     fn on_report<C: CongestionControl>(&mut self, connection: &mut Connection<C>, info: &mut AckInfo, ack: &Ack) {

@@ -96,6 +96,7 @@ impl Scoreboard {
         }
     }
 
+    #[inline]
     fn raise_edge(&mut self) {
         if let Some(edge) = self.runs.from_top(u64::from(DUP_THRESH))
             && edge > self.edge

@@ -72,6 +72,16 @@ fn count_delivered<C: CongestionControl>(
     }
 }
 
+/// New segments that may leave now, if nothing that was lost has to leave before them.
+#[inline]
+pub fn room_for_new<C: CongestionControl>(recovery: &mut impl RecoveryRules, connection: &Connection<C>) -> u32 {
+    if recovery.has_lost() {
+        return 0;
+    }
+    let room = room(recovery, connection);
+    if connection.has_new_beyond(room) { room } else { 0 }
+}
+
 /// Segments that may leave now while losses are repaired.
 #[inline]
 pub fn room<C: CongestionControl>(recovery: &mut impl RecoveryRules, connection: &Connection<C>) -> u32 {

@@ -166,6 +166,12 @@ impl<C: CongestionControl> Sender<C> {
         each!(&mut self.recovery, recovery => self.connection.take_paced(recovery, acks, wire));
     }
 
+    /// Segments that wait for their pace leave at their times, all before `limit`: as so many calls of [`Self::on_timer`] at
+    /// [`Self::deadline`]. Returns whether any did; others may be left for those.
+    pub fn take_pace(&mut self, limit: Time, wire: &mut impl Wire) -> bool {
+        each!(&mut self.recovery, recovery => self.connection.take_pace(recovery, limit, wire))
+    }
+
     /// When the next timer expires that is not the pace's.
     #[inline]
     #[must_use]

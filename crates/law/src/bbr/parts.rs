@@ -122,7 +122,8 @@ pub(super) struct CwndUse {
 impl CwndUse {
     /// Just before an ACK, `in_flight` segments were in the network; it is then that they are most.
     pub fn update(&mut self, in_flight: f64, cwnd: f64) {
-        self.present |= in_flight >= cwnd.floor();
+        // In whole segments: at least as many as the window, rounded down.
+        self.present |= cwnd < in_flight + 1.0;
     }
 
     pub fn advance(&mut self) {

@@ -232,8 +232,12 @@ impl<O: Observer> TcpFlow<O> {
                     }
                 }
                 Next::Timer => {
+                    let limit = self.before_timer(ring).min(horizon).min(self.next_mark);
                     let timeouts = self.plan.sender.counters().timeouts;
                     let (plan, mut wire) = self.plan_and_wire(bucket, headers, until);
+                    if plan.sender.take_pace(limit, &mut wire) {
+                        continue;
+                    }
                     plan.sender.on_timer(now, &mut wire);
                     if let Some(trace) = trace
                         && plan.sender.counters().timeouts > timeouts
@@ -289,6 +293,19 @@ impl<O: Observer> TcpFlow<O> {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "in the loop over all that happens at a sender")]
     fn next(&self, ring: &Ring) -> (Time, Next) {
+        self.next_of(ring, self.plan.sender.deadline())
+    }
+
+    /// When something happens that is no timer of the sender.
+    #[inline(never)]
+    fn before_timer(&self, ring: &Ring) -> Time {
+        self.next_of(ring, Time::NEVER).0
+    }
+
+    /// As [`Self::next`], were the timer of the sender to expire at `timer`.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "as `next`")]
+    fn next_of(&self, ring: &Ring, timer: Time) -> (Time, Next) {
         let mut next = (ring.peek().map_or(Time::NEVER, |rec| rec.time), Next::Record);
         let mut or = |at: Time, what: Next| {
             if at < next.0 {
@@ -298,7 +315,7 @@ impl<O: Observer> TcpFlow<O> {
         if self.folded {
             or(self.plan.receiver.deadline().saturating_add(self.return_delay), Next::DelayedAck);
         }
-        or(self.plan.sender.deadline(), Next::Timer);
+        or(timer, Next::Timer);
         or(self.start, Next::Start);
         or(self.stop, Next::Stop);
         next

@@ -105,3 +105,22 @@ fn pacing_of_a_law_with_a_rate_of_its_own_keeps_the_rate() {
         assert!((run("\"none\"") - run("{ slow_start = 0.1, avoidance = 0.1 }")).abs() < 0.02, "{law}");
     }
 }
+
+#[test]
+fn laws_that_count_deliveries_pace_between_acks_as_with_a_timer_each() {
+    for law in ["bbr", "bbr1", "packet-pair"] {
+        for recovery in ["sack", "prr", "rack"] {
+            for more in [
+                "tcp = { receive_window = 30 }",
+                "tcp = { ecn = \"on\", initial_window = 10, min_rto = \"200 ms\" }",
+                "tcp = { send_jitter = \"300 us\" }\naccess = { rate = \"11 Mbit/s\", buffer = \"3 packets\" }",
+                "traffic = { kind = \"finite\", size = \"400 kB\" }",
+            ] {
+                let more = format!("control = {{ law = \"{law}\" }}\nrecovery = \"{recovery}\"\n{more}");
+                for (buffer, link) in [("20 packets", "loss = { random = 1e-3 }"), ("200 packets", "")] {
+                    equal(&more, &dumbbell(3, buffer, link, &more).replace("\"8 s\"", "\"4 s\""));
+                }
+            }
+        }
+    }
+}

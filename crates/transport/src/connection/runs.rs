@@ -6,8 +6,7 @@
 
 use super::Connection;
 use crate::departures::Departures;
-use crate::optional::OptionalState;
-use crate::pacing::Pacer;
+use crate::optional::{OptionalState, PacedParts};
 use crate::recovery::{LossRecovery, RecoveryRules};
 use crate::sequence::MAX_OUTSTANDING;
 use crate::{Phase, Wire};
@@ -201,7 +200,11 @@ impl<C: CongestionControl> Connection<C> {
             && self.ecn.is_quiet()
             && !self.seq.is_going_back()
             && recovery.is_quiet()
-            && self.optional.as_deref().is_some_and(OptionalState::allows_paced_runs)
+            && self.optional.as_deref().is_some_and(|optional| {
+                // Whoever counts deliveries wants to know when the application has no more to send.
+                optional.allows_pace()
+                    && (!optional.counts_deliveries() || self.seq.unsent() > u64::from(MAX_OUTSTANDING))
+            })
             && self.seq.is_pristine();
         // Something stays outstanding, so that the timer is never started anew by a segment.
         if !plain || outstanding < 2 {
@@ -221,24 +224,25 @@ impl<C: CongestionControl> Connection<C> {
         let Some(mut optional) = self.optional.take() else { return };
         let (every_rtt, (abc_limit, paced)) = (optional.every_rtt(), optional.growth());
         let (mut last, mut latest) = (Time::ZERO, None);
-        if let (mut own, Some(pacer)) = optional.departures_and_pacer() {
+        if let Some(mut parts) = optional.paced_parts() {
             let mut waits = self.timers.pacing();
             for (now, acked) in acks {
                 // What waits for the pace leaves before the ACK, unless both come at the same instant.
                 while waits < now {
                     let at = waits;
-                    waits = self.fill_paced(recovery, (own.as_deref_mut(), &mut *pacer), (at, Time::NEVER), wire);
+                    waits = self.fill_paced(recovery, &mut parts, (at, Time::NEVER), wire);
                 }
                 let (before, una) = (self.seq.outstanding(), self.seq.una());
-                let limited =
-                    before >= self.control.cwnd() as u32 || pacer.counts_as_full(&self.control, waits != Time::NEVER);
+                let limited = before >= self.control.cwnd() as u32
+                    || parts.pacer.counts_as_full(&self.control, waits != Time::NEVER);
                 let timed = self.sample(now, una + u64::from(acked));
                 let mut rtt = timed;
-                if let Some(left) = recovery.departures().or(own.as_deref_mut()).and_then(|list| list.pop(acked)) {
+                let departures = recovery.departures().or(parts.departures.as_deref_mut());
+                if let Some(left) = departures.and_then(|list| list.pop(acked)) {
                     let taken = now - left.time();
                     self.rtt.observe(taken);
                     latest = Some((left.time(), taken));
-                    pacer.on_rtt(taken);
+                    parts.pacer.on_rtt(taken);
                     if every_rtt {
                         rtt = Some(taken);
                     }
@@ -258,7 +262,14 @@ impl<C: CongestionControl> Connection<C> {
                     abc_limit,
                     paced,
                 });
-                waits = self.fill_paced(recovery, (own.as_deref_mut(), &mut *pacer), (now, waits), wire);
+                if let Some(deliveries) = &mut parts.deliveries {
+                    deliveries.advance(una + u64::from(acked), now);
+                    let in_flight = (before, self.seq.outstanding());
+                    if let Some(delivery) = deliveries.sample(now, self.rtt.min(), in_flight, false) {
+                        self.hear_delivery(delivery);
+                    }
+                }
+                waits = self.fill_paced(recovery, &mut parts, (now, waits), wire);
                 wire.on_window(now, self.control.cwnd(), self.seq.una(), self.seq.nxt());
                 last = now;
             }
@@ -277,7 +288,7 @@ impl<C: CongestionControl> Connection<C> {
     fn fill_paced(
         &mut self,
         recovery: &mut impl RecoveryRules,
-        (mut own, pacer): (Option<&mut Departures>, &mut Pacer),
+        PacedParts { departures: own, deliveries, pacer }: &mut PacedParts,
         (now, mut waits): (Time, Time),
         wire: &mut impl Wire,
     ) -> Time {
@@ -292,6 +303,9 @@ impl<C: CongestionControl> Connection<C> {
             let seq = self.seq.send_new();
             self.timed.begin(now, seq);
             self.counters.sent += 1;
+            if let Some(deliveries) = deliveries {
+                deliveries.sent(seq, now, self.seq.outstanding() - 1);
+            }
             let interval = pacer.interval(&self.control, &self.seq);
             pacer.on_transmit(now, interval, || self.control.burst());
             if let Some(departures) = recovery.departures().or(own.as_deref_mut()) {
