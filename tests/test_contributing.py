@@ -61,7 +61,9 @@ def crates() -> Path:
     last = re.findall(r"(?m)^    pub struct Options \{\n(?:        .*\n)+", options.read_text(encoding="utf-8"))[0]
     replace(options, last, last + key)
     replace(
-        folder / "crates/transport/src/connection.rs", "options.receive_window.unwrap_or(MAX_OUTSTANDING)", use.rstrip()
+        folder / "crates/transport/src/connection.rs",
+        "options.receive_window.segments().unwrap_or(MAX_OUTSTANDING)",
+        use.rstrip(),
     )
     for test, more in (("transport/tests/sender.rs", transport), ("scenario/tests/scenario_files.rs", scenario)):
         path = folder / "crates" / test

@@ -61,7 +61,11 @@ TEN: Changes = {"links[core].rate": "100 Mbit/s", "links[core].buffer": "20 pack
 
 FIRES: dict[str, list[Changes]] = {
     # Share of pipe and buffer: (100 + 50) / 2 = 75 segments.
-    "receiver-limited": [{"flows[bulk].tcp": {"receive_window": 74}}],
+    "receiver-limited": [
+        {"flows[bulk].tcp": {"receive_window": 74}},
+        # 74 segments of 960 bytes in half of the buffer.
+        {"flows[bulk].tcp": {"receive_window": {"initial": "4096 B", "max": "143 kB"}}},
+    ],
     "short-warmup": [{"warmup": "2 s"}, {"flows[bulk].control": {"law": "highspeed"}, "warmup": "1 s"}],
     "short-run": [
         {"duration": "60 s"},
@@ -134,7 +138,11 @@ FIRES: dict[str, list[Changes]] = {
 """What makes each rule fire, and nothing else."""
 
 DOES_NOT_FIRE: dict[str, list[Changes]] = {
-    "receiver-limited": [{"flows[bulk].tcp": {"receive_window": 76}}],
+    "receiver-limited": [
+        {"flows[bulk].tcp": {"receive_window": 76}},
+        {"flows[bulk].tcp": {"receive_window": {"initial": "4096 B", "max": "146 kB"}}},
+        {"flows[bulk].tcp": {"receive_window": "linux"}},
+    ],
     "short-warmup": [{"warmup": "5 s"}, {"warmup": "1 s", "flows[bulk].control": {"law": "vegas"}}],
     "short-run": [
         {"flows[bulk].stop": {"after": {"exponential": "100 s"}}},

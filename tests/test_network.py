@@ -163,6 +163,10 @@ def test_who_holds_a_flow_back_is_told_from_its_share() -> None:
     # A share is 2 Mbit/s, and 20 segments.
     assert [bulk(access={"rate": rate}).is_held_by_access for rate in ("2 Mbit/s", "3 Mbit/s")] == [True, False]
     assert [bulk(tcp={"receive_window": n}).is_held_by_receiver for n in (19, 21)] == [True, False]
+    tuned = [{"initial": "4096 B", "max": f"{n} B"} for n in (2 * 960 * 20 - 1, 2 * 960 * 21)]
+    assert [bulk(tcp={"receive_window": window}).receive_window for window in tuned] == [19, 21]
+    assert [bulk(tcp={"receive_window": window}).is_held_by_receiver for window in tuned] == [True, False]
+    assert bulk().receive_window is None
     assert not bulk().is_held_by_access
     assert not bulk().is_held_by_receiver
 

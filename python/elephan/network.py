@@ -29,6 +29,9 @@ BULK = "bulk"
 SORTS = ("transfer", "application", "session", "datagrams")
 """Sorts of traffic, those first that count where there are several."""
 
+HEADER = 40
+"""Size [bytes] of the headers of a packet where a file says nothing."""
+
 ANY_PACKET = 1000.0
 """Packet size [bytes] of a link that nothing crosses."""
 
@@ -227,9 +230,18 @@ class FlowGroup:
         return self.access_rate_bps is not None and self.access_rate_bps <= self.narrowest.share_bps
 
     @property
+    def receive_window(self) -> int | None:
+        """The largest receive window [segments], to which one that grows will grow; without a limit `None`."""
+        window = self.tcp.get("receive_window")
+        if window is None or isinstance(window, int):
+            return window
+        payload = max(self.packet_bytes - self.tcp.get("header_bytes", HEADER), 1)
+        return max(int(window["share"] * window["max_bytes"] / payload), 1)
+
+    @property
     def is_held_by_receiver(self) -> bool:
         """Whether the receive window is below what it takes to make the link drop."""
-        limit, window = self.tcp["receive_window"], self.window
+        limit, window = self.receive_window, self.window
         return limit is not None and (window is None or limit < window)
 
 

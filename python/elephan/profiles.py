@@ -12,8 +12,10 @@ PROFILES = {
         "Linux of today, as it is without further settings",
         "Linux 6.12; RFC 6928; RFC 8985",
         "Offload depends on the interface, and pacing on the queue of the host: neither is set. Beside the profile "
-        'burst = "linux", receive_offload = { segments = 44 }, pacing = "linux" and abc_limit = "none" do. The law is '
-        'the group\'s: Linux\'s default is control = { law = "cubic", variant = "linux" }.',
+        'burst = "linux", receive_offload = { segments = 44 } and pacing = "linux" do. How far the receive window '
+        "grows is up to tcp_rmem, which hosts on long fast paths have raised: the profile has no limit, and "
+        "receive_window = \"linux\" the default of 6 MiB. The law is the group's: Linux's default is "
+        'control = { law = "cubic", variant = "linux" }.',
     ),
 }
 """Title, source and what is not as in the source, of each."""

@@ -15,6 +15,8 @@ impl Flags {
     pub const ECT: Self = Self(1);
     /// Congestion experienced, set by a router on an ECT packet (RFC 3168).
     pub const CE: Self = Self(2);
+    /// The bit of the last ACK that came, on data: what a timestamp echo says, where a receiver asks for it (RFC 7323).
+    pub const ECHO: Self = Self(4);
     /// Congestion window reduced, on data (RFC 3168).
     pub const CWR: Self = Self(8);
     /// This packet is an acknowledgement.
@@ -30,6 +32,13 @@ impl Flags {
     #[must_use]
     pub const fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
+    }
+
+    /// These bits without those of `other`.
+    #[inline]
+    #[must_use]
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
     }
 
     /// These bits and those of `other`.

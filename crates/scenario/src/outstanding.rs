@@ -7,7 +7,7 @@ use crate::{Group, Scenario, ScenarioError};
 use base::{Rate, Span, Stream, Time};
 use queue::Limit;
 use traffic::{Offer, Sort};
-use transport::MAX_OUTSTANDING;
+use transport::{MAX_OUTSTANDING, ReceiveWindow, WindowLimits};
 
 /// Refuses `flows[index]` if its flows could have more on their way.
 pub(crate) fn check(place: &str, group: &Group, scenario: &Scenario) -> Result<(), ScenarioError> {
@@ -28,7 +28,11 @@ fn most(group: &Group, scenario: &Scenario) -> f64 {
         // Datagrams are not acknowledged, and transfers of sessions are of 10^9 segments at most.
         return 0.0;
     }
-    let window = group.tcp.receive_window.map_or(f64::INFINITY, f64::from);
+    let window = match group.tcp.receive_window {
+        ReceiveWindow::None => f64::INFINITY,
+        ReceiveWindow::Segments(segments) => f64::from(segments),
+        ReceiveWindow::Autotuned(tuning) => f64::from(WindowLimits::new(&tuning, group.mss()).max()),
+    };
     let chance = || Stream::new(0, 0, ("check", 0), "traffic");
     let data = match group.traffic.offer(&group.site(scenario, 0, Time::ZERO), chance) {
         Ok(Offer::Segments(Some(segments))) => segments as f64,

@@ -8,7 +8,7 @@ use crate::table::{self, Defs, KeyType, example};
 use base::keys::Range;
 use base::{Bytes, Key, Quantity, Rate, Span};
 use serde_json::{Value as Json, json};
-use transport::{Burst, Coalescing, Device, Ecn, Pacing, PacingFactors, WindowValidation};
+use transport::{Autotuning, Burst, Coalescing, Device, Ecn, Pacing, PacingFactors, ReceiveWindow, WindowValidation};
 
 impl KeyType for String {
     fn read(node: &Node, key: &Key) -> Result<Self, ScenarioError> {
@@ -249,6 +249,58 @@ impl KeyType for Pacing {
     fn schema(_key: &Key, defs: &mut Defs) -> Json {
         let factors = defs.table::<PacingFactors>("PacingFactors");
         json!({ "anyOf": [json!({ "enum": ["none", "linux", "quic"] }), factors] })
+    }
+}
+
+/// What `receive_window` may be, as messages say it.
+const RECEIVE_WINDOW: &str = "\"none\", \"linux\", a whole number of segments from 1 to 1000000000, or a table such as \
+                              { max = \"32 MiB\" }";
+
+/// A word, a number, or a table of the buffers between which it grows.
+impl KeyType for ReceiveWindow {
+    const EXAMPLE: &'static str = "linux";
+    fn read(node: &Node, key: &Key) -> Result<Self, ScenarioError> {
+        match node.value {
+            Json::Object(_) => {
+                let tuning: Autotuning = table::read(node, RECEIVE_WINDOW)?;
+                if tuning.max < tuning.initial {
+                    return Err(node.wrong(format!("max must not be less than initial, {} B", tuning.initial.0)));
+                }
+                Ok(Self::Autotuned(tuning))
+            }
+            Json::String(name) => match name.as_str() {
+                "none" => Ok(Self::None),
+                "linux" => Ok(Self::Autotuned(Autotuning::default())),
+                name if name.starts_with(|first: char| first.is_ascii_digit()) => {
+                    Err(node.wrong(format!("must be {RECEIVE_WINDOW}")))
+                }
+                name => Err(node.wrong(unknown(key.name, name, &["none", "linux"], &[]))),
+            },
+            _ => match node.value.as_u64() {
+                Some(segments @ 1..=1_000_000_000) => Ok(Self::Segments(segments as u32)),
+                _ => Err(node.wrong(format!("must be {RECEIVE_WINDOW}"))),
+            },
+        }
+    }
+    /// The table in full, so that a stored run says what Linux's was.
+    fn write(&self, names: &Names) -> Json {
+        match self {
+            Self::None => Json::Null,
+            Self::Segments(segments) => json!(segments),
+            Self::Autotuned(tuning) => table::write(tuning, names),
+        }
+    }
+    fn restore(node: &Node, key: &Key) -> Result<Self, ScenarioError> {
+        match node.value {
+            Json::Null => Ok(Self::None),
+            Json::Object(_) => table::restore(node).map(Self::Autotuned),
+            _ => Self::read(node, key),
+        }
+    }
+    fn schema(_key: &Key, defs: &mut Defs) -> Json {
+        let tuning = defs.table::<Autotuning>("Autotuning");
+        let segments = json!({ "type": "integer", "minimum": 1, "maximum": 1_000_000_000 });
+        json!({ "anyOf": [json!({ "enum": ["none", "linux"] }), segments, tuning] })
     }
 }
 

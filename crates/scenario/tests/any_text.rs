@@ -18,7 +18,10 @@ use scenario::{
 };
 use traffic::on_off::Law;
 use traffic::{PacketSize, TimeLaw, TrafficSpec};
-use transport::{Burst, Coalescing, Device, Ecn, Options, Pacing, PacingFactors, Recovery, WindowValidation};
+use transport::{
+    Autotuning, Burst, Coalescing, Device, Ecn, Options, Pacing, PacingFactors, ReceiveWindow, Recovery,
+    WindowValidation,
+};
 
 const FULL: &str = r#"title = "A test"
 duration = "20 s"
@@ -187,7 +190,9 @@ proptest! {
         // Some could have more segments on their way than can be told apart: those have a receive window, as the reader asks.
         if from_canonical(&scenario.canonical()).is_err_and(|error| error.to_string().contains("receive_window: a flow could")) {
             for group in scenario.groups.iter_mut().filter(|group| group.traffic.is_tcp()) {
-                group.tcp.receive_window = group.tcp.receive_window.or(Some(1000));
+                if group.tcp.receive_window == ReceiveWindow::None {
+                    group.tcp.receive_window = ReceiveWindow::Segments(1000);
+                }
             }
         }
         let canonical = scenario.canonical();
@@ -195,6 +200,17 @@ proptest! {
         prop_assert_eq!(again.as_ref(), Ok(&scenario));
         prop_assert_eq!(again.map(|s| s.canonical()), Ok(canonical));
     }
+}
+
+fn receive_windows() -> impl Strategy<Value = ReceiveWindow> {
+    let buffers = (4096..=1u64 << 20, 1u64 << 20..=1 << 30, 0.01..=1.0);
+    let tuned =
+        buffers.prop_map(|(initial, max, share)| Autotuning { initial: Bytes(initial), max: Bytes(max), share });
+    prop_oneof![
+        Just(ReceiveWindow::None),
+        (1..=1_000_000_000u32).prop_map(ReceiveWindow::Segments),
+        tuned.prop_map(ReceiveWindow::Autotuned),
+    ]
 }
 
 fn spans(from: Span, to: Span) -> impl Strategy<Value = Span> + Clone + 'static {
@@ -298,7 +314,7 @@ fn laws() -> impl Strategy<Value = (LawSpec, StartSpec)> {
 fn options() -> impl Strategy<Value = Options> {
     let timer = || spans(Span::nanos(1), Span::secs(3600));
     let times = (timer(), timer(), timer(), spans(Span::ZERO, Span::secs(1)));
-    let counts = (1..=1000u32, prop::option::of(2.0..1e9), prop::option::of(1..=1_000_000_000u32), 1..=64u32);
+    let counts = (1..=1000u32, prop::option::of(2.0..1e9), receive_windows(), 1..=64u32);
     let factors = (0.1..100.0, 0.1..100.0).prop_map(|(slow_start, avoidance)| PacingFactors { slow_start, avoidance });
     let pacing = prop_oneof![Just(Pacing::None), Just(Pacing::Quic), factors.prop_map(Pacing::Linux)];
     let burst = prop_oneof![

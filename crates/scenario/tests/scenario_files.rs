@@ -413,6 +413,8 @@ fn every_tcp_key_is_read() {
         "initial_window = 10",
         "initial_ssthresh = 20",
         "receive_window = 64",
+        "receive_window = \"linux\"",
+        "receive_window = { max = \"32 MiB\" }",
         "delayed_ack = 2",
         "delayed_ack_timeout = \"40 ms\"",
         "limited_transmit = false",
@@ -427,4 +429,17 @@ fn every_tcp_key_is_read() {
 #[test]
 fn the_canonical_form_of_the_first_link() {
     insta::assert_snapshot!(read(HSTCP_1G).unwrap().canonical());
+}
+
+#[test]
+fn a_receive_window_that_cannot_grow_is_refused() {
+    for (window, said) in [
+        ("\"windows\"", ": unknown receive_window \"windows\"; available: none, linux"),
+        ("{ max = \"64 KiB\" }", ": max must not be less than initial, 131072 B"),
+        ("{ max = \"1 kB\" }", ".max: must lie between 4096 B and 2.147483647 GB, not 1000 B"),
+        ("{ share = 2 }", ".share: must lie between 0.01 and 1"),
+    ] {
+        let text = HSTCP_1G.replace("min_rto = \"1 s\"", &format!("receive_window = {window}"));
+        assert_eq!(read(&text).unwrap_err().to_string(), format!("flows[0].tcp.receive_window{said}"));
+    }
 }

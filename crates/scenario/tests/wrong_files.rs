@@ -512,7 +512,7 @@ fn senders() {
 + initial_ssthresh = "20"
 ! flows[0].tcp.initial_ssthresh: must be a number of segments, or "none"
 + receive_window = "64 kB"
-! flows[0].tcp.receive_window: must be a whole number of segments from 1 to 1000000000, or "none"
+! flows[0].tcp.receive_window: must be "none", "linux", a whole number of segments from 1 to 1000000000, or a table such as { max = "32 MiB" }
 + limited_transmit = "yes"
 ! flows[0].tcp.limited_transmit: must be true or false
 + send_jitter = "2 s"

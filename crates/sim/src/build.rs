@@ -14,7 +14,7 @@ use law::CongestionControl;
 use scenario::{Group, Scenario};
 use std::sync::Arc;
 use traffic::{Offer, Sort};
-use transport::{NO_END, Receiver, Sender};
+use transport::{NO_END, ReceiveWindow, Receiver, Sender, WindowLimits};
 
 /// A flow number has 24 bits: eight bits beside it in a record are for flags.
 const MAX_FLOWS: u64 = (1 << 24) - 1;
@@ -159,7 +159,17 @@ fn new_control(group: &Group) -> FlowControl {
 }
 
 fn new_sender(group: &Group, segments: u64) -> FlowSender {
-    Sender::new(new_control(group), group.recovery, &group.tcp, segments)
+    let sender = Sender::new(new_control(group), group.recovery, &group.tcp, segments);
+    match window_limits(group) {
+        Some(limits) => sender.following_window(limits, &group.tcp),
+        None => sender,
+    }
+}
+
+/// What the receivers of `group` tune their windows within, if they do.
+fn window_limits(group: &Group) -> Option<WindowLimits> {
+    let ReceiveWindow::Autotuned(tuning) = group.tcp.receive_window else { return None };
+    Some(WindowLimits::new(&tuning, group.mss()))
 }
 
 fn tcp(group: &Group, first: u64, segments: u64) -> TcpPlan {
@@ -174,6 +184,10 @@ fn tcp(group: &Group, first: u64, segments: u64) -> TcpPlan {
     let receiver = Receiver::new(group.tcp.delayed_ack, group.tcp.delayed_ack_timeout, blocks)
         .until(data_end)
         .behind(group.tcp.receive_offload);
+    let receiver = match window_limits(group) {
+        Some(limits) => receiver.tuning(limits, !group.back.is_empty()),
+        None => receiver,
+    };
     let receiver = receiver.beginning_at(first);
     TcpPlan {
         data_end,

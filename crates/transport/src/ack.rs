@@ -13,6 +13,8 @@ pub struct Ack {
     count: u8,
     /// Congestion echo.
     pub ece: bool,
+    /// What a receiver that tunes its window says of it ([`crate::WindowLimits`]); 0 of others.
+    pub tuning: u16,
     /// What routers granted to the segments since the last ACK, in segments (XCP); 0 without headers.
     pub feedback: f32,
     blocks: [(u64, u64); MAX_BLOCKS],
@@ -23,7 +25,7 @@ impl Ack {
     #[inline]
     #[must_use]
     pub fn new(cum: u64, blocks: &[(u64, u64)], ece: bool) -> Self {
-        let mut ack = Self { cum, count: 0, ece, feedback: 0.0, blocks: [(0, 0); MAX_BLOCKS] };
+        let mut ack = Self { cum, count: 0, ece, tuning: 0, feedback: 0.0, blocks: [(0, 0); MAX_BLOCKS] };
         for (slot, block) in ack.blocks.iter_mut().zip(blocks) {
             *slot = *block;
             ack.count += 1;
@@ -59,7 +61,8 @@ impl Ack {
 
 impl PartialEq for Ack {
     fn eq(&self, other: &Self) -> bool {
-        (self.cum, self.ece, self.feedback, self.blocks()) == (other.cum, other.ece, other.feedback, other.blocks())
+        let said = |ack: &Self| (ack.cum, ack.ece, ack.tuning, ack.feedback);
+        said(self) == said(other) && self.blocks() == other.blocks()
     }
 }
 

@@ -10,13 +10,14 @@ mod runs;
 use crate::bursts::Ask;
 use crate::departures::Departure;
 use crate::ecn::EcnSender;
+use crate::habits::Habits;
 use crate::optional::OptionalState;
 use crate::recovery::RecoveryRules;
 use crate::rtt::TimedSegment;
 use crate::sequence::{MAX_OUTSTANDING, SequenceSpace};
 use crate::timers::{Due, Timers};
 use crate::validation::Validation;
-use crate::{Ack, Counters, DUP_THRESH, Options, Phase, Rtt, Wire};
+use crate::{Ack, Counters, DUP_THRESH, Options, Phase, Rtt, WindowLimits, Wire};
 use base::{Span, Time};
 use law::{AckSample, CongestionControl, CongestionEvent, Delivery, Signal};
 
@@ -57,7 +58,7 @@ pub struct Connection<C> {
     control: C,
     phase: Phase,
     ecn: EcnSender,
-    limited_transmit: bool,
+    habits: Habits,
     receive_window: u32,
     optional: Option<Box<OptionalState>>,
     counters: Counters,
@@ -67,7 +68,7 @@ impl<C: CongestionControl> Connection<C> {
     /// A connection of `data_end` segments on which nothing was sent. `departures` says whether the recovery keeps them.
     pub fn new(control: C, options: &Options, data_end: u64, departures: bool) -> Self {
         let needs = control.needs();
-        let window = options.receive_window.unwrap_or(MAX_OUTSTANDING);
+        let window = options.receive_window.segments().unwrap_or(MAX_OUTSTANDING);
         Self {
             seq: SequenceSpace::new(0, data_end),
             timers: Timers::new(),
@@ -75,12 +76,18 @@ impl<C: CongestionControl> Connection<C> {
             rtt: Rtt::new(options.min_rto, options.rto_granularity),
             phase: Phase::Open,
             ecn: EcnSender::new(options.ecn.flags(needs.marks)),
-            limited_transmit: options.limited_transmit,
+            habits: Habits::new(options),
             receive_window: window,
             optional: OptionalState::new(needs, options, control.pacing_rate().is_some(), departures),
             control,
             counters: Counters::default(),
         }
+    }
+
+    /// The receiver tunes its window within `limits`.
+    pub fn follow_window(&mut self, limits: WindowLimits, options: &Options) {
+        self.receive_window = limits.initial();
+        self.optional.get_or_insert_with(|| OptionalState::none(options)).follow_window(limits);
     }
 
     /// Nothing was sent, and the first segment is to be `first`.
@@ -180,6 +187,12 @@ impl<C: CongestionControl> Connection<C> {
         (self.control.cwnd() as u32).min(self.receive_window)
     }
 
+    /// Segments by which one ACK grows the window in slow start at most.
+    #[inline]
+    fn abc_limit(&self) -> f64 {
+        self.optional.as_deref().map_or_else(|| self.habits.abc_limit(), OptionalState::abc_limit)
+    }
+
     /// Whether another new segment may be sent as far as receiver and application are concerned.
     #[inline]
     pub fn has_new(&self) -> bool {
@@ -218,7 +231,7 @@ impl<C: CongestionControl> Connection<C> {
         };
         self.sample_departure(recovery, &mut info, ack);
         if let Some(optional) = self.optional.as_deref_mut() {
-            optional.on_ack(ack, &info, &mut self.control);
+            optional.on_ack(ack, &info, &mut self.control, (&mut self.receive_window, &mut self.ecn));
         }
         recovery.on_report(self, &mut info, ack);
         if info.acked > 0 {
@@ -481,7 +494,7 @@ impl<C: CongestionControl> Connection<C> {
     /// left the network; cwnd counts those still outstanding.
     #[inline]
     pub fn limited_transmit(&self, dupacks: u32) -> u32 {
-        if self.limited_transmit { dupacks.min(DUP_THRESH - 1) } else { 0 }
+        if self.habits.limited_transmit() { dupacks.min(DUP_THRESH - 1) } else { 0 }
     }
 
     /// Whether a segment may leave now, of `room` that the window lets leave: if it must wait for its pace, the timer is set.
@@ -562,7 +575,7 @@ impl<C: CongestionControl> Connection<C> {
         if acked == 0 {
             return;
         }
-        let (abc_limit, paced) = self.optional.as_deref().map_or((2.0, false), OptionalState::growth);
+        let (abc_limit, paced) = (self.abc_limit(), self.optional.as_deref().is_some_and(OptionalState::spaces));
         self.control.on_ack(&AckSample {
             now: info.now,
             acked: f64::from(acked),

@@ -29,6 +29,8 @@ pub struct Cumulative {
     dupacks: u32,
     /// Segments added to the window during recovery: those that duplicate ACKs say have left the network.
     inflation: u32,
+    /// Whether a fast retransmit waits for its pace.
+    waits: bool,
     /// The deadline that the first partial ACK of this recovery set and later ones leave alone.
     first_partial_ack_rto: Option<Time>,
 }
@@ -42,7 +44,16 @@ impl Cumulative {
             Recovery::Reno => After::OneHole,
             _ => After::EveryHole,
         };
-        Self { after, dupacks: 0, inflation: 0, first_partial_ack_rto: None }
+        Self { after, dupacks: 0, inflation: 0, waits: false, first_partial_ack_rto: None }
+    }
+
+    /// The fast retransmit, or that of the next hole, when its pace allows.
+    fn repair<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time, wire: &mut impl Wire) {
+        self.waits = !connection.may_send(self, now, 1);
+        if !self.waits {
+            let una = connection.seq().una();
+            connection.transmit(self, now, una, wire);
+        }
     }
 
     fn on_progress<C: CongestionControl>(
@@ -66,11 +77,10 @@ impl Cumulative {
                 self.inflation = (self.inflation + 1).saturating_sub(info.acked);
                 let rto_at = *self.first_partial_ack_rto.get_or_insert(connection.rto_at());
                 connection.set_rto_at(rto_at);
-                let una = connection.seq().una();
-                connection.transmit(self, info.now, una, wire);
+                self.repair(connection, info.now, wire);
             }
             Phase::Recovery => {
-                self.inflation = 0;
+                (self.inflation, self.waits) = (0, false);
                 connection.leave_recovery();
             }
         }
@@ -91,8 +101,7 @@ impl Cumulative {
                         // `fill` sends it: the window is one.
                     } else {
                         self.inflation = DUP_THRESH;
-                        let una = connection.seq().una();
-                        connection.transmit(self, now, una, wire);
+                        self.repair(connection, now, wire);
                     }
                 }
             }
@@ -128,7 +137,7 @@ impl RecoveryRules for Cumulative {
     }
 
     fn on_timeout<C: CongestionControl>(&mut self, _: &mut Connection<C>, _now: Time) {
-        (self.dupacks, self.inflation) = (0, 0);
+        (self.dupacks, self.inflation, self.waits) = (0, 0, false);
     }
 
     fn restart<C: CongestionControl>(&mut self, connection: &mut Connection<C>, _now: Time, _: &mut impl Wire) {
@@ -138,6 +147,12 @@ impl RecoveryRules for Cumulative {
     #[inline]
     fn fill<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time, wire: &mut impl Wire) {
         let open = connection.phase() == Phase::Open;
+        if !open && self.waits {
+            self.repair(connection, now, wire);
+            if self.waits {
+                return;
+            }
+        }
         let inflation = if open { connection.limited_transmit(self.dupacks) } else { self.inflation };
         connection.fill_window(self, now, inflation, wire);
     }

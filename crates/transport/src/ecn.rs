@@ -7,7 +7,7 @@ use base::Flags;
 /// The ECN side of one sender.
 #[derive(Clone, Copy, Debug)]
 pub struct EcnSender {
-    /// Flags of data: whether it can be marked.
+    /// Flags of data: whether it can be marked, and what it echoes.
     data: Flags,
     /// Whether the next new segment carries CWR: the window was reduced.
     reduced: bool,
@@ -24,7 +24,7 @@ impl EcnSender {
     #[inline]
     #[must_use]
     pub fn is_on(self) -> bool {
-        self.data != Flags::NONE
+        self.data.has(Flags::ECT)
     }
 
     /// Whether the next new segment carries something else than the last.
@@ -47,6 +47,11 @@ impl EcnSender {
         self.reduced = self.is_on();
     }
 
+    /// Segments echo a bit from now on.
+    pub fn set_echo(&mut self, set: bool) {
+        self.data = if set { self.data.with(Flags::ECHO) } else { self.data.without(Flags::ECHO) };
+    }
+
     /// Flags of the next new segment.
     pub fn on_new_segment(&mut self) -> Flags {
         if std::mem::take(&mut self.reduced) { self.data.with(Flags::CWR) } else { self.data }
@@ -55,7 +60,7 @@ impl EcnSender {
     /// Flags of a retransmission. It is not ECN-capable (6.1.5), unless the law counts `marks`: RFC 8257 needs them.
     #[must_use]
     pub fn retransmission(self, marks: bool) -> Flags {
-        let flags = if marks { self.data } else { Flags::NONE };
+        let flags = if marks { self.data } else { self.data.without(Flags::ECT.with(Flags::L4S)) };
         flags.with(Flags::RETRANSMITTED)
     }
 }

@@ -1,12 +1,14 @@
 //! TCP: the sender and the receiver of one connection, driven by whoever owns the network and the time.
 
 mod ack;
+mod autotuning;
 mod bursts;
 mod connection;
 mod cumulative;
 mod deliveries;
 mod departures;
 mod ecn;
+mod habits;
 mod optional;
 mod options;
 mod pacing;
@@ -28,7 +30,11 @@ mod timers;
 mod validation;
 
 pub use ack::{Ack, MAX_BLOCKS};
-pub use options::{Burst, Coalescing, Device, Ecn, Options, Pacing, PacingFactors, Recovery, WindowValidation};
+pub use autotuning::WindowLimits;
+pub use options::{
+    Autotuning, Burst, Coalescing, Device, Ecn, Options, Pacing, PacingFactors, ReceiveWindow, Recovery,
+    WindowValidation,
+};
 pub use ranges::Ranges;
 pub use receiver::Receiver;
 pub use rtt::Rtt;

@@ -1,9 +1,11 @@
 //! What only some senders keep, because their control or a key needs it: departures, delivery rates, headers, pacing, bursts,
 //! validation of the window. A plain sender has none of it and does not pay for it.
 
+use crate::autotuning::WindowLimits;
 use crate::connection::AckInfo;
 use crate::deliveries::Deliveries;
 use crate::departures::Departures;
+use crate::ecn::EcnSender;
 use crate::pacing::Pacer;
 use crate::sequence::SequenceSpace;
 use crate::validation::Validation;
@@ -20,6 +22,10 @@ pub struct OptionalState {
     pacer: Option<Pacer>,
     every_rtt: bool,
     headers: bool,
+    /// What the receiver may grow its window to, until it has.
+    window: Option<WindowLimits>,
+    /// Whether ACKs say more than what has arrived: headers, windows.
+    reads_acks: bool,
     validation: Option<Validation>,
     /// Segments by which one ACK grows the window in slow start at most.
     abc_limit: f64,
@@ -38,8 +44,9 @@ impl OptionalState {
     #[must_use]
     pub fn new(needs: Needs, options: &Options, names_rate: bool, departures: bool) -> Option<Box<Self>> {
         let pacer = Pacer::new(options.pacing, options.burst, names_rate);
-        let wanted = pacer.is_some() || options.abc_limit != Options::default().abc_limit;
-        if !(needs.every_rtt || needs.deliveries || needs.headers || wanted) {
+        // Those that `Habits` knows need no more.
+        let other_limit = options.abc_limit.is_some() && options.abc_limit != Options::default().abc_limit;
+        if !(needs.every_rtt || needs.deliveries || needs.headers || pacer.is_some() || other_limit) {
             return None;
         }
         Some(Box::new(Self {
@@ -50,6 +57,8 @@ impl OptionalState {
             pacer,
             every_rtt: needs.every_rtt,
             headers: needs.headers,
+            window: None,
+            reads_acks: needs.headers,
             abc_limit: options.abc_limit.map_or(f64::INFINITY, f64::from),
         }))
     }
@@ -64,6 +73,8 @@ impl OptionalState {
             pacer: None,
             every_rtt: false,
             headers: false,
+            window: None,
+            reads_acks: false,
             abc_limit: options.abc_limit.map_or(f64::INFINITY, f64::from),
         })
     }
@@ -99,7 +110,7 @@ impl OptionalState {
     #[inline]
     #[must_use]
     pub fn allows_runs(&self) -> bool {
-        !self.headers && self.deliveries.is_none() && self.pacer.is_none() && self.validation.is_none()
+        !self.reads_acks && self.deliveries.is_none() && self.pacer.is_none() && self.validation.is_none()
     }
 
     /// Whether the control wants every round-trip time.
@@ -113,14 +124,21 @@ impl OptionalState {
     #[inline]
     #[must_use]
     pub fn allows_pace(&self) -> bool {
-        !self.headers && self.validation.is_none() && self.pacer.as_ref().is_some_and(|pacer| !pacer.makes_bursts())
+        !self.reads_acks && self.validation.is_none() && self.pacer.as_ref().is_some_and(|pacer| !pacer.makes_bursts())
     }
 
-    /// Segments by which one ACK grows the window in slow start at most, and whether segments are spaced.
+    /// Segments by which one ACK grows the window in slow start at most.
     #[inline]
     #[must_use]
-    pub fn growth(&self) -> (f64, bool) {
-        (self.abc_limit, self.pacer.as_ref().is_some_and(Pacer::spaces))
+    pub fn abc_limit(&self) -> f64 {
+        self.abc_limit
+    }
+
+    /// Whether segments are spaced.
+    #[inline]
+    #[must_use]
+    pub fn spaces(&self) -> bool {
+        self.pacer.as_ref().is_some_and(Pacer::spaces)
     }
 
     /// When segments left, where that is kept here.
@@ -177,10 +195,43 @@ impl OptionalState {
                 .is_some_and(|validation| validation.counts_as_full(control.cwnd(), control.ssthresh()))
     }
 
-    /// An ACK arrives: what its header says, and what its number says of deliveries.
-    pub fn on_ack(&mut self, ack: &Ack, info: &AckInfo, control: &mut impl CongestionControl) {
+    /// The receiver tunes its window within `limits`.
+    pub fn follow_window(&mut self, limits: WindowLimits) {
+        (self.window, self.reads_acks) = (Some(limits), true);
+    }
+
+    /// What an ACK says beside its number: headers, and the receive window with the bit that data shall echo.
+    #[inline(never)]
+    fn read_ack(
+        &mut self,
+        ack: &Ack,
+        info: &AckInfo,
+        control: &mut impl CongestionControl,
+        (window, ecn): (&mut u32, &mut EcnSender),
+    ) {
         if self.headers {
             control.on_feedback(f64::from(ack.feedback), info.limited);
+        }
+        let Some(limits) = self.window else { return };
+        *window = (*window).max(limits.read(ack.tuning));
+        let done = *window == limits.max();
+        ecn.set_echo(!done && WindowLimits::timestamp(ack.tuning));
+        if done {
+            // Nothing changes any more: ACKs may be taken in runs.
+            (self.window, self.reads_acks) = (None, self.headers);
+        }
+    }
+
+    /// An ACK arrives: what it says beside its number, and what its number says of deliveries.
+    pub fn on_ack(
+        &mut self,
+        ack: &Ack,
+        info: &AckInfo,
+        control: &mut impl CongestionControl,
+        receiver: (&mut u32, &mut EcnSender),
+    ) {
+        if self.reads_acks {
+            self.read_ack(ack, info, control, receiver);
         }
         if let Some(deliveries) = &mut self.deliveries {
             deliveries.advance(ack.cum, info.now);

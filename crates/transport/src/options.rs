@@ -45,8 +45,8 @@ impl Recovery {
                 "A lost retransmission means a timeout. Linux divides by the cwnd before the reduction, not by what was outstanding."
             }
             Self::Rack => {
-                "Reordering is never seen, because no path here reorders one flow; no DSACK, no F-RTO. A fast retransmit and \
-                 a probe are not paced."
+                "Reordering is never seen, because no path here reorders one flow; no DSACK, no F-RTO. A probe is not \
+                 paced, as where Linux paces without its queue fq."
             }
         }
     }
@@ -185,6 +185,42 @@ base::keys! {
 
 impl Copy for Coalescing {}
 
+/// How much a receiver lets a sender have on its way.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ReceiveWindow {
+    /// As much as it likes.
+    None,
+    /// So many segments.
+    Segments(u32),
+    /// What Linux grows its window to.
+    Autotuned(Autotuning),
+}
+
+impl ReceiveWindow {
+    /// The segments of one that does not grow, if there is a limit.
+    #[must_use]
+    pub fn segments(self) -> Option<u32> {
+        if let Self::Segments(segments) = self { Some(segments) } else { None }
+    }
+}
+
+base::keys! {
+    /// Between which sizes a receiver tunes its buffer, and how much of that is window.
+    pub struct Autotuning {
+        /// The buffer at first: the second number of Linux's tcp_rmem.
+        initial: Bytes = Bytes(131_072), eg "128 KiB", in BUFFER;
+        /// The largest buffer: the third number of Linux's tcp_rmem, 6 MiB up to Linux 6.15 and 32 MiB since 6.16.
+        max: Bytes = Bytes(6 << 20), eg "6 MiB", in BUFFER;
+        /// Share of the buffer that is window: the rest is for what the kernel keeps beside the data. Linux begins at a half and, since 6.6, goes on with what arrives.
+        share: f64 = 0.5, in 0.01..=1.0;
+    }
+}
+
+impl Copy for Autotuning {}
+
+/// What a receive buffer may be: a page at least, at most what an `int` of the kernel says.
+const BUFFER: RangeInclusive<Bytes> = Bytes(4096)..=Bytes((1 << 31) - 1);
+
 base::keys! {
     /// TCP besides the law.
     pub struct Options {
@@ -198,8 +234,8 @@ base::keys! {
         initial_window: u32 = 2, in 1..=1000;
         /// Initial slow-start threshold, in segments, or "none".
         initial_ssthresh: Option<f64> = None, unit "segments", in 2.0..=1e9, or "none", needs [SlowStart];
-        /// Receive window, in whole segments, or "none".
-        receive_window: Option<u32> = None, unit "segments", in 1..=1_000_000_000, or "none";
+        /// Receive window: in whole segments, "none", "linux" (it begins at half of 128 KiB and grows with what arrives, up to half of 6 MiB), or the same with other buffers, { max = "32 MiB" }. Default: "none".
+        receive_window: ReceiveWindow = ReceiveWindow::None, eg "linux";
         /// In-order segments per acknowledgement; 1 acknowledges each.
         delayed_ack: u32 = 1, in 1..=64;
         /// Longest delay of a delayed acknowledgement.
@@ -228,8 +264,8 @@ const TIMER: RangeInclusive<Span> = Span::nanos(1)..=Span::secs(3600);
 
 impl Options {
     /// The profile `tcp = "linux"`: initial window 10 (RFC 6928), minimum timeout 200 ms, an ACK for two segments
-    /// within 40 ms, a window that falls while it is not used (`tcp_slow_start_after_idle`), and
-    /// timestamps in every header (`tcp_timestamps`).
+    /// within 40 ms, a window that falls while it is not used (`tcp_slow_start_after_idle`), timestamps in every header
+    /// (`tcp_timestamps`), and slow start by all that an ACK acknowledges (`tcp_slow_start`).
     #[must_use]
     pub fn linux() -> Self {
         Self {
@@ -239,6 +275,7 @@ impl Options {
             delayed_ack_timeout: Span::millis(40),
             window_validation: WindowValidation::Linux,
             header: Bytes(52),
+            abc_limit: None,
             ..Self::default()
         }
     }

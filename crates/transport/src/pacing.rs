@@ -2,8 +2,9 @@
 //! recovery recommends.
 //!
 //! Source: Linux 6.12, `tcp_update_pacing_rate` (rate) and `tcp_update_skb_after_send` (spacing, first segments, lateness);
-//! RFC 9002, Sections 7.7 and 7.8. A fast retransmit, a probe and the first segment after a timeout leave at once even where
-//! the sender paces; they count for the pace of what follows.
+//! RFC 9002, Sections 7.7 and 7.8. A probe and the first segment after a timeout leave at once even where the sender paces, as
+//! in Linux without the queue `fq`; they count for the pace of what follows. A fast retransmit waits its turn
+//! (`tcp_xmit_retransmit_queue`), and leaves before anything else.
 //! The rate follows a smoothed round-trip time of its own, which takes a sample with every ACK, as Linux's and RFC 9002's do:
 //! one that takes a sample each round trip would pace below the rate of the path for rounds after a queue has drained.
 //! Differs from Linux: ACKs that repair something give no sample; times are exact, not in units of a timer. Before the first

@@ -18,6 +18,8 @@ use law::CongestionControl;
 #[derive(Clone, Debug)]
 pub struct RackRecovery {
     rack: Rack,
+    /// Whether the fast retransmit waits for its pace.
+    waits: bool,
     /// How much a recovery may send, unless the control rules that.
     prr: Option<Prr>,
 }
@@ -27,7 +29,7 @@ impl RackRecovery {
     #[must_use]
     pub fn new(proportional: bool, options: &Options) -> Self {
         let rack = Rack::new((options.delayed_ack, options.delayed_ack_timeout));
-        Self { rack, prr: proportional.then(Prr::default) }
+        Self { rack, waits: false, prr: proportional.then(Prr::default) }
     }
 
     /// Whether the probe waits for the ACK of so few segments.
@@ -65,7 +67,10 @@ impl RackRecovery {
         if let Some(seq) = self.rack.next_lost() {
             self.rack.forget_probe();
             begin_repair(self, connection, now, delivered);
-            self.resend(connection, now, seq, wire);
+            self.waits = !connection.may_send(self, now, 1);
+            if !self.waits {
+                self.resend(connection, now, seq, wire);
+            }
         }
     }
 
@@ -152,6 +157,7 @@ impl RecoveryRules for RackRecovery {
     fn on_timeout<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time) {
         connection.set_reorder_at(Time::NEVER);
         connection.set_probe_at(Time::NEVER);
+        self.waits = false;
         self.rack.on_timeout(now, (connection.seq().una(), connection.seq().nxt()));
         self.report_lost(connection, now);
     }
@@ -162,14 +168,19 @@ impl RecoveryRules for RackRecovery {
         self.resend(connection, now, una, wire);
     }
 
-    /// Lost segments first, then new ones, as far as there is room.
+    /// Lost segments first, then new ones, as far as there is room; the fast retransmit also without.
     fn fill<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time, wire: &mut impl Wire) {
-        let room = room(self, connection);
+        let mut room = room(self, connection);
+        if self.waits {
+            self.waits = connection.phase() == Phase::Recovery;
+            room = room.max(u32::from(self.waits));
+        }
         for sent in 0..room {
             if !connection.may_send(self, now, room - sent) {
                 return;
             }
             if let Some(seq) = self.rack.next_lost() {
+                self.waits = false;
                 self.resend(connection, now, seq, wire);
             } else if connection.has_new() {
                 connection.transmit_next(self, now, wire);

@@ -9,6 +9,7 @@
 //! acknowledges them with its own.
 
 use crate::ack::{Ack, MAX_BLOCKS};
+use crate::autotuning::{Tuner, WindowLimits};
 use crate::options::Coalescing;
 use crate::ranges::Ranges;
 use crate::sequence::NO_SEGMENT;
@@ -16,6 +17,7 @@ use base::{Flags, Header, PacketNumber, Span, Time};
 
 /// The receiving end of one connection.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "what every segment asks for, answered before")]
 pub struct Receiver {
     next: u64,
     /// The first segment of the transfer that is open: what is below belongs to one that is closed.
@@ -45,6 +47,10 @@ pub struct Receiver {
     granted: f32,
     /// What the interface has not handed over yet, where it merges segments.
     merging: Option<Box<Merging>>,
+    /// Where the window is tuned.
+    tuner: Option<Box<Tuner>>,
+    /// Whether segments are merged, or the window still grows.
+    is_special: bool,
     ack: Ack,
 }
 
@@ -86,6 +92,8 @@ impl Receiver {
             recent: [NO_SEGMENT; MAX_BLOCKS],
             granted: 0.0,
             merging: None,
+            tuner: None,
+            is_special: false,
             ack: Ack::new(0, &[], false),
         }
     }
@@ -108,8 +116,22 @@ impl Receiver {
             delayed: Time::NEVER,
         };
         self.merging = offload.map(merging).map(Box::new);
-        self.acknowledges_each &= self.merging.is_none();
+        self.set_special(self.merging.is_some());
         self
+    }
+
+    /// The same, tuning its window within `limits`; its ACKs may be lost or not.
+    #[must_use]
+    pub fn tuning(mut self, limits: WindowLimits, may_lose_acks: bool) -> Self {
+        self.tuner = Some(Box::new(Tuner::new(limits, may_lose_acks)));
+        self.set_special(true);
+        self
+    }
+
+    /// Whether every segment needs more than TCP's answer.
+    fn set_special(&mut self, is_special: bool) {
+        self.is_special = is_special;
+        self.acknowledges_each = self.delayed_ack == 1 && !is_special;
     }
 
     /// The same of a transfer that ends before segment `end`: the last segment is acknowledged at once, as its FIN makes it.
@@ -159,6 +181,10 @@ impl Receiver {
             (merging.run, merging.due, merging.delayed) = ((first, first), Time::NEVER, Time::NEVER);
         }
         self.recent = [NO_SEGMENT; MAX_BLOCKS];
+        if let Some(tuner) = &mut self.tuner {
+            **tuner = tuner.renewed();
+            self.set_special(true);
+        }
     }
 
     /// Segments delivered to the application, of all transfers.
@@ -215,7 +241,7 @@ impl Receiver {
     #[inline]
     #[must_use]
     pub fn delays_plainly(&self) -> u64 {
-        let plain = self.held.is_empty() && !self.echo && self.upcoming.0 == NO_SEGMENT && self.merging.is_none();
+        let plain = self.held.is_empty() && !self.echo && self.upcoming.0 == NO_SEGMENT && !self.is_special;
         // The last segment of a transfer is acknowledged at once.
         let row = if self.next < self.end { self.end - 1 - self.next } else { u64::MAX };
         if plain { row } else { 0 }
@@ -260,7 +286,13 @@ impl Receiver {
         } else if seq < self.base {
             return false;
         }
-        if self.merging.is_some() { self.merge(now, seq, flags) } else { self.take(now, seq, 1, flags) }
+        if self.is_special { self.take_specially(now, seq, flags) } else { self.take(now, seq, 1, flags) }
+    }
+
+    /// Segment `seq` arrives where segments are merged or the window still grows. Returns as [`Self::on_segment`].
+    #[inline(never)]
+    fn take_specially(&mut self, now: Time, seq: u64, flags: Flags) -> bool {
+        if self.merging.is_some() { self.merge(now, seq, flags) } else { self.take_run(now, seq, 1, flags) }
     }
 
     /// Segment `seq` joins those that wait to be handed over, or is the first of the next. Returns as [`Self::on_segment`].
@@ -299,7 +331,21 @@ impl Receiver {
     /// As [`Self::take`], of several: apart, so that the one of a plain receiver stays in its loop.
     #[inline(never)]
     fn take_run(&mut self, now: Time, seq: u64, n: u64, flags: Flags) -> bool {
-        self.take(now, seq, n, flags)
+        let next = self.next;
+        if let Some(tuner) = self.tuner.as_deref_mut() {
+            let new = (seq + n).saturating_sub(next).min(n) as u32;
+            self.ack.tuning = tuner.on_segments(now, (next, new), flags);
+        }
+        let acknowledges = self.take(now, seq, n, flags);
+        if let Some(tuner) = self.tuner.as_deref_mut() {
+            if acknowledges {
+                tuner.on_ack(now);
+            }
+            if tuner.on_read(now, self.next) {
+                self.set_special(self.merging.is_some());
+            }
+        }
+        acknowledges
     }
 
     /// Segments from `seq` on, `n` of them at once, reach TCP. Returns as [`Self::on_segment`].
@@ -387,6 +433,9 @@ impl Receiver {
         if let Some(merging) = self.merging.as_deref_mut() {
             merging.delayed = Time::NEVER;
             self.deadline = merging.due;
+        }
+        if let Some(tuner) = self.tuner.as_deref_mut() {
+            tuner.on_ack(now);
         }
         true
     }

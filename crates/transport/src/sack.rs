@@ -18,6 +18,8 @@ pub struct SackRecovery {
     dupacks: u32,
     /// Whether this recovery has sent its rescue retransmission (`NextSeg` rule 4).
     rescued: bool,
+    /// Whether the fast retransmit waits for its pace.
+    waits: bool,
     /// Whether a recovery sends what `prr` says, not what the pipe leaves room for.
     proportional: bool,
     prr: Prr,
@@ -27,7 +29,14 @@ impl SackRecovery {
     /// Nothing is SACKed; `proportional` asks for PRR.
     #[must_use]
     pub fn new(proportional: bool) -> Self {
-        Self { board: Scoreboard::default(), dupacks: 0, rescued: false, proportional, prr: Prr::default() }
+        Self {
+            board: Scoreboard::default(),
+            dupacks: 0,
+            rescued: false,
+            waits: false,
+            proportional,
+            prr: Prr::default(),
+        }
     }
 
     /// Sends again `seq`, which the scoreboard chose.
@@ -44,14 +53,17 @@ impl SackRecovery {
 
     /// Section 5, step C: while there is room, the segment that `NextSeg` chooses.
     fn fill_pipe<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time, wire: &mut impl Wire) {
-        // Each segment sent adds one to the pipe.
-        let room = room(self, connection);
+        // Each segment sent adds one to the pipe. The fast retransmit leaves whatever the pipe has room for.
+        let room = room(self, connection).max(u32::from(self.waits));
         for sent in 0..room {
             if !connection.may_send(self, now, room - sent) {
                 return;
             }
             let recovering = connection.phase() == Phase::Recovery;
-            if let Some(seq) = self.board.next_lost() {
+            if std::mem::take(&mut self.waits) {
+                let una = connection.seq().una();
+                self.resend(connection, now, una, wire);
+            } else if let Some(seq) = self.board.next_lost() {
                 self.resend(connection, now, seq, wire);
             } else if connection.has_new() {
                 connection.transmit_next(self, now, wire);
@@ -141,7 +153,10 @@ impl RecoveryRules for SackRecovery {
             self.board.begin_recovery(una);
             (self.dupacks, self.rescued) = (0, false);
             begin_repair(self, connection, info.now, info.delivered);
-            self.resend(connection, info.now, una, wire);
+            self.waits = !connection.may_send(self, info.now, 1);
+            if !self.waits {
+                self.resend(connection, info.now, una, wire);
+            }
         }
     }
 
@@ -151,7 +166,7 @@ impl RecoveryRules for SackRecovery {
         let was_lost = |seq: &u64| *seq < self.board.edge() && !self.board.is_resent(*seq);
         connection.on_lost(now, self.board.holes(una, nxt).filter(|seq| !was_lost(seq)));
         self.board.all_lost(una, nxt);
-        self.dupacks = 0;
+        (self.dupacks, self.waits) = (0, false);
     }
 
     /// The scoreboard says what goes again.

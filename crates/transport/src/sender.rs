@@ -6,7 +6,7 @@
 
 use crate::connection::Connection;
 use crate::recovery::{LossRecovery, RecoveryRules, each};
-use crate::{Ack, Options, Recovery, Rtt};
+use crate::{Ack, Options, Recovery, Rtt, WindowLimits};
 use base::{Flags, Header, Time};
 use law::CongestionControl;
 
@@ -61,6 +61,13 @@ impl<C: CongestionControl> Sender<C> {
     pub fn new(control: C, recovery: Recovery, options: &Options, data_end: u64) -> Self {
         let recovery = LossRecovery::new(recovery, control.needs(), options);
         Self { connection: Connection::new(control, options, data_end, recovery.keeps_departures()), recovery }
+    }
+
+    /// The same, whose receiver tunes its window within `limits`.
+    #[must_use]
+    pub fn following_window(mut self, limits: WindowLimits, options: &Options) -> Self {
+        self.connection.follow_window(limits, options);
+        self
     }
 
     /// The same, which has sent nothing, with the number `first` for its first segment.

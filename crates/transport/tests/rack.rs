@@ -6,7 +6,7 @@ mod common;
 
 use base::Span;
 use common::{Bench, again, new};
-use transport::{Options, Phase, Recovery};
+use transport::{Options, Phase, ReceiveWindow, Recovery};
 
 /// `window` segments to begin with, in congestion avoidance.
 fn window_of(window: u32) -> Options {
@@ -97,8 +97,12 @@ fn a_probe_prefers_new_data_and_is_sent_once() {
 #[test]
 fn a_probe_that_repaired_the_loss_itself_still_costs_the_window() {
     // 7.4.2: only the last segment was lost, and the probe put it right.
-    let options =
-        Options { initial_window: 10, initial_ssthresh: Some(2.0), receive_window: Some(9), ..Options::default() };
+    let options = Options {
+        initial_window: 10,
+        initial_ssthresh: Some(2.0),
+        receive_window: ReceiveWindow::Segments(9),
+        ..Options::default()
+    };
     let mut bench = Bench::with(Recovery::Rack, &options);
     // Nine outstanding, the receive window is full: the probe has no new segment.
     bench.ack(100, 8, &[]);
@@ -115,8 +119,12 @@ fn a_probe_that_repaired_the_loss_itself_still_costs_the_window() {
 
 #[test]
 fn a_probe_that_was_not_needed_costs_nothing() {
-    let options =
-        Options { initial_window: 10, initial_ssthresh: Some(2.0), receive_window: Some(9), ..Options::default() };
+    let options = Options {
+        initial_window: 10,
+        initial_ssthresh: Some(2.0),
+        receive_window: ReceiveWindow::Segments(9),
+        ..Options::default()
+    };
     let mut bench = Bench::with(Recovery::Rack, &options);
     bench.ack(100, 8, &[]);
     let nxt = bench.sender.nxt();
@@ -170,7 +178,7 @@ fn sack_blocks_in_any_order_are_no_reordering() {
 #[test]
 fn a_probe_whose_loss_a_recovery_repairs_is_forgotten() {
     // RFC 8985, 7.1: TLP.end_seq is reset when a fast recovery begins; the loss costs one reduction, not two.
-    let options = Options { receive_window: Some(9), ..window_of(10) };
+    let options = Options { receive_window: ReceiveWindow::Segments(9), ..window_of(10) };
     let mut bench = Bench::with(Recovery::Rack, &options);
     bench.ack(100, 6, &[]);
     let nxt = bench.sender.nxt();
@@ -193,8 +201,12 @@ fn there_is_no_probe_before_the_first_round_trip_sample() {
 #[test]
 fn the_probe_waits_for_an_ack_that_the_receiver_may_delay() {
     // Section 7.2: fewer outstanding than the receiver acknowledges together.
-    let options =
-        Options { delayed_ack: 3, delayed_ack_timeout: Span::millis(500), receive_window: Some(2), ..window_of(2) };
+    let options = Options {
+        delayed_ack: 3,
+        delayed_ack_timeout: Span::millis(500),
+        receive_window: ReceiveWindow::Segments(2),
+        ..window_of(2)
+    };
     let mut bench = Bench::with(Recovery::Rack, &options);
     bench.ack(100, 1, &[]);
     // Beyond 2 srtt plus that, the retransmission timer bounds it: one second.

@@ -7,7 +7,7 @@ mod common;
 use base::{Span, Time};
 use common::{Bench, Sent, again, new};
 use law::CongestionControl;
-use transport::{Ack, Ecn, Options, Phase, Recovery, Sender};
+use transport::{Ack, Ecn, Options, Pacing, PacingFactors, Phase, ReceiveWindow, Recovery, Sender};
 
 #[test]
 fn the_initial_window_leaves_at_once_and_starts_the_timer() {
@@ -148,7 +148,7 @@ fn sack_keeps_what_it_knows_through_a_timeout() {
 
 #[test]
 fn the_window_grows_only_while_it_is_full() {
-    let options = Options { initial_window: 4, receive_window: Some(4), ..Options::default() };
+    let options = Options { initial_window: 4, receive_window: ReceiveWindow::Segments(4), ..Options::default() };
     let mut bench = Bench::with(Recovery::Sack, &options);
     for i in 1..50 {
         bench.ack(100, i, &[]);
@@ -174,4 +174,31 @@ fn one_echo_in_a_window_reduces_it() {
     };
     assert_eq!((echo(1), echo(2), echo(9)), (1, 1, 1), "RFC 3168, 6.1.2");
     assert_eq!(echo(12), 2);
+}
+
+#[test]
+fn a_fast_retransmit_waits_for_its_pace_and_leaves_before_anything_else() {
+    // Linux 6.12, `tcp_xmit_retransmit_queue`; RFC 9002, 7.7. Half of 20.5 segments in 100 ms: one in 9.76 ms. The
+    // first ten with a rate are not spaced.
+    let slow = Pacing::Linux(PacingFactors { slow_start: 0.5, avoidance: 0.5 });
+    let recoveries = Recovery::ALL.iter().map(|row| row.0).filter(|&recovery| recovery != Recovery::Tahoe);
+    for (recovery, pacing) in recoveries.flat_map(|recovery| [(recovery, slow), (recovery, Pacing::None)]) {
+        let options = Options { initial_window: 20, initial_ssthresh: Some(2.0), pacing, ..Options::default() };
+        let mut bench = Bench::with(recovery, &options);
+        assert_eq!(bench.ack(100, 10, &[]), new(20..30), "{recovery:?}");
+        let spaced = bench.now;
+        let blocks = |end| if recovery.selective() { vec![(11, end)] } else { vec![] };
+        let released = (12..15).map(|end| bench.ack(1, 10, &blocks(end))).collect::<Vec<_>>();
+        assert_eq!(bench.sender.phase(), Phase::Recovery, "{recovery:?}");
+        if pacing == Pacing::None {
+            assert_eq!(released[2], [again(10)], "{recovery:?}: a null");
+            continue;
+        }
+        assert_eq!(released, [[]; 3], "{recovery:?}");
+        // More duplicates do not change that.
+        assert_eq!(bench.ack(1, 10, &blocks(15)), [], "{recovery:?}");
+        assert_eq!(bench.time_out(), [again(10)], "{recovery:?}");
+        assert_eq!((bench.now - spaced).0 / 1_000_000_000, 9, "{recovery:?}");
+        assert_eq!(bench.sender.counters().retransmitted, 1, "{recovery:?}: once");
+    }
 }

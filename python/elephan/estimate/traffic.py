@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from elephan.network import PS
+from elephan.network import HEADER, PS
 from elephan.units import octets, seconds
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def _caps(network: Network) -> list[float]:
     # Sessions come and go; beside flows that stay they are taken to get what they ask for.
     caps = [cap if cap > 0 else math.inf for cap in caps]
     for i, group in enumerate(groups):
-        window = group.tcp.get("receive_window") if group.is_tcp else None
+        window = group.receive_window if group.is_tcp else None
         if window is not None and group.rtt_s > 0:
             caps[i] = min(caps[i], 8 * window * group.packet_bytes / group.rtt_s)
         if group.is_tcp and group.sort != "transfer":
@@ -136,10 +136,6 @@ def _asked_bps(links: Sequence[NetworkLink], group: FlowGroup) -> float:
 def _payload(group: FlowGroup) -> float:
     """Of a full packet [bytes]."""
     return float(max(group.packet_bytes - group.tcp.get("header_bytes", HEADER), 1))
-
-
-HEADER = 40
-"""Of a packet, where nothing else is said [bytes]."""
 
 
 def _end_s(network: Network, group: FlowGroup) -> float:
@@ -212,7 +208,7 @@ def _beyond_the_link(group: FlowGroup, rate: float, active_s: float) -> float:
     link = group.narrowest
     first = float(max(group.tcp.get("initial_window", 2), 1))
     dropped = max(0.0, min(first, first * active_s / group.rtt_s) - rate * group.rtt_s)
-    window = group.tcp.get("receive_window")
+    window = group.receive_window
     limit = link.buffer_packets if link.discipline == "drop-tail" else 0.0
     waiting = math.inf if limit is None else limit / link.flows_per_member
     if group.is_held_by_access:
@@ -249,7 +245,7 @@ def _waiting(network: Network, index: int, served: float, capacity: float) -> fl
     held = 0.0
     for group in network.groups:
         if index in group.path:
-            window = group.tcp.get("receive_window") if group.is_tcp else None
+            window = group.receive_window if group.is_tcp else None
             if not group.is_tcp:
                 held += max(0.0, served - capacity)
             else:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def _check(study: LintSubject) -> Iterator[LintFinding]:
     for group in study.network.bulk:
         rate, link = group.access_rate_bps, group.narrowest
-        is_bounded = group.access_buffer is not None or group.tcp["receive_window"] is not None
+        is_bounded = group.access_buffer is not None or group.receive_window is not None
         if rate is None or is_bounded or rate > link.rate_bps or link.members > 1:
             continue
         beside = [other for other in study.network.bulk if link.index in other.path and other is not group]

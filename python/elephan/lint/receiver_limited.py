@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from elephan.lint.rule import LintFinding, LintRule, LintSubject
@@ -15,24 +16,30 @@ FULL = 0.95
 
 def _check(study: LintSubject) -> Iterator[LintFinding]:
     for group in study.network.bulk:
-        limit = group.tcp["receive_window"]
+        limit = group.receive_window
         if limit is None:
             continue
         mean = study.measured(group, "cwnd_segments")
         window = group.window
         wanted = group.bdp if window is None else window
+        tuned = group.tcp["receive_window"] if isinstance(group.tcp["receive_window"], dict) else None
+        segments = f"{limit} segments" if tuned is None else f"{limit} segments, to which the window grows,"
         if mean is not None and mean >= FULL * limit:
             message = (
                 f"the mean cwnd is {mean:.4g} of {limit} segments: the receiver holds the flows back, not the link"
             )
         elif limit < wanted:
-            message = f"{limit} segments are less than a flow's share of pipe and buffer, {wanted:.0f} segments"
+            message = f"{segments} are less than a flow's share of pipe and buffer, {wanted:.0f} segments"
         else:
             continue
+        enough = f"{2 * wanted:.0f}"
+        if tuned is not None:
+            buffer_mib = 2 * wanted / limit * tuned["max_bytes"] / 2**20
+            enough = f'max = "{math.ceil(buffer_mib)} MiB" (the third number of tcp_rmem)'
         yield LintFinding(
             f"flows[{group.name}].tcp.receive_window",
             message,
-            f'give at least {2 * wanted:.0f}, or "none", unless this limit is what you study',
+            f'give at least {enough}, or "none", unless this limit is what you study',
         )
 
 

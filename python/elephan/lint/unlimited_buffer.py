@@ -67,7 +67,7 @@ def _marks(link: NetworkLink) -> bool:
 
 def _grows(group: FlowGroup, link: NetworkLink) -> bool:
     """Whether nothing else than a loss at this link ends its growth."""
-    held = group.tcp["receive_window"] is not None or group.access_buffer is not None
+    held = group.receive_window is not None or group.access_buffer is not None
     return group.law in GROWING and not held and group.narrowest is link
 
 

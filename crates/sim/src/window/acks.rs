@@ -37,7 +37,7 @@ impl AckQueue {
 
     /// Any other.
     pub fn push(&mut self, ack: &Ack) {
-        if ack.blocks().is_empty() && !ack.ece && ack.feedback == 0.0 {
+        if ack.blocks().is_empty() && !ack.ece && ack.feedback == 0.0 && ack.tuning == 0 {
             self.push_plain(ack.cum);
         } else {
             self.numbers.push_back(ack.cum | FULL);

@@ -204,9 +204,12 @@ fn link() -> impl Strategy<Value = Link> {
     )
 }
 
+/// Windows that begin with a few segments and soon come to their end.
+const SMALL_BUFFERS: &str = "{ initial = \"4096 B\", max = \"60 kB\" }";
+
 fn tcp() -> impl Strategy<Value = String> {
     let jitter = prop::sample::select(vec!["0 s", "0 s", "300 us", "20 ms"]);
-    let window = prop::sample::select(vec!["\"none\"", "\"none\"", "1", "9"]);
+    let window = prop::sample::select(vec!["\"none\"", "\"none\"", "1", "9", "\"linux\"", SMALL_BUFFERS]);
     let ecn = prop::sample::select(vec!["off", "on", "on", "l4s"]);
     let pacing = vec!["\"none\"", "\"none\"", "\"linux\"", "\"quic\"", "{ slow_start = 3.0, avoidance = 0.7 }"];
     let pacing = prop::sample::select(pacing);

@@ -7,6 +7,7 @@ mod interval;
 
 mod applications;
 mod arrays;
+mod autotuning;
 mod delayed;
 mod equality;
 mod fuzz;

@@ -18,7 +18,7 @@ fn senders() -> impl Strategy<Value = String> {
         of(vec!["50 ms", "200 ms", "1 s"]),
         of(vec!["0 s", "0 s", "20 ms"]),
         of(vec!["40 ms", "200 ms", "500 ms"]),
-        of(vec!["\"none\"", "\"none\"", "1", "2", "3", "5", "9"]),
+        of(vec!["\"none\"", "\"none\"", "1", "2", "3", "5", "9", "{ initial = \"4096 B\", max = \"60 kB\" }"]),
     );
     let counts = (1u32..5, 1u32..15, any::<(bool, bool)>());
     (names, times, counts).prop_map(

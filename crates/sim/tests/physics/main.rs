@@ -5,6 +5,7 @@ extern crate elephan_sim as sim;
 #[path = "../interval.rs"]
 mod interval;
 
+mod autotuning;
 mod bbr1;
 mod elastic_regime;
 mod flow_level;

@@ -43,12 +43,6 @@ impl<C: CongestionControl> Connection<C> {
         step.acks == u32::MAX && (!opens || f64::from(each) <= self.abc_limit())
     }
 
-    /// Segments by which one ACK may grow the window in slow start.
-    #[inline]
-    fn abc_limit(&self) -> f64 {
-        self.optional.as_deref().map_or(2.0, |optional| optional.growth().0)
-    }
-
     /// See [`crate::Sender::take_steady`].
     #[inline]
     pub fn take_steady(
@@ -222,7 +216,7 @@ impl<C: CongestionControl> Connection<C> {
     ) {
         // Its parts are looked up once for all of the ACKs.
         let Some(mut optional) = self.optional.take() else { return };
-        let (every_rtt, (abc_limit, paced)) = (optional.every_rtt(), optional.growth());
+        let (every_rtt, abc_limit, paced) = (optional.every_rtt(), optional.abc_limit(), optional.spaces());
         let (mut last, mut latest) = (Time::ZERO, None);
         if let Some(mut parts) = optional.paced_parts() {
             let mut waits = self.timers.pacing();

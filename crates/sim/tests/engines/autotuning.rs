@@ -1,0 +1,56 @@
+//! Receive windows that grow: both engines agree for every law, recovery, pace and offload, whether they come to their end or not.
+
+use crate::equality::{dumbbell, equal};
+use law::{CongestionControl, LAWS, LawSpec, StartSpec};
+use transport::Recovery;
+
+/// Windows that hold a flow back for good, for a while, and never.
+const WINDOWS: [&str; 4] = [
+    "{ initial = \"4096 B\", max = \"14 kB\" }",
+    "{ initial = \"4096 B\", max = \"200 kB\" }",
+    "{ initial = \"4096 B\", max = \"1 GiB\", share = 0.9 }",
+    "\"linux\"",
+];
+
+#[test]
+fn every_law_with_every_recovery_and_a_growing_window() {
+    for entry in LAWS {
+        let law = entry.card.name;
+        let spec = LawSpec::named(law).expect("registered");
+        let start = StartSpec::named("classic").expect("registered");
+        let hears_all = spec.build(&start, 2.0, f64::INFINITY).expect("defaults").needs().deliveries;
+        for (r, recovery) in Recovery::ALL.iter().enumerate().filter(|(_, row)| row.0.selective() || !hears_all) {
+            // Each window with every law, and with every other recovery.
+            for (k, window) in WINDOWS.iter().enumerate().filter(|(k, _)| (r + k) % 2 == 0) {
+                let more = format!(
+                    "control = {{ law = \"{law}\" }}\nrecovery = \"{}\"\ntcp = {{ receive_window = {window}, delayed_ack = {} }}",
+                    recovery.1,
+                    1 + k / 2
+                );
+                let queue = "queue = { discipline = \"drop-tail\", ecn_threshold = 12 }";
+                let text = dumbbell(4, "20 packets", queue, &more).replace("\"8 s\"", "\"4 s\"");
+                equal(&format!("{law} {} {window}", recovery.1), &text);
+            }
+        }
+    }
+}
+
+#[test]
+fn growing_windows_with_jitter_paces_offload_and_queued_acks() {
+    for window in WINDOWS {
+        for more in [
+            "tcp = { receive_window = W, send_jitter = \"300 us\" }",
+            "tcp = { receive_window = W, pacing = \"linux\" }\naccess = { rate = \"11 Mbit/s\", buffer = \"3 packets\" }",
+            "tcp = { receive_window = W, ecn = \"on\", initial_window = 10, min_rto = \"200 ms\" }\nrecovery = \"rack\"",
+            "tcp = { receive_window = W, burst = 4, receive_offload = { segments = 5, wait = \"700 us\" }, delayed_ack = 2 }",
+            "tcp = { receive_window = W }\ntraffic = \"request-response\"",
+        ] {
+            let more = more.replace('W', window);
+            equal(&more, &dumbbell(5, "15 packets", "loss = { random = 1e-3 }", &more));
+            // ACKs that are lost: what they say of the window must be said again.
+            let back =
+                "[[links]]\nname = \"b\"\nrate = \"400 kbit/s\"\nbuffer = \"20 packets\"\nloss = { random = 0.2 }";
+            equal(&more, &dumbbell(5, "15 packets", back, &format!("return = [\"b\"]\n{more}")));
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! A receive window that grows with what the application is given: dynamic right-sizing, as Linux has it.
+//!
+//! Source: E. Weigle and W. Feng, Dynamic Right-Sizing: A Simulation Study, ICCCN 2001; Linux 6.12, `tcp_rcv_space_adjust` (the
+//! buffer, once in a round-trip time), `tcp_grow_window` (the window follows by two segments for each that arrives),
+//! `tcp_rcv_rtt_measure_ts` (round-trip time by the timestamp's echo); RFC 7323 (window scale, timestamps).
+//! Differs from Linux: the application reads at once. A timestamp is one bit, which the receiver turns over when it comes back,
+//! and its sample is taken as it is, once in a round-trip time, where Linux smooths those of every millisecond; the handshake
+//! gives none. What is window of a buffer stays the same share. No ACK leaves for the window alone.
+
+use crate::options::Autotuning;
+use crate::sequence::MAX_OUTSTANDING;
+use base::{Flags, Span, Time};
+
+/// Of what an ACK says beside its number: the bit that stands for the timestamp.
+const TIMESTAMP: u16 = 1 << 15;
+
+/// Linux takes this many segments, or the first window, for what the application was given in the round trip before the first.
+const FIRST_SPACE: u64 = 10;
+
+/// Segments beside twice of what the application was given.
+const MARGIN: u64 = 16;
+
+/// The window at first and at most, in segments, and in what unit ACKs say it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowLimits {
+    initial: u32,
+    max: u32,
+    /// RFC 7323, Section 2: ACKs say the window divided by 2 to this.
+    scale: u8,
+}
+
+impl WindowLimits {
+    /// Those of segments with so many bytes of data.
+    #[must_use]
+    pub fn new(tuning: &Autotuning, payload: u32) -> Self {
+        let segments = |buffer: base::Bytes| {
+            let window = tuning.share * buffer.0 as f64 / f64::from(payload);
+            (window as u32).clamp(1, MAX_OUTSTANDING)
+        };
+        let max = segments(tuning.max);
+        let scale = (max / u32::from(TIMESTAMP)).checked_ilog2().map_or(0, |bits| bits as u8 + 1);
+        Self { initial: segments(tuning.initial).min(max), max, scale }
+    }
+
+    /// The window that ACKs say at first.
+    #[must_use]
+    pub fn initial(&self) -> u32 {
+        self.read(self.field(self.initial))
+    }
+
+    /// The largest window that ACKs say.
+    #[must_use]
+    pub fn max(&self) -> u32 {
+        self.read(self.field(self.max))
+    }
+
+    /// How an ACK says this window.
+    fn field(&self, window: u32) -> u16 {
+        ((window >> self.scale) as u16).max(1)
+    }
+
+    /// The window that an ACK says.
+    #[must_use]
+    pub fn read(&self, field: u16) -> u32 {
+        u32::from(field & !TIMESTAMP) << self.scale
+    }
+
+    /// Whether the timestamp bit of an ACK is set.
+    #[must_use]
+    pub fn timestamp(field: u16) -> bool {
+        field & TIMESTAMP != 0
+    }
+}
+
+/// The tuning of one receiver.
+#[derive(Clone, Copy, Debug)]
+pub struct Tuner {
+    limits: WindowLimits,
+    /// Whether the last word is said in every ACK, since any may be lost.
+    repeats: bool,
+    /// What is advertised.
+    window: u32,
+    /// How far that may grow: the buffer's share.
+    room: u32,
+    /// The most that the application was given in a round trip.
+    space: u64,
+    /// Since when, and from which segment on, what it is given is counted; `NEVER` before the first.
+    since: (Time, u64),
+    /// Round-trip time; zero before the first sample.
+    rtt: Span,
+    /// The timestamp, and when it first left; `NEVER` until it does.
+    bit: bool,
+    left: Time,
+}
+
+impl Tuner {
+    /// Of a receiver that has got nothing, and whose ACKs may be lost or not.
+    #[must_use]
+    pub fn new(limits: WindowLimits, may_lose_acks: bool) -> Self {
+        Self {
+            limits,
+            repeats: may_lose_acks,
+            window: limits.initial,
+            room: limits.initial,
+            space: FIRST_SPACE.min(u64::from(limits.initial)),
+            since: (Time::NEVER, 0),
+            rtt: Span::ZERO,
+            bit: true,
+            left: Time::NEVER,
+        }
+    }
+
+    /// The same anew, for another transfer.
+    #[must_use]
+    pub fn renewed(&self) -> Self {
+        Self::new(self.limits, self.repeats)
+    }
+
+    /// Segments arrive, `new` of which had not before; `next` is expected in order. Returns what the ACK that answers says of
+    /// window and timestamp.
+    pub fn on_segments(&mut self, now: Time, (next, new): (u64, u32), flags: Flags) -> u16 {
+        if self.since.0 == Time::NEVER {
+            self.since = (now, next);
+        }
+        if self.left != Time::NEVER && flags.has(Flags::ECHO) == self.bit {
+            self.rtt = (now - self.left).max(Span(1));
+            (self.bit, self.left) = (!self.bit, Time::NEVER);
+        }
+        self.window = self.window.saturating_add(new.saturating_mul(2)).min(self.room);
+        self.limits.field(self.window) | if self.bit { TIMESTAMP } else { 0 }
+    }
+
+    /// An ACK leaves.
+    pub fn on_ack(&mut self, now: Time) {
+        self.left = self.left.min(now);
+    }
+
+    /// The application has been given everything below `next`. Returns whether there is nothing more to do.
+    pub fn on_read(&mut self, now: Time, next: u64) -> bool {
+        let (since, from) = self.since;
+        if self.rtt == Span::ZERO || now < since + self.rtt {
+            return self.is_done();
+        }
+        let copied = next - from;
+        if copied > self.space {
+            // Twice, as slow start doubles; and more by as much as it was more than the last time.
+            let wanted = 2 * copied + MARGIN;
+            let wanted = wanted + 2 * (wanted * (copied - self.space) / self.space);
+            self.room = self.room.max(wanted.min(u64::from(self.limits.max)) as u32);
+            self.space = copied;
+        }
+        self.since = (now, next);
+        self.is_done()
+    }
+
+    /// Whether there is nothing more to do or to say.
+    fn is_done(&self) -> bool {
+        self.window == self.limits.max && !self.repeats
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::Bytes;
+
+    const MS: Span = Span::millis(1);
+
+    fn limits(max: u64) -> WindowLimits {
+        WindowLimits::new(&Autotuning { max: Bytes(max), ..Autotuning::default() }, 1448)
+    }
+
+    #[test]
+    fn the_first_window_is_the_one_that_linux_is_seen_to_advertise() {
+        // A SYN-ACK of Linux with timestamps says 65,160 bytes: 45 segments of 1,448 in half of 128 KiB.
+        assert_eq!(limits(6 << 20).initial() * 1448, 65_160);
+        // 3 MiB are 2,172 segments, 16 MiB 11,586.
+        assert_eq!([6 << 20, 32 << 20].map(|max| limits(max).max()), [2_172, 11_586]);
+    }
+
+    #[test]
+    fn a_large_window_is_said_in_larger_units() {
+        for max in [94_896_000u64, 94_900_000, 1 << 30, (1 << 31) - 1] {
+            let limits = limits(max);
+            let exact = (max as f64 * 0.5 / 1448.0) as u32;
+            assert!(limits.max() <= exact && exact - limits.max() < 1 << limits.scale, "{max}");
+            assert!(limits.max >> limits.scale < u32::from(TIMESTAMP), "{max}");
+            assert!(
+                limits.scale == 0 || limits.max >> (limits.scale - 1) >= u32::from(TIMESTAMP),
+                "no smaller unit: {max}"
+            );
+        }
+    }
+
+    /// A tuner with a round-trip time of 10 ms and a window that nothing holds, `per_rtt` segments in each round trip.
+    fn rooms(per_rtt: &[u64]) -> Vec<u32> {
+        let mut tuner = Tuner::new(limits(1 << 30), false);
+        (tuner.rtt, tuner.since) = (Span(10 * MS.0), (Time::ZERO, 0));
+        let (mut now, mut next) = (Time::ZERO, 0);
+        let rooms = per_rtt.iter().map(|segments| {
+            (now, next) = (now + Span(10 * MS.0), next + segments);
+            tuner.on_read(now, next);
+            tuner.room
+        });
+        rooms.collect()
+    }
+
+    #[test]
+    fn room_is_twice_what_was_given_and_more_while_that_grows() {
+        // 2 * 20 + 16 = 56, and twice as much again for a doubling; 2 * 40 + 16 = 96, the same; 2 * 60 + 16 = 136, and once as
+        // much for a half more.
+        assert_eq!(rooms(&[10, 20, 40, 60]), [45, 168, 288, 288]);
+        assert_eq!(rooms(&[10, 20, 40, 80, 120]), [45, 168, 288, 528, 528], "256 and once as much is less than 528");
+        // Nothing more: nothing grows. Less: it stays.
+        assert_eq!(rooms(&[200, 200, 100]), [416 + 2 * 416 * 19, 416 + 2 * 416 * 19, 416 + 2 * 416 * 19]);
+    }
+
+    #[test]
+    fn the_window_follows_by_two_for_each_that_arrives() {
+        let (mut tuner, limits) = (Tuner::new(limits(6 << 20), false), limits(6 << 20));
+        tuner.room = 100;
+        let windows = (0..30).map(|k| limits.read(tuner.on_segments(Time::ZERO, (k, 1), Flags::NONE)));
+        assert_eq!(windows.collect::<Vec<_>>(), (1..=30).map(|k| (45 + 2 * k).min(100)).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_sample_is_from_the_first_ack_with_a_timestamp_to_its_echo() {
+        let mut tuner = Tuner::new(limits(6 << 20), false);
+        let mut at = |ms: u64, echo: bool, acks: bool| {
+            let (now, flags) = (Time::ZERO + Span(ms * MS.0), if echo { Flags::ECHO } else { Flags::NONE });
+            let said = WindowLimits::timestamp(tuner.on_segments(now, (0, 1), flags));
+            if acks {
+                tuner.on_ack(now);
+            }
+            (said, tuner.rtt)
+        };
+        assert_eq!(at(1, true, false), (true, Span::ZERO), "nobody can echo what has not left");
+        assert_eq!(at(2, false, true), (true, Span::ZERO));
+        assert_eq!(at(3, false, true), (true, Span::ZERO), "the second ACK with it counts for nothing");
+        assert_eq!(at(12, true, true), (false, Span(10 * MS.0)));
+        assert_eq!(at(13, true, true), (false, Span(10 * MS.0)), "sent before the new one came");
+        assert_eq!(at(27, false, true), (true, Span(15 * MS.0)));
+    }
+}
