@@ -39,7 +39,7 @@ struct Place {
 const KEPT: usize = 16;
 
 /// A piece has so many runs at most: few enough to move all of them, enough that there are few pieces.
-const PIECE: usize = 128;
+const PIECE: usize = 512;
 
 impl Default for Ranges {
     fn default() -> Self {
