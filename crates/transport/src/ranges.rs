@@ -24,7 +24,8 @@ type Run = (u64, u64);
 enum Runs {
     /// All in one piece, as almost always.
     Few(Vec<Run>),
-    /// In two pieces or more, none of which is empty. Apart, so that few take no more room.
+    /// In two pieces or more, none of which is empty.
+    #[expect(clippy::box_collection, reason = "few take no more room for it")]
     Many(Box<VecDeque<Vec<Run>>>),
 }
 
@@ -39,7 +40,7 @@ struct Place {
 const KEPT: usize = 16;
 
 /// A piece has so many runs at most: few enough to move all of them, enough that there are few pieces.
-const PIECE: usize = 128;
+const PIECE: usize = 512;
 
 impl Default for Ranges {
     fn default() -> Self {
@@ -63,6 +64,7 @@ impl Ranges {
     }
 
     /// The runs, lowest first.
+    #[must_use]
     pub fn runs(&self) -> impl DoubleEndedIterator<Item = Run> {
         let (few, many) = match &self.runs {
             Runs::Few(runs) => (runs.get(self.head as usize..), None),
@@ -295,9 +297,9 @@ impl Ranges {
         let at = at - head;
         let mut high = low.split_off(low.len() / 2);
         if at <= low.len() {
-            low.insert(at, run)
+            low.insert(at, run);
         } else {
-            high.insert(at - low.len(), run)
+            high.insert(at - low.len(), run);
         }
         let pieces = self.pieces();
         pieces[piece] = low;
