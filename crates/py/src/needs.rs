@@ -38,6 +38,7 @@ fn on_link(scenario: &Scenario, groups: &[Met], link: usize) -> Vec<&'static str
 }
 
 /// What a group says of its packets, and finds on its path.
+#[expect(clippy::struct_excessive_bools, reason = "what it may say, each for itself")]
 struct Met {
     flags: Flags,
     /// Whether they carry headers for routers.
