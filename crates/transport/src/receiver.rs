@@ -289,8 +289,7 @@ impl Receiver {
         if self.is_special { self.take_specially(now, seq, flags) } else { self.take(now, seq, 1, flags) }
     }
 
-    /// Segment `seq` arrives where segments are merged or the window still grows. Returns as [`Self::on_segment`].
-    #[inline(never)]
+    /// Segment `seq` arrives where [`Self::is_special`]. Returns as [`Self::on_segment`].
     fn take_specially(&mut self, now: Time, seq: u64, flags: Flags) -> bool {
         if self.merging.is_some() { self.merge(now, seq, flags) } else { self.take_run(now, seq, 1, flags) }
     }

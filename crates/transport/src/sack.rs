@@ -106,7 +106,7 @@ impl RecoveryRules for SackRecovery {
 
     #[inline]
     fn has_lost(&self) -> bool {
-        self.board.next_lost().is_some()
+        self.waits || self.board.next_lost().is_some()
     }
 
     #[inline]
