@@ -171,7 +171,11 @@ impl Pacer {
             };
             (first, 1)
         };
-        let Some(interval) = interval else { return };
+        let Some(interval) = interval else {
+            // Linux counts all that the connection has sent.
+            self.unspaced = self.unspaced.saturating_sub(1);
+            return;
+        };
         let from = if first_of_burst { self.free_at.max(now) } else { self.free_at };
         match self.spacing {
             Spacing::None => {}
