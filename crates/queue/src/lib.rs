@@ -18,6 +18,7 @@ mod longest;
 mod order;
 mod port;
 mod replay;
+mod schedule;
 mod signal;
 
 pub use base::Entry;
@@ -29,6 +30,7 @@ pub use order::Scheduler;
 pub use port::{Limit, Port};
 pub use registry::{AnyAdmission, AnyQueue, Rule};
 pub use replay::{Fate, replay, replay_monitored};
+pub use schedule::{OPPORTUNITY_BYTES, Opportunities, Rates, Schedule, mean_rate};
 
 // Every discipline there is, one line each: those that decide on arrival in front of a FIFO, then those that do all
 // themselves.

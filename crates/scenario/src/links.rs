@@ -1,5 +1,6 @@
 //! The `[[links]]` tables.
 
+use crate::link_rate::LinkRate;
 use crate::names::{self, Names};
 use crate::node::Node;
 use crate::table::{self, Defs, KeyType};
@@ -16,8 +17,9 @@ base::keys! {
         name: String, eg "bottleneck", in limits::NAME;
         /// How many: above 1, an array that paths call `name[*]` (flow i of a group takes link i mod count) or `name[3]`.
         count: u32 = 1, in limits::LINKS, since "0.1";
-        /// Bits on the wire: "2.5 Gbit/s", or `{ uniform = [from, to] }` to be drawn.
-        rate: Ranged<Rate>, eg "1 Gbit/s", in limits::RATE;
+        /// Bits on the wire: "2.5 Gbit/s"; `{ uniform = [from, to] }` to be drawn; `{ steps = [["0 s", "50 Mbit/s"], ["3 s", "5 Mbit/s"]] }`,
+        /// `{ trace = "file.up" }`, `{ sine = { mean, amplitude, period } }` or `{ markov = { rates, times } }` to change.
+        rate: LinkRate, eg "1 Gbit/s", in limits::RATE;
         /// Propagation, one way: "50 ms", or `{ uniform = [from, to] }` to be drawn.
         delay: Ranged<Span> = Ranged::Same(Span::ZERO), eg "50 ms", in limits::DELAY;
         /// What may wait, the packet in service excluded: "1250 packets", "125 kB", "5 ms", "0.1 bdp", "10 % bdp",
@@ -87,6 +89,14 @@ impl KeyType for Loss {
     }
     fn schema(_key: &Key, defs: &mut Defs) -> Json {
         defs.one_of::<LossTable>("LossTable")
+    }
+}
+
+impl<Buffer> crate::Scenario<Buffer> {
+    /// The rate of `links[link]`, or its mean where it is drawn or changes.
+    #[must_use]
+    pub fn mean_rate(&self, link: usize) -> Rate {
+        self.links[link].rate.mean(self.duration)
     }
 }
 

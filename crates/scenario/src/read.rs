@@ -91,7 +91,7 @@ fn limit(scenario: &Scenario<Amount>, link: usize) -> Result<Limit, ScenarioErro
     match link.buffer {
         Amount::Packets(n) => Ok(Limit::Packets(n as u32)),
         Amount::Bytes(n) => Ok(Limit::Bytes(Bytes(n))),
-        Amount::Time(span) => sized(&|_, _| link.rate.mean().bytes_in(span)),
+        Amount::Time(span) => sized(&|_, _| link.rate.mean(scenario.duration).bytes_in(span)),
         Amount::Bdp(share) => sized(&|bdp, _| share * bdp),
         Amount::BdpOverSqrtN(share) => sized(&|bdp, n| share * bdp / n.sqrt()),
         // The last two are refused when they are read.

@@ -5,8 +5,8 @@
 
 use crate::plan::{InjectedLoss, LinkPlan, ProbePlan};
 use base::{ParetoQuantiles, Span, Stream, Time};
-use queue::Port;
-use scenario::{By, Group, Hop, Link, Pick, Quantity, Ranged, Rtt, Scenario, Start, Stop, Values};
+use queue::{Opportunities, Port, Rates, Schedule};
+use scenario::{By, Group, Hop, Link, LinkRate, Pick, Quantity, Ranged, Rtt, Scenario, Start, Stop, Values};
 use std::sync::Arc;
 
 /// The links of all tables one after the other: those of an array lie together.
@@ -86,11 +86,15 @@ fn plan(scenario: &Scenario, (replication, first): (u32, u64), (i, link, member)
         1 => Stream::new(scenario.seed, replication, ("link", i as u64), purpose),
         _ => of_array(purpose),
     };
-    let rate = drawn(link.rate, || of_array("rate"));
+    let rate = match link.rate {
+        LinkRate::Fixed(rate) => drawn(rate, || of_array("rate")),
+        _ => scenario.mean_rate(i),
+    };
     let delay = drawn(link.delay, || of_array("delay"));
     let port = Port { rate, ..scenario.port(i) };
     LinkPlan {
         rate,
+        schedule: schedule(&link.rate, || stream("rate")),
         delay,
         queue: link.queue.build(&port, stream("queue")).expect("checked when the scenario was read"),
         limit: link.buffer,
@@ -110,6 +114,22 @@ fn probe(scenario: &Scenario, link: Hop, first: u64) -> ProbePlan {
         groups: Arc::default(),
         packets: packets.iter().map(|span| Time::ZERO + span.from..Time::ZERO + span.to).collect(),
     }
+}
+
+/// What a link of this rate can send when, if that changes.
+fn schedule(rate: &LinkRate, chance: impl FnOnce() -> Stream) -> Option<Schedule> {
+    Some(match rate {
+        LinkRate::Fixed(_) => return None,
+        LinkRate::Steps(list, _) if list.iter().all(|step| step.1 == list[0].1) => return None,
+        LinkRate::Steps(list, period) => Schedule::Rates(Rates::steps(Arc::clone(list), *period)),
+        LinkRate::Sine(sine) => Schedule::Rates(Rates::sine(sine.mean, sine.amplitude, sine.period)),
+        LinkRate::Markov(markov) if markov.rates.0 == markov.rates.1 => return None,
+        LinkRate::Markov(markov) => {
+            let (rates, times) = (markov.rates, markov.times);
+            Schedule::Rates(Rates::markov([rates.0, rates.1], [times.0, times.1], chance()))
+        }
+        LinkRate::Opportunities(list) => Schedule::Opportunities(Opportunities::new(Arc::clone(list.times()))),
+    })
 }
 
 fn drawn<T: Quantity>(values: Ranged<T>, stream: impl FnOnce() -> Stream) -> T {

@@ -6,7 +6,7 @@ use crate::places::SessionPlaces;
 use crate::writes::FlowWrites;
 use base::{Bytes, Flags, PacketNumber, Rate, Span, Stream, Time};
 use law::Control;
-use queue::{AnyQueue, Limit};
+use queue::{AnyQueue, Limit, Schedule};
 use scenario::Loss;
 use std::ops::Range;
 use std::sync::Arc;
@@ -38,7 +38,10 @@ pub struct Network {
 /// A link of the scenario, with its discipline and its random streams ready.
 #[derive(Debug)]
 pub struct LinkPlan {
+    /// Of a schedule, its mean.
     pub rate: Rate,
+    /// What it can send when, if that is not always the rate.
+    pub schedule: Option<Schedule>,
     pub delay: Span,
     pub queue: AnyQueue,
     /// Its buffer.
@@ -52,6 +55,16 @@ pub struct LinkPlan {
 pub struct InjectedLoss {
     pub loss: Loss,
     pub stream: Stream,
+}
+
+impl LinkPlan {
+    /// What it can send in the measured period, in bit/s.
+    pub fn capacity_bps(&self, marks: &Marks) -> f64 {
+        match &self.schedule {
+            Some(schedule) => schedule.offered_bits(marks.warmup, marks.end) / (marks.end - marks.warmup).as_secs(),
+            None => self.rate.0 as f64,
+        }
+    }
 }
 
 impl InjectedLoss {
@@ -346,7 +359,14 @@ impl Network {
     /// The least that they take: a drawn size is a byte at least.
     pub fn shortest_tx_times(&self, link: u32, flow: u32) -> TxTimes {
         let plan = &self.flows[flow as usize];
-        self.times_of(link, plan.sizes().map_or(plan.party().packet, |_| 1), plan.party().ack)
+        let (data, ack) = (plan.sizes().map_or(plan.party().packet, |_| 1), plan.party().ack);
+        match &self.links[link as usize].schedule {
+            Some(schedule) => {
+                let [data, ack] = [data, ack].map(|size| schedule.shortest(Bytes(u64::from(size))));
+                TxTimes { data, ack }
+            }
+            None => self.times_of(link, data, ack),
+        }
     }
 
     fn times_of(&self, link: u32, data: u32, ack: u32) -> TxTimes {

@@ -13,11 +13,11 @@ use crate::hash::Rolling;
 use crate::ledger::Ledger;
 use crate::meter::{FlowMeter, LinkSpan, LinkTotals, Tally, link_outcome};
 use crate::plan::{FlowPlan, FlowSender, Identity, InjectedLoss, Marks, Network, SessionPlan, TcpPlan};
-use crate::probe::{LinkSnapshot, Probe};
+use crate::probe::{LinkSnapshot, Probe, ServerModel};
 use crate::results::{FinalTally, FlowResults};
 use crate::transfers::TransferMeter;
 use crate::{Balance, Options, Outcome, Trace, TraceDrop, cause_index};
-use base::{Cause, Flags, Header, PacketNumber, Rate, RunMonitor, Span, Time};
+use base::{Cause, Flags, Header, PacketNumber, RunMonitor, Span, Time};
 use endpoints::{AccessLink, Endpoints, Outbox};
 use event::{Entry, Event, Key, Phase};
 use queue::{AnyQueue, Link, LinkEvent, LinkEventKind, Packet, QueueDiscipline};
@@ -91,10 +91,10 @@ const EVENTS_BETWEEN_LOOKS: u64 = 4096;
 pub fn run(network: Network, options: Options, monitor: &RunMonitor) -> Outcome {
     let (marks, first) = (network.marks, options.first_number);
     let delays = network.links.iter().map(|link| link.delay).collect();
-    let rates: Vec<_> = network.links.iter().map(|link| link.rate).collect();
+    let capacities: Vec<_> = network.links.iter().map(|link| link.capacity_bps(&marks)).collect();
     let nodes = network.links.into_iter().map(|plan| Node {
-        probe: Probe::new(plan.probe, plan.rate, &marks, options.series),
-        link: Link::new(plan.rate, plan.queue),
+        probe: Probe::new(ServerModel::of(&plan), plan.probe, &marks, options.series),
+        link: Link::new(plan.rate, plan.queue).with_schedule(plan.schedule),
         loss: plan.loss,
         totals: LinkTotals::default(),
         warm: LinkTotals::default(),
@@ -170,7 +170,7 @@ pub fn run(network: Network, options: Options, monitor: &RunMonitor) -> Outcome 
         engine.heap.pop();
         engine.dispatch(time, event);
     }
-    engine.finish(options, &rates)
+    engine.finish(options, &capacities)
 }
 
 impl Engine {
@@ -506,7 +506,7 @@ impl Engine {
         }
     }
 
-    fn finish(self, options: Options, rates: &[Rate]) -> Outcome {
+    fn finish(self, options: Options, capacities: &[f64]) -> Outcome {
         let is_data = |p: &Packet| u64::from(!p.flags.has(Flags::ACK));
         let mut in_flight: u64 = self
             .heap
@@ -520,7 +520,7 @@ impl Engine {
         let (mut links, mut traces, mut packets) = (Vec::new(), Vec::new(), Vec::new());
         let mut results = FlowResults::new(&self.identities, self.transfers, &self.marks);
         let end = self.marks.end;
-        for (l, (mut node, rate)) in self.nodes.into_iter().zip(rates).enumerate() {
+        for (l, (mut node, capacity)) in self.nodes.into_iter().zip(capacities).enumerate() {
             node.account(end);
             hash.word(node.hash.value());
             if let Some((packet, _)) = node.link.serving() {
@@ -533,7 +533,7 @@ impl Engine {
             // What it would drop on the way out waited as well.
             in_flight += fates.dropped.iter().map(|(packet, _)| is_data(packet)).sum::<u64>();
             let totals = LinkSpan { from: &node.warm, to: &node.totals };
-            let (link, seen) = link_outcome(l, totals, *rate, &self.marks, node.backlog_max, node.probe);
+            let (link, seen) = link_outcome(l, totals, *capacity, &self.marks, node.backlog_max, node.probe);
             links.push(link);
             packets.extend(seen);
         }

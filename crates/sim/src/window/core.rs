@@ -10,7 +10,7 @@ use crate::plan::{InjectedLoss, Marks};
 use crate::probe::{LinkSnapshot, Probe};
 use crate::{TraceDrop, cause_index};
 use base::{Cause, Flags, Header, PacketNumber, Span, Time};
-use queue::Packet;
+use queue::{Packet, Schedule};
 
 /// The flows that cross a link, each at a place: where their packets go, and how long they take here.
 #[derive(Debug)]
@@ -75,6 +75,8 @@ pub struct LinkCore<O> {
     /// When what is in service, or was last, leaves.
     pub free: Time,
     pub loss: Option<InjectedLoss>,
+    /// What it can send when, if packets do not always take as long.
+    pub schedule: Option<Box<Schedule>>,
     pub most_seen: u32,
     /// Start of the last accepted packet, for the time with a packet waiting.
     pub last_start: Time,
@@ -92,7 +94,7 @@ impl<O: Observer> LinkCore<O> {
     pub fn new(
         index: u32,
         flows: FlowTable,
-        loss: Option<InjectedLoss>,
+        (loss, schedule): (Option<InjectedLoss>, Option<Schedule>),
         timer: Time,
         marks: &Marks,
         mut probe: Probe,
@@ -103,6 +105,7 @@ impl<O: Observer> LinkCore<O> {
             flows,
             free: Time::ZERO,
             loss,
+            schedule: schedule.map(Box::new),
             most_seen: 0,
             last_start: Time::ZERO,
             totals: LinkTotals::default(),
@@ -135,10 +138,10 @@ impl<O: Observer> LinkCore<O> {
         self.flows.routes[self.flows.places.of(flow)]
     }
 
-    /// Whether nothing but the queue drops packets here, and none carries a header.
+    /// Whether nothing but the queue drops packets here, none carries a header, and each always takes as long.
     #[inline]
     pub fn is_plain(&self) -> bool {
-        self.loss.is_none() && self.flows.lanes.is_empty()
+        self.loss.is_none() && self.flows.lanes.is_empty() && self.schedule.is_none()
     }
 
     /// Every packet, on a plain link whose packets are all alike.
@@ -147,6 +150,13 @@ impl<O: Observer> LinkCore<O> {
             Service::One(tx) if self.is_plain() => Some(tx),
             _ => None,
         }
+    }
+
+    /// When `packet` leaves, whose service begins at `start`, on a link with a schedule: it `follows` another without a pause, or
+    /// found the link idle.
+    #[inline]
+    pub fn scheduled(&mut self, start: Time, follows: bool, size: u32) -> Time {
+        self.schedule.as_mut().map_or(start, |schedule| schedule.finish(start, follows, size))
     }
 
     /// Whether the arrival that was just counted is lost on purpose.
@@ -237,6 +247,7 @@ mod tests {
     use super::*;
     use crate::observer::NoObserver;
     use crate::plan::ProbePlan;
+    use crate::probe::ServerModel;
     use base::Rate;
     use scenario::Loss;
 
@@ -251,8 +262,8 @@ mod tests {
             service,
             lanes: Vec::new(),
         };
-        let probe = Probe::new(ProbePlan::default(), Rate(1), &marks, true);
-        (LinkCore::new(2, flows, None, Time(15), &marks, probe), marks)
+        let probe = Probe::new(ServerModel::Rate(Rate(1)), ProbePlan::default(), &marks, true);
+        (LinkCore::new(2, flows, (None, None), Time(15), &marks, probe), marks)
     }
 
     #[test]
