@@ -10,6 +10,7 @@ use crate::table::{self, Defs, KeyType};
 use crate::types::{quantity, within};
 use crate::{ScenarioError, limits};
 use base::keys::Range;
+use base::text;
 use base::{Bytes, Key, Quantity, Ranged, Rate, Span};
 use queue::{OPPORTUNITY_BYTES, mean_rate};
 use serde_json::{Value as Json, json};
@@ -73,11 +74,15 @@ base::keys! {
     /// Two rates in turn, each for exponential times.
     pub struct Markov {
         /// One rate, and the other. "0 bit/s" is an outage.
-        rates: (Rate, Rate), eg "100 Mbit/s";
+        rates: RatePair;
         /// How long they hold in the mean.
         times: (Span, Span), eg "2 s", in PERIOD;
     }
 }
+
+/// Two rates, one of which may be none at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RatePair(pub Rate, pub Rate);
 
 /// Of waves, periods and mean times: shorter ones are no longer a rate.
 const PERIOD: RangeInclusive<Span> = Span::millis(1)..=*limits::INSTANT.end();
@@ -168,9 +173,6 @@ impl LinkRate {
                 Self::Sine(sine)
             }
             (None, None, None, None, Some(markov)) => {
-                for rate in [markov.rates.0, markov.rates.1] {
-                    passing(rate, &node.at("markov.rates"))?;
-                }
                 if markov.rates.0.0 + markov.rates.1.0 == 0 {
                     return Err(node.at("markov.rates").wrong("must not both be 0: nothing would ever pass"));
                 }
@@ -196,9 +198,19 @@ impl LinkRate {
 }
 
 /// A rate of a schedule: none at all, or one that a link may have.
-fn passing(rate: Rate, node: &Node) -> Result<(), ScenarioError> {
+fn passing(rate: Rate, node: &Node) -> Result<Rate, ScenarioError> {
     let key = Key { range: Some(Range::Rate(limits::RATE)), ..Key::default() };
-    if rate.0 == 0 { Ok(()) } else { within(node, rate, &key).map(|_| ()) }
+    if rate.0 == 0 { Ok(rate) } else { within(node, rate, &key) }
+}
+
+/// Reads one.
+fn read_passing(node: &Node) -> Result<Rate, ScenarioError> {
+    // Elsewhere "0 bit/s" is no rate.
+    let none = node.as_text().and_then(text::split).filter(|(number, _)| *number == 0.0);
+    if none.is_some_and(|(_, unit)| text::rate(&format!("1 {unit}")).is_ok()) {
+        return Ok(Rate(0));
+    }
+    passing(quantity(node, &Key::default(), "5 Mbit/s")?, node)
 }
 
 fn check_steps(steps: &[RateStep], period: Option<Span>, node: &Node) -> Result<(), ScenarioError> {
@@ -220,7 +232,6 @@ fn check_steps(steps: &[RateStep], period: Option<Span>, node: &Node) -> Result<
     let key = Key { range: Some(Range::Time(limits::INSTANT)), ..Key::default() };
     for (i, step) in steps.iter().enumerate() {
         within(&at(i), step.0, &key)?;
-        passing(step.1, &at(i))?;
     }
     match period {
         Some(period) if period <= last.0 => Err(node.wrong("must all begin before the end of the period")),
@@ -267,10 +278,7 @@ impl KeyType for RateStep {
     fn read(node: &Node, _key: &Key) -> Result<Self, ScenarioError> {
         let form = "a list of steps such as [\"3 s\", \"5 Mbit/s\"]";
         match node.list(form)?.as_slice() {
-            [time, rate] => {
-                let any = Key::default();
-                Ok((quantity(time, &any, "3 s")?, quantity(rate, &any, "5 Mbit/s")?))
-            }
+            [time, rate] => Ok((quantity(time, &Key::default(), "3 s")?, read_passing(rate)?)),
             _ => Err(node.wrong("must be a time and a rate, such as [\"3 s\", \"5 Mbit/s\"]")),
         }
     }
@@ -278,11 +286,36 @@ impl KeyType for RateStep {
         json!([self.0, self.1])
     }
     fn restore(node: &Node, _key: &Key) -> Result<Self, ScenarioError> {
-        node.derived()
+        let step: Self = node.derived()?;
+        passing(step.1, node).map(|_| step)
     }
     fn schema(_key: &Key, defs: &mut Defs) -> Json {
         let (time, rate) = (Span::schema(&Key::default(), defs), Rate::schema(&Key::default(), defs));
         json!({ "type": "array", "prefixItems": [time, rate], "minItems": 2, "maxItems": 2 })
+    }
+}
+
+impl KeyType for RatePair {
+    fn read(node: &Node, _key: &Key) -> Result<Self, ScenarioError> {
+        let form = "a list of two rates such as [\"100 Mbit/s\", \"10 Mbit/s\"]";
+        match node.list(form)?.as_slice() {
+            [one, other] => Ok(Self(read_passing(one)?, read_passing(other)?)),
+            _ => Err(node.wrong(format!("must be {form}"))),
+        }
+    }
+    fn write(&self, _names: &Names) -> Json {
+        json!([self.0, self.1])
+    }
+    fn restore(node: &Node, _key: &Key) -> Result<Self, ScenarioError> {
+        let (one, other) = node.derived()?;
+        Ok(Self(passing(one, node)?, passing(other, node)?))
+    }
+    fn hint(key: &Key) -> String {
+        format!("write for example {} = [\"100 Mbit/s\", \"10 Mbit/s\"]", key.name)
+    }
+    fn schema(_key: &Key, defs: &mut Defs) -> Json {
+        let rate = Rate::schema(&Key::default(), defs);
+        json!({ "type": "array", "items": rate, "minItems": 2, "maxItems": 2 })
     }
 }
 

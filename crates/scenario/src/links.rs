@@ -1,14 +1,14 @@
 //! The `[[links]]` tables.
 
 use crate::link_rate::LinkRate;
+use crate::loss::Loss;
 use crate::names::{self, Names};
 use crate::node::Node;
 use crate::table::{self, Defs, KeyType};
 use crate::{ScenarioError, limits};
 use base::{Key, Ranged, Rate, Span, Stream};
 use queue::{Limit, Port, QueueSpec};
-use serde::Serialize;
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 base::keys! {
     /// A directed link (queue, server, wire), or an array of links that differ only in what is drawn for them.
@@ -27,28 +27,9 @@ base::keys! {
         buffer: Buffer, eg "1250 packets";
         /// The discipline: a name, or a table such as { discipline = "red", gentle = true }.
         queue: QueueSpec = QueueSpec::DropTail(queue::drop_tail::Params::default());
-        /// Loss that is not the queue's: { random = 1e-4 }, { every = 10000 } or "none".
+        /// Loss that is not the queue's: { random = 1e-4 }, { every = 10000 }, { gilbert = { enter, leave } }, { bursts = { mean, length } },
+        /// each also only `during` stated intervals, or "none".
         loss: Option<Loss> = None, or "none";
-    }
-}
-
-/// Injected loss, decided before the queue sees the packet.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Loss {
-    /// Each packet with this probability.
-    Random(f64),
-    /// Every n-th packet.
-    Every(u64),
-}
-
-base::keys! {
-    /// One of the two.
-    pub struct LossTable {
-        /// Each packet with this probability.
-        random: Option<f64> = None, in 0.0..=1.0;
-        /// Every n-th packet.
-        every: Option<u64> = None, in 2..=1_000_000_000_000;
     }
 }
 
@@ -70,25 +51,6 @@ impl<Buffer: KeyType + PartialEq> KeyType for Link<Buffer> {
     fn listed(list: &[Self], names: &Names) -> Result<(), ScenarioError> {
         // Before paths look for names.
         names::learn(&names.links, "links", list.iter().map(|link| (&link.name, link.count)))
-    }
-}
-
-impl KeyType for Loss {
-    fn read(node: &Node, _key: &Key) -> Result<Self, ScenarioError> {
-        match table::read(node, "a table such as { random = 1e-4 } or { every = 10000 }")? {
-            LossTable { random: Some(p), every: None } if p < 1.0 => Ok(Self::Random(p)),
-            LossTable { random: Some(_), every: None } => {
-                Err(node.at("random").wrong("must be a probability, at least 0 and below 1"))
-            }
-            LossTable { random: None, every: Some(n) } => Ok(Self::Every(n)),
-            _ => Err(node.wrong("must hold either random = 1e-4 or every = 10000")),
-        }
-    }
-    fn write(&self, _names: &Names) -> Json {
-        json!(self)
-    }
-    fn schema(_key: &Key, defs: &mut Defs) -> Json {
-        defs.one_of::<LossTable>("LossTable")
     }
 }
 

@@ -252,7 +252,7 @@ fn link_rates() -> impl Strategy<Value = LinkRate> {
     let sine = (rate(), 1000..1_000_000u64, time());
     let sine = sine.prop_map(|(mean, amplitude, period)| scenario::Sine { mean, amplitude: Rate(amplitude), period });
     let markov = (rate(), rate(), time(), time());
-    let markov = markov.prop_map(|(a, b, c, d)| scenario::Markov { rates: (a, b), times: (c, d) });
+    let markov = markov.prop_map(|(a, b, c, d)| scenario::Markov { rates: scenario::RatePair(a, b), times: (c, d) });
     prop_oneof![
         3 => range(rate()).prop_map(LinkRate::Fixed),
         1 => steps,
@@ -267,7 +267,18 @@ fn links() -> impl Strategy<Value = Vec<Link>> {
         (0..1_000_000_000u64).prop_map(|n| Limit::Bytes(Bytes(n))),
         Just(Limit::Unlimited),
     ];
-    let loss = prop_oneof![(0.0..1.0).prop_map(Loss::Random), (2..u64::from(u32::MAX)).prop_map(Loss::Every)];
+    let loss = || {
+        let chain = (0.0..1.0, 0.001..1.0, 0.0..1.0, 0.0..1.0);
+        let chain = chain.prop_map(|(enter, leave, good, bad)| scenario::Gilbert { enter, leave, good, bad });
+        prop_oneof![
+            (0.0..1.0).prop_map(Loss::Random),
+            (2..u64::from(u32::MAX)).prop_map(Loss::Every),
+            chain.prop_map(Loss::Gilbert),
+        ]
+    };
+    let during = (prop::option::of(loss()), 1..1_000_000u64)
+        .prop_map(|(law, at)| Loss::During(vec![(Span(at), Span(2 * at)), (Span(3 * at), Span(4 * at))], law.map(Box::new)));
+    let loss = prop_oneof![4 => loss(), 1 => during];
     let name = "[a-zA-Z0-9 _ü-]{1,20}";
     let rate = (prop_oneof![Just(1u32), 2..50u32], link_rates(), range(spans(Span::ZERO, Span::millis(1))));
     let queue = (0..QUEUES.len()).prop_map(|i| QueueSpec::named(QUEUES[i].card.name).expect("registered"));

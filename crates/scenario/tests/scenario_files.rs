@@ -68,7 +68,7 @@ fn defaults_are_those_of_the_design() {
         scenario.record,
         Record { every: Some(Span::millis(100)), trace: vec![], packets: vec![], delays: false }
     );
-    assert_eq!((scenario.links[0].delay, scenario.links[0].loss), (Ranged::Same(Span::ZERO), None));
+    assert_eq!((scenario.links[0].delay, scenario.links[0].loss.clone()), (Ranged::Same(Span::ZERO), None));
     assert_eq!(scenario.links[0].queue.card().name, "drop-tail");
     let group = &scenario.groups[0];
     assert_eq!((group.name.as_str(), group.count, group.packet), ("flows1", 1, Bytes(1500)));

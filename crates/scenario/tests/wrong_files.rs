@@ -248,7 +248,15 @@ fn links() {
 + every = 1
 ! links[0].loss.every: must be a whole number from 2 to 1000000000000
 + random = 1e-4, every = 10
-! links[0].loss: must hold either random = 1e-4 or every = 10000
+! links[0].loss: must hold one of random = 1e-4, every = 10000, gilbert = { enter, leave } and bursts = { mean, length }
++ gilbert = { enter = 0.1, leave = 0.0 }
+! links[0].loss.gilbert.leave: must be above 0: the chain would stay bad for ever
++ bursts = { mean = 0.9, length = 2 }
+! links[0].loss.bursts.mean: must be at most length / (1 + length): a packet at least lies between two bursts
++ during = [["2 s", "1 s"]]
+! links[0].loss.during[0]: must end later than it begins
++ during = [["1 s", "3 s"], ["2 s", "4 s"]], random = 0.1
+! links[0].loss.during[1]: must not begin before the end of the one in front of it, 3 s
 "#,
     );
 }
@@ -375,7 +383,7 @@ fn rates_that_change() {
 + rate = { steps = [["0 s", "5 Mbit/s"], ["1 s"]] }
 ! links[0].rate.steps[1]: must be a time and a rate, such as ["3 s", "5 Mbit/s"]
 + rate = { steps = [["0 s", "5 Mbit/s"], ["1 s", "5 bit/s"]] }
-! links[0].rate.steps[1]: must lie between 1 kbit/s and 1000 Tbit/s, not 5 bit/s
+! links[0].rate.steps[1][1]: must lie between 1 kbit/s and 1000 Tbit/s, not 5 bit/s
 + rate = { steps = [["0 s", "5 Mbit/s"], ["1 s", "0 bit/s"]] }
 ! links[0].rate.steps: must let something pass in the end, or have a period
 + rate = { steps = [["0 s", "0 bit/s"]], period = "1 s" }
@@ -397,7 +405,7 @@ fn rates_that_change() {
 + rate = { markov = { rates = ["0 bit/s", "0 bit/s"], times = ["1 s", "1 s"] } }
 ! links[0].rate.markov.rates: must not both be 0: nothing would ever pass
 + rate = { markov = { rates = ["5 Mbit/s"], times = ["1 s", "1 s"] } }
-! links[0].rate.markov.rates: must be a list of two rates such as ["100 Mbit/s", "155 Mbit/s"]
+! links[0].rate.markov.rates: must be a list of two rates such as ["100 Mbit/s", "10 Mbit/s"]
 "#,
     );
 }

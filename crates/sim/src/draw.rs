@@ -3,7 +3,8 @@
 //! Every draw has a stream of its own, named by (seed, replication, link or flow, purpose), and made only where something
 //! is drawn.
 
-use crate::plan::{InjectedLoss, LinkPlan, ProbePlan};
+use crate::loss::InjectedLoss;
+use crate::plan::{LinkPlan, ProbePlan};
 use base::{ParetoQuantiles, Span, Stream, Time};
 use queue::{Opportunities, Port, Rates, Schedule};
 use scenario::{By, Group, Hop, Link, LinkRate, Pick, Quantity, Ranged, Rtt, Scenario, Start, Stop, Values};
@@ -98,7 +99,7 @@ fn plan(scenario: &Scenario, (replication, first): (u32, u64), (i, link, member)
         delay,
         queue: link.queue.build(&port, stream("queue")).expect("checked when the scenario was read"),
         limit: link.buffer,
-        loss: link.loss.map(|loss| InjectedLoss { loss, stream: stream("loss") }),
+        loss: link.loss.as_ref().map(|loss| InjectedLoss::new(loss, stream("loss"))),
         probe: probe(scenario, Hop { link: i, pick: Pick::One(member) }, first),
     }
 }

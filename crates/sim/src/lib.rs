@@ -9,6 +9,7 @@ mod floor;
 mod hash;
 pub mod histogram;
 mod ledger;
+mod loss;
 mod merge;
 mod meter;
 mod observer;

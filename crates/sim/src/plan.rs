@@ -2,12 +2,12 @@
 //!
 //! Both engines are given this, and nothing else; `build` makes it.
 
+use crate::loss::InjectedLoss;
 use crate::places::SessionPlaces;
 use crate::writes::FlowWrites;
 use base::{Bytes, Flags, PacketNumber, Rate, Span, Stream, Time};
 use law::Control;
 use queue::{AnyQueue, Limit, Schedule};
-use scenario::Loss;
 use std::ops::Range;
 use std::sync::Arc;
 use traffic::{AnySource, PacketSizes};
@@ -50,29 +50,12 @@ pub struct LinkPlan {
     pub probe: ProbePlan,
 }
 
-/// Packets that are lost on purpose.
-#[derive(Clone, Debug)]
-pub struct InjectedLoss {
-    pub loss: Loss,
-    pub stream: Stream,
-}
-
 impl LinkPlan {
     /// What it can send in the measured period, in bit/s.
     pub fn capacity_bps(&self, marks: &Marks) -> f64 {
         match &self.schedule {
             Some(schedule) => schedule.offered_bits(marks.warmup, marks.end) / (marks.end - marks.warmup).as_secs(),
             None => self.rate.0 as f64,
-        }
-    }
-}
-
-impl InjectedLoss {
-    /// Whether the arrival is lost that is number `arrived`, counted from 1.
-    pub fn hits(&mut self, arrived: u64) -> bool {
-        match self.loss {
-            Loss::Random(p) => self.stream.unit() < p,
-            Loss::Every(n) => arrived.is_multiple_of(n),
         }
     }
 }

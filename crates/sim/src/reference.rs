@@ -11,8 +11,9 @@ mod sessions;
 
 use crate::hash::Rolling;
 use crate::ledger::Ledger;
+use crate::loss::InjectedLoss;
 use crate::meter::{FlowMeter, LinkSpan, LinkTotals, Tally, link_outcome};
-use crate::plan::{FlowPlan, FlowSender, Identity, InjectedLoss, Marks, Network, SessionPlan, TcpPlan};
+use crate::plan::{FlowPlan, FlowSender, Identity, Marks, Network, SessionPlan, TcpPlan};
 use crate::probe::{LinkSnapshot, Probe, ServerModel};
 use crate::results::{FinalTally, FlowResults};
 use crate::transfers::TransferMeter;
@@ -419,7 +420,7 @@ impl Engine {
             tracer.on_arrival(&packet, node.link.backlog().packets);
         }
         let mut ledger = Ledger::default();
-        if node.loss.as_mut().is_some_and(|loss| loss.hits(node.totals.arrived)) {
+        if node.loss.as_mut().is_some_and(|loss| loss.hits(now, node.totals.arrived)) {
             ledger.dropped.push((packet, Cause::Injected));
         } else {
             let began = node.link.offer(packet, &mut ledger);

@@ -4,9 +4,10 @@ use super::headers::NONE;
 use super::ring::Rec;
 use super::service::{Service, Tx};
 use super::shared::Shared;
+use crate::loss::InjectedLoss;
 use crate::meter::LinkTotals;
 use crate::observer::Observer;
-use crate::plan::{InjectedLoss, Marks};
+use crate::plan::Marks;
 use crate::probe::{LinkSnapshot, Probe};
 use crate::{TraceDrop, cause_index};
 use base::{Cause, Flags, Header, PacketNumber, Span, Time};
@@ -159,9 +160,9 @@ impl<O: Observer> LinkCore<O> {
         self.schedule.as_mut().map_or(start, |schedule| schedule.finish(start, follows, size))
     }
 
-    /// Whether the arrival that was just counted is lost on purpose.
-    pub fn loses(&mut self) -> bool {
-        self.loss.as_mut().is_some_and(|loss| loss.hits(self.totals.arrived))
+    /// Whether the arrival at `now` that was just counted is lost on purpose.
+    pub fn loses(&mut self, now: Time) -> bool {
+        self.loss.as_mut().is_some_and(|loss| loss.hits(now, self.totals.arrived))
     }
 
     #[cold]
@@ -326,10 +327,10 @@ mod tests {
     fn every_third_arrival_is_lost_where_the_scenario_says_so() {
         let (mut core, _) = core();
         let stream = base::Stream::new(1, 0, ("link", 0), "loss");
-        core.loss = Some(InjectedLoss { loss: Loss::Every(3), stream });
+        core.loss = Some(InjectedLoss::new(&Loss::Every(3), stream));
         let lost = (1..=7).map(|arrived| {
             core.totals.arrived = arrived;
-            core.loses()
+            core.loses(Time(arrived))
         });
         assert_eq!(lost.collect::<Vec<_>>(), [false, false, true, false, false, true, false]);
     }

@@ -344,7 +344,7 @@ fn serve_until_mark<O: Observer, const PLAIN: bool, const SCHEDULED: bool, A: Ad
             // Counted one by one: losses are, too.
             core.totals.arrived += 1;
             header = core.header_of(rec, shared);
-            if core.loss.is_some() && core.loses() {
+            if core.loss.is_some() && core.loses(now) {
                 if O::ACTIVE {
                     let packet = Packet::new(rec.flow(), rec.number().0, 0, now).with(rec.flags());
                     core.observer.on_arrival(&packet, waiting.backlog_from(Time(now.0 + 1), free).packets);

@@ -251,7 +251,7 @@ impl<'a, O: Observer, const PLAIN: bool, const SCHEDULED: bool> Serve<'a, O, PLA
             header = self.core.header_of(rec, self.shared);
             let packet = Packet::new(rec.flow(), rec.number().0, 0, rec.time).with(rec.flags());
             self.core.observer.on_arrival(&packet, queue.backlog().packets);
-            if self.core.loss.is_some() && self.core.loses() {
+            if self.core.loss.is_some() && self.core.loses(rec.time) {
                 self.core.observer.on_drop(&packet, rec.time);
                 self.core.observer.on_fate(&packet, PacketFate::Dropped);
                 return self.core.count_drop(rec, Cause::Injected, self.marks, self.shared);

@@ -194,7 +194,16 @@ fn link() -> impl Strategy<Value = Link> {
         (0u32..40_000).prop_map(|n| format!("{n} B")),
         Just("unlimited".to_owned()),
     ];
-    let loss = prop::sample::select(vec!["", "", "", "loss = { random = 0.02 }", "loss = { every = 13 }"]);
+    let loss = prop::sample::select(vec![
+        "",
+        "",
+        "",
+        "loss = { random = 0.02 }",
+        "loss = { every = 13 }",
+        "loss = { gilbert = { enter = 0.02, leave = 0.3, good = 0.001, bad = 0.7 } }",
+        "loss = { bursts = { mean = 0.03, length = 5 }, during = [[\"0.5 s\", \"1 s\"], [\"1.2 s\", \"9 s\"]] }",
+        "loss = { during = [[\"700 ms\", \"800 ms\"]] }",
+    ]);
     let queue = prop::sample::select(QUEUES.iter().map(|entry| entry.card.name).collect::<Vec<_>>());
     let kbit = prop_oneof![Just(10_000u32), 100u32..50_000];
     let delay_us = prop_oneof![Just(0u32), Just(5_000u32), 0u32..30_000];
