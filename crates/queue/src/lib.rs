@@ -9,6 +9,7 @@ use base::{Bytes, Flags, Header, Time};
 
 #[macro_use]
 mod discipline;
+mod bucket;
 mod checks;
 mod early;
 mod fifo;
@@ -22,6 +23,7 @@ mod schedule;
 mod signal;
 
 pub use base::Entry;
+pub use bucket::TokenBucket;
 pub use discipline::{Admission, Fates, QueueDiscipline, RuleVisitor, Verdict, Visitor};
 pub use fifo::Fifo;
 pub use flows::Victim;

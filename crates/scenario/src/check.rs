@@ -3,7 +3,8 @@
 
 use crate::error::breaks_line;
 use crate::{
-    Group, HEADER, Hop, Link, LinkRate, PacketSpan, Pick, Rtt, Scenario, ScenarioError, Start, Stop, limits, outstanding,
+    Group, HEADER, Hop, Link, LinkRate, PacketSpan, Pick, Rtt, Scenario, ScenarioError, Start, Stop, limits,
+    outstanding,
 };
 use base::text::{format_rate, format_span};
 use base::{Bytes, Rate, Span, Stream, Time};
@@ -71,7 +72,13 @@ fn link(place: &str, link: &Link, port: &Port, packet: Bytes) -> Checked {
         Limit::Bytes(n) => u128::from(n.0),
         Limit::Unlimited => 0,
     };
-    drains(format!("{place}.buffer"), waiting, link.rate.min())?;
+    let slowest = link.shaper.as_ref().map_or(link.rate.min(), |shaper| shaper.rate.min(link.rate.min()));
+    drains(format!("{place}.buffer"), waiting, slowest)?;
+    for (key, bucket) in [("policer", &link.policer), ("shaper", &link.shaper)] {
+        if bucket.as_ref().is_some_and(|bucket| bucket.burst < packet) {
+            return refuse(format!("{place}.{key}.burst"), format!("must hold a packet at least, {} B", packet.0));
+        }
+    }
     let chance = Stream::new(0, 0, ("check", 0), "queue");
     link.queue.build(port, chance).map_err(ScenarioError::parameter(format!("{place}.queue"))).map(|_| ())
 }

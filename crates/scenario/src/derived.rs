@@ -54,7 +54,7 @@ impl Group {
         let capacity = |hop: &Hop| {
             let link = &scenario.links[hop.link];
             let links = if hop.pick == Pick::Each { link.count.min(self.count) } else { 1 };
-            Rate(link.rate.mean(scenario.duration).0 * u64::from(links))
+            Rate(scenario.mean_rate(hop.link).0 * u64::from(links))
         };
         let capacity = self.path.iter().map(capacity).min().unwrap_or(Rate(0));
         Site { packet: self.packet, mss: self.mss(), capacity, index, flows: self.count, start }

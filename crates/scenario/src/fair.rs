@@ -23,7 +23,7 @@ impl Scenario {
     #[must_use]
     pub fn fair(&self) -> Fair {
         let mut rates: Vec<f64> =
-            self.links.iter().map(|link| f64::from(link.count) * link.rate.mean(self.duration).0 as f64).collect();
+            (0..self.links.len()).map(|i| f64::from(self.links[i].count) * self.mean_rate(i).0 as f64).collect();
         let mut named = Vec::new();
         let (mut paths, mut caps) = (Vec::new(), Vec::new());
         let stays = self.groups.iter().any(|group| group.traffic.sort() == Sort::Transfer);

@@ -42,7 +42,7 @@ pub use flows::{Access, Flow, Group, HEADER};
 pub use hops::{Hop, Pick};
 pub use life::{Start, Stop};
 pub use link_rate::{LinkRate, Markov, RatePair, RateStep, Sine};
-pub use links::{Link, read_queue};
+pub use links::{Bucket, Link, read_queue};
 pub use loss::{Gilbert, Loss};
 pub use opportunities::OpportunityTimes;
 pub use read::{FORMAT, read, schema};

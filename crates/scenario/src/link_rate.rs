@@ -168,13 +168,13 @@ impl LinkRate {
             (None, None, Some(list), None, None) => Self::Opportunities(list),
             (None, None, None, Some(sine), None) => {
                 if sine.amplitude > sine.mean {
-                    return Err(node.at("sine.amplitude").wrong("must not be above the mean"));
+                    return Err(node.at("sine").at("amplitude").wrong("must not be above the mean"));
                 }
                 Self::Sine(sine)
             }
             (None, None, None, None, Some(markov)) => {
                 if markov.rates.0.0 + markov.rates.1.0 == 0 {
-                    return Err(node.at("markov.rates").wrong("must not both be 0: nothing would ever pass"));
+                    return Err(node.at("markov").at("rates").wrong("must not both be 0: nothing would ever pass"));
                 }
                 Self::Markov(markov)
             }

@@ -6,7 +6,7 @@ use crate::names::{self, Names};
 use crate::node::Node;
 use crate::table::{self, Defs, KeyType};
 use crate::{ScenarioError, limits};
-use base::{Key, Ranged, Rate, Span, Stream};
+use base::{Bytes, Key, Ranged, Rate, Span, Stream};
 use queue::{Limit, Port, QueueSpec};
 use serde_json::Value as Json;
 
@@ -30,7 +30,27 @@ base::keys! {
         /// Loss that is not the queue's: { random = 1e-4 }, { every = 10000 }, { gilbert = { enter, leave } }, { bursts = { mean, length } },
         /// each also only `during` stated intervals, or "none".
         loss: Option<Loss> = None, or "none";
+        /// A bucket in front of the queue: what arrives when it has not enough tokens is dropped. { rate, burst }, or "none".
+        policer: Option<Bucket> = None, or "none", since "0.1";
+        /// A bucket behind the queue: each packet waits for its tokens, then leaves at the rate of the link. { rate, burst }, or "none".
+        shaper: Option<Bucket> = None, or "none", since "0.1";
+        /// What is served is handed over together at multiples of this time, as Wi-Fi and cellular links do: "5 ms", or "none".
+        batch: Option<Span> = None, eg "5 ms", in Span(1)..=Span::secs(60), or "none", since "0.1";
     }
+}
+
+base::keys! {
+    /// A token bucket.
+    pub struct Bucket {
+        /// At which tokens come.
+        rate: Rate, eg "20 Mbit/s", in limits::RATE;
+        /// What it holds at most, at first: no less than a packet.
+        burst: Bytes, eg "100 kB", in Bytes(1)..=Bytes(1_000_000_000_000);
+    }
+}
+
+table::table_types! {
+    Bucket = "Bucket", "a table such as { rate = \"20 Mbit/s\", burst = \"100 kB\" }";
 }
 
 impl<Buffer: KeyType + PartialEq> KeyType for Link<Buffer> {
@@ -55,10 +75,12 @@ impl<Buffer: KeyType + PartialEq> KeyType for Link<Buffer> {
 }
 
 impl<Buffer> crate::Scenario<Buffer> {
-    /// The rate of `links[link]`, or its mean where it is drawn or changes.
+    /// The rate of `links[link]`, or its mean where it is drawn or changes; no more than its shaper lets pass.
     #[must_use]
     pub fn mean_rate(&self, link: usize) -> Rate {
-        self.links[link].rate.mean(self.duration)
+        let Link { rate, shaper, .. } = &self.links[link];
+        let mean = rate.mean(self.duration);
+        shaper.as_ref().map_or(mean, |shaper| mean.min(shaper.rate))
     }
 }
 

@@ -61,7 +61,7 @@ base::keys! {
         /// Share of all packets that are lost.
         mean: f64, eg "0.01", in 0.0..=1.0;
         /// Mean number of packets lost in a row.
-        length: f64, unit "packets", eg "4", in 1.0..=1e9;
+        length: f64, eg "4", unit "packets", in 1.0..=1e9;
     }
 }
 
@@ -84,14 +84,17 @@ impl LossTable {
             (None, Some(n), None, None) => Some(Loss::Every(n)),
             (None, None, Some(chain), None) => {
                 if chain.leave <= 0.0 {
-                    return Err(node.at("gilbert.leave").wrong("must be above 0: the chain would stay bad for ever"));
+                    return Err(node
+                        .at("gilbert")
+                        .at("leave")
+                        .wrong("must be above 0: the chain would stay bad for ever"));
                 }
                 Some(Loss::Gilbert(chain))
             }
             (None, None, None, Some(bursts)) => {
                 if bursts.mean >= 1.0 || bursts.chain().enter > 1.0 {
                     let reason = "must be at most length / (1 + length): a packet at least lies between two bursts";
-                    return Err(node.at("bursts.mean").wrong(reason));
+                    return Err(node.at("bursts").at("mean").wrong(reason));
                 }
                 Some(Loss::Gilbert(bursts.chain()))
             }
@@ -107,7 +110,9 @@ impl LossTable {
                 return Err(at.wrong("must end later than it begins"));
             }
             if from < last {
-                return Err(at.wrong(format!("must not begin before the end of the one in front of it, {}", format_span(last))));
+                return Err(
+                    at.wrong(format!("must not begin before the end of the one in front of it, {}", format_span(last)))
+                );
             }
             last = to;
         }
@@ -115,7 +120,8 @@ impl LossTable {
     }
 }
 
-const FORM: &str = "must hold one of random = 1e-4, every = 10000, gilbert = { enter, leave } and bursts = { mean, length }";
+const FORM: &str =
+    "must hold one of random = 1e-4, every = 10000, gilbert = { enter, leave } and bursts = { mean, length }";
 
 impl From<&Loss> for LossTable {
     fn from(loss: &Loss) -> Self {

@@ -95,11 +95,9 @@ mod tests {
 
     #[test]
     fn times_are_read_and_written() {
-        for (text, times, again) in [
-            ("1 3 3 7", [1, 3, 3, 7].as_slice(), "1 3x2 7"),
-            (" 0x2\n5x1 ", &[0, 0, 5], "0x2 5"),
-            ("4x0 9", &[9], "9"),
-        ] {
+        for (text, times, again) in
+            [("1 3 3 7", [1, 3, 3, 7].as_slice(), "1 3x2 7"), (" 0x2\n5x1 ", &[0, 0, 5], "0x2 5"), ("4x0 9", &[9], "9")]
+        {
             let list = OpportunityTimes::parse(text).unwrap_or_else(|e| panic!("{e}"));
             assert_eq!((&list.0[..], list.text().as_str()), (times, again));
         }

@@ -13,8 +13,8 @@ use law::{CongestionControl, LawSpec, StartSpec};
 use proptest::prelude::*;
 use queue::{Limit, QUEUES, QueueSpec};
 use scenario::{
-    Access, By, Control, Group, Hop, Link, LinkRate, Loss, PacketSpan, Packets, Pareto, Pick, Quantity, Ranged, Record, Rtt,
-    Scenario, Start, Stop, Values, from_canonical, read,
+    Access, By, Control, Group, Hop, Link, LinkRate, Loss, PacketSpan, Packets, Pareto, Pick, Quantity, Ranged, Record,
+    Rtt, Scenario, Start, Stop, Values, from_canonical, read,
 };
 use traffic::on_off::Law;
 use traffic::{PacketSize, TimeLaw, TrafficSpec};
@@ -276,14 +276,26 @@ fn links() -> impl Strategy<Value = Vec<Link>> {
             chain.prop_map(Loss::Gilbert),
         ]
     };
-    let during = (prop::option::of(loss()), 1..1_000_000u64)
-        .prop_map(|(law, at)| Loss::During(vec![(Span(at), Span(2 * at)), (Span(3 * at), Span(4 * at))], law.map(Box::new)));
+    let during = (prop::option::of(loss()), 1..1_000_000u64).prop_map(|(law, at)| {
+        Loss::During(vec![(Span(at), Span(2 * at)), (Span(3 * at), Span(4 * at))], law.map(Box::new))
+    });
     let loss = prop_oneof![4 => loss(), 1 => during];
     let name = "[a-zA-Z0-9 _ü-]{1,20}";
     let rate = (prop_oneof![Just(1u32), 2..50u32], link_rates(), range(spans(Span::ZERO, Span::millis(1))));
     let queue = (0..QUEUES.len()).prop_map(|i| QueueSpec::named(QUEUES[i].card.name).expect("registered"));
     let link = (name, rate, buffer, prop::option::of(loss), queue).prop_map(
-        |(name, (count, rate, delay), buffer, loss, queue)| Link { name, count, rate, delay, buffer, queue, loss },
+        |(name, (count, rate, delay), buffer, loss, queue)| Link {
+            name,
+            count,
+            rate,
+            delay,
+            buffer,
+            queue,
+            loss,
+            policer: None,
+            shaper: None,
+            batch: None,
+        },
     );
     prop::collection::vec(link, 1..5).prop_map(|mut links| {
         for (i, link) in links.iter_mut().enumerate() {

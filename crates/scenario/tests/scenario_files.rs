@@ -5,7 +5,8 @@ extern crate elephan_scenario as scenario;
 use base::{Bytes, Rate, Span, Value};
 use queue::Limit;
 use scenario::{
-    Access, By, Hop, Link, LinkRate, Pareto, Pick, Ranged, Record, Rtt, Scenario, Start, Stop, Values, from_canonical, read,
+    Access, By, Hop, Link, LinkRate, Pareto, Pick, Ranged, Record, Rtt, Scenario, Start, Stop, Values, from_canonical,
+    read,
 };
 use traffic::TrafficSpec;
 use transport::{Options, Recovery};

@@ -3,10 +3,10 @@
 //! Every draw has a stream of its own, named by (seed, replication, link or flow, purpose), and made only where something
 //! is drawn.
 
-use crate::loss::InjectedLoss;
+use crate::ingress::{Ingress, InjectedLoss};
 use crate::plan::{LinkPlan, ProbePlan};
 use base::{ParetoQuantiles, Span, Stream, Time};
-use queue::{Opportunities, Port, Rates, Schedule};
+use queue::{Opportunities, Port, Rates, Schedule, TokenBucket};
 use scenario::{By, Group, Hop, Link, LinkRate, Pick, Quantity, Ranged, Rtt, Scenario, Start, Stop, Values};
 use std::sync::Arc;
 
@@ -87,19 +87,35 @@ fn plan(scenario: &Scenario, (replication, first): (u32, u64), (i, link, member)
         1 => Stream::new(scenario.seed, replication, ("link", i as u64), purpose),
         _ => of_array(purpose),
     };
-    let rate = match link.rate {
+    let wire = match link.rate {
         LinkRate::Fixed(rate) => drawn(rate, || of_array("rate")),
         _ => scenario.mean_rate(i),
+    };
+    let schedule = schedule(&link.rate, || stream("rate"));
+    // Loops that follow a schedule are the only ones that hand over in batches.
+    let plain = || Schedule::Rates(Rates::steps(Arc::new([(Span::ZERO, wire)]), None));
+    let schedule =
+        if link.shaper.is_some() || link.batch.is_some() { schedule.or_else(|| Some(plain())) } else { schedule };
+    let (rate, schedule) = match (&link.shaper, schedule) {
+        (Some(shaper), Some(wire_schedule)) => {
+            let bucket = TokenBucket::new(shaper.rate, shaper.burst);
+            (wire.min(shaper.rate), Some(Schedule::Shaped(bucket, Box::new(wire_schedule))))
+        }
+        (_, schedule) => (wire, schedule),
     };
     let delay = drawn(link.delay, || of_array("delay"));
     let port = Port { rate, ..scenario.port(i) };
     LinkPlan {
         rate,
-        schedule: schedule(&link.rate, || stream("rate")),
+        schedule,
         delay,
         queue: link.queue.build(&port, stream("queue")).expect("checked when the scenario was read"),
         limit: link.buffer,
-        loss: link.loss.as_ref().map(|loss| InjectedLoss::new(loss, stream("loss"))),
+        ingress: Ingress::new(
+            link.loss.as_ref().map(|loss| InjectedLoss::new(loss, stream("loss"))),
+            link.policer.as_ref().map(|bucket| TokenBucket::new(bucket.rate, bucket.burst)),
+        ),
+        batch: link.batch,
         probe: probe(scenario, Hop { link: i, pick: Pick::One(member) }, first),
     }
 }

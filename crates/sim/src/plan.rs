@@ -2,7 +2,7 @@
 //!
 //! Both engines are given this, and nothing else; `build` makes it.
 
-use crate::loss::InjectedLoss;
+use crate::ingress::Ingress;
 use crate::places::SessionPlaces;
 use crate::writes::FlowWrites;
 use base::{Bytes, Flags, PacketNumber, Rate, Span, Stream, Time};
@@ -46,8 +46,16 @@ pub struct LinkPlan {
     pub queue: AnyQueue,
     /// Its buffer.
     pub limit: Limit,
-    pub loss: Option<InjectedLoss>,
+    /// What drops before the queue.
+    pub ingress: Option<Ingress>,
+    /// At multiples of this what was served is handed over.
+    pub batch: Option<Span>,
     pub probe: ProbePlan,
+}
+
+/// When what leaves a server at `end` is handed over, at multiples of `batch` if there is one.
+pub fn handed_over(end: Time, batch: Option<Span>) -> Time {
+    batch.map_or(end, |batch| Time(end.0.div_ceil(batch.0) * batch.0))
 }
 
 impl LinkPlan {

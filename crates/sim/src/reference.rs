@@ -10,15 +10,15 @@ mod event;
 mod sessions;
 
 use crate::hash::Rolling;
+use crate::ingress::Ingress;
 use crate::ledger::Ledger;
-use crate::loss::InjectedLoss;
 use crate::meter::{FlowMeter, LinkSpan, LinkTotals, Tally, link_outcome};
-use crate::plan::{FlowPlan, FlowSender, Identity, Marks, Network, SessionPlan, TcpPlan};
+use crate::plan::{FlowPlan, FlowSender, Identity, Marks, Network, SessionPlan, TcpPlan, handed_over};
 use crate::probe::{LinkSnapshot, Probe, ServerModel};
 use crate::results::{FinalTally, FlowResults};
 use crate::transfers::TransferMeter;
 use crate::{Balance, Options, Outcome, Trace, TraceDrop, cause_index};
-use base::{Cause, Flags, Header, PacketNumber, RunMonitor, Span, Time};
+use base::{Flags, Header, PacketNumber, RunMonitor, Span, Time};
 use endpoints::{AccessLink, Endpoints, Outbox};
 use event::{Entry, Event, Key, Phase};
 use queue::{AnyQueue, Link, LinkEvent, LinkEventKind, Packet, QueueDiscipline};
@@ -29,7 +29,8 @@ use traffic::ArrivalProcess;
 /// One link: the queue crate's own, and a running account of it.
 struct Node {
     link: Link<AnyQueue>,
-    loss: Option<InjectedLoss>,
+    ingress: Option<Ingress>,
+    batch: Option<Span>,
     totals: LinkTotals,
     warm: LinkTotals,
     touched: Time,
@@ -96,7 +97,8 @@ pub fn run(network: Network, options: Options, monitor: &RunMonitor) -> Outcome 
     let nodes = network.links.into_iter().map(|plan| Node {
         probe: Probe::new(ServerModel::of(&plan), plan.probe, &marks, options.series),
         link: Link::new(plan.rate, plan.queue).with_schedule(plan.schedule),
-        loss: plan.loss,
+        ingress: plan.ingress,
+        batch: plan.batch,
         totals: LinkTotals::default(),
         warm: LinkTotals::default(),
         touched: Time::ZERO,
@@ -420,8 +422,9 @@ impl Engine {
             tracer.on_arrival(&packet, node.link.backlog().packets);
         }
         let mut ledger = Ledger::default();
-        if node.loss.as_mut().is_some_and(|loss| loss.hits(now, node.totals.arrived)) {
-            ledger.dropped.push((packet, Cause::Injected));
+        let arrived = node.totals.arrived;
+        if let Some(cause) = node.ingress.as_mut().and_then(|ingress| ingress.drops(now, arrived, packet.size)) {
+            ledger.dropped.push((packet, cause));
         } else {
             let began = node.link.offer(packet, &mut ledger);
             node.backlog_max = node.backlog_max.max(node.link.backlog().packets);
@@ -483,7 +486,7 @@ impl Engine {
         }
         self.count_fates(now, l, &ledger, None);
         self.arm(l);
-        let at = now + self.delays[l];
+        let at = handed_over(now, self.nodes[l].batch) + self.delays[l];
         let (f, party) = (packet.flow as usize, self.endpoints[packet.flow as usize].plan.party());
         let is_ack = packet.flags.has(Flags::ACK);
         let path = if is_ack { &party.return_path } else { &party.path };

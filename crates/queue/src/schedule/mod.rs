@@ -10,6 +10,7 @@ use opportunities::DEVICE_BYTES;
 pub use opportunities::{OPPORTUNITY_BYTES, Opportunities};
 pub use rates::{Rates, mean_rate};
 
+use crate::TokenBucket;
 use base::{Bytes, Span, Time};
 
 /// After every run: what cannot be served before counts as served then.
@@ -22,6 +23,8 @@ pub enum Schedule {
     Rates(Rates),
     /// Instants.
     Opportunities(Opportunities),
+    /// Another, behind a bucket whose tokens each packet waits for.
+    Shaped(TokenBucket, Box<Schedule>),
 }
 
 impl Schedule {
@@ -32,6 +35,10 @@ impl Schedule {
         match self {
             Self::Rates(rates) => rates.finish(start, size),
             Self::Opportunities(list) => list.finish(start, follows, Bytes(size.0 + DEVICE_BYTES)),
+            Self::Shaped(bucket, wire) => {
+                let begin = bucket.wait(start.min(FAR), size).min(FAR);
+                wire.finish(begin, follows && begin == start, size.0 as u32)
+            }
         }
     }
 
@@ -50,6 +57,11 @@ impl Schedule {
                 list.forward(start);
                 list.clone().finish(start, false, Bytes(bytes.0 + u64::from(packets) * DEVICE_BYTES))
             }
+            // Where anything waits the bucket is empty.
+            Self::Shaped(bucket, wire) => {
+                let tokens = bucket.rate().serialize(bytes);
+                return wire.drain(start, packets, bytes).max(tokens);
+            }
         };
         end - start
     }
@@ -61,6 +73,7 @@ impl Schedule {
             // Only the end of a service is rounded.
             Self::Rates(rates) => Span((rates.fastest().serialize(size).0 - 1).max(1)),
             Self::Opportunities(_) => Span(1),
+            Self::Shaped(_, wire) => wire.shortest(size),
         }
     }
 
@@ -70,6 +83,7 @@ impl Schedule {
         match self {
             Self::Rates(rates) => rates.clone().offered_bits(from, to),
             Self::Opportunities(list) => 8.0 * ((list.before(to) - list.before(from)) * OPPORTUNITY_BYTES) as f64,
+            Self::Shaped(bucket, wire) => wire.offered_bits(from, to).min(bucket.rate().bytes_in(to - from) * 8.0),
         }
     }
 }

@@ -312,8 +312,12 @@ mod tests {
             assert!(chi(1.2 * mean) > 27.9, "the test is strong enough");
         }
         // 3/4 of the time at 3 bit/s, the rest at 1.
-        let mean = Rates::markov([Rate(3), Rate(1)], [Span::millis(30), Span::millis(10)], Stream::new(7, 0, ("l", 0), "rate"))
-            .offered_bits(Time::ZERO, ms(400_000.0));
+        let mean = Rates::markov(
+            [Rate(3), Rate(1)],
+            [Span::millis(30), Span::millis(10)],
+            Stream::new(7, 0, ("l", 0), "rate"),
+        )
+        .offered_bits(Time::ZERO, ms(400_000.0));
         // 10^4 cycles, each with a relative deviation of about one: three standard deviations are below 2 %.
         assert!((mean / 400.0 / 2.5 - 1.0).abs() < 0.02, "{mean}");
     }

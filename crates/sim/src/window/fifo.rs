@@ -344,14 +344,16 @@ fn serve_until_mark<O: Observer, const PLAIN: bool, const SCHEDULED: bool, A: Ad
             // Counted one by one: losses are, too.
             core.totals.arrived += 1;
             header = core.header_of(rec, shared);
-            if core.loss.is_some() && core.loses(now) {
+            if core.ingress.is_some()
+                && let Some(cause) = core.turns_away(rec)
+            {
                 if O::ACTIVE {
                     let packet = Packet::new(rec.flow(), rec.number().0, 0, now).with(rec.flags());
                     core.observer.on_arrival(&packet, waiting.backlog_from(Time(now.0 + 1), free).packets);
                     core.observer.on_drop(&packet, now);
                     core.observer.on_fate(&packet, PacketFate::Dropped);
                 }
-                core.count_drop(rec, Cause::Injected, marks, shared);
+                core.count_drop(rec, cause, marks, shared);
                 continue;
             }
         }
@@ -393,7 +395,8 @@ fn serve_until_mark<O: Observer, const PLAIN: bool, const SCHEDULED: bool, A: Ad
         if let Some(header) = header {
             core.put_header(&Packet { header, ..packet }, shared);
         }
-        shared.push(core.route(rec.flow()), free, tag);
+        let out = if SCHEDULED { core.handed_over(free) } else { free };
+        shared.push(core.route(rec.flow()), out, tag);
     }
     if PLAIN {
         core.totals.arrived += arrivals.len() as u64;

@@ -13,7 +13,7 @@ use crate::meter::LinkTotals;
 use crate::observer::Observer;
 use crate::plan::Marks;
 use crate::probe::LinkSnapshot;
-use base::{Cause, Flags, PacketNumber, Span, Time};
+use base::{Flags, PacketNumber, Span, Time};
 use queue::{AnyQueue, Packet, QueueDiscipline, Visitor};
 
 /// See the [module](self).
@@ -121,7 +121,16 @@ impl Local {
             queue.visit(Serve::<O, true, false> { core: &mut *core, state, tx, ledger, arrivals, until, marks, shared })
         } else if core.schedule.is_none() {
             let tx = Tx::default();
-            queue.visit(Serve::<O, false, false> { core: &mut *core, state, tx, ledger, arrivals, until, marks, shared })
+            queue.visit(Serve::<O, false, false> {
+                core: &mut *core,
+                state,
+                tx,
+                ledger,
+                arrivals,
+                until,
+                marks,
+                shared,
+            })
         } else {
             let tx = Tx::default();
             queue.visit(Serve::<O, false, true> { core: &mut *core, state, tx, ledger, arrivals, until, marks, shared })
@@ -251,10 +260,12 @@ impl<'a, O: Observer, const PLAIN: bool, const SCHEDULED: bool> Serve<'a, O, PLA
             header = self.core.header_of(rec, self.shared);
             let packet = Packet::new(rec.flow(), rec.number().0, 0, rec.time).with(rec.flags());
             self.core.observer.on_arrival(&packet, queue.backlog().packets);
-            if self.core.loss.is_some() && self.core.loses(rec.time) {
+            if self.core.ingress.is_some()
+                && let Some(cause) = self.core.turns_away(rec)
+            {
                 self.core.observer.on_drop(&packet, rec.time);
                 self.core.observer.on_fate(&packet, PacketFate::Dropped);
-                return self.core.count_drop(rec, Cause::Injected, self.marks, self.shared);
+                return self.core.count_drop(rec, cause, self.marks, self.shared);
             }
         }
         let size = if PLAIN { self.tx.size } else { self.core.tx_of(rec.flow(), rec.number()).size };
@@ -297,7 +308,8 @@ impl<'a, O: Observer, const PLAIN: bool, const SCHEDULED: bool> Serve<'a, O, PLA
             }
         }
         let tag = tag(packet.flow, PacketNumber(packet.token), packet.flags);
-        self.shared.push(self.core.route(packet.flow), state.free, tag);
+        let out = if SCHEDULED { self.core.handed_over(state.free) } else { state.free };
+        self.shared.push(self.core.route(packet.flow), out, tag);
     }
 
     /// Counts what the discipline dropped and marked in one call.

@@ -203,6 +203,11 @@ fn link() -> impl Strategy<Value = Link> {
         "loss = { gilbert = { enter = 0.02, leave = 0.3, good = 0.001, bad = 0.7 } }",
         "loss = { bursts = { mean = 0.03, length = 5 }, during = [[\"0.5 s\", \"1 s\"], [\"1.2 s\", \"9 s\"]] }",
         "loss = { during = [[\"700 ms\", \"800 ms\"]] }",
+        "policer = { rate = \"2 Mbit/s\", burst = \"70 kB\" }",
+        "loss = { random = 0.01 }\npolicer = { rate = \"5 Mbit/s\", burst = \"70 kB\" }",
+        "shaper = { rate = \"3 Mbit/s\", burst = \"66 kB\" }",
+        "batch = \"4 ms\"",
+        "shaper = { rate = \"900 kbit/s\", burst = \"90 kB\" }\nbatch = \"1.5 ms\"",
     ]);
     let queue = prop::sample::select(QUEUES.iter().map(|entry| entry.card.name).collect::<Vec<_>>());
     let kbit = prop_oneof![Just(10_000u32), 100u32..50_000];

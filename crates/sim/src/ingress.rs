@@ -1,9 +1,33 @@
-//! Packets that are lost on purpose.
+//! What drops packets before the queue sees them: loss on purpose, and a policer.
 
-use base::{Span, Stream, Time};
+use base::{Bytes, Cause, Span, Stream, Time};
+use queue::TokenBucket;
 use scenario::{Gilbert, Loss};
 
 /// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Ingress {
+    loss: Option<InjectedLoss>,
+    policer: Option<TokenBucket>,
+}
+
+impl Ingress {
+    /// `None` where nothing is dropped.
+    pub fn new(loss: Option<InjectedLoss>, policer: Option<TokenBucket>) -> Option<Self> {
+        (loss.is_some() || policer.is_some()).then_some(Self { loss, policer })
+    }
+
+    /// Why the arrival of `size` bytes at `now` is dropped that is number `arrived`, counted from 1, if it is.
+    pub fn drops(&mut self, now: Time, arrived: u64, size: u32) -> Option<Cause> {
+        if self.loss.as_mut().is_some_and(|loss| loss.hits(now, arrived)) {
+            return Some(Cause::Injected);
+        }
+        let passes = |bucket: &mut TokenBucket| bucket.take(now, Bytes(u64::from(size)));
+        if self.policer.as_mut().is_none_or(passes) { None } else { Some(Cause::Forced) }
+    }
+}
+
+/// Packets that are lost on purpose.
 #[derive(Clone, Debug)]
 pub struct InjectedLoss {
     law: Law,
