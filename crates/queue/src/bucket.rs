@@ -85,7 +85,9 @@ mod tests {
                 }
             }
             let (mut most, mut sums) = (0.0f64, vec![0]);
-            passed.iter().for_each(|(_, size)| sums.push(sums[sums.len() - 1] + size));
+            for (_, size) in &passed {
+                sums.push(sums[sums.len() - 1] + size);
+            }
             for from in 0..passed.len() {
                 for to in from..passed.len() {
                     let span = (passed[to].0 - passed[from].0).0;

@@ -67,6 +67,7 @@ impl Opportunities {
     }
 
     /// How many there are before `time`.
+    #[must_use]
     pub fn before(&self, time: Time) -> u64 {
         let earlier = |ps: u64| self.list.partition_point(|&ms| u64::from(ms) * PS_PER_MS < ps) as u64;
         // Where one list ends and another begins the last of the former are at the instant itself.

@@ -79,6 +79,7 @@ impl Rates {
     }
 
     /// The highest that there is.
+    #[must_use]
     pub fn fastest(&self) -> Rate {
         match &self.source {
             Source::Steps { list, .. } => list.iter().map(|step| step.1).max().unwrap_or(self.rate),
@@ -165,6 +166,7 @@ impl Rates {
     }
 
     /// Bits that pass from `from` until before `to`.
+    #[must_use]
     pub fn offered_bits(mut self, from: Time, to: Time) -> f64 {
         self.forward(from);
         let (mut done, mut at) = (0, from);
@@ -276,7 +278,7 @@ mod tests {
         assert_eq!(wave().offered_bits(Time::ZERO, ms(30_000.0)), 1.5e9);
         for to in [1.0, 2.5, 4.0, 5.0, 7.5, 9.0f64] {
             let angle = to / 10.0 * std::f64::consts::TAU;
-            let integral = 50e6 * to + 20e6 * (1.0 - angle.cos()) * 10.0 / std::f64::consts::TAU;
+            let integral = 50e6 * to + 20e6 * (1.0 - libm::cos(angle)) * 10.0 / std::f64::consts::TAU;
             let bits = wave().offered_bits(Time::ZERO, ms(1000.0 * to));
             // These are ends of steps: only rates of 360 steps are rounded, to half a bit/s.
             assert!((bits - integral).abs() < 5.0, "{to}: {bits}, not {integral}");
@@ -304,9 +306,11 @@ mod tests {
             // law with the other mean, or of constant ones, are all in a few classes.)
             let chi = |mean: f64| {
                 let mut counts = [0.0f64; 10];
-                stays.iter().for_each(|stay| counts[((1.0 - (-stay / mean).exp()) * 10.0).min(9.0) as usize] += 1.0);
+                for stay in stays {
+                    counts[((1.0 - libm::exp(-stay / mean)) * 10.0).min(9.0) as usize] += 1.0;
+                }
                 let each = stays.len() as f64 / 10.0;
-                counts.iter().map(|count| (count - each).powi(2) / each).sum::<f64>()
+                counts.iter().map(|count| (count - each) * (count - each) / each).sum::<f64>()
             };
             assert!(chi(mean) < 27.9, "{}", chi(mean));
             assert!(chi(1.2 * mean) > 27.9, "the test is strong enough");
