@@ -93,7 +93,7 @@ def test_what_is_no_trace_is_refused_in_one_line_that_says_where(trace: Trace, h
     ],
 )
 def test_what_is_no_table_of_rates_is_refused_in_one_line(trace: Trace, held: bytes, said: str) -> None:
-    with pytest.raises(ScenarioError, match="rate.trace: ") as error:
+    with pytest.raises(ScenarioError, match=r"rate\.trace: ") as error:
         trace(held, "rates.csv")
     assert said in str(error.value)
     assert "\n" not in str(error.value)

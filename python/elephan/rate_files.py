@@ -90,8 +90,8 @@ def read(path: Path) -> dict[str, Any]:
     Parameters
     ----------
     path : Path
-        A ``.csv`` with a header and the columns ``time_s`` [s], in order from 0, and ``rate_bps`` [bit/s]; any other file
-        is in mahimahi's format.
+        A ``.csv`` with a header and the columns ``time_s`` [s], in order from 0, and ``rate_bps`` [bit/s]; any other
+        file is in mahimahi's format.
 
     Returns
     -------
