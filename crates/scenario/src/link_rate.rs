@@ -267,8 +267,12 @@ impl KeyType for LinkRate {
     }
     fn schema(_key: &Key, defs: &mut Defs) -> Json {
         defs.refer("LinkRate", |defs| {
-            let one = Rate::schema(&Key::default(), defs);
-            json!({ "description": "One rate, or one that changes or is drawn.", "anyOf": [one, defs.table::<RateTable>("RateTable")] })
+            let (one, table) = (Rate::schema(&Key::default(), defs), defs.table::<RateTable>("RateTable"));
+            let with_period = |key: &str| json!({ "required": [key, "period"], "maxProperties": 2 });
+            let alone = json!({ "maxProperties": 1, "not": { "required": ["period"] } });
+            defs.0["RateTable"]["minProperties"] = json!(1);
+            defs.0["RateTable"]["anyOf"] = json!([alone, with_period("steps"), with_period("trace")]);
+            json!({ "description": "One rate, or one that changes or is drawn.", "anyOf": [one, table] })
         })
     }
 }

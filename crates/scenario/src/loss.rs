@@ -9,7 +9,7 @@ use crate::table::{self, Defs, KeyType};
 use crate::{ScenarioError, limits};
 use base::text::format_span;
 use base::{Key, Span};
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 /// Injected loss, decided before the queue sees the packet.
 #[derive(Clone, Debug, PartialEq)]
@@ -152,7 +152,9 @@ impl KeyType for Loss {
     }
     fn schema(_key: &Key, defs: &mut Defs) -> Json {
         let reference = defs.table::<LossTable>("LossTable");
-        defs.0["LossTable"]["minProperties"] = 1.into();
+        let beside = json!({ "required": ["during"], "maxProperties": 2 });
+        defs.0["LossTable"]["minProperties"] = json!(1);
+        defs.0["LossTable"]["anyOf"] = json!([{ "maxProperties": 1 }, beside]);
         reference
     }
 }
