@@ -167,6 +167,9 @@ fn links<'py>(py: Python<'py>, rows: &[LinkOutcome]) -> PyResult<Bound<'py, PyDi
     column(&dict, "empty_fraction", rows, |l| l.empty_fraction)?;
     column(&dict, "loss_events", rows, |l| l.loss_events)?;
     column(&dict, "flows_hit", rows, |l| l.flows_hit)?;
+    if rows.iter().any(|l| l.rate_changes) {
+        column(&dict, "capacity_bps", rows, |l| l.capacity_bps)?;
+    }
     Ok(dict)
 }
 

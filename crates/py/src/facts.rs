@@ -64,7 +64,8 @@ fn link(scenario: &Scenario, index: usize) -> Value {
     json!({
         "name": link.name,
         "count": link.count,
-        "rate_bps": link.rate.mean().0,
+        "rate_bps": scenario.mean_rate(index).0,
+        "rate_changes": link.rate.changes(),
         "delay_s": link.delay.mean().as_secs(),
         "discipline": link.queue.card().name,
         "queue": Value::Object(link.queue.values().into_iter().map(|(name, value)| (name.to_owned(), json!(value))).collect()),

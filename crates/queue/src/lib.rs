@@ -9,6 +9,7 @@ use base::{Bytes, Flags, Header, Time};
 
 #[macro_use]
 mod discipline;
+mod bucket;
 mod checks;
 mod early;
 mod fifo;
@@ -18,9 +19,11 @@ mod longest;
 mod order;
 mod port;
 mod replay;
+mod schedule;
 mod signal;
 
 pub use base::Entry;
+pub use bucket::TokenBucket;
 pub use discipline::{Admission, Fates, QueueDiscipline, RuleVisitor, Verdict, Visitor};
 pub use fifo::Fifo;
 pub use flows::Victim;
@@ -29,6 +32,7 @@ pub use order::Scheduler;
 pub use port::{Limit, Port};
 pub use registry::{AnyAdmission, AnyQueue, Rule};
 pub use replay::{Fate, replay, replay_monitored};
+pub use schedule::{OPPORTUNITY_BYTES, Opportunities, Rates, Schedule, mean_rate};
 
 // Every discipline there is, one line each: those that decide on arrival in front of a FIFO, then those that do all
 // themselves.

@@ -1,15 +1,17 @@
-//! A queue and the server behind it: one packet at a time on a wire of constant rate.
+//! A queue and the server behind it: one packet at a time, on a wire of constant rate or by a schedule.
 //!
 //! The caller owns time: it offers packets as they arrive, and before each lets the link do what is due until then. The link
 //! owns the order of what happens at one instant: timers of the discipline, then departures, then arrivals.
 
-use crate::{Backlog, Fates, Packet, QueueDiscipline};
+use crate::{Backlog, Fates, Packet, QueueDiscipline, Schedule};
 use base::{Bytes, Rate, Time};
 
 /// See the [module](self).
 #[derive(Clone, Debug)]
 pub struct Link<Q> {
     rate: Rate,
+    /// What it can send when, if that is not always the rate.
+    schedule: Option<Schedule>,
     queue: Q,
     serving: Option<(Packet, Time)>,
     /// Since when nothing is in service; of no meaning while something is.
@@ -49,7 +51,13 @@ impl<Q: QueueDiscipline> Link<Q> {
     /// An idle link.
     #[must_use]
     pub fn new(rate: Rate, queue: Q) -> Self {
-        Self { rate, queue, serving: None, idle_since: Time::ZERO }
+        Self { rate, schedule: None, queue, serving: None, idle_since: Time::ZERO }
+    }
+
+    /// The same, with what it can send when.
+    #[must_use]
+    pub fn with_schedule(self, schedule: Option<Schedule>) -> Self {
+        Self { schedule, ..self }
     }
 
     /// A packet arrives at `packet.arrived`; everything that is due until then, that instant included, must have been done
@@ -64,7 +72,7 @@ impl<Q: QueueDiscipline> Link<Q> {
             }
             Some(since) => {
                 let next = self.queue.pass(packet, since, fates);
-                self.begin(next, now)
+                self.begin(next, now, false)
             }
         }
     }
@@ -97,7 +105,7 @@ impl<Q: QueueDiscipline> Link<Q> {
                 let departed = self.serving.take().map(|(packet, _)| packet);
                 self.idle_since = at;
                 let next = self.queue.dequeue(at, fates);
-                Some(Step { at, departed, began: self.begin(next, at) })
+                Some(Step { at, departed, began: self.begin(next, at, true) })
             }
         }
     }
@@ -123,8 +131,15 @@ impl<Q: QueueDiscipline> Link<Q> {
         &mut self.queue
     }
 
-    fn begin(&mut self, next: Option<Packet>, now: Time) -> Option<Packet> {
-        self.serving = next.map(|packet| (packet, now + self.rate.serialize(Bytes(u64::from(packet.size)))));
+    /// The next packet goes into service: it `follows` one that left just now, or found the link idle.
+    fn begin(&mut self, next: Option<Packet>, now: Time, follows: bool) -> Option<Packet> {
+        self.serving = next.map(|packet| {
+            let end = match &mut self.schedule {
+                Some(schedule) => schedule.finish(now, follows, packet.size),
+                None => now + self.rate.serialize(Bytes(u64::from(packet.size))),
+            };
+            (packet, end)
+        });
         next
     }
 }

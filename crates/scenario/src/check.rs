@@ -3,7 +3,8 @@
 
 use crate::error::breaks_line;
 use crate::{
-    Group, HEADER, Hop, Link, PacketSpan, Pick, Rtt, Scenario, ScenarioError, Start, Stop, limits, outstanding,
+    Group, HEADER, Hop, Link, LinkRate, PacketSpan, Pick, Rtt, Scenario, ScenarioError, Start, Stop, limits,
+    outstanding,
 };
 use base::text::{format_rate, format_span};
 use base::{Bytes, Rate, Span, Stream, Time};
@@ -14,6 +15,9 @@ use std::ops::RangeInclusive;
 use traffic::{PacketSize, TrafficSpec};
 
 type Checked = Result<(), ScenarioError>;
+
+/// Of a trace that packets come back to.
+const LEAST_DELAY: Span = Span::micros(1);
 
 /// Refuses a scenario that cannot be run or cannot have been meant.
 pub(crate) fn check(scenario: &Scenario) -> Checked {
@@ -28,6 +32,7 @@ pub(crate) fn check(scenario: &Scenario) -> Checked {
     for (i, item) in scenario.links.iter().enumerate() {
         link(&format!("links[{i}]"), item, &scenario.port(i), largest_packet(scenario, i))?;
     }
+    circles(scenario)?;
     for (i, item) in scenario.groups.iter().enumerate() {
         group(&format!("flows[{i}]"), item, scenario)?;
     }
@@ -67,9 +72,39 @@ fn link(place: &str, link: &Link, port: &Port, packet: Bytes) -> Checked {
         Limit::Bytes(n) => u128::from(n.0),
         Limit::Unlimited => 0,
     };
-    drains(format!("{place}.buffer"), waiting, link.rate.min())?;
+    let slowest = link.shaper.as_ref().map_or(link.rate.min(), |shaper| shaper.rate.min(link.rate.min()));
+    drains(format!("{place}.buffer"), waiting, slowest)?;
+    for (key, bucket) in [("policer", &link.policer), ("shaper", &link.shaper)] {
+        if bucket.as_ref().is_some_and(|bucket| bucket.burst < packet) {
+            return refuse(format!("{place}.{key}.burst"), format!("must hold a packet at least, {} B", packet.0));
+        }
+    }
     let chance = Stream::new(0, 0, ("check", 0), "queue");
     link.queue.build(port, chance).map_err(ScenarioError::parameter(format!("{place}.queue"))).map(|_| ())
+}
+
+/// Refuses traces that packets go round without being on their way for a while: what leaves one at an instant could be back there at
+/// the same, and the engine would look at every picosecond.
+fn circles(scenario: &Scenario) -> Checked {
+    let links = &scenario.links;
+    let instant = |i: usize| matches!(links[i].rate, LinkRate::Opportunities(_)) && links[i].delay.min() < LEAST_DELAY;
+    let mut next = vec![BTreeSet::new(); links.len()];
+    for group in &scenario.groups {
+        let round: Vec<usize> = group.path.iter().chain(&group.back).map(|hop| hop.link).collect();
+        let pairs = round.windows(2).filter(|pair| instant(pair[0]) && instant(pair[1]));
+        pairs.for_each(|pair| {
+            next[pair[0]].insert(pair[1]);
+        });
+    }
+    // Links from which nothing goes on are in no circle; without them there may be others.
+    let mut left: BTreeSet<usize> = (0..links.len()).filter(|&i| instant(i)).collect();
+    while let Some(&end) = left.iter().find(|&&i| next[i].is_disjoint(&left)) {
+        left.remove(&end);
+    }
+    left.first().map_or(Ok(()), |i| {
+        let least = format_span(LEAST_DELAY);
+        refuse(format!("links[{i}].delay"), format!("must be at least {least}: packets go round between traces here"))
+    })
 }
 
 /// Departure times of what waits must fit the engine's integers.
@@ -244,7 +279,7 @@ fn packets_recorded(scenario: &Scenario) -> Checked {
         }
         let smallest =
             scenario.groups_on(span.link.link).map(|group| group.packet.0).min().unwrap_or(u64::from(HEADER));
-        most += link.rate.mean().bytes_in(span.to - span.from) / smallest as f64;
+        most += link.rate.mean(scenario.duration).bytes_in(span.to - span.from) / smallest as f64;
         if most > limits::PACKETS_MAX {
             return refuse("", format!("would give about {most:.3e} packets; at most {:e}", limits::PACKETS_MAX));
         }

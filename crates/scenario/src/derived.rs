@@ -54,7 +54,7 @@ impl Group {
         let capacity = |hop: &Hop| {
             let link = &scenario.links[hop.link];
             let links = if hop.pick == Pick::Each { link.count.min(self.count) } else { 1 };
-            Rate(link.rate.mean().0 * u64::from(links))
+            Rate(scenario.mean_rate(hop.link).0 * u64::from(links))
         };
         let capacity = self.path.iter().map(capacity).min().unwrap_or(Rate(0));
         Site { packet: self.packet, mss: self.mss(), capacity, index, flows: self.count, start }
@@ -166,14 +166,14 @@ impl<Buffer> Scenario<Buffer> {
     /// Bandwidth-delay product of `links[link]`, or of one of an array, in bytes: its rate times [`Self::mean_rtt`].
     #[must_use]
     pub fn bdp_bytes(&self, link: usize) -> Option<f64> {
-        self.mean_rtt(link).map(|rtt| self.links[link].rate.mean().bytes_in(rtt))
+        self.mean_rtt(link).map(|rtt| self.mean_rate(link).bytes_in(rtt))
     }
 
     /// What the discipline of `links[link]` may know of its link, with this buffer. Where only ACKs pass, they are the
     /// packets.
     pub(crate) fn port_of(&self, link: usize, limit: Limit) -> Port {
         let packet = self.mean_packet(link).unwrap_or(f64::from(HEADER));
-        Port { limit, rate: self.links[link].rate.mean(), packet, bdp: self.bdp_bytes(link) }
+        Port { limit, rate: self.mean_rate(link), packet, bdp: self.bdp_bytes(link) }
     }
 
     /// Bandwidth-delay product in packets of [`Self::mean_packet`].

@@ -23,7 +23,7 @@ impl Scenario {
     #[must_use]
     pub fn fair(&self) -> Fair {
         let mut rates: Vec<f64> =
-            self.links.iter().map(|link| f64::from(link.count) * link.rate.mean().0 as f64).collect();
+            (0..self.links.len()).map(|i| f64::from(self.links[i].count) * self.mean_rate(i).0 as f64).collect();
         let mut named = Vec::new();
         let (mut paths, mut caps) = (Vec::new(), Vec::new());
         let stays = self.groups.iter().any(|group| group.traffic.sort() == Sort::Transfer);
@@ -41,7 +41,7 @@ impl Scenario {
                 cap = 0.0;
             }
             for hop in group.path.iter().filter(|hop| self.links[hop.link].count > 1) {
-                let rate = self.links[hop.link].rate.mean().0 as f64;
+                let rate = self.mean_rate(hop.link).0 as f64;
                 match hop.pick {
                     Pick::Each => cap = cap.min(rate),
                     Pick::One(_) => {

@@ -1,13 +1,14 @@
 //! The `[[links]]` tables.
 
+use crate::link_rate::LinkRate;
+use crate::loss::Loss;
 use crate::names::{self, Names};
 use crate::node::Node;
 use crate::table::{self, Defs, KeyType};
 use crate::{ScenarioError, limits};
-use base::{Key, Ranged, Rate, Span, Stream};
+use base::{Bytes, Key, Ranged, Rate, Span, Stream};
 use queue::{Limit, Port, QueueSpec};
-use serde::Serialize;
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 base::keys! {
     /// A directed link (queue, server, wire), or an array of links that differ only in what is drawn for them.
@@ -16,8 +17,9 @@ base::keys! {
         name: String, eg "bottleneck", in limits::NAME;
         /// How many: above 1, an array that paths call `name[*]` (flow i of a group takes link i mod count) or `name[3]`.
         count: u32 = 1, in limits::LINKS, since "0.1";
-        /// Bits on the wire: "2.5 Gbit/s", or `{ uniform = [from, to] }` to be drawn.
-        rate: Ranged<Rate>, eg "1 Gbit/s", in limits::RATE;
+        /// Bits on the wire: "2.5 Gbit/s"; `{ uniform = [from, to] }` to be drawn; `{ steps = [["0 s", "50 Mbit/s"], ["3 s", "5 Mbit/s"]] }`,
+        /// `{ trace = "file.up" }`, `{ sine = { mean, amplitude, period } }` or `{ markov = { rates, times } }` to change.
+        rate: LinkRate, eg "1 Gbit/s", in limits::RATE;
         /// Propagation, one way: "50 ms", or `{ uniform = [from, to] }` to be drawn.
         delay: Ranged<Span> = Ranged::Same(Span::ZERO), eg "50 ms", in limits::DELAY;
         /// What may wait, the packet in service excluded: "1250 packets", "125 kB", "5 ms", "0.1 bdp", "10 % bdp",
@@ -25,29 +27,30 @@ base::keys! {
         buffer: Buffer, eg "1250 packets";
         /// The discipline: a name, or a table such as { discipline = "red", gentle = true }.
         queue: QueueSpec = QueueSpec::DropTail(queue::drop_tail::Params::default());
-        /// Loss that is not the queue's: { random = 1e-4 }, { every = 10000 } or "none".
+        /// Loss that is not the queue's: { random = 1e-4 }, { every = 10000 }, { gilbert = { enter, leave } }, { bursts = { mean, length } },
+        /// each also only `during` stated intervals, or "none".
         loss: Option<Loss> = None, or "none";
+        /// A bucket in front of the queue: what arrives when it has not enough tokens is dropped. { rate, burst }, or "none".
+        policer: Option<Bucket> = None, or "none", since "0.1";
+        /// A bucket behind the queue: each packet waits for its tokens, then leaves at the rate of the link. { rate, burst }, or "none".
+        shaper: Option<Bucket> = None, or "none", since "0.1";
+        /// What is served is handed over together at multiples of this time, as Wi-Fi and cellular links do: "5 ms", or "none".
+        batch: Option<Span> = None, eg "5 ms", in Span(1)..=Span::secs(60), or "none", since "0.1";
     }
-}
-
-/// Injected loss, decided before the queue sees the packet.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Loss {
-    /// Each packet with this probability.
-    Random(f64),
-    /// Every n-th packet.
-    Every(u64),
 }
 
 base::keys! {
-    /// One of the two.
-    pub struct LossTable {
-        /// Each packet with this probability.
-        random: Option<f64> = None, in 0.0..=1.0;
-        /// Every n-th packet.
-        every: Option<u64> = None, in 2..=1_000_000_000_000;
+    /// A token bucket.
+    pub struct Bucket {
+        /// At which tokens come.
+        rate: Rate, eg "20 Mbit/s", in limits::RATE;
+        /// What it holds at most, at first: no less than a packet.
+        burst: Bytes, eg "100 kB", in Bytes(1)..=Bytes(1_000_000_000_000);
     }
+}
+
+table::table_types! {
+    Bucket = "Bucket", "a table such as { rate = \"20 Mbit/s\", burst = \"100 kB\" }";
 }
 
 impl<Buffer: KeyType + PartialEq> KeyType for Link<Buffer> {
@@ -71,22 +74,13 @@ impl<Buffer: KeyType + PartialEq> KeyType for Link<Buffer> {
     }
 }
 
-impl KeyType for Loss {
-    fn read(node: &Node, _key: &Key) -> Result<Self, ScenarioError> {
-        match table::read(node, "a table such as { random = 1e-4 } or { every = 10000 }")? {
-            LossTable { random: Some(p), every: None } if p < 1.0 => Ok(Self::Random(p)),
-            LossTable { random: Some(_), every: None } => {
-                Err(node.at("random").wrong("must be a probability, at least 0 and below 1"))
-            }
-            LossTable { random: None, every: Some(n) } => Ok(Self::Every(n)),
-            _ => Err(node.wrong("must hold either random = 1e-4 or every = 10000")),
-        }
-    }
-    fn write(&self, _names: &Names) -> Json {
-        json!(self)
-    }
-    fn schema(_key: &Key, defs: &mut Defs) -> Json {
-        defs.one_of::<LossTable>("LossTable")
+impl<Buffer> crate::Scenario<Buffer> {
+    /// The rate of `links[link]`, or its mean where it is drawn or changes; no more than its shaper lets pass.
+    #[must_use]
+    pub fn mean_rate(&self, link: usize) -> Rate {
+        let Link { rate, shaper, .. } = &self.links[link];
+        let mean = rate.mean(self.duration);
+        shaper.as_ref().map_or(mean, |shaper| mean.min(shaper.rate))
     }
 }
 

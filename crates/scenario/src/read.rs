@@ -66,11 +66,12 @@ fn check_top(tree: &Json) -> Result<(), ScenarioError> {
 
 /// The link `file.links[index]` with its buffer as a limit and the amounts of its discipline in packets.
 fn link(file: &Scenario<Amount>, index: usize) -> Result<Link, ScenarioError> {
-    let Link { name, count, rate, delay, buffer: _, mut queue, loss } = file.links[index].clone();
+    let Link { name, count, rate, delay, buffer: _, mut queue, loss, policer, shaper, batch } =
+        file.links[index].clone();
     let buffer = limit(file, index)?;
     let place = ScenarioError::parameter(format!("links[{index}].queue"));
     queue.resolve(&file.port_of(index, buffer)).map_err(place)?;
-    Ok(Link { name, count, rate, delay, buffer, queue, loss })
+    Ok(Link { name, count, rate, delay, buffer, queue, loss, policer, shaper, batch })
 }
 
 /// The limit of `scenario.links[link]`, now that the flows are known.
@@ -87,11 +88,11 @@ fn limit(scenario: &Scenario<Amount>, link: usize) -> Result<Limit, ScenarioErro
         }
         Ok(Limit::Packets(packets as u32))
     };
-    let link = &scenario.links[link];
-    match link.buffer {
+    let (rate, buffer) = (scenario.mean_rate(link), scenario.links[link].buffer);
+    match buffer {
         Amount::Packets(n) => Ok(Limit::Packets(n as u32)),
         Amount::Bytes(n) => Ok(Limit::Bytes(Bytes(n))),
-        Amount::Time(span) => sized(&|_, _| link.rate.mean().bytes_in(span)),
+        Amount::Time(span) => sized(&|_, _| rate.bytes_in(span)),
         Amount::Bdp(share) => sized(&|bdp, _| share * bdp),
         Amount::BdpOverSqrtN(share) => sized(&|bdp, n| share * bdp / n.sqrt()),
         // The last two are refused when they are read.

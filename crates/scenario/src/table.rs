@@ -145,13 +145,6 @@ impl Defs {
         json!({ "$ref": format!("#/$defs/{name}") })
     }
 
-    /// A reference to the schema of a table of which a file gives one key.
-    pub fn one_of<T: Table>(&mut self, name: &str) -> Json {
-        let reference = self.table::<T>(name);
-        (self.0[name]["minProperties"], self.0[name]["maxProperties"]) = (json!(1), json!(1));
-        reference
-    }
-
     /// A reference to the schema of a table.
     pub fn table<T: Table>(&mut self, name: &str) -> Json {
         self.refer(name, described::<T>)

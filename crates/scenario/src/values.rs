@@ -45,6 +45,10 @@ impl<T: Quantity + KeyType> KeyType for (T, T) {
     fn write(&self, names: &Names) -> Json {
         json!([self.0.write(names), self.1.write(names)])
     }
+    fn restore(node: &Node, key: &Key) -> Result<Self, ScenarioError> {
+        let (from, to) = node.derived()?;
+        within(node, from, key).and(within(node, to, key)).and(Ok((from, to)))
+    }
     fn schema(key: &Key, defs: &mut Defs) -> Json {
         json!({ "type": "array", "items": T::schema(key, defs), "minItems": 2, "maxItems": 2 })
     }

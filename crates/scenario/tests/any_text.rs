@@ -13,8 +13,8 @@ use law::{CongestionControl, LawSpec, StartSpec};
 use proptest::prelude::*;
 use queue::{Limit, QUEUES, QueueSpec};
 use scenario::{
-    Access, By, Control, Group, Hop, Link, Loss, PacketSpan, Packets, Pareto, Pick, Quantity, Ranged, Record, Rtt,
-    Scenario, Start, Stop, Values, from_canonical, read,
+    Access, By, Control, Group, Hop, Link, LinkRate, Loss, PacketSpan, Packets, Pareto, Pick, Quantity, Ranged, Record,
+    Rtt, Scenario, Start, Stop, Values, from_canonical, read,
 };
 use traffic::on_off::Law;
 use traffic::{PacketSize, TimeLaw, TrafficSpec};
@@ -239,19 +239,63 @@ fn any_values<T: Quantity + std::fmt::Debug>(
     ]
 }
 
+/// Any form of a link's rate.
+fn link_rates() -> impl Strategy<Value = LinkRate> {
+    let rate = || (1_000_000..1_000_000_000_000_000u64).prop_map(Rate);
+    let steps = prop::collection::vec((1..1_000_000_000_000u64, rate()), 1..5);
+    let period = prop::option::of(spans(Span::secs(5), Span::secs(1000)));
+    let steps = (steps, period).prop_map(|(steps, period)| {
+        let at = |i: usize| Span(steps[1..=i].iter().map(|step| step.0).sum());
+        LinkRate::Steps((0..steps.len()).map(|i| (at(i), steps[i].1)).collect(), period)
+    });
+    let time = || spans(Span::millis(1), Span::secs(1000));
+    let sine = (rate(), 1000..1_000_000u64, time());
+    let sine = sine.prop_map(|(mean, amplitude, period)| scenario::Sine { mean, amplitude: Rate(amplitude), period });
+    let markov = (rate(), rate(), time(), time());
+    let markov = markov.prop_map(|(a, b, c, d)| scenario::Markov { rates: scenario::RatePair(a, b), times: (c, d) });
+    prop_oneof![
+        3 => range(rate()).prop_map(LinkRate::Fixed),
+        1 => steps,
+        1 => sine.prop_map(LinkRate::Sine),
+        1 => markov.prop_map(LinkRate::Markov),
+    ]
+}
+
 fn links() -> impl Strategy<Value = Vec<Link>> {
     let buffer = prop_oneof![
         (0..1_000_000u32).prop_map(Limit::Packets),
         (0..1_000_000_000u64).prop_map(|n| Limit::Bytes(Bytes(n))),
         Just(Limit::Unlimited),
     ];
-    let loss = prop_oneof![(0.0..1.0).prop_map(Loss::Random), (2..u64::from(u32::MAX)).prop_map(Loss::Every)];
+    let loss = || {
+        let chain = (0.0..1.0, 0.001..1.0, 0.0..1.0, 0.0..1.0);
+        let chain = chain.prop_map(|(enter, leave, good, bad)| scenario::Gilbert { enter, leave, good, bad });
+        prop_oneof![
+            (0.0..1.0).prop_map(Loss::Random),
+            (2..u64::from(u32::MAX)).prop_map(Loss::Every),
+            chain.prop_map(Loss::Gilbert),
+        ]
+    };
+    let during = (prop::option::of(loss()), 1..1_000_000u64).prop_map(|(law, at)| {
+        Loss::During(vec![(Span(at), Span(2 * at)), (Span(3 * at), Span(4 * at))], law.map(Box::new))
+    });
+    let loss = prop_oneof![4 => loss(), 1 => during];
     let name = "[a-zA-Z0-9 _ü-]{1,20}";
-    let rate = (1_000_000..1_000_000_000_000_000u64).prop_map(Rate);
-    let rate = (prop_oneof![Just(1u32), 2..50u32], range(rate), range(spans(Span::ZERO, Span::millis(1))));
+    let rate = (prop_oneof![Just(1u32), 2..50u32], link_rates(), range(spans(Span::ZERO, Span::millis(1))));
     let queue = (0..QUEUES.len()).prop_map(|i| QueueSpec::named(QUEUES[i].card.name).expect("registered"));
     let link = (name, rate, buffer, prop::option::of(loss), queue).prop_map(
-        |(name, (count, rate, delay), buffer, loss, queue)| Link { name, count, rate, delay, buffer, queue, loss },
+        |(name, (count, rate, delay), buffer, loss, queue)| Link {
+            name,
+            count,
+            rate,
+            delay,
+            buffer,
+            queue,
+            loss,
+            policer: None,
+            shaper: None,
+            batch: None,
+        },
     );
     prop::collection::vec(link, 1..5).prop_map(|mut links| {
         for (i, link) in links.iter_mut().enumerate() {

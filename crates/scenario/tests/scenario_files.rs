@@ -5,7 +5,8 @@ extern crate elephan_scenario as scenario;
 use base::{Bytes, Rate, Span, Value};
 use queue::Limit;
 use scenario::{
-    Access, By, Hop, Link, Pareto, Pick, Ranged, Record, Rtt, Scenario, Start, Stop, Values, from_canonical, read,
+    Access, By, Hop, Link, LinkRate, Pareto, Pick, Ranged, Record, Rtt, Scenario, Start, Stop, Values, from_canonical,
+    read,
 };
 use traffic::TrafficSpec;
 use transport::{Options, Recovery};
@@ -17,7 +18,7 @@ const ELASTIC_50M: &str = include_str!("../../../scenarios/elastic-50m.toml");
 #[test]
 fn the_first_papers_links_are_what_it_says() {
     let slow = read(HSTCP_1G).unwrap();
-    assert_eq!(slow.links[0].rate, Ranged::Same(Rate(1_000_000_000)));
+    assert_eq!(slow.links[0].rate, LinkRate::same(Rate(1_000_000_000)));
     assert_eq!(slow.links[0].buffer, Limit::Packets(1250));
     assert_eq!(slow.groups[0].rtt, Rtt::Given(Values::Spread(Span::micros(115_500), Span::micros(124_500))));
     assert_eq!(slow.groups[0].packet, Bytes(1000));
@@ -68,7 +69,7 @@ fn defaults_are_those_of_the_design() {
         scenario.record,
         Record { every: Some(Span::millis(100)), trace: vec![], packets: vec![], delays: false }
     );
-    assert_eq!((scenario.links[0].delay, scenario.links[0].loss), (Ranged::Same(Span::ZERO), None));
+    assert_eq!((scenario.links[0].delay, scenario.links[0].loss.clone()), (Ranged::Same(Span::ZERO), None));
     assert_eq!(scenario.links[0].queue.card().name, "drop-tail");
     let group = &scenario.groups[0];
     assert_eq!((group.name.as_str(), group.count, group.packet), ("flows1", 1, Bytes(1500)));
@@ -183,8 +184,8 @@ fn arrays_of_links_are_clusters_of_servers_and_clients() {
     let scenario =
         clusters("count = 800\n[[flows]]\npath = [\"core\", \"client[7]\"]\nrtt = \"1 s\"\npacket = \"500 B\"");
     let Link { count, rate, delay, .. } = scenario.links[2].clone();
-    assert_eq!((count, rate.mean(), delay.mean()), (1000, Rate(127_500_000), Span::millis(35)));
-    assert_eq!(rate, Ranged::Uniform(Rate(100_000_000), Rate(155_000_000)));
+    assert_eq!((count, rate.mean(scenario.duration), delay.mean()), (1000, Rate(127_500_000), Span::millis(35)));
+    assert_eq!(rate, LinkRate::Fixed(Ranged::Uniform(Rate(100_000_000), Rate(155_000_000))));
     let path = |group: usize| scenario.groups[group].path.iter().map(|hop| (hop.link, hop.pick)).collect::<Vec<_>>();
     assert_eq!(path(0), [(0, Pick::Each), (1, Pick::One(0)), (2, Pick::Each)]);
     assert_eq!(path(1), [(1, Pick::One(0)), (2, Pick::One(7))]);
@@ -441,5 +442,29 @@ fn a_receive_window_that_cannot_grow_is_refused() {
     ] {
         let text = HSTCP_1G.replace("min_rto = \"1 s\"", &format!("receive_window = {window}"));
         assert_eq!(read(&text).unwrap_err().to_string(), format!("flows[0].tcp.receive_window{said}"));
+    }
+}
+
+#[test]
+fn rates_that_change_stand_for_their_means_and_come_back_from_their_canonical_form() {
+    let with = |rate: &str| {
+        let text = HSTCP_1G.replace("rate   = \"1 Gbit/s\"", &format!("rate = {rate}"));
+        assert_ne!(text, HSTCP_1G);
+        let scenario = read(&text).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(from_canonical(&scenario.canonical()).as_ref(), Ok(&scenario), "{rate}");
+        scenario
+    };
+    let mbit = |mbit: u64| Rate(1_000_000 * mbit);
+    // The run takes 200 s.
+    for (rate, mean) in [
+        ("{ steps = [[\"0 s\", \"100 Mbit/s\"], [\"50 s\", \"200 Mbit/s\"]] }", mbit(175)),
+        ("{ steps = [[\"0 s\", \"100 Mbit/s\"], [\"6 s\", \"200 Mbit/s\"]], period = \"8 s\" }", mbit(125)),
+        ("{ opportunities = \"1 2x3 4 8\" }", Rate(6 * 8 * 1504 * 125)),
+        ("{ sine = { mean = \"70 Mbit/s\", amplitude = \"20 Mbit/s\", period = \"3 s\" } }", mbit(70)),
+        ("{ markov = { rates = [\"100 Mbit/s\", \"0 bit/s\"], times = [\"3 s\", \"1 s\"] } }", mbit(75)),
+    ] {
+        let scenario = with(rate);
+        assert_eq!(scenario.mean_rate(0), mean, "{rate}");
+        assert_eq!(scenario.port(0).rate, mean);
     }
 }

@@ -3,10 +3,11 @@
 //! Every draw has a stream of its own, named by (seed, replication, link or flow, purpose), and made only where something
 //! is drawn.
 
-use crate::plan::{InjectedLoss, LinkPlan, ProbePlan};
+use crate::ingress::{Ingress, InjectedLoss};
+use crate::plan::{LinkPlan, ProbePlan};
 use base::{ParetoQuantiles, Span, Stream, Time};
-use queue::Port;
-use scenario::{By, Group, Hop, Link, Pick, Quantity, Ranged, Rtt, Scenario, Start, Stop, Values};
+use queue::{Opportunities, Port, Rates, Schedule, TokenBucket};
+use scenario::{By, Group, Hop, Link, LinkRate, Pick, Quantity, Ranged, Rtt, Scenario, Start, Stop, Values};
 use std::sync::Arc;
 
 /// The links of all tables one after the other: those of an array lie together.
@@ -86,15 +87,35 @@ fn plan(scenario: &Scenario, (replication, first): (u32, u64), (i, link, member)
         1 => Stream::new(scenario.seed, replication, ("link", i as u64), purpose),
         _ => of_array(purpose),
     };
-    let rate = drawn(link.rate, || of_array("rate"));
+    let wire = match link.rate {
+        LinkRate::Fixed(rate) => drawn(rate, || of_array("rate")),
+        _ => scenario.mean_rate(i),
+    };
+    let schedule = schedule(&link.rate, || stream("rate"));
+    // Loops that follow a schedule are the only ones that hand over in batches.
+    let plain = || Schedule::Rates(Rates::steps(Arc::new([(Span::ZERO, wire)]), None));
+    let schedule =
+        if link.shaper.is_some() || link.batch.is_some() { schedule.or_else(|| Some(plain())) } else { schedule };
+    let (rate, schedule) = match (&link.shaper, schedule) {
+        (Some(shaper), Some(wire_schedule)) => {
+            let bucket = TokenBucket::new(shaper.rate, shaper.burst);
+            (wire.min(shaper.rate), Some(Schedule::Shaped(bucket, Box::new(wire_schedule))))
+        }
+        (_, schedule) => (wire, schedule),
+    };
     let delay = drawn(link.delay, || of_array("delay"));
     let port = Port { rate, ..scenario.port(i) };
     LinkPlan {
         rate,
+        schedule,
         delay,
         queue: link.queue.build(&port, stream("queue")).expect("checked when the scenario was read"),
         limit: link.buffer,
-        loss: link.loss.map(|loss| InjectedLoss { loss, stream: stream("loss") }),
+        ingress: Ingress::new(
+            link.loss.as_ref().map(|loss| InjectedLoss::new(loss, stream("loss"))),
+            link.policer.as_ref().map(|bucket| TokenBucket::new(bucket.rate, bucket.burst)),
+        ),
+        batch: link.batch,
         probe: probe(scenario, Hop { link: i, pick: Pick::One(member) }, first),
     }
 }
@@ -110,6 +131,22 @@ fn probe(scenario: &Scenario, link: Hop, first: u64) -> ProbePlan {
         groups: Arc::default(),
         packets: packets.iter().map(|span| Time::ZERO + span.from..Time::ZERO + span.to).collect(),
     }
+}
+
+/// What a link of this rate can send when, if that changes.
+fn schedule(rate: &LinkRate, chance: impl FnOnce() -> Stream) -> Option<Schedule> {
+    Some(match rate {
+        LinkRate::Fixed(_) => return None,
+        LinkRate::Steps(list, _) if list.iter().all(|step| step.1 == list[0].1) => return None,
+        LinkRate::Steps(list, period) => Schedule::Rates(Rates::steps(Arc::clone(list), *period)),
+        LinkRate::Sine(sine) => Schedule::Rates(Rates::sine(sine.mean, sine.amplitude, sine.period)),
+        LinkRate::Markov(markov) if markov.rates.0 == markov.rates.1 => return None,
+        LinkRate::Markov(markov) => {
+            let (rates, times) = (markov.rates, markov.times);
+            Schedule::Rates(Rates::markov([rates.0, rates.1], [times.0, times.1], chance()))
+        }
+        LinkRate::Opportunities(list) => Schedule::Opportunities(Opportunities::new(Arc::clone(list.times()))),
+    })
 }
 
 fn drawn<T: Quantity>(values: Ranged<T>, stream: impl FnOnce() -> Stream) -> T {

@@ -8,6 +8,7 @@ mod draw;
 mod floor;
 mod hash;
 pub mod histogram;
+mod ingress;
 mod ledger;
 mod merge;
 mod meter;
@@ -72,7 +73,6 @@ pub fn simulate_monitored(
     monitor: &RunMonitor,
 ) -> Result<Option<Outcome>, BuildError> {
     let network = build::network(scenario, replication, options.first_number)?;
-    let rates: Vec<_> = network.links.iter().map(|link| link.rate).collect();
     let tables = network.tables.clone();
     let owners: Vec<u32> = network.flows.iter().map(|flow| flow.party().flow).collect();
     let mut outcome = match options.engine {
@@ -86,7 +86,10 @@ pub fn simulate_monitored(
     for row in outcome.packets.iter_mut().flat_map(|trace| &mut trace.rows) {
         row.flow = owners[row.flow as usize];
     }
-    merge::by_table(&mut outcome, &tables, &rates);
+    merge::by_table(&mut outcome, &tables);
+    for (link, plan) in outcome.links.iter_mut().zip(&scenario.links) {
+        link.rate_changes = plan.rate.changes();
+    }
     Ok(Some(outcome))
 }
 

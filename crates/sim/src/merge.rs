@@ -5,18 +5,17 @@
 //! histograms count the samples of every link.
 
 use crate::{LinkOutcome, Outcome};
-use base::Rate;
 
-/// Makes `outcome`, whose rows are links of these `rates`, one whose rows are tables of so many links each.
-pub fn by_table(outcome: &mut Outcome, counts: &[u32], rates: &[Rate]) {
+/// Makes `outcome`, whose rows are links, one whose rows are tables of so many links each.
+pub fn by_table(outcome: &mut Outcome, counts: &[u32]) {
     if counts.iter().all(|&count| count == 1) {
         return;
     }
-    let (mut links, mut rates) = (std::mem::take(&mut outcome.links).into_iter(), rates.iter());
+    let mut links = std::mem::take(&mut outcome.links).into_iter();
     let mut table_of = Vec::new();
     for (table, &count) in counts.iter().enumerate() {
         table_of.resize(table_of.len() + count as usize, table as u32);
-        let members = links.by_ref().zip(rates.by_ref()).take(count as usize);
+        let members = links.by_ref().take(count as usize);
         outcome.links.extend(merged(members.collect()));
     }
     for trace in &mut outcome.packets {
@@ -31,23 +30,23 @@ pub fn by_table(outcome: &mut Outcome, counts: &[u32], rates: &[Rate]) {
 }
 
 /// One row for all `members`; `None` if there are none.
-fn merged(members: Vec<(LinkOutcome, &Rate)>) -> Option<LinkOutcome> {
+fn merged(members: Vec<LinkOutcome>) -> Option<LinkOutcome> {
     let n = members.len();
-    let capacity = members.iter().map(|(_, rate)| rate.0 as f64).sum::<f64>();
-    let begun: u64 = members.iter().map(|(link, _)| link.begun).sum();
+    let capacity = members.iter().map(|link| link.capacity_bps).sum::<f64>();
+    let begun: u64 = members.iter().map(|link| link.begun).sum();
     let mut members = members.into_iter();
-    let (first, rate) = members.next()?;
+    let first = members.next()?;
     if n == 1 {
         return Some(first);
     }
-    let weighed = |link: &LinkOutcome, rate: &Rate| {
+    let weighed = |link: &LinkOutcome| {
         let waited = link.queueing_delay_s * link.begun as f64;
-        (link.utilization * rate.0 as f64, waited)
+        (link.utilization * link.capacity_bps, waited)
     };
-    let (mut used, mut waited) = weighed(&first, rate);
+    let (mut used, mut waited) = weighed(&first);
     let mut sum = LinkOutcome { gauges: Vec::new(), ..first };
-    for (link, rate) in members {
-        let (uses, waits) = weighed(&link, rate);
+    for link in members {
+        let (uses, waits) = weighed(&link);
         used += uses;
         waited += waits;
         sum.arrived += link.arrived;
@@ -79,7 +78,8 @@ fn merged(members: Vec<(LinkOutcome, &Rate)>) -> Option<LinkOutcome> {
     }
     Some(LinkOutcome {
         begun,
-        utilization: used / capacity,
+        capacity_bps: capacity / n as f64,
+        utilization: if capacity > 0.0 { used / capacity } else { 0.0 },
         backlog_mean: sum.backlog_mean / n as f64,
         empty_fraction: sum.empty_fraction / n as f64,
         queueing_delay_s: if begun == 0 { 0.0 } else { waited / begun as f64 },

@@ -3,7 +3,7 @@
 use crate::plan::{Identity, Marks};
 use crate::probe::Probe;
 use crate::{ByCause, FlowOutcome, LinkOutcome, PacketTrace};
-use base::{Rate, Time};
+use base::Time;
 use law::CongestionControl;
 use transport::{Counters, Receiver, Sender};
 
@@ -30,11 +30,11 @@ pub struct LinkSpan<'a> {
     pub to: &'a LinkTotals,
 }
 
-/// What link number `index` did in the measured period, and the packets recorded there.
+/// What link number `index` did in the measured period, in which it could send so much, and the packets recorded there.
 pub fn link_outcome(
     index: usize,
     LinkSpan { from, to }: LinkSpan<'_>,
-    rate: Rate,
+    capacity_bps: f64,
     marks: &Marks,
     backlog_max: u32,
     probe: Probe,
@@ -44,6 +44,7 @@ pub fn link_outcome(
     let (packets, delays) = tracer.map_or_else(Default::default, |tracer| tracer.finish(index as u32));
     let span = marks.end - marks.warmup;
     let begun = to.begun - from.begun;
+    let bits = (to.begun_bytes - from.begun_bytes) as f64 * 8.0;
     let waiting = (to.waiting - from.waiting) as f64;
     let difference = |a: &ByCause, b: &ByCause| std::array::from_fn(|i| a[i] - b[i]);
     let outcome = LinkOutcome {
@@ -51,7 +52,10 @@ pub fn link_outcome(
         begun,
         dropped: difference(&to.dropped, &from.dropped),
         marked: difference(&to.marked, &from.marked),
-        utilization: (to.begun_bytes - from.begun_bytes) as f64 * 8.0 / (rate.0 as f64 * span.as_secs()),
+        capacity_bps,
+        rate_changes: false,
+        // Of a link that can send nothing, nothing is used.
+        utilization: if capacity_bps > 0.0 { bits / (capacity_bps * span.as_secs()) } else { 0.0 },
         backlog_mean: waiting / span.0 as f64,
         backlog_max,
         // Little's law: the mean wait of those served.

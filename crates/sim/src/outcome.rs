@@ -121,6 +121,10 @@ pub struct LinkOutcome {
     pub dropped: ByCause,
     /// Packets marked, by cause.
     pub marked: ByCause,
+    /// What it could send, in bit/s: its rate, or the mean of what its schedule offers; of an array the mean over its links.
+    pub capacity_bps: f64,
+    /// Whether that is by a schedule.
+    pub rate_changes: bool,
     /// Bits that began service, over capacity.
     pub utilization: f64,
     /// Time average of packets waiting.

@@ -2,12 +2,12 @@
 //!
 //! Both engines are given this, and nothing else; `build` makes it.
 
+use crate::ingress::Ingress;
 use crate::places::SessionPlaces;
 use crate::writes::FlowWrites;
 use base::{Bytes, Flags, PacketNumber, Rate, Span, Stream, Time};
 use law::Control;
-use queue::{AnyQueue, Limit};
-use scenario::Loss;
+use queue::{AnyQueue, Limit, Schedule};
 use std::ops::Range;
 use std::sync::Arc;
 use traffic::{AnySource, PacketSizes};
@@ -38,28 +38,32 @@ pub struct Network {
 /// A link of the scenario, with its discipline and its random streams ready.
 #[derive(Debug)]
 pub struct LinkPlan {
+    /// Of a schedule, its mean.
     pub rate: Rate,
+    /// What it can send when, if that is not always the rate.
+    pub schedule: Option<Schedule>,
     pub delay: Span,
     pub queue: AnyQueue,
     /// Its buffer.
     pub limit: Limit,
-    pub loss: Option<InjectedLoss>,
+    /// What drops before the queue.
+    pub ingress: Option<Ingress>,
+    /// At multiples of this what was served is handed over.
+    pub batch: Option<Span>,
     pub probe: ProbePlan,
 }
 
-/// Packets that are lost on purpose.
-#[derive(Clone, Debug)]
-pub struct InjectedLoss {
-    pub loss: Loss,
-    pub stream: Stream,
+/// When what leaves a server at `end` is handed over, at multiples of `batch` if there is one.
+pub fn handed_over(end: Time, batch: Option<Span>) -> Time {
+    batch.map_or(end, |batch| Time(end.0.div_ceil(batch.0) * batch.0))
 }
 
-impl InjectedLoss {
-    /// Whether the arrival is lost that is number `arrived`, counted from 1.
-    pub fn hits(&mut self, arrived: u64) -> bool {
-        match self.loss {
-            Loss::Random(p) => self.stream.unit() < p,
-            Loss::Every(n) => arrived.is_multiple_of(n),
+impl LinkPlan {
+    /// What it can send in the measured period, in bit/s.
+    pub fn capacity_bps(&self, marks: &Marks) -> f64 {
+        match &self.schedule {
+            Some(schedule) => schedule.offered_bits(marks.warmup, marks.end) / (marks.end - marks.warmup).as_secs(),
+            None => self.rate.0 as f64,
         }
     }
 }
@@ -346,7 +350,14 @@ impl Network {
     /// The least that they take: a drawn size is a byte at least.
     pub fn shortest_tx_times(&self, link: u32, flow: u32) -> TxTimes {
         let plan = &self.flows[flow as usize];
-        self.times_of(link, plan.sizes().map_or(plan.party().packet, |_| 1), plan.party().ack)
+        let (data, ack) = (plan.sizes().map_or(plan.party().packet, |_| 1), plan.party().ack);
+        match &self.links[link as usize].schedule {
+            Some(schedule) => {
+                let [data, ack] = [data, ack].map(|size| schedule.shortest(Bytes(u64::from(size))));
+                TxTimes { data, ack }
+            }
+            None => self.times_of(link, data, ack),
+        }
     }
 
     fn times_of(&self, link: u32, data: u32, ack: u32) -> TxTimes {

@@ -10,14 +10,15 @@ mod event;
 mod sessions;
 
 use crate::hash::Rolling;
+use crate::ingress::Ingress;
 use crate::ledger::Ledger;
 use crate::meter::{FlowMeter, LinkSpan, LinkTotals, Tally, link_outcome};
-use crate::plan::{FlowPlan, FlowSender, Identity, InjectedLoss, Marks, Network, SessionPlan, TcpPlan};
-use crate::probe::{LinkSnapshot, Probe};
+use crate::plan::{FlowPlan, FlowSender, Identity, Marks, Network, SessionPlan, TcpPlan, handed_over};
+use crate::probe::{LinkSnapshot, Probe, ServerModel};
 use crate::results::{FinalTally, FlowResults};
 use crate::transfers::TransferMeter;
 use crate::{Balance, Options, Outcome, Trace, TraceDrop, cause_index};
-use base::{Cause, Flags, Header, PacketNumber, Rate, RunMonitor, Span, Time};
+use base::{Flags, Header, PacketNumber, RunMonitor, Span, Time};
 use endpoints::{AccessLink, Endpoints, Outbox};
 use event::{Entry, Event, Key, Phase};
 use queue::{AnyQueue, Link, LinkEvent, LinkEventKind, Packet, QueueDiscipline};
@@ -28,7 +29,8 @@ use traffic::ArrivalProcess;
 /// One link: the queue crate's own, and a running account of it.
 struct Node {
     link: Link<AnyQueue>,
-    loss: Option<InjectedLoss>,
+    ingress: Option<Ingress>,
+    batch: Option<Span>,
     totals: LinkTotals,
     warm: LinkTotals,
     touched: Time,
@@ -91,11 +93,12 @@ const EVENTS_BETWEEN_LOOKS: u64 = 4096;
 pub fn run(network: Network, options: Options, monitor: &RunMonitor) -> Outcome {
     let (marks, first) = (network.marks, options.first_number);
     let delays = network.links.iter().map(|link| link.delay).collect();
-    let rates: Vec<_> = network.links.iter().map(|link| link.rate).collect();
+    let capacities: Vec<_> = network.links.iter().map(|link| link.capacity_bps(&marks)).collect();
     let nodes = network.links.into_iter().map(|plan| Node {
-        probe: Probe::new(plan.probe, plan.rate, &marks, options.series),
-        link: Link::new(plan.rate, plan.queue),
-        loss: plan.loss,
+        probe: Probe::new(ServerModel::of(&plan), plan.probe, &marks, options.series),
+        link: Link::new(plan.rate, plan.queue).with_schedule(plan.schedule),
+        ingress: plan.ingress,
+        batch: plan.batch,
         totals: LinkTotals::default(),
         warm: LinkTotals::default(),
         touched: Time::ZERO,
@@ -170,7 +173,7 @@ pub fn run(network: Network, options: Options, monitor: &RunMonitor) -> Outcome 
         engine.heap.pop();
         engine.dispatch(time, event);
     }
-    engine.finish(options, &rates)
+    engine.finish(options, &capacities)
 }
 
 impl Engine {
@@ -419,8 +422,9 @@ impl Engine {
             tracer.on_arrival(&packet, node.link.backlog().packets);
         }
         let mut ledger = Ledger::default();
-        if node.loss.as_mut().is_some_and(|loss| loss.hits(node.totals.arrived)) {
-            ledger.dropped.push((packet, Cause::Injected));
+        let arrived = node.totals.arrived;
+        if let Some(cause) = node.ingress.as_mut().and_then(|ingress| ingress.drops(now, arrived, packet.size)) {
+            ledger.dropped.push((packet, cause));
         } else {
             let began = node.link.offer(packet, &mut ledger);
             node.backlog_max = node.backlog_max.max(node.link.backlog().packets);
@@ -482,7 +486,7 @@ impl Engine {
         }
         self.count_fates(now, l, &ledger, None);
         self.arm(l);
-        let at = now + self.delays[l];
+        let at = handed_over(now, self.nodes[l].batch) + self.delays[l];
         let (f, party) = (packet.flow as usize, self.endpoints[packet.flow as usize].plan.party());
         let is_ack = packet.flags.has(Flags::ACK);
         let path = if is_ack { &party.return_path } else { &party.path };
@@ -506,7 +510,7 @@ impl Engine {
         }
     }
 
-    fn finish(self, options: Options, rates: &[Rate]) -> Outcome {
+    fn finish(self, options: Options, capacities: &[f64]) -> Outcome {
         let is_data = |p: &Packet| u64::from(!p.flags.has(Flags::ACK));
         let mut in_flight: u64 = self
             .heap
@@ -520,7 +524,7 @@ impl Engine {
         let (mut links, mut traces, mut packets) = (Vec::new(), Vec::new(), Vec::new());
         let mut results = FlowResults::new(&self.identities, self.transfers, &self.marks);
         let end = self.marks.end;
-        for (l, (mut node, rate)) in self.nodes.into_iter().zip(rates).enumerate() {
+        for (l, (mut node, capacity)) in self.nodes.into_iter().zip(capacities).enumerate() {
             node.account(end);
             hash.word(node.hash.value());
             if let Some((packet, _)) = node.link.serving() {
@@ -533,7 +537,7 @@ impl Engine {
             // What it would drop on the way out waited as well.
             in_flight += fates.dropped.iter().map(|(packet, _)| is_data(packet)).sum::<u64>();
             let totals = LinkSpan { from: &node.warm, to: &node.totals };
-            let (link, seen) = link_outcome(l, totals, *rate, &self.marks, node.backlog_max, node.probe);
+            let (link, seen) = link_outcome(l, totals, *capacity, &self.marks, node.backlog_max, node.probe);
             links.push(link);
             packets.extend(seen);
         }

@@ -37,6 +37,7 @@ class LinkDocument(TypedDict):
 
     name: str
     rate_bps: int
+    capacity_bps: NotRequired[Quantity]
     queue: dict[str, Any]
     tc: str | None
     buffer_packets: float | None

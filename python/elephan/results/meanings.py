@@ -14,6 +14,7 @@ LINKS = {
     "rate_bps": "rate of the link",
     "buffer_packets": "buffer of the link in packets of the mean size",
     "mean_rtt_s": "mean base round-trip time of the flows of the link",
+    "capacity_bps": "what the link could carry, where its rate changes",
     "arrived": "packets arrived",
     "utilization": "bits that began service over what the link could carry",
     "loss_ratio": "packets dropped over packets arrived",

@@ -202,6 +202,7 @@ class RunResult(ResultTables):
             yield {
                 "name": fact["name"],
                 "rate_bps": fact["rate_bps"],
+                **({"capacity_bps": over(plain["capacity_bps"][i])} if fact["rate_changes"] else {}),
                 "queue": {"discipline": fact["discipline"]} | fact["queue"],
                 "tc": fact["tc"],
                 "buffer_packets": buffer,

@@ -345,7 +345,11 @@ def _conditions(scenario: Scenario) -> Iterator[tuple[bool, str, str]]:
     yield count > MOST_FLOWS, "flows.count", f"there are at most {MOST_FLOWS} flows, not {count}"
     yield facts["duration_s"] > LONGEST_S, "duration", f"a run lasts at most {LONGEST_S:g} s"
     yield links[0]["rate_bps"] > FASTEST_BPS, "links[0].rate", f"the link has at most {FASTEST_BPS / 1e9:g} Gbit/s"
-    yield resolved["links"][0]["loss"] is not None, "links[0].loss", "nothing is lost on purpose; leave loss out"
+    link = resolved["links"][0]
+    yield link["loss"] is not None, "links[0].loss", "nothing is lost on purpose; leave loss out"
+    yield scenario.links[0]["rate_changes"], "links[0].rate", "the link has one rate; give it a rate such as its mean"
+    for key in ("policer", "shaper", "batch_ps"):
+        yield key in link, f"links[0].{key.removesuffix('_ps')}", "there is none; leave it out"
     flows = resolved["flows"]
     for name in ("packet_bytes", "tcp"):
         place = f"flows.{name.removesuffix('_bytes')}"

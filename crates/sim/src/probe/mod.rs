@@ -6,11 +6,10 @@ mod samples;
 mod tracer;
 
 pub use losses::LossEvents;
-pub use samples::{LinkSamples, LinkSnapshot};
+pub use samples::{LinkSamples, LinkSnapshot, ServerModel};
 pub use tracer::PacketTracer;
 
 use crate::plan::{Marks, ProbePlan};
-use base::Rate;
 
 /// See the [module](self).
 #[derive(Debug)]
@@ -23,10 +22,10 @@ pub struct Probe {
 }
 
 impl Probe {
-    pub fn new(plan: ProbePlan, rate: Rate, marks: &Marks, series: bool) -> Self {
+    pub fn new(server: ServerModel, plan: ProbePlan, marks: &Marks, series: bool) -> Self {
         Self {
             first: plan.first,
-            samples: LinkSamples::new(rate, series),
+            samples: LinkSamples::new(server, series),
             losses: LossEvents::new(plan.gap),
             tracer: plan.traces_packets().then(|| Box::new(PacketTracer::new(plan, marks))),
         }

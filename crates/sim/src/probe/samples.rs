@@ -2,9 +2,9 @@
 
 use crate::Gauge;
 use crate::histogram::Histogram;
-use crate::plan::Marks;
+use crate::plan::{LinkPlan, Marks};
 use base::{Bytes, Rate, Span, Time};
-use queue::Backlog;
+use queue::{Backlog, Schedule};
 
 /// The state of a link at an instant, before anything happens at it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,11 +15,31 @@ pub struct LinkSnapshot {
 }
 
 impl LinkSnapshot {
-    /// How long a first-in first-out link would need for all this: what a packet that arrived now would wait there.
-    fn drain(&self, rate: Rate) -> Span {
-        match self.backlog.bytes {
-            Bytes(0) => self.serving,
-            bytes => self.serving + rate.serialize(bytes),
+    /// How long a first-in first-out link would need for all this at `at`: what a packet that arrived then would wait there.
+    fn drain(&self, at: Time, server: &mut ServerModel) -> Span {
+        match (self.backlog.bytes, server) {
+            (Bytes(0), _) => self.serving,
+            (bytes, ServerModel::Rate(rate)) => self.serving + rate.serialize(bytes),
+            (bytes, ServerModel::Schedule(schedule)) => {
+                self.serving + schedule.drain(at + self.serving, self.backlog.packets, bytes)
+            }
+        }
+    }
+}
+
+/// How long a link needs for what waits, for samples: the link itself may be ahead of them.
+#[derive(Clone, Debug)]
+pub enum ServerModel {
+    Rate(Rate),
+    Schedule(Box<Schedule>),
+}
+
+impl ServerModel {
+    /// That of the link.
+    pub fn of(plan: &LinkPlan) -> Self {
+        match &plan.schedule {
+            Some(schedule) => Self::Schedule(Box::new(schedule.clone())),
+            None => Self::Rate(plan.rate),
         }
     }
 }
@@ -36,7 +56,7 @@ pub struct LinkSeries {
 /// See the [module](self).
 #[derive(Clone, Debug)]
 pub struct LinkSamples {
-    rate: Rate,
+    server: ServerModel,
     pub series: Option<LinkSeries>,
     /// Samples in the measured period by packets waiting.
     pub backlog: Histogram,
@@ -47,9 +67,9 @@ pub struct LinkSamples {
 }
 
 impl LinkSamples {
-    pub fn new(rate: Rate, series: bool) -> Self {
+    pub fn new(server: ServerModel, series: bool) -> Self {
         let (backlog, drain) = (Histogram::default(), Histogram::default());
-        Self { rate, series: series.then(LinkSeries::default), backlog, drain, gauges: Vec::new() }
+        Self { server, series: series.then(LinkSeries::default), backlog, drain, gauges: Vec::new() }
     }
 
     /// Adds the discipline's own numbers to the sample just taken.
@@ -68,7 +88,7 @@ impl LinkSamples {
         }
         if at >= marks.warmup {
             self.backlog.count(u64::from(waiting));
-            self.drain.count(snapshot.drain(self.rate).0);
+            self.drain.count(snapshot.drain(at, &mut self.server).0);
         }
     }
 }

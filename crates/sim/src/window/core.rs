@@ -4,13 +4,14 @@ use super::headers::NONE;
 use super::ring::Rec;
 use super::service::{Service, Tx};
 use super::shared::Shared;
+use crate::ingress::Ingress;
 use crate::meter::LinkTotals;
 use crate::observer::Observer;
-use crate::plan::{InjectedLoss, Marks};
+use crate::plan::{Marks, handed_over};
 use crate::probe::{LinkSnapshot, Probe};
 use crate::{TraceDrop, cause_index};
 use base::{Cause, Flags, Header, PacketNumber, Span, Time};
-use queue::Packet;
+use queue::{Packet, Schedule};
 
 /// The flows that cross a link, each at a place: where their packets go, and how long they take here.
 #[derive(Debug)]
@@ -74,7 +75,11 @@ pub struct LinkCore<O> {
     pub flows: FlowTable,
     /// When what is in service, or was last, leaves.
     pub free: Time,
-    pub loss: Option<InjectedLoss>,
+    pub ingress: Option<Ingress>,
+    /// At multiples of this what was served is handed over; only with a schedule.
+    batch: Option<Span>,
+    /// What it can send when, if packets do not always take as long.
+    pub schedule: Option<Box<Schedule>>,
     pub most_seen: u32,
     /// Start of the last accepted packet, for the time with a packet waiting.
     pub last_start: Time,
@@ -92,7 +97,7 @@ impl<O: Observer> LinkCore<O> {
     pub fn new(
         index: u32,
         flows: FlowTable,
-        loss: Option<InjectedLoss>,
+        (ingress, schedule, batch): (Option<Ingress>, Option<Schedule>, Option<Span>),
         timer: Time,
         marks: &Marks,
         mut probe: Probe,
@@ -102,7 +107,9 @@ impl<O: Observer> LinkCore<O> {
             index,
             flows,
             free: Time::ZERO,
-            loss,
+            ingress,
+            batch,
+            schedule: schedule.map(Box::new),
             most_seen: 0,
             last_start: Time::ZERO,
             totals: LinkTotals::default(),
@@ -135,10 +142,10 @@ impl<O: Observer> LinkCore<O> {
         self.flows.routes[self.flows.places.of(flow)]
     }
 
-    /// Whether nothing but the queue drops packets here, and none carries a header.
+    /// Whether nothing but the queue drops packets here, none carries a header, and each always takes as long.
     #[inline]
     pub fn is_plain(&self) -> bool {
-        self.loss.is_none() && self.flows.lanes.is_empty()
+        self.ingress.is_none() && self.flows.lanes.is_empty() && self.schedule.is_none()
     }
 
     /// Every packet, on a plain link whose packets are all alike.
@@ -149,9 +156,23 @@ impl<O: Observer> LinkCore<O> {
         }
     }
 
-    /// Whether the arrival that was just counted is lost on purpose.
-    pub fn loses(&mut self) -> bool {
-        self.loss.as_mut().is_some_and(|loss| loss.hits(self.totals.arrived))
+    /// When `packet` leaves, whose service begins at `start`, on a link with a schedule: it `follows` another without a pause, or
+    /// found the link idle.
+    #[inline]
+    pub fn scheduled(&mut self, start: Time, follows: bool, size: u32) -> Time {
+        self.schedule.as_mut().map_or(start, |schedule| schedule.finish(start, follows, size))
+    }
+
+    /// When what leaves the server of a link with a schedule at `end` is handed over.
+    #[inline]
+    pub fn handed_over(&self, end: Time) -> Time {
+        handed_over(end, self.batch)
+    }
+
+    /// Why the arrival that was just counted is dropped before the queue sees it, if it is.
+    pub fn turns_away(&mut self, rec: &Rec) -> Option<Cause> {
+        let size = self.tx_of(rec.flow(), rec.number()).size;
+        self.ingress.as_mut()?.drops(rec.time, self.totals.arrived, size)
     }
 
     #[cold]
@@ -235,8 +256,10 @@ impl<O: Observer> LinkCore<O> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ingress::InjectedLoss;
     use crate::observer::NoObserver;
     use crate::plan::ProbePlan;
+    use crate::probe::ServerModel;
     use base::Rate;
     use scenario::Loss;
 
@@ -251,8 +274,8 @@ mod tests {
             service,
             lanes: Vec::new(),
         };
-        let probe = Probe::new(ProbePlan::default(), Rate(1), &marks, true);
-        (LinkCore::new(2, flows, None, Time(15), &marks, probe), marks)
+        let probe = Probe::new(ServerModel::Rate(Rate(1)), ProbePlan::default(), &marks, true);
+        (LinkCore::new(2, flows, (None, None, None), Time(15), &marks, probe), marks)
     }
 
     #[test]
@@ -315,10 +338,11 @@ mod tests {
     fn every_third_arrival_is_lost_where_the_scenario_says_so() {
         let (mut core, _) = core();
         let stream = base::Stream::new(1, 0, ("link", 0), "loss");
-        core.loss = Some(InjectedLoss { loss: Loss::Every(3), stream });
+        core.ingress = Ingress::new(Some(InjectedLoss::new(&Loss::Every(3), stream)), None);
         let lost = (1..=7).map(|arrived| {
             core.totals.arrived = arrived;
-            core.loses()
+            let rec = Rec { time: Time(arrived), tag: super::super::ring::tag(7, PacketNumber(1), Flags::NONE) };
+            core.turns_away(&rec).is_some()
         });
         assert_eq!(lost.collect::<Vec<_>>(), [false, false, true, false, false, true, false]);
     }

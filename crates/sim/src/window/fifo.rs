@@ -149,10 +149,13 @@ impl WaitingQueue for StoredQueue {
 }
 
 impl Fifo {
-    /// `plain`: nothing but the queue drops here, and no packet carries a header.
-    pub fn new(rule: AnyAdmission, service: &Service, limit: Limit, plain: bool) -> Self {
+    /// `plain`: nothing but the queue drops here, no packet carries a header, and none takes longer than others of its size;
+    /// `scheduled`: some do.
+    pub fn new(rule: AnyAdmission, service: &Service, limit: Limit, plain: bool, scheduled: bool) -> Self {
         let waiting = match (service, limit) {
-            (&Service::One(tx), Limit::Packets(_) | Limit::Bytes(_)) => AnyWaitingQueue::Uniform(UniformQueue::new(tx)),
+            (&Service::One(tx), Limit::Packets(_) | Limit::Bytes(_)) if !scheduled => {
+                AnyWaitingQueue::Uniform(UniformQueue::new(tx))
+            }
             // An unlimited queue may reach beyond the end of time: see `FAR`.
             _ => AnyWaitingQueue::Stored(StoredQueue::default()),
         };
@@ -178,13 +181,16 @@ impl Fifo {
         match (self.longest_wait, &mut self.waiting) {
             (Some(longest), AnyWaitingQueue::Uniform(_)) => self.serve_plain(longest, core, arrivals, marks, shared),
             (_, AnyWaitingQueue::Uniform(waiting)) if plain => {
-                self.rule.visit(Serve::<O, true, _> { waiting, core, arrivals, marks, shared });
+                self.rule.visit(Serve::<O, true, false, _> { waiting, core, arrivals, marks, shared });
             }
             (_, AnyWaitingQueue::Uniform(waiting)) => {
-                Serve::<O, false, _> { waiting, core, arrivals, marks, shared }.visit(&mut self.rule);
+                Serve::<O, false, false, _> { waiting, core, arrivals, marks, shared }.visit(&mut self.rule);
+            }
+            (_, AnyWaitingQueue::Stored(waiting)) if core.schedule.is_none() => {
+                Serve::<O, false, false, _> { waiting, core, arrivals, marks, shared }.visit(&mut self.rule);
             }
             (_, AnyWaitingQueue::Stored(waiting)) => {
-                Serve::<O, false, _> { waiting, core, arrivals, marks, shared }.visit(&mut self.rule);
+                Serve::<O, false, true, _> { waiting, core, arrivals, marks, shared }.visit(&mut self.rule);
             }
         }
     }
@@ -289,7 +295,7 @@ fn observe_plain(observer: &mut impl Observer, packet: &Packet, wait: Span, long
 }
 
 /// Serves the arrivals of a window under a rule.
-struct Serve<'a, O, const PLAIN: bool, W> {
+struct Serve<'a, O, const PLAIN: bool, const SCHEDULED: bool, W> {
     waiting: &'a mut W,
     core: &'a mut LinkCore<O>,
     arrivals: &'a [Rec],
@@ -297,7 +303,9 @@ struct Serve<'a, O, const PLAIN: bool, W> {
     shared: &'a mut Shared,
 }
 
-impl<O: Observer, const PLAIN: bool, W: WaitingQueue> RuleVisitor for Serve<'_, O, PLAIN, W> {
+impl<O: Observer, const PLAIN: bool, const SCHEDULED: bool, W: WaitingQueue> RuleVisitor
+    for Serve<'_, O, PLAIN, SCHEDULED, W>
+{
     fn visit<A: Admission>(self, rule: &mut A) {
         let Self { waiting, core, mut arrivals, marks, shared } = self;
         while let Some(first) = arrivals.first() {
@@ -307,15 +315,15 @@ impl<O: Observer, const PLAIN: bool, W: WaitingQueue> RuleVisitor for Serve<'_, 
             // Up to the next mark the sums stay in registers.
             let (now, later) = arrivals.split_at(before(arrivals, core.next_mark));
             arrivals = later;
-            serve_until_mark::<O, PLAIN, A, W>(rule, waiting, core, now, marks, shared);
+            serve_until_mark::<O, PLAIN, SCHEDULED, A, W>(rule, waiting, core, now, marks, shared);
         }
     }
 }
 
 /// Serves arrivals between which nothing but they happens. `PLAIN`: all are of one size, none is lost on purpose or carries
-/// a header.
+/// a header. `SCHEDULED`: a schedule says how long each takes.
 #[inline]
-fn serve_until_mark<O: Observer, const PLAIN: bool, A: Admission, W: WaitingQueue>(
+fn serve_until_mark<O: Observer, const PLAIN: bool, const SCHEDULED: bool, A: Admission, W: WaitingQueue>(
     rule: &mut A,
     waiting: &mut W,
     core: &mut LinkCore<O>,
@@ -336,14 +344,16 @@ fn serve_until_mark<O: Observer, const PLAIN: bool, A: Admission, W: WaitingQueu
             // Counted one by one: losses are, too.
             core.totals.arrived += 1;
             header = core.header_of(rec, shared);
-            if core.loss.is_some() && core.loses() {
+            if core.ingress.is_some()
+                && let Some(cause) = core.turns_away(rec)
+            {
                 if O::ACTIVE {
                     let packet = Packet::new(rec.flow(), rec.number().0, 0, now).with(rec.flags());
                     core.observer.on_arrival(&packet, waiting.backlog_from(Time(now.0 + 1), free).packets);
                     core.observer.on_drop(&packet, now);
                     core.observer.on_fate(&packet, PacketFate::Dropped);
                 }
-                core.count_drop(rec, Cause::Injected, marks, shared);
+                core.count_drop(rec, cause, marks, shared);
                 continue;
             }
         }
@@ -381,11 +391,12 @@ fn serve_until_mark<O: Observer, const PLAIN: bool, A: Admission, W: WaitingQueu
             begun_bytes += u64::from(size);
         }
         last_start = start;
-        free = (start + time).min(FAR);
+        free = if SCHEDULED { core.scheduled(start, !idle, size) } else { (start + time).min(FAR) };
         if let Some(header) = header {
             core.put_header(&Packet { header, ..packet }, shared);
         }
-        shared.push(core.route(rec.flow()), free, tag);
+        let out = if SCHEDULED { core.handed_over(free) } else { free };
+        shared.push(core.route(rec.flow()), out, tag);
     }
     if PLAIN {
         core.totals.arrived += arrivals.len() as u64;

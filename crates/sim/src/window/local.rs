@@ -13,7 +13,7 @@ use crate::meter::LinkTotals;
 use crate::observer::Observer;
 use crate::plan::Marks;
 use crate::probe::LinkSnapshot;
-use base::{Cause, Flags, PacketNumber, Span, Time};
+use base::{Flags, PacketNumber, Span, Time};
 use queue::{AnyQueue, Packet, QueueDiscipline, Visitor};
 
 /// See the [module](self).
@@ -118,10 +118,22 @@ impl Local {
         let state = ServerState { busy: *busy, free: core.free, waiting: *waiting, begun: 0 };
         let plain = if O::ACTIVE { None } else { core.plain_service() };
         let state = if let Some(tx) = plain {
-            queue.visit(Serve::<O, true> { core: &mut *core, state, tx, ledger, arrivals, until, marks, shared })
+            queue.visit(Serve::<O, true, false> { core: &mut *core, state, tx, ledger, arrivals, until, marks, shared })
+        } else if core.schedule.is_none() {
+            let tx = Tx::default();
+            queue.visit(Serve::<O, false, false> {
+                core: &mut *core,
+                state,
+                tx,
+                ledger,
+                arrivals,
+                until,
+                marks,
+                shared,
+            })
         } else {
             let tx = Tx::default();
-            queue.visit(Serve::<O, false> { core: &mut *core, state, tx, ledger, arrivals, until, marks, shared })
+            queue.visit(Serve::<O, false, true> { core: &mut *core, state, tx, ledger, arrivals, until, marks, shared })
         };
         (*busy, *waiting, core.free) = (state.busy, state.waiting, state.free);
     }
@@ -149,8 +161,9 @@ struct ServerState {
 }
 
 /// Serves everything before `until`. On a `PLAIN` link packets are all alike and not observed, none is lost on purpose and
-/// none carries a header: most links are plain, and then most of a packet need not be looked at.
-struct Serve<'a, O, const PLAIN: bool> {
+/// none carries a header: most links are plain, and then most of a packet need not be looked at. On a `SCHEDULED` link a schedule
+/// says how long each takes.
+struct Serve<'a, O, const PLAIN: bool, const SCHEDULED: bool> {
     core: &'a mut LinkCore<O>,
     state: ServerState,
     /// Every packet, on a plain link.
@@ -162,7 +175,7 @@ struct Serve<'a, O, const PLAIN: bool> {
     shared: &'a mut Shared,
 }
 
-impl<O: Observer, const PLAIN: bool> Visitor for Serve<'_, O, PLAIN> {
+impl<O: Observer, const PLAIN: bool, const SCHEDULED: bool> Visitor for Serve<'_, O, PLAIN, SCHEDULED> {
     type Out = ServerState;
 
     fn visit<Q: QueueDiscipline>(mut self, queue: &mut Q) -> ServerState {
@@ -201,7 +214,7 @@ impl ServerState {
     }
 }
 
-impl<'a, O: Observer, const PLAIN: bool> Serve<'a, O, PLAIN> {
+impl<'a, O: Observer, const PLAIN: bool, const SCHEDULED: bool> Serve<'a, O, PLAIN, SCHEDULED> {
     /// Arrivals and departures before `stop`, or until a timer is set that expires before. Returns the arrivals left.
     #[inline]
     fn run<Q: QueueDiscipline>(&mut self, queue: &mut Q, mut arrivals: &'a [Rec], mut stop: Time) -> &'a [Rec] {
@@ -214,7 +227,7 @@ impl<'a, O: Observer, const PLAIN: bool> Serve<'a, O, PLAIN> {
                     break;
                 }
                 let next = queue.dequeue(now, self.ledger);
-                self.begin(&mut state, now, next);
+                self.begin(&mut state, now, next, true);
                 state.waiting.on_dequeue(queue.backlog().packets, now);
                 self.count_fates(now, None);
             } else {
@@ -247,10 +260,12 @@ impl<'a, O: Observer, const PLAIN: bool> Serve<'a, O, PLAIN> {
             header = self.core.header_of(rec, self.shared);
             let packet = Packet::new(rec.flow(), rec.number().0, 0, rec.time).with(rec.flags());
             self.core.observer.on_arrival(&packet, queue.backlog().packets);
-            if self.core.loss.is_some() && self.core.loses() {
+            if self.core.ingress.is_some()
+                && let Some(cause) = self.core.turns_away(rec)
+            {
                 self.core.observer.on_drop(&packet, rec.time);
                 self.core.observer.on_fate(&packet, PacketFate::Dropped);
-                return self.core.count_drop(rec, Cause::Injected, self.marks, self.shared);
+                return self.core.count_drop(rec, cause, self.marks, self.shared);
             }
         }
         let size = if PLAIN { self.tx.size } else { self.core.tx_of(rec.flow(), rec.number()).size };
@@ -262,7 +277,7 @@ impl<'a, O: Observer, const PLAIN: bool> Serve<'a, O, PLAIN> {
             None => queue.enqueue(packet, None, self.ledger),
             Some(since) => {
                 let next = queue.pass(packet, since, self.ledger);
-                self.begin(state, rec.time, next);
+                self.begin(state, rec.time, next, false);
             }
         }
         let packets = queue.backlog().packets;
@@ -273,16 +288,19 @@ impl<'a, O: Observer, const PLAIN: bool> Serve<'a, O, PLAIN> {
         self.count_fates(rec.time, Some(&packet));
     }
 
-    /// The next packet, if there is one, goes into service.
+    /// The next packet, if there is one, goes into service: it `follows` one that just left, or found the link idle.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "in the hottest loop")]
-    fn begin(&mut self, state: &mut ServerState, now: Time, next: Option<Packet>) {
+    fn begin(&mut self, state: &mut ServerState, now: Time, next: Option<Packet>, follows: bool) {
         state.busy = next.is_some();
         let Some(packet) = next else { return };
-        let time = if PLAIN { self.tx.time } else { self.core.time_of(&packet) };
         self.core.observer.on_service(&packet, now);
         state.begun += 1;
-        state.free = now + time;
+        state.free = if SCHEDULED {
+            self.core.scheduled(now, follows, packet.size)
+        } else {
+            now + if PLAIN { self.tx.time } else { self.core.time_of(&packet) }
+        };
         if !PLAIN {
             self.core.totals.begun_bytes += u64::from(packet.size);
             if !self.core.flows.lanes.is_empty() {
@@ -290,7 +308,8 @@ impl<'a, O: Observer, const PLAIN: bool> Serve<'a, O, PLAIN> {
             }
         }
         let tag = tag(packet.flow, PacketNumber(packet.token), packet.flags);
-        self.shared.push(self.core.route(packet.flow), state.free, tag);
+        let out = if SCHEDULED { self.core.handed_over(state.free) } else { state.free };
+        self.shared.push(self.core.route(packet.flow), out, tag);
     }
 
     /// Counts what the discipline dropped and marked in one call.

@@ -34,7 +34,7 @@ use crate::probe::Probe;
 use crate::results::FlowResults;
 use crate::transfers::TransferMeter;
 use crate::{Balance, Options, Outcome, Trace};
-use base::{Rate, RunMonitor, Span, Time};
+use base::{RunMonitor, Span, Time};
 use bucket::{Bucket, Window};
 use chunk::{AtLink, Chunk, Ends};
 use flow::TcpFlow;
@@ -94,7 +94,8 @@ struct Engine<O> {
     transfers: Vec<TransferMeter>,
     shared: Shared,
     layout: Layout,
-    rates: Vec<Rate>,
+    /// By link, in bit/s.
+    capacities: Vec<f64>,
     marks: Marks,
     /// In a part that runs on more than one.
     threads: Option<Threads>,
@@ -126,7 +127,7 @@ impl<O: Observer> Engine<O> {
         let mut layout = lay_out(&network, &mut shared);
         let Network { links, flows, identities, sessions, marks, .. } = network;
         let mut engine = Self {
-            rates: links.iter().map(|link| link.rate).collect(),
+            capacities: links.iter().map(|link| link.capacity_bps(&marks)).collect(),
             buckets: links.iter().map(|_| Bucket::default()).collect(),
             sessions: links.iter().map(|_| Vec::new()).collect(),
             nodes: Vec::with_capacity(links.len()),
@@ -346,14 +347,14 @@ impl<O: Observer> Engine<O> {
         let mut balance = Balance { dropped: self.shared.dropped_total, ..Balance::default() };
         let mut links = Vec::with_capacity(self.nodes.len());
         let mut packets = Vec::new();
-        for (l, (mut node, rate)) in self.nodes.into_iter().zip(&self.rates).enumerate() {
+        for (l, (mut node, capacity)) in self.nodes.into_iter().zip(&self.capacities).enumerate() {
             let result = node.finish(&self.marks, &mut self.shared);
             balance.in_flight += result.still_waiting;
             let (seen, tracer) = node.core.observer.finish();
             hash.word(seen.value());
             let probe = Probe { tracer, ..node.core.probe };
             let measured = LinkSpan { from: &node.core.totals_at_warmup, to: &result.totals };
-            let (link, trace) = link_outcome(l, measured, *rate, &self.marks, result.most_waiting, probe);
+            let (link, trace) = link_outcome(l, measured, *capacity, &self.marks, result.most_waiting, probe);
             links.push(link);
             packets.extend(trace);
         }

@@ -9,7 +9,7 @@ use super::ring::Rec;
 use super::shared::Shared;
 use crate::observer::Observer;
 use crate::plan::{LinkPlan, Marks};
-use crate::probe::Probe;
+use crate::probe::{Probe, ServerModel};
 use base::Time;
 use queue::AnyQueue;
 
@@ -31,18 +31,21 @@ enum Server {
 
 impl<O: Observer> Node<O> {
     pub fn new(index: u32, plan: LinkPlan, flows: FlowTable, marks: &Marks, series: bool) -> Self {
-        let probe = Probe::new(plan.probe, plan.rate, marks, series);
-        let plain = plan.loss.is_none() && flows.lanes.is_empty();
+        let probe = Probe::new(ServerModel::of(&plan), plan.probe, marks, series);
+        let plain = plan.ingress.is_none() && flows.lanes.is_empty() && plan.schedule.is_none();
         let (server, timer) = match plan.queue {
             AnyQueue::Fifo(fifo) => {
-                let fifo = Fifo::new(fifo.into_admission(), &flows.service, plan.limit, plain);
+                let fifo = Fifo::new(fifo.into_admission(), &flows.service, plan.limit, plain, plan.schedule.is_some());
                 let timer = fifo.timer();
                 (Server::Fifo(Box::new(fifo)), timer)
             }
             // Its timer has a place in its calendar.
             other => (Server::Local(Box::new(Local::new(other))), Time::NEVER),
         };
-        Self { core: LinkCore::new(index, flows, plan.loss, timer, marks, probe), server }
+        Self {
+            core: LinkCore::new(index, flows, (plan.ingress, plan.schedule, plan.batch), timer, marks, probe),
+            server,
+        }
     }
 
     /// When a packet that waits here will next go into service: later arrivals may still change which one.

@@ -52,6 +52,8 @@ struct Link {
     /// Above 1: an array.
     count: u32,
     kbit: u32,
+    /// A rate that changes, instead.
+    rate: Option<&'static str>,
     delay_us: u32,
     /// How far beyond these rates and delays are drawn.
     more_kbit: u32,
@@ -175,24 +177,52 @@ struct Datagrams {
     lengths_ms: Option<(u32, u32, bool)>,
 }
 
+/// Rates that change.
+const RATES: &[&str] = &[
+    "{ steps = [[\"0 s\", \"3 Mbit/s\"], [\"400 ms\", \"20 Mbit/s\"], [\"401 ms\", \"1 Mbit/s\"]], period = \"700 ms\" }",
+    "{ steps = [[\"0 s\", \"10 Mbit/s\"], [\"300 ms\", \"0 bit/s\"], [\"500 ms\", \"2 Mbit/s\"], [\"2 s\", \"90 Mbit/s\"]] }",
+    "{ sine = { mean = \"5 Mbit/s\", amplitude = \"5 Mbit/s\", period = \"600 ms\" } }",
+    "{ markov = { rates = [\"20 Mbit/s\", \"300 kbit/s\"], times = [\"50 ms\", \"20 ms\"] } }",
+    "{ markov = { rates = [\"0 bit/s\", \"8 Mbit/s\"], times = [\"5 ms\", \"30 ms\"] } }",
+    "{ opportunities = \"1 2 3 5x4 9 10 30x20 33\" }",
+    "{ opportunities = \"0x2 1x7 2x9 3\" }",
+];
+
 fn link() -> impl Strategy<Value = Link> {
     let buffer = prop_oneof![
         (0u32..60).prop_map(|n| format!("{n} packets")),
         (0u32..40_000).prop_map(|n| format!("{n} B")),
         Just("unlimited".to_owned()),
     ];
-    let loss = prop::sample::select(vec!["", "", "", "loss = { random = 0.02 }", "loss = { every = 13 }"]);
+    let loss = prop::sample::select(vec![
+        "",
+        "",
+        "",
+        "loss = { random = 0.02 }",
+        "loss = { every = 13 }",
+        "loss = { gilbert = { enter = 0.02, leave = 0.3, good = 0.001, bad = 0.7 } }",
+        "loss = { bursts = { mean = 0.03, length = 5 }, during = [[\"0.5 s\", \"1 s\"], [\"1.2 s\", \"9 s\"]] }",
+        "loss = { during = [[\"700 ms\", \"800 ms\"]] }",
+        "policer = { rate = \"2 Mbit/s\", burst = \"70 kB\" }",
+        "loss = { random = 0.01 }\npolicer = { rate = \"5 Mbit/s\", burst = \"70 kB\" }",
+        "shaper = { rate = \"3 Mbit/s\", burst = \"66 kB\" }",
+        "batch = \"4 ms\"",
+        "shaper = { rate = \"900 kbit/s\", burst = \"90 kB\" }\nbatch = \"1.5 ms\"",
+    ]);
     let queue = prop::sample::select(QUEUES.iter().map(|entry| entry.card.name).collect::<Vec<_>>());
     let kbit = prop_oneof![Just(10_000u32), 100u32..50_000];
     let delay_us = prop_oneof![Just(0u32), Just(5_000u32), 0u32..30_000];
     let draws = prop::collection::vec(prop::option::of(any::<u32>()), values::MOST);
     let some = || prop_oneof![2 => Just(0u32), 1 => 1u32..20_000];
     let many = (prop_oneof![2 => Just(1u32), 1 => 2u32..5], some(), some());
-    (kbit, delay_us, buffer, loss, queue, draws, many).prop_map(
-        |(kbit, delay_us, buffer, loss, queue, draws, (count, more_kbit, more_us))| Link {
+    let rate = prop_oneof![3 => Just(None), 1 => prop::sample::select(RATES.to_vec()).prop_map(Some)];
+    ((kbit, rate), delay_us, buffer, loss, queue, draws, many).prop_map(
+        |((kbit, rate), delay_us, buffer, loss, queue, draws, (count, more_kbit, more_us))| Link {
             count,
             kbit,
-            delay_us,
+            rate,
+            // Behind a trace packets must be on their way for a while where they go round.
+            delay_us: delay_us.max(rate.map_or(0, |_| 1)),
             more_kbit,
             more_us,
             buffer,
@@ -396,12 +426,14 @@ fn text(pace: Pace, links: &[Link], groups: &[Group]) -> String {
     );
     for (i, link) in links.iter().enumerate() {
         let rate = |kbit: u32| pace.rate(1000 * u64::from(kbit));
+        let same = range(&rate(link.kbit), &rate(link.kbit + link.more_kbit));
+        let rate = link.rate.filter(|_| pace == Pace::One).map_or(same, str::to_owned);
         let _ = writeln!(
             text,
             "[[links]]\nname = \"l{i}\"\ncount = {}\nrate = {}\ndelay = {}\nbuffer = \"{}\"\n\
              queue = {{ discipline = \"{}\"{} }}\n{}",
             link.count,
-            range(&rate(link.kbit), &rate(link.kbit + link.more_kbit)),
+            rate,
             range(&pace.time(link.delay_us), &pace.time(link.delay_us + link.more_us)),
             link.buffer,
             link.queue,

@@ -18,5 +18,6 @@ mod offload;
 mod pacing;
 mod probes;
 mod recoveries;
+mod schedules;
 mod sessions;
 mod transfers;

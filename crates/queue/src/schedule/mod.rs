@@ -1,0 +1,89 @@
+//! What a link can send when that changes with time: rates that hold for a while each, or opportunities at instants.
+//!
+//! Packets are served one after the other, each from the end of the one before it or from its arrival, so a schedule only ever
+//! goes forward. Like all that a link does, a service takes a picosecond at least.
+
+mod opportunities;
+mod rates;
+
+use opportunities::DEVICE_BYTES;
+pub use opportunities::{OPPORTUNITY_BYTES, Opportunities};
+pub use rates::{Rates, mean_rate};
+
+use crate::TokenBucket;
+use base::{Bytes, Span, Time};
+
+/// After every run: what cannot be served before counts as served then.
+const FAR: Time = Time(1 << 62);
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub enum Schedule {
+    /// A rate at every instant.
+    Rates(Rates),
+    /// Instants.
+    Opportunities(Opportunities),
+    /// Another, behind a bucket whose tokens each packet waits for.
+    Shaped(TokenBucket, Box<Schedule>),
+}
+
+impl Schedule {
+    /// When a packet of `size` bytes leaves whose service begins at `start`. It `follows` the one before it without a pause, or
+    /// found the link idle.
+    pub fn finish(&mut self, start: Time, follows: bool, size: u32) -> Time {
+        let size = Bytes(u64::from(size));
+        match self {
+            Self::Rates(rates) => rates.finish(start, size),
+            Self::Opportunities(list) => list.finish(start, follows, Bytes(size.0 + DEVICE_BYTES)),
+            Self::Shaped(bucket, wire) => {
+                let begin = bucket.wait(start.min(FAR), size).min(FAR);
+                wire.finish(begin, follows && begin == start, size.0 as u32)
+            }
+        }
+    }
+
+    /// How long `packets` with so many `bytes` take from `start` on, as if the link were idle before. Later calls ask for later
+    /// starts.
+    pub fn drain(&mut self, start: Time, packets: u32, bytes: Bytes) -> Span {
+        if start >= FAR {
+            return Span::ZERO;
+        }
+        let end = match self {
+            Self::Rates(rates) => {
+                rates.forward(start);
+                rates.clone().finish(start, bytes)
+            }
+            Self::Opportunities(list) => {
+                list.forward(start);
+                list.clone().finish(start, false, Bytes(bytes.0 + u64::from(packets) * DEVICE_BYTES))
+            }
+            // Where anything waits the bucket is empty.
+            Self::Shaped(bucket, wire) => {
+                let tokens = bucket.rate().serialize(bytes);
+                return wire.drain(start, packets, bytes).max(tokens);
+            }
+        };
+        end - start
+    }
+
+    /// No packet of `size` bytes takes less from its arrival, or from the end of the one before.
+    #[must_use]
+    pub fn shortest(&self, size: Bytes) -> Span {
+        match self {
+            // Only the end of a service is rounded.
+            Self::Rates(rates) => Span((rates.fastest().serialize(size).0 - 1).max(1)),
+            Self::Opportunities(_) => Span(1),
+            Self::Shaped(_, wire) => wire.shortest(size),
+        }
+    }
+
+    /// Bits that could be sent from `from` until before `to`, of a schedule that has served nothing yet.
+    #[must_use]
+    pub fn offered_bits(&self, from: Time, to: Time) -> f64 {
+        match self {
+            Self::Rates(rates) => rates.clone().offered_bits(from, to),
+            Self::Opportunities(list) => 8.0 * ((list.before(to) - list.before(from)) * OPPORTUNITY_BYTES) as f64,
+            Self::Shaped(bucket, wire) => wire.offered_bits(from, to).min(bucket.rate().bytes_in(to - from) * 8.0),
+        }
+    }
+}

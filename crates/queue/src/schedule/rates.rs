@@ -1,0 +1,328 @@
+//! Rates, each of which holds until the next: from a list, or in two states in turn.
+//!
+//! A service takes as long as the rates need for its bits, rounded at its end to the nearest picosecond and nowhere else: where
+//! the rate does not change that is what a link of one rate does.
+
+use super::FAR;
+use base::time::PS_PER_S;
+use base::{Bytes, Rate, Span, Stream, Time};
+use std::sync::Arc;
+
+/// Steps of a wave.
+const SINE_STEPS: u32 = 360;
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Rates {
+    /// The present one, and until when it holds.
+    rate: Rate,
+    until: Time,
+    source: Source,
+}
+
+/// Where the rates come from.
+#[derive(Clone, Debug)]
+enum Source {
+    /// The `at`-th of a list is the present one; the list began at `origin`.
+    Steps { list: Arc<[(Span, Rate)]>, at: usize, origin: Time, period: Option<Period> },
+    /// Two rates in turn, each for an exponential time.
+    Markov { rates: [Rate; 2], means: [Span; 2], state: usize, chance: Stream },
+}
+
+/// After what time a list begins anew, and the work that can be done until then.
+#[derive(Clone, Copy, Debug)]
+struct Period {
+    span: Span,
+    work: u128,
+}
+
+impl Rates {
+    /// A list of times, the first of which is 0, and the rates that hold from then on; from the beginning again after `period`,
+    /// which ends after the last of them.
+    ///
+    /// # Panics
+    /// If the list is empty.
+    #[must_use]
+    pub fn steps(list: Arc<[(Span, Rate)]>, period: Option<Span>) -> Self {
+        let period = period.map(|span| Period { span, work: work_of(&list, span) });
+        let rate = list[0].1;
+        let source = Source::Steps { list, at: 0, origin: Time::ZERO, period };
+        let mut rates = Self { rate, until: Time::ZERO, source };
+        rates.begin_at(Time::ZERO);
+        rates
+    }
+
+    /// A wave that begins at its `mean`, rising, in [`SINE_STEPS`] steps, each of its mean over the step. What the first half lies
+    /// above the mean, the second lies below it.
+    #[must_use]
+    pub fn sine(mean: Rate, amplitude: Rate, period: Span) -> Self {
+        let turn = |i: u32| f64::from(i) / f64::from(SINE_STEPS) * std::f64::consts::TAU;
+        let step = |i: u32| {
+            let half = i % (SINE_STEPS / 2);
+            let (from, to) = (turn(half), turn(half + 1));
+            let above = (amplitude.0 as f64 * (libm::cos(from) - libm::cos(to)) / (to - from)).round() as u64;
+            let rate = if half == i { mean.0 + above } else { mean.0.saturating_sub(above) };
+            let at = u128::from(period.0) * u128::from(i) / u128::from(SINE_STEPS);
+            (Span(at as u64), Rate(rate))
+        };
+        Self::steps((0..SINE_STEPS).map(step).collect(), Some(period))
+    }
+
+    /// Two states with these rates, which hold for exponential times of these means. It begins in either with the probability
+    /// that it would be found in it.
+    #[must_use]
+    pub fn markov(rates: [Rate; 2], means: [Span; 2], mut chance: Stream) -> Self {
+        let first = means[0].as_secs() / (means[0].as_secs() + means[1].as_secs());
+        let state = usize::from(chance.unit() >= first);
+        let until = sojourn(means[state], Time::ZERO, &mut chance);
+        Self { rate: rates[state], until, source: Source::Markov { rates, means, state, chance } }
+    }
+
+    /// The highest that there is.
+    #[must_use]
+    pub fn fastest(&self) -> Rate {
+        match &self.source {
+            Source::Steps { list, .. } => list.iter().map(|step| step.1).max().unwrap_or(self.rate),
+            Source::Markov { rates, .. } => rates[0].max(rates[1]),
+        }
+    }
+
+    /// On to the rate that holds at `now`.
+    pub fn forward(&mut self, now: Time) {
+        if now >= self.until {
+            self.catch_up(now);
+        }
+    }
+
+    #[cold]
+    fn catch_up(&mut self, now: Time) {
+        if let Source::Steps { origin, period: Some(period), .. } = self.source {
+            let whole = (now - origin).0 / period.span.0;
+            if whole > 0 {
+                self.begin_at(Time(origin.0 + whole * period.span.0));
+            }
+        }
+        while self.until <= now {
+            self.turn();
+        }
+    }
+
+    /// On to the next rate.
+    fn turn(&mut self) {
+        match &mut self.source {
+            Source::Steps { list, at, origin, period } => {
+                *at += 1;
+                if *at == list.len() {
+                    return self.begin_at(self.until);
+                }
+                (self.rate, self.until) = (list[*at].1, end_of_step(list, *at, *origin, *period));
+            }
+            Source::Markov { rates, means, state, chance } => {
+                *state = 1 - *state;
+                (self.rate, self.until) = (rates[*state], sojourn(means[*state], self.until, chance));
+            }
+        }
+    }
+
+    /// The list begins at `time`.
+    fn begin_at(&mut self, time: Time) {
+        if let Source::Steps { list, at, origin, period } = &mut self.source {
+            (*at, *origin) = (0, time);
+            (self.rate, self.until) = (list[0].1, end_of_step(list, 0, time, *period));
+        }
+    }
+
+    /// The period of the list if it is just at its beginning.
+    fn begun(&self) -> Option<Period> {
+        if let Source::Steps { at: 0, period, .. } = self.source { period } else { None }
+    }
+
+    /// When a service of `size` ends that begins at `start`.
+    pub fn finish(&mut self, start: Time, size: Bytes) -> Time {
+        if start >= FAR {
+            return FAR;
+        }
+        self.forward(start);
+        let (mut left, mut at) = (u128::from(size.0) * 8 * u128::from(PS_PER_S), start);
+        loop {
+            let (rate, here) = (u128::from(self.rate.0), work(self.rate, self.until - at));
+            if left <= here {
+                let end = Time(at.0 + ((left + rate / 2) / rate) as u64);
+                return end.max(start + Span(1)).min(FAR);
+            }
+            left -= here;
+            at = self.until;
+            if at >= FAR {
+                return FAR;
+            }
+            self.turn();
+            if let Some(period) = self.begun() {
+                let whole = ((left - 1) / period.work.max(1)).min(u128::from(FAR.0 / period.span.0));
+                left -= whole * period.work;
+                at.0 += whole as u64 * period.span.0;
+                self.begin_at(at);
+            }
+        }
+    }
+
+    /// Bits that pass from `from` until before `to`.
+    #[must_use]
+    pub fn offered_bits(mut self, from: Time, to: Time) -> f64 {
+        self.forward(from);
+        let (mut done, mut at) = (0, from);
+        while self.until < to {
+            done += work(self.rate, self.until - at);
+            at = self.until;
+            self.turn();
+            if let Some(period) = self.begun() {
+                let whole = to.since(at).0 / period.span.0;
+                done += u128::from(whole) * period.work;
+                at.0 += whole * period.span.0;
+                self.begin_at(at);
+            }
+        }
+        (done + work(self.rate, to.since(at))) as f64 / PS_PER_S as f64
+    }
+}
+
+/// When the step at `at` of a list ends that began at `origin`.
+fn end_of_step(list: &[(Span, Rate)], at: usize, origin: Time, period: Option<Period>) -> Time {
+    let ends = list.get(at + 1).map(|step| step.0).or(period.map(|period| period.span));
+    ends.map_or(Time::NEVER, |span| origin.saturating_add(span))
+}
+
+/// When a state ends that begins at `from`: it lasts a picosecond at least.
+fn sojourn(mean: Span, from: Time, chance: &mut Stream) -> Time {
+    from.saturating_add(Span::from_secs(chance.exponential(mean.as_secs())).max(Span(1)))
+}
+
+/// What `rate` does in `span`, in bits times a second in picoseconds: whole numbers.
+fn work(rate: Rate, span: Span) -> u128 {
+    u128::from(rate.0) * u128::from(span.0)
+}
+
+/// What is done in `span` from the beginning of a list.
+fn work_of(list: &[(Span, Rate)], span: Span) -> u128 {
+    let ends = list.iter().skip(1).map(|step| step.0).chain([span]);
+    list.iter().zip(ends).map(|(step, end)| work(step.1, Span(end.min(span).0.saturating_sub(step.0.0)))).sum()
+}
+
+/// The mean rate over the first `span` of a list of steps, to the nearest bit/s.
+#[must_use]
+pub fn mean_rate(list: &[(Span, Rate)], span: Span) -> Rate {
+    let ps = u128::from(span.0.max(1));
+    Rate(((work_of(list, span) + ps / 2) / ps) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MBIT: u64 = 1_000_000;
+
+    fn steps(list: &[(u64, u64)], period_ms: Option<u64>) -> Rates {
+        let list = list.iter().map(|&(ms, mbit)| (Span::millis(ms), Rate(mbit * MBIT)));
+        Rates::steps(list.collect(), period_ms.map(Span::millis))
+    }
+
+    fn ms(time: f64) -> Time {
+        Time((time * 1e9).round() as u64)
+    }
+
+    #[test]
+    fn a_service_takes_what_each_rate_does_of_it() {
+        // 1250 bytes are 10 ms at 1 Mbit/s: 2 ms of it, then 4/5 of it at twice the rate.
+        let mut rates = steps(&[(0, 1), (5, 2)], None);
+        assert_eq!(rates.finish(ms(3.0), Bytes(1250)), ms(5.0 + 4.0));
+        assert_eq!(rates.finish(ms(9.0), Bytes(1250)), ms(14.0));
+        // Nothing passes from 2 to 6 ms.
+        let mut rates = steps(&[(0, 1), (2, 0), (6, 1)], None);
+        assert_eq!(rates.finish(ms(0.0), Bytes(250)), ms(2.0));
+        assert_eq!(rates.finish(ms(2.0), Bytes(250)), ms(8.0));
+    }
+
+    #[test]
+    fn one_rate_however_said_is_that_of_a_link_of_one_rate() {
+        let same = [steps(&[(0, 7)], None), steps(&[(0, 7), (1, 7), (3, 7)], None), steps(&[(0, 7), (2, 7)], Some(5))];
+        for mut rates in same {
+            let mut now = Time(17);
+            for size in (40..1540).cycle().step_by(7).take(4000) {
+                let end = rates.finish(now, Bytes(size));
+                assert_eq!(end - now, Rate(7 * MBIT).serialize(Bytes(size)), "{size} at {now:?}");
+                now = if size % 3 == 0 { end } else { end + Span(123_456_789) };
+            }
+        }
+    }
+
+    #[test]
+    fn whole_periods_are_skipped_and_count() {
+        // 1 Mbit/s every other millisecond: 125 bytes each 2 ms.
+        let square = || steps(&[(0, 1), (1, 0)], Some(2));
+        let mut rates = square();
+        assert_eq!(rates.finish(ms(0.0), Bytes(125)), ms(1.0));
+        // What ends a period ends in it.
+        assert_eq!(rates.finish(ms(1.0), Bytes(125 * 1_000_000)), ms(2_000_001.0 - 1.0 + 1.0));
+        assert_eq!(square().finish(ms(0.5), Bytes(125)), ms(2.5));
+        assert_eq!(square().finish(ms(7_000_001.5), Bytes(125)), ms(7_000_003.0));
+        // The mean of a square wave is half of what it is at the top, over whole periods.
+        assert_eq!(square().offered_bits(ms(0.0), ms(1000.0)), 500_000.0);
+        assert_eq!(square().offered_bits(ms(300.0), ms(1300.0)), 500_000.0);
+        assert_eq!(square().offered_bits(ms(2.5), ms(3.0)), 500.0);
+        assert_eq!(square().offered_bits(ms(0.25), ms(2.25)), 1000.0);
+        assert_eq!(mean_rate(&[(Span(0), Rate(10)), (Span(5), Rate(0))], Span(10)), Rate(5));
+    }
+
+    #[test]
+    fn a_wave_passes_what_its_integral_says() {
+        let wave = || Rates::sine(Rate(50 * MBIT), Rate(20 * MBIT), Span::secs(10));
+        assert_eq!(wave().offered_bits(Time::ZERO, ms(30_000.0)), 1.5e9);
+        for to in [1.0, 2.5, 4.0, 5.0, 7.5, 9.0f64] {
+            let angle = to / 10.0 * std::f64::consts::TAU;
+            let integral = 50e6 * to + 20e6 * (1.0 - libm::cos(angle)) * 10.0 / std::f64::consts::TAU;
+            let bits = wave().offered_bits(Time::ZERO, ms(1000.0 * to));
+            // These are ends of steps: only rates of 360 steps are rounded, to half a bit/s.
+            assert!((bits - integral).abs() < 5.0, "{to}: {bits}, not {integral}");
+        }
+    }
+
+    #[test]
+    fn nothing_passes_for_ever_where_the_last_rate_is_none() {
+        assert_eq!(steps(&[(0, 1), (1, 0)], None).finish(ms(0.5), Bytes(125)), FAR);
+        assert_eq!(steps(&[(0, 0)], Some(1)).finish(ms(0.5), Bytes(1)), FAR);
+    }
+
+    #[test]
+    fn two_states_hold_for_exponential_times_of_their_means() {
+        let chance = Stream::new(7, 0, ("link", 0), "rate");
+        let mut rates = Rates::markov([Rate(3), Rate(1)], [Span::millis(30), Span::millis(10)], chance);
+        let mut stays = [Vec::new(), Vec::new()];
+        for _ in 0..20_000 {
+            let (rate, from) = (rates.rate, rates.until);
+            rates.turn();
+            stays[usize::from(rate == Rate(3))].push((rates.until - from).as_secs());
+        }
+        for (stays, mean) in stays.iter().zip([0.03, 0.01]) {
+            // Ten classes that are equally likely under the law; 9 degrees of freedom, 1 in 1000 lies above 27.9. (The stays of a
+            // law with the other mean, or of constant ones, are all in a few classes.)
+            let chi = |mean: f64| {
+                let mut counts = [0.0f64; 10];
+                for stay in stays {
+                    counts[((1.0 - libm::exp(-stay / mean)) * 10.0).min(9.0) as usize] += 1.0;
+                }
+                let each = stays.len() as f64 / 10.0;
+                counts.iter().map(|count| (count - each) * (count - each) / each).sum::<f64>()
+            };
+            assert!(chi(mean) < 27.9, "{}", chi(mean));
+            assert!(chi(1.2 * mean) > 27.9, "the test is strong enough");
+        }
+        // 3/4 of the time at 3 bit/s, the rest at 1.
+        let mean = Rates::markov(
+            [Rate(3), Rate(1)],
+            [Span::millis(30), Span::millis(10)],
+            Stream::new(7, 0, ("l", 0), "rate"),
+        )
+        .offered_bits(Time::ZERO, ms(400_000.0));
+        // 10^4 cycles, each with a relative deviation of about one: three standard deviations are below 2 %.
+        assert!((mean / 400.0 / 2.5 - 1.0).abs() < 0.02, "{mean}");
+    }
+}

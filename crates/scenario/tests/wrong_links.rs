@@ -1,0 +1,128 @@
+//! Links that change, lose packets in bursts or shape them, written wrong: each with its message, one line, the place first.
+
+extern crate elephan_scenario as scenario;
+
+use scenario::read;
+
+/// What reading a link with these lines says; `rate` and `delay` may be among them.
+fn message(lines: &str) -> String {
+    let rate = if lines.starts_with("rate") { "" } else { "rate = \"1 Gbit/s\"" };
+    let text = format!(
+        "duration = \"20 s\"\n[[links]]\nname = \"l\"\n{rate}\nbuffer = \"100 packets\"\n{lines}\n\
+         [[flows]]\npath = [\"l\"]\nrtt = \"100 ms\"\npacket = \"1500 B\"\n"
+    );
+    read(&text).map_or_else(|error| error.to_string(), |_| "it was read".into())
+}
+
+fn all_refused(cases: &[(&str, &str)]) {
+    for (lines, expected) in cases {
+        let expected = expected.replace("{FORM}", FORM);
+        assert_eq!(message(lines), format!("links[0].{expected}"), "{lines}");
+    }
+}
+
+const FORM: &str = r#"must be a rate such as "1 Gbit/s" or a table such as { steps = [["0 s", "50 Mbit/s"], ["3 s", "5 Mbit/s"]] }, { trace = "cellular.up" } or { uniform = ["100 Mbit/s", "155 Mbit/s"] }; one of its forms"#;
+
+#[test]
+fn rates_that_change() {
+    all_refused(&[
+        ("rate = {}", "rate: {FORM}"),
+        ("rate = { steps = [] }", "rate.steps: must not be empty"),
+        (r#"rate = { steps = [["1 s", "5 Mbit/s"]] }"#, r#"rate.steps[0]: must begin at "0 s""#),
+        (
+            r#"rate = { steps = [["0 s", "5 Mbit/s"], ["0 s", "7 Mbit/s"]] }"#,
+            "rate.steps[1]: must begin later than the step in front of it",
+        ),
+        (
+            r#"rate = { steps = [["0 s", "5 Mbit/s"], ["1 s"]] }"#,
+            r#"rate.steps[1]: must be a time and a rate, such as ["3 s", "5 Mbit/s"]"#,
+        ),
+        (
+            r#"rate = { steps = [["0 s", "5 Mbit/s"], ["1 s", "5 bit/s"]] }"#,
+            "rate.steps[1][1]: must lie between 1 kbit/s and 1000 Tbit/s, not 5 bit/s",
+        ),
+        (
+            r#"rate = { steps = [["0 s", "5 Mbit/s"], ["1 s", "0 bit/s"]] }"#,
+            "rate.steps: must let something pass in the end, or have a period",
+        ),
+        (r#"rate = { steps = [["0 s", "0 bit/s"]], period = "1 s" }"#, "rate.steps: must let something pass"),
+        (
+            r#"rate = { steps = [["0 s", "5 Mbit/s"], ["1 s", "0 bit/s"]], period = "1 s" }"#,
+            "rate.steps: must all begin before the end of the period",
+        ),
+        (
+            r#"rate = { opportunities = "5 4" }"#,
+            "rate.opportunities: entry 2: 4 ms comes before the one in front of it; sort them",
+        ),
+        (r#"rate = { opportunities = "5", period = "1 s" }"#, "rate.period: is for steps only"),
+        (
+            r#"rate = { opportunities = "5", sine = { mean = "5 Mbit/s", amplitude = "5 Mbit/s", period = "1 s" } }"#,
+            "rate: {FORM}",
+        ),
+        (
+            r#"rate = { trace = "cellular.up" }"#,
+            "rate.trace: a file is read by the command line and by Python; what it holds goes into opportunities",
+        ),
+        (
+            r#"rate = { sine = { mean = "5 Mbit/s", amplitude = "6 Mbit/s", period = "1 s" } }"#,
+            "rate.sine.amplitude: must not be above the mean",
+        ),
+        (
+            r#"rate = { sine = { mean = "5 Mbit/s", amplitude = "5 Mbit/s", period = "1 us" } }"#,
+            "rate.sine.period: must lie between 1 ms and 1000000 s, not 1 us",
+        ),
+        (
+            r#"rate = { markov = { rates = ["0 bit/s", "0 bit/s"], times = ["1 s", "1 s"] } }"#,
+            "rate.markov.rates: must not both be 0: nothing would ever pass",
+        ),
+        (
+            r#"rate = { markov = { rates = ["5 Mbit/s"], times = ["1 s", "1 s"] } }"#,
+            r#"rate.markov.rates: must be a list of two rates such as ["100 Mbit/s", "10 Mbit/s"]"#,
+        ),
+    ]);
+}
+
+#[test]
+fn loss_in_bursts_and_in_intervals() {
+    all_refused(&[
+        (
+            "loss = { gilbert = { enter = 0.1, leave = 0.0 } }",
+            "loss.gilbert.leave: must be above 0: the chain would stay bad for ever",
+        ),
+        (
+            "loss = { bursts = { mean = 0.9, length = 2 } }",
+            "loss.bursts.mean: must be at most length / (1 + length): a packet at least lies between two bursts",
+        ),
+        (r#"loss = { during = [["2 s", "1 s"]] }"#, "loss.during[0]: must end later than it begins"),
+        (
+            r#"loss = { during = [["1 s", "3 s"], ["2 s", "4 s"]], random = 0.1 }"#,
+            "loss.during[1]: must not begin before the end of the one in front of it, 3 s",
+        ),
+    ]);
+}
+
+#[test]
+fn buckets_and_batches() {
+    all_refused(&[
+        (r#"policer = { rate = "9 Mbit/s", burst = "1499 B" }"#, "policer.burst: must hold a packet at least, 1500 B"),
+        (r#"shaper = { rate = "9 Mbit/s", burst = "1 kB" }"#, "shaper.burst: must hold a packet at least, 1500 B"),
+        (r#"batch = "0 s""#, r#"batch: must be above 0, or "none""#),
+    ]);
+}
+
+#[test]
+fn traces_that_packets_go_round_without_a_delay() {
+    let text = |delay: &str, both: bool| {
+        let trace = "rate = { opportunities = \"1\" }\nbuffer = \"9 packets\"";
+        let link = |name: &str| format!("[[links]]\nname = \"{name}\"\ndelay = \"{delay}\"\n{trace}\n");
+        let flow =
+            |path: &str, back: &str| format!("[[flows]]\npath = [\"{path}\"]\nreturn = [\"{back}\"]\nrtt = \"9 ms\"\n");
+        let flows = [flow("a", "b"), if both { flow("b", "a") } else { String::new() }].concat();
+        let text = format!("duration = \"2 s\"\n{}{}{flows}", link("a"), link("b"));
+        read(&text).map_or_else(|error| error.to_string(), |_| "it was read".into())
+    };
+    assert_eq!(text("0 s", true), "links[0].delay: must be at least 1 us: packets go round between traces here");
+    for (delay, both) in [("0 s", false), ("1 us", true)] {
+        assert_eq!(text(delay, both), "it was read");
+    }
+}
