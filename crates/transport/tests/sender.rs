@@ -179,13 +179,17 @@ fn one_echo_in_a_window_reduces_it() {
 #[test]
 fn a_fast_retransmit_waits_for_its_pace_and_leaves_before_anything_else() {
     // Linux 6.12, `tcp_xmit_retransmit_queue`; RFC 9002, 7.7. Half of 20.5 segments in 100 ms: one in 9.76 ms. The
-    // first ten with a rate are not spaced.
+    // first ten of the connection are not spaced, and have left.
     let slow = Pacing::Linux(PacingFactors { slow_start: 0.5, avoidance: 0.5 });
     let recoveries = Recovery::ALL.iter().map(|row| row.0).filter(|&recovery| recovery != Recovery::Tahoe);
     for (recovery, pacing) in recoveries.flat_map(|recovery| [(recovery, slow), (recovery, Pacing::None)]) {
         let options = Options { initial_window: 20, initial_ssthresh: Some(2.0), pacing, ..Options::default() };
         let mut bench = Bench::with(recovery, &options);
-        assert_eq!(bench.ack(100, 10, &[]), new(20..30), "{recovery:?}");
+        let all = if pacing == Pacing::None { 30 } else { 21 };
+        assert_eq!(bench.ack(100, 10, &[]), new(20..all), "{recovery:?}");
+        for next in all..30 {
+            assert_eq!(bench.time_out(), new(next..next + 1), "{recovery:?}");
+        }
         let spaced = bench.now;
         let blocks = |end| if recovery.selective() { vec![(11, end)] } else { vec![] };
         let released = (12..15).map(|end| bench.ack(1, 10, &blocks(end))).collect::<Vec<_>>();
