@@ -143,7 +143,10 @@ WRONG = [
     ("sweep {sweep}", "{sweep}: unknown key `ovr`; did you mean `over`?"),
     ("bench --laws rneo", '--laws: there is no "rneo"; did you mean "reno"?'),
     ("bench --queues rde", '--queues: there is no "rde"; did you mean "red"?'),
-    ("bench --workloads W9", '--workloads: there is no "W9"; use W1,W2,W3,W4,W5'),
+    (
+        "bench --workloads W99",
+        '--workloads: there is no "W99"; use all, or of W1,W2,W3,W4,W5,W6,W6-paced,W6-fq-codel,W7,W8,W8b,W9,W10',
+    ),
 ]
 
 

@@ -55,8 +55,12 @@ def documents(verb: str) -> Sequence[Mapping[str, Any]]:
     scenario = elephan.Scenario.from_text(elephan.EXAMPLE)
     if verb == "elephan run":
         web = elephan.Scenario.from_text(elephan.EXAMPLE + WEB)
+        changing = scenario.replace(
+            {"links[0].rate": {"sine": {"mean": "9 Mbit/s", "amplitude": "1 Mbit/s", "period": "1 s"}}}
+        )
         # A TCP flow beside datagrams, so that some quantities are null.
-        return [elephan.run(scenario, 2, precision="50%", metrics="jain").to_json(), elephan.run(web, 2).to_json()]
+        first = elephan.run(scenario, 2, precision="50%", metrics="jain")
+        return [result.to_json() for result in (first, elephan.run(web, 2), elephan.run(changing, 1))]
     if verb == "elephan size":
         # Flows with unequal shares, so that there is something to warn of.
         unequal = scenario.replace({"flows[0].rtt": {"from": "20 ms", "to": "300 ms"}})

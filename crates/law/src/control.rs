@@ -20,7 +20,7 @@ base::dispatched! {
     ($) macro congestion_control;
     /// The port the transport drives: events in, a window out.
     ///
-    /// A controller is a small `Clone` value. Spurious recoveries are not undone: no path here reorders one flow.
+    /// A controller is a small `Clone` value. Spurious recoveries are not undone: no path here reorders one flow, but for `DualPI2` behind a link that marks.
     pub trait CongestionControl: [Clone + std::fmt::Debug] {
         /// What it needs beyond one round-trip sample per round trip.
         fn needs(&self) -> Needs {

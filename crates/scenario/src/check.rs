@@ -72,6 +72,12 @@ fn link(place: &str, link: &Link, port: &Port, packet: Bytes) -> Checked {
         Limit::Bytes(n) => u128::from(n.0),
         Limit::Unlimited => 0,
     };
+    if port.rate.0 == 0 {
+        return refuse(
+            format!("{place}.rate"),
+            "must let something pass before the end of the run: its mean is below 1 bit/s",
+        );
+    }
     let slowest = link.shaper.as_ref().map_or(link.rate.min(), |shaper| shaper.rate.min(link.rate.min()));
     drains(format!("{place}.buffer"), waiting, slowest)?;
     for (key, bucket) in [("policer", &link.policer), ("shaper", &link.shaper)] {

@@ -54,6 +54,14 @@ fn rates_that_change() {
             r#"rate = { opportunities = "5 4" }"#,
             "rate.opportunities: entry 2: 4 ms comes before the one in front of it; sort them",
         ),
+        (
+            r#"rate = { steps = [["0 s", "0 bit/s"], ["30 s", "1 Mbit/s"]] }"#,
+            "rate: must let something pass before the end of the run: its mean is below 1 bit/s",
+        ),
+        (
+            r#"rate = { opportunities = "30000000" }"#,
+            "rate: must let something pass before the end of the run: its mean is below 1 bit/s",
+        ),
         (r#"rate = { opportunities = "5", period = "1 s" }"#, "rate.period: is for steps only"),
         (
             r#"rate = { opportunities = "5", sine = { mean = "5 Mbit/s", amplitude = "5 Mbit/s", period = "1 s" } }"#,

@@ -45,8 +45,8 @@ impl Recovery {
                 "A lost retransmission means a timeout. Linux divides by the cwnd before the reduction, not by what was outstanding."
             }
             Self::Rack => {
-                "Reordering is never seen, because no path here reorders one flow; no DSACK, no F-RTO. A probe is not \
-                 paced, as where Linux paces without its queue fq."
+                "Reordering is never seen, because no path here reorders one flow, but for DualPI2 behind a link that \
+                 marks; no DSACK, no F-RTO. A probe is not paced, as where Linux paces without its queue fq."
             }
         }
     }

@@ -1,10 +1,10 @@
 //! RACK-TLP: a segment is lost when one sent later has arrived, and a probe goes out when ACKs stop coming.
 //!
 //! Source: RFC 8985, Sections 6 (RACK) and 7 (TLP).
-//! Differs from the source: no path here reorders one flow, so reordering is never seen and the window for it does not
-//! adapt (receivers send no DSACK); its timer judges together what left before the latest arrival, at most the gap
-//! between two departures late, and runs beside the retransmission timer; the probe's budget for delayed ACKs is the
-//! flow's own.
+//! Differs from the source: no path here reorders one flow (but DualPI2 behind a link that marks), so reordering is never
+//! seen and the window for it does not adapt (receivers send no DSACK); its timer judges together what left before the
+//! latest arrival, at most the gap between two departures late, and runs beside the retransmission timer; the probe's
+//! budget for delayed ACKs is the flow's own.
 //! Differs from Linux: no F-RTO (RFC 5682) after a timeout.
 
 use crate::ack::Ack;

@@ -172,7 +172,8 @@ impl RecoveryRules for RackRecovery {
     fn fill<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time, wire: &mut impl Wire) {
         let mut room = room(self, connection);
         if self.waits {
-            self.waits = connection.phase() == Phase::Recovery;
+            // What is not lost any more, since it has arrived after all, need not be sent again.
+            self.waits = connection.phase() == Phase::Recovery && self.rack.has_lost();
             room = room.max(u32::from(self.waits));
         }
         for sent in 0..room {

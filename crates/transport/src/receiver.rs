@@ -116,7 +116,7 @@ impl Receiver {
             delayed: Time::NEVER,
         };
         self.merging = offload.map(merging).map(Box::new);
-        self.set_special(self.merging.is_some());
+        self.set_special(self.merging.is_some() || self.tuner.is_some());
         self
     }
 
@@ -289,7 +289,7 @@ impl Receiver {
         if self.is_special { self.take_specially(now, seq, flags) } else { self.take(now, seq, 1, flags) }
     }
 
-    /// Segment `seq` arrives where [`Self::is_special`]. Returns as [`Self::on_segment`].
+    /// Segment `seq` arrives at a receiver that merges segments, or whose window still grows. Returns as [`Self::on_segment`].
     fn take_specially(&mut self, now: Time, seq: u64, flags: Flags) -> bool {
         if self.merging.is_some() { self.merge(now, seq, flags) } else { self.take_run(now, seq, 1, flags) }
     }

@@ -144,7 +144,8 @@ impl RecoveryRules for SackRecovery {
             return;
         }
         if info.acked > 0 {
-            self.dupacks = 0;
+            // What waited to be sent again has arrived.
+            (self.dupacks, self.waits) = (0, false);
         } else if info.sacked > 0 {
             self.dupacks += 1;
         }
