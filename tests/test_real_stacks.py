@@ -17,7 +17,7 @@ KEPT = Path(__file__).parent / "data" / "real_stacks.json"
 MEASURED = json.loads(KEPT.read_text(encoding="utf-8"))
 LAWS = {"reno": {"law": "reno"}, "cubic": {"law": "cubic", "variant": "linux"}, "bbr": {"law": "bbr1"}}
 
-WRONG = {"reno": LAWS["cubic"], "cubic": LAWS["reno"], "bbr": {"law": "bbr"}}
+WRONG = {"reno": {"law": "scalable"}, "cubic": LAWS["reno"], "bbr": {"law": "bbr"}}
 """Of four flows, whose windows are so small that HighSpeed is Reno."""
 
 SEEDS = 5
