@@ -62,7 +62,7 @@ def crates() -> Path:
     replace(options, last, last + key)
     replace(
         folder / "crates/transport/src/connection.rs",
-        "options.receive_window.segments().unwrap_or(MAX_OUTSTANDING)",
+        "options.receive_window.segments()",
         use.rstrip(),
     )
     for test, more in (("transport/tests/sender.rs", transport), ("scenario/tests/scenario_files.rs", scenario)):

@@ -68,7 +68,7 @@ impl<C: CongestionControl> Connection<C> {
     /// A connection of `data_end` segments on which nothing was sent. `departures` says whether the recovery keeps them.
     pub fn new(control: C, options: &Options, data_end: u64, departures: bool) -> Self {
         let needs = control.needs();
-        let window = options.receive_window.segments().unwrap_or(MAX_OUTSTANDING);
+        let window = options.receive_window.segments();
         Self {
             seq: SequenceSpace::new(0, data_end),
             timers: Timers::new(),
@@ -77,7 +77,7 @@ impl<C: CongestionControl> Connection<C> {
             phase: Phase::Open,
             ecn: EcnSender::new(options.ecn.flags(needs.marks)),
             habits: Habits::new(options),
-            receive_window: window,
+            receive_window: window.unwrap_or(MAX_OUTSTANDING),
             optional: OptionalState::new(needs, options, control.pacing_rate().is_some(), departures),
             control,
             counters: Counters::default(),
