@@ -87,7 +87,7 @@ def test_the_figure_of_pacing_runs_as_it_stands(monkeypatch: pytest.MonkeyPatch,
     whole = elephan.sweep
 
     def shorter(scenario: str, **given: Any) -> Any:
-        changed = elephan.Scenario.from_file(scenario).replace({"duration": "30 s", "warmup": "15 s"})
+        changed = elephan.Scenario.from_file(scenario).replace({"duration": "80 s", "warmup": "60 s"})
         buffers = given["over"]["links[0].buffer"][:2]
         return whole(changed, **{**given, "over": {**given["over"], "links[0].buffer": buffers}, "replications": 1})
 

@@ -66,10 +66,11 @@ def of_session(session: int) -> list[str]:
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             state, _, _, its = (folder / "stat").read_text().rpartition(")")[2].split()[:4]
+            if int(its) == session and state != "Z":
+                found.append((folder / "cmdline").read_text().replace("\0", " "))
         except OSError:
+            # It ended meanwhile.
             continue
-        if int(its) == session and state != "Z":
-            found.append((folder / "cmdline").read_text().replace("\0", " "))
     return found
 
 

@@ -4,8 +4,8 @@
 
 use super::{Acks, Bbr, Sample, State};
 use crate::{Delivery, scrambled};
-use base::{Span, Time};
 use base::time::PS_PER_S;
+use base::{Span, Time};
 
 /// Separate losses in a round that may end Startup (`BBRStartupFullLossCnt`): ACKs that report any, as in Linux.
 const STARTUP_LOSSES: u32 = 6;
