@@ -59,7 +59,7 @@ def fill(text: str, folder: Path) -> str:
     except tomllib.TOMLDecodeError:
         # The reader has the better message.
         return text
-    links = mapping.get("links")
+    links: Any = mapping.get("links")
     named = [i for i, link in enumerate(links) if _names_trace(link)] if isinstance(links, list) else []
     for i in named:
         rate, place = links[i]["rate"], f"links[{i}].rate.trace"
