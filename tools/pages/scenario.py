@@ -36,8 +36,11 @@ FORMS = (
     ("`start`", "StartTable"),
     ("`stop`", "StopTable", "AfterTable"),
     ("`access.rate`, `access.delay`", "RateValuesTable"),
-    ("`rate`, `delay` of links", "RateRange"),
-    ("`loss`", "LossTable"),
+    ("`rate` of links", "RateTable", "Sine", "Markov"),
+    ("`delay` of links", "TimeRange"),
+    ("`loss`", "LossTable", "Gilbert", "Bursts"),
+    ("`policer`, `shaper`", "Bucket"),
+    ("`tcp.receive_window`", "Autotuning"),
 )
 """Keys that take a table in place of one value."""
 
@@ -137,6 +140,8 @@ def takes(name: str, about: Schema) -> str:
         if joined in about:
             return ", ".join(dict.fromkeys(takes(name, choice) for choice in about[joined]))
     kind = about.get("type", "")
+    if kind == "array" and "prefixItems" in about:
+        return f"[{', '.join(takes(name, each) for each in about['prefixItems'])}]"
     if kind == "array":
         return f"list of {takes(name, about['items'])}s"
     words = {"string": "text", "integer": "integer", "number": "number", "boolean": "true or false", "object": "table"}
