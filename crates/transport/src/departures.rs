@@ -48,7 +48,7 @@ impl Departure {
         self.0 & DELIVERED != 0
     }
 
-    /// Whether it was sent once, and nothing was heard of it since.
+    /// Whether it was sent once, and no ACK has reported it since.
     #[inline]
     #[must_use]
     pub fn is_first(self) -> bool {

@@ -194,7 +194,7 @@ class Search:
         return self._lattice[i - 1 : i + 1]
 
     def _take_stride(self) -> int:
-        """How many buffers of the grid to go on: each time twice as many, for whoever starts far from the answer."""
+        """How many buffers of the grid to go on: each time twice as many, since a start may be far from the answer."""
         stride, self._stride = self._stride, 2 * self._stride
         return stride
 
@@ -207,7 +207,7 @@ class Search:
         return earlier[-min(stride, len(earlier))] if earlier else max(self.least, math.floor(bottom / GRID_FACTOR**2))
 
     def _inside(self, below: int, above: int) -> list[int]:
-        """Buffers in a bracket that tell more: of a finer grid, which does not depend on what was measured.
+        """Buffers in a bracket that are worth measuring: of a finer grid, which does not depend on what was measured.
 
         So neither do the answers that are possible.
         """

@@ -111,7 +111,7 @@ impl Threads {
         self.routes
     }
 
-    /// How many.
+    /// How many threads there are.
     pub fn count(&self) -> usize {
         self.buckets.len() - 1
     }

@@ -195,7 +195,7 @@ impl<C: CongestionControl> Connection<C> {
             && !self.seq.is_going_back()
             && recovery.is_quiet()
             && self.optional.as_deref().is_some_and(|optional| {
-                // Whoever counts deliveries wants to know when the application has no more to send.
+                // A law that counts deliveries asks when the application has no more to send.
                 optional.allows_pace()
                     && (!optional.counts_deliveries() || self.seq.unsent() > u64::from(MAX_OUTSTANDING))
             })
