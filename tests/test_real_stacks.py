@@ -30,6 +30,10 @@ apart. BBR's own two behind 33 packets (unpaced and paced are the same to it) we
 OF_FOUR = 0.06
 """The same of four flows: 3 % between seeds, of the one run of the kernel too, and twice that for chance."""
 
+LOSS_OF_FOUR_BBR = 0.4
+"""It depends on how much the largest keeps, which is chance: three runs of the kernel behind 83 packets lost 6.3, 6.5
+and 8.6 %."""
+
 UTILIZATION = 0.011
 """A point, and half of a digit of the table."""
 
@@ -53,8 +57,12 @@ def test_utilization_and_period_are_the_kernels(cell: str) -> None:
     paces = "paced" in way.split() or law == "bbr"
     ours, real = simulated(LAWS[law], way, flows, buffer, rate, paces), MEASURED[cell]
     assert abs(ours["utilization"] - real["utilization"]) < UTILIZATION
+    if law == "bbr" and flows != "1" and real["loss_ratio"]:
+        wrong = simulated({"law": "bbr"}, way, flows, buffer, rate, paces)
+        assert abs(ours["loss_ratio"] / real["loss_ratio"] - 1) < LOSS_OF_FOUR_BBR
+        assert abs(wrong["loss_ratio"] / real["loss_ratio"] - 1) > LOSS_OF_FOUR_BBR, "a null passes"
     if law == "bbr" and (flows != "1" or ours["loss_ratio"] == 0 or "bursts" in way):
-        # Losses of several BBR flows are no teeth, and their ratio is not the kernel's: the page says so.
+        # Losses of several BBR flows are no teeth, and pauses of the host make teeth of one: the page says so.
         return
     within = PERIOD[law] if flows == "1" else OF_FOUR
     assert abs(ours["period_s"] / real["period_s"] - 1) < within
@@ -65,3 +73,17 @@ def test_utilization_and_period_are_the_kernels(cell: str) -> None:
     null = {"law": "highspeed"} if flows == "1" else WRONG[law]
     wrong = simulated(null, way, flows, buffer, rate, paces)
     assert abs(wrong["period_s"] / real["period_s"] - 1) > within, "a null passes"
+
+
+def test_the_largest_of_four_bbr_flows_keeps_most_of_the_link() -> None:
+    # Three runs of the kernel behind 33 packets: Jain's index 0.34, 0.35 and 0.34; here 0.38 to 0.64, by seed. Version
+    # 3 shares. So did version 1 when a repair that ended while retransmissions were out was not followed by the next at
+    # once: 0.96.
+    def jain(law: str) -> float:
+        changes = {"links[0].buffer": "33 packets", "flows[0].count": 4, "flows[0].control": {"law": law}}
+        changes |= {"flows[0].tcp.pacing": "linux", "replications": SEEDS}
+        scenario = elephan.Scenario.from_file(SCENARIOS / "testbed-senders.toml").replace(changes)
+        return float(elephan.run(scenario).to_json()["fairness"]["jain"]["mean"])
+
+    assert jain("bbr1") < 0.6
+    assert jain("bbr") > 0.8

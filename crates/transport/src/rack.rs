@@ -211,15 +211,26 @@ impl Rack {
                 _ => self.cursor += 1,
             }
         };
-        let again = loop {
-            let Some(&(left, seq)) = self.rexmits.front() else { break None };
+        let again = self.earliest_resent().map(|(left, seq)| (left, seq, true));
+        first.into_iter().chain(again).min()
+    }
+
+    /// The earliest retransmission that is neither delivered nor taken for lost.
+    fn earliest_resent(&mut self) -> Option<(Time, u64)> {
+        while let Some(&(left, seq)) = self.rexmits.front() {
             let current = self.departures.get(seq).filter(|d| d.time() == left && !d.lost() && !d.delivered());
             if current.is_some() {
-                break Some((left, seq, true));
+                return Some((left, seq));
             }
             self.rexmits.pop_front();
-        };
-        first.into_iter().chain(again).min()
+        }
+        None
+    }
+
+    /// Whether a segment that was sent again is on its way. When a repair ends, a probe's is none of them: it left before
+    /// the repair began.
+    pub fn has_resent(&mut self) -> bool {
+        self.earliest_resent().is_some()
     }
 
     fn lose(&mut self, seq: u64, again: bool) {

@@ -74,6 +74,14 @@ impl RackRecovery {
         }
     }
 
+    /// A repair has just ended, and with it segments were sent again that had left after it began: the network lost them
+    /// although the window was cut. While any of them is on its way the next repair begins at once, as in RFC 6675 (5,
+    /// step 2: what was sent again stays lost until it arrives) and in Linux.
+    fn repair_again<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time, delivered: u32) {
+        begin_repair(self, connection, now, delivered);
+        self.waits = false;
+    }
+
     fn resend<C: CongestionControl>(
         &mut self,
         connection: &mut Connection<C>,
@@ -149,8 +157,13 @@ impl RecoveryRules for RackRecovery {
 
     fn on_ack<C: CongestionControl>(&mut self, connection: &mut Connection<C>, info: &AckInfo, wire: &mut impl Wire) {
         let lost = self.detect(connection, info.now);
+        let was_repairing = connection.phase() != Phase::Open;
         if selective::on_ack(self, connection, info, lost) {
-            self.repair_lost(connection, info.now, info.delivered, wire);
+            if was_repairing && !self.rack.has_lost() && self.rack.has_resent() {
+                self.repair_again(connection, info.now, info.delivered);
+            } else {
+                self.repair_lost(connection, info.now, info.delivered, wire);
+            }
         }
     }
 
@@ -261,6 +274,40 @@ mod tests {
         driven.ack(1, 10, &[]);
         assert_eq!(driven.state(), (Phase::Open, 0, true));
         assert_eq!(driven.connection.deadline(), Time::NEVER, "no timer runs");
+    }
+
+    /// Segment 1 is lost twice, and of those that left during its repair segment 12; both have been sent again.
+    fn with_a_loss_in_recovery() -> Driven<RackRecovery> {
+        let mut driven = driven(30);
+        driven.ack(100, 1, &[]);
+        driven.ack(1, 1, &[(2, 3)]);
+        assert_eq!(driven.ack(1, 1, &[(2, 5)])[0], (1, true));
+        let new: Vec<u64> = driven.ack(1, 1, &[(2, 11)]).into_iter().map(|(seq, _)| seq).collect();
+        assert_eq!(new, [12, 13, 14]);
+        assert_eq!(driven.ack(100, 1, &[(13, 15), (2, 12)])[..2], [(1, true), (12, true)]);
+        driven
+    }
+
+    #[test]
+    fn a_loss_of_what_left_during_a_repair_begins_the_next_when_it_ends() {
+        let mut driven = with_a_loss_in_recovery();
+        let before = driven.connection.control().ssthresh();
+        driven.ack(1, 12, &[(13, 15)]);
+        // The window is cut again, which happens once: the next recovery ends with what has left by now.
+        assert_eq!(driven.connection.phase(), Phase::Recovery);
+        assert!(driven.connection.control().ssthresh() < before);
+        let (end, cut) = (driven.connection.seq().nxt(), driven.connection.control().ssthresh());
+        driven.ack(100, end, &[]);
+        assert_eq!((driven.connection.phase(), driven.connection.control().ssthresh()), (Phase::Open, cut));
+    }
+
+    #[test]
+    fn a_repair_of_which_all_has_arrived_is_followed_by_none() {
+        let mut driven = with_a_loss_in_recovery();
+        driven.ack(1, 1, &[(2, 15)]);
+        let before = driven.connection.control().ssthresh();
+        driven.ack(1, 15, &[]);
+        assert_eq!((driven.connection.phase(), driven.connection.control().ssthresh()), (Phase::Open, before));
     }
 
     #[test]
