@@ -8,12 +8,14 @@
 //! taken for granted; under `prr` it is as under `sack`, because it rules its window in recovery itself.
 //! Differs from Linux and ns-3: there it is version 1 (2017), a cycle of eight gains without bounds learnt from losses: `bbr1`.
 
+mod gauges;
 mod machine;
 mod model;
 mod parts;
 
 use crate::{AckSample, CongestionControl, CongestionEvent, Controller, Delivery, Lost, Needs, Restart, Signal};
 use base::{Card, ParamError, Registered, Span, Time};
+use gauges::Seen;
 use model::inflight_at_loss;
 use parts::{Aggregation, CwndUse, FullPipe, MaxRate};
 
@@ -110,6 +112,9 @@ pub struct Bbr {
     delivered: u64,
     in_flight: f64,
     in_recovery: bool,
+    /// The last ACK was of what left after the application had paused.
+    idle_restart: bool,
+    seen: Seen,
     // Rounds.
     round_count: u64,
     next_round_delivered: u64,
@@ -219,7 +224,7 @@ impl CongestionControl for Bbr {
             self.losses_in_round += 1;
         }
         // An empty network and an application that was behind: what was sent since began from idle.
-        let idle_restart = self.in_flight <= 0.0 && self.delivered > 0 && delivery.app_limited;
+        self.idle_restart = self.in_flight <= 0.0 && self.delivered > 0 && delivery.app_limited;
         (self.now, self.delivered, self.in_flight) = (delivery.now, delivery.delivered, delivery.in_flight);
         if delivery.newly_delivered <= 0.0 {
             return;
@@ -230,6 +235,7 @@ impl CongestionControl for Bbr {
             volume: (delivery.delivered - delivery.prior_delivered) as f64,
             app_limited: delivery.app_limited || self.was_held_back(delivery.prior_delivered),
         };
+        self.seen = Seen::of(&sample);
         self.update_latest_delivery_signals(&sample);
         self.update_congestion_signals(&sample);
         self.aggregation.update(delivery.now, delivery.newly_delivered, self.bw, self.cwnd);
@@ -241,7 +247,7 @@ impl CongestionControl for Bbr {
         self.check_drain_done();
         self.update_probe_bw_cycle(&sample);
         self.update_min_rtt(delivery.rtt);
-        self.check_probe_rtt(idle_restart);
+        self.check_probe_rtt();
         if self.loss_round_start {
             (self.bw_latest, self.inflight_latest) = (sample.rate, sample.volume);
         }
@@ -313,19 +319,7 @@ impl CongestionControl for Bbr {
     }
 
     fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {
-        put("state", f64::from(self.state as u8));
-        put("pacing_gain", self.pacing_gain);
-        put("max_bw", self.max_rate.get());
-        put("bw", self.bw);
-        put("bdp", self.bdp_multiple(self.bw, 1.0));
-        put("extra_acked", self.aggregation.get());
-        let bounds = [("inflight_longterm", self.inflight_longterm), ("inflight_shortterm", self.inflight_shortterm)];
-        for (name, bound) in bounds.into_iter().filter(|(_, bound)| bound.is_finite()) {
-            put(name, bound);
-        }
-        if self.min_rtt != UNKNOWN {
-            put("min_rtt", self.min_rtt_secs);
-        }
+        self.show(put);
     }
 }
 
@@ -345,6 +339,8 @@ impl Bbr {
             delivered: 0,
             in_flight: 0.0,
             in_recovery: false,
+            idle_restart: false,
+            seen: Seen::default(),
             round_count: 0,
             next_round_delivered: 0,
             round_start: false,

@@ -167,8 +167,8 @@ impl Bbr {
         }
     }
 
-    pub(super) fn check_probe_rtt(&mut self, idle_restart: bool) {
-        if self.state != State::ProbeRtt && self.probe_rtt_expired && !idle_restart {
+    pub(super) fn check_probe_rtt(&mut self) {
+        if self.state != State::ProbeRtt && self.probe_rtt_expired && !self.idle_restart {
             self.enter(State::ProbeRtt);
             self.save_cwnd();
             self.probe_rtt_done_stamp = None;

@@ -16,7 +16,7 @@ const AGGREGATION_ROUNDS: usize = 10;
 #[derive(Clone, Debug, Default)]
 pub(super) struct FullPipe {
     base: f64,
-    flat: u32,
+    pub flat: u32,
     pub now: bool,
 }
 

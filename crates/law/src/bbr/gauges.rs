@@ -1,0 +1,67 @@
+//! What BBR shows of itself: the draft's variables, in segments, seconds and segments per second. A bound that is infinite is
+//! not shown.
+//!
+//! Source: draft-ietf-ccwg-bbr-06, Section 2, and the appendix of test cases, which says what must be seen of each.
+
+use super::{Bbr, Sample, UNKNOWN};
+use base::Span;
+
+/// What the last ACK said.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Seen {
+    rate: f64,
+    lost: f64,
+    tx_in_flight: f64,
+    app_limited: bool,
+}
+
+impl Seen {
+    pub fn of(sample: &Sample) -> Self {
+        let Sample { delivery, rate, app_limited, .. } = *sample;
+        Self { rate, lost: delivery.lost, tx_in_flight: delivery.tx_in_flight, app_limited }
+    }
+}
+
+impl Bbr {
+    pub(super) fn show(&self, put: &mut dyn FnMut(&'static str, f64)) {
+        put("state", f64::from(self.state as u8));
+        put("pacing_gain", self.pacing_gain);
+        put("cwnd_gain", self.cwnd_gain);
+        put("pacing_rate", self.pacing_rate);
+        put("max_bw", self.max_rate.get());
+        put("bw", self.bw);
+        put("bdp", self.bdp_multiple(self.bw, 1.0));
+        put("extra_acked", self.aggregation.get());
+        put("round_count", self.round_count as f64);
+        put("full_bw_count", f64::from(self.full_pipe.flat));
+        put("full_bw_now", f64::from(u8::from(self.full_pipe.now)));
+        put("full_bw_reached", f64::from(u8::from(self.full_bw_reached)));
+        // What decides of the end of Drain and of ProbeBW_DOWN: beside it the columns of the sender are after it sent again.
+        put("inflight", self.in_flight);
+        put("inflight_target", self.inflight(self.bw, 1.0));
+        put("cycle_stamp", (self.cycle_stamp - base::Time::ZERO).as_secs());
+        put("idle_restart", f64::from(u8::from(self.idle_restart)));
+        put("delivery_rate", self.seen.rate);
+        put("app_limited", f64::from(u8::from(self.seen.app_limited)));
+        put("tx_in_flight", self.seen.tx_in_flight);
+        put("lost", self.seen.lost);
+        let bounds = [
+            ("inflight_longterm", self.inflight_longterm),
+            ("inflight_shortterm", self.inflight_shortterm),
+            ("bw_shortterm", self.bw_shortterm),
+        ];
+        for (name, bound) in bounds.into_iter().filter(|(_, bound)| bound.is_finite()) {
+            put(name, bound);
+        }
+        if self.drain_start_round > 0 {
+            put("drain_start_round", self.drain_start_round as f64);
+        }
+        if self.bw_probe_wait > Span::ZERO {
+            put("bw_probe_wait", self.bw_probe_wait.as_secs());
+        }
+        if self.min_rtt != UNKNOWN {
+            put("min_rtt", self.min_rtt_secs);
+            put("probe_rtt_min_delay", self.probe_rtt_min_delay.as_secs());
+        }
+    }
+}
