@@ -4,6 +4,7 @@
 //! older data still waits stands in line behind it.
 //! Differs from a player: no request is sent, nothing is skipped, and the rate does not adapt.
 
+use crate::sizes::MOST;
 use crate::{Application, ApplicationProcess, Site, SizeLaw, Sizes, Write};
 use base::{Bytes, Card, ParamError, Registered, Span, Stream, Time};
 
@@ -18,6 +19,8 @@ base::params! {
         shape: f64 = 1.2, "", needs [Is("law", "pareto")];
         /// Time from a write to the next; the first comes when the flow starts.
         every: Span = Span::secs(2), "s";
+        /// Payload of the first write, with which a player fills its buffer; 0 B for one like the others.
+        first: Bytes = Bytes(0), "bytes";
     }
 }
 
@@ -26,6 +29,8 @@ base::params! {
 pub struct Video {
     sizes: Sizes,
     every: Span,
+    /// Segments of the first write, until it is written.
+    first: Option<u32>,
     due: Time,
     chance: Stream,
 }
@@ -47,7 +52,12 @@ impl Application for Video {
         if !(Span::micros(1)..=Span::secs(100_000)).contains(&params.every) {
             return Err(ParamError::new("every", "must lie between 1 us and 100000 s"));
         }
-        Ok(Self { sizes, every: params.every, due: site.start, chance })
+        let segments = params.first.0.div_ceil(u64::from(site.mss));
+        if segments > MOST as u64 {
+            return Err(ParamError::new("first", "must be at most 1000000000 segments"));
+        }
+        let first = (segments > 0).then_some(segments as u32);
+        Ok(Self { sizes, every: params.every, first, due: site.start, chance })
     }
 
     fn segments_per_second(params: &Params, mss: u32) -> Option<f64> {
@@ -63,7 +73,7 @@ impl ApplicationProcess for Video {
 
     fn write(&mut self, _now: Time) -> Write {
         self.due += self.every;
-        Write::Segments(self.sizes.draw(&mut self.chance))
+        Write::Segments(self.first.take().unwrap_or_else(|| self.sizes.draw(&mut self.chance)))
     }
 }
 
@@ -84,6 +94,9 @@ mod tests {
             assert_eq!(video.write(video.due()), Write::Segments(11));
         }
         assert_eq!(Video::segments_per_second(&params, 1460), Some(275.0));
+        let params = Params { first: Bytes(146_001), ..params };
+        let mut video = Video::new(&params, &site, Stream::new(1, 0, ("test", 0), "traffic")).unwrap();
+        assert_eq!([0, 1].map(|_| video.write(video.due())), [Write::Segments(101), Write::Segments(11)]);
         let params = Params { every: Span::ZERO, ..params };
         let error = Video::new(&params, &site, Stream::new(1, 0, ("test", 0), "traffic")).unwrap_err();
         assert_eq!(error.to_string(), "every: must lie between 1 us and 100000 s");
