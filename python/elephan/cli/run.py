@@ -84,6 +84,9 @@ def run(
     metric: MetricOption = None,
     workers: WorkersOption = None,
     out: OutOption = None,
+    qlog: Annotated[
+        bool, typer.Option("--qlog", help="Write each flow of record.trace as qlog, too, into --out.")
+    ] = False,
     plot: Annotated[
         bool,
         typer.Option("--plot", help="Draw cwnd, backlog, srtt, utilization, distributions and packets into --out."),
@@ -101,9 +104,7 @@ def run(
     from elephan.run.measures import needs_series  # noqa: PLC0415 (as above)
 
     check_out(out)
-    if plot and out is None:
-        message = "--plot: where to? Give a folder with --out DIR"
-        raise InputError(message)
+    _check_folder(out, {"--plot": plot, "--qlog": qlog})
     if engine not in ENGINES:
         message = f'--engine: there is no "{engine}"; {suggest(engine, ENGINES, "use window or reference")}'
         raise InputError(message)
@@ -112,6 +113,8 @@ def run(
     if changes := parse_assignments(set_, replications=replications, seed=seed):
         read = read.replace(changes)
     metrics = _metrics(metric or [], read)
+    if qlog:
+        _check_traced(read)
     series = out is not None or needs_series(metrics)
     if strict:
         warn(lint(read), strict=True)
@@ -124,8 +127,8 @@ def run(
             kept = stack.enter_context(Store(store))
         asked: dict[str, Any] = {"engine": engine, "precision": precision, "max_replications": most}
         key = kept.key(read, **asked) if kept is not None else ""
-        # Pictures are drawn of what a run leaves in memory.
-        found = kept.find(key, series=series) if kept is not None and not plot else None
+        # Pictures and qlog are made of what a run leaves in memory.
+        found = kept.find(key, series=series) if kept is not None and not (plot or qlog) else None
         with writing(out):
             if found is not None:
                 if not quiet:
@@ -138,7 +141,7 @@ def run(
                 made = _simulate(read, workers, quiet, asked | {"series": series, "metrics": metric or []})
                 if kept is not None:
                     kept.put(made, key=key)
-                written = _written(made, out, plot)
+                written = _written(made, out, plot=plot, qlog=qlog)
         document: dict[str, Any] = {**made.to_json()}
         document |= {"metrics": found.measured(metrics)} if found is not None and metrics else {}
         facts, warnings = made.scenario.groups, made.warnings
@@ -183,11 +186,31 @@ def _simulate(read: Scenario, workers: int | None, quiet: bool, asked: dict[str,
             raise Interrupted(message) from None
 
 
-def _written(result: RunResult, out: Path | None, plot: bool) -> list[Path]:
-    """Write what ``--out`` and ``--plot`` ask for."""
+def _check_folder(out: Path | None, asked: Mapping[str, bool]) -> None:
+    """Refuse what is written into a folder where none is named."""
+    for option, is_asked in asked.items():
+        if is_asked and out is None:
+            message = f"{option}: where to? Give a folder with --out DIR"
+            raise InputError(message)
+
+
+def _check_traced(read: Scenario) -> None:
+    """Refuse qlog of a scenario that records no flow."""
+    if not read.resolved.get("record", {}).get("trace"):
+        first = read.groups[0]["name"]
+        message = f'--qlog: no flow is recorded ACK by ACK; give --set record.trace=["{first}[0]"]'
+        raise InputError(message)
+
+
+def _written(result: RunResult, out: Path | None, *, plot: bool, qlog: bool) -> list[Path]:
+    """Write what ``--out``, ``--qlog`` and ``--plot`` ask for."""
     if out is None:
         return []
     written = result.write(out)
+    if qlog:
+        from elephan.run.qlog import write_qlog  # noqa: PLC0415 (few runs want it)
+
+        written += write_qlog(result, out)
     if plot:
         from elephan.plots.run import draw_run  # noqa: PLC0415 (matplotlib is slow to import)
 

@@ -1,0 +1,148 @@
+"""qlog of recorded flows: text sequences whose events are those of the drafts, with the numbers of the trace."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import elephan
+from conftest import Command
+from elephan.run.qlog import AVOIDANCE, LAW_STATES, SLOW_START, encode_qlog, write_qlog
+from elephan.run.result import RunResult
+
+TEXT = """
+title = "one flow"
+duration = "3 s"
+[record]
+trace = ["one[0]"]
+[[links]]
+name = "core"
+rate = "10 Mbit/s"
+buffer = "20 packets"
+[[flows]]
+name = "one"
+path = ["core"]
+rtt = "40 ms"
+packet = "1500 B"
+control = { law = "LAW" }
+tcp = "linux"
+"""
+
+# draft-ietf-quic-qlog-quic-events-13, QUICRecoveryMetricsUpdated: names and what they are; `law` is unspecified.
+FIELDS = {
+    "min_rtt": float,
+    "smoothed_rtt": float,
+    "congestion_window": int,
+    "bytes_in_flight": int,
+    "packets_in_flight": int,
+    "ssthresh": int,
+    "pacing_rate": int,
+    "law": dict,
+}
+
+
+def made(law: str) -> RunResult:
+    return elephan.run(elephan.Scenario.from_text(TEXT.replace("LAW", law)))
+
+
+def records(result: RunResult) -> list[dict[str, Any]]:
+    """RFC 7464: each record between a record separator and a line feed."""
+    text = encode_qlog(result)
+    parts = text.split(b"\x1e")
+    assert parts[0] == b""
+    assert all(part.endswith(b"\n") and part.count(b"\n") == 1 for part in parts[1:])
+    return [json.loads(part) for part in parts[1:]]
+
+
+def replayed(events: list[dict[str, Any]]) -> Iterator[tuple[float, dict[str, Any]]]:
+    """What is known of the sender after each event: only what changed is written."""
+    known: dict[str, Any] = {"law": {}}
+    for event in events:
+        if event["name"] == "quic:recovery_metrics_updated":
+            law = known["law"] | event["data"].get("law", {})
+            known = known | event["data"] | {"law": law}
+            yield event["time"], known
+
+
+def test_the_header_is_that_of_the_main_schema() -> None:
+    header, scenario, *events = records(made("bbr"))
+    assert header["file_schema"] == "urn:ietf:params:qlog:file:sequential"
+    assert header["serialization_format"] == "application/qlog+json-seq"
+    assert header["trace"]["event_schemas"][0] == "urn:ietf:params:qlog:events:quic-13"
+    assert header["trace"]["common_fields"]["reference_time"] == {"clock_type": "monotonic", "epoch": "unknown"}
+    assert header["trace"]["vantage_point"]["type"] in {"client", "server", "network", "unknown"}
+    assert (scenario["name"], scenario["data"]["name"]) == ("simulation:scenario", "one flow")
+    names = {"quic:recovery_metrics_updated", "quic:congestion_state_updated", "simulation:marker"}
+    assert {event["name"] for event in events} == names
+    times = [event["time"] for event in events]
+    assert times == sorted(times)
+
+
+@pytest.mark.parametrize("law", ["bbr", "bbr1", "cubic", "reno"])
+def test_what_is_written_of_changes_is_the_trace(law: str) -> None:
+    result = made(law)
+    [trace] = result.outcomes[0].traces
+    events = records(result)[2:]
+    for event in events:
+        if event["name"] == "quic:recovery_metrics_updated":
+            assert all(isinstance(value, FIELDS[key]) for key, value in event["data"].items()), event
+    rows = dict(replayed(events))
+    for row, time_s in enumerate(trace["time_s"]):
+        known = rows.get(round(float(time_s) * 1e3, 9))
+        if known is None:
+            # Nothing changed: so the next row's numbers are the last one's.
+            continue
+        assert known["packets_in_flight"] == trace["in_flight_segments"][row]
+        assert known["congestion_window"] == round(trace["cwnd_segments"][row] * 1500)
+        if "smoothed_rtt" in known:
+            assert known["smoothed_rtt"] == pytest.approx(trace["srtt_s"][row] * 1e3, rel=1e-11)
+        for name, values in trace["gauges"].items():
+            if row < len(values) and np.isfinite(values[row]):
+                assert known["law"][name] == pytest.approx(values[row], rel=1e-11)
+    assert len(rows) > 100
+
+
+@pytest.mark.parametrize(
+    ("law", "states"),
+    [
+        ("bbr", set(LAW_STATES["bbr"]) - {"ProbeRTT"}),
+        ("bbr1", set(LAW_STATES["bbr1"]) - {"ProbeRTT"}),
+        ("reno", {SLOW_START, AVOIDANCE}),
+    ],
+)
+def test_states_have_their_names_and_follow_each_other(law: str, states: set[str]) -> None:
+    changes = [event["data"] for event in records(made(law)) if event.get("name") == "quic:congestion_state_updated"]
+    assert {each["new"] for each in changes} == states
+    assert "old" not in changes[0]
+    assert [each["old"] for each in changes[1:]] == [each["new"] for each in changes[:-1]]
+
+
+def test_drops_are_markers_where_they_were() -> None:
+    result = made("reno")
+    [trace] = result.outcomes[0].traces
+    marks = [event for event in records(result) if event.get("name") == "simulation:marker"]
+    drops = [event for event in marks if event["data"]["type"] == "drop"]
+    assert len(drops) == trace["drop_time_s"].size > 0
+    assert drops[0]["data"]["message"] == f"segment {trace['drop_segment'][0]} at link core"
+
+
+def test_files_are_written_where_they_are_asked_for(elephan: Command, tmp_path: Path) -> None:
+    file = tmp_path / "one.toml"
+    file.write_text(TEXT.replace("LAW", "bbr"), encoding="utf-8")
+    done = elephan("run", str(file), "--out", str(tmp_path / "out"), "--qlog", "--replications", "2", "-q")
+    assert done.code == 0
+    assert {path.name for path in (tmp_path / "out").glob("*.sqlog")} == {"one-0-r0.sqlog", "one-0-r1.sqlog"}
+    [alone] = write_qlog(made("bbr"), tmp_path)
+    assert alone.name == "one-0.sqlog"
+    for words, said in (
+        (("--qlog",), "--qlog: where to? Give a folder with --out DIR"),
+        (
+            ("--qlog", "--out", str(tmp_path / "none"), "--set", "record.trace=[]"),
+            '--qlog: no flow is recorded ACK by ACK; give --set record.trace=["one[0]"]',
+        ),
+    ):
+        done = elephan("run", str(file), *words)
+        assert (done.code, done.err.strip()) == (2, said)
