@@ -149,6 +149,7 @@ questions: build ## docs/guide/questions.md: operators' questions asked again, w
 
 reproduction: $(VENV)/.dev ## every experiment of the papers in full (most of an hour, resumable), and docs/reproduction
 	$(BIN)/elephan reproduce --out target/reproduction --pages docs/reproduction --bless
+	$(BIN)/elephan conform bbr --pages docs/conformance
 
 survival: $(VENV)/.dev ## kill -9, a full disk, damage: failing system calls: what a sweep must survive (root: small disks are mounted)
 	$(PY) tests/survival.py --points 500 --kills 20

@@ -85,6 +85,8 @@ def documents(verb: str) -> Sequence[Mapping[str, Any]]:
         point = PointComparison(0, {"seed": 1}, other).to_json() | {"rows": []}
         own = [found.to_json() | {"simulation": [], "testbed": []} for found in (alone, beside)]
         return [*own, {"points": [point]}]
+    if verb == "elephan conform":
+        return [elephan.conform("bbr", "drain-time", 18).to_json()]
     made = size_variants(
         scenario, ["reno"], ["drop-tail", "fq"], lambda each: size(each, "utilization=0.8", replications=2)
     )
@@ -107,6 +109,7 @@ VERBS = (
     "elephan sweep",
     "elephan testbed run",
     "elephan compare",
+    "elephan conform",
 )
 BASE = {VERBS[2]: ("variants[].", VERBS[1]), "elephan testbed run": ("", VERBS[0])}
 """Documents that have the keys of another one, and where."""

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from elephan import metrics, plots, stats, store, theory
     from elephan.catalog.registries import laws, queues, recoveries, slow_starts, traffic
     from elephan.compare import compare
+    from elephan.conform import conform
     from elephan.estimate import estimate
     from elephan.loading import load
     from elephan.papers import reproduce
@@ -47,6 +48,7 @@ _FOUND = {
     "Scenario": "elephan.scenario",
     "Store": "elephan.store",
     "compare": "elephan.compare",
+    "conform": "elephan.conform",
     "estimate": "elephan.estimate",
     "load": "elephan.loading",
     "law_table": "elephan.tabulate",
@@ -74,6 +76,7 @@ __all__ = [
     "UnknownNameError",
     "__version__",
     "compare",
+    "conform",
     "estimate",
     "law_table",
     "laws",

@@ -19,6 +19,7 @@ VERBS: dict[str, dict[str, str]] = {
         "size": "How large must a buffer be? The smallest that meets a target.",
         "model": "What does theory say? An analytic model, or all of a link.",
         "reproduce": "Does a paper's figure hold? Its claims, one by one.",
+        "conform": "Does a law do as it is specified? Published test cases.",
     },
     "Run experiments": {
         "demo": "A first answer, in ten seconds, from a scenario that is here.",

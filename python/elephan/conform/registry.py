@@ -1,0 +1,50 @@
+"""The measures of traces by name, and how the data of cases calls them: ``at_exit state=Startup gauge=bw``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from elephan.papers.measures import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from elephan.conform.lawtrace import LawTrace
+
+Found = float | bool | None
+"""What a measure gives; None where what it looks at did not happen."""
+
+Measure = TypeVar("Measure", bound="Callable[..., Found]")
+
+
+class TraceMeasures:
+    """Functions that give what observations are judged by, each taking a trace and arguments by name."""
+
+    def __init__(self) -> None:
+        self._named: dict[str, Callable[..., Found]] = {}
+
+    def __call__(self, measure: Measure) -> Measure:
+        """Register a function."""
+        self._named[measure.__name__] = measure
+        return measure
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._named
+
+    def update(self, other: TraceMeasures) -> None:
+        """Take in another file's measures."""
+        self._named.update(other._named)
+
+    def of(self, text: str, trace: LawTrace) -> Found:
+        """Measure what a text asks for.
+
+        Raises
+        ------
+        ValueError
+            If the text cannot be read or names no measure.
+        """
+        name, arguments = parse(text)
+        if name not in self._named:
+            message = f"{text!r}: no measure {name!r}; there are {', '.join(self._named)}"
+            raise ValueError(message)
+        return self._named[name](trace, **arguments)
