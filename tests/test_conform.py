@@ -19,6 +19,7 @@ from elephan.conform.judge import JudgedCase, JudgedObservation, judge
 from elephan.conform.lawtrace import LawTrace
 from elephan.conform.measures import MEASURES
 from elephan.errors import InputError
+from elephan.papers.accept import AcceptedBand
 from elephan.papers.measures import parse
 from elephan.report.conform import page
 from elephan.run import run
@@ -123,6 +124,14 @@ def test_a_fault_in_the_judge_is_seen() -> None:
     judged = [JudgedObservation(of, found, null) for found, null in ((1.0, 0.5), (0.9, 0.5), (1.0, 1.0), (None, None))]
     assert [each.verdict for each in judged] == ["met", "contradicted", "uninformative", "undecided"]
     assert [each.holds for each in judged] == [True, False, False, False]
+
+
+@pytest.mark.slow
+def test_a_judge_that_accepts_anything_calls_nothing_met(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(AcceptedBand, "holds", lambda _band, _found: True)
+    found = judge(SUITE, SUITE.cases[2])
+    assert found.verdict == "uninformative"
+    assert not found.holds
 
 
 def test_an_explanation_counts_only_while_it_is_shown() -> None:

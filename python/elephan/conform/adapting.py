@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from elephan.conform.lawtrace import STATES
 from elephan.conform.registry import TraceMeasures
 
 if TYPE_CHECKING:
@@ -14,8 +15,13 @@ if TYPE_CHECKING:
 
 ADAPTING = TraceMeasures()
 
+PROBE_RTT = STATES.index("ProbeRTT")
+
 STARTUP_ROUNDS = 1
 """Rounds over which aggregation is remembered in Startup, Section 5.5.9."""
+
+FELL = 0.95
+"""Share of what it was below which a gauge fell."""
 
 LEAST_STEPS = 3
 """Rounds of growing steps that show a law of growth."""
@@ -82,13 +88,6 @@ def used(seen: LawTrace, *, since: str = "at", to: str = "until") -> float | Non
 
 
 @ADAPTING
-def mean_between(seen: LawTrace, *, column: str, since: str = "at", to: str = "until") -> float | None:
-    """Mean of a column of the sender over the ACKs between two times."""
-    rows = (seen.time >= seen.names[since]) & (seen.time <= seen.names[to])
-    return float(np.mean(seen.columns[column][rows])) if rows.any() else None
-
-
-@ADAPTING
 def least_window(seen: LawTrace, *, since: str) -> float | None:
     """The smallest window after a time [segments]."""
     rows = seen.time >= seen.names[since]
@@ -129,15 +128,16 @@ def _steps(seen: LawTrace, start: int, end: int) -> list[float]:
 
 
 @ADAPTING
-def rounds_until(seen: LawTrace, *, gauge: str, level: float, above: bool = True, since: str = "at") -> float | None:
-    """Rounds from a time until a gauge reaches a share of the link's new rate."""
-    value = seen.gauge(gauge) / seen.names["segments"]
-    rows = seen.time >= seen.names[since]
-    reached = np.flatnonzero(rows & (value >= level if above else value <= level))
-    if not reached.size:
+def falls_by_round(seen: LawTrace, *, gauge: str, rounds: int) -> float | None:
+    """The factor by which a gauge falls from round to round, from the first round on in which it did."""
+    value = seen.gauge(gauge)
+    begun = int(np.searchsorted(seen.time, seen.names["at"]))
+    rows = begun + np.flatnonzero(seen.round_starts[begun:])
+    lower = np.flatnonzero(value[rows] < FELL * value[begun])
+    if not lower.size or lower[0] + rounds >= rows.size:
         return None
-    count = seen.gauge("round_count")
-    return float(count[reached[0]] - count[np.flatnonzero(rows)[0]])
+    first, last = value[rows[lower[0]]], value[rows[lower[0] + rounds]]
+    return None if np.isnan(last) else float((last / first) ** (1 / rounds))
 
 
 @ADAPTING
@@ -157,13 +157,15 @@ def rounds_of_log(seen: LawTrace, *, level: float = 0.95) -> float | None:
 @ADAPTING
 def after_cycles(seen: LawTrace, *, gauge: str, cycles: int) -> float | None:
     """A gauge, in the link's new rate, when so many cycles of ProbeBW that began after the step are over."""
-    begun = [each for each in seen.phases if each.state == "ProbeBW_UP" and seen.time[each.start] > seen.names["at"]]
-    ended = [each for each in begun if each.end < seen.time.size]
-    if len(ended) < cycles:
-        return None
-    # The filter moves on at the end of the round after the probe.
-    later = np.flatnonzero(seen.round_starts & (np.arange(seen.time.size) > ended[cycles - 1].end))
-    return float(seen.gauge(gauge)[later[0]] / seen.names["segments"]) if later.size else None
+    later = np.flatnonzero(seen.round_starts)
+    ends = []
+    for phase in seen.phases:
+        if phase.state == "ProbeBW_UP" and seen.time[phase.start] > seen.names["at"]:
+            # The filter moves on when the round after a probe is over, unless ProbeRTT came first.
+            rows = later[later > phase.end]
+            if rows.size and not np.any(seen.gauge("state")[phase.end : rows[0] + 1] == PROBE_RTT):
+                ends.append(rows[0])
+    return float(seen.gauge(gauge)[ends[cycles - 1]] / seen.names["segments"]) if len(ends) >= cycles else None
 
 
 @ADAPTING
