@@ -46,6 +46,7 @@ VERBS = {
     "size": "size long.toml -q --target utilization=0.9",
     "bench": "bench -q",
     "reproduce": "reproduce --store store",
+    "conform": "conform bbr",
     "compare": "compare long.toml --no-testbed",
 }
 

@@ -18,6 +18,7 @@ KINDS = (
 
 _OTHERS = {
     "reproduce.json": "a reproduction of papers, which is read as JSON; elephan report shows it",
+    "conform.json": "test cases of a specification, which are read as JSON",
 }
 """What is in folders that hold something else."""
 

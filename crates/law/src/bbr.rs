@@ -4,8 +4,9 @@
 //! Source: draft-ietf-ccwg-bbr-06 (6 July 2026), Section 5. Names and order of steps are the draft's.
 //! Differs from the source: random waits are a hash of clock and deliveries; segments leave one by one, so there is no
 //! send quantum and no offload budget; an ECN mark, which the draft leaves open, counts as losses above the threshold;
-//! a restart from idle is noticed at its first ACK; a spurious recovery is not undone. Selective acknowledgements are
-//! taken for granted; under `prr` it is as under `sack`, because it rules its window in recovery itself.
+//! a restart from idle is noticed at its first ACK and begins `extra_acked`'s interval with nothing, as in Linux (the draft
+//! moves only its start); a spurious recovery is not undone. Selective acknowledgements are taken for granted; under `prr`
+//! it is as under `sack`, because it rules its window in recovery itself.
 //! Differs from Linux and ns-3: there it is version 1 (2017), a cycle of eight gains without bounds learnt from losses: `bbr1`.
 
 mod gauges;

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from elephan.conform.judge import WORST, JudgedCase, judge
 from elephan.errors import InputError, suggest
 from elephan.run import default_workers
 from elephan.run.files import provenance, write_json
+from elephan.run.threads import SimulationThreads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -119,6 +119,8 @@ def conform(
     ------
     InputError
         If there is no such suite or case.
+    KeyboardInterrupt
+        Nothing is left of it.
 
     Examples
     --------
@@ -129,9 +131,9 @@ def conform(
     read = find(suite)
     asked = select(read, cases)
     done: list[JudgedCase] = []
-    with ThreadPoolExecutor(workers or default_workers()) as pool:
-        for one in pool.map(lambda case: judge(read, case), asked):
-            done.append(one)
+    with SimulationThreads(workers or default_workers()) as threads:
+        for one in [threads.submit(judge, read, case) for case in asked]:
+            done.append(one.result())
             if progress is not None:
                 progress(len(done), len(asked))
     return Conformance(read, tuple(done), time.perf_counter() - begun)
