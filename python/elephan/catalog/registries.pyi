@@ -696,7 +696,13 @@ class _TrafficVideo(RegistryEntry):
     """Data at a given rate, written in segments of video. HTTP adaptive streaming (ISO/IEC 23009-1) at one bit rate."""
 
     def __call__(
-        self, *, size: Any = "1 MB", law: Any = "constant", shape: float | str = 1.2, every: Any = "2 s"
+        self,
+        *,
+        size: Any = "1 MB",
+        law: Any = "constant",
+        shape: float | str = 1.2,
+        every: Any = "2 s",
+        first: Any = "0 B",
     ) -> dict[str, Any]: ...
 
 class _TrafficRequestResponse(RegistryEntry):

@@ -59,6 +59,8 @@ SOURCES: dict[str, str] = {
     "new KIND": "names templates",
     "schema KIND": "names schemas",
     "completion SHELL": "names shells",
+    "conform SUITE": "names suites",
+    "conform CASE": "names cases",
 }
 """What the values of options and arguments are, by verb and name, by name, or by what help calls them."""
 
@@ -162,6 +164,8 @@ def table(group: TyperGroup) -> dict[str, Any]:
         laws (``aliases`` of these), ``keys`` of scenario files, ``values`` (which names a key takes).
     """
     from elephan.bench import WORKLOADS  # noqa: PLC0415 (as everything here: other verbs do without)
+    from elephan.conform.case import Suite  # noqa: PLC0415 (as above)
+    from elephan.conform.conformance import SUITES  # noqa: PLC0415 (as above)
     from elephan.metrics import METRICS  # noqa: PLC0415 (as above)
     from elephan.run.measures import numbers  # noqa: PLC0415 (as above)
     from elephan.run.precision import OF_GROUPS, OF_LINKS  # noqa: PLC0415 (as above)
@@ -187,6 +191,8 @@ def table(group: TyperGroup) -> dict[str, Any]:
         "templates": dict.fromkeys(DEFAULTS, ""),
         "schemas": dict.fromkeys(SCHEMAS, ""),
         "shells": dict.fromkeys(SHELLS, ""),
+        "suites": {suite: Suite.read(suite).title for suite in SUITES},
+        "cases": {case.name: case.title for suite in SUITES for case in Suite.read(suite).cases},
     }
     parameters = {name: {p: row.meaning for p, row in model.parameters.items()} for name, model in MODELS.items()}
     aliases: dict[str, str] = {}
