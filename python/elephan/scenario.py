@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elephan import _native, flow_files, rate_files
+from elephan import _native, flow_files, trace_files
 from elephan.assignments import assign, top_keys
 from elephan.catalog.registries import plain
 from elephan.display import joined, note, table
@@ -92,7 +92,7 @@ class Scenario:
         elephan.errors.ScenarioError: empty.toml: links: missing; write at least one [[links]] table
         """
         try:
-            text = rate_files.fill(flow_files.fill(text, Path(folder)), Path(folder))
+            text = trace_files.fill(flow_files.fill(text, Path(folder)), Path(folder))
             settled = _without_auto(text)
             canonical, name, described = _native.resolve(settled or text)
         except ScenarioError as error:

@@ -8,13 +8,16 @@
 //! the next pair replaces the average. Where ACKs cover several segments, bursts of four or eight stand in for pairs.
 
 use crate::{AckSample, CongestionControl, CongestionEvent, Controller, Delivery, Needs, Signal};
-use base::{Card, ParamError, Registered, Time};
+use base::{Card, ParamError, Registered, Span, Time};
 
 /// A pair, and what stands in for it at most.
 const PAIR: u32 = 2;
 const MAX_BURST: u32 = 8;
 /// Pace of the first pair, in segments per second: nothing follows it before it is measured.
 const FIRST_PACE: f64 = 1000.0;
+/// ACKs less than this apart came together: what a trace of opportunities lets pass at one instant lies picoseconds apart, which says
+/// nothing of how fast it serves.
+const TOGETHER: Span = Span::nanos(1);
 
 base::params! {
     /// Keshav 1991; the numbers are this implementation's.
@@ -167,7 +170,7 @@ impl PacketPair {
         let rtt = delivery.rtt?;
         let (sent, now) = (delivery.now.0.saturating_sub(rtt.0), delivery.now);
         let (with, then) = self.mate.replace((sent, now))?;
-        (with == sent && then < now).then(|| delivery.newly_delivered / (now - then).as_secs())
+        (with == sent && now.since(then) >= TOGETHER).then(|| delivery.newly_delivered / (now - then).as_secs())
     }
 
     /// The rate for the next round trip: what is served, and what brings the backlog to the setpoint meanwhile.
@@ -192,7 +195,6 @@ impl PacketPair {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::Span;
 
     fn law() -> PacketPair {
         PacketPair::new(&Params::default(), 10.0).unwrap()
@@ -266,6 +268,18 @@ mod tests {
         // One sent later is no pair, however soon its ACK comes.
         law.on_delivery(&ack(sent + Span::millis(103), Span::millis(101), (2, 5), 100.0));
         near(law.service, 875.0);
+    }
+
+    #[test]
+    fn acks_of_one_opportunity_of_a_trace_say_nothing_of_the_service() {
+        let mut law = law();
+        for i in [0, 1] {
+            let rtt = Span(Span::millis(100).0 + i);
+            law.on_delivery(&ack(rtt, rtt, (0, 1 + i), 0.0));
+        }
+        assert_eq!((law.service, law.cwnd()), (0.0, 2.0));
+        pair(&mut law, 500, 2, 0.0);
+        near(law.service, 1000.0);
     }
 
     #[test]

@@ -170,6 +170,11 @@ fn links<'py>(py: Python<'py>, rows: &[LinkOutcome]) -> PyResult<Bound<'py, PyDi
     if rows.iter().any(|l| l.rate_changes) {
         column(&dict, "capacity_bps", rows, |l| l.capacity_bps)?;
     }
+    if rows.iter().any(|l| l.delay_varies) {
+        column(&dict, "propagation_s", rows, |l| l.propagation_s)?;
+        column(&dict, "propagation_min_s", rows, |l| l.propagation_min_s)?;
+        column(&dict, "propagation_max_s", rows, |l| l.propagation_max_s)?;
+    }
     Ok(dict)
 }
 

@@ -2,7 +2,7 @@
 
 use base::Span;
 use queue::Limit;
-use scenario::{Hop, Scenario};
+use scenario::{Hop, LinkDelay, Scenario};
 use serde_json::{Value, json};
 
 /// The facts of `scenario`, links and groups in its order.
@@ -61,12 +61,15 @@ fn link(scenario: &Scenario, index: usize) -> Value {
         Limit::Bytes(n) => (None, Some(n.0)),
         Limit::Unlimited => (None, None),
     };
+    let drawn = if let LinkDelay::Fixed(delay) = link.delay { delay.mean() } else { Span::ZERO };
+    let delay = drawn + link.mean_over_time(scenario.duration);
     json!({
         "name": link.name,
         "count": link.count,
         "rate_bps": scenario.mean_rate(index).0,
         "rate_changes": link.rate.changes(),
-        "delay_s": link.delay.mean().as_secs(),
+        "delay_s": delay.as_secs(),
+        "delay_varies": link.delay_varies(),
         "discipline": link.queue.card().name,
         "queue": Value::Object(link.queue.values().into_iter().map(|(name, value)| (name.to_owned(), json!(value))).collect()),
         "tc": link.queue.tc(&scenario.port(index), "eth0"),

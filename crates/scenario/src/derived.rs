@@ -4,7 +4,7 @@
 //! square-root rule, in the mean RTT and packet size, and so in the BDP. A link that only sessions or only datagrams cross
 //! has nothing else to count, so there they do.
 
-use crate::{By, Group, HEADER, Hop, Pick, Rtt, Scenario};
+use crate::{By, Group, HEADER, Hop, LinkDelay, Pick, Rtt, Scenario};
 use base::{Rate, Span, Time, Values};
 use queue::{Limit, Port};
 use traffic::Site;
@@ -28,13 +28,13 @@ impl Case {
 }
 
 impl Group {
-    /// The smallest base RTT that a flow can have.
+    /// The smallest base RTT that a flow can have, at any time.
     #[must_use]
     pub fn min_rtt<B>(&self, scenario: &Scenario<B>) -> Span {
         self.rtt_in(scenario, Case::Least)
     }
 
-    /// The largest base RTT that a flow can have.
+    /// The largest base RTT that a flow can have, at any time.
     #[must_use]
     pub fn max_rtt<B>(&self, scenario: &Scenario<B>) -> Span {
         self.rtt_in(scenario, Case::Most)
@@ -70,14 +70,33 @@ impl Group {
         datagrams.or_else(written)
     }
 
-    /// The longest propagation of all links on the round trip, and before the first; no base RTT of the group is shorter.
+    /// The smallest that a flow can have in the mean over time.
+    #[must_use]
+    pub(crate) fn min_mean_rtt(&self, scenario: &Scenario) -> Span {
+        self.mean_rtt_in(scenario, Case::Least)
+    }
+
+    /// The longest propagation of all links on the round trip, and before the first, where it changes with time its mean; no base
+    /// RTT of the group is shorter.
     #[must_use]
     pub fn propagation<B>(&self, scenario: &Scenario<B>) -> Span {
         let links = self.path.iter().chain(&self.back);
         plus(total(links, scenario, Case::Most), self.access_delay(Case::Most))
     }
 
+    /// With what steps and jitter do over time.
     fn rtt_in<B>(&self, scenario: &Scenario<B>, case: Case) -> Span {
+        let rtt = self.mean_rtt_in(scenario, case);
+        let links = self.path.iter().chain(&self.back).map(|hop| &scenario.links[hop.link]);
+        links.fold(rtt, |rtt, link| match (case, link.swing(scenario.duration)) {
+            (Case::Least, (less, _)) => Span(rtt.0.saturating_sub(less.0)),
+            (Case::Mean, _) => rtt,
+            (Case::Most, (_, more)) => plus(rtt, more),
+        })
+    }
+
+    /// In the mean over time.
+    fn mean_rtt_in<B>(&self, scenario: &Scenario<B>, case: Case) -> Span {
         match (&self.rtt, case) {
             (Rtt::Auto, _) => {
                 let there = total(self.path.iter(), scenario, case);
@@ -102,7 +121,11 @@ impl Group {
 }
 
 fn total<'a, B>(path: impl Iterator<Item = &'a Hop>, scenario: &Scenario<B>, case: Case) -> Span {
-    path.fold(Span::ZERO, |sum, hop| plus(sum, case.of(&scenario.links[hop.link].delay.into())))
+    path.fold(Span::ZERO, |sum, hop| {
+        let link = &scenario.links[hop.link];
+        let drawn = if let LinkDelay::Fixed(delay) = link.delay { case.of(&delay.into()) } else { Span::ZERO };
+        plus(sum, plus(drawn, link.mean_over_time(scenario.duration)))
+    })
 }
 
 /// The sum; what no check has seen yet may be too large for one.

@@ -8,13 +8,12 @@ use crate::node::Node;
 use crate::opportunities::OpportunityTimes;
 use crate::table::{self, Defs, KeyType};
 use crate::types::{quantity, within};
-use crate::{ScenarioError, limits};
+use crate::{ScenarioError, limits, schedule};
 use base::keys::Range;
 use base::text;
 use base::{Bytes, Key, Quantity, Ranged, Rate, Span};
 use queue::{OPPORTUNITY_BYTES, mean_rate};
 use serde_json::{Value as Json, json};
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// A rate, and from when on it holds.
@@ -44,7 +43,7 @@ base::keys! {
         /// "0 bit/s" is an outage.
         steps: Option<Vec<RateStep>> = None, eg "[[\"0 s\", \"50 Mbit/s\"], [\"3 s\", \"5 Mbit/s\"]]", since "0.1";
         /// After this time the steps begin anew.
-        period: Option<Span> = None, eg "10 s", in PERIOD, since "0.1";
+        period: Option<Span> = None, eg "10 s", in schedule::PERIOD, since "0.1";
         /// A file. A .csv with the columns time_s and rate_bps has steps; any other is in mahimahi's format: each line a time in
         /// whole milliseconds at which 1504 bytes may leave, a packet of 1500 and 4 of its device. Small packets share one; what
         /// nothing takes is lost; after the last line it begins anew.
@@ -66,7 +65,7 @@ base::keys! {
         /// From the middle to the top; not above the mean.
         amplitude: Rate, eg "20 Mbit/s", in limits::RATE;
         /// From one top to the next.
-        period: Span, eg "10 s", in PERIOD;
+        period: Span, eg "10 s", in schedule::PERIOD;
     }
 }
 
@@ -76,18 +75,13 @@ base::keys! {
         /// One rate, and the other. "0 bit/s" is an outage.
         rates: RatePair;
         /// How long they hold in the mean.
-        times: (Span, Span), eg "2 s", in PERIOD;
+        times: (Span, Span), eg "2 s", in schedule::PERIOD;
     }
 }
 
 /// Two rates, one of which may be none at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RatePair(pub Rate, pub Rate);
-
-/// Of waves, periods and mean times: shorter ones are no longer a rate.
-const PERIOD: RangeInclusive<Span> = Span::millis(1)..=*limits::INSTANT.end();
-/// Most steps of a list.
-const MOST_STEPS: usize = 100_000;
 
 const FORM: &str = "a rate such as \"1 Gbit/s\" or a table such as { steps = [[\"0 s\", \"50 Mbit/s\"], [\"3 s\", \"5 Mbit/s\"]] }, \
                     { trace = \"cellular.up\" } or { uniform = [\"100 Mbit/s\", \"155 Mbit/s\"] }";
@@ -214,29 +208,10 @@ fn read_passing(node: &Node) -> Result<Rate, ScenarioError> {
 }
 
 fn check_steps(steps: &[RateStep], period: Option<Span>, node: &Node) -> Result<(), ScenarioError> {
-    let at = |i: usize| Node { value: node.value, place: format!("{}[{i}]", node.place), names: node.names };
-    let (Some(first), Some(last)) = (steps.first(), steps.last()) else {
-        return Err(node.wrong("must not be empty"));
-    };
-    if steps.len() > MOST_STEPS {
-        return Err(node.wrong(format!("must be at most {MOST_STEPS} steps, not {}", steps.len())));
-    }
-    if first.0 > Span::ZERO {
-        return Err(at(0).wrong("must begin at \"0 s\""));
-    }
-    for (i, pair) in steps.windows(2).enumerate() {
-        if pair[1].0 <= pair[0].0 {
-            return Err(at(i + 1).wrong("must begin later than the step in front of it"));
-        }
-    }
-    let key = Key { range: Some(Range::Time(limits::INSTANT)), ..Key::default() };
-    for (i, step) in steps.iter().enumerate() {
-        within(&at(i), step.0, &key)?;
-    }
-    match period {
-        Some(period) if period <= last.0 => Err(node.wrong("must all begin before the end of the period")),
-        Some(_) if steps.iter().all(|step| step.1.0 == 0) => Err(node.wrong("must let something pass")),
-        None if last.1.0 == 0 => Err(node.wrong("must let something pass in the end, or have a period")),
+    schedule::check_times(steps, period, node)?;
+    match (period, steps.last()) {
+        (Some(_), _) if steps.iter().all(|step| step.1.0 == 0) => Err(node.wrong("must let something pass")),
+        (None, Some(last)) if last.1.0 == 0 => Err(node.wrong("must let something pass in the end, or have a period")),
         _ => Ok(()),
     }
 }
@@ -268,10 +243,7 @@ impl KeyType for LinkRate {
     fn schema(_key: &Key, defs: &mut Defs) -> Json {
         defs.refer("LinkRate", |defs| {
             let (one, table) = (Rate::schema(&Key::default(), defs), defs.table::<RateTable>("RateTable"));
-            let with_period = |key: &str| json!({ "required": [key, "period"], "maxProperties": 2 });
-            let alone = json!({ "maxProperties": 1, "not": { "required": ["period"] } });
-            defs.0["RateTable"]["minProperties"] = json!(1);
-            defs.0["RateTable"]["anyOf"] = json!([alone, with_period("steps"), with_period("trace")]);
+            schedule::periodic(&mut defs.0["RateTable"]);
             json!({ "description": "One rate, or one that changes or is drawn.", "anyOf": [one, table] })
         })
     }

@@ -1,12 +1,13 @@
 //! The `[[links]]` tables.
 
+use crate::link_delay::{Jitter, LinkDelay};
 use crate::link_rate::LinkRate;
 use crate::loss::Loss;
 use crate::names::{self, Names};
 use crate::node::Node;
 use crate::table::{self, Defs, KeyType};
 use crate::{ScenarioError, limits};
-use base::{Bytes, Key, Ranged, Rate, Span, Stream};
+use base::{Bytes, Key, Rate, Span, Stream};
 use queue::{Limit, Port, QueueSpec};
 use serde_json::Value as Json;
 
@@ -20,8 +21,9 @@ base::keys! {
         /// Bits on the wire: "2.5 Gbit/s"; `{ uniform = [from, to] }` to be drawn; `{ steps = [["0 s", "50 Mbit/s"], ["3 s", "5 Mbit/s"]] }`,
         /// `{ trace = "file.up" }`, `{ sine = { mean, amplitude, period } }` or `{ markov = { rates, times } }` to change.
         rate: LinkRate, eg "1 Gbit/s", in limits::RATE;
-        /// Propagation, one way: "50 ms", or `{ uniform = [from, to] }` to be drawn.
-        delay: Ranged<Span> = Ranged::Same(Span::ZERO), eg "50 ms", in limits::DELAY;
+        /// Propagation, one way: "50 ms"; `{ uniform = [from, to] }` to be drawn; `{ steps = [["0 s", "20 ms"], ["15 s", "45 ms"]] }` or
+        /// `{ trace = "file.csv" }` to change. No packet overtakes the one before it.
+        delay: LinkDelay = LinkDelay::same(Span::ZERO), eg "50 ms", in limits::DELAY;
         /// What may wait, the packet in service excluded: "1250 packets", "125 kB", "5 ms", "0.1 bdp", "10 % bdp",
         /// "bdp/sqrt(n)", "unlimited". Must be given, here or as `limit` beside the discipline.
         buffer: Buffer, eg "1250 packets";
@@ -36,6 +38,9 @@ base::keys! {
         shaper: Option<Bucket> = None, or "none", since "0.1";
         /// What is served is handed over together at multiples of this time, as Wi-Fi and cellular links do: "5 ms", or "none".
         batch: Option<Span> = None, eg "5 ms", in Span(1)..=Span::secs(60), or "none", since "0.1";
+        /// What each packet is on its way for beside the delay: "2 ms", drawn uniformly from 0 to that for each; `{ uniform = [from, to] }`;
+        /// `{ exponential = "1 ms" }`; or "none". No packet overtakes the one before it.
+        jitter: Option<Jitter> = None, eg "2 ms", in limits::DELAY, or "none", since "0.1";
     }
 }
 
@@ -81,6 +86,36 @@ impl<Buffer> crate::Scenario<Buffer> {
         let Link { rate, shaper, .. } = &self.links[link];
         let mean = rate.mean(self.duration);
         shaper.as_ref().map_or(mean, |shaper| mean.min(shaper.rate))
+    }
+}
+
+impl<Buffer> Link<Buffer> {
+    /// Whether packets are not all on their way for as long.
+    #[must_use]
+    pub fn delay_varies(&self) -> bool {
+        let steps = matches!(self.delay, LinkDelay::Steps(..)) && self.delay.min() < self.delay.max();
+        steps || self.jitter.is_some_and(|jitter| jitter.max() > Span::ZERO)
+    }
+
+    /// What it propagates in the mean over a run of this `duration`, where it is not drawn for each link; where it is, nothing. What is
+    /// drawn for each packet counts as that of packets far apart does.
+    #[must_use]
+    pub fn mean_over_time(&self, duration: Span) -> Span {
+        let steps = if let LinkDelay::Steps(..) = self.delay { self.delay.mean(duration) } else { Span::ZERO };
+        Span(steps.0.saturating_add(self.jitter.map_or(Span::ZERO, |jitter| jitter.mean()).0))
+    }
+
+    /// By how much a packet can be on its way for less than [`Self::mean_over_time`], and for more.
+    #[must_use]
+    pub fn swing(&self, duration: Span) -> (Span, Span) {
+        let jitter = self.jitter.map_or([Span::ZERO; 2], |jitter| [jitter.min(), jitter.max()]);
+        let steps = match self.delay {
+            LinkDelay::Steps(..) => [self.delay.min(), self.delay.max()],
+            LinkDelay::Fixed(_) => [Span::ZERO; 2],
+        };
+        let mean = self.mean_over_time(duration).0;
+        let [least, most] = [0, 1].map(|i| steps[i].0.saturating_add(jitter[i].0));
+        (Span(mean.saturating_sub(least)), Span(most.saturating_sub(mean)))
     }
 }
 

@@ -66,12 +66,12 @@ fn check_top(tree: &Json) -> Result<(), ScenarioError> {
 
 /// The link `file.links[index]` with its buffer as a limit and the amounts of its discipline in packets.
 fn link(file: &Scenario<Amount>, index: usize) -> Result<Link, ScenarioError> {
-    let Link { name, count, rate, delay, buffer: _, mut queue, loss, policer, shaper, batch } =
+    let Link { name, count, rate, delay, buffer: _, mut queue, loss, policer, shaper, batch, jitter } =
         file.links[index].clone();
     let buffer = limit(file, index)?;
     let place = ScenarioError::parameter(format!("links[{index}].queue"));
     queue.resolve(&file.port_of(index, buffer)).map_err(place)?;
-    Ok(Link { name, count, rate, delay, buffer, queue, loss, policer, shaper, batch })
+    Ok(Link { name, count, rate, delay, buffer, queue, loss, policer, shaper, batch, jitter })
 }
 
 /// The limit of `scenario.links[link]`, now that the flows are known.

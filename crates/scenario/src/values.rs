@@ -6,7 +6,7 @@ use crate::names::Names;
 use crate::node::Node;
 use crate::table::{Defs, KeyType};
 use crate::types::{quantity, within};
-use base::{Key, Quantity, Ranged, Values};
+use base::{Key, Quantity, Values};
 use serde_json::{Value as Json, json};
 
 base::keys! {
@@ -18,14 +18,6 @@ base::keys! {
         to: Option<T> = None;
         /// Both ends of uniform draws.
         uniform: Option<(T, T)> = None;
-    }
-}
-
-base::keys! {
-    /// A uniform draw.
-    pub struct RangeTable<T> {
-        /// Both ends.
-        uniform: (T, T);
     }
 }
 
@@ -92,33 +84,5 @@ impl<T: Quantity + KeyType> Forms for Values<T> {
             _ => {}
         }
         within(node, self.min(), key).and(within(node, self.max(), key)).and(Ok(self))
-    }
-}
-
-impl<T: Quantity + KeyType> Forms for Ranged<T> {
-    type Unit = T;
-    type Table = RangeTable<T>;
-    const NAMES: [&'static str; 2] = ["{}OrRange", "{}Range"];
-    const EXAMPLE: &'static str = T::EXAMPLES[0];
-    const MEANINGS: [&'static str; 4] =
-        ["The same for all.", "", "A draw each.", "One value, or { uniform = [from, to] } to be drawn."];
-    fn right(example: &str) -> String {
-        let [first, second] = T::EXAMPLES;
-        format!("{example:?} or {{ uniform = [{first:?}, {second:?}] }}")
-    }
-    fn one(x: T) -> Self {
-        Self::Same(x)
-    }
-    fn table(table: RangeTable<T>, _node: &Node) -> Result<Self, Option<ScenarioError>> {
-        Ok(Self::Uniform(table.uniform.0, table.uniform.1))
-    }
-    fn checked(self, node: &Node, key: &Key) -> Result<Self, ScenarioError> {
-        if let Self::Uniform(from, to) = self {
-            Values::Uniform(from, to).checked(&node.at("uniform"), &Key::default())?;
-        }
-        within(node, self.min(), key).and(within(node, self.max(), key)).and(Ok(self))
-    }
-    fn default_shown(&self, key: &Key) -> String {
-        self.min().shown(key)
     }
 }

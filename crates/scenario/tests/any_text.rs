@@ -13,8 +13,8 @@ use law::{CongestionControl, LawSpec, StartSpec};
 use proptest::prelude::*;
 use queue::{Limit, QUEUES, QueueSpec};
 use scenario::{
-    Access, By, Control, Group, Hop, Link, LinkRate, Loss, PacketSpan, Packets, Pareto, Pick, Quantity, Ranged, Record,
-    Rtt, Scenario, Start, Stop, Values, from_canonical, read,
+    Access, By, Control, Group, Hop, Jitter, Link, LinkDelay, LinkRate, Loss, PacketSpan, Packets, Pareto, Pick,
+    Quantity, Ranged, Record, Rtt, Scenario, Start, Stop, Values, from_canonical, read,
 };
 use traffic::on_off::Law;
 use traffic::{PacketSize, TimeLaw, TrafficSpec};
@@ -261,6 +261,24 @@ fn link_rates() -> impl Strategy<Value = LinkRate> {
     ]
 }
 
+/// Any form of a link's delay, up to a millisecond.
+fn link_delays() -> impl Strategy<Value = LinkDelay> {
+    let delay = || spans(Span::ZERO, Span::millis(1));
+    let steps = prop::collection::vec((1..1_000_000_000_000u64, delay()), 1..5);
+    let period = prop::option::of(spans(Span::secs(5), Span::secs(1000)));
+    let steps = (steps, period).prop_map(|(steps, period)| {
+        let at = |i: usize| Span(steps[1..=i].iter().map(|step| step.0).sum());
+        LinkDelay::Steps((0..steps.len()).map(|i| (at(i), steps[i].1)).collect(), period)
+    });
+    prop_oneof![3 => range(delay()).prop_map(LinkDelay::Fixed), 1 => steps]
+}
+
+fn jitters() -> impl Strategy<Value = Option<Jitter>> {
+    let time = || spans(Span::ZERO, Span::micros(100));
+    let uniform = (time(), time()).prop_map(|(a, b)| Jitter::Uniform(a.min(b), a.max(b)));
+    prop::option::of(prop_oneof![uniform, time().prop_map(Jitter::Exponential)])
+}
+
 fn links() -> impl Strategy<Value = Vec<Link>> {
     let buffer = prop_oneof![
         (0..1_000_000u32).prop_map(Limit::Packets),
@@ -281,10 +299,10 @@ fn links() -> impl Strategy<Value = Vec<Link>> {
     });
     let loss = prop_oneof![4 => loss(), 1 => during];
     let name = "[a-zA-Z0-9 _ü-]{1,20}";
-    let rate = (prop_oneof![Just(1u32), 2..50u32], link_rates(), range(spans(Span::ZERO, Span::millis(1))));
+    let rate = (prop_oneof![Just(1u32), 2..50u32], link_rates(), (link_delays(), jitters()));
     let queue = (0..QUEUES.len()).prop_map(|i| QueueSpec::named(QUEUES[i].card.name).expect("registered"));
     let link = (name, rate, buffer, prop::option::of(loss), queue).prop_map(
-        |(name, (count, rate, delay), buffer, loss, queue)| Link {
+        |(name, (count, rate, (delay, jitter)), buffer, loss, queue)| Link {
             name,
             count,
             rate,
@@ -295,6 +313,7 @@ fn links() -> impl Strategy<Value = Vec<Link>> {
             policer: None,
             shaper: None,
             batch: None,
+            jitter,
         },
     );
     prop::collection::vec(link, 1..5).prop_map(|mut links| {
@@ -306,7 +325,8 @@ fn links() -> impl Strategy<Value = Vec<Link>> {
 }
 
 fn rtts() -> impl Strategy<Value = Rtt> {
-    let rtt = || spans(Span::millis(20), Span::secs(50));
+    // Jitter makes them longer, at most 50 s.
+    let rtt = || spans(Span::millis(20), Span::secs(49));
     let two = || (rtt(), rtt()).prop_map(|(a, b)| (a.min(b), a.max(b)));
     let by = prop::sample::select(vec![By::Draws, By::Quantiles]);
     prop_oneof![

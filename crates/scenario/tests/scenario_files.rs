@@ -5,8 +5,8 @@ extern crate elephan_scenario as scenario;
 use base::{Bytes, Rate, Span, Value};
 use queue::Limit;
 use scenario::{
-    Access, By, Hop, Link, LinkRate, Pareto, Pick, Ranged, Record, Rtt, Scenario, Start, Stop, Values, from_canonical,
-    read,
+    Access, By, Hop, Link, LinkDelay, LinkRate, Pareto, Pick, Ranged, Record, Rtt, Scenario, Start, Stop, Values,
+    from_canonical, read,
 };
 use traffic::TrafficSpec;
 use transport::{Options, Recovery};
@@ -69,7 +69,7 @@ fn defaults_are_those_of_the_design() {
         scenario.record,
         Record { every: Some(Span::millis(100)), trace: vec![], packets: vec![], delays: false }
     );
-    assert_eq!((scenario.links[0].delay, scenario.links[0].loss.clone()), (Ranged::Same(Span::ZERO), None));
+    assert_eq!((scenario.links[0].delay.clone(), scenario.links[0].loss.clone()), (LinkDelay::same(Span::ZERO), None));
     assert_eq!(scenario.links[0].queue.card().name, "drop-tail");
     let group = &scenario.groups[0];
     assert_eq!((group.name.as_str(), group.count, group.packet), ("flows1", 1, Bytes(1500)));
@@ -184,7 +184,10 @@ fn arrays_of_links_are_clusters_of_servers_and_clients() {
     let scenario =
         clusters("count = 800\n[[flows]]\npath = [\"core\", \"client[7]\"]\nrtt = \"1 s\"\npacket = \"500 B\"");
     let Link { count, rate, delay, .. } = scenario.links[2].clone();
-    assert_eq!((count, rate.mean(scenario.duration), delay.mean()), (1000, Rate(127_500_000), Span::millis(35)));
+    assert_eq!(
+        (count, rate.mean(scenario.duration), delay.mean(scenario.duration)),
+        (1000, Rate(127_500_000), Span::millis(35))
+    );
     assert_eq!(rate, LinkRate::Fixed(Ranged::Uniform(Rate(100_000_000), Rate(155_000_000))));
     let path = |group: usize| scenario.groups[group].path.iter().map(|hop| (hop.link, hop.pick)).collect::<Vec<_>>();
     assert_eq!(path(0), [(0, Pick::Each), (1, Pick::One(0)), (2, Pick::Each)]);
@@ -200,6 +203,30 @@ fn arrays_of_links_are_clusters_of_servers_and_clients() {
     let fair = scenario.fair();
     assert_eq!(fair.rates, [2e11, 1e9, 1.275e11, 1.275e8]);
     assert_eq!((fair.paths, fair.caps), (vec![vec![0, 1, 2], vec![1, 2, 3]], vec![1.275e8, f64::INFINITY]));
+}
+
+#[test]
+fn round_trips_over_delays_that_change_are_means_over_time_with_a_range() {
+    let rtts = |link: &str, flow: &str| {
+        let scenario = small(link, flow);
+        assert_eq!(from_canonical(&scenario.canonical()).as_ref(), Ok(&scenario));
+        let group = &scenario.groups[0];
+        [group.min_rtt(&scenario), group.mean_rtt(&scenario), group.max_rtt(&scenario)].map(|rtt| rtt.as_secs() * 1e3)
+    };
+    let steps = "delay = { steps = [[\"0 s\", \"20 ms\"], [\"3 s\", \"60 ms\"]], period = \"4 s\" }";
+    // 30 ms there in the mean; the way back stays as it is.
+    assert_eq!(rtts(steps, "rtt = \"auto\""), [50.0, 60.0, 90.0]);
+    assert_eq!(rtts(steps, "rtt = \"100 ms\""), [90.0, 100.0, 130.0]);
+    assert_eq!(rtts(steps, "count = 2\nrtt = { from = \"100 ms\", to = \"120 ms\" }"), [90.0, 110.0, 150.0]);
+    // Uniform jitter counts with half of its longest, exponential with its mean.
+    assert_eq!(rtts("delay = \"10 ms\"\njitter = \"4 ms\"", "rtt = \"auto\""), [22.0, 24.0, 26.0]);
+    assert_eq!(
+        rtts(&format!("{steps}\njitter = {{ exponential = \"2 ms\" }}"), "rtt = \"100 ms\"")[..2],
+        [88.0, 100.0]
+    );
+    // What is drawn for each link is no change over time.
+    let drawn = "delay = { uniform = [\"10 ms\", \"20 ms\"] }\njitter = \"2 ms\"";
+    assert_eq!(rtts(drawn, "rtt = \"auto\""), [21.0, 32.0, 43.0]);
 }
 
 #[test]

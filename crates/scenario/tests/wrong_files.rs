@@ -379,7 +379,7 @@ fn arrays_of_links() {
 ! links[0].rate.pareto: unknown key; known here: uniform, steps, period, trace, opportunities, sine, markov
 - delay = "50 ms"
 + delay = { uniform = ["10 ms", "2 h"] }
-! links[0].delay: must lie between 0 s and 3600 s, not 7200 s
+! links[0].delay.uniform[1]: must lie between 0 s and 3600 s, not 7200 s
 + delay = { uniform = ["10 ms", "120 ms"] }
 ! flows[0].rtt: 100 ms is below the 120 ms that its links propagate
 - return = ["reverse"]

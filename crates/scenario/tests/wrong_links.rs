@@ -90,6 +90,58 @@ fn rates_that_change() {
     ]);
 }
 
+const DELAY: &str = r#"must be a time such as "50 ms" or a table such as { steps = [["0 s", "20 ms"], ["15 s", "45 ms"]] }, { trace = "passes.csv" } or { uniform = ["10 ms", "20 ms"] }; one of its forms"#;
+
+#[test]
+fn delays_that_change_and_jitter() {
+    all_refused(&[
+        ("delay = {}", &format!("delay: {DELAY}")),
+        (r#"delay = { steps = [["0 s", "1 ms"]], uniform = ["1 ms", "2 ms"] }"#, &format!("delay: {DELAY}")),
+        (r#"delay = ["1 ms"]"#, &format!("delay: {}", DELAY.replace("; one of its forms", ""))),
+        ("delay = { steps = [] }", "delay.steps: must not be empty"),
+        (r#"delay = { steps = [["1 s", "5 ms"]] }"#, r#"delay.steps[0]: must begin at "0 s""#),
+        (
+            r#"delay = { steps = [["0 s", "5 ms"], ["2 s", "6 ms"], ["1 s", "7 ms"]] }"#,
+            "delay.steps[2]: must begin later than the step in front of it",
+        ),
+        (
+            r#"delay = { steps = [["0 s", "5 ms"], ["1 s"]] }"#,
+            r#"delay.steps[1]: must be a list of two times such as ["10 ms", "200 ms"]"#,
+        ),
+        (
+            r#"delay = { steps = [["0 s", "5 ms"], ["1 s", "2 h"]] }"#,
+            "delay.steps[1]: must lie between 0 s and 3600 s, not 7200 s",
+        ),
+        (
+            r#"delay = { steps = [["0 s", "5 ms"], ["1 s", "7 ms"]], period = "1 s" }"#,
+            "delay.steps: must all begin before the end of the period",
+        ),
+        (r#"delay = { uniform = ["1 ms", "2 ms"], period = "1 s" }"#, "delay.period: is for steps only"),
+        (
+            r#"delay = { trace = "passes.csv" }"#,
+            "delay.trace: a file is read by the command line and by Python; what it holds goes into steps",
+        ),
+        (r#"jitter = "2 h""#, "jitter: must lie between 0 s and 3600 s, not 7200 s"),
+        (r#"jitter = "-1 ms""#, r#"jitter: "-1 ms" is out of range; times lie between 0 and 11 days"#),
+        (r#"jitter = { uniform = ["2 ms", "1 ms"] }"#, "jitter.uniform: the first time must not be above the second"),
+        (r#"jitter = { exponential = "2 min" }"#, "jitter.exponential: must lie between 0 s and 60 s, not 120 s"),
+        (r#"jitter = { normal = "2 ms" }"#, "jitter.normal: unknown key; known here: uniform, exponential"),
+        (
+            "jitter = {}",
+            r#"jitter: must be a time such as "2 ms" or a table such as { uniform = ["1 ms", "3 ms"] } or { exponential = "1 ms" }; one of its forms"#,
+        ),
+    ]);
+    // Round trips of 100 ms: what links propagate in the mean over the 20 s must not be more, and none may be above 50 s.
+    let of_flow = |lines: &str| message(lines).replace("flows[0].rtt: ", "");
+    let steps = r#"delay = { steps = [["0 s", "90 ms"], ["10 s", "120 ms"]] }"#;
+    assert_eq!(of_flow(steps), "100 ms is below the 105 ms that its links propagate");
+    assert_eq!(of_flow(&steps.replace("10 s", "15 s")), "it was read");
+    assert_eq!(of_flow("delay = \"95 ms\"\njitter = \"12 ms\""), "100 ms is below the 101 ms that its links propagate");
+    assert_eq!(of_flow("delay = \"95 ms\"\njitter = \"10 ms\""), "it was read");
+    let far = of_flow(r#"delay = { steps = [["0 s", "0 s"], ["19.99 s", "51 s"]] }"#);
+    assert_eq!(far, "must lie between 1 us and 50 s, not 51.0745 s");
+}
+
 #[test]
 fn loss_in_bursts_and_in_intervals() {
     all_refused(&[

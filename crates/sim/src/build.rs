@@ -35,11 +35,7 @@ pub fn network(scenario: &Scenario, replication: u32, first: u64) -> Result<Netw
         identities: Vec::with_capacity(scenario.flows() as usize),
         flows: Vec::with_capacity(total as usize),
         sessions: Vec::new(),
-        marks: Marks {
-            warmup: Time::ZERO + scenario.warmup,
-            end: Time::ZERO + scenario.duration,
-            every: scenario.record.every,
-        },
+        marks: Marks::of(scenario),
     };
     let mut builder = Builder { scenario, replication, first, expanded, network };
     for (g, group) in scenario.groups.iter().enumerate() {
@@ -71,7 +67,7 @@ impl Builder<'_> {
         let stream = |purpose: &str| Stream::new(scenario.seed, *replication, (&name, u64::from(i)), purpose);
         let (path, return_path) = (expanded.path(&group.path, i), expanded.path(&group.back, i));
         let links = &network.links;
-        let propagation = |path: &[u32]| path.iter().fold(Span::ZERO, |sum, &l| sum + links[l as usize].delay);
+        let propagation = |path: &[u32]| path.iter().fold(Span::ZERO, |sum, &l| sum + links[l as usize].mean_delay);
         let forward = propagation(&path);
         let round_trip = draws.round_trip(i, Propagation { forward, back: propagation(&return_path) }, stream);
         let (start, stop) = draws.start_and_stop(i, stream);

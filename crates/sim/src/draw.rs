@@ -3,11 +3,12 @@
 //! Every draw has a stream of its own, named by (seed, replication, link or flow, purpose), and made only where something
 //! is drawn.
 
+use crate::handover::{Handover, VaryingDelay};
 use crate::ingress::{Ingress, InjectedLoss};
-use crate::plan::{LinkPlan, ProbePlan};
+use crate::plan::{LinkPlan, Marks, ProbePlan};
 use base::{ParetoQuantiles, Span, Stream, Time};
 use queue::{Opportunities, Port, Rates, Schedule, TokenBucket};
-use scenario::{By, Group, Hop, Link, LinkRate, Pick, Quantity, Ranged, Rtt, Scenario, Start, Stop, Values};
+use scenario::{By, Group, Hop, Link, LinkDelay, LinkRate, Pick, Quantity, Ranged, Rtt, Scenario, Start, Stop, Values};
 use std::sync::Arc;
 
 /// The links of all tables one after the other: those of an array lie together.
@@ -94,8 +95,8 @@ fn plan(scenario: &Scenario, (replication, first): (u32, u64), (i, link, member)
     let schedule = schedule(&link.rate, || stream("rate"));
     // Loops that follow a schedule are the only ones that hand over in batches.
     let plain = || Schedule::Rates(Rates::steps(Arc::new([(Span::ZERO, wire)]), None));
-    let schedule =
-        if link.shaper.is_some() || link.batch.is_some() { schedule.or_else(|| Some(plain())) } else { schedule };
+    let behind = link.batch.is_some() || link.delay_varies();
+    let schedule = if link.shaper.is_some() || behind { schedule.or_else(|| Some(plain())) } else { schedule };
     let (rate, schedule) = match (&link.shaper, schedule) {
         (Some(shaper), Some(wire_schedule)) => {
             let bucket = TokenBucket::new(shaper.rate, shaper.burst);
@@ -103,19 +104,28 @@ fn plan(scenario: &Scenario, (replication, first): (u32, u64), (i, link, member)
         }
         (_, schedule) => (wire, schedule),
     };
-    let delay = drawn(link.delay, || of_array("delay"));
+    let delay = match &link.delay {
+        LinkDelay::Fixed(delay) => drawn(*delay, || of_array("delay")),
+        LinkDelay::Steps(..) => Span::ZERO,
+    };
+    let mean_delay = delay + link.mean_over_time(scenario.duration);
+    let varying = link.delay_varies().then(|| {
+        let marks = Marks::of(scenario);
+        VaryingDelay::new((&link.delay, delay), link.jitter, marks, || stream("jitter"))
+    });
     let port = Port { rate, ..scenario.port(i) };
     LinkPlan {
         rate,
         schedule,
-        delay,
+        delay: varying.as_ref().map_or(mean_delay, VaryingDelay::least),
+        mean_delay,
         queue: link.queue.build(&port, stream("queue")).expect("checked when the scenario was read"),
         limit: link.buffer,
         ingress: Ingress::new(
             link.loss.as_ref().map(|loss| InjectedLoss::new(loss, stream("loss"))),
             link.policer.as_ref().map(|bucket| TokenBucket::new(bucket.rate, bucket.burst)),
         ),
-        batch: link.batch,
+        handover: Handover::new(link.batch, varying),
         probe: probe(scenario, Hop { link: i, pick: Pick::One(member) }, first),
     }
 }

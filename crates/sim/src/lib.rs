@@ -6,6 +6,7 @@
 mod build;
 mod draw;
 mod floor;
+mod handover;
 mod hash;
 pub mod histogram;
 mod ingress;
@@ -89,6 +90,7 @@ pub fn simulate_monitored(
     merge::by_table(&mut outcome, &tables);
     for (link, plan) in outcome.links.iter_mut().zip(&scenario.links) {
         link.rate_changes = plan.rate.changes();
+        link.delay_varies = plan.delay_varies();
     }
     Ok(Some(outcome))
 }

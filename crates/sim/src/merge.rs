@@ -1,7 +1,7 @@
 //! Arrays of links in results: one row for each table of the scenario file.
 //!
 //! Counters are sums; the share of the capacity used is that of all links together; backlog and empty time are means, the
-//! waiting time the mean over packets, the largest backlog that of any link. Samples of the backlog are sums, and the
+//! waiting time and the propagation the mean over packets, the largest backlog that of any link. Samples of the backlog are sums, and the
 //! histograms count the samples of every link.
 
 use crate::{LinkOutcome, Outcome};
@@ -40,15 +40,18 @@ fn merged(members: Vec<LinkOutcome>) -> Option<LinkOutcome> {
         return Some(first);
     }
     let weighed = |link: &LinkOutcome| {
-        let waited = link.queueing_delay_s * link.begun as f64;
-        (link.utilization * link.capacity_bps, waited)
+        let [waited, travelled] = [link.queueing_delay_s, link.propagation_s].map(|each| each * link.begun as f64);
+        (link.utilization * link.capacity_bps, waited, travelled)
     };
-    let (mut used, mut waited) = weighed(&first);
+    let (mut used, mut waited, mut travelled) = weighed(&first);
     let mut sum = LinkOutcome { gauges: Vec::new(), ..first };
     for link in members {
-        let (uses, waits) = weighed(&link);
+        let (uses, waits, travels) = weighed(&link);
         used += uses;
         waited += waits;
+        travelled += travels;
+        sum.propagation_min_s = sum.propagation_min_s.min(link.propagation_min_s);
+        sum.propagation_max_s = sum.propagation_max_s.max(link.propagation_max_s);
         sum.arrived += link.arrived;
         for (mine, its) in sum.dropped.iter_mut().zip(link.dropped) {
             *mine += its;
@@ -83,6 +86,7 @@ fn merged(members: Vec<LinkOutcome>) -> Option<LinkOutcome> {
         backlog_mean: sum.backlog_mean / n as f64,
         empty_fraction: sum.empty_fraction / n as f64,
         queueing_delay_s: if begun == 0 { 0.0 } else { waited / begun as f64 },
+        propagation_s: if begun == 0 { sum.propagation_s } else { travelled / begun as f64 },
         ..sum
     })
 }

@@ -1,6 +1,7 @@
 //! Counting, the same for both engines: totals at the warm-up and at the end, and what follows from their difference.
 
-use crate::plan::{Identity, Marks};
+use crate::handover::{Handover, Propagation};
+use crate::plan::{Identity, LinkPlan, Marks};
 use crate::probe::Probe;
 use crate::{ByCause, FlowOutcome, LinkOutcome, PacketTrace};
 use base::Time;
@@ -30,11 +31,30 @@ pub struct LinkSpan<'a> {
     pub to: &'a LinkTotals,
 }
 
-/// What link number `index` did in the measured period, in which it could send so much, and the packets recorded there.
+/// What a link could send in the measured period, in bit/s, and how long packets were on their way behind it.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkFacts {
+    capacity_bps: f64,
+    propagation: Propagation,
+}
+
+impl LinkFacts {
+    /// Of a link that has not served anything yet.
+    pub fn of(link: &LinkPlan, marks: &Marks) -> Self {
+        Self { capacity_bps: link.capacity_bps(marks), propagation: Propagation::same(link.mean_delay) }
+    }
+
+    /// With what was measured behind it.
+    pub fn seen(self, handover: &Handover) -> Self {
+        Self { propagation: handover.propagation().unwrap_or(self.propagation), ..self }
+    }
+}
+
+/// What link number `index` did in the measured period, and the packets recorded there.
 pub fn link_outcome(
     index: usize,
     LinkSpan { from, to }: LinkSpan<'_>,
-    capacity_bps: f64,
+    LinkFacts { capacity_bps, propagation }: LinkFacts,
     marks: &Marks,
     backlog_max: u32,
     probe: Probe,
@@ -54,6 +74,10 @@ pub fn link_outcome(
         marked: difference(&to.marked, &from.marked),
         capacity_bps,
         rate_changes: false,
+        propagation_s: propagation.mean,
+        propagation_min_s: propagation.least,
+        propagation_max_s: propagation.most,
+        delay_varies: false,
         // Of a link that can send nothing, nothing is used.
         utilization: if capacity_bps > 0.0 { bits / (capacity_bps * span.as_secs()) } else { 0.0 },
         backlog_mean: waiting / span.0 as f64,

@@ -125,6 +125,14 @@ pub struct LinkOutcome {
     pub capacity_bps: f64,
     /// Whether that is by a schedule.
     pub rate_changes: bool,
+    /// How long packets were on their way to the end of the link in the mean, in seconds; of an array over the packets of all.
+    pub propagation_s: f64,
+    /// The shortest.
+    pub propagation_min_s: f64,
+    /// The longest.
+    pub propagation_max_s: f64,
+    /// Whether that differs by steps or jitter.
+    pub delay_varies: bool,
     /// Bits that began service, over capacity.
     pub utilization: f64,
     /// Time average of packets waiting.

@@ -2,12 +2,14 @@
 //!
 //! Both engines are given this, and nothing else; `build` makes it.
 
+use crate::handover::Handover;
 use crate::ingress::Ingress;
 use crate::places::SessionPlaces;
 use crate::writes::FlowWrites;
 use base::{Bytes, Flags, PacketNumber, Rate, Span, Stream, Time};
 use law::Control;
 use queue::{AnyQueue, Limit, Schedule};
+use scenario::Scenario;
 use std::ops::Range;
 use std::sync::Arc;
 use traffic::{AnySource, PacketSizes};
@@ -42,20 +44,18 @@ pub struct LinkPlan {
     pub rate: Rate,
     /// What it can send when, if that is not always the rate.
     pub schedule: Option<Schedule>,
+    /// Of one that changes or is drawn for each packet, the least.
     pub delay: Span,
+    /// The mean of that over time.
+    pub mean_delay: Span,
     pub queue: AnyQueue,
     /// Its buffer.
     pub limit: Limit,
     /// What drops before the queue.
     pub ingress: Option<Ingress>,
-    /// At multiples of this what was served is handed over.
-    pub batch: Option<Span>,
+    /// What becomes of a packet behind the server, if it is not on its way at once; only with a schedule.
+    pub handover: Handover,
     pub probe: ProbePlan,
-}
-
-/// When what leaves a server at `end` is handed over, at multiples of `batch` if there is one.
-pub fn handed_over(end: Time, batch: Option<Span>) -> Time {
-    batch.map_or(end, |batch| Time(end.0.div_ceil(batch.0) * batch.0))
 }
 
 impl LinkPlan {
@@ -311,6 +311,11 @@ pub struct Marks {
 }
 
 impl Marks {
+    pub fn of(scenario: &Scenario) -> Self {
+        let [warmup, end] = [scenario.warmup, scenario.duration].map(|span| Time::ZERO + span);
+        Self { warmup, end, every: scenario.record.every }
+    }
+
     /// The first sample at or after `time`, if sampling.
     pub fn sample_from(&self, time: Time) -> Time {
         match self.every {

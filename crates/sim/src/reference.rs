@@ -9,11 +9,12 @@ mod endpoints;
 mod event;
 mod sessions;
 
+use crate::handover::Handover;
 use crate::hash::Rolling;
 use crate::ingress::Ingress;
 use crate::ledger::Ledger;
-use crate::meter::{FlowMeter, LinkSpan, LinkTotals, Tally, link_outcome};
-use crate::plan::{FlowPlan, FlowSender, Identity, Marks, Network, SessionPlan, TcpPlan, handed_over};
+use crate::meter::{FlowMeter, LinkFacts, LinkSpan, LinkTotals, Tally, link_outcome};
+use crate::plan::{FlowPlan, FlowSender, Identity, Marks, Network, SessionPlan, TcpPlan};
 use crate::probe::{LinkSnapshot, Probe, ServerModel};
 use crate::results::{FinalTally, FlowResults};
 use crate::transfers::TransferMeter;
@@ -30,7 +31,7 @@ use traffic::ArrivalProcess;
 struct Node {
     link: Link<AnyQueue>,
     ingress: Option<Ingress>,
-    batch: Option<Span>,
+    handover: Handover,
     totals: LinkTotals,
     warm: LinkTotals,
     touched: Time,
@@ -93,12 +94,12 @@ const EVENTS_BETWEEN_LOOKS: u64 = 4096;
 pub fn run(network: Network, options: Options, monitor: &RunMonitor) -> Outcome {
     let (marks, first) = (network.marks, options.first_number);
     let delays = network.links.iter().map(|link| link.delay).collect();
-    let capacities: Vec<_> = network.links.iter().map(|link| link.capacity_bps(&marks)).collect();
+    let facts: Vec<_> = network.links.iter().map(|link| LinkFacts::of(link, &marks)).collect();
     let nodes = network.links.into_iter().map(|plan| Node {
         probe: Probe::new(ServerModel::of(&plan), plan.probe, &marks, options.series),
         link: Link::new(plan.rate, plan.queue).with_schedule(plan.schedule),
         ingress: plan.ingress,
-        batch: plan.batch,
+        handover: plan.handover,
         totals: LinkTotals::default(),
         warm: LinkTotals::default(),
         touched: Time::ZERO,
@@ -173,7 +174,7 @@ pub fn run(network: Network, options: Options, monitor: &RunMonitor) -> Outcome 
         engine.heap.pop();
         engine.dispatch(time, event);
     }
-    engine.finish(options, &capacities)
+    engine.finish(options, facts)
 }
 
 impl Engine {
@@ -486,7 +487,7 @@ impl Engine {
         }
         self.count_fates(now, l, &ledger, None);
         self.arm(l);
-        let at = handed_over(now, self.nodes[l].batch) + self.delays[l];
+        let at = self.nodes[l].handover.at(now) + self.delays[l];
         let (f, party) = (packet.flow as usize, self.endpoints[packet.flow as usize].plan.party());
         let is_ack = packet.flags.has(Flags::ACK);
         let path = if is_ack { &party.return_path } else { &party.path };
@@ -510,7 +511,7 @@ impl Engine {
         }
     }
 
-    fn finish(self, options: Options, capacities: &[f64]) -> Outcome {
+    fn finish(self, options: Options, facts: Vec<LinkFacts>) -> Outcome {
         let is_data = |p: &Packet| u64::from(!p.flags.has(Flags::ACK));
         let mut in_flight: u64 = self
             .heap
@@ -524,7 +525,7 @@ impl Engine {
         let (mut links, mut traces, mut packets) = (Vec::new(), Vec::new(), Vec::new());
         let mut results = FlowResults::new(&self.identities, self.transfers, &self.marks);
         let end = self.marks.end;
-        for (l, (mut node, capacity)) in self.nodes.into_iter().zip(capacities).enumerate() {
+        for (l, (mut node, facts)) in self.nodes.into_iter().zip(facts).enumerate() {
             node.account(end);
             hash.word(node.hash.value());
             if let Some((packet, _)) = node.link.serving() {
@@ -537,7 +538,8 @@ impl Engine {
             // What it would drop on the way out waited as well.
             in_flight += fates.dropped.iter().map(|(packet, _)| is_data(packet)).sum::<u64>();
             let totals = LinkSpan { from: &node.warm, to: &node.totals };
-            let (link, seen) = link_outcome(l, totals, *capacity, &self.marks, node.backlog_max, node.probe);
+            let facts = facts.seen(&node.handover);
+            let (link, seen) = link_outcome(l, totals, facts, &self.marks, node.backlog_max, node.probe);
             links.push(link);
             packets.extend(seen);
         }

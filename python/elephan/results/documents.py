@@ -38,6 +38,9 @@ class LinkDocument(TypedDict):
     name: str
     rate_bps: int
     capacity_bps: NotRequired[Quantity]
+    propagation_s: NotRequired[Quantity]
+    propagation_min_s: NotRequired[Quantity]
+    propagation_max_s: NotRequired[Quantity]
     queue: dict[str, Any]
     tc: str | None
     buffer_packets: float | None

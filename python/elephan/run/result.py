@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 PERCENTILES = (50, 95, 99)
 """Of backlog and queueing delay of each link, and of what transfers take."""
 
+PROPAGATION = ("propagation_s", "propagation_min_s", "propagation_max_s")
+"""Columns of links where packets are not all on their way for as long."""
+
 OF_FLOWS = ("goodput_bps", "dropped", "sent", "timeouts", "loss_events", "cwnd_segments", "srtt_s")
 """Columns of flows that are summed up over those of a group."""
 
@@ -203,6 +206,7 @@ class RunResult(ResultTables):
                 "name": fact["name"],
                 "rate_bps": fact["rate_bps"],
                 **({"capacity_bps": over(plain["capacity_bps"][i])} if fact["rate_changes"] else {}),
+                **({name: over(plain[name][i]) for name in PROPAGATION} if fact["delay_varies"] else {}),
                 "queue": {"discipline": fact["discipline"]} | fact["queue"],
                 "tc": fact["tc"],
                 "buffer_packets": buffer,

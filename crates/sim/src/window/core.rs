@@ -4,10 +4,11 @@ use super::headers::NONE;
 use super::ring::Rec;
 use super::service::{Service, Tx};
 use super::shared::Shared;
+use crate::handover::Handover;
 use crate::ingress::Ingress;
 use crate::meter::LinkTotals;
 use crate::observer::Observer;
-use crate::plan::{Marks, handed_over};
+use crate::plan::Marks;
 use crate::probe::{LinkSnapshot, Probe};
 use crate::{TraceDrop, cause_index};
 use base::{Cause, Flags, Header, PacketNumber, Span, Time};
@@ -76,8 +77,8 @@ pub struct LinkCore<O> {
     /// When what is in service, or was last, leaves.
     pub free: Time,
     pub ingress: Option<Ingress>,
-    /// At multiples of this what was served is handed over; only with a schedule.
-    batch: Option<Span>,
+    /// What becomes of a packet behind the server; only with a schedule.
+    pub handover: Handover,
     /// What it can send when, if packets do not always take as long.
     pub schedule: Option<Box<Schedule>>,
     pub most_seen: u32,
@@ -97,7 +98,7 @@ impl<O: Observer> LinkCore<O> {
     pub fn new(
         index: u32,
         flows: FlowTable,
-        (ingress, schedule, batch): (Option<Ingress>, Option<Schedule>, Option<Span>),
+        (ingress, schedule, handover): (Option<Ingress>, Option<Schedule>, Handover),
         timer: Time,
         marks: &Marks,
         mut probe: Probe,
@@ -108,7 +109,7 @@ impl<O: Observer> LinkCore<O> {
             flows,
             free: Time::ZERO,
             ingress,
-            batch,
+            handover,
             schedule: schedule.map(Box::new),
             most_seen: 0,
             last_start: Time::ZERO,
@@ -163,10 +164,10 @@ impl<O: Observer> LinkCore<O> {
         self.schedule.as_mut().map_or(start, |schedule| schedule.finish(start, follows, size))
     }
 
-    /// When what leaves the server of a link with a schedule at `end` is handed over.
+    /// When what leaves the server of a link with a schedule at `end` has only the delay of its ring in front of it.
     #[inline]
-    pub fn handed_over(&self, end: Time) -> Time {
-        handed_over(end, self.batch)
+    pub fn handed_over(&mut self, end: Time) -> Time {
+        self.handover.at(end)
     }
 
     /// Why the arrival that was just counted is dropped before the queue sees it, if it is.
@@ -275,7 +276,7 @@ mod tests {
             lanes: Vec::new(),
         };
         let probe = Probe::new(ServerModel::Rate(Rate(1)), ProbePlan::default(), &marks, true);
-        (LinkCore::new(2, flows, (None, None, None), Time(15), &marks, probe), marks)
+        (LinkCore::new(2, flows, (None, None, Handover::default()), Time(15), &marks, probe), marks)
     }
 
     #[test]

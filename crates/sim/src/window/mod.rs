@@ -27,7 +27,7 @@ mod source;
 mod threads;
 
 use crate::hash::Rolling;
-use crate::meter::{LinkSpan, link_outcome};
+use crate::meter::{LinkFacts, LinkSpan, link_outcome};
 use crate::observer::{NoObserver, Observer, PacketObserver};
 use crate::plan::{FlowPlan, Identity, Marks, Network};
 use crate::probe::Probe;
@@ -94,8 +94,8 @@ struct Engine<O> {
     transfers: Vec<TransferMeter>,
     shared: Shared,
     layout: Layout,
-    /// By link, in bit/s.
-    capacities: Vec<f64>,
+    /// By link.
+    facts: Vec<LinkFacts>,
     marks: Marks,
     /// In a part that runs on more than one.
     threads: Option<Threads>,
@@ -127,7 +127,7 @@ impl<O: Observer> Engine<O> {
         let mut layout = lay_out(&network, &mut shared);
         let Network { links, flows, identities, sessions, marks, .. } = network;
         let mut engine = Self {
-            capacities: links.iter().map(|link| link.capacity_bps(&marks)).collect(),
+            facts: links.iter().map(|link| LinkFacts::of(link, &marks)).collect(),
             buckets: links.iter().map(|_| Bucket::default()).collect(),
             sessions: links.iter().map(|_| Vec::new()).collect(),
             nodes: Vec::with_capacity(links.len()),
@@ -347,14 +347,15 @@ impl<O: Observer> Engine<O> {
         let mut balance = Balance { dropped: self.shared.dropped_total, ..Balance::default() };
         let mut links = Vec::with_capacity(self.nodes.len());
         let mut packets = Vec::new();
-        for (l, (mut node, capacity)) in self.nodes.into_iter().zip(&self.capacities).enumerate() {
+        for (l, (mut node, facts)) in self.nodes.into_iter().zip(self.facts).enumerate() {
             let result = node.finish(&self.marks, &mut self.shared);
             balance.in_flight += result.still_waiting;
             let (seen, tracer) = node.core.observer.finish();
             hash.word(seen.value());
             let probe = Probe { tracer, ..node.core.probe };
             let measured = LinkSpan { from: &node.core.totals_at_warmup, to: &result.totals };
-            let (link, trace) = link_outcome(l, measured, *capacity, &self.marks, result.most_waiting, probe);
+            let facts = facts.seen(&node.core.handover);
+            let (link, trace) = link_outcome(l, measured, facts, &self.marks, result.most_waiting, probe);
             links.push(link);
             packets.extend(trace);
         }

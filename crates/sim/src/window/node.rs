@@ -43,7 +43,7 @@ impl<O: Observer> Node<O> {
             other => (Server::Local(Box::new(Local::new(other))), Time::NEVER),
         };
         Self {
-            core: LinkCore::new(index, flows, (plan.ingress, plan.schedule, plan.batch), timer, marks, probe),
+            core: LinkCore::new(index, flows, (plan.ingress, plan.schedule, plan.handover), timer, marks, probe),
             server,
         }
     }

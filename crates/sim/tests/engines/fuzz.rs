@@ -55,6 +55,10 @@ struct Link {
     /// A rate that changes, instead.
     rate: Option<&'static str>,
     delay_us: u32,
+    /// A delay that changes, instead.
+    steps: Option<Steps>,
+    /// What is drawn for each packet.
+    jitter: Option<Jitter>,
     /// How far beyond these rates and delays are drawn.
     more_kbit: u32,
     more_us: u32,
@@ -188,6 +192,58 @@ const RATES: &[&str] = &[
     "{ opportunities = \"0x2 1x7 2x9 3\" }",
 ];
 
+/// Times and delays that hold from then on, and the period if that is not 0, in microseconds.
+type Steps = (&'static [(u32, u32)], u32);
+
+const STEPS: &[Steps] = &[
+    (&[(0, 20_000), (300_000, 2000), (650_000, 31_000)], 800_000),
+    (&[(0, 1), (1_200_000, 9000), (1_201_000, 1)], 0),
+    (&[(0, 5000), (9000, 4000), (11_000, 7000)], 13_000),
+];
+
+/// Both ends of uniform draws, or 0 and the mean of exponential ones, in microseconds.
+#[derive(Clone, Copy, Debug)]
+enum Jitter {
+    Uniform(u32, u32),
+    Exponential(u32),
+}
+
+impl Link {
+    /// The longest that packets are on their way in the mean, in microseconds.
+    fn wire_us(&self) -> u32 {
+        let steps = self.steps.map(|(list, _)| list.iter().map(|step| step.1).max().unwrap_or(0));
+        let drawn = match self.jitter {
+            None => 0,
+            Some(Jitter::Uniform(_, us) | Jitter::Exponential(us)) => us,
+        };
+        drawn + steps.unwrap_or(self.delay_us + self.more_us)
+    }
+
+    /// Its delay, and its jitter, as the file says them.
+    fn delay(&self, pace: Pace) -> String {
+        let text = |us: u32| format!("{:?}", pace.time(us));
+        let delay = match self.steps {
+            None => range(&pace.time(self.delay_us), &pace.time(self.delay_us + self.more_us)),
+            Some((list, period)) => {
+                let list: Vec<String> =
+                    list.iter().map(|&(at, delay)| format!("[{}, {}]", text(at), text(delay))).collect();
+                // The shortest period is a millisecond.
+                let period = period.max(if pace == Pace::Fast { period.saturating_mul(100_000) } else { 0 });
+                let period = if period > 0 { format!(", period = {}", text(period)) } else { String::new() };
+                format!("{{ steps = [{}]{period} }}", list.join(", "))
+            }
+        };
+        match self.jitter {
+            None => delay,
+            Some(Jitter::Uniform(0, to)) => format!("{delay}\njitter = {}", text(to)),
+            Some(Jitter::Uniform(from, to)) => {
+                format!("{delay}\njitter = {{ uniform = [{}, {}] }}", text(from), text(to))
+            }
+            Some(Jitter::Exponential(mean)) => format!("{delay}\njitter = {{ exponential = {} }}", text(mean)),
+        }
+    }
+}
+
 fn link() -> impl Strategy<Value = Link> {
     let buffer = prop_oneof![
         (0u32..60).prop_map(|n| format!("{n} packets")),
@@ -216,13 +272,18 @@ fn link() -> impl Strategy<Value = Link> {
     let some = || prop_oneof![2 => Just(0u32), 1 => 1u32..20_000];
     let many = (prop_oneof![2 => Just(1u32), 1 => 2u32..5], some(), some());
     let rate = prop_oneof![3 => Just(None), 1 => prop::sample::select(RATES.to_vec()).prop_map(Some)];
-    ((kbit, rate), delay_us, buffer, loss, queue, draws, many).prop_map(
-        |((kbit, rate), delay_us, buffer, loss, queue, draws, (count, more_kbit, more_us))| Link {
+    let steps = prop_oneof![3 => Just(None), 1 => prop::sample::select(STEPS.to_vec()).prop_map(Some)];
+    let jitters = vec![Jitter::Uniform(0, 6000), Jitter::Uniform(500, 700), Jitter::Exponential(900)];
+    let jitter = prop_oneof![3 => Just(None), 1 => prop::sample::select(jitters).prop_map(Some)];
+    ((kbit, rate), (delay_us, steps, jitter), buffer, loss, queue, draws, many).prop_map(
+        |((kbit, rate), (delay_us, steps, jitter), buffer, loss, queue, draws, (count, more_kbit, more_us))| Link {
             count,
             kbit,
             rate,
             // Behind a trace packets must be on their way for a while where they go round.
             delay_us: delay_us.max(rate.map_or(0, |_| 1)),
+            steps,
+            jitter,
             more_kbit,
             more_us,
             buffer,
@@ -434,7 +495,7 @@ fn text(pace: Pace, links: &[Link], groups: &[Group]) -> String {
              queue = {{ discipline = \"{}\"{} }}\n{}",
             link.count,
             rate,
-            range(&pace.time(link.delay_us), &pace.time(link.delay_us + link.more_us)),
+            link.delay(pace),
             link.buffer,
             link.queue,
             link.parameters,
@@ -449,7 +510,7 @@ fn text(pace: Pace, links: &[Link], groups: &[Group]) -> String {
         }
         let back: Vec<usize> = (0..links.len()).filter(|i| bit(group.back, *i) && !path.contains(i)).collect();
         let slack = group.slack_us.max(if pace == Pace::Fast { 1_000_000 } else { 1 });
-        let wire = |l: &usize| links[*l].delay_us + links[*l].more_us;
+        let wire = |l: &usize| links[*l].wire_us();
         let base = path.iter().chain(&back).map(wire).sum::<u32>() + slack;
         let name = |l: &usize| match links[*l].count {
             1 => format!("\"l{l}\""),

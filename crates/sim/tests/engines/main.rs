@@ -9,6 +9,7 @@ mod applications;
 mod arrays;
 mod autotuning;
 mod delayed;
+mod delays;
 mod equality;
 mod fuzz;
 mod liveness;

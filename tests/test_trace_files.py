@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import elephan
-from elephan import Scenario, ScenarioError, rate_files
+from elephan import Scenario, ScenarioError, trace_files
 
 BASE = """
 duration = "6 s"
@@ -112,7 +112,7 @@ def test_of_a_file_of_two_gigabytes_no_more_is_read_than_a_trace_may_have(tmp_pa
 
 def test_a_long_trace_is_read() -> None:
     lines = "".join(f"{ms}\n" * 3 for ms in range(1, 100_001))
-    held = rate_files._opportunities(lines.encode())
+    held = trace_files._opportunities(lines.encode())
     assert held.startswith("1x3 2x3")
     assert held.count(" ") == 99_999
 

@@ -1,4 +1,4 @@
-"""Rates of links from files: traces in mahimahi's format, and tables (.csv) of times and rates.
+"""Rates and delays of links from files: traces in mahimahi's format, and tables (.csv) of times and rates or delays.
 
 Source: mahimahi (Netravali et al., USENIX ATC 2015): each line is a time in whole milliseconds at which 1504 bytes may
 leave.
@@ -10,7 +10,8 @@ import csv
 import io
 import math
 import tomllib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from elephan.errors import InputError, ScenarioError
 from elephan.flow_files import dumps
@@ -20,10 +21,28 @@ from elephan.units import format_bytes
 if TYPE_CHECKING:
     from pathlib import Path
 
-_TIME, _RATE = "time_s", "rate_bps"
+_TIME = "time_s"
 _MOST_TIMES, _MOST_STEPS = 10_000_000, 100_000
-_MOST_MS, _MOST_SECONDS, _MOST_BPS = 10**9, 1e6, 1e15
-_WHAT = "trace (times in milliseconds, one a line, or a .csv of time_s and rate_bps)"
+_MOST_MS, _MOST_SECONDS = 10**9, 1e6
+_WHAT = {
+    "rate": "trace (times in milliseconds, one a line, or a .csv of time_s and rate_bps)",
+    "delay": "trace (a .csv of time_s and delay_s)",
+}
+
+
+class _Column(NamedTuple):
+    """What a table may say of each time: the column, the largest number in it, and how it stands in a scenario."""
+
+    name: str
+    most: float
+    text: Callable[[float], str]
+
+
+_COLUMNS = {
+    "rate": _Column("rate_bps", 1e15, lambda bps: f"{round(bps)} bit/s"),
+    "delay": _Column("delay_s", 3600.0, lambda seconds: f"{round(seconds * 1e12)} ps"),
+}
+"""By the key of a link."""
 
 
 def fill(text: str, folder: Path) -> str:
@@ -60,38 +79,41 @@ def fill(text: str, folder: Path) -> str:
         # The reader has the better message.
         return text
     links: Any = mapping.get("links")
-    named = [i for i, link in enumerate(links) if _names_trace(link)] if isinstance(links, list) else []
-    for i in named:
-        rate, place = links[i]["rate"], f"links[{i}].rate.trace"
-        name = rate.pop("trace")
+    keys = [(i, key) for i in range(len(links)) for key in _COLUMNS] if isinstance(links, list) else []
+    named = [(i, key) for i, key in keys if _names_trace(links[i], key)]
+    for i, key in named:
+        table, place = links[i][key], f"links[{i}].{key}.trace"
+        name = table.pop("trace")
         if not isinstance(name, str) or not name:
-            message = f'{place}: must be the name of a file such as "cellular.up"'
+            example = {"rate": "cellular.up", "delay": "passes.csv"}[key]
+            message = f'{place}: must be the name of a file such as "{example}"'
             raise ScenarioError(message)
         try:
-            held = read(folder / name)
+            held = read(folder / name, key)
         except InputError as error:
             message = f"{place}: {error}"
             raise ScenarioError(message) from None
-        if twice := held.keys() & rate.keys():
+        if twice := held.keys() & table.keys():
             message = f"{place}: {min(twice)} stand beside it; give one of them"
             raise ScenarioError(message)
-        rate |= held
+        table |= held
     return dumps(mapping) if named else text
 
 
-def _names_trace(link: object) -> bool:
-    rate = link.get("rate") if isinstance(link, dict) else None
-    return isinstance(rate, dict) and "trace" in rate
+def _names_trace(link: object, key: str) -> bool:
+    table = link.get(key) if isinstance(link, dict) else None
+    return isinstance(table, dict) and "trace" in table
 
 
-def read(path: Path) -> dict[str, Any]:
-    """Read a trace as the keys that a link's ``rate`` takes for it.
+def read(path: Path, key: str = "rate") -> dict[str, Any]:
+    """Read a trace as the keys that a link's ``rate`` or ``delay`` takes for it.
 
     Parameters
     ----------
     path : Path
-        A ``.csv`` with a header and the columns ``time_s`` [s], in order from 0, and ``rate_bps`` [bit/s]; any other
-        file is in mahimahi's format.
+        A ``.csv`` with a header and the columns ``time_s`` [s], in order from 0, and ``rate_bps`` [bit/s] or
+        ``delay_s`` [s]; of a rate, any other file is in mahimahi's format.
+    key : {"rate", "delay"}
 
     Returns
     -------
@@ -103,20 +125,31 @@ def read(path: Path) -> dict[str, Any]:
     InputError
         What is wrong with it, and in which line. No more than 64 MiB are read.
     """
+    raw = _content(path, _WHAT[key])
     try:
-        with open_regular(path, _WHAT) as file:
+        if key == "rate" and not _is_table(path):
+            return {"opportunities": _opportunities(raw)}
+        return {"steps": _steps(raw, _COLUMNS[key])}
+    except ValueError as error:
+        message = f"{path}: {error}"
+        raise InputError(message) from None
+
+
+def _is_table(path: Path) -> bool:
+    return path.suffix.lower() == ".csv"
+
+
+def _content(path: Path, what: str) -> bytes:
+    try:
+        with open_regular(path, what) as file:
             raw = file.read(MOST_BYTES + 1)
     except OSError as error:
         message = f"{path}: cannot be read: {(error.strerror or str(error)).lower()}"
         raise InputError(message) from None
     if len(raw) > MOST_BYTES:
-        message = f"{path}: has more than {format_bytes(MOST_BYTES)}; give a shorter {_WHAT}"
+        message = f"{path}: has more than {format_bytes(MOST_BYTES)}; give a shorter {what}"
         raise InputError(message)
-    try:
-        return _steps(raw) if path.suffix.lower() == ".csv" else {"opportunities": _opportunities(raw)}
-    except ValueError as error:
-        message = f"{path}: {error}"
-        raise InputError(message) from None
+    return raw
 
 
 def _opportunities(raw: bytes) -> str:
@@ -156,8 +189,8 @@ def _opportunities(raw: bytes) -> str:
     return " ".join(f"{ms}x{count}" if count > 1 else str(ms) for ms, count in pairs)
 
 
-def _steps(raw: bytes) -> dict[str, Any]:
-    """The rows of a table."""
+def _steps(raw: bytes, value: _Column) -> list[list[str]]:
+    """The rows of a table, as times and what holds from then on."""
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError:
@@ -166,10 +199,11 @@ def _steps(raw: bytes) -> dict[str, Any]:
     try:
         rows = csv.reader(io.StringIO(text, newline=""), strict=True)
         header = [name.strip() for name in next(rows, [])]
-        if any(header.count(name) != 1 for name in (_TIME, _RATE)):
-            message = f"must have one column {_TIME} and one {_RATE}; its columns: {', '.join(header) or 'none'}"
+        if any(header.count(name) != 1 for name in (_TIME, value.name)):
+            held = ", ".join(header) if "".join(header).isprintable() else "not readable"
+            message = f"must have one column {_TIME} and one {value.name}; its columns: {held or 'none'}"
             raise ValueError(message)
-        columns = [header.index(name) for name in (_TIME, _RATE)]
+        columns = [header.index(name) for name in (_TIME, value.name)]
         steps: list[list[str]] = []
         last = -1
         for row in filter(None, rows):
@@ -177,8 +211,8 @@ def _steps(raw: bytes) -> dict[str, Any]:
             if len(row) != len(header):
                 message = f"line {line}: has {len(row)} fields, not {len(header)}"
                 raise ValueError(message)
-            limits = ((_TIME, _MOST_SECONDS), (_RATE, _MOST_BPS))
-            time, rate = (_number(line, limit, row[i]) for limit, i in zip(limits, columns, strict=True))
+            limits = ((_TIME, _MOST_SECONDS), (value.name, value.most))
+            time, number = (_number(line, limit, row[i]) for limit, i in zip(limits, columns, strict=True))
             if (at := round(time * 1e9)) <= last:
                 message = f"line {line}: {_TIME} must be later than in the line above, not {time:.15g}"
                 raise ValueError(message)
@@ -186,7 +220,7 @@ def _steps(raw: bytes) -> dict[str, Any]:
                 message = f"line {line}: {_TIME} must begin at 0, not at {time:.15g}"
                 raise ValueError(message)
             last = at
-            steps.append([f"{at} ns", f"{round(rate)} bit/s"])
+            steps.append([f"{at} ns", value.text(number)])
             if len(steps) > _MOST_STEPS:
                 message = f"must have 1 to {_MOST_STEPS} rows, has more"
                 raise ValueError(message)
@@ -194,9 +228,9 @@ def _steps(raw: bytes) -> dict[str, Any]:
         message = f"cannot be read: {error}"
         raise ValueError(message) from None
     if not steps:
-        message = "has no rows; each is a time and the rate from then on"
+        message = "has no rows; each is a time and what holds from then on"
         raise ValueError(message)
-    return {"steps": steps}
+    return steps
 
 
 def _number(line: int, limit: tuple[str, float], text: str) -> float:
