@@ -3,6 +3,7 @@
 
 #[path = "../../../queue/tests/values/mod.rs"]
 mod values;
+mod wires;
 
 use base::Value;
 use law::{CongestionControl, LAWS, LawSpec, STARTS, StartSpec};
@@ -13,6 +14,7 @@ use sim::{Engine, Options, RunMonitor, simulate, simulate_monitored};
 use std::fmt::Write;
 use traffic::{Sort, TRAFFIC, TrafficSpec};
 use transport::Recovery;
+use wires::{Wire, wire};
 
 /// How fast the world goes: its times are multiplied by this, its rates divided.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,14 +56,9 @@ struct Link {
     kbit: u32,
     /// A rate that changes, instead.
     rate: Option<&'static str>,
-    delay_us: u32,
-    /// A delay that changes, instead.
-    steps: Option<Steps>,
-    /// What is drawn for each packet.
-    jitter: Option<Jitter>,
-    /// How far beyond these rates and delays are drawn.
+    wire: Wire,
+    /// How far beyond these rates are drawn.
     more_kbit: u32,
-    more_us: u32,
     buffer: String,
     loss: &'static str,
     queue: &'static str,
@@ -192,58 +189,6 @@ const RATES: &[&str] = &[
     "{ opportunities = \"0x2 1x7 2x9 3\" }",
 ];
 
-/// Times and delays that hold from then on, and the period if that is not 0, in microseconds.
-type Steps = (&'static [(u32, u32)], u32);
-
-const STEPS: &[Steps] = &[
-    (&[(0, 20_000), (300_000, 2000), (650_000, 31_000)], 800_000),
-    (&[(0, 1), (1_200_000, 9000), (1_201_000, 1)], 0),
-    (&[(0, 5000), (9000, 4000), (11_000, 7000)], 13_000),
-];
-
-/// Both ends of uniform draws, or 0 and the mean of exponential ones, in microseconds.
-#[derive(Clone, Copy, Debug)]
-enum Jitter {
-    Uniform(u32, u32),
-    Exponential(u32),
-}
-
-impl Link {
-    /// The longest that packets are on their way in the mean, in microseconds.
-    fn wire_us(&self) -> u32 {
-        let steps = self.steps.map(|(list, _)| list.iter().map(|step| step.1).max().unwrap_or(0));
-        let drawn = match self.jitter {
-            None => 0,
-            Some(Jitter::Uniform(_, us) | Jitter::Exponential(us)) => us,
-        };
-        drawn + steps.unwrap_or(self.delay_us + self.more_us)
-    }
-
-    /// Its delay, and its jitter, as the file says them.
-    fn delay(&self, pace: Pace) -> String {
-        let text = |us: u32| format!("{:?}", pace.time(us));
-        let delay = match self.steps {
-            None => range(&pace.time(self.delay_us), &pace.time(self.delay_us + self.more_us)),
-            Some((list, period)) => {
-                let list: Vec<String> =
-                    list.iter().map(|&(at, delay)| format!("[{}, {}]", text(at), text(delay))).collect();
-                // The shortest period is a millisecond.
-                let period = period.max(if pace == Pace::Fast { period.saturating_mul(100_000) } else { 0 });
-                let period = if period > 0 { format!(", period = {}", text(period)) } else { String::new() };
-                format!("{{ steps = [{}]{period} }}", list.join(", "))
-            }
-        };
-        match self.jitter {
-            None => delay,
-            Some(Jitter::Uniform(0, to)) => format!("{delay}\njitter = {}", text(to)),
-            Some(Jitter::Uniform(from, to)) => {
-                format!("{delay}\njitter = {{ uniform = [{}, {}] }}", text(from), text(to))
-            }
-            Some(Jitter::Exponential(mean)) => format!("{delay}\njitter = {{ exponential = {} }}", text(mean)),
-        }
-    }
-}
-
 fn link() -> impl Strategy<Value = Link> {
     let buffer = prop_oneof![
         (0u32..60).prop_map(|n| format!("{n} packets")),
@@ -267,25 +212,17 @@ fn link() -> impl Strategy<Value = Link> {
     ]);
     let queue = prop::sample::select(QUEUES.iter().map(|entry| entry.card.name).collect::<Vec<_>>());
     let kbit = prop_oneof![Just(10_000u32), 100u32..50_000];
-    let delay_us = prop_oneof![Just(0u32), Just(5_000u32), 0u32..30_000];
     let draws = prop::collection::vec(prop::option::of(any::<u32>()), values::MOST);
-    let some = || prop_oneof![2 => Just(0u32), 1 => 1u32..20_000];
-    let many = (prop_oneof![2 => Just(1u32), 1 => 2u32..5], some(), some());
+    let many = (prop_oneof![2 => Just(1u32), 1 => 2u32..5], prop_oneof![2 => Just(0u32), 1 => 1u32..20_000]);
     let rate = prop_oneof![3 => Just(None), 1 => prop::sample::select(RATES.to_vec()).prop_map(Some)];
-    let steps = prop_oneof![3 => Just(None), 1 => prop::sample::select(STEPS.to_vec()).prop_map(Some)];
-    let jitters = vec![Jitter::Uniform(0, 6000), Jitter::Uniform(500, 700), Jitter::Exponential(900)];
-    let jitter = prop_oneof![3 => Just(None), 1 => prop::sample::select(jitters).prop_map(Some)];
-    ((kbit, rate), (delay_us, steps, jitter), buffer, loss, queue, draws, many).prop_map(
-        |((kbit, rate), (delay_us, steps, jitter), buffer, loss, queue, draws, (count, more_kbit, more_us))| Link {
+    ((kbit, rate), wire(), buffer, loss, queue, draws, many).prop_map(
+        |((kbit, rate), wire, buffer, loss, queue, draws, (count, more_kbit))| Link {
             count,
             kbit,
             rate,
             // Behind a trace packets must be on their way for a while where they go round.
-            delay_us: delay_us.max(rate.map_or(0, |_| 1)),
-            steps,
-            jitter,
+            wire: wire.of_at_least(rate.map_or(0, |_| 1)),
             more_kbit,
-            more_us,
             buffer,
             loss,
             queue,
@@ -495,7 +432,7 @@ fn text(pace: Pace, links: &[Link], groups: &[Group]) -> String {
              queue = {{ discipline = \"{}\"{} }}\n{}",
             link.count,
             rate,
-            link.delay(pace),
+            link.wire.text(pace),
             link.buffer,
             link.queue,
             link.parameters,
@@ -510,7 +447,7 @@ fn text(pace: Pace, links: &[Link], groups: &[Group]) -> String {
         }
         let back: Vec<usize> = (0..links.len()).filter(|i| bit(group.back, *i) && !path.contains(i)).collect();
         let slack = group.slack_us.max(if pace == Pace::Fast { 1_000_000 } else { 1 });
-        let wire = |l: &usize| links[*l].wire_us();
+        let wire = |l: &usize| links[*l].wire.longest();
         let base = path.iter().chain(&back).map(wire).sum::<u32>() + slack;
         let name = |l: &usize| match links[*l].count {
             1 => format!("\"l{l}\""),
