@@ -56,7 +56,10 @@ def documents(verb: str) -> Sequence[Mapping[str, Any]]:
     if verb == "elephan run":
         web = elephan.Scenario.from_text(elephan.EXAMPLE + WEB)
         changing = scenario.replace(
-            {"links[0].rate": {"sine": {"mean": "9 Mbit/s", "amplitude": "1 Mbit/s", "period": "1 s"}}}
+            {
+                "links[0].rate": {"sine": {"mean": "9 Mbit/s", "amplitude": "1 Mbit/s", "period": "1 s"}},
+                "links[0].jitter": "2 ms",
+            }
         )
         # A TCP flow beside datagrams, so that some quantities are null.
         first = elephan.run(scenario, 2, precision="50%", metrics="jain")

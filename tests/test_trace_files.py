@@ -1,4 +1,4 @@
-"""Traces of rates: mahimahi's format and tables, beside the scenario, and what is wrong with them."""
+"""Traces of rates and delays: mahimahi's format and tables, beside the scenario, and what is wrong with them."""
 
 import json
 import resource
@@ -52,6 +52,44 @@ def test_rows_of_a_table_are_steps(trace: Trace) -> None:
     scenario = trace(b"time_s,remark,rate_bps\n0,a,5e6\n1.5,b,0\n2.25,c,8000000\n", "rates.csv")
     steps = '{ steps = [["0 s", "5 Mbit/s"], ["1.5 s", "0 bit/s"], ["2.25 s", "8 Mbit/s"]] }'
     assert scenario == Scenario.from_text(BASE.replace("RATE", steps))
+
+
+def test_rows_of_a_table_of_delays_are_steps_that_hold(tmp_path: Path) -> None:
+    (tmp_path / "passes.csv").write_bytes(b"time_s,delay_s\n0,0.01\n1.5,0.0253\n")
+    text = BASE.replace("RATE", '"8 Mbit/s"').replace('"10 ms"', '{ trace = "passes.csv", period = "3 s" }')
+    (tmp_path / "s.toml").write_text(text)
+    said = '{ steps = [["0 s", "10 ms"], ["1.5 s", "25.3 ms"]], period = "3 s" }'
+    scenario = Scenario.from_file(tmp_path / "s.toml")
+    assert scenario == Scenario.from_text(BASE.replace("RATE", '"8 Mbit/s"').replace('"10 ms"', said))
+    assert scenario.links[0]["delay_s"] == pytest.approx((0.01 + 0.0253) / 2, abs=1e-12)
+    document = json.loads(json.dumps(elephan.run(scenario).to_json()))
+    (link,) = document["links"]
+    assert link["propagation_min_s"]["mean"] == 0.01
+    # A step down finds 15.3 ms of packets on their way, that wait in order: a hundredth of the time at most.
+    assert link["propagation_s"]["mean"] == pytest.approx(0.01765, rel=0.1)
+    assert (
+        "propagation_s" not in elephan.run(Scenario.from_text(BASE.replace("RATE", '"8 Mbit/s"'))).to_json()["links"][0]
+    )
+
+
+@pytest.mark.parametrize(
+    ("held", "said"),
+    [
+        (b"", "must have one column time_s and one delay_s; its columns: none"),
+        (b"time_s,rate_bps\n0,5\n", "must have one column time_s and one delay_s; its columns: time_s, rate_bps"),
+        (b"time_s,delay_s\n", "has no rows; each is a time and what holds from then on"),
+        (b"time_s,delay_s\n0,0.1\n2,0.2\n1,0.3\n", "line 4: time_s must be later than in the line above, not 1"),
+        (b"time_s,delay_s\n0,-0.1\n", 'line 2: delay_s must be a number from 0 to 3600, not "-0.1"'),
+        (b"\x7fELF\x02\x01\0\0", "its columns: not readable"),
+    ],
+)
+def test_what_is_no_table_of_delays_is_refused_in_one_line(tmp_path: Path, held: bytes, said: str) -> None:
+    (tmp_path / "passes.csv").write_bytes(held)
+    (tmp_path / "s.toml").write_text(BASE.replace("RATE", '"8 Mbit/s"').replace('"10 ms"', '{ trace = "passes.csv" }'))
+    with pytest.raises(ScenarioError, match=r"links\[0\]\.delay\.trace: ") as error:
+        Scenario.from_file(tmp_path / "s.toml")
+    assert said in str(error.value)
+    assert str(error.value).isprintable()
 
 
 @pytest.mark.parametrize(

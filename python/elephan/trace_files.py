@@ -10,7 +10,6 @@ import csv
 import io
 import math
 import tomllib
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from elephan.errors import InputError, ScenarioError
@@ -19,6 +18,7 @@ from elephan.input_files import MOST_BYTES, open_regular, parse_toml
 from elephan.units import format_bytes
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 _TIME = "time_s"
