@@ -21,9 +21,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    import numpy as np
+    from numpy.typing import NDArray
+
 _TIME = "time_s"
-_MOST_TIMES, _MOST_STEPS = 10_000_000, 100_000
-_MOST_MS, _MOST_SECONDS = 10**9, 1e6
+_MOST_TIMES, MOST_STEPS = 10_000_000, 100_000
+OPPORTUNITY_BYTES = 1504
+_MOST_MS, MOST_SECONDS = 10**9, 1e6
 _WHAT = {
     "rate": "trace (times in milliseconds, one a line, or a .csv of time_s and rate_bps)",
     "delay": "trace (a .csv of time_s and delay_s)",
@@ -125,7 +129,7 @@ def read(path: Path, key: str = "rate") -> dict[str, Any]:
     InputError
         What is wrong with it, and in which line. No more than 64 MiB are read.
     """
-    raw = _content(path, _WHAT[key])
+    raw = content(path, _WHAT[key])
     try:
         if key == "rate" and not _is_table(path):
             return {"opportunities": _opportunities(raw)}
@@ -139,7 +143,24 @@ def _is_table(path: Path) -> bool:
     return path.suffix.lower() == ".csv"
 
 
-def _content(path: Path, what: str) -> bytes:
+def content(path: Path, what: str) -> bytes:
+    """Read a file that a trace may be.
+
+    Parameters
+    ----------
+    path : Path
+    what : str
+        What it should be, for messages.
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, or has more than 64 MiB, of which no more are read.
+    """
     try:
         with open_regular(path, what) as file:
             raw = file.read(MOST_BYTES + 1)
@@ -153,7 +174,31 @@ def _content(path: Path, what: str) -> bytes:
 
 
 def _opportunities(raw: bytes) -> str:
-    """The times of a trace, with how often each is there."""
+    """The times of a trace, with how often each is there, in words."""
+    times, counts = opportunity_times(raw)
+    pairs = zip(times.tolist(), counts.tolist(), strict=True)
+    return " ".join(f"{ms}x{count}" if count > 1 else str(ms) for ms, count in pairs)
+
+
+def opportunity_times(raw: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Read a trace in mahimahi's format.
+
+    Parameters
+    ----------
+    raw : bytes
+
+    Returns
+    -------
+    times : array of int, shape (times,) [ms]
+        In order, each once.
+    counts : array of int, shape (times,)
+        How often each is there.
+
+    Raises
+    ------
+    ValueError
+        What is wrong, and in which line.
+    """
     import numpy as np  # noqa: PLC0415 (slow to import; few scenarios need it)
 
     raw = raw.replace(b"\r\n", b"\n").removesuffix(b"\n")
@@ -185,8 +230,7 @@ def _opportunities(raw: bytes) -> str:
         message = f"line {len(times)}: the last time must lie between 1 and {_MOST_MS} ms, not {times[-1]}"
         raise ValueError(message)
     each, counts = np.unique(times, return_counts=True)
-    pairs = zip(each.tolist(), counts.tolist(), strict=True)
-    return " ".join(f"{ms}x{count}" if count > 1 else str(ms) for ms, count in pairs)
+    return each, counts
 
 
 def _steps(raw: bytes, value: _Column) -> list[list[str]]:
@@ -211,7 +255,7 @@ def _steps(raw: bytes, value: _Column) -> list[list[str]]:
             if len(row) != len(header):
                 message = f"line {line}: has {len(row)} fields, not {len(header)}"
                 raise ValueError(message)
-            limits = ((_TIME, _MOST_SECONDS), (value.name, value.most))
+            limits = ((_TIME, MOST_SECONDS), (value.name, value.most))
             time, number = (_number(line, limit, row[i]) for limit, i in zip(limits, columns, strict=True))
             if (at := round(time * 1e9)) <= last:
                 message = f"line {line}: {_TIME} must be later than in the line above, not {time:.15g}"
@@ -221,8 +265,8 @@ def _steps(raw: bytes, value: _Column) -> list[list[str]]:
                 raise ValueError(message)
             last = at
             steps.append([f"{at} ns", value.text(number)])
-            if len(steps) > _MOST_STEPS:
-                message = f"must have 1 to {_MOST_STEPS} rows, has more"
+            if len(steps) > MOST_STEPS:
+                message = f"must have 1 to {MOST_STEPS} rows, has more"
                 raise ValueError(message)
     except csv.Error as error:
         message = f"cannot be read: {error}"

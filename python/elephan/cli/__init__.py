@@ -29,8 +29,11 @@ if TYPE_CHECKING:
 
     from typer.core import TyperGroup
 
-VERBS = {verb: f"elephan.cli.{'catalog' if verb == 'list' else verb}" for panel in PANELS.values() for verb in panel}
-"""The module of each verb: only that of the verb which is called is loaded. `list` is none of Python's names."""
+_MODULES = {"list": "catalog", "import": "importing"}
+"""Verbs that are none of Python's names."""
+
+VERBS = {verb: f"elephan.cli.{_MODULES.get(verb, verb)}" for panel in PANELS.values() for verb in panel}
+"""The module of each verb: only that of the verb which is called is loaded."""
 
 OUT_OF_MEMORY = "out of memory; `elephan estimate` says what needs how much of it"
 
@@ -75,7 +78,7 @@ def _add(app: typer.Typer, verb: str) -> None:
     if hasattr(module, "app"):
         app.add_typer(module.app)
     else:
-        function = getattr(module, f"{verb}_" if verb == "list" else verb)
+        function = getattr(module, f"{verb}_" if verb in _MODULES else verb)
         app.command(verb, epilog=module.EXAMPLE, cls=CommandHelp)(function)
 
 

@@ -24,6 +24,7 @@ VERBS: dict[str, dict[str, str]] = {
     "Run experiments": {
         "demo": "A first answer, in ten seconds, from a scenario that is here.",
         "new": "Write a scenario file with comments, to start from.",
+        "import": "Read a measured trace; write a scenario that follows it.",
         "lint": "Warn of what would ruin a study; nothing is run.",
         "estimate": "What will a run cost? Packets, seconds, memory.",
         "run": "Run a scenario: what happens, with 95 % intervals.",

@@ -1,0 +1,82 @@
+"""``elephan import``: what a measured trace holds, and a scenario whose link follows it."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 (Typer reads the annotations)
+from typing import Annotated
+
+import typer
+
+from elephan.cli.common import JsonOption, print_json, print_lines, say, write_new
+from elephan.errors import InputError
+from elephan.importing import beside, read
+from elephan.scenario import Scenario
+
+EXAMPLE = """Example:  elephan import cellular.up --out cellular.toml
+elephan import passes.csv --time ms --delay ms --out passes.toml"""
+
+
+def import_(
+    trace: Annotated[
+        Path,
+        typer.Argument(
+            metavar="TRACE", help="Times in milliseconds, one a line (mahimahi), or a table of two columns."
+        ),
+    ],
+    rate: Annotated[
+        str | None,
+        typer.Option("--rate", metavar="UNIT", help="The second column is a rate in this, such as Mbit/s."),
+    ] = None,
+    delay: Annotated[
+        str | None,
+        typer.Option("--delay", metavar="UNIT", help="The second column is a delay, one way, in this, such as ms."),
+    ] = None,
+    time: Annotated[
+        str | None,
+        typer.Option("--time", metavar="UNIT", help="The first column is in this.", show_default="s"),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Write a scenario whose link follows it.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """Read a measured trace of a link's rate or delay, and write a scenario that follows it.
+
+    Tables with the columns time_s and rate_bps or delay_s say all; of others say what the second column is in.
+    """
+    found = read(trace, rate=rate, delay=delay, time=time)
+    files: list[Path] = []
+    key = "delay" if found.kind == "delays" else "rate"
+    if out is not None:
+        if out.suffix.lower() == ".csv":
+            message = f"--out {out}: must be a scenario (.toml); a table that a link reads is written beside it"
+            raise InputError(message)
+        source = trace
+        if not found.as_it_stands:
+            source = out.with_name(out.stem + ("-trace.up" if found.kind == "mahimahi" else "-trace.csv"))
+            if source.exists() and source.samefile(trace):
+                message = f"--out {out}: {source} would be written over the trace itself; give another name"
+                raise InputError(message)
+            text = trace.read_text(encoding="ascii") if found.kind == "mahimahi" else found.table()
+            write_new(source, text, force=force)
+            files.append(source)
+        scenario = found.scenario(beside(source, out))
+        try:
+            # What a link does not take is refused here, not at the first run.
+            Scenario.from_text(scenario, str(trace), out.parent)
+            write_new(out, scenario, force=force)
+        except InputError:
+            for file in files:
+                file.unlink()
+            raise
+        files.append(out)
+    if json:
+        print_json(found.to_json() | {"files": [str(file) for file in files]})
+        return
+    print_lines(*found.lines())
+    if out is None:
+        name = beside(trace, trace) if found.as_it_stands else "FILE.csv"
+        print_lines(f'for a link: {key} = {{ trace = "{name}" }}; --out FILE.toml writes a scenario with it')
+    else:
+        say(f"{' and '.join(map(str, files))} {'are' if len(files) > 1 else 'is'} written; next: elephan run {out}")
