@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from elephan.plots.distributions import distributions_figure
 from elephan.plots.packets import packets_figures
-from elephan.plots.pictures import stack
+from elephan.plots.pictures import WIDTH, stack
 from elephan.plots.style import house_style, save, sign
 from elephan.run.pictures import over_time
 from elephan.run.sampled import sampled
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
     from elephan.pictures.figure import Figure as Description
     from elephan.run.saved import ReplicatedRun
+
+PANELS = 3 * 300 + 220
+"""Height of the panels of a run whose links do not change [px], which the figure is made for."""
 
 
 def draw_run(result: ReplicatedRun, folder: Path) -> list[Path]:
@@ -79,7 +82,9 @@ def _over_time(result: ReplicatedRun) -> tuple[Description, ...]:
 
 def _figure(result: ReplicatedRun, shown: Sequence[Description]) -> Figure:
     scenario = result.scenario
-    figure = stack(shown, scenario.title)
+    # With the panels of links that change it is as much higher.
+    higher = max(1.0, sum(description.height for description in shown) / PANELS)
+    figure = stack(shown, scenario.title, (WIDTH, 6.0 * higher))
     warmup_s = scenario.facts["warmup_s"]
     warmup = f"   shaded: warm-up, {warmup_s:g} s" if warmup_s > 0 else ""
     sign(figure, scenario, f"replication 1 of {len(result.outcomes)}{warmup}")

@@ -11,6 +11,7 @@ from elephan.pictures.figure import Axis, Figure, Mark, Series, colour
 from elephan.pictures.lines import MOST_POINTS, average_after, of_flows, points_each, spans
 from elephan.pictures.thin import thin
 from elephan.pictures.words import count, number
+from elephan.run.schedules import delay_over_time, rate_over_time
 from elephan.units import format_time
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def over_time(document: Document, scenario: Scenario, seen: SampledRun) -> tuple
         axis = Axis("backlog", "packets", low=0.0)
         limits = _buffers(document, scenario, seen, shown)
         figure = Figure("backlog", "Backlog", alt, time, axis, backlog, (*marks, *limits), link="time")
-        found.insert(1 if found else 0, figure)
+        found[1:1] = [figure, *_schedules(scenario, shown, whose, time, marks)]
         used = _utilization(scenario, seen, shown, run["warmup_s"])
         if used:
             alt = f"Utilization of each stretch of time {whose} {spans(used, '%', run['warmup_s'])}"
@@ -113,15 +114,61 @@ def _buffers(document: Document, scenario: Scenario, seen: SampledRun, shown: li
     return tuple(found)
 
 
+def _schedules(scenario: Scenario, shown: list[str], whose: str, time: Axis, marks: tuple[Mark, ...]) -> list[Figure]:
+    """Rates and delays of the links shown, where they change: under what waits, in the colours of its lines."""
+    links = {link["name"]: link for link in scenario.resolved["links"]}
+    found, duration_s = [], time.high or 0.0
+    for name, title, axis, of, scale in (
+        ("rate", "Rates of links", Axis("rate", "Mbit/s", low=0.0), rate_over_time, 1e-6),
+        ("delay", "Delays of links, one way", Axis("delay", "ms", low=0.0), delay_over_time, 1e3),
+    ):
+        held = {link: of(links[link], duration_s) for link in shown}
+        series = tuple(
+            Series(
+                link,
+                steps[0],
+                scale * steps[1],
+                colour=colour(shown.index(link)),
+                kind="step",
+                average=_mean(steps, scale),
+            )
+            for link, steps in held.items()
+            if steps is not None
+        )
+        if series:
+            alt = f"{title} {whose.replace(', replication 1', '')} {spans(series, axis.unit, 0.0)}"
+            found.append(Figure(name, title, alt, time, axis, series, marks, link="time", height=220))
+    return found
+
+
+def _mean_from(steps: tuple[NDArray[np.float64], NDArray[np.float64]], x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The mean of what holds from each of these times until the next; NaN where it is 0."""
+    times, values = steps
+    ends = np.append(x, 2 * x[-1] - x[-2] if x.size > 1 else times[-1])
+    work = np.concatenate([[0.0], np.cumsum(np.diff(times) * values[:-1])])
+    mean = np.diff(np.interp(ends, times, work)) / np.diff(ends)
+    return np.where(mean > 0, mean, np.nan)
+
+
+def _mean(steps: tuple[NDArray[np.float64], NDArray[np.float64]], scale: float) -> float:
+    """The mean over time of what holds from each time on."""
+    times, values = steps
+    return float(scale * (np.diff(times) * values[:-1]).sum() / (times[-1] - times[0]))
+
+
 def _utilization(scenario: Scenario, seen: SampledRun, shown: list[str], warmup_s: float) -> tuple[Series, ...]:
-    """Per round-trip time of each link, in per cent; of long runs over several."""
+    """Per round-trip time of each link, in per cent; of long runs over several. Of what it could carry then."""
     facts = {fact["name"]: fact for fact in scenario.links}
+    links = {link["name"]: link for link in scenario.resolved["links"]}
     found = []
     for k, name in enumerate(shown):
         fact = facts[name]
         bin_s = max(fact["mean_rtt_s"] or 0.0, float(seen.time_s[-1]) / FINE)
         begun = seen.begun_bytes[seen.links.index(name)]
         x, y = utilization_series(seen.time_s, begun, fact["rate_bps"] * fact["count"], bin_s=bin_s)
+        held = None if "shaper" in links[name] else rate_over_time(links[name], float(seen.time_s[-1]))
+        if x.size and held is not None:
+            y = y * fact["rate_bps"] / _mean_from(held, x)
         if x.size:
             average = average_after(x, 100 * y, warmup_s)
             found.append(Series(name, x, 100 * y, colour=colour(k), kind="step", average=average))

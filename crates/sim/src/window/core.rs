@@ -157,17 +157,13 @@ impl<O: Observer> LinkCore<O> {
         }
     }
 
-    /// When `packet` leaves, whose service begins at `start`, on a link with a schedule: it `follows` another without a pause, or
-    /// found the link idle.
-    #[inline]
-    pub fn scheduled(&mut self, start: Time, follows: bool, size: u32) -> Time {
-        self.schedule.as_mut().map_or(start, |schedule| schedule.finish(start, follows, size))
-    }
-
-    /// When what leaves the server of a link with a schedule at `end` has only the delay of its ring in front of it.
-    #[inline]
-    pub fn handed_over(&mut self, end: Time) -> Time {
-        self.handover.as_mut().map_or(end, |handover| handover.at(end))
+    /// When `packet` leaves, whose service begins at `start`, on a link with a schedule, and when it has only the delay of its ring in
+    /// front of it: it `follows` another without a pause, or found the link idle.
+    // Not inlined: a call in the loop is enough, whatever is behind it.
+    #[inline(never)]
+    pub fn scheduled(&mut self, start: Time, follows: bool, size: u32) -> (Time, Time) {
+        let end = self.schedule.as_mut().map_or(start, |schedule| schedule.finish(start, follows, size));
+        (end, self.handover.as_mut().map_or(end, |handover| handover.at(end)))
     }
 
     /// Why the arrival that was just counted is dropped before the queue sees it, if it is.
