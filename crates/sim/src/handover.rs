@@ -8,21 +8,22 @@ use scenario::{DelayStep, Jitter, LinkDelay};
 use std::sync::Arc;
 
 /// See the [module](self).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Handover {
     /// What was served is handed over at multiples of this.
     batch: Option<Span>,
-    delay: Option<VaryingDelay>,
+    /// Boxed, as few links have any.
+    delay: Option<Box<VaryingDelay>>,
 }
 
 impl Handover {
-    /// `None` where all is handed over as it was served. Boxed, as few links have any.
-    pub fn new(batch: Option<Span>, delay: Option<VaryingDelay>) -> Option<Box<Self>> {
-        (batch.is_some() || delay.is_some()).then(|| Box::new(Self { batch, delay }))
+    pub fn new(batch: Option<Span>, delay: Option<VaryingDelay>) -> Self {
+        Self { batch, delay: delay.map(Box::new) }
     }
 
     /// When a packet that leaves the server at `end` has only the least delay of the link in front of it. Packets come in the order in
     /// which they leave.
+    #[inline]
     pub fn at(&mut self, end: Time) -> Time {
         let left = self.batch.map_or(end, |batch| Time(end.0.div_ceil(batch.0) * batch.0));
         self.delay.as_mut().map_or(left, |delay| delay.passed(left))

@@ -45,8 +45,8 @@ impl LinkFacts {
     }
 
     /// With what was measured behind it.
-    pub fn seen(self, handover: Option<&Handover>) -> Self {
-        Self { propagation: handover.and_then(Handover::propagation).unwrap_or(self.propagation), ..self }
+    pub fn seen(self, handover: &Handover) -> Self {
+        Self { propagation: handover.propagation().unwrap_or(self.propagation), ..self }
     }
 }
 

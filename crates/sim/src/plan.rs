@@ -54,7 +54,7 @@ pub struct LinkPlan {
     /// What drops before the queue.
     pub ingress: Option<Ingress>,
     /// What becomes of a packet behind the server, if it is not on its way at once; only with a schedule.
-    pub handover: Option<Box<Handover>>,
+    pub handover: Handover,
     pub probe: ProbePlan,
 }
 

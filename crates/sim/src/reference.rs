@@ -31,7 +31,7 @@ use traffic::ArrivalProcess;
 struct Node {
     link: Link<AnyQueue>,
     ingress: Option<Ingress>,
-    handover: Option<Box<Handover>>,
+    handover: Handover,
     totals: LinkTotals,
     warm: LinkTotals,
     touched: Time,
@@ -487,7 +487,7 @@ impl Engine {
         }
         self.count_fates(now, l, &ledger, None);
         self.arm(l);
-        let at = self.nodes[l].handover.as_mut().map_or(now, |handover| handover.at(now)) + self.delays[l];
+        let at = self.nodes[l].handover.at(now) + self.delays[l];
         let (f, party) = (packet.flow as usize, self.endpoints[packet.flow as usize].plan.party());
         let is_ack = packet.flags.has(Flags::ACK);
         let path = if is_ack { &party.return_path } else { &party.path };
@@ -538,7 +538,7 @@ impl Engine {
             // What it would drop on the way out waited as well.
             in_flight += fates.dropped.iter().map(|(packet, _)| is_data(packet)).sum::<u64>();
             let totals = LinkSpan { from: &node.warm, to: &node.totals };
-            let facts = facts.seen(node.handover.as_deref());
+            let facts = facts.seen(&node.handover);
             let (link, seen) = link_outcome(l, totals, facts, &self.marks, node.backlog_max, node.probe);
             links.push(link);
             packets.extend(seen);

@@ -78,7 +78,7 @@ pub struct LinkCore<O> {
     pub free: Time,
     pub ingress: Option<Ingress>,
     /// What becomes of a packet behind the server; only with a schedule.
-    pub handover: Option<Box<Handover>>,
+    pub handover: Handover,
     /// What it can send when, if packets do not always take as long.
     pub schedule: Option<Box<Schedule>>,
     pub most_seen: u32,
@@ -98,7 +98,7 @@ impl<O: Observer> LinkCore<O> {
     pub fn new(
         index: u32,
         flows: FlowTable,
-        (ingress, schedule, handover): (Option<Ingress>, Option<Schedule>, Option<Box<Handover>>),
+        (ingress, schedule, handover): (Option<Ingress>, Option<Schedule>, Handover),
         timer: Time,
         marks: &Marks,
         mut probe: Probe,
@@ -157,13 +157,17 @@ impl<O: Observer> LinkCore<O> {
         }
     }
 
-    /// When `packet` leaves, whose service begins at `start`, on a link with a schedule, and when it has only the delay of its ring in
-    /// front of it: it `follows` another without a pause, or found the link idle.
-    // Not inlined: a call in the loop is enough, whatever is behind it.
-    #[inline(never)]
-    pub fn scheduled(&mut self, start: Time, follows: bool, size: u32) -> (Time, Time) {
-        let end = self.schedule.as_mut().map_or(start, |schedule| schedule.finish(start, follows, size));
-        (end, self.handover.as_mut().map_or(end, |handover| handover.at(end)))
+    /// When `packet` leaves, whose service begins at `start`, on a link with a schedule: it `follows` another without a pause, or
+    /// found the link idle.
+    #[inline]
+    pub fn scheduled(&mut self, start: Time, follows: bool, size: u32) -> Time {
+        self.schedule.as_mut().map_or(start, |schedule| schedule.finish(start, follows, size))
+    }
+
+    /// When what leaves the server of a link with a schedule at `end` has only the delay of its ring in front of it.
+    #[inline]
+    pub fn handed_over(&mut self, end: Time) -> Time {
+        self.handover.at(end)
     }
 
     /// Why the arrival that was just counted is dropped before the queue sees it, if it is.
@@ -272,7 +276,7 @@ mod tests {
             lanes: Vec::new(),
         };
         let probe = Probe::new(ServerModel::Rate(Rate(1)), ProbePlan::default(), &marks, true);
-        (LinkCore::new(2, flows, (None, None, None), Time(15), &marks, probe), marks)
+        (LinkCore::new(2, flows, (None, None, Handover::default()), Time(15), &marks, probe), marks)
     }
 
     #[test]

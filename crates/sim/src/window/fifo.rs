@@ -391,16 +391,11 @@ fn serve_until_mark<O: Observer, const PLAIN: bool, const SCHEDULED: bool, A: Ad
             begun_bytes += u64::from(size);
         }
         last_start = start;
-        let out;
-        (free, out) = if SCHEDULED {
-            core.scheduled(start, !idle, size)
-        } else {
-            let end = (start + time).min(FAR);
-            (end, end)
-        };
+        free = if SCHEDULED { core.scheduled(start, !idle, size) } else { (start + time).min(FAR) };
         if let Some(header) = header {
             core.put_header(&Packet { header, ..packet }, shared);
         }
+        let out = if SCHEDULED { core.handed_over(free) } else { free };
         shared.push(core.route(rec.flow()), out, tag);
     }
     if PLAIN {

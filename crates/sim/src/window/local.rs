@@ -296,12 +296,10 @@ impl<'a, O: Observer, const PLAIN: bool, const SCHEDULED: bool> Serve<'a, O, PLA
         let Some(packet) = next else { return };
         self.core.observer.on_service(&packet, now);
         state.begun += 1;
-        let out;
-        (state.free, out) = if SCHEDULED {
+        state.free = if SCHEDULED {
             self.core.scheduled(now, follows, packet.size)
         } else {
-            let end = now + if PLAIN { self.tx.time } else { self.core.time_of(&packet) };
-            (end, end)
+            now + if PLAIN { self.tx.time } else { self.core.time_of(&packet) }
         };
         if !PLAIN {
             self.core.totals.begun_bytes += u64::from(packet.size);
@@ -310,6 +308,7 @@ impl<'a, O: Observer, const PLAIN: bool, const SCHEDULED: bool> Serve<'a, O, PLA
             }
         }
         let tag = tag(packet.flow, PacketNumber(packet.token), packet.flags);
+        let out = if SCHEDULED { self.core.handed_over(state.free) } else { state.free };
         self.shared.push(self.core.route(packet.flow), out, tag);
     }
 

@@ -354,7 +354,7 @@ impl<O: Observer> Engine<O> {
             hash.word(seen.value());
             let probe = Probe { tracer, ..node.core.probe };
             let measured = LinkSpan { from: &node.core.totals_at_warmup, to: &result.totals };
-            let facts = facts.seen(node.core.handover.as_deref());
+            let facts = facts.seen(&node.core.handover);
             let (link, trace) = link_outcome(l, measured, facts, &self.marks, result.most_waiting, probe);
             links.push(link);
             packets.extend(trace);
