@@ -90,6 +90,9 @@ def test_the_scenario_that_is_written_follows_the_trace(
         (b"0,5\n2,7\n", ["--delay", "s", "--rate", "bit/s"], "give the one that the second column is"),
         (b"0,5\n2,7000\n", ["--delay", "s"], "line 2: is beyond what a link may have; is the unit right?"),
         (b"0,5\n2,0\n", ["--rate", "Mbit/s", "--out", "s.toml"], "must let something pass in the end"),
+        (b"0,5\n2,7\n", ["--rate", "Mbit/s", "--out", "."], "is a folder; give the name of a scenario file"),
+        (b"0,5\n2,7\n", ["--rate", "Mbit/s", "--out", ""], "is a folder; give the name of a scenario file"),
+        (b"0,5\n2,7\n", ["--rate", "Mbit/s", "--out", "t.csv"], "must be a scenario (.toml)"),
         (b"1\n2\n", ["--time", "s"], "whose times are in milliseconds; leave --time out"),
     ],
 )

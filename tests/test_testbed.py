@@ -72,6 +72,7 @@ def test_a_dry_run_prints_every_command_and_does_nothing() -> None:
         ({"links[0].rate": "10 Gbit/s"}, "links[0].rate: on a testbed the link has at most 2 Gbit/s"),
         ({"flows[0].count": 40}, "flows.count: on a testbed there are at most 32 flows, not 40"),
         ({"links[0].loss": {"random": 0.01}}, "links[0].loss: on a testbed nothing is lost on purpose"),
+        ({"links[0].jitter": "1 ms"}, "links[0].delay: on a testbed the link has one delay"),
     ],
 )
 def test_what_a_testbed_cannot_do_is_said(change: dict[str, object], said: str) -> None:

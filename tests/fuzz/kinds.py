@@ -31,7 +31,21 @@ ROOT = HERE.parents[1]
 MOST_PACKETS = 3e4
 """Of a scenario that is also simulated, in both engines: a tenth of a second."""
 
-VERBS = ["lint", "list", "schema", "model", "new", "size", "sweep", "store", "report", "completion", "doctor", "run"]
+VERBS = [
+    "lint",
+    "list",
+    "schema",
+    "model",
+    "new",
+    "import",
+    "size",
+    "sweep",
+    "store",
+    "report",
+    "completion",
+    "doctor",
+    "run",
+]
 """That answer at once, or with the option that makes them."""
 
 MOST_POINTS = 1000

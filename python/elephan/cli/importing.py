@@ -49,6 +49,9 @@ def import_(
     files: list[Path] = []
     key = "delay" if found.kind == "delays" else "rate"
     if out is not None:
+        if not out.name or out.is_dir():
+            message = f"--out {out}: is a folder; give the name of a scenario file (.toml)"
+            raise InputError(message)
         if out.suffix.lower() == ".csv":
             message = f"--out {out}: must be a scenario (.toml); a table that a link reads is written beside it"
             raise InputError(message)
