@@ -4,6 +4,7 @@ use crate::link_rate::LinkRate;
 use crate::loss::Loss;
 use crate::names::{self, Names};
 use crate::node::Node;
+use crate::pools::{ALPHA, PoolName};
 use crate::table::{self, Defs, KeyType};
 use crate::{ScenarioError, limits};
 use base::{Bytes, Key, Ranged, Rate, Span, Stream};
@@ -23,7 +24,8 @@ base::keys! {
         /// Propagation, one way: "50 ms", or `{ uniform = [from, to] }` to be drawn.
         delay: Ranged<Span> = Ranged::Same(Span::ZERO), eg "50 ms", in limits::DELAY;
         /// What may wait, the packet in service excluded: "1250 packets", "125 kB", "5 ms", "0.1 bdp", "10 % bdp",
-        /// "bdp/sqrt(n)", "unlimited". Must be given, here or as `limit` beside the discipline.
+        /// "bdp/sqrt(n)", "unlimited". Must be given, here or as `limit` beside the discipline, but on a link with a `pool`, where it is a
+        /// cap of its own. Default there: "unlimited".
         buffer: Buffer, eg "1250 packets";
         /// The discipline: a name, or a table such as { discipline = "red", gentle = true }.
         queue: QueueSpec = QueueSpec::DropTail(queue::drop_tail::Params::default());
@@ -36,6 +38,10 @@ base::keys! {
         shaper: Option<Bucket> = None, or "none", since "0.1";
         /// What is served is handed over together at multiples of this time, as Wi-Fi and cellular links do: "5 ms", or "none".
         batch: Option<Span> = None, eg "5 ms", in Span(1)..=Span::secs(60), or "none", since "0.1";
+        /// Name of the pool whose memory its buffer takes, or "none".
+        pool: Option<PoolName> = None, eg "chip", or "none", since "0.1";
+        /// Its own alpha in a pool of dynamic thresholds. Default: the pool's.
+        alpha: Option<f64> = None, eg "2.0", in ALPHA, since "0.1", needs [DynamicPool];
     }
 }
 

@@ -16,6 +16,7 @@ mod observer;
 mod outcome;
 mod places;
 mod plan;
+mod pool;
 mod probe;
 mod reference;
 mod results;

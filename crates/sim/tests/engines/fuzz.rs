@@ -60,11 +60,43 @@ struct Link {
     more_us: u32,
     buffer: String,
     loss: &'static str,
+    /// Whether its buffer is in one of two pools, if its discipline lets it.
+    pool: Option<Pool>,
     queue: &'static str,
     /// By parameter: which value, if not the default.
     draws: Vec<Option<u32>>,
     /// What comes of them.
     parameters: String,
+}
+
+/// What the first link of a pool says of it, and its own alpha.
+#[derive(Clone, Debug)]
+struct Pool {
+    name: &'static str,
+    size: String,
+    sharing: &'static str,
+    alpha: (f64, Option<f64>),
+    /// Whether the link has a buffer of its own, too.
+    capped: bool,
+}
+
+impl Link {
+    fn pool(&self) -> Option<&Pool> {
+        self.pool.as_ref().filter(|_| QueueSpec::named(self.queue).expect("registered").can_share_memory())
+    }
+}
+
+fn pool() -> impl Strategy<Value = Pool> {
+    let size = prop_oneof![
+        (0u32..100).prop_map(|n| format!("{n} packets")),
+        (0u32..60_000).prop_map(|n| format!("{n} B")),
+    ];
+    let of = prop::sample::select::<&'static str>;
+    let alpha = prop_oneof![Just(1.0), Just(0.125), 0.01..20.0];
+    let parts = (of(vec!["a", "b"]), size, of(vec!["complete", "static", "dynamic", "dynamic"]));
+    (parts, (alpha.clone(), prop::option::of(alpha)), any::<bool>()).prop_map(
+        |((name, size, sharing), alpha, capped)| Pool { name, size, sharing, alpha, capped },
+    )
 }
 
 #[derive(Clone, Debug)]
@@ -216,8 +248,11 @@ fn link() -> impl Strategy<Value = Link> {
     let some = || prop_oneof![2 => Just(0u32), 1 => 1u32..20_000];
     let many = (prop_oneof![2 => Just(1u32), 1 => 2u32..5], some(), some());
     let rate = prop_oneof![3 => Just(None), 1 => prop::sample::select(RATES.to_vec()).prop_map(Some)];
+    // What shares memory is drop-tail most often.
+    let queue = (queue, prop_oneof![1 => Just(None), 1 => pool().prop_map(Some)], any::<bool>());
+    let queue = queue.prop_map(|(queue, pool, plain)| (if plain && pool.is_some() { "drop-tail" } else { queue }, pool));
     ((kbit, rate), delay_us, buffer, loss, queue, draws, many).prop_map(
-        |((kbit, rate), delay_us, buffer, loss, queue, draws, (count, more_kbit, more_us))| Link {
+        |((kbit, rate), delay_us, buffer, loss, (queue, pool), draws, (count, more_kbit, more_us))| Link {
             count,
             kbit,
             rate,
@@ -227,6 +262,7 @@ fn link() -> impl Strategy<Value = Link> {
             more_us,
             buffer,
             loss,
+            pool,
             queue,
             draws,
             parameters: String::new(),
@@ -424,18 +460,34 @@ fn text(pace: Pace, links: &[Link], groups: &[Group]) -> String {
         packets.join(", "),
         traces.join(", "),
     );
+    let mut pools = Vec::new();
+    for Pool { name, size, sharing, alpha, .. } in links.iter().filter_map(Link::pool) {
+        if !pools.contains(name) {
+            pools.push(*name);
+            let _ = writeln!(
+                text,
+                "[[pools]]\nname = {name:?}\nsize = {size:?}\nsharing = {sharing:?}\nalpha = {:?}",
+                alpha.0
+            );
+        }
+    }
     for (i, link) in links.iter().enumerate() {
         let rate = |kbit: u32| pace.rate(1000 * u64::from(kbit));
         let same = range(&rate(link.kbit), &rate(link.kbit + link.more_kbit));
+        let own = format!("buffer = {:?}", link.buffer);
+        let buffer = link.pool().map_or(own.clone(), |pool| {
+            let alpha = pool.alpha.1.map_or(String::new(), |alpha| format!("\nalpha = {alpha:?}"));
+            format!("{}\npool = {:?}{alpha}", if pool.capped { &own } else { "" }, pool.name)
+        });
         let rate = link.rate.filter(|_| pace == Pace::One).map_or(same, str::to_owned);
         let _ = writeln!(
             text,
-            "[[links]]\nname = \"l{i}\"\ncount = {}\nrate = {}\ndelay = {}\nbuffer = \"{}\"\n\
+            "[[links]]\nname = \"l{i}\"\ncount = {}\nrate = {}\ndelay = {}\n{}\n\
              queue = {{ discipline = \"{}\"{} }}\n{}",
             link.count,
             rate,
             range(&pace.time(link.delay_us), &pace.time(link.delay_us + link.more_us)),
-            link.buffer,
+            buffer,
             link.queue,
             link.parameters,
             link.loss
