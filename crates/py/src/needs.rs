@@ -3,7 +3,8 @@
 
 use base::{Flags, Need};
 use law::CongestionControl;
-use scenario::{Group, Scenario};
+use queue::Sharing;
+use scenario::{Group, PoolName, Scenario};
 use serde_json::{Value, json};
 use traffic::Sort;
 
@@ -34,6 +35,10 @@ fn on_link(scenario: &Scenario, groups: &[Met], link: usize) -> Vec<&'static str
             sending().any(|met| met.flags.has(Flags::L4S) || (met.flags.has(Flags::ECT) && marked_elsewhere(met))),
         ),
         (Need::XcpFlows, sending().any(|met| met.asks)),
+        (
+            Need::DynamicPool,
+            scenario.links[link].pool.is_some_and(|PoolName(pool)| scenario.pools[pool].sharing == Sharing::Dynamic),
+        ),
     ])
 }
 
