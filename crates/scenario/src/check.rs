@@ -94,7 +94,10 @@ fn slowest(link: &Link) -> Rate {
 fn pool(scenario: &Scenario, pool: usize) -> Checked {
     let Pool { name, size, .. } = &scenario.pools[pool];
     if scenario.links_in(pool).next().is_none() {
-        return refuse(format!("pools[{pool}]"), format!("no link draws on it; write pool = {name:?} in a [[links]] table"));
+        return refuse(
+            format!("pools[{pool}]"),
+            format!("no link draws on it; write pool = {name:?} in a [[links]] table"),
+        );
     }
     for (i, link) in scenario.links_in(pool) {
         if !link.queue.can_share_memory() {

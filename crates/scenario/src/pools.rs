@@ -80,18 +80,24 @@ impl KeyType for MemorySize {
     }
 }
 
+const UNITS: &str = "pools are in packets, B, kB, MB, GB, KiB, MiB or GiB";
+
 /// Of packets or bytes: a terabyte.
 const MOST: u64 = 1_000_000_000_000;
 
 /// Reads what the memory of a pool may be.
 fn parse(text: &str) -> Result<MemorySize, TextError> {
     let out_of_range = |range| Err(TextError::OutOfRange(text.into(), range));
-    match amount::parse(text, "the size of a pool", EXAMPLE)? {
+    let amount = amount::parse(text, "the size of a pool", EXAMPLE).map_err(|error| match error {
+        TextError::UnknownUnit { text, unit, .. } => TextError::UnknownUnit { text, unit, known: UNITS },
+        other => other,
+    })?;
+    match amount {
         Amount::Packets(n) if n < 0.0 || n > f64::from(u32::MAX) || n != n.trunc() => {
             out_of_range("packets are whole numbers from 0 to 4294967295")
         }
         Amount::Packets(n) => Ok(MemorySize::Packets(n as u64)),
-        Amount::Bytes(n) if n > MOST => out_of_range("pools hold 1 TB at most"),
+        Amount::Bytes(n) if n > MOST => out_of_range("pools hold 1000 GB at most"),
         Amount::Bytes(n) => Ok(MemorySize::Bytes(n)),
         _ => out_of_range("pools are in bytes or packets: links of many rates and round trips share them"),
     }
@@ -107,7 +113,9 @@ impl KeyType for PoolName {
         let name = node.text(Self::EXAMPLE)?;
         let known: Vec<&str> = node.names.pools().iter().map(|pool| pool.0.as_str()).collect();
         if known.is_empty() {
-            return Err(node.wrong(format!("there is no pool {name:?}; write a [[pools]] table with its name and size")));
+            return Err(
+                node.wrong(format!("there is no pool {name:?}; write a [[pools]] table with its name and size"))
+            );
         }
         let found = known.iter().position(|pool| *pool == name);
         found.map(Self).ok_or_else(|| node.wrong(unknown(key.name, name, &known, &[])))

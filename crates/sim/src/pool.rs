@@ -97,8 +97,7 @@ impl PoolAccount {
     /// The run is over; `links` are those of the network.
     pub fn finish(self, marks: &Marks, links: &mut [LinkOutcome]) -> PoolOutcome {
         for Member { link, held, dropped, .. } in self.links {
-            links[link as usize].pool =
-                Some(PoolShare { held_mean: held.mean(marks), held_max: held.most, dropped });
+            links[link as usize].pool = Some(PoolShare { held_mean: held.mean(marks), held_max: held.most, dropped });
         }
         PoolOutcome { used_mean: self.used.mean(marks), used_max: self.used.most }
     }

@@ -87,16 +87,13 @@ impl Link {
 }
 
 fn pool() -> impl Strategy<Value = Pool> {
-    let size = prop_oneof![
-        (0u32..100).prop_map(|n| format!("{n} packets")),
-        (0u32..60_000).prop_map(|n| format!("{n} B")),
-    ];
+    let size =
+        prop_oneof![(0u32..100).prop_map(|n| format!("{n} packets")), (0u32..60_000).prop_map(|n| format!("{n} B")),];
     let of = prop::sample::select::<&'static str>;
     let alpha = prop_oneof![Just(1.0), Just(0.125), 0.01..20.0];
     let parts = (of(vec!["a", "b"]), size, of(vec!["complete", "static", "dynamic", "dynamic"]));
-    (parts, (alpha.clone(), prop::option::of(alpha)), any::<bool>()).prop_map(
-        |((name, size, sharing), alpha, capped)| Pool { name, size, sharing, alpha, capped },
-    )
+    (parts, (alpha.clone(), prop::option::of(alpha)), any::<bool>())
+        .prop_map(|((name, size, sharing), alpha, capped)| Pool { name, size, sharing, alpha, capped })
 }
 
 #[derive(Clone, Debug)]
@@ -250,7 +247,8 @@ fn link() -> impl Strategy<Value = Link> {
     let rate = prop_oneof![3 => Just(None), 1 => prop::sample::select(RATES.to_vec()).prop_map(Some)];
     // What shares memory is drop-tail most often.
     let queue = (queue, prop_oneof![1 => Just(None), 1 => pool().prop_map(Some)], any::<bool>());
-    let queue = queue.prop_map(|(queue, pool, plain)| (if plain && pool.is_some() { "drop-tail" } else { queue }, pool));
+    let queue =
+        queue.prop_map(|(queue, pool, plain)| (if plain && pool.is_some() { "drop-tail" } else { queue }, pool));
     ((kbit, rate), delay_us, buffer, loss, queue, draws, many).prop_map(
         |((kbit, rate), delay_us, buffer, loss, (queue, pool), draws, (count, more_kbit, more_us))| Link {
             count,

@@ -35,7 +35,8 @@ fn tcp_at_links_of_several_rates_that_share_memory() {
                 link("b", "\"10 Mbit/s\"", "alpha = 4.0"),
                 link("c", "\"3 Mbit/s\"", "buffer = \"9 packets\""),
             ];
-            let groups = [flows(3, "\"a\"", ""), flows(3, "\"b\"", ""), flows(2, "\"c\"", ""), flows(1, "\"a\", \"c\"", "")];
+            let groups =
+                [flows(3, "\"a\"", ""), flows(3, "\"b\"", ""), flows(2, "\"c\"", ""), flows(1, "\"a\", \"c\"", "")];
             let text = [HEAD, &pool(size, sharing, 0.5), &links.concat(), &groups.concat()].concat();
             let outcome = equal(&format!("{size} {sharing}"), &text);
             let shares: Vec<_> = outcome.links.iter().map(|link| link.pool.expect("in a pool")).collect();
@@ -102,7 +103,11 @@ fn arrivals_at_one_instant_at_several_links() {
 #[test]
 fn what_else_a_link_may_have() {
     for (sharing, rate, more) in [
-        ("complete", r#"{ steps = [["0 s", "10 Mbit/s"], ["700 ms", "0 bit/s"], ["900 ms", "4 Mbit/s"]], period = "1.3 s" }"#, ""),
+        (
+            "complete",
+            r#"{ steps = [["0 s", "10 Mbit/s"], ["700 ms", "0 bit/s"], ["900 ms", "4 Mbit/s"]], period = "1.3 s" }"#,
+            "",
+        ),
         ("dynamic", r#"{ opportunities = "1 2 3x3 4 6 7x2 8 12" }"#, "loss = { random = 0.01 }"),
         ("dynamic", r#""10 Mbit/s""#, "policer = { rate = \"6 Mbit/s\", burst = \"20 kB\" }"),
         ("static", r#""10 Mbit/s""#, "shaper = { rate = \"6 Mbit/s\", burst = \"20 kB\" }\nbatch = \"7 ms\""),
@@ -231,14 +236,16 @@ fn each_queue_with_an_alpha_of_its_own_has_its_part_by_it() {
 /// A port that four times its rate comes to, and one that gets bursts of ten packets in the mean, far below its rate in the mean.
 fn aggressor_and_bursts(sharing: &str) -> Outcome {
     let bursts = "traffic = { kind = \"on-off\", rate = \"100 Mbit/s\", on = \"1 ms\", off = \"49 ms\" }";
-    let groups = [
-        flows(1, "\"flooded\"", "traffic = { kind = \"cbr\", rate = \"80 Mbit/s\" }"),
-        flows(1, "\"bursty\"", bursts),
-    ];
+    let groups =
+        [flows(1, "\"flooded\"", "traffic = { kind = \"cbr\", rate = \"80 Mbit/s\" }"), flows(1, "\"bursty\"", bursts)];
     let links = [link("flooded", "\"20 Mbit/s\"", ""), link("bursty", "\"20 Mbit/s\"", "")];
-    let text =
-        ["duration = \"12 s\"\nwarmup = \"2 s\"\n", &pool("400 packets", sharing, 1.0), &links.concat(), &groups.concat()]
-            .concat();
+    let text = [
+        "duration = \"12 s\"\nwarmup = \"2 s\"\n",
+        &pool("400 packets", sharing, 1.0),
+        &links.concat(),
+        &groups.concat(),
+    ]
+    .concat();
     equal(sharing, &text)
 }
 
