@@ -183,7 +183,9 @@ def _places(typed: str, table: dict[str, Any], path: str) -> Iterator[Offer]:
     elif typed.startswith("record."):
         yield from ((f"record.{key}=", about) for key, about in keys["record"].items())
     else:
-        yield from ((f"{key}=", about) for key, about in keys[""].items() if key not in ("pools", "links", "flows", "record"))
+        yield from (
+            (f"{key}=", about) for key, about in keys[""].items() if key not in ("pools", "links", "flows", "record")
+        )
         scenario = _scenario(path)
         yield from ((f"{kind}[{name}].", "") for kind in ("pools", "links", "flows") for name in _names(scenario, kind))
         yield "record.", "What is recorded"

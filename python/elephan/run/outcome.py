@@ -64,8 +64,8 @@ class ReplicationOutcome:
     hash : int
         Rolling hash over every arrival and ACK; 0 unless asked for.
     pools : dict of str to ndarray, shape (pools,)
-        ``used`` and ``used_max``: what all links of each pool held in the mean, and at most at once, in packets or bytes
-        as the pool's size is.
+        ``used`` and ``used_max``: what all links of each pool held in the mean, and at most at once, in packets or
+        bytes as the pool's size is.
     """
 
     links: dict[str, NDArray[Any]]

@@ -36,8 +36,8 @@ def pool_documents(
     ------
     dict
         ``name``, ``size_bytes`` or ``size_packets`` (the other is None), ``sharing``, ``alpha`` (None but of dynamic
-        thresholds); ``occupancy`` and ``occupancy_max``, mean and most of what is used over the size; ``drops``, packets
-        dropped because the pool had no room though the buffer of their link had.
+        thresholds); ``occupancy`` and ``occupancy_max``, mean and most of what is used over the size; ``drops``,
+        packets dropped because the pool had no room though the buffer of their link had.
     """
     for i, pool in enumerate(scenario.pools):
         mine = [link for link, fact in enumerate(scenario.links) if fact["pool"] == i]

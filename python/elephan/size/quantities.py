@@ -1,4 +1,4 @@
-"""What else than its buffer decides how busy a link is: path, rate, flows, thresholds, memory, each changed in a scenario.
+"""What else than its buffer decides how busy a link is: path, rate, flows, thresholds, pools, changed in a scenario.
 
 For a search each is counted so that more of the count keeps the link busier, as more buffer does: a path and a rate in
 parts of `PARTS` of the file's own, of which more parts are a shorter path and a lower rate.
@@ -91,7 +91,7 @@ def quantity(name: str, scenario: Scenario, link: int) -> LinkQuantity:
 
 
 def _fixed(scenario: Scenario, link: int) -> Scenario:
-    """The scenario with its buffer in packets or bytes, so that nothing else moves it; the size of a pool is so already."""
+    """The scenario with its buffer in packets or bytes, so that nothing else moves it; pools are so already."""
     if scenario.links[link]["pool"] is not None and scenario.network.links[link].buffer_packets is None:
         return scenario
     packets = scenario.network.links[link].buffer_packets
@@ -209,8 +209,8 @@ def _alpha(scenario: Scenario, link: int) -> LinkQuantity:
     facts = scenario.pools[index]
     if facts["alpha"] is None:
         message = (
-            f'{scenario.origin}: pools[{index}].sharing: is {facts["sharing"]}; --find alpha is for "dynamic", as only its '
-            "thresholds have one"
+            f'{scenario.origin}: pools[{index}].sharing: is {facts["sharing"]}; --find alpha is for "dynamic", as only '
+            "its thresholds have one"
         )
         raise InputError(message)
     place = f"links[{link}].alpha" if "alpha" in scenario.source["links"][link] else f"pools[{index}].alpha"
