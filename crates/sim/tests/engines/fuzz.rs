@@ -1,11 +1,13 @@
 //! Random small networks: whatever a scenario file can say, both engines must agree on every event, and packets are
 //! conserved. New laws, recoveries, disciplines (with their parameters) and kinds of traffic come in through the registries.
 
+mod pools;
 #[path = "../../../queue/tests/values/mod.rs"]
 mod values;
 
 use base::Value;
 use law::{CongestionControl, LAWS, LawSpec, STARTS, StartSpec};
+use pools::{Pool, buffer, pool, pools};
 use proptest::prelude::*;
 use queue::{QUEUES, QueueSpec};
 use scenario::Scenario;
@@ -67,33 +69,6 @@ struct Link {
     draws: Vec<Option<u32>>,
     /// What comes of them.
     parameters: String,
-}
-
-/// What the first link of a pool says of it, and its own alpha.
-#[derive(Clone, Debug)]
-struct Pool {
-    name: &'static str,
-    size: String,
-    sharing: &'static str,
-    alpha: (f64, Option<f64>),
-    /// Whether the link has a buffer of its own, too.
-    capped: bool,
-}
-
-impl Link {
-    fn pool(&self) -> Option<&Pool> {
-        self.pool.as_ref().filter(|_| QueueSpec::named(self.queue).expect("registered").can_share_memory())
-    }
-}
-
-fn pool() -> impl Strategy<Value = Pool> {
-    let size =
-        prop_oneof![(0u32..100).prop_map(|n| format!("{n} packets")), (0u32..60_000).prop_map(|n| format!("{n} B")),];
-    let of = prop::sample::select::<&'static str>;
-    let alpha = prop_oneof![Just(1.0), Just(0.125), 0.01..20.0];
-    let parts = (of(vec!["a", "b"]), size, of(vec!["complete", "static", "dynamic", "dynamic"]));
-    (parts, (alpha.clone(), prop::option::of(alpha)), any::<bool>())
-        .prop_map(|((name, size, sharing), alpha, capped)| Pool { name, size, sharing, alpha, capped })
 }
 
 #[derive(Clone, Debug)]
@@ -458,25 +433,10 @@ fn text(pace: Pace, links: &[Link], groups: &[Group]) -> String {
         packets.join(", "),
         traces.join(", "),
     );
-    let mut pools = Vec::new();
-    for Pool { name, size, sharing, alpha, .. } in links.iter().filter_map(Link::pool) {
-        if !pools.contains(name) {
-            pools.push(*name);
-            let _ = writeln!(
-                text,
-                "[[pools]]\nname = {name:?}\nsize = {size:?}\nsharing = {sharing:?}\nalpha = {:?}",
-                alpha.0
-            );
-        }
-    }
+    text += &pools(links);
     for (i, link) in links.iter().enumerate() {
         let rate = |kbit: u32| pace.rate(1000 * u64::from(kbit));
         let same = range(&rate(link.kbit), &rate(link.kbit + link.more_kbit));
-        let own = format!("buffer = {:?}", link.buffer);
-        let buffer = link.pool().map_or(own.clone(), |pool| {
-            let alpha = pool.alpha.1.map_or(String::new(), |alpha| format!("\nalpha = {alpha:?}"));
-            format!("{}\npool = {:?}{alpha}", if pool.capped { &own } else { "" }, pool.name)
-        });
         let rate = link.rate.filter(|_| pace == Pace::One).map_or(same, str::to_owned);
         let _ = writeln!(
             text,
@@ -485,7 +445,7 @@ fn text(pace: Pace, links: &[Link], groups: &[Group]) -> String {
             link.count,
             rate,
             range(&pace.time(link.delay_us), &pace.time(link.delay_us + link.more_us)),
-            buffer,
+            buffer(link),
             link.queue,
             link.parameters,
             link.loss
