@@ -198,6 +198,27 @@ buffer = "10 packets"
     }
 
     #[test]
+    fn links_that_share_memory_are_one_node() {
+        let shared = TWO_WAYS.replace("buffer = \"10 packets\"", "pool = \"chip\"");
+        let of = |links: &str, flow: &str| {
+            let pool = "[[pools]]\nname = \"chip\"\nsize = \"30 packets\"\n";
+            let scenario =
+                scenario::read(&format!("{links}{pool}[[flows]]\n{flow}\n")).unwrap_or_else(|e| panic!("{e}"));
+            parts(&crate::build::network(&scenario, 0, 0).expect("small"))
+        };
+        // From a to b, which leads back to the pool: 0.8 ms for a packet and 7 ms. Nothing crosses c.
+        let all = of(&shared, TCP);
+        assert_eq!((all.len(), all[0].order.as_slice(), all[0].window), (1, [0, 1, 2].as_slice(), Span(7_800_000_000)));
+        // Without b in the pool the loop is as before, and a and c have their arrivals together.
+        let two = shared.replacen("delay = \"3 ms\"\npool = \"chip\"", "delay = \"3 ms\"\nbuffer = \"10 packets\"", 1);
+        let two = of(&two, TCP);
+        assert_eq!(
+            (two.len(), two[0].order.as_slice(), two[0].window),
+            (1, [0, 2, 1].as_slice(), Span(13_032_000_000))
+        );
+    }
+
+    #[test]
     fn arrays_fall_into_parts_or_into_one_in_the_order_of_paths() {
         let array =
             "[[links]]\nname = \"d\"\ncount = 500\nrate = \"10 Mbit/s\"\ndelay = \"1 ms\"\nbuffer = \"5 packets\"\n";
