@@ -14,7 +14,7 @@ mod machine;
 mod model;
 mod parts;
 
-use crate::{AckSample, CongestionControl, CongestionEvent, Controller, Delivery, Lost, Needs, Restart, Signal};
+use crate::{CongestionControl, CongestionEvent, Controller, Delivery, Lost, Needs, Restart, Signal};
 use base::{Card, ParamError, Registered, Span, Time};
 use gauges::Seen;
 use model::inflight_at_loss;
@@ -216,8 +216,6 @@ impl CongestionControl for Bbr {
     fn needs(&self) -> Needs {
         Needs { deliveries: true, ..Needs::default() }
     }
-
-    fn on_ack(&mut self, _ack: &AckSample) {}
 
     /// `UpdateOnACK`.
     fn on_delivery(&mut self, delivery: &Delivery) {

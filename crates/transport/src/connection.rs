@@ -5,6 +5,7 @@
 
 mod application;
 mod pace;
+mod paced;
 mod runs;
 
 use crate::bursts::Ask;
@@ -380,14 +381,21 @@ impl<C: CongestionControl> Connection<C> {
 
     /// Sets the timers that are not the retransmission timer, after everything else. `moved` says whether there was
     /// progress or a new segment left.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "for every ACK, where most senders have nothing but the recovery's")]
     fn arm_timers(&mut self, recovery: &mut impl RecoveryRules, now: Time, moved: bool) {
         if self.optional.is_some() {
-            self.note_window_use(recovery);
-            self.note_idle_application(recovery);
-            self.validate(recovery, now, Validation::after_sending);
+            self.note_sent(recovery, now);
         }
         recovery.arm_timers(self, now, moved);
+    }
+
+    /// What only some senders note when all that may leave has left.
+    #[inline(never)]
+    fn note_sent(&mut self, recovery: &impl RecoveryRules, now: Time) {
+        self.note_window_use(recovery);
+        self.note_idle_application(recovery);
+        self.validate(recovery, now, Validation::after_sending);
     }
 
     /// Where segments are paced: how full the window is.
@@ -572,7 +580,7 @@ impl<C: CongestionControl> Connection<C> {
     /// Grows the window by what `acked` segments earn.
     #[inline]
     pub fn grow(&mut self, recovery: &impl RecoveryRules, info: &AckInfo, acked: u32) {
-        if acked == 0 {
+        if acked == 0 || self.counts_deliveries() {
             return;
         }
         let (abc_limit, paced) = (self.abc_limit(), self.optional.as_deref().is_some_and(OptionalState::spaces));

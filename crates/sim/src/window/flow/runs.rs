@@ -106,7 +106,7 @@ impl<O: Observer> TcpFlow<O> {
             }
             let new = tag(self.access.id, nxt, self.data_flags);
             if self.access.spill.is_empty() && self.access.link.latest(last, n) < until {
-                self.access.link.pass_all(acks, new, bucket);
+                self.access.link.pass_all(acks.iter().map(|rec| rec.time), new, bucket);
             } else {
                 for (rec, tag) in acks.iter().zip(new..) {
                     let arrival = Rec { time: self.access.link.pass(rec.time), tag };
