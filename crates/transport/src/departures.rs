@@ -79,6 +79,12 @@ impl Departures {
         }
     }
 
+    /// The next new segment leaves.
+    #[inline]
+    pub fn sent_next(&mut self, now: Time) {
+        self.list.push_back(Departure(now.0));
+    }
+
     /// The next new segments leave, at `times`.
     #[inline]
     pub fn sent_new(&mut self, times: &[Time]) {

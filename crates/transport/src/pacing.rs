@@ -178,9 +178,18 @@ impl Pacer {
     /// All that may leave for now has left, `sent` segments so far: notes how full the window of `cwnd` segments is.
     #[inline]
     pub fn note_window_use(&mut self, seq: &SequenceSpace, in_flight: u32, cwnd: u32, sent: u64) {
-        let Some(bursts) = &mut self.bursts else { return self.pace.note_window_use(seq, in_flight, cwnd, sent) };
+        let Some(bursts) = &mut self.bursts else {
+            return self.pace.note_window_use(seq, in_flight, cwnd, sent);
+        };
         let waited = bursts.take_waited();
         self.pace.usage.note(seq, waited || in_flight >= cwnd, sent);
+    }
+
+    /// Whether [`Self::note_window_use`] does anything.
+    #[inline]
+    #[must_use]
+    pub fn notes_window_use(&self) -> bool {
+        self.bursts.is_some() || matches!(self.pace.spacing, Spacing::Linux(_))
     }
 
     /// Whether segments are spaced, not only sent in bursts.

@@ -4,6 +4,8 @@
 //! Everything that an ACK or a segment changes is at hand. What leaves is handed over in rows ([`Wire::send_row`]), and a law that
 //! counts ([`law::Step`]) is asked only where its step ends.
 
+#![expect(clippy::inline_always, reason = "the loop of a run is one function, whose numbers stay at hand")]
+
 use super::Connection;
 use crate::deliveries::Deliveries;
 use crate::departures::Departures;

@@ -129,6 +129,9 @@ impl<O: Observer> TcpFlow<O> {
         headers: &mut Headers,
         Window { horizon, until }: Window,
     ) -> bool {
+        if self.plan.receiver.delays_plainly() == 0 {
+            return false;
+        }
         let limit = horizon.min(self.next_mark).min(self.receiver_warm).min(self.stop);
         let (each, after) = (self.plan.receiver.delayed_ack(), self.return_delay);
         loop {
