@@ -343,6 +343,11 @@ class Scenario:
         return list(self.facts["links"])
 
     @property
+    def pools(self) -> list[dict[str, Any]]:
+        """Facts of the memory that links share, in the file's order."""
+        return list(self.facts["pools"])
+
+    @property
     def groups(self) -> list[dict[str, Any]]:
         """Facts of the groups of flows, in the file's order."""
         return list(self.facts["groups"])

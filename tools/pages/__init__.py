@@ -29,6 +29,7 @@ GUIDE = (
     "choosing-a-queue",
     "compare-laws",
     "traffic-and-topologies",
+    "shared-memory",
     "statistics",
     "models",
     "reproduction",

@@ -24,6 +24,7 @@ CHOICES = {
 
 SECTIONS = (
     ("Top level", None),
+    ("`[[pools]]`", "Pool"),
     ("`[[links]]`", "Link"),
     ("`[[flows]]`", "Flows"),
     ("`access`", "Access"),

@@ -30,6 +30,8 @@ pub enum Need {
     XcpFlows,
     /// Of a group: its law is one that leaves the opening of the window to a slow start.
     SlowStart,
+    /// Of a link: its pool shares by dynamic thresholds.
+    DynamicPool,
     /// Of a group: its traffic is an application that writes to one connection now and then.
     Writes,
 }
@@ -49,6 +51,7 @@ impl Need {
             Self::XcpRouter => ("xcp-router", "", ""),
             Self::XcpFlows => ("xcp-flows", "", ""),
             Self::SlowStart => ("slow-start", "", ""),
+            Self::DynamicPool => ("dynamic-pool", "", ""),
             Self::Writes => ("writes", "", ""),
         }
     }
@@ -67,6 +70,7 @@ impl fmt::Display for Need {
             Self::XcpRouter => f.write_str("a link on the path with the queue xcp"),
             Self::XcpFlows => f.write_str("flows under the law xcp across the link"),
             Self::SlowStart => f.write_str("a law that has a slow start"),
+            Self::DynamicPool => f.write_str("a pool with sharing = dynamic"),
             Self::Writes => f.write_str("traffic that writes to one connection now and then"),
         }
     }

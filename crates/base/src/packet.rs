@@ -133,6 +133,8 @@ pub enum Cause {
     Sojourn,
     /// The scenario asked for this loss (`loss = {…}` of a link).
     Injected,
+    /// The memory that the buffer shares with others had no room for it, though the buffer itself had.
+    Pool,
 }
 
 #[cfg(test)]

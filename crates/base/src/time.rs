@@ -45,6 +45,7 @@ impl Time {
     }
 
     /// The span since `earlier`, or zero if `earlier` is not earlier.
+    #[inline]
     #[must_use]
     pub fn since(self, earlier: Self) -> Span {
         Span(self.0.saturating_sub(earlier.0))

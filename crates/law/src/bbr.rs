@@ -14,7 +14,9 @@ mod machine;
 mod model;
 mod parts;
 
-use crate::{AckSample, CongestionControl, CongestionEvent, Controller, Delivery, Lost, Needs, Restart, Signal};
+use crate::{
+    CongestionControl, CongestionEvent, Controller, Delivery, Lost, Needs, Restart, Signal, number, smaller,
+};
 use base::{Card, ParamError, Registered, Span, Time};
 use gauges::Seen;
 use model::inflight_at_loss;
@@ -217,8 +219,6 @@ impl CongestionControl for Bbr {
         Needs { deliveries: true, ..Needs::default() }
     }
 
-    fn on_ack(&mut self, _ack: &AckSample) {}
-
     /// `UpdateOnACK`.
     fn on_delivery(&mut self, delivery: &Delivery) {
         if delivery.newly_lost > 0.0 {
@@ -233,7 +233,7 @@ impl CongestionControl for Bbr {
         let sample = Sample {
             delivery,
             rate: delivery.rate().unwrap_or(0.0),
-            volume: (delivery.delivered - delivery.prior_delivered) as f64,
+            volume: number(delivery.delivered - delivery.prior_delivered),
             app_limited: delivery.app_limited || self.was_held_back(delivery.prior_delivered),
         };
         self.seen = Seen::of(&sample);
@@ -252,7 +252,7 @@ impl CongestionControl for Bbr {
         if self.loss_round_start {
             (self.bw_latest, self.inflight_latest) = (sample.rate, sample.volume);
         }
-        self.bw = self.max_rate.get().min(self.bw_shortterm);
+        self.bw = smaller(self.max_rate.get(), self.bw_shortterm);
         self.set_pacing_rate();
         self.set_cwnd(delivery.newly_delivered);
     }

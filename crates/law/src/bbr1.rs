@@ -11,7 +11,7 @@ mod model;
 mod modes;
 mod parts;
 
-use crate::{AckSample, CongestionControl, CongestionEvent, Controller, Delivery, Lost, Needs, Restart, Signal};
+use crate::{CongestionControl, CongestionEvent, Controller, Delivery, Lost, Needs, Restart, Signal};
 use base::{Card, ParamError, Registered, Span, Time};
 use parts::{Aggregation, FullPipe, MaxRate, Policer};
 
@@ -185,8 +185,6 @@ impl CongestionControl for Bbr1 {
     fn needs(&self) -> Needs {
         Needs { deliveries: true, ..Needs::default() }
     }
-
-    fn on_ack(&mut self, _ack: &AckSample) {}
 
     fn on_delivery(&mut self, delivery: &Delivery) {
         let begins_now = self.repair == Repair::Fast && self.begun.0 == delivery.now;

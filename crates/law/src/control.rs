@@ -26,9 +26,9 @@ base::dispatched! {
         fn needs(&self) -> Needs {
             Needs::default()
         }
-        /// New data was acknowledged outside loss recovery.
-        fn on_ack(&mut self, ack: &AckSample);
-        /// Something was delivered, in recovery too: only for those whose [`Needs::deliveries`] is set, after [`Self::on_ack`].
+        /// New data was acknowledged outside loss recovery: not for those whose [`Needs::deliveries`] is set.
+        fn on_ack(&mut self, _ack: &AckSample) {}
+        /// Something was delivered, in recovery too: only for those whose [`Needs::deliveries`] is set, in place of [`Self::on_ack`].
         fn on_delivery(&mut self, _delivery: &Delivery) {}
         /// A segment was taken for lost: only for those whose [`Needs::deliveries`] is set, for each such segment in the
         /// order of sending, before [`Self::on_congestion`] and [`Self::on_delivery`] of the same ACK or timeout.
@@ -57,7 +57,8 @@ base::dispatched! {
         /// Slow-start threshold, in segments; infinite before the first loss unless set.
         fn ssthresh(&self) -> f64;
         /// What the next ACKs will do if they are all alike (one segment each, window full), or `None` if that depends on
-        /// more than their number.
+        /// more than their number. Where only the window matters ([`Step::acks`]), ACKs that find it not full do nothing but begin
+        /// round trips.
         fn step(&self) -> Option<Step> {
             None
         }

@@ -73,6 +73,24 @@ pub(crate) fn on_grid(x: f64) -> f64 {
     if x < GRID_LIMIT { (x + GRID_LIMIT) - GRID_LIMIT } else { x }
 }
 
+/// As a number: in one step, which takes one with a sign. None that is asked for has 64 bits.
+#[inline]
+pub(crate) fn number(count: u64) -> f64 {
+    count.cast_signed() as f64
+}
+
+/// The larger of two numbers, in one step: `f64::max` takes five, as it looks for NaN.
+#[inline]
+pub(crate) fn larger(a: f64, b: f64) -> f64 {
+    if a > b { a } else { b }
+}
+
+/// The smaller of two numbers, in one step.
+#[inline]
+pub(crate) fn smaller(a: f64, b: f64) -> f64 {
+    if a < b { a } else { b }
+}
+
 /// The finaliser of `SplitMix64` (Steele, Lea and Flood 2014): it decorrelates neighbouring numbers. What is
 /// random in a source is this of clock and deliveries here: laws have no random stream.
 pub(crate) fn scrambled(x: u64) -> u64 {

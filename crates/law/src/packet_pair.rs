@@ -7,7 +7,7 @@
 //! flight. Losses and marks change nothing (the backlog does); a timeout collapses the window until all is repaired, and
 //! the next pair replaces the average. Where ACKs cover several segments, bursts of four or eight stand in for pairs.
 
-use crate::{AckSample, CongestionControl, CongestionEvent, Controller, Delivery, Needs, Signal};
+use crate::{CongestionControl, CongestionEvent, Controller, Delivery, Needs, Signal};
 use base::{Card, ParamError, Registered, Span, Time};
 
 /// A pair, and what stands in for it at most.
@@ -95,8 +95,6 @@ impl CongestionControl for PacketPair {
     fn needs(&self) -> Needs {
         Needs { deliveries: true, ..Needs::default() }
     }
-
-    fn on_ack(&mut self, _ack: &AckSample) {}
 
     fn on_delivery(&mut self, delivery: &Delivery) {
         if let Some(rtt) = delivery.rtt {

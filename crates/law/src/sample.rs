@@ -1,5 +1,7 @@
 //! What the transport reports to a congestion control.
 
+use crate::number;
+use base::time::PS_PER_S;
 use base::{Span, Time};
 
 /// What a law needs beyond one round-trip sample per round trip. The transport measures nothing else.
@@ -172,10 +174,11 @@ pub struct Delivery {
 
 impl Delivery {
     /// Segments per second, if this ACK gives a rate.
+    #[inline]
     #[must_use]
     pub fn rate(&self) -> Option<f64> {
         let interval = self.interval.filter(|span| *span > Span::ZERO)?;
-        Some((self.delivered - self.prior_delivered) as f64 / interval.as_secs())
+        Some(number(self.delivered - self.prior_delivered) / (number(interval.0) / PS_PER_S as f64))
     }
 }
 

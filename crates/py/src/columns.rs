@@ -1,4 +1,4 @@
-//! An outcome as Python dictionaries of `NumPy` columns, one row per link or flow.
+//! An outcome as Python dictionaries of `NumPy` columns, one row per link, pool or flow.
 
 use base::time::PS_PER_S;
 use base::{Span, Time};
@@ -47,6 +47,10 @@ pub fn outcome(py: Python<'_>, out: Outcome) -> PyResult<Bound<'_, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("links", links(py, &out.links)?)?;
     dict.set_item("flows", flows(py, &out.flows)?)?;
+    let pools = PyDict::new(py);
+    column(&pools, "used", &out.pools, |pool| pool.used_mean)?;
+    column(&pools, "used_max", &out.pools, |pool| pool.used_max)?;
+    dict.set_item("pools", pools)?;
     let balance = PyDict::new(py);
     balance.set_item("sent", out.balance.sent)?;
     balance.set_item("delivered", out.balance.delivered)?;
@@ -174,6 +178,11 @@ fn links<'py>(py: Python<'py>, rows: &[LinkOutcome]) -> PyResult<Bound<'py, PyDi
         column(&dict, "propagation_s", rows, |l| l.propagation_s)?;
         column(&dict, "propagation_min_s", rows, |l| l.propagation_min_s)?;
         column(&dict, "propagation_max_s", rows, |l| l.propagation_max_s)?;
+    }
+    if rows.iter().any(|l| l.pool.is_some()) {
+        column(&dict, "pool_held", rows, |l| l.pool.map_or(f64::NAN, |pool| pool.held_mean))?;
+        column(&dict, "pool_held_max", rows, |l| l.pool.map_or(f64::NAN, |pool| pool.held_max as f64))?;
+        column(&dict, "pool_drops", rows, |l| l.pool.map_or(0, |pool| pool.dropped))?;
     }
     Ok(dict)
 }

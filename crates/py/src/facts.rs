@@ -1,8 +1,8 @@
 //! What follows from a scenario without running it: sizes in packets and bytes, names of what was chosen.
 
 use base::Span;
-use queue::Limit;
-use scenario::{Hop, LinkDelay, Scenario};
+use queue::{Limit, MemorySize, Sharing};
+use scenario::{Hop, LinkDelay, PoolName, Scenario};
 use serde_json::{Value, json};
 
 /// The facts of `scenario`, links and groups in its order.
@@ -29,6 +29,7 @@ pub fn describe(scenario: &Scenario) -> Value {
             })
         })
         .collect();
+    let pools: Vec<Value> = (0..scenario.pools.len()).map(|i| pool(scenario, i)).collect();
     json!({
         "title": scenario.title,
         "duration_s": scenario.duration.as_secs(),
@@ -36,6 +37,7 @@ pub fn describe(scenario: &Scenario) -> Value {
         "replications": scenario.replications,
         "seed": scenario.seed,
         "every_s": scenario.record.every.map(Span::as_secs),
+        "pools": pools,
         "links": links,
         "fair": fair(scenario),
         "groups": groups,
@@ -52,6 +54,21 @@ fn fair(scenario: &Scenario) -> Value {
     let fair = scenario.fair();
     let caps: Vec<_> = fair.caps.into_iter().map(|cap| cap.is_finite().then_some(cap)).collect();
     json!({ "rates_bps": fair.rates, "paths": fair.paths, "caps_bps": caps })
+}
+
+fn pool(scenario: &Scenario, index: usize) -> Value {
+    let pool = &scenario.pools[index];
+    let (packets, bytes) = match pool.size {
+        MemorySize::Packets(n) => (Some(n), None),
+        MemorySize::Bytes(n) => (None, Some(n)),
+    };
+    json!({
+        "name": pool.name,
+        "size_packets": packets,
+        "size_bytes": bytes,
+        "sharing": Sharing::ALL.iter().find(|row| row.0 == pool.sharing).map(|row| row.1),
+        "alpha": (pool.sharing == Sharing::Dynamic).then_some(pool.alpha),
+    })
 }
 
 fn link(scenario: &Scenario, index: usize) -> Value {
@@ -75,6 +92,7 @@ fn link(scenario: &Scenario, index: usize) -> Value {
         "tc": link.queue.tc(&scenario.port(index), "eth0"),
         "buffer_limit_packets": packets,
         "buffer_limit_bytes": bytes,
+        "pool": link.pool.map(|PoolName(pool)| pool),
         "flows": scenario.flows_on(index),
         "background_flows": scenario.background_on(index),
         "mean_rtt_s": scenario.mean_rtt(index).map(Span::as_secs),

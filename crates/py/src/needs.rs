@@ -3,7 +3,8 @@
 
 use base::{Flags, Need};
 use law::CongestionControl;
-use scenario::{Group, Scenario};
+use queue::Sharing;
+use scenario::{Group, PoolName, Scenario};
 use serde_json::{Value, json};
 use traffic::Sort;
 
@@ -26,7 +27,8 @@ fn on_link(scenario: &Scenario, groups: &[Met], link: usize) -> Vec<&'static str
     let sending = || scenario.groups.iter().zip(groups).filter(|(group, _)| sends(group)).map(|(_, met)| met);
     let marked_elsewhere = |met: &Met| met.marking.iter().any(|&other| other != link);
     kinds(&[
-        (Need::Crossed, scenario.groups.iter().any(is_crossed)),
+        // In a pool of static shares a link that nothing crosses still has its share.
+        (Need::Crossed, scenario.groups.iter().any(is_crossed) || scenario.links[link].pool.is_some()),
         (Need::EctFlows, sending().any(|met| met.flags.has(Flags::ECT))),
         // A packet that another queue has marked counts as one of a scalable sender (RFC 9332).
         (
@@ -34,6 +36,10 @@ fn on_link(scenario: &Scenario, groups: &[Met], link: usize) -> Vec<&'static str
             sending().any(|met| met.flags.has(Flags::L4S) || (met.flags.has(Flags::ECT) && marked_elsewhere(met))),
         ),
         (Need::XcpFlows, sending().any(|met| met.asks)),
+        (
+            Need::DynamicPool,
+            scenario.links[link].pool.is_some_and(|PoolName(pool)| scenario.pools[pool].sharing == Sharing::Dynamic),
+        ),
     ])
 }
 

@@ -1,7 +1,7 @@
 //! First-in first-out behind an admission rule: the shape of drop-tail, RED and its descendants.
 
 use crate::{Admission, Backlog, Fates, Packet, QueueDiscipline, Verdict};
-use base::{Flags, Time};
+use base::{Cause, Flags, Time};
 use std::collections::VecDeque;
 
 /// See the [module](self).
@@ -10,13 +10,21 @@ pub struct Fifo<A> {
     admission: A,
     waiting: VecDeque<Packet>,
     backlog: Backlog,
+    /// Whether memory that it shares has room for the next packet.
+    shared_room: bool,
 }
 
 impl<A: Admission> Fifo<A> {
     /// An empty queue behind `admission`.
     #[must_use]
     pub fn new(admission: A) -> Self {
-        Self { admission, waiting: VecDeque::new(), backlog: Backlog::default() }
+        Self { admission, waiting: VecDeque::new(), backlog: Backlog::default(), shared_room: true }
+    }
+
+    /// Whether memory that it shares with other queues has room for the next packet that arrives: until it is said again. The rule
+    /// decides before, as if it had.
+    pub fn set_shared_room(&mut self, room: bool) {
+        self.shared_room = room;
     }
 
     /// The admission rule, for engines that keep the queue themselves.
@@ -29,6 +37,9 @@ impl<A: Admission> Fifo<A> {
 impl<A: Admission> QueueDiscipline for Fifo<A> {
     fn enqueue(&mut self, mut packet: Packet, idle_since: Option<Time>, fates: &mut impl Fates) {
         match self.admission.admit(&packet, self.backlog, idle_since) {
+            Verdict::Accept | Verdict::Mark(_) if idle_since.is_none() && !self.shared_room => {
+                return fates.dropped(&packet, Cause::Pool, packet.arrived);
+            }
             Verdict::Accept => {}
             Verdict::Mark(cause) => {
                 packet.flags = packet.flags.with(Flags::CE);

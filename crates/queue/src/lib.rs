@@ -16,6 +16,7 @@ mod fifo;
 mod flows;
 mod link;
 mod longest;
+mod memory;
 mod order;
 mod port;
 mod replay;
@@ -28,6 +29,7 @@ pub use discipline::{Admission, Fates, QueueDiscipline, RuleVisitor, Verdict, Vi
 pub use fifo::Fifo;
 pub use flows::Victim;
 pub use link::{Link, LinkEvent, LinkEventKind, Step};
+pub use memory::{MemorySize, SharedMemory, Sharing};
 pub use order::Scheduler;
 pub use port::{Limit, Port};
 pub use registry::{AnyAdmission, AnyQueue, Rule};

@@ -75,6 +75,14 @@ impl QueueSpec {
         each_queue!(self, |p, Kind| <Kind as Rule>::gives(p))
     }
 
+    /// Whether it may stand before a buffer that shares memory with others: it decides on arrival, and does not count how often its
+    /// own buffer was full.
+    #[must_use]
+    pub fn can_share_memory(&self) -> bool {
+        let on_arrival = each_queue!(self, |_p, Kind| admissions: true, disciplines: false,);
+        on_arrival && !matches!(self, Self::Blue(_))
+    }
+
     /// The discipline for `port`, with its own random stream.
     ///
     /// # Errors

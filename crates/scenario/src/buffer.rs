@@ -54,6 +54,8 @@ impl KeyType for Amount {
             (Some(buffer), Some(limit)) => {
                 Err(limit.wrong(format!("is the same as {}; give one of them", buffer.place)))
             }
+            // What its pool has for it, and no cap of its own.
+            (None, None) if table.get("pool").is_some_and(|pool| pool.as_text() != Some("none")) => Ok(Self::Unlimited),
             (None, None) => Err(table.at(key.name).missing(&format!("{}, or \"unlimited\"", Self::hint(key)))),
         }
     }

@@ -13,6 +13,7 @@ impl Scenario {
     #[must_use]
     pub fn canonical(&self) -> String {
         let names = Names::default();
+        names.pools.get_or_init(|| self.pools.iter().map(|pool| (pool.name.clone(), 1)).collect());
         names.links.get_or_init(|| self.links.iter().map(|link| (link.name.clone(), link.count)).collect());
         names.groups.get_or_init(|| self.groups.iter().map(|group| (group.name.clone(), group.count)).collect());
         let mut json = table::write(self, &names);

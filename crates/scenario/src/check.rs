@@ -3,13 +3,13 @@
 
 use crate::error::breaks_line;
 use crate::{
-    Group, HEADER, Hop, Link, LinkRate, PacketSpan, Pick, Rtt, Scenario, ScenarioError, Start, Stop, limits,
+    Group, HEADER, Hop, Link, LinkRate, PacketSpan, Pick, Pool, Rtt, Scenario, ScenarioError, Start, Stop, limits,
     outstanding,
 };
 use base::text::{format_rate, format_span};
 use base::{Bytes, Rate, Span, Stream, Time};
 use law::CongestionControl;
-use queue::{Limit, Port};
+use queue::{Port, QUEUES, QueueSpec};
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use traffic::{PacketSize, TrafficSpec};
@@ -29,6 +29,9 @@ pub(crate) fn check(scenario: &Scenario) -> Checked {
     }
     in_all("flows", scenario.groups.iter().map(|group| group.count), &limits::FLOWS)?;
     in_all("links", scenario.links.iter().map(|link| link.count), &limits::LINKS)?;
+    for i in 0..scenario.pools.len() {
+        pool(scenario, i)?;
+    }
     for (i, item) in scenario.links.iter().enumerate() {
         link(&format!("links[{i}]"), item, &scenario.port(i), largest_packet(scenario, i))?;
     }
@@ -67,19 +70,13 @@ fn largest_packet(scenario: &Scenario, link: usize) -> Bytes {
 }
 
 fn link(place: &str, link: &Link, port: &Port, packet: Bytes) -> Checked {
-    let waiting = match link.buffer {
-        Limit::Packets(n) => u128::from(n) * u128::from(packet.0),
-        Limit::Bytes(n) => u128::from(n.0),
-        Limit::Unlimited => 0,
-    };
     if port.rate.0 == 0 {
         return refuse(
             format!("{place}.rate"),
             "must let something pass before the end of the run: its mean is below 1 bit/s",
         );
     }
-    let slowest = link.shaper.as_ref().map_or(link.rate.min(), |shaper| shaper.rate.min(link.rate.min()));
-    drains(format!("{place}.buffer"), waiting, slowest)?;
+    drains(format!("{place}.buffer"), link.most_waiting(None, packet).unwrap_or(0), slowest(link))?;
     for (key, bucket) in [("policer", &link.policer), ("shaper", &link.shaper)] {
         if bucket.as_ref().is_some_and(|bucket| bucket.burst < packet) {
             return refuse(format!("{place}.{key}.burst"), format!("must hold a packet at least, {} B", packet.0));
@@ -87,6 +84,36 @@ fn link(place: &str, link: &Link, port: &Port, packet: Bytes) -> Checked {
     }
     let chance = Stream::new(0, 0, ("check", 0), "queue");
     link.queue.build(port, chance).map_err(ScenarioError::parameter(format!("{place}.queue"))).map(|_| ())
+}
+
+fn slowest(link: &Link) -> Rate {
+    link.shaper.as_ref().map_or(link.rate.min(), |shaper| shaper.rate.min(link.rate.min()))
+}
+
+/// Of a pool, what its links must be.
+fn pool(scenario: &Scenario, pool: usize) -> Checked {
+    let Pool { name, size, .. } = &scenario.pools[pool];
+    if scenario.links_in(pool).next().is_none() {
+        return refuse(
+            format!("pools[{pool}]"),
+            format!("no link draws on it; write pool = {name:?} in a [[links]] table"),
+        );
+    }
+    for (i, link) in scenario.links_in(pool) {
+        if !link.queue.can_share_memory() {
+            let known: Vec<&str> = QUEUES.iter().map(|entry| entry.card.name).filter(|name| can_share(name)).collect();
+            let (last, known) = known.split_last().unwrap_or((&"", &[]));
+            let reason = format!("{} cannot share a pool; {} and {last} can", link.queue.card().name, known.join(", "));
+            return refuse(format!("links[{i}].queue"), reason);
+        }
+        let most = link.most_waiting(Some(*size), largest_packet(scenario, i)).unwrap_or(0);
+        drains(format!("pools[{pool}].size"), most, slowest(link))?;
+    }
+    Ok(())
+}
+
+fn can_share(discipline: &str) -> bool {
+    QueueSpec::named(discipline).is_some_and(|spec| spec.can_share_memory())
 }
 
 /// Refuses traces that packets go round without being on their way for a while: what leaves one at an instant could be back there at

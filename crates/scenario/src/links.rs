@@ -5,6 +5,7 @@ use crate::link_rate::LinkRate;
 use crate::loss::Loss;
 use crate::names::{self, Names};
 use crate::node::Node;
+use crate::pools::{ALPHA, PoolName};
 use crate::table::{self, Defs, KeyType};
 use crate::{ScenarioError, limits};
 use base::{Bytes, Key, Rate, Span, Stream};
@@ -25,7 +26,8 @@ base::keys! {
         /// `{ trace = "file.csv" }` to change. No packet overtakes the one before it.
         delay: LinkDelay = LinkDelay::same(Span::ZERO), eg "50 ms", in limits::DELAY;
         /// What may wait, the packet in service excluded: "1250 packets", "125 kB", "5 ms", "0.1 bdp", "10 % bdp",
-        /// "bdp/sqrt(n)", "unlimited". Must be given, here or as `limit` beside the discipline.
+        /// "bdp/sqrt(n)", "unlimited". Must be given, here or as `limit` beside the discipline, but on a link with a `pool`, where it is a
+        /// cap of its own. Default there: "unlimited".
         buffer: Buffer, eg "1250 packets";
         /// The discipline: a name, or a table such as { discipline = "red", gentle = true }.
         queue: QueueSpec = QueueSpec::DropTail(queue::drop_tail::Params::default());
@@ -41,6 +43,10 @@ base::keys! {
         /// What each packet is on its way for beside the delay: "2 ms", drawn uniformly from 0 to that for each; `{ uniform = [from, to] }`;
         /// `{ exponential = "1 ms" }`; or "none". No packet overtakes the one before it.
         jitter: Option<Jitter> = None, eg "2 ms", in limits::DELAY, or "none", since "0.1";
+        /// Name of the pool whose memory its buffer takes, or "none".
+        pool: Option<PoolName> = None, eg "chip", or "none", since "0.1";
+        /// Its own alpha in a pool of dynamic thresholds. Default: the pool's.
+        alpha: Option<f64> = None, eg "2.0", in ALPHA, since "0.1", needs [DynamicPool];
     }
 }
 

@@ -8,15 +8,20 @@ use queue::QueueSpec;
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
-/// Links and groups, each with how many there are under its name. Both are empty until they have been read: paths find the
-/// links, what is recorded finds both.
+/// Pools, links and groups, each with how many there are under its name. All are empty until they have been read: links find their
+/// pools, paths the links, what is recorded links and groups.
 #[derive(Default)]
 pub(crate) struct Names {
+    pub pools: OnceCell<Vec<(String, u32)>>,
     pub links: OnceCell<Vec<(String, u32)>>,
     pub groups: OnceCell<Vec<(String, u32)>>,
 }
 
 impl Names {
+    pub fn pools(&self) -> &[(String, u32)] {
+        self.pools.get().map_or(&[], Vec::as_slice)
+    }
+
     pub fn links(&self) -> &[(String, u32)] {
         self.links.get().map_or(&[], Vec::as_slice)
     }

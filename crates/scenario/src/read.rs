@@ -27,8 +27,8 @@ pub fn read(text: &str) -> Result<Scenario, ScenarioError> {
     check_top(&tree)?;
     let file: Scenario<Amount> = table::read(&Node { value: &tree, place: String::new(), names: &names }, "a table")?;
     let links = (0..file.links.len()).map(|i| link(&file, i)).collect::<Result<_, _>>()?;
-    let Scenario { title, duration, warmup, replications, seed, links: _, groups, record } = file;
-    let scenario = Scenario { title, duration, warmup, replications, seed, links, groups, record };
+    let Scenario { title, duration, warmup, replications, seed, pools, links: _, groups, record } = file;
+    let scenario = Scenario { title, duration, warmup, replications, seed, pools, links, groups, record };
     check::check(&scenario)?;
     Ok(scenario)
 }
@@ -66,12 +66,12 @@ fn check_top(tree: &Json) -> Result<(), ScenarioError> {
 
 /// The link `file.links[index]` with its buffer as a limit and the amounts of its discipline in packets.
 fn link(file: &Scenario<Amount>, index: usize) -> Result<Link, ScenarioError> {
-    let Link { name, count, rate, delay, buffer: _, mut queue, loss, policer, shaper, batch, jitter } =
+    let Link { name, count, rate, delay, buffer: _, mut queue, loss, policer, shaper, batch, jitter, pool, alpha } =
         file.links[index].clone();
     let buffer = limit(file, index)?;
     let place = ScenarioError::parameter(format!("links[{index}].queue"));
     queue.resolve(&file.port_of(index, buffer)).map_err(place)?;
-    Ok(Link { name, count, rate, delay, buffer, queue, loss, policer, shaper, batch, jitter })
+    Ok(Link { name, count, rate, delay, buffer, queue, loss, policer, shaper, batch, jitter, pool, alpha })
 }
 
 /// The limit of `scenario.links[link]`, now that the flows are known.

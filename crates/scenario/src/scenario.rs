@@ -3,7 +3,7 @@
 //! A `Scenario` that exists is valid; what builds a network from it has nothing to check but memory. With `Amount`s as the
 //! buffers of its links it is what a file says, before it is known what uses a link.
 
-use crate::{Group, Link, Record, limits};
+use crate::{Group, Link, Pool, Record, limits};
 use base::Span;
 use queue::Limit;
 
@@ -20,6 +20,8 @@ base::keys! {
         replications: u32 = 1, in 1..=10_000;
         /// Seed of all random streams: the same seed gives the same results, to the bit.
         seed: u64 = 1;
+        /// Memory that buffers of links share.
+        pools: Vec<Pool> = Vec::new(), since "0.1";
         /// Directed links.
         links: Vec<Link<Buffer>>, in 1..=u64::MAX, needs [Crossed];
         /// Groups of flows.

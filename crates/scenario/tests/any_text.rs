@@ -11,7 +11,7 @@ mod values;
 use base::{Bytes, Rate, Span, Value};
 use law::{CongestionControl, LawSpec, StartSpec};
 use proptest::prelude::*;
-use queue::{Limit, QUEUES, QueueSpec};
+use queue::{Limit, MemorySize, QUEUES, QueueSpec};
 use scenario::{
     Access, By, Control, Group, Hop, Jitter, Link, LinkDelay, LinkRate, Loss, PacketSpan, Packets, Pareto, Pick,
     Quantity, Ranged, Record, Rtt, Scenario, Start, Stop, Values, from_canonical, read,
@@ -314,6 +314,8 @@ fn links() -> impl Strategy<Value = Vec<Link>> {
             shaper: None,
             batch: None,
             jitter,
+            pool: None,
+            alpha: None,
         },
     );
     prop::collection::vec(link, 1..5).prop_map(|mut links| {
@@ -549,8 +551,10 @@ fn scenarios() -> impl Strategy<Value = Scenario> {
         any::<u64>(),
     );
     let draws = prop::collection::vec(prop::collection::vec(prop::option::of(any::<u32>()), values::MOST), 4);
-    (head, body, (prop::option::of(spans(Span::millis(1), Span::secs(1))), any::<bool>()), draws).prop_map(
-        |(head, (links, mut groups), (every, delays), draws)| {
+    let pool = (0..1_000_000_000u64, any::<bool>(), 0..3usize, 1e-6..1e6, prop::option::of(1e-6..1e6));
+    let pool = prop::option::of(pool);
+    (head, body, (prop::option::of(spans(Span::millis(1), Span::secs(1))), any::<bool>(), pool), draws).prop_map(
+        |(head, (links, mut groups), (every, delays, pool), draws)| {
             for (i, group) in groups.iter_mut().enumerate() {
                 group.name = format!("group {i}");
             }
@@ -566,6 +570,7 @@ fn scenarios() -> impl Strategy<Value = Scenario> {
                 warmup: head.2,
                 replications: head.3,
                 seed: head.4,
+                pools: Vec::new(),
                 links,
                 groups,
                 record: Record { every, trace, packets, delays },
@@ -575,6 +580,16 @@ fn scenarios() -> impl Strategy<Value = Scenario> {
                 let queue = &mut scenario.links[i].queue;
                 *queue = spec::drawn(queue.card().name, &port, draws);
                 queue.resolve(&port).expect("accepted before");
+            }
+            if let Some((size, in_bytes, sharing, alpha, own)) = pool {
+                for link in scenario.links.iter_mut().filter(|link| link.queue.can_share_memory()) {
+                    (link.pool, link.alpha) = (Some(scenario::PoolName(0)), own);
+                }
+                if scenario.links_in(0).next().is_some() {
+                    let size = if in_bytes { MemorySize::Bytes(size) } else { MemorySize::Packets(size / 1000) };
+                    let sharing = queue::Sharing::ALL[sharing].0;
+                    scenario.pools.push(scenario::Pool { name: "chip".into(), size, sharing, alpha });
+                }
             }
             scenario
         },

@@ -141,9 +141,9 @@ fn the_top_of_the_file() {
 + seed = -1
 ! seed: must be a whole number from 0 to 9223372036854775807
 + colour = 7
-! colour: unknown key; known here: title, duration, warmup, replications, seed, links, flows, record
+! colour: unknown key; known here: title, duration, warmup, replications, seed, pools, links, flows, record
 + "a\\nb" = 7
-! "a\nb": unknown key; known here: title, duration, warmup, replications, seed, links, flows, record
+! "a\nb": unknown key; known here: title, duration, warmup, replications, seed, pools, links, flows, record
 "#,
     );
     assert_eq!(read("").unwrap_err().to_string(), "duration: missing; write for example duration = \"200 s\"");

@@ -170,6 +170,68 @@ fn buckets_and_batches() {
     ]);
 }
 
+/// What a file says of a pool and its one link.
+fn of_pool(pool: &str, link: &str) -> String {
+    let text = format!(
+        "duration = \"20 s\"\n[[pools]]\nname = \"chip\"\n{pool}\n[[links]]\nname = \"l\"\nrate = \"1 Gbit/s\"\n{link}\n\
+         [[flows]]\npath = [\"l\"]\nrtt = \"100 ms\"\npacket = \"1500 B\"\n"
+    );
+    read(&text).map_or_else(|error| error.to_string(), |_| "it was read".into())
+}
+
+#[test]
+fn pools_and_links_that_draw_on_them() {
+    let (size, link) = (r#"size = "12 MB""#, r#"pool = "chip""#);
+    assert_eq!(of_pool(size, link), "it was read");
+    assert_eq!(of_pool(r#"size = "8000 packets""#, "pool = \"chip\"\nbuffer = \"1 MB\"\nalpha = 0.5"), "it was read");
+    for (pool, said) in [
+        ("", r#"pools[0].size: missing; write for example size = "12 MB""#),
+        (
+            r#"size = "5 ms""#,
+            "pools[0].size: \"5 ms\" is out of range; pools are in bytes or packets: links of many rates and round trips share them",
+        ),
+        (r#"size = "2000 GB""#, "pools[0].size: \"2000 GB\" is out of range; pools hold 1000 GB at most"),
+        (
+            r#"size = "2 TB""#,
+            "pools[0].size: unknown unit \"TB\" in \"2 TB\"; pools are in packets, B, kB, MB, GB, KiB, MiB or GiB",
+        ),
+        (
+            "size = \"1 MB\"\nsharing = \"fair\"",
+            "pools[0].sharing: unknown sharing \"fair\"; available: complete, static, dynamic",
+        ),
+        ("size = \"1 MB\"\nalpha = 0", "pools[0].alpha: must lie between 0.000001 and 1000000"),
+        ("size = \"1 GB\"\nsharin = 1", "pools[0].sharin: unknown key; did you mean `sharing`?"),
+    ] {
+        assert_eq!(of_pool(pool, link), said);
+    }
+    for (link, said) in [
+        (r#"pool = "chop""#, "links[0].pool: unknown pool \"chop\"; did you mean \"chip\"?"),
+        (
+            "pool = \"chip\"\nqueue = \"codel\"",
+            "links[0].queue: codel cannot share a pool; drop-tail, red, ared, gared, pd-red, rem and pie can",
+        ),
+        (
+            "pool = \"chip\"\nqueue = \"blue\"",
+            "links[0].queue: blue cannot share a pool; drop-tail, red, ared, gared, pd-red, rem and pie can",
+        ),
+        (r#"pool = "none""#, "links[0].buffer: missing; write for example buffer = \"1250 packets\", or \"unlimited\""),
+        (r#"buffer = "1 MB""#, "pools[0]: no link draws on it; write pool = \"chip\" in a [[links]] table"),
+    ] {
+        assert_eq!(of_pool(size, link), said);
+    }
+    let without = message(r#"pool = "chip""#);
+    assert_eq!(without, "links[0].pool: there is no pool \"chip\"; write a [[pools]] table with its name and size");
+    // 1 TB is 8 * 10^12 bits: at 8 Mbit/s 10^6 s, and what takes longer is refused.
+    let slow = |mbit: u32| {
+        of_pool(
+            r#"size = "1000 GB""#,
+            &format!("pool = \"chip\"\nshaper = {{ rate = \"{mbit} Mbit/s\", burst = \"9 kB\" }}"),
+        )
+    };
+    assert_eq!(slow(8), "it was read");
+    assert_eq!(slow(7), "pools[0].size: would take more than 11 days to drain at 7 Mbit/s");
+}
+
 #[test]
 fn traces_that_packets_go_round_without_a_delay() {
     let text = |delay: &str, both: bool| {

@@ -31,6 +31,7 @@ pub fn network(scenario: &Scenario, replication: u32, first: u64) -> Result<Netw
     let expanded = Expanded::new(&scenario.links);
     let network = Network {
         links: draw::links(scenario, replication, first),
+        pools: expanded.pools(scenario),
         tables: expanded.counts(),
         identities: Vec::with_capacity(scenario.flows() as usize),
         flows: Vec::with_capacity(total as usize),

@@ -5,7 +5,7 @@
 
 use crate::handover::{Handover, VaryingDelay};
 use crate::ingress::{Ingress, InjectedLoss};
-use crate::plan::{LinkPlan, Marks, ProbePlan};
+use crate::plan::{LinkPlan, Marks, PoolPlan, ProbePlan};
 use base::{ParetoQuantiles, Span, Stream, Time};
 use queue::{Opportunities, Port, Rates, Schedule, TokenBucket};
 use scenario::{By, Group, Hop, Link, LinkDelay, LinkRate, Pick, Quantity, Ranged, Rtt, Scenario, Start, Stop, Values};
@@ -46,6 +46,18 @@ impl Expanded {
                 }
         };
         path.iter().map(which).collect()
+    }
+
+    /// The pools, each with its links.
+    pub fn pools(&self, scenario: &Scenario) -> Vec<PoolPlan> {
+        let links = |pool: usize| {
+            scenario.links_in(pool).flat_map(|(i, _)| {
+                let (Table { first, count }, alpha) = (self.tables[i], scenario.alpha(i).unwrap_or_default());
+                (first..first + count).map(move |link| (link, alpha))
+            })
+        };
+        let plan = |pool| PoolPlan { memory: scenario.memory(pool), links: links(pool).collect() };
+        (0..scenario.pools.len()).map(plan).collect()
     }
 
     /// Links by table.

@@ -17,6 +17,7 @@ mod observer;
 mod outcome;
 mod places;
 mod plan;
+mod pool;
 mod probe;
 mod reference;
 mod results;

@@ -1,7 +1,8 @@
 //! Arrays of links in results: one row for each table of the scenario file.
 //!
 //! Counters are sums; the share of the capacity used is that of all links together; backlog and empty time are means, the
-//! waiting time and the propagation the mean over packets, the largest backlog that of any link. Samples of the backlog are sums, and the
+//! waiting time and the propagation the mean over packets, the largest backlog that of any link, what they hold of a pool a sum.
+//! Samples of the backlog are sums, and the
 //! histograms count the samples of every link.
 
 use crate::{LinkOutcome, Outcome};
@@ -67,6 +68,11 @@ fn merged(members: Vec<LinkOutcome>) -> Option<LinkOutcome> {
         }
         for (mine, its) in sum.begun_bytes_samples.iter_mut().zip(link.begun_bytes_samples) {
             *mine += its;
+        }
+        if let (Some(mine), Some(its)) = (&mut sum.pool, link.pool) {
+            mine.held_mean += its.held_mean;
+            mine.held_max = mine.held_max.max(its.held_max);
+            mine.dropped += its.dropped;
         }
         sum.loss_events += link.loss_events;
         sum.flows_hit += link.flows_hit;

@@ -94,6 +94,7 @@ pub fn link_outcome(
         delay_histogram: delays.all,
         group_delay_histograms: delays.by_group,
         gauges: samples.gauges,
+        pool: None,
     };
     (outcome, packets)
 }

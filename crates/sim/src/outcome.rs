@@ -64,6 +64,8 @@ pub enum BuildError {
 pub struct Outcome {
     /// Per link, or array of links, in the scenario's order.
     pub links: Vec<LinkOutcome>,
+    /// Per pool, in the scenario's order.
+    pub pools: Vec<PoolOutcome>,
     /// Per flow, groups in the scenario's order.
     pub flows: Vec<FlowOutcome>,
     /// Per group: what became of its transfers; `None` where they have no end, and for datagrams.
@@ -97,16 +99,38 @@ pub struct Balance {
 /// Counters by cause, indexed by [`cause_index`].
 pub type ByCause = [u64; 5];
 
-/// Position of a cause in [`ByCause`]: overflow, early, forced, sojourn, injected.
+/// Position of a cause in [`ByCause`]: overflow, early, forced, sojourn, injected. A full pool is an overflow.
 #[must_use]
 pub fn cause_index(cause: Cause) -> usize {
     match cause {
-        Cause::Overflow => 0,
+        Cause::Overflow | Cause::Pool => 0,
         Cause::Early => 1,
         Cause::Forced => 2,
         Cause::Sojourn => 3,
         Cause::Injected => 4,
     }
+}
+
+/// What became of the memory of a pool, in packets or bytes, as its size is.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct PoolOutcome {
+    /// Time average of what all its links held.
+    pub used_mean: f64,
+    /// The most that they held at once.
+    pub used_max: u64,
+}
+
+/// What a link had of its pool, in packets or bytes, as the pool's size is; the links of an array together.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct PoolShare {
+    /// Time average of what it held.
+    pub held_mean: f64,
+    /// The most that it held at once; of an array, that any of its links did.
+    pub held_max: u64,
+    /// Packets dropped because the pool had no room for them, though the link's own buffer had: part of those that overflowed.
+    pub dropped: u64,
 }
 
 /// What a link saw, or the links of an array together.
@@ -161,6 +185,8 @@ pub struct LinkOutcome {
     pub group_delay_histograms: Vec<Histogram>,
     /// The discipline's own numbers at the samples; empty unless the series were asked for.
     pub gauges: Vec<Gauge>,
+    /// What it had of its pool, if it draws on one.
+    pub pool: Option<PoolShare>,
 }
 
 /// What a flow did.

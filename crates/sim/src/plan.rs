@@ -8,7 +8,7 @@ use crate::places::SessionPlaces;
 use crate::writes::FlowWrites;
 use base::{Bytes, Flags, PacketNumber, Rate, Span, Stream, Time};
 use law::Control;
-use queue::{AnyQueue, Limit, Schedule};
+use queue::{AnyQueue, Limit, Schedule, SharedMemory};
 use scenario::Scenario;
 use std::ops::Range;
 use std::sync::Arc;
@@ -27,6 +27,7 @@ pub type FlowSender = Sender<FlowControl>;
 pub struct Network {
     /// Those of an array one after the other.
     pub links: Vec<LinkPlan>,
+    pub pools: Vec<PoolPlan>,
     /// Links by table of the scenario file, for the results.
     pub tables: Vec<u32>,
     /// The flows of the scenario, groups in its order.
@@ -35,6 +36,14 @@ pub struct Network {
     pub flows: Vec<FlowPlan>,
     pub sessions: Vec<SessionPlan>,
     pub marks: Marks,
+}
+
+/// Memory that links share.
+#[derive(Clone, Debug)]
+pub struct PoolPlan {
+    pub memory: SharedMemory,
+    /// Those that draw on it, in order, each with its alpha.
+    pub links: Vec<(u32, f64)>,
 }
 
 /// A link of the scenario, with its discipline and its random streams ready.
@@ -346,6 +355,17 @@ pub struct TxTimes {
 }
 
 impl Network {
+    /// For every link the first of those it shares memory with, itself if with none.
+    pub fn first_in_pool(&self) -> Vec<usize> {
+        let mut first: Vec<usize> = (0..self.links.len()).collect();
+        for pool in &self.pools {
+            for &(link, _) in &pool.links {
+                first[link as usize] = pool.links[0].0 as usize;
+            }
+        }
+        first
+    }
+
     /// How long packets of flow `flow` take on link `link`.
     pub fn tx_times(&self, link: u32, flow: u32) -> TxTimes {
         let party = self.flows[flow as usize].party();

@@ -3,10 +3,11 @@
 //!
 //! At one instant: marks, then timers of disciplines, departures, deliveries, delayed-ACK timers, ACKs at senders, timers, starts,
 //! stops, datagrams from their sources, packets entering the sender's own link, and last arrivals at links, those by flow
-//! number and then in the order sent.
+//! number, link and then in the order sent.
 
 mod endpoints;
 mod event;
+mod pools;
 mod sessions;
 
 use crate::handover::Handover;
@@ -15,11 +16,12 @@ use crate::ingress::Ingress;
 use crate::ledger::Ledger;
 use crate::meter::{FlowMeter, LinkFacts, LinkSpan, LinkTotals, Tally, link_outcome};
 use crate::plan::{FlowPlan, FlowSender, Identity, Marks, Network, SessionPlan, TcpPlan};
+use crate::pool::PoolAccount;
 use crate::probe::{LinkSnapshot, Probe, ServerModel};
 use crate::results::{FinalTally, FlowResults};
 use crate::transfers::TransferMeter;
 use crate::{Balance, Options, Outcome, Trace, TraceDrop, cause_index};
-use base::{Flags, Header, PacketNumber, RunMonitor, Span, Time};
+use base::{Cause, Flags, Header, PacketNumber, RunMonitor, Span, Time};
 use endpoints::{AccessLink, Endpoints, Outbox};
 use event::{Entry, Event, Key, Phase};
 use queue::{AnyQueue, Link, LinkEvent, LinkEventKind, Packet, QueueDiscipline};
@@ -32,6 +34,8 @@ struct Node {
     link: Link<AnyQueue>,
     ingress: Option<Ingress>,
     handover: Handover,
+    /// Its pool, and its place there.
+    pool: Option<(usize, usize)>,
     totals: LinkTotals,
     warm: LinkTotals,
     touched: Time,
@@ -76,6 +80,7 @@ struct Engine {
     heap: BinaryHeap<Reverse<Entry>>,
     pushed: u64,
     nodes: Vec<Node>,
+    pools: Vec<PoolAccount>,
     endpoints: Vec<Endpoints>,
     identities: Vec<Identity>,
     sessions: Vec<SessionPlan>,
@@ -100,6 +105,7 @@ pub fn run(network: Network, options: Options, monitor: &RunMonitor) -> Outcome 
         link: Link::new(plan.rate, plan.queue).with_schedule(plan.schedule),
         ingress: plan.ingress,
         handover: plan.handover,
+        pool: None,
         totals: LinkTotals::default(),
         warm: LinkTotals::default(),
         touched: Time::ZERO,
@@ -127,6 +133,7 @@ pub fn run(network: Network, options: Options, monitor: &RunMonitor) -> Outcome 
         heap: BinaryHeap::new(),
         pushed: 0,
         nodes: nodes.collect(),
+        pools: network.pools.iter().map(PoolAccount::new).collect(),
         endpoints: endpoints.collect(),
         transfers: TransferMeter::by_group(&network.identities, marks, options.series),
         identities: network.identities,
@@ -136,6 +143,7 @@ pub fn run(network: Network, options: Options, monitor: &RunMonitor) -> Outcome 
         first_number: first,
         balance: Balance::default(),
     };
+    engine.join_pools(&network.pools);
     engine.push(marks.warmup, Phase::Mark, 0, Event::Warm);
     if marks.every.is_some() {
         engine.push(Time::ZERO, Phase::Mark, 0, Event::Sample);
@@ -180,7 +188,9 @@ pub fn run(network: Network, options: Options, monitor: &RunMonitor) -> Outcome 
 impl Engine {
     fn push(&mut self, time: Time, phase: Phase, flow: u32, event: Event) {
         self.pushed += 1;
-        let key = Key { time, phase, flow, pushed: self.pushed };
+        // Links that share memory: what arrives there at one instant comes by flow, then by link.
+        let link = if let Event::Arrive(l, _) = event { l } else { 0 };
+        let key = Key { time, phase, flow, link, pushed: self.pushed };
         self.heap.push(Reverse(Entry { key, event }));
     }
 
@@ -282,6 +292,9 @@ impl Engine {
 
     /// The warm-up is over: what counts begins now.
     fn warm(&mut self, now: Time) {
+        for pool in &mut self.pools {
+            pool.warm(now);
+        }
         for node in &mut self.nodes {
             node.account(now);
             node.warm = node.totals;
@@ -416,6 +429,7 @@ impl Engine {
     }
 
     fn arrive(&mut self, now: Time, l: usize, packet: Packet) {
+        self.ask_pool(l, packet.size);
         let node = &mut self.nodes[l];
         node.account(now);
         node.totals.arrived += 1;
@@ -435,6 +449,7 @@ impl Engine {
             }
         }
         self.count_fates(now, l, &ledger, Some(&packet));
+        self.keep_pool(now, l);
         self.arm(l);
     }
 
@@ -453,6 +468,9 @@ impl Engine {
         for (packet, cause) in &ledger.dropped {
             let node = &mut self.nodes[l];
             node.totals.dropped[cause_index(*cause)] += 1;
+            if let (Cause::Pool, Some((p, place))) = (*cause, node.pool) {
+                self.pools[p].count_drop(place);
+            }
             if !packet.flags.has(Flags::ACK) {
                 if let Some(tracer) = &mut node.probe.tracer {
                     tracer.on_drop(packet, now);
@@ -486,6 +504,7 @@ impl Engine {
             self.push(done, Phase::Depart, next.flow, Event::LinkDone(l));
         }
         self.count_fates(now, l, &ledger, None);
+        self.keep_pool(now, l);
         self.arm(l);
         let at = self.nodes[l].handover.at(now) + self.delays[l];
         let (f, party) = (packet.flow as usize, self.endpoints[packet.flow as usize].plan.party());
@@ -543,6 +562,7 @@ impl Engine {
             links.push(link);
             packets.extend(seen);
         }
+        let pools = self.pools.into_iter().map(|pool| pool.finish(&self.marks, &mut links)).collect();
         for ends in self.endpoints {
             hash.word(ends.hash.value());
             in_flight += ends.access.waiting.len() as u64 + u64::from(ends.access.serving.is_some());
@@ -556,6 +576,7 @@ impl Engine {
         let (flows, transfers) = results.finish();
         Outcome {
             links,
+            pools,
             flows,
             transfers,
             sampled_at: if options.series { self.marks.samples() } else { Vec::new() },

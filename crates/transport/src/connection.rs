@@ -5,6 +5,7 @@
 
 mod application;
 mod pace;
+mod paced;
 mod runs;
 
 use crate::bursts::Ask;
@@ -19,7 +20,7 @@ use crate::timers::{Due, Timers};
 use crate::validation::Validation;
 use crate::{Ack, Counters, DUP_THRESH, Options, Phase, Rtt, WindowLimits, Wire};
 use base::{Span, Time};
-use law::{AckSample, CongestionControl, CongestionEvent, Delivery, Signal};
+use law::{AckSample, CongestionControl, CongestionEvent, Signal};
 
 /// What an acknowledgement says, before any recovery has made something of it.
 #[derive(Clone, Copy, Debug)]
@@ -254,7 +255,7 @@ impl<C: CongestionControl> Connection<C> {
         if self.counts_deliveries() {
             self.report_delivery(recovery, &info);
         }
-        if self.optional.is_some() {
+        if self.optional.as_deref().is_some_and(OptionalState::validates) {
             self.validate_after_ack(recovery, &info, phase_before);
         }
         let high = self.seq.high();
@@ -328,19 +329,13 @@ impl<C: CongestionControl> Connection<C> {
         let Some(deliveries) = self.optional.as_deref_mut().and_then(OptionalState::deliveries) else { return };
         let in_flight = (info.in_flight_before, recovery.in_flight(&self.seq));
         let recovering = self.phase != Phase::Open;
-        if let Some(delivery) = deliveries.sample(info.now, self.rtt.min(), in_flight, recovering) {
-            self.hear_delivery(delivery);
+        if let Some(mut delivery) = deliveries.sample(info.now, self.rtt.min(), in_flight, recovering) {
+            if let Some(rtt) = delivery.rtt {
+                self.rtt.observe(rtt);
+                delivery.min_rtt = self.rtt.min();
+            }
+            self.control.on_delivery(&delivery);
         }
-    }
-
-    /// Reports one to the control, with the round-trip time that it gave.
-    #[inline]
-    fn hear_delivery(&mut self, mut delivery: Delivery) {
-        if let Some(rtt) = delivery.rtt {
-            self.rtt.observe(rtt);
-            delivery.min_rtt = self.rtt.min();
-        }
-        self.control.on_delivery(&delivery);
     }
 
     /// A timer may have expired.
@@ -380,30 +375,36 @@ impl<C: CongestionControl> Connection<C> {
 
     /// Sets the timers that are not the retransmission timer, after everything else. `moved` says whether there was
     /// progress or a new segment left.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "for every ACK, where most senders have nothing but the recovery's")]
     fn arm_timers(&mut self, recovery: &mut impl RecoveryRules, now: Time, moved: bool) {
         if self.optional.is_some() {
-            self.note_window_use(recovery);
-            self.note_idle_application(recovery);
-            self.validate(recovery, now, Validation::after_sending);
+            self.note_sent(recovery, now);
         }
         recovery.arm_timers(self, now, moved);
+    }
+
+    /// What only some senders note when all that may leave has left.
+    #[inline(never)]
+    fn note_sent(&mut self, recovery: &impl RecoveryRules, now: Time) {
+        self.note_window_use(recovery);
+        if self.seq.unsent() == 0 {
+            self.note_idle_application(recovery);
+        }
+        self.validate(recovery, now, Validation::after_sending);
     }
 
     /// Where segments are paced: how full the window is.
     #[inline]
     fn note_window_use(&mut self, recovery: &impl RecoveryRules) {
-        let Some(pacer) = self.optional.as_deref_mut().and_then(OptionalState::pacer) else { return };
+        let pacer = self.optional.as_deref_mut().and_then(OptionalState::pacer);
+        let Some(pacer) = pacer.filter(|pacer| pacer.notes_window_use()) else { return };
         let (cwnd, sent) = (self.control.cwnd() as u32, self.counters.sent);
         pacer.note_window_use(&self.seq, recovery.in_flight(&self.seq), cwnd, sent);
     }
 
-    /// Where deliveries are counted: whether it is the application that holds the sender back.
-    #[inline]
+    /// Nothing more is to be sent. Where deliveries are counted: whether it is the application that holds the sender back.
     fn note_idle_application(&mut self, recovery: &impl RecoveryRules) {
-        if self.seq.unsent() > 0 {
-            return;
-        }
         let window = self.window();
         let Some(deliveries) = self.optional.as_deref_mut().and_then(OptionalState::deliveries) else { return };
         let in_flight = recovery.in_flight(&self.seq);
@@ -572,7 +573,7 @@ impl<C: CongestionControl> Connection<C> {
     /// Grows the window by what `acked` segments earn.
     #[inline]
     pub fn grow(&mut self, recovery: &impl RecoveryRules, info: &AckInfo, acked: u32) {
-        if acked == 0 {
+        if acked == 0 || self.counts_deliveries() {
             return;
         }
         let (abc_limit, paced) = (self.abc_limit(), self.optional.as_deref().is_some_and(OptionalState::spaces));

@@ -7,14 +7,13 @@ use law::{CongestionControl, Delivery, Lost};
 use std::collections::VecDeque;
 
 /// What a segment takes along (the draft's `P`).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Snapshot {
     delivered: u64,
     /// `NEVER` once the segment was delivered.
     delivered_at: Time,
     first_sent: Time,
     sent: Time,
-    seq: u64,
     lost: u64,
     in_flight: u32,
     app_limited: bool,
@@ -32,7 +31,10 @@ pub struct Deliveries {
     /// Deliveries until the end of which the application was the limit; 0 for none.
     app_limited: u64,
     lost: u64,
-    best: Option<Snapshot>,
+    /// Of the segment that left last of those that this ACK reports, and its number: where any are.
+    best: Snapshot,
+    best_seq: u64,
+    has_best: bool,
     newly_delivered: u32,
     newly_lost: u32,
 }
@@ -44,6 +46,7 @@ impl Deliveries {
     }
 
     /// Segment `seq` leaves with `in_flight` in the network before it.
+    #[inline]
     pub fn sent(&mut self, seq: u64, now: Time, in_flight: u32) {
         if in_flight == 0 {
             self.first_sent = now;
@@ -55,7 +58,6 @@ impl Deliveries {
             delivered_at: self.delivered_at,
             first_sent: self.first_sent,
             sent: now,
-            seq,
             lost: self.lost,
             in_flight: in_flight + 1,
             app_limited: self.app_limited > 0,
@@ -68,30 +70,40 @@ impl Deliveries {
     }
 
     /// Segments [start, end) arrived, as the ACK at `now` reports.
+    #[inline]
     pub fn delivered(&mut self, start: u64, end: u64, now: Time) {
         let from = start.max(self.first);
         for seq in from..end {
             let Some(segment) = self.list.get_mut((seq - self.first) as usize) else { return };
-            let at = segment.delivered_at;
-            if at == Time::NEVER {
-                continue;
-            }
+            let snapshot = *segment;
             segment.delivered_at = Time::NEVER;
-            self.delivered += 1;
-            self.newly_delivered += 1;
-            self.delivered_at = now;
-            let newer = |best: &Snapshot| (segment.sent, segment.seq) > (best.sent, best.seq);
-            if self.best.as_ref().is_none_or(newer) {
-                self.first_sent = segment.sent;
-                self.best = Some(Snapshot { delivered_at: at, ..*segment });
-            }
+            self.note(seq, snapshot, now);
+        }
+    }
+
+    /// Segment `seq` arrived, unless its `snapshot` says that it had before.
+    #[inline]
+    fn note(&mut self, seq: u64, snapshot: Snapshot, now: Time) {
+        if snapshot.delivered_at == Time::NEVER {
+            return;
+        }
+        self.delivered += 1;
+        self.newly_delivered += 1;
+        self.delivered_at = now;
+        let (sent, best) = (snapshot.sent, self.best.sent);
+        if !self.has_best || sent > best || (sent == best && seq > self.best_seq) {
+            self.first_sent = sent;
+            (self.best, self.best_seq, self.has_best) = (snapshot, seq, true);
         }
     }
 
     /// Everything below `cum` arrived.
+    #[inline]
     pub fn advance(&mut self, cum: u64, now: Time) {
-        self.delivered(self.first, cum, now);
-        self.list.drain(..((cum - self.first) as usize).min(self.list.len()));
+        for seq in self.first..cum {
+            let Some(snapshot) = self.list.pop_front() else { break };
+            self.note(seq, snapshot, now);
+        }
         self.first = cum;
     }
 
@@ -124,7 +136,8 @@ impl Deliveries {
     }
 
     /// What the ACK at `now` says; nothing if it neither delivered nor lost anything.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "what it returns would be copied, for every ACK")]
     pub fn sample(
         &mut self,
         now: Time,
@@ -134,7 +147,7 @@ impl Deliveries {
     ) -> Option<Delivery> {
         let (newly_delivered, newly_lost) =
             (std::mem::take(&mut self.newly_delivered), std::mem::take(&mut self.newly_lost));
-        let best = self.best.take();
+        let has_best = std::mem::take(&mut self.has_best);
         if self.app_limited > 0 && self.delivered > self.app_limited {
             self.app_limited = 0;
         }
@@ -142,6 +155,7 @@ impl Deliveries {
             return None;
         }
         let span = |from: Time, to: Time| Span(to.0.saturating_sub(from.0));
+        let best = has_best.then_some(&self.best);
         let interval = best.map(|p| span(p.first_sent, p.sent).max(span(p.delivered_at, now)));
         Some(Delivery {
             now,

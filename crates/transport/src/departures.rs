@@ -79,6 +79,18 @@ impl Departures {
         }
     }
 
+    /// The next new segment leaves.
+    #[inline]
+    pub fn sent_next(&mut self, now: Time) {
+        self.list.push_back(Departure(now.0));
+    }
+
+    /// The next new segments leave, at `times`.
+    #[inline]
+    pub fn sent_new(&mut self, times: &[Time]) {
+        self.list.extend(times.iter().map(|time| Departure(time.0)));
+    }
+
     /// What is known of `seq`, if it is outstanding.
     #[inline]
     #[must_use]

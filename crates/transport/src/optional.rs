@@ -87,6 +87,13 @@ impl OptionalState {
         self.validation = Some(validation);
     }
 
+    /// Whether the window is validated.
+    #[inline]
+    #[must_use]
+    pub fn validates(&self) -> bool {
+        self.validation.is_some()
+    }
+
     /// What validates the window, of a sender whose application writes now and then.
     #[inline]
     pub fn validation(&mut self) -> Option<&mut Validation> {

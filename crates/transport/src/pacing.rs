@@ -38,9 +38,19 @@ enum Spacing {
     Quic,
 }
 
-/// The pace of one sender.
+/// The pace of one sender, and its bursts.
 #[derive(Clone, Copy, Debug)]
 pub struct Pacer {
+    pace: Pace,
+    /// Those of segmentation offload.
+    bursts: Option<Bursts>,
+    /// When a segment left last.
+    sent_at: Time,
+}
+
+/// At which pace single segments leave: all that there is where no offload makes bursts of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
     spacing: Spacing,
     /// Whether the law names a rate: others are not asked for one with every segment.
     names_rate: bool,
@@ -51,12 +61,8 @@ pub struct Pacer {
     free_at: Time,
     /// When all that has left would have left at the pace: of QUIC's bucket.
     due: Time,
-    /// Segments of the present burst that may still leave with it.
+    /// Segments of the law's present burst that may still leave with it.
     left: u32,
-    /// Those of segmentation offload.
-    bursts: Option<Bursts>,
-    /// When a segment left last.
-    sent_at: Time,
     /// Segments that still leave without being spaced.
     unspaced: u32,
     usage: WindowUse,
@@ -89,8 +95,8 @@ impl Pacer {
             Pacing::Linux(factors) => (Spacing::Linux(factors), LINUX_FIRST - 1),
             Pacing::Quic => (Spacing::Quic, 0),
         };
-        let (zero, usage) = (Time::ZERO, WindowUse::default());
-        Some(Self {
+        let zero = Time::ZERO;
+        let pace = Pace {
             spacing,
             names_rate,
             named: (f64::INFINITY, Span::ZERO),
@@ -98,26 +104,31 @@ impl Pacer {
             free_at: zero,
             due: zero,
             left: 0,
-            bursts,
-            sent_at: zero,
             unspaced,
-            usage,
-        })
+            usage: WindowUse::default(),
+        };
+        Some(Self { pace, bursts, sent_at: zero })
+    }
+
+    /// The pace of single segments, where no offload makes bursts of them.
+    #[inline]
+    pub fn pace(&mut self) -> &mut Pace {
+        debug_assert!(!self.makes_bursts());
+        &mut self.pace
     }
 
     /// When the next segment may leave by the pace: `None` if now.
     #[inline]
     #[must_use]
     pub fn wait(&self, now: Time) -> Option<Time> {
-        let goes_on = self.bursts.map_or(self.left > 0, |bursts| bursts.goes_on(now));
-        (!goes_on && self.free_at > now).then_some(self.free_at)
+        if self.bursts.is_some_and(|bursts| bursts.goes_on(now)) { None } else { self.pace.wait(now) }
     }
 
     /// Whether a segment that need not wait for the pace leaves `now`, and not with more after the next ACK; `ask` says what
     /// there is to know, but for when something left last and the round-trip time of every ACK.
     #[inline]
     pub fn begins(&mut self, now: Time, ask: impl FnOnce() -> Ask) -> bool {
-        let (last, srtt) = (self.sent_at.max(self.free_at), self.srtt);
+        let (last, srtt) = (self.sent_at.max(self.pace.free_at), self.pace.srtt);
         match &mut self.bursts {
             Some(bursts) => bursts.goes_on(now) || bursts.begin(&Ask { srtt, last, ..ask() }),
             None => true,
@@ -127,50 +138,146 @@ impl Pacer {
     /// The time of one segment at the pace of a sender with this window: `None` while it has none.
     #[inline]
     pub fn interval(&mut self, control: &impl CongestionControl, seq: &SequenceSpace) -> Option<Span> {
-        if self.names_rate
-            && let Some(rate) = control.pacing_rate()
-        {
-            if rate != self.named.0 {
-                self.named = (rate, Span::from_secs(1.0 / rate));
-            }
-            return Some(self.named.1);
-        }
-        if self.srtt == Span::ZERO {
-            return None;
-        }
-        let per_rtt = match self.spacing {
-            Spacing::Even => return None,
-            Spacing::None => linux_rate(PacingFactors::default(), control, seq),
-            Spacing::Linux(factors) => linux_rate(factors, control, seq),
-            Spacing::Quic => QUIC_FACTOR * control.cwnd(),
-        };
-        Some(Span((self.srtt.0 as f64 / per_rtt) as u64))
+        let pace = &mut self.pace;
+        let named = if pace.names_rate { control.pacing_rate() } else { None };
+        named
+            .map(|rate| pace.at_rate(rate))
+            .or_else(|| pace.interval(control.cwnd(), control.ssthresh(), seq.outstanding()))
     }
 
     /// An ACK took this round-trip time (RFC 6298, Section 2: an eighth of what is new).
     #[inline]
     pub fn on_rtt(&mut self, rtt: Span) {
-        self.srtt = if self.srtt == Span::ZERO { rtt } else { Span(self.srtt.0 - self.srtt.0 / 8 + rtt.0 / 8) };
+        self.pace.on_rtt(rtt);
     }
 
     /// A segment leaves at a pace of one in `interval`; a law that names its rate also says in which groups, by `burst`.
     #[inline]
     pub fn on_transmit(&mut self, now: Time, interval: Option<Span>, burst: impl FnOnce() -> u32) {
         self.sent_at = now;
-        let (first_of_burst, size) = if let Some(bursts) = &mut self.bursts {
-            let first = bursts.on_transmit(now);
-            (first.is_some(), first.unwrap_or(1))
-        } else {
-            let first = self.left == 0;
-            self.left = if !first {
-                self.left - 1
-            } else if self.names_rate {
-                burst() - 1
-            } else {
-                0
-            };
-            (first, 1)
+        match &mut self.bursts {
+            Some(bursts) => {
+                let first = bursts.on_transmit(now);
+                self.pace.space(now, interval, first.is_some(), first.unwrap_or(1));
+            }
+            None => self.pace.on_transmit(now, interval, burst),
+        }
+    }
+
+    /// Whether the window counts as full although it is not, of a sender with these numbers that `waits` for its pace or not.
+    #[inline]
+    #[must_use]
+    pub fn counts_as_full(&self, control: &impl CongestionControl, waits: bool) -> bool {
+        let usage = &self.pace.usage;
+        match self.pace.spacing {
+            Spacing::Even => self.bursts.is_some() && usage.limited,
+            _ => self.pace.counts_as_full((control.cwnd(), control.ssthresh()), waits),
+        }
+    }
+
+    /// All that may leave for now has left, `sent` segments so far: notes how full the window of `cwnd` segments is.
+    #[inline]
+    pub fn note_window_use(&mut self, seq: &SequenceSpace, in_flight: u32, cwnd: u32, sent: u64) {
+        let Some(bursts) = &mut self.bursts else {
+            return self.pace.note_window_use(seq, in_flight, cwnd, sent);
         };
+        let waited = bursts.take_waited();
+        self.pace.usage.note(seq, waited || in_flight >= cwnd, sent);
+    }
+
+    /// Whether [`Self::note_window_use`] does anything.
+    #[inline]
+    #[must_use]
+    pub fn notes_window_use(&self) -> bool {
+        self.bursts.is_some() || matches!(self.pace.spacing, Spacing::Linux(_))
+    }
+
+    /// Whether segments are spaced, not only sent in bursts.
+    #[must_use]
+    pub fn spaces(&self) -> bool {
+        !matches!(self.pace.spacing, Spacing::None)
+    }
+
+    /// Whether it asks when segments left: for every round-trip time, or for the age of the oldest.
+    #[must_use]
+    pub fn asks_departures(&self) -> bool {
+        self.bursts.is_some() || !matches!(self.pace.spacing, Spacing::Even)
+    }
+
+    /// Whether segments leave in bursts.
+    #[must_use]
+    pub fn makes_bursts(&self) -> bool {
+        self.bursts.is_some()
+    }
+
+    /// Numbers begin at `first`.
+    pub fn begin_at(&mut self, first: u64) {
+        self.pace.usage.until = first;
+    }
+}
+
+impl Pace {
+    /// Whether the law names a rate.
+    #[inline]
+    #[must_use]
+    pub fn names_rate(&self) -> bool {
+        self.names_rate
+    }
+
+    /// As [`Pacer::wait`].
+    #[inline]
+    #[must_use]
+    pub fn wait(&self, now: Time) -> Option<Time> {
+        (self.left == 0 && self.free_at > now).then_some(self.free_at)
+    }
+
+    /// The time of one segment at the `rate` that the law names.
+    #[inline]
+    pub fn at_rate(&mut self, rate: f64) -> Span {
+        if rate != self.named.0 {
+            self.named = (rate, Span::from_secs(1.0 / rate));
+        }
+        self.named.1
+    }
+
+    /// The time of one segment where the law names no rate: `None` while there is none.
+    #[inline]
+    #[must_use]
+    pub fn interval(&self, cwnd: f64, ssthresh: f64, outstanding: u32) -> Option<Span> {
+        if self.srtt == Span::ZERO {
+            return None;
+        }
+        let per_rtt = match self.spacing {
+            Spacing::Even => return None,
+            Spacing::None => linux_rate(PacingFactors::default(), cwnd, ssthresh, outstanding),
+            Spacing::Linux(factors) => linux_rate(factors, cwnd, ssthresh, outstanding),
+            Spacing::Quic => QUIC_FACTOR * cwnd,
+        };
+        // Runs are shorter than 2^63 ps, and signed numbers are converted in one step.
+        Some(Span((self.srtt.0.cast_signed() as f64 / per_rtt) as i64 as u64))
+    }
+
+    /// As [`Pacer::on_rtt`].
+    #[inline]
+    pub fn on_rtt(&mut self, rtt: Span) {
+        self.srtt = if self.srtt == Span::ZERO { rtt } else { Span(self.srtt.0 - self.srtt.0 / 8 + rtt.0 / 8) };
+    }
+
+    /// As [`Pacer::on_transmit`].
+    #[inline]
+    pub fn on_transmit(&mut self, now: Time, interval: Option<Span>, burst: impl FnOnce() -> u32) {
+        let first = self.left == 0;
+        if !first {
+            self.left -= 1;
+        } else if self.names_rate {
+            self.left = burst() - 1;
+        }
+        self.space(now, interval, first, 1);
+    }
+
+    /// A segment leaves, the first of a burst of `size` or not.
+    #[inline]
+    fn space(&mut self, now: Time, interval: Option<Span>, first_of_burst: bool, size: u32) {
         let Some(interval) = interval else {
             // Linux counts all that the connection has sent.
             self.unspaced = self.unspaced.saturating_sub(1);
@@ -198,68 +305,50 @@ impl Pacer {
         }
     }
 
-    /// Whether the window counts as full although it is not, of a sender with these numbers that `waits` for its pace or not.
+    /// As [`Pacer::counts_as_full`], of a sender with window and threshold `windows`.
     #[inline]
     #[must_use]
-    pub fn counts_as_full(&self, control: &impl CongestionControl, waits: bool) -> bool {
+    pub fn counts_as_full(&self, (cwnd, ssthresh): (f64, f64), waits: bool) -> bool {
         match self.spacing {
-            Spacing::Even => self.bursts.is_some() && self.usage.limited,
+            Spacing::Even => false,
             Spacing::None | Spacing::Linux(_) => {
-                let cwnd = control.cwnd();
-                self.usage.limited || (cwnd < control.ssthresh() && cwnd < 2.0 * f64::from(self.usage.most))
+                self.usage.limited || (cwnd < ssthresh && cwnd < 2.0 * f64::from(self.usage.most))
             }
             // RFC 9002, 7.8: what the pace holds back is no sign of an idle application.
             Spacing::Quic => waits,
         }
     }
 
-    /// All that may leave for now has left, `sent` segments so far: notes how full the window of `cwnd` segments is.
+    /// As [`Pacer::note_window_use`].
     #[inline]
     pub fn note_window_use(&mut self, seq: &SequenceSpace, in_flight: u32, cwnd: u32, sent: u64) {
-        let waited = self.bursts.as_mut().is_some_and(Bursts::take_waited);
-        if self.bursts.is_none() && !matches!(self.spacing, Spacing::Linux(_)) {
-            return;
+        if matches!(self.spacing, Spacing::Linux(_)) {
+            self.usage.note(seq, in_flight >= cwnd, sent);
         }
-        let (limited, out, any) = (waited || in_flight >= cwnd, seq.outstanding(), sent > self.usage.sent);
-        self.usage.sent = sent;
+    }
+}
+
+impl WindowUse {
+    /// `sent` segments have left, and the window is `limited` by what is in flight or not.
+    #[inline]
+    fn note(&mut self, seq: &SequenceSpace, limited: bool, sent: u64) {
+        let (out, any) = (seq.outstanding(), sent > self.sent);
+        self.sent = sent;
         if !any && !limited {
             return;
         }
-        let more = !self.usage.limited && out > self.usage.most;
-        if seq.una() >= self.usage.until || limited || more {
-            self.usage = WindowUse { limited, most: out, until: seq.nxt(), sent };
+        let more = !self.limited && out > self.most;
+        if seq.una() >= self.until || limited || more {
+            *self = Self { limited, most: out, until: seq.nxt(), sent };
         }
-    }
-
-    /// Whether segments are spaced, not only sent in bursts.
-    #[must_use]
-    pub fn spaces(&self) -> bool {
-        !matches!(self.spacing, Spacing::None)
-    }
-
-    /// Whether it asks when segments left: for every round-trip time, or for the age of the oldest.
-    #[must_use]
-    pub fn asks_departures(&self) -> bool {
-        self.bursts.is_some() || !matches!(self.spacing, Spacing::Even)
-    }
-
-    /// Whether segments leave in bursts.
-    #[must_use]
-    pub fn makes_bursts(&self) -> bool {
-        self.bursts.is_some()
-    }
-
-    /// Numbers begin at `first`.
-    pub fn begin_at(&mut self, first: u64) {
-        self.usage.until = first;
     }
 }
 
 /// Segments per round-trip time as Linux counts them: of whatever is outstanding, which in a recovery may be more than the window.
-fn linux_rate(factors: PacingFactors, control: &impl CongestionControl, seq: &SequenceSpace) -> f64 {
-    let cwnd = control.cwnd();
-    let factor = if cwnd < 0.5 * control.ssthresh() { factors.slow_start } else { factors.avoidance };
-    factor * cwnd.max(f64::from(seq.outstanding()))
+#[inline]
+fn linux_rate(factors: PacingFactors, cwnd: f64, ssthresh: f64, outstanding: u32) -> f64 {
+    let factor = if cwnd < 0.5 * ssthresh { factors.slow_start } else { factors.avoidance };
+    factor * cwnd.max(f64::from(outstanding))
 }
 
 #[cfg(test)]
@@ -275,7 +364,7 @@ mod tests {
 
     fn linux() -> Pacer {
         let mut pacer = pacer(Pacing::Linux(PacingFactors::default()));
-        pacer.unspaced = 0;
+        pacer.pace.unspaced = 0;
         pacer
     }
 
@@ -305,7 +394,7 @@ mod tests {
                 pacer.on_transmit(MS, TEN, || 3);
             }
             // One millisecond late at the start, which Linux lets it catch up.
-            let late = u64::from(!matches!(pacer.spacing, Spacing::Even));
+            let late = u64::from(!matches!(pacer.pace.spacing, Spacing::Even));
             assert_eq!(pacer.wait(MS), Some(MS + Span::millis(30 - late)));
         }
     }
@@ -323,7 +412,7 @@ mod tests {
     fn linux_credits_half_of_a_segment_at_most() {
         let mut pacer = linux();
         pacer.on_transmit(MS, TEN, || 1);
-        let due = pacer.free_at;
+        let due = pacer.pace.free_at;
         for (late, next) in [(3, 7), (500, 5)] {
             let mut own = pacer;
             let now = due + Span::millis(late);

@@ -107,12 +107,33 @@ impl Rack {
     /// Steps 1 to 3: takes in an ACK. `una` is the value before it. Returns how many segments it SACKs for the first time, and
     /// calls `on_new` with them.
     pub fn update(&mut self, now: Time, una: u64, ack: &Ack, min_rtt: Span, mut on_new: impl FnMut(u64, u64)) -> u32 {
-        let mut runs = std::mem::take(&mut self.runs);
+        let Self { departures, runs, lost, latest, rtt, timed, .. } = self;
+        let mut delivered = |departure: Departure, seq: u64| {
+            // What was SACKed before is not new.
+            if departure.delivered() {
+                return;
+            }
+            *lost -= u32::from(departure.lost());
+            let taken = now - departure.time();
+            *timed |= !departure.again();
+            // The ACK of a segment sent twice that comes too soon is the first one's.
+            if departure.again() && taken < min_rtt {
+                return;
+            }
+            let left = departure.time();
+            if left > latest.0 || (left == latest.0 && seq > latest.1) {
+                (*latest, *rtt) = ((left, seq), taken);
+            }
+        };
         if ack.cum > una {
             for seq in una..ack.cum {
-                self.delivered(now, seq, min_rtt);
+                if let Some(departure) = departures.pop(1) {
+                    delivered(departure, seq);
+                }
             }
-            self.sacked -= runs.remove_below(ack.cum);
+            if !runs.is_empty() {
+                self.sacked -= runs.remove_below(ack.cum);
+            }
         }
         let mut new = 0;
         for &(start, end) in ack.blocks() {
@@ -121,36 +142,15 @@ impl Rack {
                     new += (e - s) as u32;
                     on_new(s, e);
                     for seq in s..e {
-                        self.delivered(now, seq, min_rtt);
+                        if let Some(departure) = departures.deliver(seq) {
+                            delivered(departure, seq);
+                        }
                     }
                 });
             }
         }
-        self.runs = runs;
         self.sacked += new;
-        if ack.cum > una {
-            self.departures.advance(ack.cum);
-        }
         new
-    }
-
-    fn delivered(&mut self, now: Time, seq: u64, min_rtt: Span) {
-        let Some(departure) = self.departures.deliver(seq) else { return };
-        // What was SACKed before is not new.
-        if departure.delivered() {
-            return;
-        }
-        self.lost -= u32::from(departure.lost());
-        let rtt = now - departure.time();
-        self.timed |= !departure.again();
-        // The ACK of a segment sent twice that comes too soon is the first one's.
-        if departure.again() && rtt < min_rtt {
-            return;
-        }
-        if (departure.time(), seq) > self.latest {
-            self.latest = (departure.time(), seq);
-            self.rtt = rtt;
-        }
     }
 
     /// ACKs in a row, of segments sent once: the last was `seq`, sent at `left` and acknowledged `rtt` later, which left the
@@ -163,7 +163,15 @@ impl Rack {
         self.window = patience(rtts);
     }
 
+    /// Whether anything was taken for lost since it was taken last.
+    #[inline]
+    #[must_use]
+    pub fn has_newly_lost(&self) -> bool {
+        !self.newly_lost.is_empty()
+    }
+
     /// What was taken for lost since the last call.
+    #[inline]
     pub fn take_newly_lost(&mut self) -> std::vec::Drain<'_, u64> {
         self.newly_lost.drain(..)
     }
@@ -202,24 +210,29 @@ impl Rack {
 
     /// The earliest departure whose segment is neither delivered nor taken for lost: when, which, and whether again.
     fn earliest(&mut self, una: u64, nxt: u64) -> Option<(Time, u64, bool)> {
-        self.cursor = self.cursor.max(una);
         // Each segment is passed once: what it is is known at its place, whatever was SACKed.
-        let first = loop {
-            match self.departures.get(self.cursor) {
-                _ if self.cursor >= nxt => break None,
-                Some(departure) if departure.is_first() => break Some((departure.time(), self.cursor, false)),
-                _ => self.cursor += 1,
+        let mut cursor = self.cursor.max(una);
+        let mut first = None;
+        while cursor < nxt {
+            if let Some(departure) = self.departures.get(cursor).filter(|departure| departure.is_first()) {
+                first = Some((departure.time(), cursor, false));
+                break;
             }
-        };
+            cursor += 1;
+        }
+        self.cursor = cursor;
         let again = self.earliest_resent().map(|(left, seq)| (left, seq, true));
-        first.into_iter().chain(again).min()
+        match (first, again) {
+            (Some(first), Some(again)) => Some(first.min(again)),
+            _ => first.or(again),
+        }
     }
 
     /// The earliest retransmission that is neither delivered nor taken for lost.
+    #[inline]
     fn earliest_resent(&mut self) -> Option<(Time, u64)> {
         while let Some(&(left, seq)) = self.rexmits.front() {
-            let current = self.departures.get(seq).filter(|d| d.time() == left && !d.lost() && !d.delivered());
-            if current.is_some() {
+            if self.departures.get(seq).is_some_and(|d| d.time() == left && !d.lost() && !d.delivered()) {
                 return Some((left, seq));
             }
             self.rexmits.pop_front();

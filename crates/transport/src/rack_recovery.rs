@@ -49,10 +49,12 @@ impl RackRecovery {
     }
 
     /// Reports what was taken for lost since the last time; returns whether anything was.
+    #[inline]
     fn report_lost<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time) -> bool {
-        let newly_lost = self.rack.take_newly_lost();
-        let any = newly_lost.len() > 0;
-        connection.on_lost(now, newly_lost);
+        let any = self.rack.has_newly_lost();
+        if any {
+            connection.on_lost(now, self.rack.take_newly_lost());
+        }
         any
     }
 
@@ -82,6 +84,7 @@ impl RackRecovery {
         self.waits = false;
     }
 
+    #[inline(never)]
     fn resend<C: CongestionControl>(
         &mut self,
         connection: &mut Connection<C>,

@@ -15,6 +15,14 @@ pub trait Wire {
     /// Segment `seq` leaves TCP at `now`.
     fn send(&mut self, now: Time, seq: u64, flags: Flags);
 
+    /// New segments from `first` on leave TCP at `times`, which do not fall.
+    #[inline]
+    fn send_row(&mut self, times: &[Time], first: u64, flags: Flags) {
+        for (&now, seq) in times.iter().zip(first..) {
+            self.send(now, seq, flags);
+        }
+    }
+
     /// The same with a header for routers, in segments; only senders whose control wants one call it.
     fn send_with(&mut self, now: Time, seq: u64, flags: Flags, _header: Header) {
         self.send(now, seq, flags);

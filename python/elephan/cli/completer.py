@@ -175,7 +175,7 @@ def _places(typed: str, table: dict[str, Any], path: str) -> Iterator[Offer]:
         named = table["values"].get(re.split(r"[.\]]", place)[-1])
         yield from ((f"{place}={name}", about) for name, about in table["names"].get(named, {}).items())
         return
-    match = re.match(r"(links|flows)\[([^\[\]]*)\]\.(?:(\w+)\.)?", typed)
+    match = re.match(r"(pools|links|flows)\[([^\[\]]*)\]\.(?:(\w+)\.)?", typed)
     if match is not None:
         inner = _inner(match, table, path) if match[3] else keys[match[1]]
         yield from ((f"{match[0]}{key}=", about) for key, about in inner.items())
@@ -183,9 +183,11 @@ def _places(typed: str, table: dict[str, Any], path: str) -> Iterator[Offer]:
     elif typed.startswith("record."):
         yield from ((f"record.{key}=", about) for key, about in keys["record"].items())
     else:
-        yield from ((f"{key}=", about) for key, about in keys[""].items() if key not in ("links", "flows", "record"))
+        yield from (
+            (f"{key}=", about) for key, about in keys[""].items() if key not in ("pools", "links", "flows", "record")
+        )
         scenario = _scenario(path)
-        yield from ((f"{kind}[{name}].", "") for kind in ("links", "flows") for name in _names(scenario, kind))
+        yield from ((f"{kind}[{name}].", "") for kind in ("pools", "links", "flows") for name in _names(scenario, kind))
         yield "record.", "What is recorded"
 
 

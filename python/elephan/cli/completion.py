@@ -249,6 +249,7 @@ def _keys() -> dict[str, dict[str, str]]:
     parts = found["$defs"]
     tables = {
         "": found,
+        "pools": parts["Pool"],
         "links": parts["Link"],
         "flows": parts["Flows"],
         "record": parts["Record"],

@@ -41,7 +41,7 @@ from elephan.cli.common import (
 )
 from elephan.cli.estimate import announce
 from elephan.cli.progress import ProgressLine
-from elephan.cli.run_screen import screen, whose
+from elephan.cli.run_screen import buffer_cell, pool_lines, screen, whose
 from elephan.errors import InputError, suggest
 from elephan.extras import require
 from elephan.scenario import AUTO, parse_assignments
@@ -261,7 +261,7 @@ def _tables(document: Mapping[str, Any], facts: Sequence[dict[str, Any]]) -> lis
         links.add_row(
             link["name"],
             link["queue"]["discipline"],
-            "unlimited" if link["buffer_packets"] is None else f"{link['buffer_packets']:.6g}",
+            buffer_cell(link),
             shown(link["utilization"]),
             shown(link["loss_ratio"], 100, 3),
             shown(link["queueing_delay_s"], 1e3, 3),
@@ -288,6 +288,7 @@ def _tables(document: Mapping[str, Any], facts: Sequence[dict[str, Any]]) -> lis
         links,
         groups,
         *transfers,
+        *pool_lines(document),
         f"Jain's index{whose(document['groups'])} {shown(fairness['jain'])}; "
         f"over max-min fair shares {shown(fairness['jain_maxmin'])}",
     ]

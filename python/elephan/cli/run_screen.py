@@ -43,6 +43,7 @@ def screen(document: Mapping[str, Any], facts: Sequence[Mapping[str, Any]], widt
     tail = []
     if fairness["jain"]["mean"] is not None:
         tail += wrapped(f"Jain's index{whose(document['groups'])} {shown(fairness['jain'])}", width)
+    tail += [line for said in pool_lines(document)[:2] for line in wrapped(said, width)]
     tc = links[0]["tc"]
     tail += [f"{links[0]['name']}, on Linux: {tc}"] if tc else []
     # One line says what is left out, which may take two.
@@ -123,16 +124,36 @@ def _of_links(links: Sequence[Row], with_intervals: bool) -> list[Column]:
     def column(head: str, unit: str, key: str, scale: float, rank: int, digits: int = 3) -> Column:
         return Column(head, unit, _cells(links, key, scale, digits, with_intervals=with_intervals), rank)
 
-    buffers = (link["buffer_packets"] for link in links)
-    return [
+    found = [
         Column("link", "", tuple(link["name"] for link in links), 0, is_text=True),
         Column("queue", "", tuple(link["queue"]["discipline"] for link in links), 4, is_text=True),
-        Column("buffer", "packets", tuple("unlimited" if size is None else f"{size:.6g}" for size in buffers), 1),
+        Column("buffer", "packets", tuple(map(buffer_cell, links)), 1),
         column("utilization", "%", "utilization", 100, 0, 4),
         column("loss", "%", "loss_ratio", 100, 0),
         column("delay", "ms", "queueing_delay_s", 1e3, 0),
         column("95 %", "ms", "queueing_delay_p95_s", 1e3, 2),
         column("backlog", "packets", "backlog_packets", 1, 3),
+    ]
+    if any("pool" in link for link in links):
+        held = [{"pool": link.get("pool")} for link in links]
+        cells = _cells(held, "occupancy", 100, 3, with_intervals=with_intervals, of="pool")
+        found.insert(-1, Column("of pool", "%", cells, 1))
+    return found
+
+
+def buffer_cell(link: Row) -> str:
+    """Say the buffer of a link: packets, the pool that it is in, or no limit."""
+    if link["buffer_packets"] is not None:
+        return f"{link['buffer_packets']:.6g}"
+    return f"in {link['pool']['name']}" if "pool" in link else "unlimited"
+
+
+def pool_lines(document: Mapping[str, Any]) -> list[str]:
+    """Say of each pool how much of it is used."""
+    return [
+        f"{pool['name']}: {_mean(pool['occupancy'], 100)} % used, {_mean(pool['occupancy_max'], 100)} % at most; "
+        f"{_mean(pool['drops'], 1)} packets dropped for want of room"
+        for pool in document.get("pools", ())
     ]
 
 

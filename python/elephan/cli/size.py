@@ -79,9 +79,9 @@ def size(
         str | None,
         typer.Option(
             "--find",
-            metavar="rtt|rate|flows|red",
+            metavar="rtt|rate|flows|red|pool|alpha",
             help="Not the buffer but what the file's buffer is enough for: the longest path, the fastest link, the "
-            "fewest flows; or RED's thresholds.",
+            "fewest flows; or RED's thresholds, the size of the link's pool, its alpha.",
         ),
     ] = None,
     pacing: Annotated[

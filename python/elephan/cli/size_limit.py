@@ -12,7 +12,14 @@ if TYPE_CHECKING:
 
     from elephan.size.inverse import LimitAnswer
 
-HEADS = {"rtt": ("mean RTT", ""), "rate": ("rate", ""), "flows": ("flows", ""), "red": ("min_th", "packets")}
+HEADS = {
+    "rtt": ("mean RTT", ""),
+    "rate": ("rate", ""),
+    "flows": ("flows", ""),
+    "red": ("min_th", "packets"),
+    "pool": ("pool", ""),
+    "alpha": ("alpha", ""),
+}
 
 
 def limit_screen(answer: LimitAnswer, *, details: bool = False) -> list[str]:

@@ -110,10 +110,11 @@ def _check(study: LintSubject) -> Iterator[LintFinding]:
     tables = study.network.tables()
     written, resolved, met = tables.written, tables.resolved, tables.met
     top = _Place("", written, resolved)
-    for key, kinds in (("links", met["links"]), ("flows", met["groups"])):
+    pools = [()] * len(resolved.get("pools", []))
+    for key, kinds in (("pools", pools), ("links", met["links"]), ("flows", met["groups"])):
         name, needs = _tables("")[key]
         listed = written.get(key, [])
-        for i, form in enumerate(resolved[key]):
+        for i, form in enumerate(resolved.get(key, [])):
             given = listed[i] if i < len(listed) else {}
             place = _Place(f"{key}[{form['name']}]", given, {**resolved, **form}, kinds[i])
             lacking = place.lacks(needs)

@@ -25,9 +25,11 @@ LONG = 10.0
 
 def _check(study: LintSubject) -> Iterator[LintFinding]:
     network = study.network
-    lossy = {i for i, form in enumerate(network.tables().resolved["links"]) if form["loss"] is not None}
+    resolved = network.tables().resolved["links"]
+    lossy = {i for i, form in enumerate(resolved) if form["loss"] is not None}
     for link in network.links:
-        if link.buffer_packets is not None:
+        # What shares memory has a limit there.
+        if link.buffer_packets is not None or resolved[link.index].get("pool") is not None:
             continue
         waited_s = None
         if study.document is not None:

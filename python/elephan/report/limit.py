@@ -22,6 +22,8 @@ QUESTIONS = {
     "rate": "How fast a link is this buffer enough for?",
     "flows": "From how many flows on is this buffer enough?",
     "red": "Which thresholds does RED need with this buffer?",
+    "pool": "How much shared memory is enough?",
+    "alpha": "Which alpha does the link need with this memory?",
 }
 
 

@@ -32,6 +32,29 @@ class RunAbout(TypedDict):
     packets_delivered: int
 
 
+class PoolDocument(TypedDict):
+    """Memory that links of a run share; its size is in bytes or in packets."""
+
+    name: str
+    size_packets: int | None
+    size_bytes: int | None
+    sharing: str
+    alpha: float | None
+    occupancy: Quantity
+    occupancy_max: Quantity
+    drops: Quantity
+
+
+class PoolShareDocument(TypedDict):
+    """What a link had of its pool."""
+
+    name: str
+    occupancy: Quantity
+    occupancy_max: Quantity
+    share: Quantity
+    drops: Quantity
+
+
 class LinkDocument(TypedDict):
     """A link of a run."""
 
@@ -62,6 +85,7 @@ class LinkDocument(TypedDict):
     marks: Quantity
     loss_events: Quantity
     flows_hit_per_loss_event: Quantity
+    pool: NotRequired[PoolShareDocument]
 
 
 class TransfersDocument(TypedDict):
@@ -154,6 +178,7 @@ class RunDocument(TypedDict):
     """The document of ``elephan run --json``."""
 
     run: RunAbout
+    pools: NotRequired[list[PoolDocument]]
     links: list[LinkDocument]
     groups: list[GroupDocument]
     fairness: FairnessDocument

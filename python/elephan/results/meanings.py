@@ -27,6 +27,9 @@ LINKS = {
     "empty_fraction": "share of time in which no packet waits",
     "loss_events": "bursts of drops less than a round trip apart",
     "flows_hit": "flows that lost a packet in a loss event, summed over the events",
+    "pool_held": "what waited in the memory of its pool, averaged over time",
+    "pool_held_max": "the most that waited in the memory of its pool",
+    "pool_drops": "packets dropped because the pool had no room, though the buffer had",
     **{
         f"drops_{cause}": f"packets dropped: {cause}"
         for cause in ("overflow", "early", "forced", "sojourn", "injected")

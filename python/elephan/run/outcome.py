@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +31,8 @@ class ReplicationOutcome:
     Parameters
     ----------
     links : dict of str to ndarray, shape (links,)
-        Counters and means per link, in the scenario's order.
+        Counters and means per link, in the scenario's order. If any link draws on a pool, ``pool_held`` and
+        ``pool_held_max`` (what it held of it in the mean and at most, NaN of other links) and ``pool_drops``.
     flows : dict of str to ndarray, shape (flows,)
         Counters and means per flow, groups in the scenario's order.
     samples : dict of str to ndarray
@@ -62,6 +63,9 @@ class ReplicationOutcome:
         ``duration_s``, ``ideal_s``, ``segments``) and page in ``page_rows``.
     hash : int
         Rolling hash over every arrival and ACK; 0 unless asked for.
+    pools : dict of str to ndarray, shape (pools,)
+        ``used`` and ``used_max``: what all links of each pool held in the mean, and at most at once, in packets or
+        bytes as the pool's size is.
     """
 
     links: dict[str, NDArray[Any]]
@@ -74,6 +78,7 @@ class ReplicationOutcome:
     packets: list[dict[str, Any]]
     transfers: list[dict[str, Any] | None]
     hash: int
+    pools: dict[str, NDArray[Any]] = field(default_factory=dict)
 
     @property
     def has_series(self) -> bool:

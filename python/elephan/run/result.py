@@ -22,6 +22,7 @@ from elephan.run.arrays import run_arrays
 from elephan.run.fairness import fairness
 from elephan.run.measures import as_table, check_metrics, measure, parse_metrics
 from elephan.run.outcome import CAUSES, ReplicationOutcome
+from elephan.run.pools import pool_documents, share_document
 from elephan.stats import estimates, t_quantile
 
 if TYPE_CHECKING:
@@ -119,6 +120,7 @@ class RunResult(ResultTables):
                 "wall_s": self.wall_s,
                 "packets_delivered": sum(outcome.balance["delivered"] for outcome in self.outcomes),
             },
+            **({"pools": list(pool_documents(self.scenario, self.outcomes, over))} if self.scenario.pools else {}),
             "links": list(self._links(over)),
             "groups": list(self._groups(over)),
             "fairness": self._fairness(over),
@@ -224,6 +226,7 @@ class RunResult(ResultTables):
                 "marks": over([sum(each) for each in zip(*(plain[f"marks_{c}"][i] for c in CAUSES), strict=True)]),
                 "loss_events": over(events),
                 "flows_hit_per_loss_event": over(list(map(flows_hit_per_loss_event, hit, events))),
+                **({} if fact["pool"] is None else {"pool": share_document(self.scenario, i, outcomes, over)}),
             }
 
     def _groups(self, over: _Estimates) -> Iterator[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""The inverse question: what path, rate or number of flows this buffer is enough for, and which thresholds RED needs.
+"""The inverse question: what path, rate or number of flows a buffer is enough for; which thresholds or pool it needs.
 
 The search is that for the buffer, `elephan.size.search`: each of these decides how busy the link is as the buffer does.
 """
@@ -138,6 +138,7 @@ class LimitAnswer:
             "note": self.note,
             "link": facts["name"],
             "buffer_packets": buffer,
+            **({} if facts["pool"] is None else {"pool": self.scenario.pools[facts["pool"]]}),
             "amount": self.amount,
             "interval": None
             if self.interval is None
@@ -216,7 +217,9 @@ def size_limit(
     find : str
         ``"rtt"``: the longest path, all propagation of the scenario stretched alike. ``"rate"``: the fastest link.
         ``"flows"``: the fewest long-lived flows, groups in proportion. ``"red"``: RED's smallest thresholds, ``max_th``
-        three times ``min_th``; a drop-tail queue with the same buffer is measured beside it.
+        three times ``min_th``; a drop-tail queue with the same buffer is measured beside it. ``"pool"``: the smallest
+        size of the pool that the link draws on. ``"alpha"``: the smallest alpha, the link's own if it has one, or else
+        its pool's.
     link : str, optional
         Name of the link; the first that carries data by default.
     precision : float [1]
@@ -317,7 +320,7 @@ def size_limit(
 
 
 def _said(found: LinkQuantity, count: int) -> str:
-    return f"{found.amount(count):.4g} {found.unit}"
+    return f"{found.amount(count):.4g} {found.unit or found.name}"
 
 
 def _rest(curve: BufferCurve, targets: Iterable[Target], count: int) -> str:

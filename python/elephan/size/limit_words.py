@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from elephan.units import format_rate, format_time
+from elephan.units import format_bytes, format_rate, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def limit_sentence(document: Mapping[str, Any]) -> str:
     """Say the answer."""
     wanted = f"utilization >= {document['target']['utilization']:g}"
-    buffer = f"{document['buffer_packets']:,.0f} packets" if document["buffer_packets"] is not None else "this buffer"
+    buffer = _what_there_is(document)
     if document["amount"] is None:
         return f"No answer for {wanted} with {buffer} at link {document['link']}."
     amount = said(document["find"], document["amount"])
@@ -23,13 +23,28 @@ def limit_sentence(document: Mapping[str, Any]) -> str:
         "rate": f"{buffer} are enough for {wanted} up to {size} on link {document['link']}.",
         "flows": f"{buffer} are enough for {wanted} from {size} on.",
         "red": f"RED with {buffer} meets {wanted} from min_th = {size} on, with max_th = 3 min_th.",
+        "pool": f"Link {document['link']} meets {wanted} from a pool of {size} on.",
+        "alpha": f"Link {document['link']} meets {wanted} with {buffer} from alpha = {size} on.",
     }[document["find"]]
+
+
+def _what_there_is(document: Mapping[str, Any]) -> str:
+    """Say the buffer, or the pool."""
+    if document["buffer_packets"] is not None:
+        return f"{document['buffer_packets']:,.0f} packets"
+    pool = document.get("pool")
+    if pool is None:
+        return "this buffer"
+    of = f"{pool['size_packets']:,} packets" if pool["size_bytes"] is None else format_bytes(pool["size_bytes"])
+    return f"{of} of shared memory"
 
 
 def said(find: str, amount: float) -> str:
     """Write an amount with its unit."""
     if find == "rtt":
         return format_time(amount)
+    if find in ("pool", "alpha"):
+        return format_bytes(amount) if find == "pool" else f"{amount:.3g}"
     return format_rate(amount) if find == "rate" else f"{amount:,.0f} {'flows' if find == 'flows' else 'packets'}"
 
 

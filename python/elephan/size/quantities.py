@@ -1,4 +1,4 @@
-"""What else than its buffer decides how busy a link is: path, rate, flows, thresholds, each changed in a scenario.
+"""What else than its buffer decides how busy a link is: path, rate, flows, thresholds, pools, changed in a scenario.
 
 For a search each is counted so that more of the count keeps the link busier, as more buffer does: a path and a rate in
 parts of `PARTS` of the file's own, of which more parts are a shorter path and a lower rate.
@@ -69,7 +69,7 @@ def quantity(name: str, scenario: Scenario, link: int) -> LinkQuantity:
     Parameters
     ----------
     name : str
-        ``rtt``, ``rate``, ``flows`` or ``red``.
+        ``rtt``, ``rate``, ``flows``, ``red``, ``pool`` or ``alpha``.
     link : int
 
     Raises
@@ -91,7 +91,9 @@ def quantity(name: str, scenario: Scenario, link: int) -> LinkQuantity:
 
 
 def _fixed(scenario: Scenario, link: int) -> Scenario:
-    """The scenario with its buffer in packets or bytes, so that nothing else moves it."""
+    """The scenario with its buffer in packets or bytes, so that nothing else moves it; pools are so already."""
+    if scenario.links[link]["pool"] is not None and scenario.network.links[link].buffer_packets is None:
+        return scenario
     packets = scenario.network.links[link].buffer_packets
     if packets is None:
         message = f"{scenario.origin}: links[{link}].buffer: is unlimited; give the buffer that you have"
@@ -182,6 +184,46 @@ def _red(scenario: Scenario, link: int) -> LinkQuantity:
     return LinkQuantity("red", "packets", False, own, 1, most, float, make)
 
 
+def _pool_of(find: str, scenario: Scenario, link: int) -> int:
+    index = scenario.links[link]["pool"]
+    if index is None:
+        message = f"{scenario.origin}: links[{link}] draws on no pool; --find {find} is for links with one"
+        raise InputError(message)
+    return int(index)
+
+
+def _pool(scenario: Scenario, link: int) -> LinkQuantity:
+    index = _pool_of("pool", scenario, link)
+    facts = scenario.pools[index]
+    packet = round(scenario.network.links[link].packet_bytes)
+    own = round(facts["size_packets"] if facts["size_bytes"] is None else facts["size_bytes"] / packet)
+
+    def make(count: int) -> Scenario:
+        return scenario.replace({f"pools[{index}].size": f"{count * packet} B"})
+
+    return LinkQuantity("pool", "B", False, max(1, own), 1, FAR * max(1, own), lambda count: packet * count, make)
+
+
+def _alpha(scenario: Scenario, link: int) -> LinkQuantity:
+    index = _pool_of("alpha", scenario, link)
+    facts = scenario.pools[index]
+    if facts["alpha"] is None:
+        message = (
+            f'{scenario.origin}: pools[{index}].sharing: is {facts["sharing"]}; --find alpha is for "dynamic", as only '
+            "its thresholds have one"
+        )
+        raise InputError(message)
+    place = f"links[{link}].alpha" if "alpha" in scenario.source["links"][link] else f"pools[{index}].alpha"
+    own = float(scenario.source["links"][link].get("alpha", facts["alpha"]))
+
+    def amount(count: float) -> float:
+        return own * count / PARTS
+
+    return LinkQuantity(
+        "alpha", "", False, PARTS, PARTS // FAR, PARTS * FAR, amount, lambda n: scenario.replace({place: amount(n)})
+    )
+
+
 def drop_tail(scenario: Scenario, link: int) -> Scenario:
     """Return the scenario with a drop-tail queue and the same buffer.
 
@@ -197,5 +239,7 @@ QUANTITIES: dict[str, Callable[[Scenario, int], LinkQuantity]] = {
     "rate": _rate,
     "flows": _flows,
     "red": _red,
+    "pool": _pool,
+    "alpha": _alpha,
 }
 """By name."""

@@ -3,7 +3,7 @@
 //! Source: draft-ietf-ccwg-bbr-06, Section 5.3.
 
 use super::{Acks, Bbr, Sample, State};
-use crate::{Delivery, scrambled};
+use crate::{Delivery, larger, scrambled, smaller};
 use base::time::PS_PER_S;
 use base::{Span, Time};
 
@@ -83,7 +83,7 @@ impl Bbr {
         }
         let tx_in_flight = sample.delivery.tx_in_flight;
         if self.inflight_longterm.is_finite() && !self.is_too_high(sample.delivery.lost, tx_in_flight) {
-            self.inflight_longterm = self.inflight_longterm.max(tx_in_flight);
+            self.inflight_longterm = larger(self.inflight_longterm, tx_in_flight);
             if self.state == State::Up {
                 self.probe_inflight_longterm_upward(sample.delivery.newly_delivered);
             }
@@ -125,7 +125,7 @@ impl Bbr {
 
     fn is_time_to_probe_bw(&self) -> bool {
         self.now.since(self.cycle_stamp) > self.bw_probe_wait
-            || self.rounds_since_probe_up as f64 >= self.target_inflight().min(RENO_ROUNDS)
+            || self.rounds_since_probe_up as f64 >= smaller(self.target_inflight(), RENO_ROUNDS)
     }
 
     fn is_time_to_cruise(&self) -> bool {

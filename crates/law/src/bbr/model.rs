@@ -3,12 +3,13 @@
 //! Source: draft-ietf-ccwg-bbr-06, Sections 5.5 and 5.6.
 
 use super::{Bbr, MIN_PIPE_CWND, Sample, State, UNKNOWN};
+use crate::{larger, smaller};
 use base::Span;
 
 impl Bbr {
     pub(super) fn update_latest_delivery_signals(&mut self, sample: &Sample) {
-        self.bw_latest = self.bw_latest.max(sample.rate);
-        self.inflight_latest = self.inflight_latest.max(sample.volume);
+        self.bw_latest = larger(self.bw_latest, sample.rate);
+        self.inflight_latest = larger(self.inflight_latest, sample.volume);
         self.loss_round_start = sample.delivery.prior_delivered >= self.loss_round_delivered;
         if self.loss_round_start {
             self.loss_round_delivered = self.delivered;
@@ -104,11 +105,11 @@ impl Bbr {
     pub(super) fn set_cwnd(&mut self, acked: f64) {
         let max_inflight = self.max_inflight();
         if self.full_bw_reached {
-            self.cwnd = (self.cwnd + acked).min(max_inflight);
+            self.cwnd = smaller(self.cwnd + acked, max_inflight);
         } else if self.cwnd < max_inflight || (self.delivered as f64) < self.initial_window {
             self.cwnd += acked;
         }
-        self.cwnd = self.cwnd.max(MIN_PIPE_CWND);
+        self.cwnd = larger(self.cwnd, MIN_PIPE_CWND);
         self.bound_cwnd();
     }
 
@@ -122,7 +123,7 @@ impl Bbr {
             State::Cruise | State::ProbeRtt => self.inflight_with_headroom(),
             State::Startup | State::Drain => f64::INFINITY,
         };
-        self.cwnd = self.cwnd.min(cap.min(self.inflight_shortterm).max(MIN_PIPE_CWND));
+        self.cwnd = smaller(self.cwnd, larger(smaller(cap, self.inflight_shortterm), MIN_PIPE_CWND));
     }
 
     pub(super) fn save_cwnd(&mut self) {
@@ -140,7 +141,7 @@ impl Bbr {
 
     /// `QuantizationBudget`.
     fn with_budget(&self, cap: f64) -> f64 {
-        cap.max(MIN_PIPE_CWND) + if self.state == State::Up { 2.0 } else { 0.0 }
+        larger(cap, MIN_PIPE_CWND) + if self.state == State::Up { 2.0 } else { 0.0 }
     }
 
     pub(super) fn inflight(&self, bw: f64, gain: f64) -> f64 {
@@ -152,7 +153,7 @@ impl Bbr {
     }
 
     pub(super) fn target_inflight(&self) -> f64 {
-        self.bdp_multiple(self.bw, 1.0).min(self.cwnd)
+        smaller(self.bdp_multiple(self.bw, 1.0), self.cwnd)
     }
 
     pub(super) fn probe_rtt_cwnd(&self) -> f64 {
@@ -161,7 +162,10 @@ impl Bbr {
 
     pub(super) fn inflight_with_headroom(&self) -> f64 {
         let bound = self.inflight_longterm;
-        if bound.is_infinite() { bound } else { (bound - (self.p.headroom * bound).max(1.0)).max(MIN_PIPE_CWND) }
+        if bound.is_infinite() {
+            return bound;
+        }
+        larger(bound - larger(self.p.headroom * bound, 1.0), MIN_PIPE_CWND)
     }
 }
 

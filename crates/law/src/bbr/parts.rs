@@ -3,7 +3,9 @@
 //! Source: draft-ietf-ccwg-bbr-06, Sections 5.3.1.2 (full pipe), 5.5.3 to 5.5.6 (bandwidth), 5.5.9 (aggregation), 2.2
 //! (`is_cwnd_limited`).
 
+use crate::{larger, number, smaller};
 use base::Time;
+use base::time::PS_PER_S;
 
 /// Growth of the delivery rate, per round, that shows that the pipe is not full.
 const GROWTH: f64 = 1.25;
@@ -49,11 +51,11 @@ pub(super) struct MaxRate {
 
 impl MaxRate {
     pub fn get(&self) -> f64 {
-        self.before.max(self.present)
+        larger(self.before, self.present)
     }
 
     pub fn update(&mut self, rate: f64) {
-        self.present = self.present.max(rate);
+        self.present = larger(self.present, rate);
     }
 
     /// A new cycle. A cycle without a sample does not count: its maximum would be empty.
@@ -93,13 +95,13 @@ impl Aggregation {
 
     /// `acked` segments were acknowledged at `now` on a path taken to deliver `rate`; samples end at `cwnd`.
     pub fn update(&mut self, now: Time, acked: f64, rate: f64, cwnd: f64) {
-        let mut expected = rate * now.since(self.since).as_secs();
+        let mut expected = rate * (number(now.since(self.since).0) / PS_PER_S as f64);
         if self.acked <= expected {
             (self.acked, self.since, expected) = (0.0, now, 0.0);
         }
         self.acked += acked;
-        let extra = (self.acked - expected).min(cwnd);
-        self.rounds[self.present] = self.rounds[self.present].max(extra);
+        let extra = smaller(self.acked - expected, cwnd);
+        self.rounds[self.present] = larger(self.rounds[self.present], extra);
     }
 
     /// Nothing was sent for a while: what is acknowledged from `now` on begins an interval.
@@ -108,7 +110,7 @@ impl Aggregation {
     }
 
     pub fn get(&self) -> f64 {
-        self.before.max(self.rounds[self.present])
+        larger(self.before, self.rounds[self.present])
     }
 }
 

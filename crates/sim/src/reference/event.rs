@@ -1,4 +1,4 @@
-//! The events of the reference engine and their order in its heap: by time, then by phase, by flow, and as they were put there.
+//! The events of the reference engine and their order in its heap: by time, then by phase, by flow, by link, and as they were put there.
 
 use base::Time;
 use queue::Packet;
@@ -46,6 +46,8 @@ pub struct Key {
     pub time: Time,
     pub phase: Phase,
     pub flow: u32,
+    /// Of arrivals.
+    pub link: usize,
     /// In the order in which they were put into the heap.
     pub pushed: u64,
 }

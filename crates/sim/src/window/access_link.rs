@@ -62,21 +62,21 @@ impl AccessLink {
         self.free.max(self.last_enter).max(now + late).saturating_add(Span(busy))
     }
 
-    /// One packet for each of `acks`, handed over as it arrives, when there is [`Self::room`]; tags count from `tag`. The
-    /// arrivals at the first link go into `bucket`, which reaches as far as [`Self::latest`].
+    /// One packet at each of `times`, when there is [`Self::room`]; tags count from `tag`. The arrivals at the first link go into
+    /// `bucket`, which reaches as far as [`Self::latest`].
     #[inline(never)]
-    pub fn pass_all(&mut self, acks: &[Rec], mut tag: u64, bucket: &mut Bucket) {
+    pub fn pass_all(&mut self, times: impl ExactSizeIterator<Item = Time>, mut tag: u64, bucket: &mut Bucket) {
         if self.jitter.is_some() {
-            bucket.extend(acks.iter().map(|ack| {
-                let arrival = Rec { time: self.pass(ack.time), tag };
+            bucket.extend(times.map(|time| {
+                let arrival = Rec { time: self.pass(time), tag };
                 tag += 1;
                 arrival
             }));
             return;
         }
         let (service, first_link_delay, mut free) = (self.service, self.first_link_delay, self.free);
-        bucket.extend(acks.iter().map(|ack| {
-            free = free.max(ack.time) + service;
+        bucket.extend(times.map(|time| {
+            free = free.max(time) + service;
             let arrival = Rec { time: free + first_link_delay, tag };
             tag += 1;
             arrival

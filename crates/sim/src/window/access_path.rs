@@ -3,7 +3,7 @@
 use super::access_link::{AccessLink, Fate};
 use super::bucket::Bucket;
 use super::headers::{HeaderLanes, Headers};
-use super::ring::{Rec, Ring, tag};
+use super::ring::{Rec, Ring, tag, until_wrap};
 use crate::plan::{Marks, Party};
 use base::{Flags, Header, PacketNumber, Time};
 
@@ -60,6 +60,23 @@ impl AccessPath {
                 self.count_drop(entered);
                 false
             }
+        }
+    }
+
+    /// As [`Self::send`], of packets from `number` on at `times`, which carry no headers.
+    pub fn send_row(&mut self, times: &[Time], number: PacketNumber, flags: Flags, bucket: &mut Bucket, until: Time) {
+        let (Some(&first), Some(&last)) = (times.first(), times.last()) else { return };
+        let n = times.len();
+        let arrives = self.spill.is_empty()
+            && self.link.room(first, n) == n
+            && self.link.latest(last, n as u32) < until
+            && until_wrap(number) >= n as u64;
+        if arrives {
+            self.link.pass_all(times.iter().copied(), tag(self.id, number, flags), bucket);
+            return;
+        }
+        for (&now, k) in times.iter().zip(0..) {
+            self.send(now, number.plus(k), flags, bucket, until);
         }
     }
 
@@ -163,6 +180,27 @@ mod tests {
         path.release(&mut bucket, Time(26));
         assert_eq!(bucket.sort(true), [Rec { time: Time(25), tag: tag(3, PacketNumber(8), Flags::NONE) }]);
         assert_eq!((path.due(), path.in_flight()), (Time::NEVER, 0));
+    }
+
+    #[test]
+    fn packets_in_a_row_arrive_as_one_by_one() {
+        // Nothing in the way, the end of the window among them, the queue full, the numbers at their end.
+        for (until, apart, first) in [(1000, 12, 7), (60, 12, 7), (1000, 3, 7), (1000, 12, u32::MAX - 1)] {
+            let times: Vec<Time> = (0..6).map(|k| Time(apart * k)).collect();
+            let sent = |in_a_row: bool| {
+                let (mut path, mut bucket) = (path(), Bucket::default());
+                bucket.begin(Time(0), Time(until));
+                if in_a_row {
+                    path.send_row(&times, PacketNumber(first), Flags::ECT, &mut bucket, Time(until));
+                } else {
+                    for (&now, k) in times.iter().zip(0..) {
+                        path.send(now, PacketNumber(first).plus(k), Flags::ECT, &mut bucket, Time(until));
+                    }
+                }
+                (bucket.sort(true).to_vec(), path.spill.all().to_vec(), path.drops, path.due())
+            };
+            assert_eq!(sent(true), sent(false), "{until} {apart} {first}");
+        }
     }
 
     #[test]

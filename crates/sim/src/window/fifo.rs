@@ -5,6 +5,7 @@
 //! Sums are taken at marks; marks and the timers of rules are caught up on before the next arrival.
 
 use super::core::LinkCore;
+use super::pool::{NoPool, Place, PlaceInPool};
 use super::results::LinkResult;
 use super::ring::{FAR, Rec};
 use super::service::{Service, Tx};
@@ -181,16 +182,43 @@ impl Fifo {
         match (self.longest_wait, &mut self.waiting) {
             (Some(longest), AnyWaitingQueue::Uniform(_)) => self.serve_plain(longest, core, arrivals, marks, shared),
             (_, AnyWaitingQueue::Uniform(waiting)) if plain => {
-                self.rule.visit(Serve::<O, true, false, _> { waiting, core, arrivals, marks, shared });
+                let pool = &mut NoPool;
+                self.rule.visit(Serve::<O, true, false, _, _> { waiting, core, arrivals, pool, marks, shared });
             }
             (_, AnyWaitingQueue::Uniform(waiting)) => {
-                Serve::<O, false, false, _> { waiting, core, arrivals, marks, shared }.visit(&mut self.rule);
+                let pool = &mut NoPool;
+                Serve::<O, false, false, _, _> { waiting, core, arrivals, pool, marks, shared }.visit(&mut self.rule);
             }
             (_, AnyWaitingQueue::Stored(waiting)) if core.schedule.is_none() => {
-                Serve::<O, false, false, _> { waiting, core, arrivals, marks, shared }.visit(&mut self.rule);
+                let pool = &mut NoPool;
+                Serve::<O, false, false, _, _> { waiting, core, arrivals, pool, marks, shared }.visit(&mut self.rule);
             }
             (_, AnyWaitingQueue::Stored(waiting)) => {
-                Serve::<O, false, true, _> { waiting, core, arrivals, marks, shared }.visit(&mut self.rule);
+                let pool = &mut NoPool;
+                Serve::<O, false, true, _, _> { waiting, core, arrivals, pool, marks, shared }.visit(&mut self.rule);
+            }
+        }
+    }
+
+    /// Serves one arrival of a link that shares memory.
+    pub fn serve_in_pool<O: Observer>(
+        &mut self,
+        core: &mut LinkCore<O>,
+        rec: &Rec,
+        pool: &mut Place<'_>,
+        marks: &Marks,
+        shared: &mut Shared,
+    ) {
+        let arrivals = std::slice::from_ref(rec);
+        match &mut self.waiting {
+            AnyWaitingQueue::Uniform(waiting) => {
+                self.rule.visit(Serve::<O, false, false, _, _> { waiting, core, arrivals, pool, marks, shared });
+            }
+            AnyWaitingQueue::Stored(waiting) if core.schedule.is_none() => {
+                self.rule.visit(Serve::<O, false, false, _, _> { waiting, core, arrivals, pool, marks, shared });
+            }
+            AnyWaitingQueue::Stored(waiting) => {
+                self.rule.visit(Serve::<O, false, true, _, _> { waiting, core, arrivals, pool, marks, shared });
             }
         }
     }
@@ -295,19 +323,20 @@ fn observe_plain(observer: &mut impl Observer, packet: &Packet, wait: Span, long
 }
 
 /// Serves the arrivals of a window under a rule.
-struct Serve<'a, O, const PLAIN: bool, const SCHEDULED: bool, W> {
+struct Serve<'a, O, const PLAIN: bool, const SCHEDULED: bool, W, P> {
     waiting: &'a mut W,
     core: &'a mut LinkCore<O>,
     arrivals: &'a [Rec],
+    pool: &'a mut P,
     marks: &'a Marks,
     shared: &'a mut Shared,
 }
 
-impl<O: Observer, const PLAIN: bool, const SCHEDULED: bool, W: WaitingQueue> RuleVisitor
-    for Serve<'_, O, PLAIN, SCHEDULED, W>
+impl<O: Observer, const PLAIN: bool, const SCHEDULED: bool, W: WaitingQueue, P: PlaceInPool> RuleVisitor
+    for Serve<'_, O, PLAIN, SCHEDULED, W, P>
 {
     fn visit<A: Admission>(self, rule: &mut A) {
-        let Self { waiting, core, mut arrivals, marks, shared } = self;
+        let Self { waiting, core, mut arrivals, pool, marks, shared } = self;
         while let Some(first) = arrivals.first() {
             if first.time >= core.next_mark {
                 pass_marks(core, first.time, marks, rule, waiting);
@@ -315,7 +344,7 @@ impl<O: Observer, const PLAIN: bool, const SCHEDULED: bool, W: WaitingQueue> Rul
             // Up to the next mark the sums stay in registers.
             let (now, later) = arrivals.split_at(before(arrivals, core.next_mark));
             arrivals = later;
-            serve_until_mark::<O, PLAIN, SCHEDULED, A, W>(rule, waiting, core, now, marks, shared);
+            serve_until_mark::<O, PLAIN, SCHEDULED, A, W, P>(rule, waiting, core, now, pool, marks, shared);
         }
     }
 }
@@ -323,14 +352,19 @@ impl<O: Observer, const PLAIN: bool, const SCHEDULED: bool, W: WaitingQueue> Rul
 /// Serves arrivals between which nothing but they happens. `PLAIN`: all are of one size, none is lost on purpose or carries
 /// a header. `SCHEDULED`: a schedule says how long each takes.
 #[inline]
-fn serve_until_mark<O: Observer, const PLAIN: bool, const SCHEDULED: bool, A: Admission, W: WaitingQueue>(
+fn serve_until_mark<O: Observer, const PLAIN: bool, const SCHEDULED: bool, A, W, P>(
     rule: &mut A,
     waiting: &mut W,
     core: &mut LinkCore<O>,
     arrivals: &[Rec],
+    pool: &mut P,
     marks: &Marks,
     shared: &mut Shared,
-) {
+) where
+    A: Admission,
+    W: WaitingQueue,
+    P: PlaceInPool,
+{
     let one = match core.flows.service {
         Service::One(tx) => tx,
         Service::Each(..) => Tx::default(),
@@ -363,7 +397,11 @@ fn serve_until_mark<O: Observer, const PLAIN: bool, const SCHEDULED: bool, A: Ad
         let mut tag = rec.tag;
         let packet = Packet::new(rec.flow(), rec.number().0, size, now).with(rec.flags());
         core.observer.on_arrival(&packet, backlog.packets);
-        match rule.admit(&packet, backlog, idle.then_some(free)) {
+        let mut verdict = rule.admit(&packet, backlog, idle.then_some(free));
+        if !idle && !matches!(verdict, Verdict::Drop(_)) && !pool.has_room(size) {
+            verdict = Verdict::Drop(Cause::Pool);
+        }
+        match verdict {
             Verdict::Accept => core.observer.on_fate(&packet, PacketFate::Accepted),
             Verdict::Mark(cause) => {
                 core.totals.marked[cause_index(cause)] += 1;
@@ -381,6 +419,7 @@ fn serve_until_mark<O: Observer, const PLAIN: bool, const SCHEDULED: bool, A: Ad
         if !idle {
             start = free;
             waiting.join(start, size);
+            pool.join(now, start, size);
             most = most.max(backlog.packets + 1);
             waited += u128::from((start - now).0);
             nonempty += (start - now.max(last_start).min(start)).0;

@@ -73,6 +73,11 @@ impl<O: Observer> Wire for WindowWire<'_, O> {
         self.access.send(now, PacketNumber::of(seq), flags, self.bucket, self.until);
     }
 
+    #[inline]
+    fn send_row(&mut self, times: &[Time], first: u64, flags: Flags) {
+        self.access.send_row(times, PacketNumber::of(first), flags, self.bucket, self.until);
+    }
+
     fn send_with(&mut self, now: Time, seq: u64, flags: Flags, header: Header) {
         if self.access.send(now, PacketNumber::of(seq), flags, self.bucket, self.until) {
             self.access.put_header(header, self.headers);

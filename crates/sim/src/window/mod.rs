@@ -17,6 +17,7 @@ mod horizon;
 mod layout;
 mod local;
 mod node;
+mod pool;
 mod results;
 mod ring;
 mod sender;
@@ -41,6 +42,7 @@ use flow::TcpFlow;
 use horizon::Part;
 use layout::{Layout, lay_out};
 use node::Node;
+use pool::Pool;
 use ring::{Rec, Ring};
 use sender::AnySender;
 use service::Tx;
@@ -84,6 +86,9 @@ pub const PACKET_BYTES: usize = size_of::<Rec>();
 struct Engine<O> {
     nodes: Vec<Node<O>>,
     buckets: Vec<Bucket>,
+    pools: Vec<Pool>,
+    /// By link, if there are pools: its pool and its place there.
+    places: Vec<Option<(usize, usize)>>,
     flows: Vec<AnySender<O>>,
     identities: Vec<Identity>,
     /// Time that a data packet takes on the own link of each flow.
@@ -125,10 +130,12 @@ impl<O: Observer> Engine<O> {
     fn build(network: Network, options: Options) -> Self {
         let mut shared = Shared::default();
         let mut layout = lay_out(&network, &mut shared);
-        let Network { links, flows, identities, sessions, marks, .. } = network;
+        let Network { links, pools, flows, identities, sessions, marks, .. } = network;
         let mut engine = Self {
             facts: links.iter().map(|link| LinkFacts::of(link, &marks)).collect(),
             buckets: links.iter().map(|_| Bucket::default()).collect(),
+            pools: pools.iter().map(Pool::new).collect(),
+            places: Vec::new(),
             sessions: links.iter().map(|_| Vec::new()).collect(),
             nodes: Vec::with_capacity(links.len()),
             flows: Vec::with_capacity(flows.len()),
@@ -145,8 +152,17 @@ impl<O: Observer> Engine<O> {
             let party = flows[plan.first_place as usize].party();
             engine.sessions[party.path[0] as usize].push(Session::new(plan, party.first_link_delay));
         }
+        if !pools.is_empty() {
+            engine.places.resize(links.len(), None);
+            for (p, pool) in engine.pools.iter().enumerate() {
+                for (place, &link) in pool.links.iter().enumerate() {
+                    engine.places[link] = Some((p, place));
+                }
+            }
+        }
         for ((i, plan), table) in links.into_iter().enumerate().zip(layout.tables.drain(..)) {
-            engine.nodes.push(Node::new(i as u32, plan, table, &marks, options.series));
+            let pooled = engine.place_of(i).is_some();
+            engine.nodes.push(Node::new(i as u32, plan, table, pooled, &marks, options.series));
         }
         let header_lanes = std::mem::take(&mut layout.header_lanes);
         engine.layout = layout;
@@ -183,6 +199,7 @@ impl<O: Observer> Engine<O> {
         };
         let threadable = self.may_take_threads(part, length(ARRIVALS_ON_THREADS).0 / gap);
         let mut window = length(ARRIVALS);
+        let pooled = part.order.iter().any(|&l| self.place_of(l).is_some());
         // Tests have chunks on one thread, too.
         let mut threads = usize::from(self.chunks == 0);
         // The rings whose readers belong to this part.
@@ -201,7 +218,11 @@ impl<O: Observer> Engine<O> {
                 window = length(if self.threads.is_some() { ARRIVALS_ON_THREADS } else { ARRIVALS });
             }
             let stop = start.saturating_add(window).min(last);
-            let busy = self.step(part, start, stop, monitor);
+            let busy = if pooled {
+                self.step::<true>(part, start, stop, monitor)
+            } else {
+                self.step::<false>(part, start, stop, monitor)
+            };
             start = stop;
             if !busy {
                 // Nothing happened: on to the next thing that will.
@@ -239,8 +260,10 @@ impl<O: Observer> Engine<O> {
         let many = flows.len() >= FEWEST_FLOWS && arrivals <= MOST_ARRIVALS_PER_FLOW * flows.len() as u64;
         let costly = many || measuring >= FEWEST_MEASURING && 2 * measuring >= flows.len();
         let fits = costly && arrivals >= FEWEST_ARRIVALS && part.order.len() <= MOST_LINKS;
-        // Headers lie in lanes that links write into while flows read.
-        (fits || self.chunks > 0) && self.shared.headers.is_empty()
+        // Headers lie in lanes that links write into while flows read. What arrives at links that share memory is served only
+        // when that of all of them is known.
+        let shares = part.order.iter().any(|&l| self.place_of(l).is_some());
+        (fits || self.chunks > 0) && self.shared.headers.is_empty() && !shares
     }
 
     /// The flows of a part in the order of their numbers, places of sessions left out.
@@ -274,8 +297,13 @@ impl<O: Observer> Engine<O> {
         }
     }
 
-    /// One window at every link of a part. Returns whether anything arrived anywhere.
-    fn step(&mut self, part: &Part, start: Time, stop: Time, monitor: &RunMonitor) -> bool {
+    /// The pool of link `l`, and its place there.
+    fn place_of(&self, l: usize) -> Option<(usize, usize)> {
+        self.places.get(l).copied().flatten()
+    }
+
+    /// One window at every link of a part. Returns whether anything arrived anywhere. `POOLED`: some of them share memory.
+    fn step<const POOLED: bool>(&mut self, part: &Part, start: Time, stop: Time, monitor: &RunMonitor) -> bool {
         let end = self.marks.end;
         let until = stop.min(end);
         let ends = Ends { stop, until };
@@ -323,6 +351,15 @@ impl<O: Observer> Engine<O> {
                     });
                 }
             }
+            if POOLED && let Some((p, place)) = self.places.get(l).copied().flatten() {
+                let pool = &mut self.pools[p];
+                pool.add(place, self.buckets[l].sort(false));
+                // Links of a pool stand one after the other.
+                if place + 1 == pool.links.len() {
+                    busy |= pool.serve(&mut self.nodes, &self.marks, &mut self.shared);
+                }
+                continue;
+            }
             let bucket = &mut self.buckets[l];
             let none = bucket.is_empty() && self.threads.as_ref().is_none_or(Threads::is_empty);
             if !none || self.nodes[l].due() < until {
@@ -359,6 +396,7 @@ impl<O: Observer> Engine<O> {
             links.push(link);
             packets.extend(trace);
         }
+        let pools = self.pools.into_iter().map(|pool| pool.finish(&self.marks, &mut links)).collect();
         let n = self.flows.len();
         for ring in &self.shared.rings[n + self.shared.receivers..] {
             balance.in_flight += ring.all().iter().filter(|rec| rec.is_data()).count() as u64;
@@ -384,6 +422,7 @@ impl<O: Observer> Engine<O> {
         let (flows, transfers) = results.finish();
         Outcome {
             links,
+            pools,
             flows,
             transfers,
             sampled_at: if options.series { self.marks.samples() } else { Vec::new() },

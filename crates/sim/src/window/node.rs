@@ -4,6 +4,7 @@
 use super::core::{FlowTable, LinkCore};
 use super::fifo::Fifo;
 use super::local::Local;
+use super::pool::Place;
 use super::results::LinkResult;
 use super::ring::Rec;
 use super::shared::Shared;
@@ -30,9 +31,10 @@ enum Server {
 }
 
 impl<O: Observer> Node<O> {
-    pub fn new(index: u32, plan: LinkPlan, flows: FlowTable, marks: &Marks, series: bool) -> Self {
+    /// `pooled`: it shares memory.
+    pub fn new(index: u32, plan: LinkPlan, flows: FlowTable, pooled: bool, marks: &Marks, series: bool) -> Self {
         let probe = Probe::new(ServerModel::of(&plan), plan.probe, marks, series);
-        let plain = plan.ingress.is_none() && flows.lanes.is_empty() && plan.schedule.is_none();
+        let plain = !pooled && plan.ingress.is_none() && flows.lanes.is_empty() && plan.schedule.is_none();
         let (server, timer) = match plan.queue {
             AnyQueue::Fifo(fifo) => {
                 let fifo = Fifo::new(fifo.into_admission(), &flows.service, plan.limit, plain, plan.schedule.is_some());
@@ -61,6 +63,13 @@ impl<O: Observer> Node<O> {
         match &mut self.server {
             Server::Fifo(fifo) => fifo.serve(&mut self.core, arrivals, marks, shared),
             Server::Local(local) => local.serve(&mut self.core, arrivals, until, marks, shared),
+        }
+    }
+
+    /// Serves one arrival of a link that shares memory: only first-in first-out links do.
+    pub fn serve_in_pool(&mut self, rec: &Rec, pool: &mut Place<'_>, marks: &Marks, shared: &mut Shared) {
+        if let Server::Fifo(fifo) = &mut self.server {
+            fifo.serve_in_pool(&mut self.core, rec, pool, marks, shared);
         }
     }
 

@@ -1,12 +1,14 @@
 //! Random small networks: whatever a scenario file can say, both engines must agree on every event, and packets are
 //! conserved. New laws, recoveries, disciplines (with their parameters) and kinds of traffic come in through the registries.
 
+mod pools;
 #[path = "../../../queue/tests/values/mod.rs"]
 mod values;
 mod wires;
 
 use base::Value;
 use law::{CongestionControl, LAWS, LawSpec, STARTS, StartSpec};
+use pools::{Pool, buffer, pool, pools};
 use proptest::prelude::*;
 use queue::{QUEUES, QueueSpec};
 use scenario::Scenario;
@@ -61,6 +63,8 @@ struct Link {
     more_kbit: u32,
     buffer: String,
     loss: &'static str,
+    /// Whether its buffer is in one of two pools, if its discipline lets it.
+    pool: Option<Pool>,
     queue: &'static str,
     /// By parameter: which value, if not the default.
     draws: Vec<Option<u32>>,
@@ -215,8 +219,12 @@ fn link() -> impl Strategy<Value = Link> {
     let draws = prop::collection::vec(prop::option::of(any::<u32>()), values::MOST);
     let many = (prop_oneof![2 => Just(1u32), 1 => 2u32..5], prop_oneof![2 => Just(0u32), 1 => 1u32..20_000]);
     let rate = prop_oneof![3 => Just(None), 1 => prop::sample::select(RATES.to_vec()).prop_map(Some)];
+    // What shares memory is drop-tail most often.
+    let queue = (queue, prop_oneof![1 => Just(None), 1 => pool().prop_map(Some)], any::<bool>());
+    let queue =
+        queue.prop_map(|(queue, pool, plain)| (if plain && pool.is_some() { "drop-tail" } else { queue }, pool));
     ((kbit, rate), wire(), buffer, loss, queue, draws, many).prop_map(
-        |((kbit, rate), wire, buffer, loss, queue, draws, (count, more_kbit))| Link {
+        |((kbit, rate), wire, buffer, loss, (queue, pool), draws, (count, more_kbit))| Link {
             count,
             kbit,
             rate,
@@ -225,6 +233,7 @@ fn link() -> impl Strategy<Value = Link> {
             more_kbit,
             buffer,
             loss,
+            pool,
             queue,
             draws,
             parameters: String::new(),
@@ -422,18 +431,19 @@ fn text(pace: Pace, links: &[Link], groups: &[Group]) -> String {
         packets.join(", "),
         traces.join(", "),
     );
+    text += &pools(links);
     for (i, link) in links.iter().enumerate() {
         let rate = |kbit: u32| pace.rate(1000 * u64::from(kbit));
         let same = range(&rate(link.kbit), &rate(link.kbit + link.more_kbit));
         let rate = link.rate.filter(|_| pace == Pace::One).map_or(same, str::to_owned);
         let _ = writeln!(
             text,
-            "[[links]]\nname = \"l{i}\"\ncount = {}\nrate = {}\ndelay = {}\nbuffer = \"{}\"\n\
+            "[[links]]\nname = \"l{i}\"\ncount = {}\nrate = {}\ndelay = {}\n{}\n\
              queue = {{ discipline = \"{}\"{} }}\n{}",
             link.count,
             rate,
             link.wire.text(pace),
-            link.buffer,
+            buffer(link),
             link.queue,
             link.parameters,
             link.loss

@@ -17,6 +17,7 @@ mod monitored;
 mod numbers;
 mod offload;
 mod pacing;
+mod pools;
 mod probes;
 mod recoveries;
 mod schedules;

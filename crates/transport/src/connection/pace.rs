@@ -3,7 +3,7 @@
 
 use super::Connection;
 use crate::Wire;
-use crate::optional::OptionalState;
+use crate::optional::PacedParts;
 use crate::recovery::RecoveryRules;
 use base::Time;
 use law::CongestionControl;
@@ -13,63 +13,69 @@ impl<C: CongestionControl> Connection<C> {
     #[inline(never)]
     pub fn take_pace(&mut self, recovery: &mut impl RecoveryRules, limit: Time, wire: &mut impl Wire) -> bool {
         let mut due = self.timers.pacing();
-        if due >= limit.min(self.timers.deadline_but_pacing()) {
+        if due >= limit.min(self.timers.deadline_but_pacing()) || !self.ecn.is_quiet() {
             return false;
         }
-        let Some(mut optional) = self.optional.take_if(|optional| optional.allows_pace()) else { return false };
-        let mut taken = false;
-        loop {
-            let room = recovery.room_for_new(self);
-            if room == 0 {
-                break;
-            }
-            let sent = self.release(recovery, &mut optional, (due, room), wire);
-            recovery.arm_timers(self, due, sent);
-            taken = true;
-            due = self.timers.pacing();
-            if due >= limit.min(self.timers.deadline_but_pacing()) {
-                break;
+        let room = recovery.room_for_new(self);
+        if room == 0 {
+            return false;
+        }
+        let Some(mut optional) = self.optional.take_if(|optional| optional.allows_pace()) else {
+            return false;
+        };
+        if let Some(mut parts) = optional.paced_parts() {
+            // Nothing but these segments changes what there is room for.
+            let end = self.seq.nxt() + u64::from(room);
+            while due < limit.min(self.timers.deadline_but_pacing()) {
+                debug_assert_eq!(end - self.seq.nxt(), u64::from(recovery.room_for_new(self)));
+                let before = self.counters.sent;
+                let waits = self.release(recovery, &mut parts, (due, end), wire);
+                self.timers.set_pacing(waits);
+                recovery.arm_timers(self, due, self.counters.sent > before);
+                due = waits;
             }
         }
         self.optional = Some(optional);
-        taken
+        true
     }
 
-    /// Sends what may leave `now` by its pace, of `room` new segments that the window lets leave. Returns whether anything did:
-    /// what was sent again since the timer was set may have taken the time.
-    #[inline]
+    /// Sends what may leave `now` by its pace, of the new segments before `end`: nothing where what was sent again since the timer
+    /// was set has taken the time. Returns when the next may leave, if there is one.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "one caller, for every segment that leaves between ACKs")]
     fn release(
         &mut self,
         recovery: &mut impl RecoveryRules,
-        optional: &mut OptionalState,
-        (now, room): (Time, u32),
+        parts: &mut PacedParts,
+        (now, end): (Time, u64),
         wire: &mut impl Wire,
-    ) -> bool {
-        let (mut waits, before) = (Time::NEVER, self.counters.sent);
-        for _ in 0..room {
-            if let Some(at) = optional.pacer().and_then(|pacer| pacer.wait(now)) {
+    ) -> Time {
+        let (mut waits, mut in_flight) = (Time::NEVER, recovery.in_flight(&self.seq));
+        while self.seq.nxt() < end {
+            if let Some(at) = parts.pacer.pace().wait(now) {
                 waits = at;
                 break;
             }
             let seq = self.seq.send_new();
-            let flags = self.ecn.on_new_segment();
             self.timed.begin(now, seq);
             self.counters.sent += 1;
             self.timers.start_rto(now + self.rtt.rto());
-            if let Some(departures) = recovery.departures() {
-                departures.sent(seq, now);
+            if let Some(departures) = recovery.departures().or(parts.departures.as_deref_mut()) {
+                departures.sent_next(now);
             }
             recovery.count_sent(self.phase);
-            let in_flight = recovery.in_flight(&self.seq);
-            optional.on_transmit(now, seq, in_flight, (&self.control, self.rtt.srtt(), &self.seq));
-            wire.send(now, seq, flags);
+            if let Some(deliveries) = &mut parts.deliveries {
+                deliveries.sent(seq, now, in_flight);
+            }
+            in_flight += 1;
+            let interval = parts.pacer.interval(&self.control, &self.seq);
+            parts.pacer.pace().on_transmit(now, interval, || self.control.burst());
+            wire.send(now, seq, self.ecn.data());
         }
-        self.timers.set_pacing(waits);
-        if let Some(pacer) = optional.pacer() {
-            let (cwnd, sent) = (self.control.cwnd() as u32, self.counters.sent);
-            pacer.note_window_use(&self.seq, recovery.in_flight(&self.seq), cwnd, sent);
+        if parts.pacer.notes_window_use() {
+            parts.pacer.note_window_use(&self.seq, in_flight, self.control.cwnd() as u32, self.counters.sent);
         }
-        self.counters.sent > before
+        waits
     }
 
     /// Whether so many new segments may be sent, and more are to be.

@@ -6,7 +6,7 @@
 
 use super::Connection;
 use crate::departures::Departures;
-use crate::optional::{OptionalState, PacedParts};
+use crate::optional::OptionalState;
 use crate::recovery::{LossRecovery, RecoveryRules};
 use crate::sequence::MAX_OUTSTANDING;
 use crate::{Phase, Wire};
@@ -127,7 +127,7 @@ impl<C: CongestionControl> Connection<C> {
     /// How many ACKs of `each` segments leave the timers where they would only be moved on: up to the one that acknowledges the
     /// segment being timed, or the next where a longer wait for a delayed ACK ends with it.
     #[inline]
-    fn until_timed(&self, recovery: &LossRecovery, each: u32) -> u32 {
+    pub(super) fn until_timed(&self, recovery: &LossRecovery, each: u32) -> u32 {
         if recovery.expects_delayed_ack(self.seq.outstanding()) {
             return 1;
         }
@@ -184,135 +184,6 @@ impl<C: CongestionControl> Connection<C> {
         }
         self.timers.set_rto(if self.seq.outstanding() == 0 { Time::NEVER } else { last + self.rtt.rto() });
         self.arm_timers(recovery, last, true);
-    }
-
-    /// See [`crate::Sender::paced`].
-    #[inline]
-    pub fn paced(&self, recovery: &LossRecovery, each: u32) -> u32 {
-        let outstanding = self.seq.outstanding();
-        let plain = self.phase == Phase::Open
-            && self.ecn.is_quiet()
-            && !self.seq.is_going_back()
-            && recovery.is_quiet()
-            && self.optional.as_deref().is_some_and(|optional| {
-                // A law that counts deliveries asks when the application has no more to send.
-                optional.allows_pace()
-                    && (!optional.counts_deliveries() || self.seq.unsent() > u64::from(MAX_OUTSTANDING))
-            })
-            && self.seq.is_pristine();
-        // Something stays outstanding, so that the timer is never started anew by a segment.
-        if !plain || outstanding < 2 {
-            return 0;
-        }
-        self.until_timed(recovery, each).min((outstanding - 1) / each)
-    }
-
-    /// See [`crate::Sender::take_paced`].
-    pub fn take_paced(
-        &mut self,
-        recovery: &mut impl RecoveryRules,
-        acks: impl Iterator<Item = (Time, u32)>,
-        wire: &mut impl Wire,
-    ) {
-        // Its parts are looked up once for all of the ACKs.
-        let Some(mut optional) = self.optional.take() else { return };
-        let (every_rtt, abc_limit, paced) = (optional.every_rtt(), optional.abc_limit(), optional.spaces());
-        let (mut last, mut latest) = (Time::ZERO, None);
-        if let Some(mut parts) = optional.paced_parts() {
-            let mut waits = self.timers.pacing();
-            for (now, acked) in acks {
-                // What waits for the pace leaves before the ACK, unless both come at the same instant.
-                while waits < now {
-                    let at = waits;
-                    waits = self.fill_paced(recovery, &mut parts, (at, Time::NEVER), wire);
-                }
-                let (before, una) = (self.seq.outstanding(), self.seq.una());
-                let limited = before >= self.control.cwnd() as u32
-                    || parts.pacer.counts_as_full(&self.control, waits != Time::NEVER);
-                let timed = self.sample(now, una + u64::from(acked));
-                let mut rtt = timed;
-                let departures = recovery.departures().or(parts.departures.as_deref_mut());
-                if let Some(left) = departures.and_then(|list| list.pop(acked)) {
-                    let taken = now - left.time();
-                    self.rtt.observe(taken);
-                    latest = Some((left.time(), taken));
-                    parts.pacer.on_rtt(taken);
-                    if every_rtt {
-                        rtt = Some(taken);
-                    }
-                }
-                self.seq.acknowledge_first(acked);
-                self.control.on_ack(&AckSample {
-                    now,
-                    acked: f64::from(acked),
-                    ce_marked: 0.0,
-                    rtt,
-                    srtt: self.rtt.srtt(),
-                    min_rtt: self.rtt.min(),
-                    in_flight: f64::from(before),
-                    delivered: self.seq.acknowledged(),
-                    round_start: timed.is_some(),
-                    cwnd_limited: limited,
-                    abc_limit,
-                    paced,
-                });
-                if let Some(deliveries) = &mut parts.deliveries {
-                    deliveries.advance(una + u64::from(acked), now);
-                    let in_flight = (before, self.seq.outstanding());
-                    if let Some(delivery) = deliveries.sample(now, self.rtt.min(), in_flight, false) {
-                        self.hear_delivery(delivery);
-                    }
-                }
-                waits = self.fill_paced(recovery, &mut parts, (now, waits), wire);
-                wire.on_window(now, self.control.cwnd(), self.seq.una(), self.seq.nxt());
-                last = now;
-            }
-            self.timers.set_pacing(waits);
-        }
-        self.optional = Some(optional);
-        if let Some((left, rtt)) = latest {
-            recovery.on_plain_acks(self.seq.una() - 1, left, rtt, (self.rtt.srtt(), self.rtt.min()));
-        }
-        self.timers.set_rto(last + self.rtt.rto());
-        recovery.arm_timers(self, last, true);
-    }
-
-    /// Sends what window and pace let leave `now`, when nothing is lost, and notes how full the window is. `waits` is when the next
-    /// segment leaves by its pace; returns the same for what comes then.
-    fn fill_paced(
-        &mut self,
-        recovery: &mut impl RecoveryRules,
-        PacedParts { departures: own, deliveries, pacer }: &mut PacedParts,
-        (now, mut waits): (Time, Time),
-        wire: &mut impl Wire,
-    ) -> Time {
-        let flags = self.ecn.data();
-        let end = self.seq.end_of_window(self.window());
-        while self.seq.nxt() < end {
-            if let Some(at) = pacer.wait(now) {
-                waits = at;
-                break;
-            }
-            waits = Time::NEVER;
-            let seq = self.seq.send_new();
-            self.timed.begin(now, seq);
-            self.counters.sent += 1;
-            if let Some(deliveries) = deliveries {
-                deliveries.sent(seq, now, self.seq.outstanding() - 1);
-            }
-            let interval = pacer.interval(&self.control, &self.seq);
-            pacer.on_transmit(now, interval, || self.control.burst());
-            if let Some(departures) = recovery.departures().or(own.as_deref_mut()) {
-                departures.sent(seq, now);
-            }
-            wire.send(now, seq, flags);
-        }
-        // RACK asks for the pace before it looks whether there is anything to send.
-        if self.seq.unsent() == 0 && self.seq.outstanding() < self.window() && recovery.departures().is_some() {
-            waits = pacer.wait(now).unwrap_or(Time::NEVER);
-        }
-        pacer.note_window_use(&self.seq, self.seq.outstanding(), self.control.cwnd() as u32, self.counters.sent);
-        waits
     }
 
     /// When segments left, wherever that is kept.

@@ -106,7 +106,7 @@ impl<O: Observer> TcpFlow<O> {
             }
             let new = tag(self.access.id, nxt, self.data_flags);
             if self.access.spill.is_empty() && self.access.link.latest(last, n) < until {
-                self.access.link.pass_all(acks, new, bucket);
+                self.access.link.pass_all(acks.iter().map(|rec| rec.time), new, bucket);
             } else {
                 for (rec, tag) in acks.iter().zip(new..) {
                     let arrival = Rec { time: self.access.link.pass(rec.time), tag };
@@ -129,6 +129,9 @@ impl<O: Observer> TcpFlow<O> {
         headers: &mut Headers,
         Window { horizon, until }: Window,
     ) -> bool {
+        if self.plan.receiver.delays_plainly() == 0 {
+            return false;
+        }
         let limit = horizon.min(self.next_mark).min(self.receiver_warm).min(self.stop);
         let (each, after) = (self.plan.receiver.delayed_ack(), self.return_delay);
         loop {

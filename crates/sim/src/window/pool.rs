@@ -1,0 +1,148 @@
+//! Links that share memory, in the window engine. Whether a packet finds room at one of them depends on what waits at all, so they
+//! are one node of the network (`horizon`): once the arrivals of a window are known at each, all are served in one order. A
+//! calendar of the packets that wait, whose starts are known when they are accepted, says how much is in use at each arrival.
+
+use super::node::Node;
+use super::ring::Rec;
+use super::shared::Shared;
+use crate::observer::Observer;
+use crate::plan::{Marks, PoolPlan};
+use crate::pool::PoolAccount;
+use crate::{LinkOutcome, PoolOutcome};
+use base::Time;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+/// What a link is asked of its place in a pool.
+pub trait PlaceInPool {
+    /// Whether a packet of `size` bytes may wait.
+    fn has_room(&mut self, size: u32) -> bool;
+    /// A packet that arrives at `now` waits until `start`.
+    fn join(&mut self, now: Time, start: Time, size: u32);
+}
+
+/// That of a link without a pool.
+#[derive(Debug)]
+pub struct NoPool;
+
+impl PlaceInPool for NoPool {
+    #[inline]
+    fn has_room(&mut self, _size: u32) -> bool {
+        true
+    }
+
+    #[inline]
+    fn join(&mut self, _now: Time, _start: Time, _size: u32) {}
+}
+
+/// That of one of its links.
+#[derive(Debug)]
+pub struct Place<'a> {
+    pool: &'a mut Pool,
+    place: usize,
+}
+
+impl PlaceInPool for Place<'_> {
+    fn has_room(&mut self, size: u32) -> bool {
+        let room = self.pool.account.has_room(self.place, size);
+        if !room {
+            self.pool.account.count_drop(self.place);
+        }
+        room
+    }
+
+    fn join(&mut self, now: Time, start: Time, size: u32) {
+        let Pool { account, waiting, next, .. } = &mut *self.pool;
+        let amount = account.memory.taken_by(size);
+        account.set(self.place, account.held(self.place) + amount, now);
+        let waiting = &mut waiting[self.place];
+        if waiting.is_empty() {
+            next.push(Reverse((start, self.place)));
+        }
+        waiting.push_back((start, amount));
+    }
+}
+
+/// See the [module](self).
+#[derive(Debug)]
+pub struct Pool {
+    /// The links, in order.
+    pub links: Vec<usize>,
+    account: PoolAccount,
+    /// By place: what waits, when its service begins and what it takes, oldest first.
+    waiting: Vec<VecDeque<(Time, u64)>>,
+    /// Of each link at which something waits, when the next begins.
+    next: BinaryHeap<Reverse<(Time, usize)>>,
+    warm: bool,
+    /// Arrivals of a window at all links, each with its place.
+    arrivals: Vec<(Rec, usize)>,
+}
+
+impl Pool {
+    pub fn new(plan: &PoolPlan) -> Self {
+        Self {
+            links: plan.links.iter().map(|&(link, _)| link as usize).collect(),
+            account: PoolAccount::new(plan),
+            waiting: vec![VecDeque::new(); plan.links.len()],
+            next: BinaryHeap::new(),
+            warm: false,
+            arrivals: Vec::new(),
+        }
+    }
+
+    /// Adds the arrivals of a window at the link of that place, which are in order.
+    pub fn add(&mut self, place: usize, arrivals: &[Rec]) {
+        self.arrivals.extend(arrivals.iter().map(|rec| (*rec, place)));
+    }
+
+    /// Serves what was added. Returns whether there was anything.
+    pub fn serve<O: Observer>(&mut self, nodes: &mut [Node<O>], marks: &Marks, shared: &mut Shared) -> bool {
+        let mut arrivals = std::mem::take(&mut self.arrivals);
+        // Stable, and quick on stretches in order: simultaneous ones come by flow, then by link.
+        arrivals.sort_by_key(|(rec, _)| (rec.time, rec.flow()));
+        for &(rec, place) in &arrivals {
+            self.pass_warmup(rec.time, marks);
+            self.begin_until(rec.time);
+            let link = self.links[place];
+            nodes[link].serve_in_pool(&rec, &mut Place { pool: self, place }, marks, shared);
+        }
+        let any = !arrivals.is_empty();
+        arrivals.clear();
+        self.arrivals = arrivals;
+        any
+    }
+
+    /// What was to begin service by `now` no longer waits.
+    fn begin_until(&mut self, now: Time) {
+        while let Some(&Reverse((start, place))) = self.next.peek()
+            && start <= now
+        {
+            self.next.pop();
+            let waiting = &mut self.waiting[place];
+            let amount = waiting.pop_front().map_or(0, |(_, amount)| amount);
+            if let Some(&(start, _)) = waiting.front() {
+                self.next.push(Reverse((start, place)));
+            }
+            self.account.set(place, self.account.held(place) - amount, start);
+        }
+    }
+
+    /// The warm-up ends before anything else at its instant.
+    fn pass_warmup(&mut self, now: Time, marks: &Marks) {
+        if !self.warm && now >= marks.warmup {
+            if let Some(before) = marks.warmup.0.checked_sub(1) {
+                self.begin_until(Time(before));
+            }
+            self.account.warm(marks.warmup);
+            self.warm = true;
+        }
+    }
+
+    /// The run is over; `links` are those of the network.
+    pub fn finish(mut self, marks: &Marks, links: &mut [LinkOutcome]) -> PoolOutcome {
+        let last = Time(marks.end.0 - 1);
+        self.pass_warmup(last, marks);
+        self.begin_until(last);
+        self.account.finish(marks, links)
+    }
+}

@@ -1,0 +1,424 @@
+//! ACKs in a row of a sender that spaces its segments, while nothing is lost, SACKed or marked: the same bits as one after the
+//! other would give.
+//!
+//! Everything that an ACK or a segment changes is at hand. What leaves is handed over in rows ([`Wire::send_row`]), and a law that
+//! counts ([`law::Step`]) is asked only where its step ends.
+
+#![expect(clippy::inline_always, reason = "the loop of a run is one function, whose numbers stay at hand")]
+
+use super::Connection;
+use crate::deliveries::Deliveries;
+use crate::departures::Departures;
+use crate::pacing::Pace;
+use crate::recovery::{LossRecovery, RecoveryRules};
+use crate::rtt::TimedSegment;
+use crate::sequence::{MAX_OUTSTANDING, SequenceSpace};
+use crate::{Phase, Rtt, Wire};
+use base::{Flags, Span, Time};
+use law::{AckSample, CongestionControl, Step};
+
+/// Segments in a row are handed over together, so many at most.
+const ROW: usize = 32;
+
+impl<C: CongestionControl> Connection<C> {
+    /// See [`crate::Sender::paced`].
+    #[inline]
+    pub fn paced(&self, recovery: &LossRecovery, each: u32) -> u32 {
+        let outstanding = self.seq.outstanding();
+        let plain = self.phase == Phase::Open
+            && self.ecn.is_quiet()
+            && !self.seq.is_going_back()
+            && recovery.is_quiet()
+            && self.optional.as_deref().is_some_and(|optional| {
+                // A law that counts deliveries asks when the application has no more to send.
+                optional.allows_pace()
+                    && (!optional.counts_deliveries() || self.seq.unsent() > u64::from(MAX_OUTSTANDING))
+            })
+            && self.seq.is_pristine();
+        // Something stays outstanding, so that the timer is never started anew by a segment.
+        if !plain || outstanding < 2 {
+            return 0;
+        }
+        self.until_timed(recovery, each).min((outstanding - 1) / each)
+    }
+
+    /// See [`crate::Sender::take_paced`].
+    pub fn take_paced(
+        &mut self,
+        recovery: &mut impl RecoveryRules,
+        acks: impl Iterator<Item = (Time, u32)>,
+        wire: &mut impl Wire,
+    ) {
+        let Some(mut optional) = self.optional.take() else { return };
+        let (every_rtt, abc_limit, paced) = (optional.every_rtt(), optional.abc_limit(), optional.spaces());
+        let (rack, mut last, mut latest) = (recovery.departures().is_some(), Time::ZERO, None);
+        if let Some(parts) = optional.paced_parts() {
+            let counts = parts.deliveries.is_none() && !every_rtt;
+            let control = Counting::new(&mut self.control, counts, abc_limit);
+            let departures = recovery.departures().or(parts.departures);
+            let mut run = Run {
+                window: 0,
+                seq: self.seq.clone(),
+                pace: *parts.pacer.pace(),
+                timed: self.timed,
+                waits: self.timers.pacing(),
+                row: Row { times: [Time::ZERO; ROW], len: 0, first: self.seq.nxt(), flags: self.ecn.data() },
+                sent: self.counters.sent,
+                receive_window: self.receive_window,
+                asks_pace_at_end: rack,
+                control,
+                rtt: &mut self.rtt,
+                departures,
+                deliveries: parts.deliveries,
+                wire,
+            };
+            run.take_window();
+            for (now, acked) in acks {
+                // What waits for the pace leaves before the ACK, unless both come at the same instant.
+                while run.waits < now {
+                    let at = std::mem::replace(&mut run.waits, Time::NEVER);
+                    run.fill(at);
+                }
+                latest = run.acknowledge(now, acked, (every_rtt, abc_limit, paced)).or(latest);
+                run.fill(now);
+                run.wire.on_window(now, run.control.cwnd, run.seq.una(), run.seq.nxt());
+                last = now;
+            }
+            run.hand_over();
+            run.control.flush();
+            let Run { seq, pace, timed, waits, sent, .. } = run;
+            (self.seq, self.timed, self.counters.sent) = (seq, timed, sent);
+            *parts.pacer.pace() = pace;
+            self.timers.set_pacing(waits);
+        }
+        self.optional = Some(optional);
+        if let Some((left, rtt)) = latest {
+            recovery.on_plain_acks(self.seq.una() - 1, left, rtt, (self.rtt.srtt(), self.rtt.min()));
+        }
+        self.timers.set_rto(last + self.rtt.rto());
+        recovery.arm_timers(self, last, true);
+    }
+}
+
+/// A control in a run of ACKs, with its window.
+struct Counting<'a, C> {
+    control: &'a mut C,
+    /// Whether it may count: it takes neither deliveries nor every round-trip time.
+    counts: bool,
+    abc_limit: f64,
+    cwnd: f64,
+    /// cwnd in whole segments.
+    whole: u32,
+    ssthresh: f64,
+    /// What it does until its window reaches the next whole number, if it counts.
+    step: Option<Step>,
+    /// Segments acknowledged in that step that it does not know of.
+    segments: u32,
+}
+
+impl<'a, C: CongestionControl> Counting<'a, C> {
+    fn new(control: &'a mut C, counts: bool, abc_limit: f64) -> Self {
+        let mut new = Self { control, counts, abc_limit, cwnd: 0.0, whole: 0, ssthresh: 0.0, step: None, segments: 0 };
+        new.read();
+        new
+    }
+
+    #[inline(always)]
+    fn read(&mut self) {
+        (self.cwnd, self.ssthresh) = (self.control.cwnd(), self.control.ssthresh());
+        self.whole = self.cwnd as u32;
+        if self.counts {
+            let below = f64::from(self.whole) + 1.0;
+            self.step = self.control.step().filter(|step| step.acks == u32::MAX);
+            if let Some(step) = &mut self.step {
+                step.below = step.below.min(below);
+            }
+        }
+    }
+
+    /// It learns of all ACKs so far.
+    #[inline(always)]
+    fn flush(&mut self) {
+        if self.segments > 0
+            && let Some(step) = self.step
+        {
+            self.control.advance(step, std::mem::take(&mut self.segments));
+        }
+    }
+
+    /// An ACK of `acked` segments that begins no round trip. Returns whether that is all there is to it.
+    #[inline(always)]
+    fn count(&mut self, acked: u32, limited: bool) -> bool {
+        let Some(step) = self.step else { return false };
+        if !limited {
+            return true;
+        }
+        let (gained, opens) = (f64::from(acked), self.cwnd < self.ssthresh);
+        let cwnd = self.cwnd + step.gain * gained;
+        let counted = cwnd < step.below && (!opens || gained <= self.abc_limit);
+        if counted {
+            self.cwnd = cwnd;
+            self.segments += acked;
+        }
+        counted
+    }
+
+    /// Any other ACK.
+    fn on_ack(&mut self, ack: &AckSample) {
+        self.flush();
+        self.control.on_ack(ack);
+        self.read();
+    }
+}
+
+/// New segments that leave one after the other.
+struct Row {
+    times: [Time; ROW],
+    len: usize,
+    first: u64,
+    flags: Flags,
+}
+
+/// What a run of ACKs changes.
+struct Run<'a, C, W> {
+    seq: SequenceSpace,
+    /// Segments that may be outstanding.
+    window: u32,
+    pace: Pace,
+    timed: TimedSegment,
+    /// When the next segment leaves by its pace.
+    waits: Time,
+    row: Row,
+    /// Segments that have left.
+    sent: u64,
+    receive_window: u32,
+    /// RACK asks for the pace before it looks whether there is anything to send.
+    asks_pace_at_end: bool,
+    control: Counting<'a, C>,
+    rtt: &'a mut Rtt,
+    departures: Option<&'a mut Departures>,
+    deliveries: Option<&'a mut Deliveries>,
+    wire: &'a mut W,
+}
+
+impl<C: CongestionControl, W: Wire> Run<'_, C, W> {
+    #[inline(always)]
+    fn take_window(&mut self) {
+        self.window = self.control.whole.min(self.receive_window);
+    }
+
+    /// An ACK for the next `acked` segments; returns when the last of them had left, and its round-trip time.
+    #[inline(always)]
+    fn acknowledge(
+        &mut self,
+        now: Time,
+        acked: u32,
+        (every_rtt, abc_limit, paced): (bool, f64, bool),
+    ) -> Option<(Time, Span)> {
+        let before = self.seq.outstanding();
+        let windows = (self.control.cwnd, self.control.ssthresh);
+        let limited = before >= self.control.whole || self.pace.counts_as_full(windows, self.waits != Time::NEVER);
+        self.seq.acknowledge_first(acked);
+        let timed = self.timed.on_ack(now, self.seq.una());
+        if let Some(rtt) = timed {
+            self.rtt.sample(rtt);
+        }
+        let mut rtt = timed;
+        let latest = self.departures.as_deref_mut().and_then(|list| list.pop(acked)).map(|departure| {
+            let (left, taken) = (departure.time(), now - departure.time());
+            self.rtt.observe(taken);
+            self.pace.on_rtt(taken);
+            if every_rtt {
+                rtt = Some(taken);
+            }
+            (left, taken)
+        });
+        if let Some(deliveries) = &mut self.deliveries {
+            deliveries.advance(self.seq.una(), now);
+            let in_flight = (before, self.seq.outstanding());
+            if let Some(mut delivery) = deliveries.sample(now, self.rtt.min(), in_flight, false) {
+                if let Some(rtt) = delivery.rtt {
+                    self.rtt.observe(rtt);
+                    delivery.min_rtt = self.rtt.min();
+                }
+                self.control.control.on_delivery(&delivery);
+            }
+            self.control.read();
+            self.take_window();
+        } else if timed.is_some() || !self.control.count(acked, limited) {
+            self.control.on_ack(&AckSample {
+                now,
+                acked: f64::from(acked),
+                ce_marked: 0.0,
+                rtt,
+                srtt: self.rtt.srtt(),
+                min_rtt: self.rtt.min(),
+                in_flight: f64::from(before),
+                delivered: self.seq.acknowledged(),
+                round_start: timed.is_some(),
+                cwnd_limited: limited,
+                abc_limit,
+                paced,
+            });
+            self.take_window();
+        }
+        latest
+    }
+
+    /// Sends what window and pace let leave `now`, and notes how full the window is.
+    #[inline(always)]
+    fn fill(&mut self, now: Time) {
+        let end = self.seq.end_of_window(self.window);
+        while self.seq.nxt() < end {
+            if let Some(at) = self.pace.wait(now) {
+                self.waits = at;
+                break;
+            }
+            self.waits = Time::NEVER;
+            self.send(now);
+        }
+        if self.asks_pace_at_end && self.seq.unsent() == 0 && self.seq.outstanding() < self.window {
+            self.waits = self.pace.wait(now).unwrap_or(Time::NEVER);
+        }
+        self.pace.note_window_use(&self.seq, self.seq.outstanding(), self.control.whole, self.sent);
+    }
+
+    #[inline(always)]
+    fn send(&mut self, now: Time) {
+        if self.row.len == ROW {
+            self.hand_over();
+        }
+        let seq = self.seq.send_new();
+        self.timed.begin(now, seq);
+        self.sent += 1;
+        if let Some(deliveries) = &mut self.deliveries {
+            deliveries.sent(seq, now, self.seq.outstanding() - 1);
+        }
+        let named = if self.pace.names_rate() { self.control.control.pacing_rate() } else { None };
+        let interval = match named {
+            Some(rate) => Some(self.pace.at_rate(rate)),
+            None => self.pace.interval(self.control.cwnd, self.control.ssthresh, self.seq.outstanding()),
+        };
+        self.pace.on_transmit(now, interval, || self.control.control.burst());
+        self.row.times[self.row.len] = now;
+        self.row.len += 1;
+    }
+
+    /// Hands over what has left. None of it is acknowledged in this run.
+    fn hand_over(&mut self) {
+        let Row { times, len, first, flags } = &mut self.row;
+        let times = &times[..std::mem::take(len)];
+        if times.is_empty() {
+            return;
+        }
+        if let Some(departures) = self.departures.as_deref_mut() {
+            departures.sent_new(times);
+        }
+        self.wire.send_row(times, *first, *flags);
+        *first += times.len() as u64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::{Pacing, PacingFactors};
+    use crate::recovery::LossRecovery;
+    use crate::{Ack, NO_END, Options, Recovery};
+    use law::CongestionEvent;
+
+    /// Grows by a hundredth of a segment with each, and counts how often it is asked.
+    #[derive(Clone, Debug)]
+    struct Counter {
+        cwnd: f64,
+        /// Whether it says what the next ACKs do.
+        says: bool,
+        asked: u32,
+    }
+
+    const GAIN: f64 = 1.0 / 128.0;
+
+    impl CongestionControl for Counter {
+        fn on_ack(&mut self, ack: &AckSample) {
+            self.asked += 1;
+            if ack.cwnd_limited {
+                self.cwnd += GAIN * ack.acked;
+            }
+        }
+        fn on_congestion(&mut self, _: &CongestionEvent) {}
+        fn collapse(&mut self) {}
+        fn cwnd(&self) -> f64 {
+            self.cwnd
+        }
+        fn ssthresh(&self) -> f64 {
+            2.0
+        }
+        fn step(&self) -> Option<Step> {
+            self.says.then_some(Step { gain: GAIN, below: self.cwnd.floor() + 1.0, acks: u32::MAX })
+        }
+        fn advance(&mut self, step: Step, acks: u32) {
+            self.cwnd += step.gain * f64::from(acks);
+        }
+    }
+
+    /// What left: when, which, and by how many rows.
+    #[derive(Default, PartialEq, Debug)]
+    struct Left {
+        segments: Vec<(Time, u64)>,
+        rows: usize,
+    }
+
+    impl Wire for Left {
+        fn send(&mut self, now: Time, seq: u64, _: Flags) {
+            self.segments.push((now, seq));
+        }
+        fn send_row(&mut self, times: &[Time], first: u64, _: Flags) {
+            self.rows += 1;
+            self.segments.extend(times.iter().copied().zip(first..));
+        }
+    }
+
+    /// A thousand ACKs, one every 100 us, of `each` segments to a sender with a window of 40 and Linux's pacing; how often its law
+    /// was asked, its window, and what left.
+    fn thousand(says: bool, in_a_run: bool, each: u32) -> (u32, f64, Left) {
+        let pacing = Pacing::Linux(PacingFactors::default());
+        let options = Options { pacing, initial_window: 40, ..Options::default() };
+        let mut connection = Connection::new(Counter { cwnd: 40.0, says, asked: 0 }, &options, NO_END, false);
+        let LossRecovery::Sack(mut sack) = LossRecovery::new(Recovery::Sack, connection.control.needs(), &options)
+        else {
+            unreachable!()
+        };
+        let (mut wire, ms) = (Left::default(), Span::millis(1));
+        connection.start(&mut sack, Time::ZERO + ms, &mut wire);
+        let mut una = 0;
+        for k in 0..1000 {
+            let now = Time::ZERO + Span::micros(5000 + 100 * k);
+            while connection.timers.pacing() < now {
+                connection.on_timer(&mut sack, connection.timers.pacing(), &mut wire);
+            }
+            una += u64::from(each);
+            let recovery = LossRecovery::Sack(sack);
+            let may = connection.paced(&recovery, each);
+            let LossRecovery::Sack(back) = recovery else { unreachable!() };
+            sack = back;
+            if in_a_run && may > 0 {
+                connection.take_paced(&mut sack, [(now, each)].into_iter(), &mut wire);
+            } else {
+                connection.on_ack(&mut sack, now, &Ack::new(una, &[], false), &mut wire);
+            }
+        }
+        (connection.control.asked, connection.control.cwnd, wire)
+    }
+
+    #[test]
+    fn a_law_that_counts_is_asked_where_its_step_ends_and_where_a_round_trip_does() {
+        for each in [1, 2] {
+            let (every, cwnd, left) = thousand(false, false, each);
+            let (asked, same, in_runs) = thousand(true, true, each);
+            assert_eq!((every, same, &in_runs.segments), (1000, cwnd, &left.segments), "{each}");
+            // Some ten segments gained, and a round trip every 20 or 40 ACKs.
+            assert!(cwnd > 44.0 && asked > 20 && asked < 100, "{each}: {cwnd} {asked}");
+            assert_eq!(thousand(false, true, each).0, 1000, "one that does not say what it does is asked");
+        }
+    }
+}
