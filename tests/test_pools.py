@@ -9,6 +9,7 @@ import elephan
 from conftest import Command
 from elephan import Scenario
 from elephan.errors import InputError
+from elephan.estimate import PROCESS, memory_of
 from elephan.lint import lint
 
 PACKET, SIZE = 1000, 60
@@ -125,6 +126,20 @@ def test_what_shares_memory_is_not_without_limit_and_idle_links_of_a_pool_are_no
     ]
     most = [elephan.run(one, replications=1).outcomes[0].links["pool_held_max"][0] for one in shares]
     assert most == [30_000, 20_000]
+
+
+def test_the_estimate_of_a_run_knows_that_memory_is_limited() -> None:
+    # Longer than it takes to fill a queue without limit, on links that are named in no pool.
+    pooled = Scenario.from_text(TEXT).replace({"record": {}}, duration="600 s")
+    alone = {"pools": [], "links[0].pool": "none", "links[1].pool": "none", "links[1].alpha": 1.0}
+
+    def needed(buffer: str | None) -> float:
+        buffers = {} if buffer is None else alone | {f"links[{i}].buffer": buffer for i in (0, 1)}
+        return memory_of(pooled.replace(buffers).network, workers=1)[0] - PROCESS
+
+    # As with buffers of its size, but for the histogram of a time to drain that is not known.
+    assert needed("60 kB") <= needed(None) < 1.5 * needed("60 kB")
+    assert needed("unlimited") > 10 * needed(None)
 
 
 def test_alpha_where_thresholds_are_not_dynamic_is_warned_of() -> None:

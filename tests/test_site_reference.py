@@ -26,6 +26,13 @@ traffic = { kind = "web", think = "200 ms" }
 """
 
 
+IN_POOL = elephan.EXAMPLE.replace('buffer = "25 packets"', 'pool = "chip"')
+POOLS = [
+    f'{IN_POOL}[[pools]]\nname = "chip"\nsize = "{size}"\nsharing = "{sharing}"\n'
+    for size, sharing in (("25 kB", "dynamic"), ("25 packets", "static"))
+]
+
+
 def rows(verb: str) -> dict[str, str]:
     """The keys that the page lists under a heading, and what they are said to be."""
     section = PAGE.partition(f"\n## `{verb}`\n")[2].partition("\n## ")[0]
@@ -61,9 +68,13 @@ def documents(verb: str) -> Sequence[Mapping[str, Any]]:
                 "links[0].jitter": "2 ms",
             }
         )
+        pools = [elephan.Scenario.from_text(text) for text in POOLS]
         # A TCP flow beside datagrams, so that some quantities are null.
         first = elephan.run(scenario, 2, precision="50%", metrics="jain")
-        return [result.to_json() for result in (first, elephan.run(web, 2), elephan.run(changing, 1))]
+        return [
+            result.to_json()
+            for result in (first, elephan.run(web, 2), *(elephan.run(one, 1) for one in (changing, *pools)))
+        ]
     if verb == "elephan size":
         # Flows with unequal shares, so that there is something to warn of.
         unequal = scenario.replace({"flows[0].rtt": {"from": "20 ms", "to": "300 ms"}})
@@ -72,6 +83,8 @@ def documents(verb: str) -> Sequence[Mapping[str, Any]]:
         return [answer.to_json() for answer in answers]
     if verb == "elephan size --find …":
         found = [size_limit(scenario, "utilization=0.8", find, replications=2) for find in ("rtt", "red")]
+        pools = [elephan.Scenario.from_text(text) for text in POOLS]
+        found += [size_limit(one, "utilization=0.5", "pool", replications=1) for one in pools]
         return [answer.to_json() for answer in found]
     if verb == "elephan sweep":
         with tempfile.TemporaryDirectory() as folder:
@@ -100,7 +113,9 @@ def documents(verb: str) -> Sequence[Mapping[str, Any]]:
 def _without_run(point: Mapping[str, Any]) -> dict[str, Any]:
     """What a point has of its own; the rest is a run's."""
     return {
-        key: value for key, value in point.items() if key not in ("links", "groups", "fairness", "precision", "metrics")
+        key: value
+        for key, value in point.items()
+        if key not in ("pools", "links", "groups", "fairness", "precision", "metrics")
     }
 
 

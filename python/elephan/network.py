@@ -73,6 +73,8 @@ class NetworkLink:
         What transfers that arrive at a stated rate or load offer to all members together.
     traffic : frozenset of str
         Kinds of all that crosses it.
+    pool_bytes : float or None [bytes]
+        What all links of its pool may hold together; None of a link without pool.
     """
 
     index: int
@@ -94,6 +96,7 @@ class NetworkLink:
     datagrams_bps: float = 0.0
     arriving_bps: float = 0.0
     traffic: frozenset[str] = frozenset()
+    pool_bytes: float | None = None
 
     @property
     def flows_per_member(self) -> int:
@@ -112,6 +115,13 @@ class NetworkLink:
         """The buffer in packets of the flows' mean size; None without limit."""
         limit = self._buffer_bytes
         return None if limit is None else limit / self._packet_bytes
+
+    @cached_property
+    def most_waiting(self) -> float | None:
+        """The most packets of the flows' mean size that can wait, in its buffer or in its pool; None without limit."""
+        if self.buffer_packets is not None or self.pool_bytes is None:
+            return self.buffer_packets
+        return self.pool_bytes / self._packet_bytes
 
     @cached_property
     def drain_s(self) -> float | None:
@@ -383,7 +393,7 @@ def read_network(
         for link in dict.fromkeys(group["path"]):
             crossing[link].append(index)
     links = tuple(
-        _link(index, fact, [(groups[i], offered[i]) for i in crossing[index]])
+        _link(index, fact, [(groups[i], offered[i]) for i in crossing[index]], facts["pools"])
         for index, fact in enumerate(facts["links"])
     )
     return Network(
@@ -406,7 +416,12 @@ def read_network(
     )
 
 
-def _link(index: int, fact: Mapping[str, Any], crossing: Sequence[tuple[Mapping[str, Any], float]]) -> NetworkLink:
+def _link(
+    index: int,
+    fact: Mapping[str, Any],
+    crossing: Sequence[tuple[Mapping[str, Any], float]],
+    pools: Sequence[Mapping[str, Any]],
+) -> NetworkLink:
     """Read a link, given the facts of the groups that cross it and what each offers [bit/s]."""
     return NetworkLink(
         index=index,
@@ -428,7 +443,15 @@ def _link(index: int, fact: Mapping[str, Any], crossing: Sequence[tuple[Mapping[
         datagrams_bps=float(sum(bps for group, bps in crossing if group["law"] is None)),
         arriving_bps=float(sum(bps for group, bps in crossing if group["law"] is not None)),
         traffic=frozenset(group["traffic"] for group, _ in crossing),
+        pool_bytes=None if fact["pool"] is None else _pool_bytes(pools[fact["pool"]], _known(fact["packet_bytes"])),
     )
+
+
+def _pool_bytes(pool: Mapping[str, Any], packet_bytes: float) -> float:
+    """What a pool holds, of packets of this size where it counts packets."""
+    if pool["size_bytes"] is not None:
+        return float(pool["size_bytes"])
+    return float(pool["size_packets"]) * (ANY_PACKET if math.isnan(packet_bytes) else packet_bytes)
 
 
 def _known(value: float | None) -> float:

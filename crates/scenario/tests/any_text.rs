@@ -419,7 +419,8 @@ fn options() -> impl Strategy<Value = Options> {
 
 fn applications() -> impl Strategy<Value = TrafficSpec> {
     let times = || spans(Span::micros(1), Span::secs(99));
-    let bytes = || (1..1u64 << 20).prop_map(Bytes);
+    // At most a million segments a time, and a segment may be a byte.
+    let bytes = || (1..=1_000_000u64).prop_map(Bytes);
     prop_oneof![
         (times(), times(), 1.05..9.0).prop_map(|(on, off, shape)| {
             let law = if shape < 5.0 { TimeLaw::Pareto } else { TimeLaw::Exponential };

@@ -387,20 +387,15 @@ impl<C: CongestionControl> Connection<C> {
     /// What only some senders note when all that may leave has left.
     #[inline(never)]
     fn note_sent(&mut self, recovery: &impl RecoveryRules, now: Time) {
-        self.note_window_use(recovery);
+        let pacer = self.optional.as_deref_mut().and_then(OptionalState::pacer);
+        if let Some(pacer) = pacer.filter(|pacer| pacer.notes_window_use()) {
+            let (cwnd, sent) = (self.control.cwnd() as u32, self.counters.sent);
+            pacer.note_window_use(&self.seq, recovery.in_flight(&self.seq), cwnd, sent);
+        }
         if self.seq.unsent() == 0 {
             self.note_idle_application(recovery);
         }
         self.validate(recovery, now, Validation::after_sending);
-    }
-
-    /// Where segments are paced: how full the window is.
-    #[inline]
-    fn note_window_use(&mut self, recovery: &impl RecoveryRules) {
-        let pacer = self.optional.as_deref_mut().and_then(OptionalState::pacer);
-        let Some(pacer) = pacer.filter(|pacer| pacer.notes_window_use()) else { return };
-        let (cwnd, sent) = (self.control.cwnd() as u32, self.counters.sent);
-        pacer.note_window_use(&self.seq, recovery.in_flight(&self.seq), cwnd, sent);
     }
 
     /// Nothing more is to be sent. Where deliveries are counted: whether it is the application that holds the sender back.

@@ -197,7 +197,7 @@ def _histograms(network: Network, link: NetworkLink, served: float, samples: flo
     # Whether any sample finds a packet there.
     busy = 1.0 - float(max(0.0, 1.0 - used) ** min(samples, 1e6))
     drain_ps = 1e12 * (link.drain_s if link.drain_s is not None else network.duration_s)
-    buffer = link.buffer_packets if link.buffer_packets is not None else served
+    buffer = link.most_waiting if link.most_waiting is not None else served
     doublings = math.log2(max(drain_ps, 64) / 32) + math.log2(max(buffer, 64) / 32)
     return float(busy) * GROWTH * BINS * doublings
 

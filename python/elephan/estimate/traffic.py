@@ -209,7 +209,7 @@ def _beyond_the_link(group: FlowGroup, rate: float, active_s: float) -> float:
     first = float(max(group.tcp.get("initial_window", 2), 1))
     dropped = max(0.0, min(first, first * active_s / group.rtt_s) - rate * group.rtt_s)
     window = group.receive_window
-    limit = link.buffer_packets if link.discipline == "drop-tail" else 0.0
+    limit = link.most_waiting if link.discipline == "drop-tail" else 0.0
     waiting = math.inf if limit is None else limit / link.flows_per_member
     if group.is_held_by_access:
         waiting = math.inf if group.access_buffer is None else float(group.access_buffer)
@@ -238,7 +238,7 @@ def _capacity(network: Network, index: int) -> float:
 def _waiting(network: Network, index: int, served: float, capacity: float) -> float:
     """The longest queue of a link, or of an array together."""
     link = network.links[index]
-    limit = link.buffer_packets
+    limit = link.most_waiting
     if limit is not None:
         return min(link.members * limit, served)
     # Without a limit nothing stops slow start: every ACK adds a packet to the queue, unless the receiver's window does.

@@ -215,6 +215,7 @@ class SweepPointDocument(TypedDict):
     duration_s: float
     warmup_s: float
     warmup_rule: str
+    pools: NotRequired[list[PoolDocument]]
     links: list[LinkDocument]
     groups: list[GroupDocument]
     fairness: FairnessDocument

@@ -107,7 +107,7 @@ class PointResult(ResultTables):
             key: run[key] for key in ("seed", "replications", "duration_s", "warmup_s", "warmup_rule")
         }
         parts: dict[str, Any] = {
-            key: document[key] for key in ("links", "groups", "fairness", "precision") if key in document
+            key: document[key] for key in ("pools", "links", "groups", "fairness", "precision") if key in document
         }
         return cast("SweepPointDocument", {"labels": self.labels, "run": self.run, **about, **parts})
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 DOCUMENT = "sweep.json"
 
-_PARTS = ("links", "groups", "fairness", "precision")
+_PARTS = ("pools", "links", "groups", "fairness", "precision")
 _OF_RUN = ("seed", "replications", "duration_s", "warmup_s", "warmup_rule")
 """What a point has of its run's document."""
 
