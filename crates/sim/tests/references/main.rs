@@ -14,5 +14,6 @@ mod ns2_highspeed;
 mod ns2_nonhomogeneous;
 mod ns3_aqm;
 mod ns3_paced;
+mod ns3_policed;
 mod ns3_sawtooth;
 mod red_buffers;
