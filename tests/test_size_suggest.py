@@ -214,11 +214,12 @@ def test_the_screen_has_fifteen_lines_and_cuts_no_number(
     assert max(len(line) for line in lines if not line.startswith("Linux: ")) <= columns
     wide = elephan("size", path, "--target", "utilization=0.9", "--json", "-q")
     rows = json.loads(wide.out)["table"]
-    printed = " ".join(lines)
+    shown = {line.split()[0]: line for line in lines if line.strip()}
     for row in rows:
-        assert f"{row['buffer_packets']:,}" in printed
-        assert f"{100 * row['utilization']['mean']:.3g} %" in printed
-    assert "…" not in printed
+        # Sentences take more lines of a narrow screen, and what else was compared has no room then.
+        if columns == 80 or {"smallest", "suggested"} & set(row["is"]):
+            assert f"{100 * row['utilization']['mean']:.3g} %" in shown[f"{row['buffer_packets']:,}"]
+    assert "…" not in " ".join(lines)
 
 
 @pytest.mark.slow
