@@ -14,9 +14,7 @@ mod machine;
 mod model;
 mod parts;
 
-use crate::{
-    CongestionControl, CongestionEvent, Controller, Delivery, Lost, Needs, Restart, Signal, number, smaller,
-};
+use crate::{CongestionControl, CongestionEvent, Controller, Delivery, Lost, Needs, Restart, Signal, number, smaller};
 use base::{Card, ParamError, Registered, Span, Time};
 use gauges::Seen;
 use model::inflight_at_loss;
