@@ -9,7 +9,8 @@ import elephan
 from conftest import Command
 from elephan import Scenario
 from elephan.errors import InputError
-from elephan.estimate import PROCESS, memory_of
+from elephan.estimate import memory_of
+from elephan.estimate.memory import PROCESS
 from elephan.lint import lint
 
 PACKET, SIZE = 1000, 60
