@@ -58,30 +58,27 @@ impl RackRecovery {
         any
     }
 
-    /// Begins to repair, if anything is lost: the fast retransmit.
+    /// Begins to repair, if anything is lost: the fast retransmit. `again` says that a repair has just ended, and with it
+    /// segments were sent again that had left after it began: the network lost them although the window was cut. While
+    /// any of them is on its way the next repair begins at once, as in RFC 6675 (5, step 2: what was sent again stays lost
+    /// until it arrives) and in Linux.
     fn repair_lost<C: CongestionControl>(
         &mut self,
         connection: &mut Connection<C>,
         now: Time,
-        delivered: u32,
+        (delivered, again): (u32, bool),
         wire: &mut impl Wire,
     ) {
-        if let Some(seq) = self.rack.next_lost() {
-            self.rack.forget_probe();
-            begin_repair(self, connection, now, delivered);
-            self.waits = !connection.may_send(self, now, 1);
-            if !self.waits {
-                self.resend(connection, now, seq, wire);
-            }
+        let next = self.rack.next_lost();
+        if next.is_none() && !(again && self.rack.has_resent()) {
+            return;
         }
-    }
-
-    /// A repair has just ended, and with it segments were sent again that had left after it began: the network lost them
-    /// although the window was cut. While any of them is on its way the next repair begins at once, as in RFC 6675 (5,
-    /// step 2: what was sent again stays lost until it arrives) and in Linux.
-    fn repair_again<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time, delivered: u32) {
+        self.rack.forget_probe();
         begin_repair(self, connection, now, delivered);
-        self.waits = false;
+        self.waits = next.is_some() && !connection.may_send(self, now, 1);
+        if let Some(seq) = next.filter(|_| !self.waits) {
+            self.resend(connection, now, seq, wire);
+        }
     }
 
     #[inline(never)]
@@ -162,11 +159,7 @@ impl RecoveryRules for RackRecovery {
         let lost = self.detect(connection, info.now);
         let was_repairing = connection.phase() != Phase::Open;
         if selective::on_ack(self, connection, info, lost) {
-            if was_repairing && !self.rack.has_lost() && self.rack.has_resent() {
-                self.repair_again(connection, info.now, info.delivered);
-            } else {
-                self.repair_lost(connection, info.now, info.delivered, wire);
-            }
+            self.repair_lost(connection, info.now, (info.delivered, was_repairing), wire);
         }
     }
 
@@ -217,7 +210,7 @@ impl RecoveryRules for RackRecovery {
         if due.reorder {
             self.detect(connection, now);
             if connection.phase() == Phase::Open {
-                self.repair_lost(connection, now, 0, wire);
+                self.repair_lost(connection, now, (0, false), wire);
             }
         } else if due.probe {
             self.probe(connection, now, wire);
