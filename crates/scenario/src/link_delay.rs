@@ -7,7 +7,7 @@
 use crate::names::Names;
 use crate::node::Node;
 use crate::table::{self, Defs, KeyType};
-use crate::types::{quantity, within};
+use crate::types::{OneOrTable, ordered, within};
 use crate::{ScenarioError, limits, schedule};
 use base::{Key, Quantity, Ranged, Span};
 use serde_json::{Value as Json, json};
@@ -102,27 +102,6 @@ impl LinkDelay {
         }
     }
 
-    /// What stands in a table, if it is right.
-    fn of_table(table: DelayTable, node: &Node, key: &Key) -> Result<Self, ScenarioError> {
-        if table.trace.is_some() {
-            let reason = "a file is read by the command line and by Python; what it holds goes into steps";
-            return Err(node.at("trace").wrong(reason));
-        }
-        match (table.uniform, table.steps, table.period) {
-            (Some(uniform), None, None) => ordered(uniform, node, key).map(|(a, b)| Self::Fixed(Ranged::Uniform(a, b))),
-            (None, Some(steps), period) => {
-                let place = node.at("steps");
-                schedule::check_times(&steps, period, &place)?;
-                for (i, step) in steps.iter().enumerate() {
-                    within(&schedule::entry(&place, i), step.1, key)?;
-                }
-                Ok(Self::Steps(steps.into(), period))
-            }
-            (Some(_), None, Some(_)) => Err(node.at("period").wrong("is for steps only")),
-            _ => Err(node.wrong(format!("must be {FORM}; one of its forms"))),
-        }
-    }
-
     fn to_table(&self) -> DelayTable {
         match self.clone() {
             Self::Fixed(Ranged::Same(_)) => DelayTable::default(),
@@ -159,22 +138,6 @@ impl Jitter {
             Self::Exponential(mean) => Span(mean.0 * MOST_MEANS),
         }
     }
-
-    fn of_table(table: &JitterTable, node: &Node, key: &Key) -> Result<Self, ScenarioError> {
-        match (table.uniform, table.exponential) {
-            (Some(uniform), None) => ordered(uniform, node, key).map(|(a, b)| Self::Uniform(a, b)),
-            (None, Some(mean)) => Ok(Self::Exponential(mean)),
-            _ => Err(node.wrong(format!("must be {JITTER_FORM}; one of its forms"))),
-        }
-    }
-}
-
-/// Both ends of a draw, if they are in order and each may be.
-fn ordered((from, to): (Span, Span), node: &Node, key: &Key) -> Result<(Span, Span), ScenarioError> {
-    if from > to {
-        return Err(node.at("uniform").wrong("the first time must not be above the second"));
-    }
-    within(node, from, key).and(within(node, to, key)).and(Ok((from, to)))
 }
 
 /// The mean over the first `span` of a list of steps, to the nearest picosecond.
@@ -187,17 +150,41 @@ pub fn mean_delay(list: &[DelayStep], span: Span) -> Span {
     Span(((sum + ps / 2) / ps) as u64)
 }
 
+impl OneOrTable for LinkDelay {
+    type One = Span;
+    type Table = DelayTable;
+    const FORM: &'static str = FORM;
+    fn of_one(one: Span) -> Self {
+        Self::same(one)
+    }
+    fn of_table(table: DelayTable, node: &Node, key: &Key) -> Result<Self, ScenarioError> {
+        if table.trace.is_some() {
+            let reason = "a file is read by the command line and by Python; what it holds goes into steps";
+            return Err(node.at("trace").wrong(reason));
+        }
+        match (table.uniform, table.steps, table.period) {
+            (Some(uniform), None, None) => {
+                ordered(uniform, "time", node, key).map(|(a, b)| Self::Fixed(Ranged::Uniform(a, b)))
+            }
+            (None, Some(steps), period) => {
+                let place = node.at("steps");
+                schedule::check_times(&steps, period, &place)?;
+                for (i, step) in steps.iter().enumerate() {
+                    within(&schedule::entry(&place, i), step.1, key)?;
+                }
+                Ok(Self::Steps(steps.into(), period))
+            }
+            (Some(_), None, Some(_)) => Err(node.at("period").wrong("is for steps only")),
+            _ => Err(node.wrong(format!("must be {FORM}; one of its forms"))),
+        }
+    }
+}
+
 impl KeyType for LinkDelay {
     const EXAMPLE: &'static str = Span::EXAMPLES[0];
     const SUFFIX: &'static str = <Span as Quantity>::SUFFIX;
     fn read(node: &Node, key: &Key) -> Result<Self, ScenarioError> {
-        if node.value.is_object() {
-            return Self::of_table(table::read(node, FORM)?, node, key);
-        }
-        if node.value.is_array() {
-            return Err(node.wrong(format!("must be {FORM}")));
-        }
-        quantity(node, key, table::example::<Self>(key)).map(Self::same)
+        Self::read_either(node, key, table::example::<Self>(key))
     }
     fn write(&self, names: &Names) -> Json {
         match self {
@@ -206,10 +193,7 @@ impl KeyType for LinkDelay {
         }
     }
     fn restore(node: &Node, key: &Key) -> Result<Self, ScenarioError> {
-        if node.value.is_object() {
-            return Self::of_table(table::restore(node)?, node, key);
-        }
-        within(node, node.derived()?, key).map(Self::same)
+        Self::restore_either(node, key)
     }
     fn shown(&self, key: &Key) -> String {
         self.min().shown(key)
@@ -223,17 +207,27 @@ impl KeyType for LinkDelay {
     }
 }
 
+impl OneOrTable for Jitter {
+    type One = Span;
+    type Table = JitterTable;
+    const FORM: &'static str = JITTER_FORM;
+    fn of_one(one: Span) -> Self {
+        Self::Uniform(Span::ZERO, one)
+    }
+    fn of_table(table: JitterTable, node: &Node, key: &Key) -> Result<Self, ScenarioError> {
+        match (table.uniform, table.exponential) {
+            (Some(uniform), None) => ordered(uniform, "time", node, key).map(|(a, b)| Self::Uniform(a, b)),
+            (None, Some(mean)) => Ok(Self::Exponential(mean)),
+            _ => Err(node.wrong(format!("must be {JITTER_FORM}; one of its forms"))),
+        }
+    }
+}
+
 impl KeyType for Jitter {
     const EXAMPLE: &'static str = "2 ms";
     const SUFFIX: &'static str = <Span as Quantity>::SUFFIX;
     fn read(node: &Node, key: &Key) -> Result<Self, ScenarioError> {
-        if node.value.is_object() {
-            return Self::of_table(&table::read(node, JITTER_FORM)?, node, key);
-        }
-        if node.value.is_array() {
-            return Err(node.wrong(format!("must be {JITTER_FORM}")));
-        }
-        quantity(node, key, "2 ms").map(|longest| Self::Uniform(Span::ZERO, longest))
+        Self::read_either(node, key, "2 ms")
     }
     fn write(&self, names: &Names) -> Json {
         let table = match *self {
@@ -244,10 +238,7 @@ impl KeyType for Jitter {
         table::write(&table, names)
     }
     fn restore(node: &Node, key: &Key) -> Result<Self, ScenarioError> {
-        if node.value.is_object() {
-            return Self::of_table(&table::restore(node)?, node, key);
-        }
-        within(node, node.derived()?, key).map(|longest| Self::Uniform(Span::ZERO, longest))
+        Self::restore_either(node, key)
     }
     fn schema(_key: &Key, defs: &mut Defs) -> Json {
         defs.refer("Jitter", |defs| {

@@ -7,7 +7,7 @@ use crate::names::Names;
 use crate::node::Node;
 use crate::opportunities::OpportunityTimes;
 use crate::table::{self, Defs, KeyType};
-use crate::types::{quantity, within};
+use crate::types::{OneOrTable, ordered, quantity, within};
 use crate::{ScenarioError, limits, schedule};
 use base::keys::Range;
 use base::text;
@@ -140,43 +140,6 @@ impl LinkRate {
         !matches!(self, Self::Fixed(_))
     }
 
-    /// What stands in a table, if it is right.
-    fn of_table(table: RateTable, node: &Node, key: &Key) -> Result<Self, ScenarioError> {
-        if table.trace.is_some() {
-            let reason = "a file is read by the command line and by Python; what it holds goes into opportunities";
-            return Err(node.at("trace").wrong(reason));
-        }
-        let period = table.period;
-        let rate = match (table.uniform, table.steps, table.opportunities, table.sine, table.markov) {
-            (Some((from, to)), None, None, None, None) => {
-                if from > to {
-                    return Err(node.at("uniform").wrong("the first rate must not be above the second"));
-                }
-                within(node, from, key).and(within(node, to, key))?;
-                Self::Fixed(Ranged::Uniform(from, to))
-            }
-            (None, Some(steps), None, None, None) => {
-                check_steps(&steps, period, &node.at("steps"))?;
-                return Ok(Self::Steps(steps.into(), period));
-            }
-            (None, None, Some(list), None, None) => Self::Opportunities(list),
-            (None, None, None, Some(sine), None) => {
-                if sine.amplitude > sine.mean {
-                    return Err(node.at("sine").at("amplitude").wrong("must not be above the mean"));
-                }
-                Self::Sine(sine)
-            }
-            (None, None, None, None, Some(markov)) => {
-                if markov.rates.0.0 + markov.rates.1.0 == 0 {
-                    return Err(node.at("markov").at("rates").wrong("must not both be 0: nothing would ever pass"));
-                }
-                Self::Markov(markov)
-            }
-            _ => return Err(node.wrong(format!("must be {FORM}; one of its forms"))),
-        };
-        if period.is_some() { Err(node.at("period").wrong("is for steps only")) } else { Ok(rate) }
-    }
-
     fn to_table(&self) -> RateTable {
         let mut table = RateTable::default();
         match self.clone() {
@@ -216,17 +179,52 @@ fn check_steps(steps: &[RateStep], period: Option<Span>, node: &Node) -> Result<
     }
 }
 
+impl OneOrTable for LinkRate {
+    type One = Rate;
+    type Table = RateTable;
+    const FORM: &'static str = FORM;
+    fn of_one(one: Rate) -> Self {
+        Self::same(one)
+    }
+    fn of_table(table: RateTable, node: &Node, key: &Key) -> Result<Self, ScenarioError> {
+        if table.trace.is_some() {
+            let reason = "a file is read by the command line and by Python; what it holds goes into opportunities";
+            return Err(node.at("trace").wrong(reason));
+        }
+        let period = table.period;
+        let rate = match (table.uniform, table.steps, table.opportunities, table.sine, table.markov) {
+            (Some(uniform), None, None, None, None) => {
+                let (from, to) = ordered(uniform, "rate", node, key)?;
+                Self::Fixed(Ranged::Uniform(from, to))
+            }
+            (None, Some(steps), None, None, None) => {
+                check_steps(&steps, period, &node.at("steps"))?;
+                return Ok(Self::Steps(steps.into(), period));
+            }
+            (None, None, Some(list), None, None) => Self::Opportunities(list),
+            (None, None, None, Some(sine), None) => {
+                if sine.amplitude > sine.mean {
+                    return Err(node.at("sine").at("amplitude").wrong("must not be above the mean"));
+                }
+                Self::Sine(sine)
+            }
+            (None, None, None, None, Some(markov)) => {
+                if markov.rates.0.0 + markov.rates.1.0 == 0 {
+                    return Err(node.at("markov").at("rates").wrong("must not both be 0: nothing would ever pass"));
+                }
+                Self::Markov(markov)
+            }
+            _ => return Err(node.wrong(format!("must be {FORM}; one of its forms"))),
+        };
+        if period.is_some() { Err(node.at("period").wrong("is for steps only")) } else { Ok(rate) }
+    }
+}
+
 impl KeyType for LinkRate {
     const EXAMPLE: &'static str = Rate::EXAMPLES[0];
     const SUFFIX: &'static str = <Rate as Quantity>::SUFFIX;
     fn read(node: &Node, key: &Key) -> Result<Self, ScenarioError> {
-        if node.value.is_object() {
-            return Self::of_table(table::read(node, FORM)?, node, key);
-        }
-        if node.value.is_array() {
-            return Err(node.wrong(format!("must be {FORM}")));
-        }
-        quantity(node, key, table::example::<Self>(key)).map(Self::same)
+        Self::read_either(node, key, table::example::<Self>(key))
     }
     fn write(&self, names: &Names) -> Json {
         match self {
@@ -235,10 +233,7 @@ impl KeyType for LinkRate {
         }
     }
     fn restore(node: &Node, key: &Key) -> Result<Self, ScenarioError> {
-        if node.value.is_object() {
-            return Self::of_table(table::restore(node)?, node, key);
-        }
-        within(node, node.derived()?, key).map(Self::same)
+        Self::restore_either(node, key)
     }
     fn schema(_key: &Key, defs: &mut Defs) -> Json {
         defs.refer("LinkRate", |defs| {

@@ -4,7 +4,7 @@ use crate::ScenarioError;
 use crate::names::{Names, unknown};
 use crate::node::{Node, or_word};
 use crate::schema::{number, text};
-use crate::table::{self, Defs, KeyType, example};
+use crate::table::{self, Defs, KeyType, Table, example};
 use base::keys::Range;
 use base::{Bytes, Key, Quantity, Rate, Span};
 use serde_json::{Value as Json, json};
@@ -90,6 +90,49 @@ quantities! { Span Rate Bytes }
 /// Reads one quantity, of which `example` is a right one.
 pub(crate) fn quantity<T: Quantity>(node: &Node, key: &Key, example: &str) -> Result<T, ScenarioError> {
     within(node, node.quantity(T::parse, example)?, key)
+}
+
+/// What is one quantity, or a table of its other forms.
+pub(crate) trait OneOrTable: Sized {
+    type One: Quantity;
+    type Table: Table;
+    /// What would be right.
+    const FORM: &'static str;
+    fn of_one(one: Self::One) -> Self;
+    /// What stands in a table, if it is right.
+    fn of_table(table: Self::Table, node: &Node, key: &Key) -> Result<Self, ScenarioError>;
+
+    /// Reads what a file has; `example` of the quantity.
+    fn read_either(node: &Node, key: &Key, example: &str) -> Result<Self, ScenarioError> {
+        if node.value.is_object() {
+            return Self::of_table(table::read(node, Self::FORM)?, node, key);
+        }
+        if node.value.is_array() {
+            return Err(node.wrong(format!("must be {}", Self::FORM)));
+        }
+        quantity(node, key, example).map(Self::of_one)
+    }
+
+    /// Reads the canonical form.
+    fn restore_either(node: &Node, key: &Key) -> Result<Self, ScenarioError> {
+        if node.value.is_object() {
+            return Self::of_table(table::restore(node)?, node, key);
+        }
+        within(node, node.derived()?, key).map(Self::of_one)
+    }
+}
+
+/// Both ends of a uniform draw, if they are in order and each may be; `what` they are, in messages.
+pub(crate) fn ordered<T: Quantity>(
+    (from, to): (T, T),
+    what: &str,
+    node: &Node,
+    key: &Key,
+) -> Result<(T, T), ScenarioError> {
+    if from > to {
+        return Err(node.at("uniform").wrong(format!("the first {what} must not be above the second")));
+    }
+    within(node, from, key).and(within(node, to, key)).and(Ok((from, to)))
 }
 
 /// `x`, if it is in the range of its `key`.
