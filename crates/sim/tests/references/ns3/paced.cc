@@ -8,12 +8,13 @@
 // of packets lost, recoveries and timeouts of all flows, most packets waiting.
 // Laws: reno (TcpLinuxReno), X (the same, but the ACK that ends a recovery does not grow the window), cubic (TcpCubic).
 
+#include "reno_x.h"
+
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
 #include "ns3/internet-module.h"
 #include "ns3/network-module.h"
 #include "ns3/point-to-point-module.h"
-#include "ns3/tcp-linux-reno.h"
 #include "ns3/traffic-control-module.h"
 
 #include <iostream>
@@ -22,53 +23,6 @@ using namespace ns3;
 
 namespace
 {
-
-// Reno of RFC 6582: the ACK that ends a recovery deflates the window and does not grow it.
-class TcpRenoX : public TcpLinuxReno
-{
-  public:
-    static TypeId GetTypeId()
-    {
-        static TypeId tid = TypeId("elephan::TcpRenoX").SetParent<TcpLinuxReno>().AddConstructor<TcpRenoX>();
-        return tid;
-    }
-
-    TcpRenoX() = default;
-
-    TcpRenoX(const TcpRenoX& other)
-        : TcpLinuxReno(other)
-    {
-    }
-
-    std::string GetName() const override
-    {
-        return "TcpRenoX";
-    }
-
-    void CongestionStateSet(Ptr<TcpSocketState> tcb, const TcpSocketState::TcpCongState_t state) override
-    {
-        m_ends = state == TcpSocketState::CA_OPEN && tcb->m_congState == TcpSocketState::CA_RECOVERY;
-    }
-
-    void IncreaseWindow(Ptr<TcpSocketState> tcb, uint32_t segments) override
-    {
-        if (!m_ends)
-        {
-            TcpLinuxReno::IncreaseWindow(tcb, segments);
-        }
-        m_ends = false;
-    }
-
-    Ptr<TcpCongestionOps> Fork() override
-    {
-        return CopyObject<TcpRenoX>(this);
-    }
-
-  private:
-    bool m_ends{false};
-};
-
-NS_OBJECT_ENSURE_REGISTERED(TcpRenoX);
 
 // Counts from the end of the warm-up on.
 struct Meter
