@@ -6,11 +6,10 @@ The file's rows take the place of its name, so that a scenario is complete in it
 from __future__ import annotations
 
 import re
-import tomllib
 from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError, ScenarioError
-from elephan.input_files import open_regular, parse_toml
+from elephan.input_files import open_regular, parse_if_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -62,14 +61,8 @@ def fill(text: str, folder: Path) -> str:
     >>> fill('title = "no profile"', Path())
     'title = "no profile"'
     """
-    if "file" not in text:
-        return text
-    try:
-        mapping = parse_toml(text)
-    except tomllib.TOMLDecodeError:
-        # The reader has the better message.
-        return text
-    if not any("file" in traffic for traffic in _replays(mapping)):
+    mapping = parse_if_named(text, "file")
+    if mapping is None or not any("file" in traffic for traffic in _replays(mapping)):
         return text
 
     def with_rows(place: str, traffic: dict[str, Any]) -> dict[str, Any]:

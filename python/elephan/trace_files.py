@@ -9,12 +9,11 @@ from __future__ import annotations
 import csv
 import io
 import math
-import tomllib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from elephan.errors import InputError, ScenarioError
 from elephan.flow_files import dumps
-from elephan.input_files import MOST_BYTES, open_regular, parse_toml
+from elephan.input_files import MOST_BYTES, open_regular, parse_if_named
 from elephan.units import format_bytes
 
 if TYPE_CHECKING:
@@ -75,12 +74,8 @@ def fill(text: str, folder: Path) -> str:
     >>> fill('title = "no trace"', Path())
     'title = "no trace"'
     """
-    if "trace" not in text:
-        return text
-    try:
-        mapping = parse_toml(text)
-    except tomllib.TOMLDecodeError:
-        # The reader has the better message.
+    mapping = parse_if_named(text, "trace")
+    if mapping is None:
         return text
     links: Any = mapping.get("links")
     keys = [(i, key) for i in range(len(links)) for key in _COLUMNS] if isinstance(links, list) else []
