@@ -9,7 +9,7 @@ use crate::Backlog;
 /// How queues share memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sharing {
-    /// First come, first served: whoever finds room takes it.
+    /// A packet is accepted while the pool has room for it: one queue may hold all.
     Complete,
     /// Each has an equal share of its own.
     Static,

@@ -18,7 +18,7 @@ base::keys! {
         name: String, eg "chip", in limits::NAME;
         /// What may wait at all its links together, packets in service excluded: "12 MB", or "8000 packets" of any size.
         size: MemorySize, eg "12 MB";
-        /// Who may have how much: "complete" (whoever comes first), "static" (an equal share for each link) or "dynamic" (each below
+        /// How much each link may hold: "complete" (all of it, while there is room), "static" (an equal share for each link) or "dynamic" (each below
         /// alpha times what is free: Choudhury and Hahne 1998).
         sharing: Sharing = Sharing::Dynamic;
         /// Of dynamic thresholds: n links that are always full hold alpha/(1 + n alpha) of the pool each.

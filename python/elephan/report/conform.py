@@ -74,7 +74,7 @@ def page(found: Conformance) -> str:
         GENERATED,
         "",
         f"**{number(len(found.cases))} test cases of {suite.revision}: {counted}.** "
-        f"Source: {suite.source}; the law `bbr` follows the same revision, so each verdict speaks of it.",
+        f"Source: {suite.source}; the law `bbr` follows the same revision, and verdicts hold for it.",
         "",
         *(f"* *{verdict}*: {MEANS[verdict]}" for verdict in given),
         "",
