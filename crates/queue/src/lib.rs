@@ -34,7 +34,7 @@ pub use order::Scheduler;
 pub use port::{Limit, Port};
 pub use registry::{AnyAdmission, AnyQueue, Rule};
 pub use replay::{Fate, replay, replay_monitored};
-pub use schedule::{OPPORTUNITY_BYTES, Opportunities, Rates, Schedule, mean_rate};
+pub use schedule::{OPPORTUNITY_BYTES, Opportunities, Rates, Schedule, mean_of_steps};
 
 // Every discipline there is, one line each: those that decide on arrival in front of a FIFO, then those that do all
 // themselves.

@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_comes_first_takes_all_where_sharing_is_complete() {
+    fn one_queue_may_hold_all_where_sharing_is_complete() {
         assert!(room(Sharing::Complete, 99, 99) && room(Sharing::Complete, 0, 99));
         assert!(!room(Sharing::Complete, 0, 100));
     }

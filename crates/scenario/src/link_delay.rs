@@ -10,6 +10,7 @@ use crate::table::{self, Defs, KeyType};
 use crate::types::{OneOrTable, ordered, within};
 use crate::{ScenarioError, limits, schedule};
 use base::{Key, Quantity, Ranged, Span};
+use queue::mean_of_steps;
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
 
@@ -80,7 +81,7 @@ impl LinkDelay {
     pub fn mean(&self, duration: Span) -> Span {
         match self {
             Self::Fixed(delay) => delay.mean(),
-            Self::Steps(list, period) => mean_delay(list, period.unwrap_or(duration)),
+            Self::Steps(list, period) => mean_of_steps(list, period.unwrap_or(duration)),
         }
     }
 
@@ -138,16 +139,6 @@ impl Jitter {
             Self::Exponential(mean) => Span(mean.0 * MOST_MEANS),
         }
     }
-}
-
-/// The mean over the first `span` of a list of steps, to the nearest picosecond.
-#[must_use]
-pub fn mean_delay(list: &[DelayStep], span: Span) -> Span {
-    let ends = list.iter().skip(1).map(|step| step.0).chain([span]);
-    let held =
-        |(step, end): (&DelayStep, Span)| u128::from(end.min(span).0.saturating_sub(step.0.0)) * u128::from(step.1.0);
-    let (sum, ps) = (list.iter().zip(ends).map(held).sum::<u128>(), u128::from(span.0.max(1)));
-    Span(((sum + ps / 2) / ps) as u64)
 }
 
 impl OneOrTable for LinkDelay {

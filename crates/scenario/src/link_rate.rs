@@ -12,7 +12,7 @@ use crate::{ScenarioError, limits, schedule};
 use base::keys::Range;
 use base::text;
 use base::{Bytes, Key, Quantity, Ranged, Rate, Span};
-use queue::{OPPORTUNITY_BYTES, mean_rate};
+use queue::{OPPORTUNITY_BYTES, mean_of_steps};
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
 
@@ -98,7 +98,7 @@ impl LinkRate {
     pub fn mean(&self, duration: Span) -> Rate {
         match self {
             Self::Fixed(rate) => rate.mean(),
-            Self::Steps(list, period) => mean_rate(list, period.unwrap_or(duration)),
+            Self::Steps(list, period) => mean_of_steps(list, period.unwrap_or(duration)),
             Self::Opportunities(list) => list.mean(),
             Self::Sine(sine) => sine.mean,
             Self::Markov(Markov { rates, times }) => {

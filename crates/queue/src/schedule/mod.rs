@@ -8,7 +8,7 @@ mod rates;
 
 use opportunities::DEVICE_BYTES;
 pub use opportunities::{OPPORTUNITY_BYTES, Opportunities};
-pub use rates::{Rates, mean_rate};
+pub use rates::{Rates, mean_of_steps};
 
 use crate::TokenBucket;
 use base::{Bytes, Span, Time};

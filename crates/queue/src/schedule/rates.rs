@@ -5,7 +5,7 @@
 
 use super::FAR;
 use base::time::PS_PER_S;
-use base::{Bytes, Rate, Span, Stream, Time};
+use base::{Bytes, Quantity, Rate, Span, Stream, Time};
 use std::sync::Arc;
 
 /// Steps of a wave.
@@ -44,7 +44,7 @@ impl Rates {
     /// If the list is empty.
     #[must_use]
     pub fn steps(list: Arc<[(Span, Rate)]>, period: Option<Span>) -> Self {
-        let period = period.map(|span| Period { span, work: work_of(&list, span) });
+        let period = period.map(|span| Period { span, work: integral(&list, span) });
         let rate = list[0].1;
         let source = Source::Steps { list, at: 0, origin: Time::ZERO, period };
         let mut rates = Self { rate, until: Time::ZERO, source };
@@ -201,17 +201,20 @@ fn work(rate: Rate, span: Span) -> u128 {
     u128::from(rate.0) * u128::from(span.0)
 }
 
-/// What is done in `span` from the beginning of a list.
-fn work_of(list: &[(Span, Rate)], span: Span) -> u128 {
+/// What holds from each step of a list on times how long it holds, over the first `span`: of rates what is done in it.
+fn integral<T: Quantity>(list: &[(Span, T)], span: Span) -> u128 {
     let ends = list.iter().skip(1).map(|step| step.0).chain([span]);
-    list.iter().zip(ends).map(|(step, end)| work(step.1, Span(end.min(span).0.saturating_sub(step.0.0)))).sum()
+    let held = |(step, end): (&(Span, T), Span)| {
+        u128::from(step.1.base()) * u128::from(end.min(span).0.saturating_sub(step.0.0))
+    };
+    list.iter().zip(ends).map(held).sum()
 }
 
-/// The mean rate over the first `span` of a list of steps, to the nearest bit/s.
+/// The mean over the first `span` of a list of steps, to the nearest base unit.
 #[must_use]
-pub fn mean_rate(list: &[(Span, Rate)], span: Span) -> Rate {
+pub fn mean_of_steps<T: Quantity>(list: &[(Span, T)], span: Span) -> T {
     let ps = u128::from(span.0.max(1));
-    Rate(((work_of(list, span) + ps / 2) / ps) as u64)
+    T::of(((integral(list, span) + ps / 2) / ps) as u64)
 }
 
 #[cfg(test)]
@@ -269,7 +272,7 @@ mod tests {
         assert_eq!(square().offered_bits(ms(300.0), ms(1300.0)), 500_000.0);
         assert_eq!(square().offered_bits(ms(2.5), ms(3.0)), 500.0);
         assert_eq!(square().offered_bits(ms(0.25), ms(2.25)), 1000.0);
-        assert_eq!(mean_rate(&[(Span(0), Rate(10)), (Span(5), Rate(0))], Span(10)), Rate(5));
+        assert_eq!(mean_of_steps(&[(Span(0), Rate(10)), (Span(5), Rate(0))], Span(10)), Rate(5));
     }
 
     #[test]
