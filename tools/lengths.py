@@ -5,7 +5,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LIMIT = 600
-PLACES = ("crates", "python", "tests", "tools")
+PLACES = ("crates", "python", "tests", "tools", "examples")
 
 
 def main() -> None:

@@ -37,6 +37,8 @@ GUIDE = (
     "reports",
     "python",
     "write-your-own-law",
+    "law-in-python",
+    "law-in-rust",
     "editors",
 )
 """The order in which the guide is read; pages that are not named come last."""

@@ -143,6 +143,9 @@ macro_rules! dispatched {
             ($d enum:ident { $d($d variant:ident)+ }) => {
                 impl $name for $d enum { $crate::delegate! { ($d($d variant)+) $($methods)* } }
             };
+            ($d enum:ident<$d a:ident, $d b:ident> { $d($d variant:ident)+ }) => {
+                impl<$d a: $name, $d b: $name> $name for $d enum<$d a, $d b> { $crate::delegate! { ($d($d variant)+) $($methods)* } }
+            };
         }
     };
 }

@@ -9,7 +9,11 @@ pub use traffic;
 pub use transport;
 
 pub use scenario::{Scenario, ScenarioError, read};
-pub use sim::{BuildError, Engine, Options, Outcome};
+pub use sim::{BuildError, Engine, FlowSite, LinkSite, Options, Outcome};
+
+mod own;
+
+pub use own::{Simulation, simulate_with};
 
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
@@ -26,6 +30,9 @@ pub enum Error {
     /// The scenario is too large for the engine.
     #[error(transparent)]
     Build(#[from] BuildError),
+    /// A queue of one's own is for a link that the scenario does not have.
+    #[error("links: none is named {0:?}")]
+    NoLink(String),
 }
 
 /// Runs one replication, numbered from 0, with the fast engine and without the sampled series.

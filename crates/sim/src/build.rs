@@ -3,14 +3,14 @@
 //! Draws come from streams named by (seed, replication, flow), so another flow in the file does not move them.
 
 use crate::draw::{self, Draws, Expanded, Propagation};
+use crate::own::{self, FlowSite, Parts};
 use crate::places::SessionPlaces;
 use crate::plan::{
-    FlowControl, FlowPlan, FlowSender, Identity, Marks, Network, Party, SendJitter, SessionPlan, SourcePlan, TcpPlan,
+    FlowControl, FlowPlan, Identity, Marks, Network, Party, SendJitter, SessionPlan, SourcePlan, TcpPlan,
 };
 use crate::writes::FlowWrites;
 use crate::{BuildError, sizes};
 use base::{PacketNumber, Span, Stream, Time};
-use law::CongestionControl;
 use scenario::{Group, Scenario};
 use std::sync::Arc;
 use traffic::{Offer, Sort};
@@ -20,7 +20,12 @@ use transport::{NO_END, ReceiveWindow, Receiver, Sender, WindowLimits};
 const MAX_FLOWS: u64 = (1 << 24) - 1;
 
 /// Draws what is random and lays out the rest.
-pub fn network(scenario: &Scenario, replication: u32, first: u64) -> Result<Network, BuildError> {
+pub fn network<P: Parts>(
+    scenario: &Scenario,
+    replication: u32,
+    first: u64,
+    parts: &mut P,
+) -> Result<Network<P::Control, P::Queue>, BuildError> {
     let total: u64 = scenario.groups.iter().map(|g| u64::from(g.count) * u64::from(g.traffic.places())).sum();
     if total > MAX_FLOWS {
         return Err(BuildError::TooManyFlows(total));
@@ -30,7 +35,7 @@ pub fn network(scenario: &Scenario, replication: u32, first: u64) -> Result<Netw
     }
     let expanded = Expanded::new(&scenario.links);
     let network = Network {
-        links: draw::links(scenario, replication, first),
+        links: draw::links(scenario, replication, first, parts)?,
         pools: expanded.pools(scenario),
         tables: expanded.counts(),
         identities: Vec::with_capacity(scenario.flows() as usize),
@@ -38,29 +43,30 @@ pub fn network(scenario: &Scenario, replication: u32, first: u64) -> Result<Netw
         sessions: Vec::new(),
         marks: Marks::of(scenario),
     };
-    let mut builder = Builder { scenario, replication, first, expanded, network };
+    let mut builder = Builder { scenario, replication, first, expanded, network, parts };
     for (g, group) in scenario.groups.iter().enumerate() {
         let draws = Draws::new(group);
         for i in 0..group.count {
-            builder.add(g, i, &draws);
+            builder.add(g, i, &draws)?;
         }
     }
     Ok(builder.network)
 }
 
-struct Builder<'a> {
+struct Builder<'a, P: Parts> {
     scenario: &'a Scenario,
     replication: u32,
     /// The number of the first segment or datagram of every flow.
     first: u64,
     expanded: Expanded,
-    network: Network,
+    network: Network<P::Control, P::Queue>,
+    parts: &'a mut P,
 }
 
-impl Builder<'_> {
+impl<P: Parts> Builder<'_, P> {
     /// Flow `i` of group `g`.
-    fn add(&mut self, g: usize, i: u32, draws: &Draws<'_>) {
-        let Self { scenario, replication, first, expanded, network } = self;
+    fn add(&mut self, g: usize, i: u32, draws: &Draws<'_>) -> Result<(), BuildError> {
+        let Self { scenario, replication, first, expanded, network, parts } = self;
         let first = *first;
         let group = &scenario.groups[g];
         // A flow is named by group and position, so that another group does not move its draws.
@@ -96,18 +102,24 @@ impl Builder<'_> {
             ack: group.tcp.header.0 as u32,
             traced: place == 0 && scenario.record.trace.contains(&(g, i)),
         };
+        let mut sender = |segments| {
+            let flow = FlowSite::new(scenario, (g, i, *replication), (round_trip.base_rtt, start));
+            let control = parts.control(&flow);
+            own::check_needs(&flow, &control)?;
+            Ok(new_sender(group, control, segments))
+        };
         let offer = group.traffic.offer(&group.site(scenario, i, start), || stream("traffic"));
         let (mut finite, mut writes) = (None, false);
         match offer.expect("checked when the scenario was read") {
             Offer::Segments(segments) => {
                 finite = segments;
-                let plan = tcp(group, first, segments.unwrap_or(NO_END));
+                let plan = tcp(group, first, sender(segments.unwrap_or(NO_END))?);
                 network.flows.push(FlowPlan::Tcp(Box::new(party(0, start, stop)), Box::new(plan)));
             }
             Offer::Writes(application) => {
                 let own = FlowWrites::new(application, stop);
                 writes = own.has_transfers();
-                let mut plan = tcp(group, first, 0);
+                let mut plan = tcp(group, first, sender(0)?);
                 (plan.sender, plan.receiver) = (plan.sender.expecting_writes(&group.tcp), plan.receiver.until(NO_END));
                 (plan.data_end, plan.writes) = (NO_END, Some(Box::new(own)));
                 network.flows.push(FlowPlan::Tcp(Box::new(party(0, start, stop)), Box::new(plan)));
@@ -116,11 +128,11 @@ impl Builder<'_> {
                 let (first_place, place_count) = (network.flows.len() as u32, group.traffic.places());
                 let places = SessionPlaces::new(session, place_count, stop);
                 network.sessions.push(SessionPlan { flow, first_place, place_count, places });
-                let template = Arc::new(new_sender(group, 0));
+                let template = Arc::new(sender(0)?);
                 for place in 0..place_count {
                     // The session says when each place starts, and when it stops.
                     let party = party(place, Time::NEVER, Time::NEVER);
-                    let plan = tcp(group, first, 0);
+                    let plan = tcp(group, first, Sender::clone(&template));
                     let plan = TcpPlan { template: Some(Arc::clone(&template)), ..plan };
                     network.flows.push(FlowPlan::Tcp(Box::new(party), Box::new(plan)));
                 }
@@ -145,18 +157,12 @@ impl Builder<'_> {
             writes,
             finite,
         });
+        Ok(())
     }
 }
 
-/// The congestion control of a flow of `group`: the one place that makes any.
-fn new_control(group: &Group) -> FlowControl {
-    let ssthresh = group.tcp.initial_ssthresh.unwrap_or(f64::INFINITY);
-    let control = group.control.law.build(&group.control.slow_start, f64::from(group.tcp.initial_window), ssthresh);
-    control.expect("checked when the scenario was read")
-}
-
-fn new_sender(group: &Group, segments: u64) -> FlowSender {
-    let sender = Sender::new(new_control(group), group.recovery, &group.tcp, segments);
+fn new_sender<C: FlowControl>(group: &Group, control: C, segments: u64) -> Sender<C> {
+    let sender = Sender::new(control, group.recovery, &group.tcp, segments);
     match window_limits(group) {
         Some(limits) => sender.following_window(limits, &group.tcp),
         None => sender,
@@ -169,8 +175,8 @@ fn window_limits(group: &Group) -> Option<WindowLimits> {
     Some(WindowLimits::new(&tuning, group.mss()))
 }
 
-fn tcp(group: &Group, first: u64, segments: u64) -> TcpPlan {
-    let sender = new_sender(group, segments).beginning_at(first);
+fn tcp<C: FlowControl>(group: &Group, first: u64, sender: Sender<C>) -> TcpPlan<C> {
+    let sender = sender.beginning_at(first);
     let data_end = sender.data_end();
     let needs = sender.control().needs();
     let blocks = match (group.recovery.selective(), group.back.is_empty()) {

@@ -3,11 +3,13 @@
 //! Every draw has a stream of its own, named by (seed, replication, link or flow, purpose), and made only where something
 //! is drawn.
 
+use crate::BuildError;
 use crate::handover::{Handover, VaryingDelay};
 use crate::ingress::{Ingress, InjectedLoss};
+use crate::own::{LinkSite, Parts};
 use crate::plan::{LinkPlan, Marks, PoolPlan, ProbePlan};
 use base::{ParetoQuantiles, Span, Stream, Time};
-use queue::{Opportunities, Port, Rates, Schedule, TokenBucket};
+use queue::{Either, Opportunities, Port, Rates, Schedule, TokenBucket};
 use scenario::{By, Group, Hop, Link, LinkDelay, LinkRate, Pick, Quantity, Ranged, Rtt, Scenario, Start, Stop, Values};
 use std::sync::Arc;
 
@@ -67,18 +69,23 @@ impl Expanded {
 }
 
 /// The links of `scenario`, each with its discipline ready.
-pub fn links(scenario: &Scenario, replication: u32, first: u64) -> Vec<LinkPlan> {
+pub fn links<P: Parts>(
+    scenario: &Scenario,
+    replication: u32,
+    first: u64,
+    parts: &mut P,
+) -> Result<Vec<LinkPlan<P::Queue>>, BuildError> {
     let tables = scenario.links.iter().enumerate();
     let all = tables.flat_map(|(i, link)| (0..link.count).map(move |member| (i, link, member)));
-    let mut plans: Vec<_> =
-        all.map(|(i, link, member)| plan(scenario, (replication, first), (i, link, member))).collect();
+    let plans = all.map(|(i, link, member)| plan(scenario, (replication, first), (i, link, member), parts));
+    let mut plans = plans.collect::<Result<Vec<_>, _>>()?;
     if scenario.record.delays {
         let groups = later_groups(scenario);
         for plan in &mut plans {
             plan.probe.groups = Arc::clone(&groups);
         }
     }
-    plans
+    Ok(plans)
 }
 
 /// The first sender of each group but the first.
@@ -92,7 +99,12 @@ fn later_groups(scenario: &Scenario) -> Arc<[u32]> {
 }
 
 /// Link `member` of table `i`; the first segment of every flow has the number `first`.
-fn plan(scenario: &Scenario, (replication, first): (u32, u64), (i, link, member): (usize, &Link, u32)) -> LinkPlan {
+fn plan<P: Parts>(
+    scenario: &Scenario,
+    (replication, first): (u32, u64),
+    (i, link, member): (usize, &Link, u32),
+    parts: &mut P,
+) -> Result<LinkPlan<P::Queue>, BuildError> {
     // A link of an array is named by its array, so that another table does not move its draws.
     let array = format!("link/{}", link.name);
     let of_array = |purpose| Stream::new(scenario.seed, replication, (&array, u64::from(member)), purpose);
@@ -126,12 +138,19 @@ fn plan(scenario: &Scenario, (replication, first): (u32, u64), (i, link, member)
         VaryingDelay::new((&link.delay, delay), link.jitter, marks, || stream("jitter"))
     });
     let port = Port { rate, ..scenario.port(i) };
-    LinkPlan {
+    let chance = stream("queue");
+    let site = LinkSite { name: &link.name, member, replication, port, chance, seed: scenario.seed, plan: link };
+    let queue = match parts.queue(&site) {
+        Some(_) if link.pool.is_some() => return Err(BuildError::OwnQueueInPool { link: i }),
+        Some(own) => Either::Second(own),
+        None => Either::First(site.built_in()),
+    };
+    Ok(LinkPlan {
         rate,
         schedule,
         delay: varying.as_ref().map_or(mean_delay, VaryingDelay::least),
         mean_delay,
-        queue: link.queue.build(&port, stream("queue")).expect("checked when the scenario was read"),
+        queue,
         limit: link.buffer,
         ingress: Ingress::new(
             link.loss.as_ref().map(|loss| InjectedLoss::new(loss, stream("loss"))),
@@ -139,7 +158,7 @@ fn plan(scenario: &Scenario, (replication, first): (u32, u64), (i, link, member)
         ),
         handover: Handover::new(link.batch, varying),
         probe: probe(scenario, Hop { link: i, pick: Pick::One(member) }, first),
-    }
+    })
 }
 
 /// What the scenario wants measured at one link.

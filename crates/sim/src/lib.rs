@@ -15,6 +15,7 @@ mod merge;
 mod meter;
 mod observer;
 mod outcome;
+mod own;
 mod places;
 mod plan;
 mod pool;
@@ -30,6 +31,7 @@ mod writes;
 pub use base::{Cause, RunMonitor, Span, Time};
 pub use floor::memory_floor;
 pub use outcome::*;
+pub use own::{BuiltIn, FlowSite, LinkSite, Own, Parts};
 pub use scenario;
 pub use sizes::{MemorySizes, memory_sizes};
 
@@ -74,7 +76,21 @@ pub fn simulate_monitored(
     options: Options,
     monitor: &RunMonitor,
 ) -> Result<Option<Outcome>, BuildError> {
-    let network = build::network(scenario, replication, options.first_number)?;
+    simulate_parts(scenario, replication, options, monitor, &mut BuiltIn)
+}
+
+/// As [`simulate_monitored`], with congestion controls and queues that are none of the scenario's.
+///
+/// # Errors
+/// As of [`simulate`]; where a control or a queue cannot run in the place that it is put into.
+pub fn simulate_parts<P: Parts>(
+    scenario: &Scenario,
+    replication: u32,
+    options: Options,
+    monitor: &RunMonitor,
+    parts: &mut P,
+) -> Result<Option<Outcome>, BuildError> {
+    let network = build::network(scenario, replication, options.first_number, parts)?;
     let tables = network.tables.clone();
     let owners: Vec<u32> = network.flows.iter().map(|flow| flow.party().flow).collect();
     let mut outcome = match options.engine {

@@ -40,7 +40,7 @@ pub struct LinkFacts {
 
 impl LinkFacts {
     /// Of a link that has not served anything yet.
-    pub fn of(link: &LinkPlan, marks: &Marks) -> Self {
+    pub fn of<Q>(link: &LinkPlan<Q>, marks: &Marks) -> Self {
         Self { capacity_bps: link.capacity_bps(marks), propagation: Propagation::same(link.mean_delay) }
     }
 

@@ -56,6 +56,18 @@ pub enum BuildError {
         /// Senders: flows, and places of sessions.
         senders: u64,
     },
+    /// A control of the caller's own measures deliveries ([`law::Needs::deliveries`]), and a recovery does not.
+    #[error("flows[{group}].recovery: this control needs selective acknowledgements; use sack, prr or rack")]
+    NeedsSelective {
+        /// The place of the group in the scenario.
+        group: usize,
+    },
+    /// A discipline of the caller's own cannot share memory.
+    #[error("links[{link}].pool: links with a queue of one's own share no memory; leave the pool out")]
+    OwnQueueInPool {
+        /// The place of the link in the scenario.
+        link: usize,
+    },
 }
 
 /// One replication's results. Everything counts events in [warmup, duration) unless it says otherwise.

@@ -7,33 +7,37 @@ use crate::ingress::Ingress;
 use crate::places::SessionPlaces;
 use crate::writes::FlowWrites;
 use base::{Bytes, Flags, PacketNumber, Rate, Span, Stream, Time};
-use law::Control;
-use queue::{AnyQueue, Limit, Schedule, SharedMemory};
+use law::{CongestionControl, Control};
+use queue::{AnyQueue, Either, Limit, NoOwn, QueueDiscipline, Schedule, SharedMemory};
 use scenario::Scenario;
 use std::ops::Range;
 use std::sync::Arc;
 use traffic::{AnySource, PacketSizes};
 use transport::{Receiver, Sender, Wire};
 
-/// The congestion control of every TCP flow: here, and where `build` makes one, is the list of laws fixed for the engines.
-/// Nothing else in this crate asks of it more than the traits of `law`.
-pub type FlowControl = Control;
+/// The congestion control of a TCP flow, as the engines run it: on whichever thread. Nothing in this crate asks of it more.
+pub trait FlowControl: CongestionControl + Send + Sync {}
 
-/// A TCP sender as the engines run it.
-pub type FlowSender = Sender<FlowControl>;
+impl<C: CongestionControl + Send + Sync> FlowControl for C {}
 
-/// Everything an engine needs.
+/// The discipline of a link that is none of the built-in ones, as the engines run it.
+pub trait LinkQueue: QueueDiscipline + Send {}
+
+impl<Q: QueueDiscipline + Send> LinkQueue for Q {}
+
+/// Everything an engine needs. Flows run under the control `C`; links may have a discipline `Q` in the place of a built-in one.
+/// Both are those of the scenario where nothing else is said.
 #[derive(Debug)]
-pub struct Network {
+pub struct Network<C = Control, Q = NoOwn> {
     /// Those of an array one after the other.
-    pub links: Vec<LinkPlan>,
+    pub links: Vec<LinkPlan<Q>>,
     pub pools: Vec<PoolPlan>,
     /// Links by table of the scenario file, for the results.
     pub tables: Vec<u32>,
     /// The flows of the scenario, groups in its order.
     pub identities: Vec<Identity>,
     /// The senders: one for each flow of the scenario, and for a session one for each of its places.
-    pub flows: Vec<FlowPlan>,
+    pub flows: Vec<FlowPlan<C>>,
     pub sessions: Vec<SessionPlan>,
     pub marks: Marks,
 }
@@ -48,7 +52,7 @@ pub struct PoolPlan {
 
 /// A link of the scenario, with its discipline and its random streams ready.
 #[derive(Debug)]
-pub struct LinkPlan {
+pub struct LinkPlan<Q = NoOwn> {
     /// Of a schedule, its mean.
     pub rate: Rate,
     /// What it can send when, if that is not always the rate.
@@ -57,7 +61,7 @@ pub struct LinkPlan {
     pub delay: Span,
     /// The mean of that over time.
     pub mean_delay: Span,
-    pub queue: AnyQueue,
+    pub queue: Either<AnyQueue, Q>,
     /// Its buffer.
     pub limit: Limit,
     /// What drops before the queue.
@@ -67,7 +71,7 @@ pub struct LinkPlan {
     pub probe: ProbePlan,
 }
 
-impl LinkPlan {
+impl<Q> LinkPlan<Q> {
     /// What it can send in the measured period, in bit/s.
     pub fn capacity_bps(&self, marks: &Marks) -> f64 {
         match &self.schedule {
@@ -156,20 +160,20 @@ pub struct SessionPlan {
 /// A flow, ready to start. Boxed: with many flows the engine's own lists should not copy them; and apart, as the window engine forgets
 /// whose it is once it has started.
 #[derive(Debug)]
-pub enum FlowPlan {
-    Tcp(Box<Party>, Box<TcpPlan>),
+pub enum FlowPlan<C = Control> {
+    Tcp(Box<Party>, Box<TcpPlan<C>>),
     Datagrams(Box<SourcePlan>),
 }
 
 /// A TCP sender and its receiver.
 #[derive(Debug)]
-pub struct TcpPlan {
+pub struct TcpPlan<C = Control> {
     pub data_end: u64,
     /// Of a place: the sender with which each transfer begins.
-    pub template: Option<Arc<FlowSender>>,
+    pub template: Option<Arc<Sender<C>>>,
     /// Of an application that writes now and then: what it has written.
     pub writes: Option<Box<FlowWrites>>,
-    pub sender: FlowSender,
+    pub sender: Sender<C>,
     pub receiver: Receiver,
     /// Flags of its data: whether it can be marked.
     pub ect: Flags,
@@ -225,7 +229,7 @@ pub struct Party {
     pub traced: bool,
 }
 
-impl TcpPlan {
+impl<C: FlowControl> TcpPlan<C> {
     /// The flow starts, or its application does what is due. Returns when that is to do something again, as far as is known.
     pub fn start(&mut self, now: Time, wire: &mut impl Wire) -> Time {
         if let Some(writes) = &mut self.writes {
@@ -264,7 +268,7 @@ impl TcpPlan {
     }
 }
 
-impl FlowPlan {
+impl<C> FlowPlan<C> {
     pub fn party(&self) -> &Party {
         match self {
             Self::Tcp(party, _) => party,
@@ -354,7 +358,7 @@ pub struct TxTimes {
     pub ack: Span,
 }
 
-impl Network {
+impl<C, Q> Network<C, Q> {
     /// For every link the first of those it shares memory with, itself if with none.
     pub fn first_in_pool(&self) -> Vec<usize> {
         let mut first: Vec<usize> = (0..self.links.len()).collect();

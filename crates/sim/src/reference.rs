@@ -15,7 +15,7 @@ use crate::hash::Rolling;
 use crate::ingress::Ingress;
 use crate::ledger::Ledger;
 use crate::meter::{FlowMeter, LinkFacts, LinkSpan, LinkTotals, Tally, link_outcome};
-use crate::plan::{FlowPlan, FlowSender, Identity, Marks, Network, SessionPlan, TcpPlan};
+use crate::plan::{FlowControl, FlowPlan, Identity, LinkQueue, Marks, Network, SessionPlan, TcpPlan};
 use crate::pool::PoolAccount;
 use crate::probe::{LinkSnapshot, Probe, ServerModel};
 use crate::results::{FinalTally, FlowResults};
@@ -24,14 +24,15 @@ use crate::{Balance, Options, Outcome, Trace, TraceDrop, cause_index};
 use base::{Cause, Flags, Header, PacketNumber, RunMonitor, Span, Time};
 use endpoints::{AccessLink, Endpoints, Outbox};
 use event::{Entry, Event, Key, Phase};
-use queue::{AnyQueue, Link, LinkEvent, LinkEventKind, Packet, QueueDiscipline};
+use queue::{AnyQueue, Either, Link, LinkEvent, LinkEventKind, Packet, QueueDiscipline};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use traffic::ArrivalProcess;
+use transport::Sender;
 
 /// One link: the queue crate's own, and a running account of it.
-struct Node {
-    link: Link<AnyQueue>,
+struct Node<Q> {
+    link: Link<Either<AnyQueue, Q>>,
     ingress: Option<Ingress>,
     handover: Handover,
     /// Its pool, and its place there.
@@ -48,7 +49,7 @@ struct Node {
     hash: Rolling,
 }
 
-impl Node {
+impl<Q: LinkQueue> Node<Q> {
     /// Accounts for the time since the last event here.
     fn account(&mut self, now: Time) {
         let (span, backlog) = (now - self.touched, self.link.backlog().packets);
@@ -76,12 +77,12 @@ impl Node {
     }
 }
 
-struct Engine {
+struct Engine<C, Q> {
     heap: BinaryHeap<Reverse<Entry>>,
     pushed: u64,
-    nodes: Vec<Node>,
+    nodes: Vec<Node<Q>>,
     pools: Vec<PoolAccount>,
-    endpoints: Vec<Endpoints>,
+    endpoints: Vec<Endpoints<C>>,
     identities: Vec<Identity>,
     sessions: Vec<SessionPlan>,
     /// By group.
@@ -96,7 +97,7 @@ struct Engine {
 const EVENTS_BETWEEN_LOOKS: u64 = 4096;
 
 /// Runs `network` to its end. If `monitor` stops it before, the outcome is none of any run.
-pub fn run(network: Network, options: Options, monitor: &RunMonitor) -> Outcome {
+pub fn run<C: FlowControl, Q: LinkQueue>(network: Network<C, Q>, options: Options, monitor: &RunMonitor) -> Outcome {
     let (marks, first) = (network.marks, options.first_number);
     let delays = network.links.iter().map(|link| link.delay).collect();
     let facts: Vec<_> = network.links.iter().map(|link| LinkFacts::of(link, &marks)).collect();
@@ -185,7 +186,7 @@ pub fn run(network: Network, options: Options, monitor: &RunMonitor) -> Outcome 
     engine.finish(options, facts)
 }
 
-impl Engine {
+impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
     fn push(&mut self, time: Time, phase: Phase, flow: u32, event: Event) {
         self.pushed += 1;
         // Links that share memory: what arrives there at one instant comes by flow, then by link.
@@ -309,7 +310,7 @@ impl Engine {
     }
 
     /// Calls the sender, sends what it hands over, and keeps its timer in the heap.
-    fn with_sender(&mut self, now: Time, f: usize, call: impl FnOnce(&mut FlowSender, &mut Outbox)) {
+    fn with_sender(&mut self, now: Time, f: usize, call: impl FnOnce(&mut Sender<C>, &mut Outbox)) {
         self.with_tcp(now, f, |tcp, out| call(&mut tcp.sender, out));
     }
 
@@ -320,7 +321,7 @@ impl Engine {
         }
     }
 
-    fn with_tcp(&mut self, now: Time, f: usize, call: impl FnOnce(&mut TcpPlan, &mut Outbox)) {
+    fn with_tcp(&mut self, now: Time, f: usize, call: impl FnOnce(&mut TcpPlan<C>, &mut Outbox)) {
         let mut out = Outbox::default();
         call(self.endpoints[f].tcp(), &mut out);
         for (seq, flags, header) in out.0 {

@@ -7,9 +7,10 @@ use crate::places::OpenTransfer;
 use crate::plan::Identity;
 use crate::transfers::TransferMeter;
 use base::Time;
+use law::CongestionControl;
 use std::collections::VecDeque;
 use traffic::{AnyApplication, ApplicationProcess, Write};
-use transport::{Receiver, Wire};
+use transport::{Receiver, Sender, Wire};
 
 /// See the [module](self).
 #[derive(Debug)]
@@ -37,10 +38,10 @@ impl FlowWrites {
     }
 
     /// What is due happens at `now`.
-    pub fn write(
+    pub fn write<C: CongestionControl>(
         &mut self,
         now: Time,
-        sender: &mut crate::plan::FlowSender,
+        sender: &mut Sender<C>,
         receiver: &mut Receiver,
         wire: &mut impl Wire,
     ) {
@@ -58,7 +59,7 @@ impl FlowWrites {
     }
 
     /// An ACK has arrived: the application hears of it if it was the last. Returns whether it was.
-    pub fn acknowledged(&mut self, now: Time, sender: &crate::plan::FlowSender) -> bool {
+    pub fn acknowledged<C: CongestionControl>(&mut self, now: Time, sender: &Sender<C>) -> bool {
         let ended = self.waits && sender.is_done();
         if ended {
             self.waits = false;

@@ -36,7 +36,7 @@ pub enum ServerModel {
 
 impl ServerModel {
     /// That of the link.
-    pub fn of(plan: &LinkPlan) -> Self {
+    pub fn of<Q>(plan: &LinkPlan<Q>) -> Self {
         match &plan.schedule {
             Some(schedule) => Self::Schedule(Box::new(schedule.clone())),
             None => Self::Rate(plan.rate),

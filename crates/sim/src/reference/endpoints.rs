@@ -4,7 +4,7 @@ use crate::Trace;
 use crate::hash::Rolling;
 use crate::meter::FlowMeter;
 use crate::places::OpenTransfer;
-use crate::plan::{FlowPlan, TcpPlan};
+use crate::plan::{FlowControl, FlowPlan, TcpPlan};
 use base::{Flags, Header, PacketNumber, Time};
 use queue::Packet;
 use std::collections::VecDeque;
@@ -18,8 +18,8 @@ pub struct AccessLink {
 }
 
 /// See the [module](self).
-pub struct Endpoints {
-    pub plan: FlowPlan,
+pub struct Endpoints<C> {
+    pub plan: FlowPlan<C>,
     pub datagrams_sent: u64,
     pub datagrams_delivered: u64,
     pub access: AccessLink,
@@ -36,7 +36,7 @@ pub struct Endpoints {
     pub open: Option<OpenTransfer>,
 }
 
-impl Endpoints {
+impl<C: FlowControl> Endpoints<C> {
     /// The sender's counters, and what the receiver has in order; of datagrams, what was sent and delivered.
     pub fn counters(&self) -> (Counters, u64) {
         match &self.plan {
@@ -55,7 +55,7 @@ impl Endpoints {
     }
 
     /// The endpoints of a flow that must be TCP: ACKs and timers are its.
-    pub fn tcp(&mut self) -> &mut TcpPlan {
+    pub fn tcp(&mut self) -> &mut TcpPlan<C> {
         match &mut self.plan {
             FlowPlan::Tcp(_, tcp) => tcp,
             FlowPlan::Datagrams(_) => unreachable!("datagrams have no ACKs and no timers"),

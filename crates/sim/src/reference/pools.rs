@@ -1,11 +1,11 @@
 //! Memory that links share, in the reference engine: asked before each arrival, looked at after each event.
 
 use super::Engine;
-use crate::plan::PoolPlan;
+use crate::plan::{FlowControl, LinkQueue, PoolPlan};
 use base::Time;
-use queue::AnyQueue;
+use queue::{AnyQueue, Either};
 
-impl Engine {
+impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
     /// Gives each link of `pools` its place.
     pub fn join_pools(&mut self, pools: &[PoolPlan]) {
         for (p, pool) in pools.iter().enumerate() {
@@ -19,7 +19,7 @@ impl Engine {
     pub fn ask_pool(&mut self, l: usize, size: u32) {
         let node = &mut self.nodes[l];
         if let Some((p, place)) = node.pool
-            && let AnyQueue::Fifo(fifo) = node.link.queue()
+            && let Either::First(AnyQueue::Fifo(fifo)) = node.link.queue()
         {
             fifo.set_shared_room(self.pools[p].has_room(place, size));
         }

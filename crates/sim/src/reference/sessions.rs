@@ -2,9 +2,10 @@
 
 use super::{Engine, Event, Phase};
 use crate::places::ClosedTransfer;
+use crate::plan::{FlowControl, LinkQueue};
 use base::Time;
 
-impl Engine {
+impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
     /// Puts the opening that session `s` has due next into the heap.
     pub(super) fn open_next(&mut self, now: Time, s: usize) {
         let session = &self.sessions[s];

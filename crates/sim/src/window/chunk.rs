@@ -7,7 +7,7 @@ use super::sender::AnySender;
 use super::shared::Shared;
 use crate::Trace;
 use crate::observer::Observer;
-use crate::plan::Marks;
+use crate::plan::{FlowControl, Marks};
 use base::{Span, Time};
 
 /// Flows that run in a window until it is looked whether the run goes on: a window of a million takes half a second.
@@ -15,9 +15,9 @@ const FLOWS_BETWEEN_LOOKS: usize = 4096;
 
 /// See the [module](self). Everything is by flow, and begins with that of the number `first`.
 #[derive(Debug)]
-pub struct Chunk<'a, O> {
+pub struct Chunk<'a, O, C> {
     first: usize,
-    flows: &'a mut [AnySender<O>],
+    flows: &'a mut [AnySender<O, C>],
     senders: Readers<'a>,
     receivers: Readers<'a>,
     traces: &'a mut [Option<Box<Trace>>],
@@ -82,9 +82,9 @@ impl Readers<'_> {
     }
 }
 
-impl<'a, O: Observer> Chunk<'a, O> {
+impl<'a, O: Observer, C: FlowControl> Chunk<'a, O, C> {
     /// All flows, and the headers of their packets.
-    pub fn all(flows: &'a mut [AnySender<O>], shared: &'a mut Shared) -> (Self, &'a mut Headers) {
+    pub fn all(flows: &'a mut [AnySender<O, C>], shared: &'a mut Shared) -> (Self, &'a mut Headers) {
         let n = flows.len();
         let own = n + shared.receivers;
         let (ring, receiver_rings) = shared.rings[..own].split_at_mut(n);

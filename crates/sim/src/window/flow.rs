@@ -15,16 +15,15 @@ use crate::Trace;
 use crate::meter::{FlowMeter, Tally};
 use crate::observer::Observer;
 use crate::places::{ClosedTransfer, OpenTransfer};
-use crate::plan::{Marks, Party, TcpPlan};
+use crate::plan::{FlowControl, Marks, Party, TcpPlan};
 use crate::results::FinalTally;
 use base::{Flags, Header, PacketNumber, Span, Time};
-use law::CongestionControl;
 use transport::Wire;
 
 /// See the [module](self).
 #[derive(Debug)]
-pub struct TcpFlow<O> {
-    plan: Box<TcpPlan>,
+pub struct TcpFlow<O, C> {
+    plan: Box<TcpPlan<C>>,
     /// Whether ACKs reach the sender a fixed time after the delivery.
     folded: bool,
     /// Which flow of the scenario.
@@ -95,10 +94,10 @@ enum Next {
     Stop,
 }
 
-impl<O: Observer> TcpFlow<O> {
+impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
     pub fn new(
         mut party: Party,
-        plan: Box<TcpPlan>,
+        plan: Box<TcpPlan<C>>,
         id: u32,
         lanes: Option<HeaderLanes>,
         marks: &Marks,
@@ -180,7 +179,7 @@ impl<O: Observer> TcpFlow<O> {
         bucket: &'a mut Bucket,
         headers: &'a mut Headers,
         until: Time,
-    ) -> (&'a mut TcpPlan, WindowWire<'a, O>) {
+    ) -> (&'a mut TcpPlan<C>, WindowWire<'a, O>) {
         let wire = WindowWire { access: &mut self.access, bucket, headers, until, observer: &mut self.observer };
         (&mut *self.plan, wire)
     }

@@ -26,7 +26,7 @@ struct Edge {
 }
 
 /// Where packets go from one link to the next, short edges first.
-fn edges(network: &Network) -> Vec<Edge> {
+fn edges<C, Q>(network: &Network<C, Q>) -> Vec<Edge> {
     let mut edges = Vec::new();
     for (f, plan) in network.flows.iter().enumerate() {
         let flow = plan.party();
@@ -68,7 +68,7 @@ fn parts_of(n: usize, edges: &[Edge]) -> Vec<usize> {
 }
 
 /// The parts of `network`, each with its longest exact window.
-pub fn parts(network: &Network) -> Vec<Part> {
+pub fn parts<C, Q>(network: &Network<C, Q>) -> Vec<Part> {
     let (n, first) = (network.links.len(), network.first_in_pool());
     // Links that share memory are one node: what connects two of them leads back to it.
     let edges: Vec<Edge> =
@@ -170,7 +170,7 @@ buffer = "10 packets"
     fn parts_with(flows: &[&str]) -> Vec<Part> {
         let text = flows.iter().fold(TWO_WAYS.to_owned(), |text, flow| format!("{text}[[flows]]\n{flow}\n"));
         let scenario = scenario::read(&text).unwrap_or_else(|e| panic!("{e}"));
-        parts(&crate::build::network(&scenario, 0, 0).expect("small"))
+        parts(&crate::build::network(&scenario, 0, 0, &mut crate::BuiltIn).expect("small"))
     }
 
     const TCP: &str = "path = [\"a\"]\nreturn = [\"b\"]\nrtt = \"20 ms\"\npacket = \"1000 B\"";
@@ -204,7 +204,7 @@ buffer = "10 packets"
             let pool = "[[pools]]\nname = \"chip\"\nsize = \"30 packets\"\n";
             let scenario =
                 scenario::read(&format!("{links}{pool}[[flows]]\n{flow}\n")).unwrap_or_else(|e| panic!("{e}"));
-            parts(&crate::build::network(&scenario, 0, 0).expect("small"))
+            parts(&crate::build::network(&scenario, 0, 0, &mut crate::BuiltIn).expect("small"))
         };
         // From a to b, which leads back to the pool: 0.8 ms for a packet and 7 ms. Nothing crosses c.
         let all = of(&shared, TCP);
@@ -227,7 +227,7 @@ buffer = "10 packets"
         };
         let of = |path: &str| {
             let scenario = scenario::read(&text(path)).unwrap_or_else(|e| panic!("{e}"));
-            parts(&crate::build::network(&scenario, 0, 0).expect("small"))
+            parts(&crate::build::network(&scenario, 0, 0, &mut crate::BuiltIn).expect("small"))
         };
         // 19 ms of the round trip are not the link's, which takes 0.8 ms for a packet.
         let apart = of("\"d[*]\"");

@@ -35,7 +35,7 @@ struct Hop {
 }
 
 /// Lays out `network`; the rings go into `shared`.
-pub fn lay_out(network: &Network, shared: &mut Shared) -> Layout {
+pub fn lay_out<C, Q>(network: &Network<C, Q>, shared: &mut Shared) -> Layout {
     let (n, links) = (network.flows.len(), network.links.len());
     let mut layout = Layout {
         tables: Vec::with_capacity(links),
@@ -94,7 +94,7 @@ pub fn lay_out(network: &Network, shared: &mut Shared) -> Layout {
 }
 
 /// A lane for each hop of the flows whose packets carry headers, and one for the receiver behind the last.
-fn lay_lanes(network: &Network, layout: &mut Layout, shared: &mut Shared) {
+fn lay_lanes<C, Q>(network: &Network<C, Q>, layout: &mut Layout, shared: &mut Shared) {
     let mut next = 0;
     for (f, flow) in network.flows.iter().enumerate().filter(|(_, flow)| flow.has_headers()) {
         let flow = flow.party();
@@ -111,7 +111,7 @@ fn lay_lanes(network: &Network, layout: &mut Layout, shared: &mut Shared) {
 }
 
 /// The table of a link that these flows cross, in the order of their numbers.
-fn table(network: &Network, link: usize, hops: &[Hop]) -> FlowTable {
+fn table<C, Q>(network: &Network<C, Q>, link: usize, hops: &[Hop]) -> FlowTable {
     let places = FlowPlaces::new(hops.iter().map(|hop| hop.flow));
     let mut routes = vec![u32::MAX; places.count()];
     for hop in hops {
@@ -122,7 +122,7 @@ fn table(network: &Network, link: usize, hops: &[Hop]) -> FlowTable {
 }
 
 /// How long the packets of these flows take on a link.
-fn service(network: &Network, link: usize, hops: &[Hop], places: &FlowPlaces) -> Service {
+fn service<C, Q>(network: &Network<C, Q>, link: usize, hops: &[Hop], places: &FlowPlaces) -> Service {
     // A link without flows has nothing to serve; one packet size is as good as another.
     let Some(first) = hops.first() else { return Service::One(Tx { size: HEADER, time: Span(1), is_ack: true }) };
     let drawn_sizes = |hop: &Hop| network.flows[hop.flow as usize].sizes();
@@ -156,7 +156,7 @@ mod tests {
         let text = format!("duration = \"1 s\"\n{}{}{flows}", link("a", 10), link("b", 3));
         let scenario = scenario::read(&text).unwrap_or_else(|e| panic!("{e}"));
         let mut shared = Shared::default();
-        let network = crate::build::network(&scenario, 0, 0).expect("small");
+        let network = crate::build::network(&scenario, 0, 0, &mut crate::BuiltIn).expect("small");
         let layout = lay_out(&network, &mut shared);
         (layout, shared)
     }

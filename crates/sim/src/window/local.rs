@@ -11,15 +11,15 @@ use crate::hash::PacketFate;
 use crate::ledger::Ledger;
 use crate::meter::LinkTotals;
 use crate::observer::Observer;
-use crate::plan::Marks;
+use crate::plan::{LinkQueue, Marks};
 use crate::probe::LinkSnapshot;
 use base::{Flags, PacketNumber, Span, Time};
-use queue::{AnyQueue, Packet, QueueDiscipline, Visitor};
+use queue::{AnyQueue, Either, Packet, QueueDiscipline, Visitor};
 
 /// See the [module](self).
 #[derive(Debug)]
-pub struct Local {
-    queue: AnyQueue,
+pub struct Local<Q> {
+    queue: Either<AnyQueue, Q>,
     /// Whether a packet is in service; it leaves when the link is next free.
     busy: bool,
     waiting: BacklogIntegral,
@@ -83,8 +83,8 @@ impl BacklogIntegral {
     }
 }
 
-impl Local {
-    pub fn new(queue: AnyQueue) -> Self {
+impl<Q: LinkQueue> Local<Q> {
+    pub fn new(queue: Either<AnyQueue, Q>) -> Self {
         Self { queue, busy: false, waiting: BacklogIntegral::default(), ledger: Ledger::default() }
     }
 
@@ -99,7 +99,7 @@ impl Local {
     }
 }
 
-impl Local {
+impl<Q: LinkQueue> Local<Q> {
     /// Whether any packet waits.
     pub fn has_waiting(&self) -> bool {
         self.waiting.packets > 0

@@ -30,7 +30,7 @@ mod threads;
 use crate::hash::Rolling;
 use crate::meter::{LinkFacts, LinkSpan, link_outcome};
 use crate::observer::{NoObserver, Observer, PacketObserver};
-use crate::plan::{FlowPlan, Identity, Marks, Network};
+use crate::plan::{FlowControl, FlowPlan, Identity, LinkQueue, Marks, Network};
 use crate::probe::Probe;
 use crate::results::FlowResults;
 use crate::transfers::TransferMeter;
@@ -75,21 +75,22 @@ pub const RING_BYTES: usize = size_of::<Ring>() + size_of::<Time>() + size_of::<
 /// What a sender takes besides its plan: itself, its ring, its drops and its trace. Where the ACKs of any flow cross links,
 /// each receiver has a ring, too.
 pub const SENDER_BYTES: usize =
-    size_of::<AnySender<NoObserver>>() + RING_BYTES + size_of::<u64>() + size_of::<Option<Box<Trace>>>();
+    size_of::<AnySender<NoObserver, law::Control>>() + RING_BYTES + size_of::<u64>() + size_of::<Option<Box<Trace>>>();
 /// What a link takes besides its discipline.
-pub const LINK_BYTES: usize = size_of::<Node<NoObserver>>() + size_of::<Bucket>() + size_of::<Vec<u32>>() * 3;
+pub const LINK_BYTES: usize =
+    size_of::<Node<NoObserver, queue::NoOwn>>() + size_of::<Bucket>() + size_of::<Vec<u32>>() * 3;
 /// What a sender takes at each of its links: where its packets go, and how long they take.
 pub const HOP_BYTES: usize = size_of::<u32>() * 2 + size_of::<Tx>();
 /// What a packet in flight takes.
 pub const PACKET_BYTES: usize = size_of::<Rec>();
 
-struct Engine<O> {
-    nodes: Vec<Node<O>>,
+struct Engine<O, C, Q> {
+    nodes: Vec<Node<O, Q>>,
     buckets: Vec<Bucket>,
     pools: Vec<Pool>,
     /// By link, if there are pools: its pool and its place there.
     places: Vec<Option<(usize, usize)>>,
-    flows: Vec<AnySender<O>>,
+    flows: Vec<AnySender<O, C>>,
     identities: Vec<Identity>,
     /// Time that a data packet takes on the own link of each flow.
     access: Vec<Span>,
@@ -109,25 +110,29 @@ struct Engine<O> {
 }
 
 /// Runs `network` to its end. If `monitor` stops it before, the outcome is none of any run.
-pub fn run(network: Network, options: Options, monitor: &RunMonitor) -> Outcome {
+pub fn run<C: FlowControl, Q: LinkQueue>(network: Network<C, Q>, options: Options, monitor: &RunMonitor) -> Outcome {
     if options.hash || network.links.iter().any(|link| link.probe.traces_packets()) {
-        run_observed::<PacketObserver>(network, options, monitor)
+        run_observed::<PacketObserver, C, Q>(network, options, monitor)
     } else {
-        run_observed::<NoObserver>(network, options, monitor)
+        run_observed::<NoObserver, C, Q>(network, options, monitor)
     }
 }
 
-fn run_observed<O: Observer>(network: Network, options: Options, monitor: &RunMonitor) -> Outcome {
+fn run_observed<O: Observer, C: FlowControl, Q: LinkQueue>(
+    network: Network<C, Q>,
+    options: Options,
+    monitor: &RunMonitor,
+) -> Outcome {
     let parts = horizon::parts(&network);
-    let mut engine = Engine::<O>::build(network, options);
+    let mut engine = Engine::<O, C, Q>::build(network, options);
     for (done, part) in parts.iter().enumerate() {
         engine.run_part(part, monitor, [done, done + 1].map(|parts_done| parts_done as f64 / parts.len() as f64));
     }
     engine.finish(options)
 }
 
-impl<O: Observer> Engine<O> {
-    fn build(network: Network, options: Options) -> Self {
+impl<O: Observer, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
+    fn build(network: Network<C, Q>, options: Options) -> Self {
         let mut shared = Shared::default();
         let mut layout = lay_out(&network, &mut shared);
         let Network { links, pools, flows, identities, sessions, marks, .. } = network;
@@ -452,9 +457,9 @@ mod tests {
              path = [\"l\"]\nrtt = \"{ms} ms\"\npacket = \"1500 B\"\ncontrol = {{ law = \"{law}\" }}\nrecovery = \"sack\"\n"
         );
         let scenario = scenario::read(&text).unwrap_or_else(|e| panic!("{e}"));
-        let network = crate::build::network(&scenario, 0, 0).expect("small");
+        let network = crate::build::network(&scenario, 0, 0, &mut crate::BuiltIn).expect("small");
         let parts = horizon::parts(&network);
-        let engine = Engine::<NoObserver>::build(network, Options::default());
+        let engine = Engine::<NoObserver, _, _>::build(network, Options::default());
         let gap = engine.gap(&parts[0].order, &engine.flows_of(&parts[0]));
         engine.may_take_threads(&parts[0], parts[0].window.0 / gap)
     }

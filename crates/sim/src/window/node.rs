@@ -9,34 +9,34 @@ use super::results::LinkResult;
 use super::ring::Rec;
 use super::shared::Shared;
 use crate::observer::Observer;
-use crate::plan::{LinkPlan, Marks};
+use crate::plan::{LinkPlan, LinkQueue, Marks};
 use crate::probe::{Probe, ServerModel};
 use base::Time;
-use queue::AnyQueue;
+use queue::{AnyQueue, Either};
 
 /// See the [module](self).
 #[derive(Debug)]
-pub struct Node<O> {
+pub struct Node<O, Q> {
     pub core: LinkCore<O>,
-    server: Server,
+    server: Server<Q>,
 }
 
 /// Who decides what is served, and when.
 #[derive(Debug)]
-enum Server {
+enum Server<Q> {
     /// First-in first-out behind a rule.
     Fifo(Box<Fifo>),
     /// A discipline.
-    Local(Box<Local>),
+    Local(Box<Local<Q>>),
 }
 
-impl<O: Observer> Node<O> {
+impl<O: Observer, Q: LinkQueue> Node<O, Q> {
     /// `pooled`: it shares memory.
-    pub fn new(index: u32, plan: LinkPlan, flows: FlowTable, pooled: bool, marks: &Marks, series: bool) -> Self {
+    pub fn new(index: u32, plan: LinkPlan<Q>, flows: FlowTable, pooled: bool, marks: &Marks, series: bool) -> Self {
         let probe = Probe::new(ServerModel::of(&plan), plan.probe, marks, series);
         let plain = !pooled && plan.ingress.is_none() && flows.lanes.is_empty() && plan.schedule.is_none();
         let (server, timer) = match plan.queue {
-            AnyQueue::Fifo(fifo) => {
+            Either::First(AnyQueue::Fifo(fifo)) => {
                 let fifo = Fifo::new(fifo.into_admission(), &flows.service, plan.limit, plain, plan.schedule.is_some());
                 let timer = fifo.timer();
                 (Server::Fifo(Box::new(fifo)), timer)

@@ -6,7 +6,7 @@ use super::node::Node;
 use super::ring::Rec;
 use super::shared::Shared;
 use crate::observer::Observer;
-use crate::plan::{Marks, PoolPlan};
+use crate::plan::{LinkQueue, Marks, PoolPlan};
 use crate::pool::PoolAccount;
 use crate::{LinkOutcome, PoolOutcome};
 use base::Time;
@@ -96,7 +96,12 @@ impl Pool {
     }
 
     /// Serves what was added. Returns whether there was anything.
-    pub fn serve<O: Observer>(&mut self, nodes: &mut [Node<O>], marks: &Marks, shared: &mut Shared) -> bool {
+    pub fn serve<O: Observer, Q: LinkQueue>(
+        &mut self,
+        nodes: &mut [Node<O, Q>],
+        marks: &Marks,
+        shared: &mut Shared,
+    ) -> bool {
         let mut arrivals = std::mem::take(&mut self.arrivals);
         // Stable, and quick on stretches in order: simultaneous ones come by flow, then by link.
         arrivals.sort_by_key(|(rec, _)| (rec.time, rec.flow()));

@@ -5,7 +5,7 @@ use super::source::Source;
 
 /// See the [module](self).
 #[derive(Debug)]
-pub enum AnySender<O> {
-    Tcp(TcpFlow<O>),
+pub enum AnySender<O, C> {
+    Tcp(TcpFlow<O, C>),
     Datagrams(Source<O>),
 }

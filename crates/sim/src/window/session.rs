@@ -9,7 +9,7 @@ use super::flow::TcpFlow;
 use super::sender::AnySender;
 use super::shared::Shared;
 use crate::observer::Observer;
-use crate::plan::{Identity, Marks, SessionPlan};
+use crate::plan::{FlowControl, Identity, Marks, SessionPlan};
 use crate::transfers::TransferMeter;
 use base::{Span, Time};
 use std::cmp::Reverse;
@@ -29,8 +29,8 @@ pub struct Session {
 }
 
 /// What a session works with in one window.
-pub struct SessionCtx<'a, O> {
-    pub flows: &'a mut [AnySender<O>],
+pub struct SessionCtx<'a, O, C> {
+    pub flows: &'a mut [AnySender<O, C>],
     pub shared: &'a mut Shared,
     pub bucket: &'a mut Bucket,
     pub window: Window,
@@ -62,7 +62,7 @@ impl Session {
     }
 
     /// Runs everything before the window's horizon.
-    pub fn run<O: Observer>(&mut self, ctx: &mut SessionCtx<'_, O>) {
+    pub fn run<O: Observer, C: FlowControl>(&mut self, ctx: &mut SessionCtx<'_, O, C>) {
         let horizon = ctx.window.horizon;
         self.run_places(ctx, TcpFlow::is_open);
         let mut now = Time::ZERO;
@@ -91,7 +91,11 @@ impl Session {
     }
 
     /// Runs the places that `are` so and have something to do.
-    fn run_places<O: Observer>(&mut self, ctx: &mut SessionCtx<'_, O>, are: impl Fn(&TcpFlow<O>) -> bool) {
+    fn run_places<O: Observer, C: FlowControl>(
+        &mut self,
+        ctx: &mut SessionCtx<'_, O, C>,
+        are: impl Fn(&TcpFlow<O, C>) -> bool,
+    ) {
         for f in self.used() {
             if ctx.shared.due[f] < ctx.stop
                 && let AnySender::Tcp(flow) = &ctx.flows[f]
@@ -103,7 +107,7 @@ impl Session {
     }
 
     /// Runs place `f` up to `horizon`, or the end of its transfer.
-    fn run_place<O: Observer>(&mut self, ctx: &mut SessionCtx<'_, O>, f: usize, horizon: Time) {
+    fn run_place<O: Observer, C: FlowControl>(&mut self, ctx: &mut SessionCtx<'_, O, C>, f: usize, horizon: Time) {
         let AnySender::Tcp(flow) = &mut ctx.flows[f] else { return };
         let shared = &mut *ctx.shared;
         let (ring, trace) = (&mut shared.rings[f], &mut shared.traces[f]);
@@ -115,7 +119,7 @@ impl Session {
     }
 
     /// The earliest end.
-    fn end<O: Observer>(&mut self, ctx: &mut SessionCtx<'_, O>) {
+    fn end<O: Observer, C: FlowControl>(&mut self, ctx: &mut SessionCtx<'_, O, C>) {
         let Some(Reverse((_, f))) = self.ends.pop() else { return };
         let AnySender::Tcp(flow) = &mut ctx.flows[f as usize] else { return };
         let Some(transfer) = flow.close() else { return };
@@ -123,7 +127,7 @@ impl Session {
     }
 
     /// What is due opens at `now`.
-    fn open<O: Observer>(&mut self, ctx: &mut SessionCtx<'_, O>, now: Time) {
+    fn open<O: Observer, C: FlowControl>(&mut self, ctx: &mut SessionCtx<'_, O, C>, now: Time) {
         let Some((place, transfer)) = self.plan.places.open(now) else {
             ctx.transfers.refused(now);
             return;

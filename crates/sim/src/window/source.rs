@@ -135,7 +135,7 @@ mod tests {
                     [[flows]]\npath = [\"l\"]\nrtt = \"8 ms\"\npacket = \"1000 B\"\nstop = \"100 ms\"\n\
                     traffic = { kind = \"cbr\", rate = \"8 Mbit/s\" }\n";
         let scenario = scenario::read(text).unwrap_or_else(|e| panic!("{e}"));
-        let network = crate::build::network(&scenario, 0, 0).expect("small");
+        let network = crate::build::network(&scenario, 0, 0, &mut crate::BuiltIn).expect("small");
         match network.flows.into_iter().next() {
             Some(FlowPlan::Datagrams(plan)) => (Source::new(plan, 0, &network.marks), network.marks),
             other => panic!("{other:?}"),

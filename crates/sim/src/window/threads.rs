@@ -12,7 +12,7 @@ use super::ring::{Rec, Ring};
 use super::sender::AnySender;
 use super::shared::Shared;
 use crate::observer::Observer;
-use crate::plan::Marks;
+use crate::plan::{FlowControl, Marks};
 use base::{RunMonitor, Span, Time};
 use rayon_core::{ThreadPool, ThreadPoolBuilder};
 use std::sync::{Mutex, PoisonError};
@@ -37,16 +37,16 @@ pub struct Threads {
 }
 
 /// Chunks that nobody has taken, from both ends, so that a thread mostly gets those of the window before.
-struct Jobs<'a, O>(Mutex<std::vec::IntoIter<Job<'a, O>>>);
+struct Jobs<'a, O, C>(Mutex<std::vec::IntoIter<Job<'a, O, C>>>);
 
-struct Job<'a, O> {
-    chunk: Chunk<'a, O>,
+struct Job<'a, O, C> {
+    chunk: Chunk<'a, O, C>,
     outboxes: &'a mut [Ring],
     at_link: AtLink<'a>,
 }
 
-impl<'a, O> Jobs<'a, O> {
-    fn take(&self, thread: usize) -> Option<Job<'a, O>> {
+impl<'a, O, C> Jobs<'a, O, C> {
+    fn take(&self, thread: usize) -> Option<Job<'a, O, C>> {
         let mut jobs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if thread.is_multiple_of(2) { jobs.next() } else { jobs.next_back() }
     }
@@ -100,7 +100,11 @@ impl Threads {
     }
 
     /// Takes everything out of the outboxes, and gives the routes as they were.
-    pub fn leave<O: Observer>(self, flows: &mut [AnySender<O>], shared: &mut Shared) -> Vec<(usize, Vec<u32>)> {
+    pub fn leave<O: Observer, C: FlowControl>(
+        self,
+        flows: &mut [AnySender<O, C>],
+        shared: &mut Shared,
+    ) -> Vec<(usize, Vec<u32>)> {
         let mut outboxes = shared.rings.split_off(self.first_outbox);
         shared.due.truncate(self.first_outbox);
         shared.delay_to_link.truncate(self.first_outbox);
@@ -135,9 +139,9 @@ impl Threads {
     }
 
     /// Runs all flows at one link, as [`Chunk::run`].
-    pub fn run<O: Observer>(
+    pub fn run<O: Observer, C: FlowControl>(
         &mut self,
-        flows: &mut [AnySender<O>],
+        flows: &mut [AnySender<O, C>],
         shared: &mut Shared,
         mut at_link: AtLink<'_>,
         ends: Ends,

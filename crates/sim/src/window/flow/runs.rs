@@ -3,11 +3,11 @@
 
 use super::TcpFlow;
 use crate::observer::Observer;
+use crate::plan::FlowControl;
 use crate::window::bucket::{Bucket, Window};
 use crate::window::headers::Headers;
 use crate::window::ring::{Rec, Ring, tag, until_wrap};
 use base::{Flags, PacketNumber, Span, Time};
-use law::CongestionControl;
 use transport::Receiver;
 
 /// How ACKs that are alike are taken.
@@ -21,7 +21,7 @@ enum Way {
     Paced,
 }
 
-impl<O: Observer> TcpFlow<O> {
+impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
     /// Takes what can be taken in a short way. Returns whether a place's transfer has ended.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "one caller, in the loop over all that happens at a sender")]

@@ -1,0 +1,204 @@
+//! What a caller may put in the place of what a scenario names: congestion controls and queue disciplines of its own.
+//!
+//! The engines are compiled once more for them, so that they cost what built-in ones cost.
+
+use crate::BuildError;
+use base::{Bytes, Span, Stream, Time};
+use law::{AnyStart, CongestionControl, Control, WindowLaw, Windowed};
+use queue::{AnyQueue, NoOwn, Port, QueueDiscipline};
+use scenario::{Group, Link, Scenario};
+use std::fmt;
+
+/// Which controls and disciplines a run has. What it is asked for, and in which order, depends on the scenario alone.
+pub trait Parts {
+    /// The control of every TCP flow.
+    type Control: CongestionControl + Send + Sync;
+    /// The discipline of the links that do not keep theirs.
+    type Queue: QueueDiscipline + Send;
+
+    /// The control of a flow that has sent nothing. A session is asked once: each of its transfers begins with a clone.
+    fn control(&mut self, flow: &FlowSite<'_>) -> Self::Control;
+
+    /// The discipline of a link, or `None` for that of the scenario.
+    fn queue(&mut self, link: &LinkSite<'_>) -> Option<Self::Queue>;
+}
+
+/// Everything as the scenario names it.
+#[derive(Clone, Copy, Debug)]
+pub struct BuiltIn;
+
+impl Parts for BuiltIn {
+    type Control = Control;
+    type Queue = NoOwn;
+
+    fn control(&mut self, flow: &FlowSite<'_>) -> Control {
+        flow.built_in()
+    }
+
+    fn queue(&mut self, _link: &LinkSite<'_>) -> Option<NoOwn> {
+        None
+    }
+}
+
+/// A TCP flow that wants a congestion control.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct FlowSite<'a> {
+    /// The name of its group.
+    pub group: &'a str,
+    /// The place of its group among those of the scenario.
+    pub group_index: usize,
+    /// Its place in its group.
+    pub index: u32,
+    /// The replication, from 0.
+    pub replication: u32,
+    /// Its round-trip time without queues, as drawn.
+    pub base_rtt: Span,
+    /// When it starts, as drawn.
+    pub start: Time,
+    /// Size of a full data packet on the wire.
+    pub packet: Bytes,
+    /// Payload of a full segment.
+    pub mss: Bytes,
+    /// Segments that it may send at first.
+    pub initial_window: f64,
+    /// Slow-start threshold at first, in segments; infinite for none.
+    pub ssthresh: f64,
+    pub(crate) seed: u64,
+    pub(crate) plan: &'a Group,
+}
+
+impl<'a> FlowSite<'a> {
+    pub(crate) fn new(
+        scenario: &'a Scenario,
+        (group_index, index, replication): (usize, u32, u32),
+        (base_rtt, start): (Span, Time),
+    ) -> Self {
+        let plan = &scenario.groups[group_index];
+        Self {
+            group: &plan.name,
+            group_index,
+            index,
+            replication,
+            base_rtt,
+            start,
+            packet: plan.packet,
+            mss: Bytes(u64::from(plan.mss())),
+            initial_window: f64::from(plan.tcp.initial_window),
+            ssthresh: plan.tcp.initial_ssthresh.unwrap_or(f64::INFINITY),
+            seed: scenario.seed,
+            plan,
+        }
+    }
+
+    /// The control that the scenario names.
+    #[must_use]
+    pub fn built_in(&self) -> Control {
+        let control = self.plan.control.law.build(&self.plan.control.slow_start, self.initial_window, self.ssthresh);
+        control.expect("checked when the scenario was read")
+    }
+
+    /// The slow start that the scenario names.
+    #[must_use]
+    pub fn slow_start(&self) -> AnyStart {
+        self.plan.control.slow_start.build().expect("checked when the scenario was read")
+    }
+
+    /// `law` under the slow start, initial window and threshold of the scenario, with the floors and timeouts of RFC 5681.
+    #[must_use]
+    pub fn windowed<L: WindowLaw>(&self, law: L) -> Windowed<L, AnyStart> {
+        Windowed::new(law, self.slow_start(), self.initial_window, self.ssthresh)
+    }
+
+    /// A random stream of this flow for `purpose`, the same in every run of this replication and unlike that of any other flow.
+    #[must_use]
+    pub fn stream(&self, purpose: &str) -> Stream {
+        let name = format!("own/flow/{}", self.group);
+        Stream::new(self.seed, self.replication, (&name, u64::from(self.index)), purpose)
+    }
+
+    /// The group as the scenario has it.
+    #[must_use]
+    pub fn plan(&self) -> &'a Group {
+        self.plan
+    }
+}
+
+/// A link that may have a discipline of the caller's.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct LinkSite<'a> {
+    /// Its name, or that of its array.
+    pub name: &'a str,
+    /// Its place in its array.
+    pub member: u32,
+    /// The replication, from 0.
+    pub replication: u32,
+    /// Buffer, rate, mean size of packets and bandwidth-delay product.
+    pub port: Port,
+    pub(crate) chance: Stream,
+    pub(crate) seed: u64,
+    pub(crate) plan: &'a Link,
+}
+
+impl<'a> LinkSite<'a> {
+    /// The discipline that the scenario names, with the random stream that it has there.
+    #[must_use]
+    pub fn built_in(&self) -> AnyQueue {
+        self.plan.queue.build(&self.port, self.chance.clone()).expect("checked when the scenario was read")
+    }
+
+    /// A random stream of this link for `purpose`, the same in every run of this replication and unlike that of any other link.
+    #[must_use]
+    pub fn stream(&self, purpose: &str) -> Stream {
+        let name = format!("own/link/{}", self.name);
+        Stream::new(self.seed, self.replication, (&name, u64::from(self.member)), purpose)
+    }
+
+    /// The link as the scenario has it.
+    #[must_use]
+    pub fn plan(&self) -> &'a Link {
+        self.plan
+    }
+}
+
+/// A control must find what it needs.
+pub(crate) fn check_needs(flow: &FlowSite<'_>, control: &impl CongestionControl) -> Result<(), BuildError> {
+    if control.needs().deliveries && !flow.plan.recovery.selective() {
+        return Err(BuildError::NeedsSelective { group: flow.group_index });
+    }
+    Ok(())
+}
+
+/// Parts made of two functions.
+pub struct Own<F, G> {
+    /// The control of a flow.
+    pub control: F,
+    /// The discipline of a link.
+    pub queue: G,
+}
+
+impl<F, G> fmt::Debug for Own<F, G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Own").finish_non_exhaustive()
+    }
+}
+
+impl<C, Q, F, G> Parts for Own<F, G>
+where
+    C: CongestionControl + Send + Sync,
+    Q: QueueDiscipline + Send,
+    F: FnMut(&FlowSite<'_>) -> C,
+    G: FnMut(&LinkSite<'_>) -> Option<Q>,
+{
+    type Control = C;
+    type Queue = Q;
+
+    fn control(&mut self, flow: &FlowSite<'_>) -> C {
+        (self.control)(flow)
+    }
+
+    fn queue(&mut self, link: &LinkSite<'_>) -> Option<Q> {
+        (self.queue)(link)
+    }
+}
