@@ -1,9 +1,8 @@
-"""Compile the examples beside the workspace, each a crate of its own, against the crates as they would be published, and run
-their tests.
+"""Compiles the examples beside the workspace against the crates as they would be published, and runs their tests.
 
-The crates are packed by ``cargo package`` and unpacked into target/packaged; examples/NAME is copied there, so that it finds
-nothing of the workspace, and its dependencies are led to what was unpacked. Nothing is downloaded: what the crates depend on,
-the workspace has.
+The crates are packed by ``cargo package`` and unpacked into target/packaged; examples/NAME is copied there, so that it
+finds nothing of the workspace, and its dependencies are led to what was unpacked. Nothing is downloaded: what the
+crates depend on, the workspace has.
 """
 
 from __future__ import annotations

@@ -49,6 +49,10 @@ class ScenarioError(InputError):
     """A scenario that cannot be read or built."""
 
 
+class LawError(InputError):
+    """A law in Python that went wrong in a run: which, in which method and line."""
+
+
 class UnitError(InputError):
     """A quantity without a unit, or with one that means nothing here."""
 

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elephan import _native, flow_files, trace_files
+from elephan import _native, flow_files, own_laws, trace_files
 from elephan.assignments import assign, top_keys
 from elephan.catalog.registries import plain
 from elephan.display import joined, note, table
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from elephan.network import Network
+    from elephan.own_laws import OwnLaw
 
 STATED, AUTO = "stated", "auto"
 """What `Scenario.warmup_rule` says of a file's own warm-up, and of one that is still to be found."""
@@ -49,6 +50,9 @@ class Scenario:
         How the warm-up was chosen: ``"stated"`` in the file, ``"auto"`` if a pilot is still to find it (the canonical
         form then has none yet; see `elephan.run.warmup`), or the rule that found it.
 
+    laws : mapping of str to OwnLaw
+        The laws in Python that it may name.
+
     Examples
     --------
     >>> scenario = Scenario.from_text(EXAMPLE)
@@ -62,6 +66,7 @@ class Scenario:
     canonical: str = field(repr=False)
     origin: str = field(compare=False)
     warmup_rule: str = field(default=STATED, compare=False)
+    laws: Mapping[str, OwnLaw] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def from_text(cls, text: str, origin: str = "scenario", folder: str | Path = "") -> Scenario:
@@ -93,12 +98,15 @@ class Scenario:
         """
         try:
             text = trace_files.fill(flow_files.fill(text, Path(folder)), Path(folder))
+            laws = own_laws.here()
+            text = _with_sources(text, laws) if laws else text
             settled = _without_auto(text)
             canonical, name, described = _native.resolve(settled or text)
         except ScenarioError as error:
             message = f"{origin}: {error}"
             raise ScenarioError(message) from None
-        return cls(text, canonical, origin, AUTO if settled else STATED)._with_cached_facts(name, described)
+        rule = AUTO if settled else STATED
+        return cls(text, canonical, origin, rule, laws)._with_cached_facts(name, described)
 
     @classmethod
     def from_file(cls, path: str | Path) -> Scenario:
@@ -172,7 +180,13 @@ class Scenario:
         >>> Scenario.from_any(Scenario.from_text(EXAMPLE)).seed
         1
         """
-        return source if isinstance(source, Scenario) else cls.from_file(source)
+        if not isinstance(source, Scenario):
+            return cls.from_file(source)
+        if own_laws.here().items() <= source.laws.items():
+            return source
+        with own_laws.declared({**source.laws, **own_laws.here()}):
+            read = cls.from_text(source.text, source.origin)
+        return dataclasses.replace(read, warmup_rule=source.warmup_rule)._with_cached_facts(read.id, read.described)
 
     def replace(self, changes: Mapping[str, object] | None = None, /, **top: object) -> Scenario:
         """Return a copy with some places of the file changed.
@@ -218,7 +232,8 @@ class Scenario:
             except ScenarioError as error:
                 message = f"{self.origin}: {error}"
                 raise ScenarioError(message) from None
-        changed = Scenario.from_text(self._text_of(mapping), self.origin)
+        with own_laws.declared(self.laws):
+            changed = Scenario.from_text(self._text_of(mapping), self.origin)
         if "warmup" in new or changed.warmup_rule in (AUTO, self.warmup_rule):
             return changed
         return dataclasses.replace(changed, warmup_rule=self.warmup_rule)._with_cached_facts(
@@ -291,6 +306,12 @@ class Scenario:
     def resolved(self) -> dict[str, Any]:
         """The canonical form as a mapping."""
         return dict(json.loads(self.canonical))
+
+    @cached_property
+    def own_laws(self) -> dict[str, OwnLaw]:
+        """The laws in Python that its groups name, as far as they are declared."""
+        names = {str(group["law"]) for group in self.groups}
+        return {name: law for name, law in self.laws.items() if name in names}
 
     @cached_property
     def id(self) -> str:
@@ -526,6 +547,22 @@ def _without_auto(text: str) -> str | None:
     if mapping.get("warmup") != AUTO:
         return None
     return _to_toml({key: value for key, value in mapping.items() if key != "warmup"}, "warmup")
+
+
+def _with_sources(text: str, laws: Mapping[str, OwnLaw]) -> str:
+    """The same file with the hash of its source beside each declared law that it names."""
+    if not any(name in text for name in laws):
+        return text
+    try:
+        mapping = parse_toml(text)
+    except tomllib.TOMLDecodeError:
+        return text  # As above.
+    try:
+        return _to_toml(mapping, "control") if own_laws.fill(mapping, laws) else text
+    except ScenarioError:
+        raise
+    except InputError as error:
+        raise ScenarioError(str(error)) from None
 
 
 def _to_toml(mapping: Mapping[str, Any], origin: str) -> str:

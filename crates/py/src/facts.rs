@@ -15,8 +15,8 @@ pub fn describe(scenario: &Scenario) -> Value {
             let is_tcp = group.traffic.is_tcp();
             json!({
                 "name": group.name,
-                "law": is_tcp.then(|| group.control.law.card().name),
-                "slow_start": is_tcp.then(|| group.control.slow_start.card().name),
+                "law": is_tcp.then(|| group.control.name()),
+                "slow_start": (is_tcp && group.control.own.is_none()).then(|| group.control.slow_start.card().name),
                 "recovery": is_tcp.then(|| group.recovery.name()),
                 "traffic": group.traffic.card().name,
                 "sort": group.traffic.sort().name(),

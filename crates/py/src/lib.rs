@@ -12,6 +12,8 @@ mod kernel;
 mod laws;
 mod monitor;
 mod needs;
+mod own;
+mod own_samples;
 mod parquet;
 mod queues;
 mod relay;
@@ -22,11 +24,14 @@ use pyo3::prelude::*;
 /// The native half of elephan. See `_native.pyi` for the types.
 #[pymodule(gil_used = false)]
 mod _native {
-    use crate::{cards, columns, error, facts, files, json, kernel, laws, monitor, needs, parquet, queues, several};
+    use crate::{
+        cards, columns, error, facts, files, json, kernel, laws, monitor, needs, own, parquet, queues, several,
+    };
     use error::{bad_engine, from_build, from_scenario};
     use monitor::interruptible;
     use pyo3::prelude::*;
     use pyo3::types::PyDict;
+    use std::sync::{Mutex, PoisonError};
 
     #[pymodule_export]
     use cards::catalog;
@@ -45,6 +50,9 @@ mod _native {
 
     #[pymodule_export]
     use monitor::RunMonitor;
+
+    #[pymodule_export]
+    use crate::own_samples::{LawAck, LawEvent, LawFlow, LawRestart, LawRound};
 
     #[pymodule_export]
     use parquet::parquet_file;
@@ -130,7 +138,7 @@ mod _native {
 
     /// Runs one replication without the interpreter's lock and returns its columns; a signal, or who has the monitor, ends it.
     #[pyfunction]
-    #[pyo3(signature = (canonical, replication, *, engine = "window", series = false, hash = false, monitor = None, threads = 1))]
+    #[pyo3(signature = (canonical, replication, *, engine = "window", series = false, hash = false, monitor = None, threads = 1, laws = None))]
     #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
     fn simulate<'py>(
         py: Python<'py>,
@@ -141,7 +149,10 @@ mod _native {
         hash: bool,
         monitor: Option<&Bound<'py, RunMonitor>>,
         threads: usize,
+        laws: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyDict>> {
+        let own: own::OwnLaws = laws.map(|laws| laws.extract()).transpose()?.unwrap_or_default();
+        let failed = Mutex::new(None);
         let engine = match engine {
             "window" => sim::Engine::Window,
             "reference" => sim::Engine::Reference,
@@ -153,8 +164,17 @@ mod _native {
             }
             let scenario = scenario::from_canonical(canonical).map_err(from_scenario)?;
             let options = sim::Options { engine, series, hash, ..Default::default() };
-            sim::simulate_monitored(&scenario, replication, options, monitor).map_err(from_build)
-        })??;
+            if own.is_empty() {
+                return sim::simulate_monitored(&scenario, replication, options, monitor).map_err(from_build);
+            }
+            let failures = own::Failures::new(&failed, monitor);
+            let mut parts = own::OwnParts { laws: &own, failures: &failures };
+            sim::simulate_parts(&scenario, replication, options, monitor, &mut parts).map_err(from_build)
+        });
+        if let (Some(failure), Some(laws)) = (failed.into_inner().unwrap_or_else(PoisonError::into_inner), laws) {
+            return Err(failure.raised(py, laws));
+        }
+        let outcome = outcome??;
         columns::outcome(py, outcome.expect("a stopped run has raised"))
     }
 

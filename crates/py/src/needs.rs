@@ -69,7 +69,7 @@ impl Met {
             asks: needs.is_some_and(|needs| needs.headers),
             marking: path.clone().filter(|&link| gives(link, Need::Marks)).collect(),
             is_answered: path.clone().any(|link| gives(link, Need::XcpRouter)),
-            slow_start: matches!(built, Some(law::Control::Window(_))),
+            slow_start: control.own.is_none() && matches!(built, Some(law::Control::Window(_))),
             writes: group.traffic.sort() == Sort::Application,
         }
     }

@@ -4,6 +4,7 @@
 use crate::ScenarioError;
 use crate::names::Names;
 use crate::node::Node;
+use crate::own::OwnLaw;
 use crate::parameters;
 use crate::table::{self, Defs, KeyType};
 use crate::types::words;
@@ -20,6 +21,8 @@ pub struct Control {
     pub law: LawSpec,
     /// How the window opens.
     pub slow_start: StartSpec,
+    /// A law that is none of elephan's. The two above then are those by which the file is checked, and never run.
+    pub own: Option<OwnLaw>,
 }
 
 impl Default for Control {
@@ -27,18 +30,33 @@ impl Default for Control {
         Self {
             law: LawSpec::Reno(law::reno::Params::default()),
             slow_start: StartSpec::Classic(law::start::classic::Params::default()),
+            own: None,
         }
+    }
+}
+
+impl Control {
+    /// The name of the law.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.own.as_ref().map_or(self.law.card().name, |own| &own.name)
     }
 }
 
 impl KeyType for Control {
     fn read(node: &Node, key: &Key) -> Result<Self, ScenarioError> {
+        if let Some(own) = OwnLaw::read(node)? {
+            return Ok(Self { own: Some(own), ..Self::default() });
+        }
         let law = LawSpec::read(node, key)?;
         let slow_start = node.get("slow_start").map(|node| StartSpec::read(&node, key)).transpose()?;
         let slow_start = slow_start.unwrap_or_else(|| own_start(&law));
-        Ok(Self { law, slow_start })
+        Ok(Self { law, slow_start, own: None })
     }
     fn write(&self, names: &Names) -> Json {
+        if let Some(own) = &self.own {
+            return own.write();
+        }
         let mut law = self.law.write(names);
         law["slow_start"] = self.slow_start.write(names);
         law
@@ -48,14 +66,18 @@ impl KeyType for Control {
         if node.value.is_null() {
             return Ok(Self::default());
         }
+        if let Some(own) = OwnLaw::read(node)? {
+            return Ok(Self { own: Some(own), ..Self::default() });
+        }
         let slow_start = node.get("slow_start").ok_or_else(|| node.at("slow_start").missing("a law has it"))?;
         let law = parameters::read(node, &["slow_start"])?;
-        Ok(Self { law, slow_start: StartSpec::restore(&slow_start, key)? })
+        Ok(Self { law, slow_start: StartSpec::restore(&slow_start, key)?, own: None })
     }
-    fn shown(&self, key: &Key) -> String {
-        self.law.shown(key)
+    fn shown(&self, _key: &Key) -> String {
+        format!("{:?}", self.name())
     }
     fn schema(key: &Key, defs: &mut Defs) -> Json {
+        // The one definition has both.
         LawSpec::schema(key, defs)
     }
 }
@@ -75,7 +97,13 @@ fn own_start(law: &LawSpec) -> StartSpec {
 /// # Errors
 /// What is wrong with it, in one line.
 pub fn read_control(text: &str) -> Result<(LawSpec, StartSpec), ScenarioError> {
-    let Control { law, slow_start } = table::read_alone("control", text)?;
+    let Control { law, slow_start, own } = table::read_alone("control", text)?;
+    if let Some(own) = own {
+        return Err(ScenarioError::wrong(
+            "control",
+            format!("{} is no law of elephan's: it runs in simulations alone", own.name),
+        ));
+    }
     law.build(&slow_start, 2.0, f64::INFINITY).map_err(ScenarioError::parameter("control"))?;
     Ok((law, slow_start))
 }

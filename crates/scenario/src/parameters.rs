@@ -4,6 +4,7 @@
 use crate::ScenarioError;
 use crate::names::{Names, unknown};
 use crate::node::Node;
+use crate::own::OwnLaw;
 use crate::schema::choice;
 use crate::table::{Defs, KeyType};
 use base::{Card, Key, Param, ParamError, Value};
@@ -24,6 +25,10 @@ pub(crate) trait Parameters: Sized {
     /// Keys of the table that are somebody else's, with their schema.
     fn others(_defs: &mut Defs) -> Vec<(&'static str, Json)> {
         Vec::new()
+    }
+    /// The schema with forms that are none of the registry's.
+    fn with_more_forms(schema: Json) -> Json {
+        schema
     }
     /// Everything that is registered.
     fn entries() -> Vec<(Card, Vec<Param>)>;
@@ -60,7 +65,7 @@ macro_rules! parameters {
             }
             fn schema(_key: &Key, defs: &mut Defs) -> Json {
                 let others = Self::others(defs);
-                defs.refer($def, |_| schema_of::<Self>(&others))
+                defs.refer($def, |_| Self::with_more_forms(schema_of::<Self>(&others)))
             }
         }
 
@@ -93,6 +98,12 @@ parameters! {
             let mut slow_start = defs.refer("SlowStart", |_| schema_of::<StartSpec>(&[]));
             slow_start["description"] = json!(SLOW_START);
             vec![("slow_start", slow_start)]
+        }
+        fn with_more_forms(mut schema: Json) -> Json {
+            if let Some(forms) = schema["anyOf"].as_array_mut() {
+                forms.push(OwnLaw::schema());
+            }
+            schema
         }
     }
     StartSpec = "SlowStart" from STARTS, ["slow start", "kind", "limited"] {}

@@ -527,7 +527,7 @@ fn groups(links: &[Link]) -> impl Strategy<Value = Group> + use<> {
                 back,
                 rtt,
                 access,
-                control: Control { law, slow_start },
+                control: Control { law, slow_start, own: None },
                 recovery,
                 packet: Bytes(packet),
                 start,

@@ -104,7 +104,7 @@ impl<P: Parts> Builder<'_, P> {
         };
         let mut sender = |segments| {
             let flow = FlowSite::new(scenario, (g, i, *replication), (round_trip.base_rtt, start));
-            let control = parts.control(&flow);
+            let control = parts.control(&flow)?;
             own::check_needs(&flow, &control)?;
             Ok(new_sender(group, control, segments))
         };

@@ -62,6 +62,16 @@ pub enum BuildError {
         /// The place of the group in the scenario.
         group: usize,
     },
+    /// The law of a group is none of elephan's, and nobody has said what it is.
+    #[error(
+        "flows[{group}].control: {law:?} is no law of elephan's and not declared here; in Python laws={{{law:?}: ...}}, else --law {law}=FILE.py:CLASS"
+    )]
+    NotHere {
+        /// The place of the group in the scenario.
+        group: usize,
+        /// The law's name.
+        law: String,
+    },
     /// A discipline of the caller's own cannot share memory.
     #[error("links[{link}].pool: links with a queue of one's own share no memory; leave the pool out")]
     OwnQueueInPool {

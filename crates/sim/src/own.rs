@@ -17,7 +17,10 @@ pub trait Parts {
     type Queue: QueueDiscipline + Send;
 
     /// The control of a flow that has sent nothing. A session is asked once: each of its transfers begins with a clone.
-    fn control(&mut self, flow: &FlowSite<'_>) -> Self::Control;
+    ///
+    /// # Errors
+    /// [`BuildError::NotHere`] for a law that only others have.
+    fn control(&mut self, flow: &FlowSite<'_>) -> Result<Self::Control, BuildError>;
 
     /// The discipline of a link, or `None` for that of the scenario.
     fn queue(&mut self, link: &LinkSite<'_>) -> Option<Self::Queue>;
@@ -31,8 +34,11 @@ impl Parts for BuiltIn {
     type Control = Control;
     type Queue = NoOwn;
 
-    fn control(&mut self, flow: &FlowSite<'_>) -> Control {
-        flow.built_in()
+    fn control(&mut self, flow: &FlowSite<'_>) -> Result<Control, BuildError> {
+        match &flow.plan.control.own {
+            None => Ok(flow.built_in()),
+            Some(own) => Err(BuildError::NotHere { group: flow.group_index, law: own.name.clone() }),
+        }
     }
 
     fn queue(&mut self, _link: &LinkSite<'_>) -> Option<NoOwn> {
@@ -194,8 +200,8 @@ where
     type Control = C;
     type Queue = Q;
 
-    fn control(&mut self, flow: &FlowSite<'_>) -> C {
-        (self.control)(flow)
+    fn control(&mut self, flow: &FlowSite<'_>) -> Result<C, BuildError> {
+        Ok((self.control)(flow))
     }
 
     fn queue(&mut self, link: &LinkSite<'_>) -> Option<Q> {

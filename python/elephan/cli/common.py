@@ -33,6 +33,14 @@ SetOption = Annotated[
         "--set", metavar="PLACE=VALUE", help='Change the scenario, as in links[0].buffer="0.1 bdp"; repeatable.'
     ),
 ]
+LawOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--law",
+        metavar="NAME=FILE.py:CLASS",
+        help="A law in Python that the scenario names: mine=mine.py:Mine; repeatable.",
+    ),
+]
 SeedOption = Annotated[int | None, typer.Option("--seed", min=0, help="Seed, instead of the file's.")]
 AttemptsOption = Annotated[
     int | None,

@@ -12,6 +12,7 @@ from elephan.cli.common import (
     DetailsOption,
     ForceOption,
     JsonOption,
+    LawOption,
     OutOption,
     QuietOption,
     ReplicationsOption,
@@ -28,6 +29,7 @@ from elephan.cli.common import (
     writing,
 )
 from elephan.cli.estimate import check_sweep
+from elephan.own_laws import declare
 from elephan.scenario import parse_assignments
 
 if TYPE_CHECKING:
@@ -46,6 +48,7 @@ EXAMPLE = "Example:  elephan compare scenarios/testbed.toml --out compared/"
 def compare(
     scenario: ScenarioArgument,
     assignments: SetOption = None,
+    law: LawOption = None,
     replications: ReplicationsOption = None,
     seed: SeedOption = None,
     out: OutOption = None,
@@ -66,6 +69,7 @@ def compare(
 
     check_out(out)
     changes = parse_assignments(assignments, replications=replications, seed=seed)
+    declare(law or [])
     sweep = Sweep.from_file(scenario)
     sweep = sweep.changed(changes) if changes else sweep
     check_sweep(sweep, force=force)

@@ -9,6 +9,7 @@ import typer
 
 from elephan.cli.common import (
     JsonOption,
+    LawOption,
     ReplicationsOption,
     SetOption,
     WorkersOption,
@@ -16,6 +17,7 @@ from elephan.cli.common import (
     print_lines,
     say,
 )
+from elephan.own_laws import declare
 from elephan.scenario import parse_assignments
 from elephan.units import format_bytes, format_time
 
@@ -33,6 +35,7 @@ LONG_S = 10.0
 def estimate(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Scenario or sweep file (TOML).")],
     set_: SetOption = None,
+    law: LawOption = None,
     replications: ReplicationsOption = None,
     workers: WorkersOption = None,
     series: Annotated[
@@ -48,6 +51,7 @@ def estimate(
     from elephan.estimate import estimate_points  # noqa: PLC0415 (as above)
     from elephan.sweep.document import Sweep  # noqa: PLC0415 (as above)
 
+    declare(law or [])
     asked = Sweep.from_file(file)
     asked = asked.changed(parse_assignments(set_, replications=replications))
     found: RunEstimate | SweepEstimate

@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
-from elephan.cli.common import JsonOption, ScenarioArgument, SetOption, StrictOption, print_json, print_lines, warn
+from elephan.cli.common import (
+    JsonOption,
+    LawOption,
+    ScenarioArgument,
+    SetOption,
+    StrictOption,
+    print_json,
+    print_lines,
+    warn,
+)
+from elephan.own_laws import declare
 from elephan.scenario import Scenario, parse_assignments
 
 EXAMPLE = 'Example:  elephan lint scenarios/hstcp-1g.toml --set links[0].buffer="1 bdp" --strict'
 
 
 def lint(
-    scenario: ScenarioArgument, set_: SetOption = None, strict: StrictOption = False, json: JsonOption = False
+    scenario: ScenarioArgument,
+    set_: SetOption = None,
+    law: LawOption = None,
+    strict: StrictOption = False,
+    json: JsonOption = False,
 ) -> None:
     """Warn about what makes a scenario's numbers mean something else than intended; nothing is run."""
     from elephan.lint import lint as look  # noqa: PLC0415 (a dozen modules; --help does without)
 
+    declare(law or [])
     read = Scenario.from_file(scenario)
     if set_:
         read = read.replace(parse_assignments(set_))

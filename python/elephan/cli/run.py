@@ -16,6 +16,7 @@ from elephan.cli.common import (
     Interrupted,
     JsonOption,
     KeepOption,
+    LawOption,
     MetricOption,
     OutOption,
     QuietOption,
@@ -44,6 +45,7 @@ from elephan.cli.progress import ProgressLine
 from elephan.cli.run_screen import buffer_cell, pool_lines, screen, whose
 from elephan.errors import InputError, suggest
 from elephan.extras import require
+from elephan.own_laws import declare
 from elephan.scenario import AUTO, parse_assignments
 
 if TYPE_CHECKING:
@@ -66,6 +68,7 @@ elephan run scenarios/hstcp-1g.toml --precision goodput=2% --metric loss_synchro
 def run(
     scenario: ScenarioArgument,
     set_: SetOption = None,
+    law: LawOption = None,
     seed: SeedOption = None,
     replications: ReplicationsOption = None,
     precision: Annotated[
@@ -109,6 +112,7 @@ def run(
         message = f'--engine: there is no "{engine}"; {suggest(engine, ENGINES, "use window or reference")}'
         raise InputError(message)
     most = _most(replications, precision, max_replications)
+    declare(law or [])
     read = elephan.Scenario.from_file(scenario)
     if changes := parse_assignments(set_, replications=replications, seed=seed):
         read = read.replace(changes)

@@ -13,6 +13,7 @@ from elephan.cli.common import (
     ForceOption,
     Interrupted,
     JsonOption,
+    LawOption,
     OutOption,
     QuietOption,
     ReplicationsOption,
@@ -37,6 +38,7 @@ from elephan.cli.size_limit import limit_screen
 from elephan.cli.size_screen import size_screen
 from elephan.errors import InputError
 from elephan.estimate.check import check_memory
+from elephan.own_laws import declare
 from elephan.scenario import parse_assignments
 from elephan.units import share
 
@@ -93,6 +95,7 @@ def size(
         ),
     ] = None,
     set_: SetOption = None,
+    law: LawOption = None,
     seed: SeedOption = None,
     replications: ReplicationsOption = None,
     workers: WorkersOption = None,
@@ -121,6 +124,7 @@ def size(
     if pacing == BOTH and (find is not None or any(names)):
         message = "--pacing: both goes without --find, --laws and --queues; give none, linux or quic there"
         raise InputError(message)
+    declare(law or [])
     read = elephan.Scenario.from_file(scenario)
     if set_:
         read = read.replace(parse_assignments(set_))

@@ -15,6 +15,7 @@ from elephan.cli.common import (
     ForceOption,
     Interrupted,
     JsonOption,
+    LawOption,
     MetricOption,
     OutOption,
     QuietOption,
@@ -38,6 +39,7 @@ from elephan.cli.common import (
 from elephan.cli.estimate import preview_cost
 from elephan.cli.progress import ProgressDisplay, ProgressLine
 from elephan.errors import InputError
+from elephan.own_laws import declare
 from elephan.scenario import parse_assignments
 from elephan.units import format_number, scaled
 
@@ -83,6 +85,7 @@ def sweep(
         typer.Option("--zip", metavar="A=VALUES;B=VALUES", help="Vary places together; repeatable."),
     ] = None,
     set_: SetOption = None,
+    law: LawOption = None,
     store: StoreOption = None,
     workers: WorkersOption = None,
     scheduler: Annotated[
@@ -135,6 +138,7 @@ def sweep(
     from elephan.sweep.columns import parse_columns  # noqa: PLC0415 (as above)
 
     check_out(out)
+    declare(law or [])
     asked = Sweep.from_file(sweep_file)
     asked = asked.changed(parse_assignments(set_))
     asked = asked.extended(_read_over(over or []), [_read_zip(text) for text in zip_ or []])

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, overload
 from elephan.compare.comparison import ComparedQuantity, ScenarioComparison, compare_scenario
 from elephan.compare.sawtooth import SawtoothStatistics, sawtooth_statistics
 from elephan.compare.several import PointComparison, SweepComparison, compare_points
+from elephan.own_laws import declared
 from elephan.renamed import renamed_attributes, warn_renamed
+from elephan.scenario import Scenario
 from elephan.sweep.document import Sweep
 from elephan.testbed import ATTEMPTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from elephan.scenario import Scenario
+    from collections.abc import Callable, Mapping
 
 __all__ = [
     "ComparedQuantity",
@@ -70,6 +70,7 @@ def compare(
     *,
     real: bool = True,
     attempts: int = ATTEMPTS,
+    laws: Mapping[str, type] | None = None,
 ) -> ScenarioComparison: ...
 
 
@@ -82,6 +83,7 @@ def compare(
     *,
     real: bool = True,
     attempts: int = ATTEMPTS,
+    laws: Mapping[str, type] | None = None,
 ) -> SweepComparison: ...
 
 
@@ -94,6 +96,7 @@ def compare(
     *,
     real: bool = True,
     attempts: int = ATTEMPTS,
+    laws: Mapping[str, type] | None = None,
 ) -> ScenarioComparison | SweepComparison: ...
 
 
@@ -106,6 +109,7 @@ def compare(
     *,
     real: bool = True,
     attempts: int = ATTEMPTS,
+    laws: Mapping[str, type] | None = None,
 ) -> ScenarioComparison | SweepComparison:
     """Ask a model, the simulator and the kernel, as ``elephan compare`` does.
 
@@ -121,6 +125,8 @@ def compare(
         Whether to run the testbed, too, which needs root; without it the rest is the same.
     attempts : int
         As `elephan.testbed.run` takes it.
+    laws : mapping of str to class, optional
+        Laws in Python, as `elephan.run` takes them.
 
     Returns
     -------
@@ -138,9 +144,12 @@ def compare(
     >>> found.links["source"]
     ['model', 'simulation']
     """
-    if isinstance(scenario, (str, Path)):
-        read = Sweep.from_file(scenario)
-        scenario = read if read.axes else read.base
+    with declared(laws):
+        if isinstance(scenario, (str, Path)):
+            read = Sweep.from_file(scenario)
+            scenario = read if read.axes else read.base
+        elif isinstance(scenario, Scenario):
+            scenario = Scenario.from_any(scenario)
     if not isinstance(scenario, Sweep):
         return compare_scenario(scenario, replications, seed, progress, real=real, attempts=attempts)
     asked = scenario.asking(replications=replications, seed=seed)

@@ -43,7 +43,7 @@ def _never_full(group: FlowGroup, beside: Sequence[FlowGroup]) -> bool:
 
 
 def _starts_without_limit(group: FlowGroup) -> bool:
-    return group.control["slow_start"]["kind"] == "classic" and group.tcp["initial_ssthresh"] is None
+    return (group.control.get("slow_start") or {}).get("kind") == "classic" and group.tcp["initial_ssthresh"] is None
 
 
 def _holds_all(group: FlowGroup, beside: Sequence[FlowGroup]) -> bool:

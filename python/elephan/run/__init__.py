@@ -6,12 +6,13 @@ import time
 from typing import TYPE_CHECKING
 
 from elephan.errors import InputError
+from elephan.own_laws import declared
 from elephan.run.outcome import simulate_several
 from elephan.run.parallel import ReplicationJob, default_workers, simulate_all
 from elephan.scenario import AUTO, Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from elephan.run.outcome import ReplicationOutcome
@@ -34,6 +35,7 @@ def run(
     max_replications: int = 100,
     watched: bool = False,
     metrics: str | Sequence[str] = (),
+    laws: Mapping[str, type] | None = None,
 ) -> RunResult:
     """Run all replications of a scenario.
 
@@ -60,6 +62,8 @@ def run(
     metrics : str or sequence of str
         Metrics of the catalogue that the document has besides, such as ``"convergence_time(delta=0.2)"``. Series are
         kept if one needs them.
+    laws : mapping of str to class, optional
+        Laws in Python by the names that the scenario calls them: see the guide, a law in Python.
 
     Returns
     -------
@@ -71,6 +75,8 @@ def run(
         If the precision or a metric cannot be read, or the metric has no value in this scenario.
     ScenarioError
         If the scenario cannot be read or is too large for the engine, or no automatic warm-up can be found.
+    LawError
+        If a law in Python goes wrong.
     ValueError
         If there is no such engine.
 
@@ -89,7 +95,8 @@ def run(
     from elephan.stats import sample_until  # noqa: PLC0415 (as above)
 
     begun = time.perf_counter()
-    scenario = Scenario.from_any(scenario).replace(replications=replications, seed=seed)
+    with declared(laws):
+        scenario = Scenario.from_any(scenario).replace(replications=replications, seed=seed)
     chosen = parse_metrics(metrics)
     check_metrics(chosen, scenario)
     series = series or needs_series(chosen)
@@ -154,11 +161,13 @@ def run_several(scenarios: Sequence[Scenario], *, series: bool = False) -> list[
     from elephan.run.result import RunResult  # noqa: PLC0415 (as in `run`)
 
     found: list[RunResult | InputError] = []
-    together = [scenario for scenario in scenarios if scenario.warmup_rule != AUTO]
+    # The lock is not for all of them where laws take it for themselves.
+    alone = [scenario.warmup_rule == AUTO or bool(scenario.own_laws) for scenario in scenarios]
+    together = [scenario for scenario, by_itself in zip(scenarios, alone, strict=True) if not by_itself]
     jobs = [(scenario, number) for scenario in together for number in range(scenario.replications)]
     done = iter(simulate_several(jobs, series=series))
-    for scenario in scenarios:
-        if scenario.warmup_rule == AUTO:
+    for scenario, by_itself in zip(scenarios, alone, strict=True):
+        if by_itself:
             found.append(_tried(scenario, series=series))
             continue
         mine = [next(done) for _ in range(scenario.replications)]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan import _native
 from elephan.errors import ScenarioError
+from elephan.own_laws import check_state, class_state
 from elephan.renamed import renamed_attributes
 from elephan.run.threads import monitor_of_thread
 from elephan.scenario import AUTO
@@ -146,7 +147,10 @@ def simulate(
     Raises
     ------
     ScenarioError
-        If the scenario is too large for the engine, or its warm-up is still to be found.
+        If the scenario is too large for the engine, its warm-up is still to be found, or it names a law that nobody has
+        declared.
+    LawError
+        If a law in Python goes wrong.
     ValueError
         If there is no such engine.
 
@@ -159,6 +163,8 @@ def simulate(
     if scenario.warmup_rule == AUTO:
         message = f'{scenario.origin}: warmup: "auto" is settled by elephan.run and elephan.size; give a time here'
         raise ScenarioError(message)
+    laws = scenario.own_laws
+    before = class_state(laws)
     raw = _native.simulate(
         scenario.canonical,
         replication,
@@ -167,7 +173,9 @@ def simulate(
         hash=with_hash,
         monitor=monitor_of_thread(),
         threads=threads,
+        laws=laws or None,
     )
+    check_state(laws, before)
     return ReplicationOutcome(**raw)
 
 

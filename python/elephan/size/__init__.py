@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError, ScenarioError
+from elephan.own_laws import declared
 from elephan.renamed import renamed_attributes
 from elephan.scenario import Scenario
 from elephan.size.answer import NoModelError, SizeAnswer
@@ -55,6 +56,7 @@ def size(
     whole_curve: bool = False,
     model_only: bool = False,
     pacing: str | None = None,
+    laws: Mapping[str, type] | None = None,
 ) -> SizeAnswer:
     """Find the smallest buffer of a link that meets all targets.
 
@@ -81,6 +83,8 @@ def size(
     pacing : str, optional
         ``"none"``, ``"linux"`` or ``"quic"``: all TCP senders space their segments so, whatever the file says.
         ``"both"``: the answer for the file as it is; its ``paced`` is that for the same senders paced as Linux does.
+    laws : mapping of str to class, optional
+        Laws in Python, as `elephan.run` takes them.
 
     Returns
     -------
@@ -105,7 +109,8 @@ def size(
     'core'
     """
     check_pacing(pacing)
-    read = Scenario.from_any(scenario)
+    with declared(laws):
+        read = Scenario.from_any(scenario)
     options: dict[str, Any] = {
         "link": link,
         "precision": precision,

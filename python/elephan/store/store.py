@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from elephan.own_laws import declared
 from elephan.results import ResultPart, ResultTables
 from elephan.run import run
 from elephan.run.files import write_bytes
@@ -263,6 +264,7 @@ class Store(ResultTables):
         precision: str | Sequence[str] | None = None,
         max_replications: int = 100,
         labels: Mapping[str, object] | None = None,
+        laws: Mapping[str, type] | None = None,
     ) -> StoredRun:
         """Find a run, or run it and keep it.
 
@@ -272,6 +274,8 @@ class Store(ResultTables):
             As `elephan.run` takes them.
         labels : mapping, optional
             A set of labels for it.
+        laws : mapping of str to class, optional
+            As `elephan.run` takes them.
 
         Returns
         -------
@@ -283,7 +287,8 @@ class Store(ResultTables):
             As `elephan.run`, and if the store cannot be written.
         """
         self._writing()
-        read = Scenario.from_any(scenario).replace(replications=replications, seed=seed)
+        with declared(laws):
+            read = Scenario.from_any(scenario).replace(replications=replications, seed=seed)
         asked = key(read, precision=precision, max_replications=max_replications, engine=engine)
         if (found := self.find(asked, series=series)) is not None:
             if labels:

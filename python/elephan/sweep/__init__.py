@@ -6,6 +6,7 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from elephan.own_laws import declared
 from elephan.renamed import renamed_attributes
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ def sweep(
     metrics: str | Sequence[str] = (),
     progress: Callable[[SweepProgress], None] | None = None,
     force: bool = False,
+    laws: Mapping[str, type] | None = None,
 ) -> SweepResult:
     """Run every point of a sweep that is not in the store yet.
 
@@ -123,6 +125,8 @@ def sweep(
         Called with a `SweepProgress` in this thread, before the first point and after each.
     force : bool
         Run points even if they need more memory than there is.
+    laws : mapping of str to class, optional
+        Laws in Python, as `elephan.run` takes them.
 
     Returns
     -------
@@ -150,7 +154,9 @@ def sweep(
     from elephan.run.measures import needs_series, parse_metrics  # noqa: PLC0415 (as below)
     from elephan.sweep.running import asked_of, parse_shard, run_sweep  # noqa: PLC0415 (need NumPy)
 
-    asked = asked_of(sweep_or_base).extended(over, zip, cases).asking(precision, max_replications, replications, seed)
+    with declared(laws):
+        asked = asked_of(sweep_or_base).extended(over, zip, cases)
+        asked = asked.asking(precision, max_replications, replications, seed)
     part = parse_shard(shard) if isinstance(shard, str) else shard
     chosen = parse_metrics(metrics)
     series = series or needs_series(chosen)

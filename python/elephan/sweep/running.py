@@ -207,7 +207,7 @@ def asked_of(given: Sweep | Scenario | Mapping[str, Any] | str | Path) -> Sweep:
         return given
     if isinstance(given, Mapping):
         return Sweep.from_mapping(given)
-    return Sweep.of(given) if isinstance(given, Scenario) else Sweep.from_file(given)
+    return Sweep.of(Scenario.from_any(given)) if isinstance(given, Scenario) else Sweep.from_file(given)
 
 
 def folder_of(store: Store | str | Path | None) -> Path:

@@ -14,6 +14,7 @@ from elephan.sweep.points import change
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from elephan.own_laws import OwnLaw
     from elephan.run.result import RunResult
     from elephan.sweep.document import Sweep
     from elephan.sweep.lists import Value
@@ -32,17 +33,17 @@ class ScenarioPayload(NamedTuple):
     warmup_rule: str
     id: str
     described: str
+    laws: tuple[tuple[str, OwnLaw], ...]
 
     @classmethod
     def of(cls, scenario: Scenario) -> ScenarioPayload:
         """Take a scenario apart."""
-        return cls(
-            scenario.text, scenario.canonical, scenario.origin, scenario.warmup_rule, scenario.id, scenario.described
-        )
+        named = (scenario.text, scenario.canonical, scenario.origin, scenario.warmup_rule)
+        return cls(*named, scenario.id, scenario.described, tuple(sorted(scenario.laws.items())))
 
     def scenario(self) -> Scenario:
         """Put it together again."""
-        return Scenario(*self[:4])._with_cached_facts(*self[4:])
+        return Scenario(*self[:4], dict(self.laws))._with_cached_facts(self.id, self.described)
 
 
 class SweepSettings(NamedTuple):

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 TABULATED = "tabulated"
 """The law whose parameters are tables: they stand behind its name without theirs."""
 
+OWN = "source"
+"""What a resolved control has beside its name that is no law of elephan's: no model knows it."""
+
 
 @cache
 def defaults(law: str) -> dict[str, Any]:
@@ -63,11 +66,15 @@ def write(control: Mapping[str, Any]) -> str:
     'tabulated(1:1 100:2.5; 1:0.5)'
     >>> write({"law": "reno"})
     'reno'
+    >>> write({"law": "mine", "source": "0f", "gain": 2})
+    'mine'
     """
     law = str(control["law"])
     if law == TABULATED:
         texts = (" ".join(f"{_short(w)}:{_short(y)}" for w, y in control[key]) for key in ("increase", "decrease"))
         return f"{law}({'; '.join(texts)})"
+    if OWN in control:
+        return law
     usual = defaults(law)
     other = [f"{name}={_word(control[name])}" for name in usual if control.get(name, usual[name]) != usual[name]]
     return f"{law}({'; '.join(other)})" if other else law

@@ -163,7 +163,8 @@ def bottleneck(network: Network, link: int) -> Bottleneck | None:
 
 def _sender(group: FlowGroup) -> Mapping[str, Any]:
     """What a group's senders are set to, besides their law."""
-    return {"slow_start": group.control["slow_start"], "recovery": group.recovery, **group.tcp}
+    # A law of one's own has none, and no model.
+    return {"slow_start": group.control.get("slow_start"), "recovery": group.recovery, **group.tcp}
 
 
 def _spread(rtts: tuple[float, ...], flows: int) -> list[float]:

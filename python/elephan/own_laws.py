@@ -1,0 +1,433 @@
+"""Congestion-control laws that are classes in Python: how a class is declared under a name, and what names its source.
+
+A scenario says ``control = "mine"`` or ``control = { law = "mine", gain = 2 }``. Where the class is declared, the name
+gets the hash of its source beside it, which so becomes part of the identity of every run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dis
+import importlib.util
+import inspect
+import sys
+import textwrap
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from elephan import _native
+from elephan.errors import InputError, LawError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from types import FunctionType
+
+METHODS = ("on_ack", "on_loss", "on_rtt_round", "on_restart")
+"""What a class may have; it is called for what it has."""
+
+NEEDS = ("every_rtt", "marks")
+"""What its attribute ``needs`` may name."""
+
+_MODULE = "elephan_law_"
+"""How modules are called that `load` makes."""
+
+_SHARED = (list, dict, set, bytearray)
+"""Values that a class must not hold for all flows together."""
+
+
+@dataclass(frozen=True)
+class OwnLaw:
+    """A class that is a law, declared under a name.
+
+    Made by `own_law`.
+
+    Parameters
+    ----------
+    name : str
+    cls : type
+    source : str
+        BLAKE3 of what `hashed` gives, hexadecimal.
+    wants_flow : bool
+        Whether its constructor has a parameter ``flow``.
+    on_ack, on_loss, on_rtt_round, on_restart : bool
+        Which methods it has.
+    every_rtt, marks : bool
+        What its ``needs`` names.
+    """
+
+    name: str
+    cls: type
+    source: str
+    wants_flow: bool
+    on_ack: bool
+    on_loss: bool
+    on_rtt_round: bool
+    on_restart: bool
+    every_rtt: bool
+    marks: bool
+    parameters: tuple[str, ...] | None = field(default=None, compare=False)
+    """Names that its constructor takes; None for any."""
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        """Travel to another process: by the file of the class, or as the class does."""
+        module = sys.modules.get(self.cls.__module__)
+        if self.cls.__module__.startswith(_MODULE) and module is not None:
+            return load, (f"{self.name}={module.__file__}:{self.cls.__name__}",)
+        return own_law, (self.name, self.cls)
+
+
+def own_law(name: str, cls: Any) -> OwnLaw:
+    """Look at a class that is to be a law.
+
+    Parameters
+    ----------
+    name : str
+        As scenarios call it.
+    cls : type
+
+    Returns
+    -------
+    OwnLaw
+
+    Raises
+    ------
+    InputError
+        If the name is one of elephan's, if it is no class or has nothing to call, if it keeps something for all flows
+        together, or has neither source nor ``version``.
+
+    Examples
+    --------
+    >>> class Constant:
+    ...     version = "1"
+    ...     cwnd = 10.0
+    ...
+    ...     def on_loss(self, event):
+    ...         pass
+    >>> own_law("constant", Constant).on_loss
+    True
+    """
+    where = f"law {name}"
+    if not name or not all(c.isalnum() or c in "-_." for c in name):
+        message = f'laws: "{name}" is no name for a law; use letters, digits, "-", "_" and "."'
+        raise InputError(message)
+    if not isinstance(cls, type):
+        message = f"{where}: must be a class, not {cls!r}"
+        raise InputError(message)
+    has = {method: callable(getattr(cls, method, None)) for method in METHODS}
+    if not (has["on_ack"] or has["on_loss"] or has["on_rtt_round"]):
+        message = f"{where}: {cls.__name__} has none of on_ack, on_loss and on_rtt_round"
+        raise InputError(message)
+    _check_shared(where, cls)
+    needs = getattr(cls, "needs", ())
+    needs = (needs,) if isinstance(needs, str) else tuple(needs)
+    for need in needs:
+        if need not in NEEDS:
+            message = f"{where}: {cls.__name__}.needs names {need!r}; it may name {' and '.join(NEEDS)}"
+            raise InputError(message)
+    takes, wants_flow = _parameters(cls)
+    return OwnLaw(
+        name,
+        cls,
+        _native.digest(hashed(cls, where)),
+        wants_flow,
+        has["on_ack"],
+        has["on_loss"],
+        has["on_rtt_round"],
+        has["on_restart"],
+        "every_rtt" in needs,
+        "marks" in needs,
+        takes,
+    )
+
+
+def hashed(cls: type, where: str = "law") -> str:
+    """Give the text that is hashed: the source of the class and of the classes it inherits from, and its ``version``.
+
+    Not in it: functions, modules and constants outside of these classes that they use. Who changes such gives the class
+    a ``version`` and changes that, too. Parameters stand in the scenario.
+
+    Parameters
+    ----------
+    cls : type
+    where : str
+        Put in front of messages.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    InputError
+        If there is no source, and no ``version`` either.
+    """
+    version = getattr(cls, "version", None)
+    texts = []
+    for each in cls.__mro__:
+        if each.__module__ == "builtins":
+            continue
+        try:
+            texts.append(textwrap.dedent(inspect.getsource(each)))
+        except (OSError, TypeError):
+            if version is None:
+                message = (
+                    f"{where}: the source of {each.__name__} is not known, as it stands in no file; put it into one, "
+                    'or give the class a version = "1", and another one whenever it changes'
+                )
+                raise InputError(message) from None
+            texts.append(f"class {each.__qualname__}\n")
+    return "".join([f"version {version}\n", *texts])
+
+
+def _parameters(cls: type) -> tuple[tuple[str, ...] | None, bool]:
+    """Names that the constructor takes, None if it takes any; and whether it takes the flow."""
+    if cls.__init__ is object.__init__:  # type: ignore[misc]
+        return (), False
+    found = inspect.signature(cls).parameters
+    wants_flow = "flow" in found
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in found.values()):
+        return None, wants_flow
+    named = (word for word, parameter in found.items() if parameter.kind is not parameter.VAR_POSITIONAL)
+    return tuple(word for word in named if word != "flow"), wants_flow
+
+
+def _check_shared(where: str, cls: type) -> None:
+    """Refuse what flows of one class would share: each flow has an instance, and nothing else."""
+    for each in cls.__mro__:
+        if each.__module__ == "builtins":
+            continue
+        for name, value in vars(each).items():
+            if isinstance(value, _SHARED) and not name.startswith("__"):
+                message = (
+                    f"{where}: {each.__name__}.{name} is one {type(value).__name__} for all flows; make it in __init__"
+                )
+                raise InputError(message)
+            for function in _functions(value):
+                if any(step.opname in ("STORE_GLOBAL", "DELETE_GLOBAL") for step in dis.get_instructions(function)):
+                    said = "changes a global variable, which all flows share; keep it on self"
+                    message = f"{where}: {each.__name__}.{name} {said}"
+                    raise InputError(message)
+
+
+def _functions(value: object) -> list[FunctionType]:
+    """The functions of a method or a property."""
+    inner = (value.fget, value.fset) if isinstance(value, property) else (getattr(value, "__func__", value),)
+    return [each for each in inner if inspect.isfunction(each)]
+
+
+def load(text: str) -> OwnLaw:
+    """Read what ``--law`` names: ``NAME=FILE.py:CLASS``.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    OwnLaw
+
+    Raises
+    ------
+    InputError
+        If it has another form, if there is no such file or class in it, or the file cannot be run.
+    """
+    name, _, rest = text.partition("=")
+    file, _, cls = rest.rpartition(":")
+    if not name or not file or not cls.isidentifier():
+        message = f'--law: must be NAME=FILE.py:CLASS, such as mine=mine.py:Mine, not "{text}"'
+        raise InputError(message)
+    path = Path(file)
+    if not path.is_file():
+        message = f"--law {name}: there is no file {file}"
+        raise InputError(message)
+    # Each file once: two laws of one file share their module.
+    module_name = f"{_MODULE}{_native.digest(str(path.resolve()))[:16]}"
+    if module_name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(module_name, path)
+        if spec is None or spec.loader is None:
+            message = f"--law {name}: {file} is no Python file"
+            raise InputError(message)
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[module_name] = module
+        try:
+            spec.loader.exec_module(module)
+        except Exception as error:
+            del sys.modules[module_name]
+            message = f"--law {name}: {file}{_line(error, path)}: {_said(error)}"
+            raise InputError(message) from None
+    found = getattr(sys.modules[module_name], cls, None)
+    if not isinstance(found, type):
+        message = f"--law {name}: {file} has no class {cls}"
+        raise InputError(message)
+    return own_law(name, found)
+
+
+_declared: ContextVar[Mapping[str, OwnLaw]] = ContextVar("elephan_own_laws", default=MappingProxyType({}))
+
+
+def here() -> Mapping[str, OwnLaw]:
+    """The laws that are declared for what is read now, by name."""
+    return _declared.get()
+
+
+@contextlib.contextmanager
+def declared(laws: Mapping[str, type | OwnLaw] | None) -> Iterator[None]:
+    """Declare laws for the scenarios that are read meanwhile; each keeps them.
+
+    Parameters
+    ----------
+    laws : mapping of str to class, optional
+
+    Raises
+    ------
+    InputError
+        As `own_law`.
+    """
+    before = _declared.set({**here(), **_looked_at(laws)})
+    try:
+        yield
+    finally:
+        _declared.reset(before)
+
+
+def declare(texts: Sequence[str]) -> None:
+    """Declare laws for what this process reads from now on, as ``--law`` names them, and no others.
+
+    Parameters
+    ----------
+    texts : sequence of str
+
+    Raises
+    ------
+    InputError
+        As `load`, or if a name is given twice.
+    """
+    found: dict[str, OwnLaw] = {}
+    for text in texts:
+        law = load(text)
+        if law.name in found:
+            message = f"--law {law.name}: is given twice"
+            raise InputError(message)
+        found[law.name] = law
+    _declared.set(found)
+
+
+def _looked_at(laws: Mapping[str, type | OwnLaw] | None) -> dict[str, OwnLaw]:
+    given = laws or {}
+    return {name: law if isinstance(law, OwnLaw) else own_law(name, law) for name, law in given.items()}
+
+
+def class_state(laws: Mapping[str, OwnLaw]) -> dict[tuple[str, str], int]:
+    """What the classes hold, by identity: to see whether a run has changed it."""
+    return {(law.name, key): id(value) for law in laws.values() for key, value in vars(law.cls).items()}
+
+
+def check_state(laws: Mapping[str, OwnLaw], before: Mapping[tuple[str, str], int]) -> None:
+    """Refuse a run in which a law has changed its class.
+
+    Raises
+    ------
+    LawError
+        If one has: flows share it, so that results would depend on which runs first.
+    """
+    after = class_state(laws)
+    for name, key in sorted(before.keys() | after.keys()):
+        if before.get((name, key)) != after.get((name, key)):
+            cls = laws[name].cls.__name__
+            message = f"law {name}: {cls}.{key} was set on the class, which all flows share; keep it on self"
+            raise LawError(message)
+
+
+def failure(law: OwnLaw, method: str, error: BaseException | None, reason: str | None) -> BaseException:
+    """Say in one line what went wrong in a law.
+
+    Parameters
+    ----------
+    law : OwnLaw
+    method : str
+        That was called.
+    error : exception, optional
+        That it raised.
+    reason : str, optional
+        What is wrong with the window it left.
+
+    Returns
+    -------
+    LawError
+        Or the exception itself, if somebody ends the program.
+    """
+    if error is not None and not isinstance(error, Exception):
+        return error
+    cls = law.cls
+    function = getattr(cls, method, None)
+    code = getattr(function, "__code__", None)
+    file = Path(code.co_filename) if code is not None else None
+    if error is not None:
+        line = _line(error, file) if file is not None else ""
+        said = _said(error)
+    else:
+        line, said = (
+            (f", line {code.co_firstlineno}" if code is not None else ""),
+            f"left a window that is none: {reason}",
+        )
+    place = f" ({file.name}{line})" if file is not None else ""
+    return LawError(f"law {law.name}: {cls.__name__}.{method}{place}: {said}")
+
+
+def _line(error: BaseException, file: Path | None) -> str:
+    """The last line of a file that an exception came through."""
+    if isinstance(error, SyntaxError):
+        return f", line {error.lineno}"
+    line, trace = 0, error.__traceback__
+    while trace is not None:
+        if file is None or Path(trace.tb_frame.f_code.co_filename) == file:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return f", line {line}" if line else ""
+
+
+def _said(error: BaseException) -> str:
+    text = " ".join(str(error.msg if isinstance(error, SyntaxError) else error).split())
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def fill(mapping: dict[str, Any], laws: Mapping[str, OwnLaw]) -> bool:
+    """Write the hashes of declared laws beside their names.
+
+    Parameters
+    ----------
+    mapping : dict
+        A scenario's file, which is changed.
+    laws : mapping of str to OwnLaw
+
+    Returns
+    -------
+    bool
+        Whether anything changed.
+
+    Raises
+    ------
+    InputError
+        If a law's constructor has no such parameter.
+    """
+    groups = mapping.get("flows")
+    changed = False
+    for i, group in enumerate(groups if isinstance(groups, list) else []):
+        control = group.get("control") if isinstance(group, dict) else None
+        table = {"law": control} if isinstance(control, str) else control
+        name = table.get("law") if isinstance(table, dict) else None
+        law = laws.get(name) if isinstance(name, str) else None
+        if law is None or table is None:
+            continue
+        for key in table:
+            if key not in ("law", "source", "slow_start") and law.parameters is not None and key not in law.parameters:
+                known = ", ".join(law.parameters) or "none"
+                message = f"flows[{i}].control.{key}: {law.cls.__name__} has no such parameter; it has: {known}"
+                raise InputError(message)
+        if table.get("source") != law.source or isinstance(control, str):
+            group["control"] = {**table, "source": law.source}
+            changed = True
+    return changed

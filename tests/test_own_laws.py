@@ -1,0 +1,420 @@
+"""Laws in Python: those of `examples/python` have the windows of the built-in ones; what is wrong with one is said."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import elephan
+from elephan import own_laws
+from elephan.errors import InputError, LawError, ScenarioError
+from elephan.lint import lint
+from elephan.run.outcome import simulate
+from elephan.scenario import Scenario
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from conftest import Command
+
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples" / "python"
+
+
+def module(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    found = sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(found)
+    return found
+
+
+STANDARD, MINE, EACH_ROUND = module("standard"), module("mine").Mine, module("each_round").EachRound
+LAWS = {"my-reno": STANDARD.Reno, "my-cubic": STANDARD.Cubic, "mine": MINE, "each-round": EACH_ROUND}
+
+LINK = """
+duration = "8 s"
+warmup = "1 s"
+replications = 2
+links = [{{ name = "core", rate = "10 Mbit/s", delay = "10 ms", buffer = "{buffer} packets" }}]
+[[flows]]
+name = "f"
+count = {count}
+path = ["core"]
+rtt = {{ from = "40 ms", to = "61 ms" }}
+packet = "1000 B"
+start = {{ from = "0 s", to = "1 s" }}
+control = {control}
+{more}
+"""
+
+
+def link(control: str, count: int = 2, buffer: int = 20, more: str = "") -> Scenario:
+    text = LINK.format(control=control, count=count, buffer=buffer, more=more)
+    with own_laws.declared(LAWS):
+        return Scenario.from_text(text)
+
+
+@pytest.fixture
+def command(request: pytest.FixtureRequest) -> Command:
+    called: Command = request.getfixturevalue("elephan")
+    return called
+
+
+def hashes(scenario: Scenario) -> list[int]:
+    engines = ("window", "reference")
+    return [simulate(scenario, 0, engine=engine, with_hash=True).hash for engine in engines]
+
+
+@pytest.mark.parametrize("law", ["reno", "cubic"])
+@pytest.mark.parametrize(
+    "more",
+    [
+        "",
+        'recovery = "tahoe"',
+        'recovery = "newreno"',
+        'recovery = "rack"\ntcp = { delayed_ack = 2, min_rto = "200 ms" }',
+        'recovery = "prr"\ntcp = { pacing = "linux", initial_window = 10, initial_ssthresh = 12 }',
+        'traffic = { kind = "pausing-bulk", on = "900 ms", off = "600 ms" }\ntcp = { window_validation = "linux" }',
+        'traffic = { kind = "engset", size = "40 kB", think = "500 ms" }',
+    ],
+)
+@pytest.mark.parametrize(("count", "buffer"), [(1, 30), (25, 5)])
+def test_windows_are_those_of_the_built_in_laws_after_every_ack(law: str, more: str, count: int, buffer: int) -> None:
+    ours, built_in = (link(f'"{name}"', count, buffer, more) for name in (f"my-{law}", law))
+    expected = hashes(built_in)
+    assert expected[0] == expected[1] != 0
+    assert hashes(ours) == expected
+    outcome = simulate(built_in, 0)
+    # Losses and timeouts are what the windows were held against.
+    if count > 1:
+        assert outcome.flows["retransmitted"].sum() > 100
+        assert outcome.flows["timeouts"].sum() > 10
+    elif "engset" not in more:
+        assert outcome.flows["retransmitted"].sum() > 0
+
+
+def test_a_law_for_each_round_trip_is_the_same_in_both_engines() -> None:
+    # Its ACKs are taken in runs; pacing, delayed ACKs and sessions have ways of their own.
+    for more in (
+        "",
+        'tcp = { pacing = "linux", delayed_ack = 2 }',
+        'traffic = { kind = "engset", size = "400 kB", think = "100 ms" }',
+        'recovery = "rack"\ntcp = "linux"',
+    ):
+        window, reference = hashes(link('"each-round"', more=more))
+        assert window == reference
+        assert more or window != hashes(link('{ law = "each-round", gain = 1.0 }', more=more))[0]
+
+
+class Paced:
+    """Paces at a rate of its own, whatever happens."""
+
+    def __init__(self, mbps: float = 2.0) -> None:
+        self.cwnd = 1000.0
+        self.pacing_rate = mbps * 1e6
+
+    def on_loss(self, _event: Any) -> None:
+        pass
+
+
+def test_a_pacing_rate_is_in_bits_per_second() -> None:
+    result = elephan.run(link('"reno"').replace({"replications": 1}), laws={"paced": Paced})
+    assert result.scenario.own_laws == {}
+    with own_laws.declared({"paced": Paced}):
+        scenario = Scenario.from_text(LINK.format(control='{ law = "paced", mbps = 3 }', count=2, buffer=20, more=""))
+    assert hashes(scenario)[0] == hashes(scenario)[1]
+    goodput = simulate(scenario, 0).flows["goodput_bps"]
+    assert goodput == pytest.approx([3e6, 3e6], rel=0.01)
+
+
+class Told:
+    """Notes what it is told."""
+
+    seen = ()
+    version = "1"
+
+    def __init__(self, flow: Any, share: float = 0.5, label: str = "", fast: bool = False) -> None:
+        self.flow, self.cwnd, self.share = flow, 4.0, share
+        self.rounds: list[Any] = []
+        assert (share, label, fast) == (0.25, "x", True)
+        assert (flow.group, flow.packet, flow.mss, flow.initial_window) == ("f", 1000, 960, 2.0)
+        assert 0.04 <= flow.base_rtt <= 0.061
+
+    def on_rtt_round(self, round: Any) -> None:  # noqa: A002
+        assert round.rtt is not None
+        assert round.rtt == round.rtt_ps / 1e12
+        assert round.rtt >= self.flow.base_rtt
+        if self.rounds:
+            # A constant window: a round is a window of segments, and the ACKs in between are told of no other way.
+            assert round.acked == 4
+            assert round.delivered == self.rounds[-1].delivered + 4
+        self.rounds.append(round)
+
+
+def test_a_law_is_told_what_it_asks_for() -> None:
+    control = '{ law = "told", share = 0.25, label = "x", fast = true }'
+    with own_laws.declared({"told": Told}):
+        scenario = Scenario.from_text(LINK.format(control=control, count=2, buffer=20, more=""))
+    assert simulate(scenario, 0).flows["goodput_bps"].min() > 0
+    assert hashes(scenario)[0] == hashes(scenario)[1]
+
+
+# Identity, workers, other places where laws can be given.
+
+
+def test_the_source_is_in_the_identity_and_parameters_are(tmp_path: Path) -> None:
+    text = LINK.format(control='{ law = "m", gain = 2 }', count=1, buffer=20, more="")
+    ids: list[str] = []
+    for source in ("2.0", "3.0", "2.0"):
+        file = tmp_path / f"m{len(ids)}.py"
+        file.write_text(
+            f"class M:\n    def __init__(self, gain=1):\n        self.cwnd = {source} * gain\n"
+            "    def on_loss(self, event):\n        pass\n"
+        )
+        own_laws.declare([f"m={file}:M"])
+        ids.append(Scenario.from_text(text).id)
+        other = Scenario.from_text(text.replace("gain = 2", "gain = 3"))
+        assert other.id != ids[-1]
+    own_laws.declare([])
+    assert ids[0] != ids[1]
+    assert ids[0] == ids[2]
+
+
+def test_a_store_does_not_give_results_of_another_source(tmp_path: Path) -> None:
+    scenario = tmp_path / "s.toml"
+    scenario.write_text(LINK.format(control='"m"', count=1, buffer=20, more=""))
+    files = []
+    for window in (3, 6):
+        file = tmp_path / f"m{window}.py"
+        file.write_text(f"class M:\n    cwnd = {window}\n    def on_loss(self, event):\n        pass\n")
+        files.append(own_laws.load(f"m={file}:M"))
+    with elephan.Store(tmp_path / "store") as store:
+        runs = [store.run(scenario, laws={"m": law}) for law in (*files, files[0])]  # type: ignore[dict-item]
+        assert runs[0].id == runs[2].id != runs[1].id
+        # What is kept can be read by who does not have the law, and is not run again without it.
+        kept = store.get(runs[0].id).scenario
+        assert kept.groups[0]["law"] == "m"
+        with pytest.raises(ScenarioError, match=r'flows\[0\].control: "m" is no law of elephan'):
+            elephan.run(kept)
+
+
+def test_workers_and_threads_change_nothing() -> None:
+    scenario = link('"my-reno"', count=30, buffer=30)
+    one, more = (elephan.run(scenario, workers=workers).to_json() for workers in (1, 3))
+    assert [more[key] for key in ("links", "groups")] == [one[key] for key in ("links", "groups")]
+    # Its flows on several threads.
+    assert simulate(scenario, 1, threads=2, with_hash=True).hash == simulate(scenario, 1, with_hash=True).hash
+
+
+def test_sweeps_run_laws_on_threads_and_in_other_processes(tmp_path: Path) -> None:
+    base = link('"reno"', buffer=15)
+    law = own_laws.load(f"mine={EXAMPLES / 'mine.py'}:Mine")
+    over = {"flows[0].control": ["cubic", "mine", {"law": "mine", "gain": 3}]}
+    swept = elephan.sweep(base, over=over, laws={"mine": law}, store=tmp_path / "a", workers=2)  # type: ignore[dict-item]
+    assert len(swept.points) == 3
+    with ProcessPoolExecutor(2) as executor:
+        again = elephan.sweep(base, over=over, laws={"mine": law}, store=tmp_path / "b", executor=executor)  # type: ignore[dict-item]
+    busy = [[point.to_json()["links"][0]["utilization"] for point in each.points] for each in (swept, again)]
+    assert busy[0] == busy[1]
+
+
+def test_size_and_compare_answer_with_a_law_of_ones_own() -> None:
+    scenario = link('"mine"')
+    answer = elephan.size(scenario, "utilization=0.9", precision=0.3, replications=1, whole_curve=False)
+    assert answer.to_json()["buffer_packets"] > 0
+    names = [variant.label for variant in elephan.size_variants(scenario, ["mine", "reno"], target="utilization=0.8",
+                                                               precision=0.3, replications=1).variants]  # fmt: skip
+    assert names == ["mine with drop-tail", "reno with drop-tail"]
+    sampled = scenario.replace({"record.every": "100 ms"})
+    assert "simulation" in elephan.compare(sampled, replications=1, real=False).links["source"]
+
+
+def test_models_and_lint_do_not_take_it_for_another_law() -> None:
+    scenario = link('"mine"')
+    assert lint(scenario) is not None
+    with pytest.raises(InputError) as raised:
+        elephan.size(scenario, "utilization=0.9", model_only=True)
+    assert "\n" not in str(raised.value)
+
+
+# What is wrong.
+
+
+class Base:
+    cwnd: float = 5.0
+
+    def on_loss(self, _event: Any) -> None:
+        pass
+
+
+class Raising(Base):
+    def on_ack(self, ack: Any) -> None:
+        if ack.now > 2:
+            self.cwnd = 1 / 0
+
+
+class Lost(Base):
+    def on_loss(self, _event: Any) -> None:
+        self.cwnd = float("nan")
+
+    def on_ack(self, _ack: Any) -> None:
+        self.cwnd += 1
+
+
+class Text(Base):
+    def on_ack(self, _ack: Any) -> None:
+        self.cwnd = "many"  # type: ignore[assignment]
+
+
+class Unmade(Base):
+    def __init__(self) -> None:
+        raise KeyError("no")
+
+
+class Without:
+    def on_ack(self, _ack: Any) -> None:
+        pass
+
+
+class Shares(Base):
+    count = 0
+
+    def on_ack(self, _ack: Any) -> None:
+        Shares.count += 1
+
+
+class Endless(Base):
+    def on_ack(self, _ack: Any) -> None:
+        self.cwnd *= 1e30
+
+
+@pytest.mark.parametrize(
+    ("law", "said"),
+    [
+        (Raising, r"law m: Raising\.on_ack \(test_own_laws\.py, line \d+\): ZeroDivisionError"),
+        (Lost, r"law m: Lost\.on_loss \(test_own_laws\.py, line \d+\): left a window that is none: cwnd is NaN"),
+        (Text, r"law m: Text\.on_ack \(.*, line \d+\): left a window that is none: cwnd is many; it must be a number"),
+        (Unmade, r"law m: Unmade\.__init__ \(.*, line \d+\): KeyError"),
+        (Without, r"law m: Without\.__init__.*AttributeError: .*cwnd"),
+        (Shares, r"law m: Shares\.count was set on the class, which all flows share; keep it on self"),
+    ],
+)
+def test_a_law_that_goes_wrong_ends_the_run_in_one_line(law: type, said: str) -> None:
+    text = LINK.format(control='"m"', count=3, buffer=20, more="")
+    with own_laws.declared({"m": law}):
+        scenario = Scenario.from_text(text)
+    for workers in (0, 1, 2):
+        with pytest.raises(LawError, match=said) as raised:
+            elephan.run(scenario, workers=workers)
+        assert "\n" not in str(raised.value)
+    with pytest.raises(LawError, match=said):
+        simulate(scenario, 0, engine="reference")
+    # The next run is not touched by it.
+    elephan.run(link('"reno"'))
+
+
+def test_a_window_without_end_is_bounded_by_the_transport() -> None:
+    with own_laws.declared({"m": Endless}):
+        scenario = Scenario.from_text(
+            LINK.format(control='"m"', count=1, buffer=20, more="tcp = { receive_window = 100 }")
+        )
+    with pytest.raises(LawError, match="cwnd is inf"):
+        simulate(scenario, 0)
+
+
+class Listed(Base):
+    seen: list[int] = []  # noqa: RUF012
+
+
+def _global() -> type:
+    class Global(Base):
+        version = "1"
+
+        def on_ack(self, _ack: Any) -> None:
+            global COUNT
+            COUNT = 1
+
+    return Global
+
+
+COUNT = 0
+
+
+@pytest.mark.parametrize(
+    ("law", "said"),
+    [
+        (Listed, r"law m: Listed\.seen is one list for all flows; make it in __init__"),
+        (_global(), r"law m: Global\.on_ack changes a global variable, which all flows share; keep it on self"),
+        (object, r"law m: object has none of on_ack, on_loss and on_rtt_round"),
+        (3, r"law m: must be a class, not 3"),
+        (type("Made", (), {"on_loss": print}), r"law m: the source of Made is not known, .* version = \"1\""),
+        (
+            type("Asks", (Base,), {"needs": "all", "version": "1"}),
+            r"law m: Asks\.needs names 'all'; it may name every_rtt and marks",
+        ),
+    ],
+)
+def test_a_class_that_can_be_no_law_is_refused_in_one_line(law: type, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        own_laws.own_law("m", law)
+
+
+def test_a_class_without_source_runs_if_it_has_a_version() -> None:
+    laws = [own_laws.own_law("m", type("Made", (Base,), {"version": version})) for version in ("1", "1", "2")]
+    assert laws[0].source == laws[1].source != laws[2].source
+
+
+def test_names_that_nobody_declared_are_refused_as_before() -> None:
+    text = LINK.format(control='"mein"', count=1, buffer=20, more="")
+    with own_laws.declared(LAWS), pytest.raises(ScenarioError, match=r'flows\[0\].control: unknown law "mein"'):
+        Scenario.from_text(text)
+    with own_laws.declared({"reno": MINE}), pytest.raises(ScenarioError, match=r"is one of elephan's own laws"):
+        Scenario.from_text(LINK.format(control='"reno"', count=1, buffer=20, more=""))
+    with (
+        own_laws.declared(LAWS),
+        pytest.raises(ScenarioError, match=r"control.gian: Mine has no such parameter; it has: gain, kept"),
+    ):
+        Scenario.from_text(LINK.format(control='{ law = "mine", gian = 2 }', count=1, buffer=20, more=""))
+
+
+# The command line.
+
+
+def test_the_command_line_takes_laws_from_files(tmp_path: Path, command: Command) -> None:
+    scenario = tmp_path / "s.toml"
+    scenario.write_text(LINK.format(control='"mine"', count=2, buffer=20, more=""))
+    law = ["--law", f"mine={EXAMPLES / 'mine.py'}:Mine"]
+    done = command("run", scenario, *law, "--json")
+    assert done.code == 0, done.err
+    assert '"law": "mine"' in done.out
+    sized = command("size", scenario, *law, "--target", "utilization=0.8", "--precision", "30%", "--quiet")
+    assert sized.code == 0, sized.err
+    assert [command(verb, scenario, *law).code for verb in ("lint", "estimate")] == [0, 0]
+    without = command("run", scenario)
+    assert without.code == 2
+    assert 'unknown law "mine"' in without.err
+
+
+def test_a_law_that_goes_wrong_is_exit_code_2(tmp_path: Path, command: Command) -> None:
+    scenario, file = tmp_path / "s.toml", tmp_path / "bad.py"
+    scenario.write_text(LINK.format(control='"bad"', count=2, buffer=20, more=""))
+    file.write_text("class Bad:\n    cwnd = 30\n    def on_loss(self, event):\n        self.cwnd = -1\n")
+    sweep = ["--over", "links[0].buffer=9 packets", "--store", tmp_path / "store"]
+    for verb, more, code in (("run", [], 2), ("size", ["--target", "utilization=0.8"], 2), ("sweep", sweep, 1)):
+        done = command(verb, scenario, *more, "--law", f"bad={file}:Bad")
+        assert done.code == code, done
+        assert "law bad: Bad.on_loss (bad.py, line 3): left a window that is none: cwnd is -1" in done.out + done.err
+    for given, said in [
+        ("bad", "must be NAME=FILE.py:CLASS"),
+        (f"bad={tmp_path}/no.py:Bad", "there is no file"),
+        (f"bad={file}:Worse", "has no class Worse"),
+    ]:
+        done = command("run", scenario, "--law", given)
+        assert done.code == 2
+        assert said in done.err
