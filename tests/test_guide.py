@@ -104,6 +104,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copytree(ROOT / "scenarios", tmp_path / "scenarios")
     for file in (tmp_path / "scenarios").rglob("*.toml"):
         file.write_text(shortened(file.read_text(encoding="utf-8")), encoding="utf-8")
+    shutil.copytree(ROOT / "examples", tmp_path / "examples", ignore=shutil.ignore_patterns("target"))
+    monkeypatch.syspath_prepend(str(tmp_path / "examples" / "python"))
     shutil.copy(ROOT / "Makefile", tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("ELEPHAN_STORE", raising=False)

@@ -383,6 +383,12 @@ def test_names_that_nobody_declared_are_refused_as_before() -> None:
         Scenario.from_text(LINK.format(control='{ law = "mine", gian = 2 }', count=1, buffer=20, more=""))
 
 
+def test_a_file_of_newer_toml_is_refused_where_it_names_a_law() -> None:
+    text = LINK.format(control='"mine"', count=1, buffer=20, more="tcp = { initial_window = 4,\n delayed_ack = 2 }")
+    with own_laws.declared(LAWS), pytest.raises(ScenarioError, match=r"the file must be TOML 1\.0"):
+        Scenario.from_text(text)
+
+
 # The command line.
 
 

@@ -17,9 +17,12 @@ import tempfile
 import time as clock
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from elephan.units import format_rate, format_time
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "guide" / "questions.md"
@@ -116,6 +119,27 @@ class Names:
         return next(mean(g["goodput_per_flow_bps"]) for g in d["points"][point]["groups"] if g["name"] == group)
 
     @staticmethod
+    def used_at(d: Document, point: int) -> str:
+        """Utilization at a point of a sweep."""
+        return Names.percent(d["points"][point]["links"][0]["utilization"])
+
+    @staticmethod
+    def busier(d: Document) -> int:
+        """At how many points of the second half of a sweep the link is busier than at those of the first."""
+        return Names._above(d, lambda link: mean(link["utilization"]))
+
+    @staticmethod
+    def shorter(d: Document) -> int:
+        """At how many points of the second half of a sweep packets wait less than at those of the first."""
+        return Names._above(d, lambda link: -mean(link["queueing_delay_s"]))
+
+    @staticmethod
+    def _above(d: Document, of: Callable[[Document], float]) -> int:
+        links = [of(point["links"][0]) for point in d["points"]]
+        half = len(links) // 2
+        return sum(second > first for first, second in zip(links[:half], links[half:], strict=True))
+
+    @staticmethod
     def limit(d: Document) -> Document:
         """The row of the answer to an inverse question."""
         found: Document = next(row for row in d["rows"] if row["amount"] == d["amount"])
@@ -141,7 +165,8 @@ def ask(command: str) -> tuple[str, float, Document]:
     """Run a command as it stands on the page; its screen, its time, its document."""
     words = shlex.split(command)
     with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "scenarios").symlink_to(ROOT / "scenarios")
+        for name in ("scenarios", "examples"):
+            (Path(folder) / name).symlink_to(ROOT / name)
         typed = [sys.executable, "-m", "elephan", *words[1:], "-q"]
         begun = clock.perf_counter()
         done = subprocess.run(

@@ -555,7 +555,13 @@ def _with_sources(text: str, laws: Mapping[str, OwnLaw]) -> str:
         return text
     try:
         mapping = parse_toml(text)
-    except tomllib.TOMLDecodeError:
+    except tomllib.TOMLDecodeError as error:
+        try:
+            _native.resolve(text)
+        except ScenarioError as refused:
+            if any(f'unknown law "{name}"' in str(refused) for name in laws):
+                message = f"to name a law in Python, the file must be TOML 1.0: {error}"
+                raise ScenarioError(message) from None
         return text  # As above.
     try:
         return _to_toml(mapping, "control") if own_laws.fill(mapping, laws) else text
