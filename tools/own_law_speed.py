@@ -2,12 +2,14 @@
 
     python tools/own_law_speed.py
 
-Eight flows on 1 Gbit/s and 100 ms whose windows begin at their share, and lose nothing, under Reno's growth: built in, called
-for each round trip, called for each ACK. What is timed is all of the simulation, so the first row is what the others add to.
+Eight flows on 1 Gbit/s and 100 ms whose windows begin at their share, and lose nothing, under Reno's growth: built in,
+called for each round trip, called for each ACK. What is timed is all of the simulation, so the first row is what the
+others add to.
 """
 
 from __future__ import annotations
 
+import sys
 import time
 from typing import Any
 
@@ -72,7 +74,7 @@ def cost_ns(law: str) -> float:
 def main() -> None:
     """Print a row for each."""
     for law in ("reno", "each-round", "each-ack"):
-        print(f"{law:12} {cost_ns(law):8.1f} ns")
+        sys.stdout.write(f"{law:12} {cost_ns(law):8.1f} ns\n")
 
 
 if __name__ == "__main__":

@@ -320,12 +320,12 @@ def _looked_at(laws: Mapping[str, type | OwnLaw] | None) -> dict[str, OwnLaw]:
     return {name: law if isinstance(law, OwnLaw) else own_law(name, law) for name, law in given.items()}
 
 
-def class_state(laws: Mapping[str, OwnLaw]) -> dict[tuple[str, str], int]:
-    """What the classes hold, by identity: to see whether a run has changed it."""
-    return {(law.name, key): id(value) for law in laws.values() for key, value in vars(law.cls).items()}
+def class_state(laws: Mapping[str, OwnLaw]) -> dict[tuple[str, str], object]:
+    """What the classes hold: to see whether a run has changed it."""
+    return {(law.name, key): value for law in laws.values() for key, value in vars(law.cls).items()}
 
 
-def check_state(laws: Mapping[str, OwnLaw], before: Mapping[tuple[str, str], int]) -> None:
+def check_state(laws: Mapping[str, OwnLaw], before: Mapping[tuple[str, str], object]) -> None:
     """Refuse a run in which a law has changed its class.
 
     Raises
@@ -335,7 +335,7 @@ def check_state(laws: Mapping[str, OwnLaw], before: Mapping[tuple[str, str], int
     """
     after = class_state(laws)
     for name, key in sorted(before.keys() | after.keys()):
-        if before.get((name, key)) != after.get((name, key)):
+        if before.get((name, key)) is not after.get((name, key)):
             cls = laws[name].cls.__name__
             message = f"law {name}: {cls}.{key} was set on the class, which all flows share; keep it on self"
             raise LawError(message)

@@ -98,7 +98,7 @@ class Scenario:
         """
         try:
             text = trace_files.fill(flow_files.fill(text, Path(folder)), Path(folder))
-            laws = own_laws.here()
+            laws = dict(own_laws.here())
             text = _with_sources(text, laws) if laws else text
             settled = _without_auto(text)
             canonical, name, described = _native.resolve(settled or text)

@@ -92,8 +92,11 @@ def variants(key: str, discriminator: str) -> list[str]:
     rows = []
     for kind in kinds(key):
         about = kind["properties"]
-        names = about[discriminator]["enum"]
-        rows.append([f"**{code(names[0])}**", "", "", about[discriminator]["description"]])
+        if "enum" in about[discriminator]:
+            rows.append([f"**{code(about[discriminator]['enum'][0])}**", "", "", about[discriminator]["description"]])
+        else:
+            # A law of one's own: any name.
+            rows.append(["*a name of your own*", "", "", kind["description"]])
         for name, own in about.items():
             if name in (discriminator, "slow_start"):
                 continue
