@@ -208,8 +208,24 @@ def test_workers_and_threads_change_nothing() -> None:
     scenario = link('"my-reno"', count=30, buffer=30)
     one, more = (elephan.run(scenario, workers=workers).to_json() for workers in (1, 3))
     assert [more[key] for key in ("links", "groups")] == [one[key] for key in ("links", "groups")]
-    # Its flows on several threads.
-    assert simulate(scenario, 1, threads=2, with_hash=True).hash == simulate(scenario, 1, with_hash=True).hash
+
+
+def test_flows_on_several_threads_change_nothing() -> None:
+    # As many flows and arrivals as the engine wants for it: see the test beside `may_take_threads`.
+    changes = {
+        "duration": "300 ms",
+        "warmup": "0 s",
+        "links[0].rate": "10 Gbit/s",
+        "links[0].buffer": "5000 packets",
+        "flows[0].rtt": {"from": "20 ms", "to": "22 ms"},
+        "flows[0].packet": "1500 B",
+        "flows[0].start": {"from": "0 s", "to": "20 ms"},
+    }
+    for law in ("my-cubic", "each-round"):
+        scenario = link(f'"{law}"', count=500).replace(changes)
+        alone = simulate(scenario, 0, with_hash=True)
+        assert alone.balance["delivered"] > 50_000
+        assert simulate(scenario, 0, threads=2, with_hash=True).hash == alone.hash
 
 
 def test_sweeps_run_laws_on_threads_and_in_other_processes(tmp_path: Path) -> None:
@@ -241,6 +257,14 @@ def test_models_and_lint_do_not_take_it_for_another_law() -> None:
     with pytest.raises(InputError) as raised:
         elephan.size(scenario, "utilization=0.9", model_only=True)
     assert "\n" not in str(raised.value)
+
+
+def test_an_estimate_expects_calls_for_each_ack() -> None:
+    fast = {"links[0].rate": "1 Gbit/s", "links[0].buffer": "5000 packets"}
+    ours, built_in = (elephan.estimate(link(f'"{law}"').replace(fast)).to_json() for law in ("mine", "reno"))
+    assert ours["packets"] == built_in["packets"]
+    # Twenty packets of work instead of 0.6 at the sender and 0.4 at the link, less what the run itself costs.
+    assert 10 < ours["cpu_s"] / built_in["cpu_s"] < 20.4
 
 
 # What is wrong.

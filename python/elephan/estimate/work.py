@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from elephan.estimate.traffic import ExpectedTraffic
     from elephan.network import FlowGroup, Network
 
+OWN = "source"
+"""What the control of a law that is none of elephan's has in a resolved scenario."""
+
 SENDER = 0.6
 """Of a packet at its sender and receiver, all else at its link."""
 
@@ -25,6 +28,10 @@ LINK = 0.4
 
 SLOW_SENDER = 3.0
 """More at a sender whose law looks at every ACK, over one that takes them in runs."""
+
+PYTHON = 20.0
+"""Of a packet whose sender's law is a class in Python that is called for each ACK; for each round trip it is next to
+nothing, but which it is does not stand in a scenario."""
 
 LOSSY = 1.5
 """More at a sender whose law or recovery looks at every ACK while packets are lost."""
@@ -101,6 +108,8 @@ def is_long(network: Network, limit_s: float) -> bool:
 def _sender(group: FlowGroup) -> float:
     if not group.is_tcp:
         return SENDER
+    if OWN in group.control:
+        return PYTHON
     if group.recovery == "rack" or group.control.get("law") in EVERY_RTT:
         return SENDER * SLOW_SENDER
     return SENDER * (1.0 if group.recovery in ("sack", "prr") else LOSSY)
