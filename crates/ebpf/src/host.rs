@@ -318,7 +318,7 @@ fn view(memory: &mut Memory) -> u64 {
         let value = word(memory, SOCK_AT + TCP_SOCK.at(name));
         set_word(memory, VIEW_AT + 96 + 4 * i, value);
     }
-    let [retransmits] = memory.get(SOCK_AT + INET_CONNECTION_SOCK.at("icsk_retransmits"));
+    let [retransmits] = memory.get(const { SOCK_AT + INET_CONNECTION_SOCK.at("icsk_retransmits") });
     set_word(memory, VIEW_AT + 108, retransmits.into());
     OWN + VIEW_AT as u64
 }

@@ -73,12 +73,12 @@ impl Loaded {
             host: Host { maps: Maps::new(self.code.maps.len()), now: 0, random: seed },
             loaded: Arc::clone(self),
         };
-        socket.memory.set(SOCK_AT + SOCK_COMMON.at("skc_family"), 2_u16.to_le_bytes());
-        socket.memory.set(SOCK_AT + SOCK_COMMON.at("skc_state"), [1]);
-        socket.memory.set(SOCK_AT + INET_CONNECTION_SOCK.at("icsk_rto"), 1000_u32.to_le_bytes());
-        socket.memory.set(SOCK_AT + SOCK.at("sk_gso_max_size"), 65_536_u32.to_le_bytes());
-        socket.memory.set(SOCK_AT + SOCK.at("sk_gso_max_segs"), 65_535_u16.to_le_bytes());
-        socket.memory.set(SOCK_AT + SOCK.at("sk_pacing_shift"), [10]);
+        socket.memory.set(const { SOCK_AT + SOCK_COMMON.at("skc_family") }, 2_u16.to_le_bytes());
+        socket.memory.set(const { SOCK_AT + SOCK_COMMON.at("skc_state") }, [1]);
+        socket.memory.set(const { SOCK_AT + INET_CONNECTION_SOCK.at("icsk_rto") }, 1000_u32.to_le_bytes());
+        socket.memory.set(const { SOCK_AT + SOCK.at("sk_gso_max_size") }, 65_536_u32.to_le_bytes());
+        socket.memory.set(const { SOCK_AT + SOCK.at("sk_gso_max_segs") }, 65_535_u16.to_le_bytes());
+        socket.memory.set(const { SOCK_AT + SOCK.at("sk_pacing_shift") }, [10]);
         socket.set_snd_cwnd(10);
         socket.set_snd_ssthresh(Socket::NO_THRESHOLD);
         socket.set_snd_cwnd_clamp(u32::MAX);
@@ -311,8 +311,8 @@ impl Socket {
     #[inline]
     pub fn set_now_ns(&mut self, now: u64) {
         self.host.now = now;
-        self.memory.set(SOCK_AT + TCP_SOCK.at("tcp_mstamp"), (now / 1000).to_le_bytes());
-        self.memory.set(SOCK_AT + TCP_SOCK.at("tcp_clock_cache"), now.to_le_bytes());
+        self.memory.set(const { SOCK_AT + TCP_SOCK.at("tcp_mstamp") }, (now / 1000).to_le_bytes());
+        self.memory.set(const { SOCK_AT + TCP_SOCK.at("tcp_clock_cache") }, now.to_le_bytes());
     }
 
     /// The same by the kernel's coarse clock, of which [`crate::HZ`] ticks make a second.
@@ -324,7 +324,7 @@ impl Socket {
     /// The smallest round-trip time [us]; all bits set where none is known.
     #[must_use]
     pub fn min_rtt_us(&self) -> u32 {
-        u32::from_le_bytes(self.memory.get(SOCK_AT + TCP_SOCK.at("rtt_min") + 4))
+        u32::from_le_bytes(self.memory.get(const { SOCK_AT + TCP_SOCK.at("rtt_min") + 4 }))
     }
 
     /// Sets the smallest round-trip time [us].
@@ -340,31 +340,31 @@ impl Socket {
     /// Whether the window was what held the sender back in the last round trip.
     #[must_use]
     pub fn is_cwnd_limited(&self) -> bool {
-        self.bit(TCP_SOCK.bit("is_cwnd_limited"))
+        self.bit(const { TCP_SOCK.bit("is_cwnd_limited") })
     }
 
     /// Sets whether the window holds the sender back.
     #[inline]
     pub fn set_cwnd_limited(&mut self, is: bool) {
-        self.set_bits(TCP_SOCK.bit("is_cwnd_limited"), 1, is.into());
+        self.set_bits(const { TCP_SOCK.bit("is_cwnd_limited") }, 1, is.into());
     }
 
     /// The state of recovery: 0 open, 1 disorder, 2 reduction, 3 recovery, 4 loss.
     #[must_use]
     pub fn ca_state(&self) -> u8 {
-        self.memory.own[SOCK_AT + INET_CONNECTION_SOCK.at("icsk_ca_state")] & 31
+        self.memory.own[const { SOCK_AT + INET_CONNECTION_SOCK.at("icsk_ca_state") }] & 31
     }
 
     /// Sets the state of recovery, and does not tell the control; [`Self::set_state`] does both.
     #[inline]
     pub fn set_ca_state(&mut self, state: u8) {
-        self.set_bits(INET_CONNECTION_SOCK.bit("icsk_ca_state"), 5, state);
+        self.set_bits(const { INET_CONNECTION_SOCK.bit("icsk_ca_state") }, 5, state);
     }
 
     /// The control's private words in the socket.
     #[must_use]
     pub fn private(&self) -> [u64; 13] {
-        let at = SOCK_AT + INET_CONNECTION_SOCK.at("icsk_ca_priv");
+        let at = const { SOCK_AT + INET_CONNECTION_SOCK.at("icsk_ca_priv") };
         std::array::from_fn(|i| u64::from_le_bytes(self.memory.get(at + 8 * i)))
     }
 
