@@ -47,13 +47,6 @@ pub(crate) struct Trap {
     pub reason: Reason,
 }
 
-/// What a call leaves for its end.
-#[derive(Clone, Copy, Default)]
-struct Saved {
-    back: usize,
-    kept: [u64; 5],
-}
-
 pub(crate) struct Machine<'a> {
     pub code: &'a Code,
     pub memory: &'a mut Memory,
@@ -98,8 +91,6 @@ impl Machine<'_> {
         let mut r = [0_u64; 16];
         r[1..6].copy_from_slice(&arguments);
         r[10] = self.memory.frame(depth);
-        let mut frames = [Saved::default(); FRAMES];
-        let mut level = depth;
         let mut pc = entry;
         loop {
             let at = pc;
@@ -208,29 +199,15 @@ impl Machine<'_> {
                 Does::SignedLessEqual32 => jump!(a32.cast_signed() <= b32.cast_signed()),
                 Does::AnyBit32 => jump!(a32 & b32 != 0),
                 Does::Call => {
-                    if level + 1 >= FRAMES {
-                        return Err(trap(at, Reason::Frames));
-                    }
                     // As many instructions as it has, so that straight code need not count.
                     self.charge(at, op.imm)?;
-                    frames[level] = Saved { back: pc, kept: [r[6], r[7], r[8], r[9], r[10]] };
-                    level += 1;
-                    r[10] = self.memory.frame(level);
-                    pc = op.off as usize;
+                    r[0] = self.run(op.off as usize, [r[1], r[2], r[3], r[4], r[5]], depth + 1)?;
                 }
-                Does::Exit => {
-                    if level == depth {
-                        return Ok(r[0]);
-                    }
-                    level -= 1;
-                    let saved = frames[level];
-                    r[6..11].copy_from_slice(&saved.kept);
-                    pc = saved.back;
-                }
+                Does::Exit => return Ok(r[0]),
                 Does::Helper | Does::Function => {
                     let arguments = [r[1], r[2], r[3], r[4], r[5]];
                     r[0] = if op.code == Does::Helper && op.imm == LOOP {
-                        self.repeat(at, arguments, level + 1)?
+                        self.repeat(at, arguments, depth + 1)?
                     } else {
                         self.called(op, &arguments).map_err(|reason| trap(at, reason))?
                     };
