@@ -1,10 +1,6 @@
 //! Each instruction gives what RFC 9669 says, and what is none is refused.
 
-extern crate elephan_ebpf as ebpf;
-
-mod isa;
-
-use isa::insn;
+use super::isa::{self, insn};
 
 #[test]
 fn every_instruction_does_what_rfc_9669_says() {

@@ -1,7 +1,5 @@
 //! The object of our own laws, as it is shipped: all of it loads, and HighSpeed TCP has the windows of RFC 3649.
 
-extern crate elephan_ebpf as ebpf;
-
 use ebpf::{AckSample, Callback, Object, Socket};
 use std::path::Path;
 
