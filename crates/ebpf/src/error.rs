@@ -3,7 +3,15 @@
 //! Source: none. Every message is one line that begins with the object and, where there is one, names program and
 //! instruction, counted from the program's first as the kernel's verifier counts.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
+
+/// Names in a file may hold anything; a message is one line of what can be seen.
+fn plainly(f: &mut fmt::Formatter<'_>, text: fmt::Arguments<'_>) -> fmt::Result {
+    for letter in text.to_string().chars() {
+        if letter.is_control() { write!(f, "{}", letter.escape_default())? } else { f.write_char(letter)? }
+    }
+    Ok(())
+}
 
 /// Why an object cannot be used. Its text is one line that names the object first.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,11 +45,11 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: ", self.object)?;
-        if let Some((program, instruction)) = &self.place {
-            write!(f, "program {program}, instruction {instruction}: ")?;
+        let Self { object, problem, .. } = self;
+        match &self.place {
+            Some((program, at)) => plainly(f, format_args!("{object}: program {program}, instruction {at}: {problem}")),
+            None => plainly(f, format_args!("{object}: {problem}")),
         }
-        write!(f, "{}", self.problem)
     }
 }
 
@@ -119,7 +127,7 @@ impl Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Inner { object, program, instruction, reason } = &*self.0;
-        write!(f, "{object}: program {program}, instruction {instruction}: {reason}")
+        plainly(f, format_args!("{object}: program {program}, instruction {instruction}: {reason}"))
     }
 }
 

@@ -42,6 +42,7 @@ impl Elf {
         self.symbols.push((name.into(), section.map(Into::into), value, size, kind, binding));
     }
 
+    #[expect(clippy::type_complexity, reason = "a row of a table")]
     pub fn bytes(&self) -> Vec<u8> {
         let mut names = vec![0];
         let mut strings = vec![0];
@@ -83,9 +84,7 @@ impl Elf {
         let size = names.len() as u64;
         rows.push((".shstrtab".into(), 3, names, size, 0, 0, 0, 0));
         for ((_, kind, data, size, link, info, entry, flags), name) in rows.iter().zip(names_at.iter().chain([&own])) {
-            while file.len() % 8 != 0 {
-                file.push(0);
-            }
+            file.resize(file.len().next_multiple_of(8), 0);
             for word in [*name, *kind] {
                 headers.extend(word.to_le_bytes());
             }
@@ -98,9 +97,7 @@ impl Elf {
             headers.extend(entry.to_le_bytes());
             file.extend(data);
         }
-        while file.len() % 8 != 0 {
-            file.push(0);
-        }
+        file.resize(file.len().next_multiple_of(8), 0);
         let at = file.len() as u64;
         file[..16].copy_from_slice(b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0");
         file[16..20].copy_from_slice(&[1, 0, 247, 0]);
@@ -132,7 +129,7 @@ impl Types {
     fn add(&mut self, name: &str, kind: u32, count: usize, word: u32, rest: &[u32]) -> u32 {
         let name = if name.is_empty() { 0 } else { text(&mut self.strings, name) };
         let flag = kind & 0x8000_0000;
-        for one in [&[name, flag | (kind & 31) << 24 | count as u32, word][..], rest].concat() {
+        for one in [&[name, flag | ((kind & 31) << 24) | count as u32, word][..], rest].concat() {
             self.rows.extend(one.to_le_bytes());
         }
         self.count += 1;
@@ -140,7 +137,7 @@ impl Types {
     }
 
     pub fn int(&mut self, name: &str, size: u32, signed: bool) -> u32 {
-        self.add(name, 1, 0, size, &[u32::from(signed) << 24 | 8 * size])
+        self.add(name, 1, 0, size, &[(u32::from(signed) << 24) | (8 * size)])
     }
 
     pub fn pointer(&mut self, to: u32) -> u32 {

@@ -35,7 +35,7 @@ fn after(start: &[[u8; 8]], rest: &[[u8; 8]]) -> Vec<[u8; 8]> {
 }
 
 fn wide(dst: u8, value: u64) -> [[u8; 8]; 2] {
-    [insn(0x18, dst, 0, 0, value as u32 as i32), insn(0, 0, 0, 0, (value >> 32) as u32 as i32)]
+    [insn(0x18, dst, 0, 0, (value as u32).cast_signed()), insn(0, 0, 0, 0, ((value >> 32) as u32).cast_signed())]
 }
 
 #[test]

@@ -233,8 +233,8 @@ fn core_relocations_of_every_kind() {
         &[
             insn(0x79, 6, 1, 0, 0),
             insn(0x71, 0, 6, at as i16, 0),
-            insn(0x67, 0, 0, 0, left as i32),
-            insn(0x77, 0, 0, 0, right as i32),
+            insn(0x67, 0, 0, 0, left.cast_signed()),
+            insn(0x77, 0, 0, 0, right.cast_signed()),
             EXIT,
         ],
     ));
@@ -263,11 +263,6 @@ fn core_relocations_of_every_kind() {
 #[test]
 fn samples_and_arguments_arrive() {
     // Sums of the fields that a program reads by the names of the kernel.
-    let mut built = Built::new(&[EXIT]);
-    let (int, long) = (built.types.int("int", 4, true), built.types.int("long", 8, true));
-    let ack = built.types.structure("ack_sample", 16, &[("rtt_us", int, 0), ("pkts_acked", int, 32)]);
-    let rate = built.types.structure("rate_sample", 16, &[("rtt_us", long, 0), ("delivered", int, 64)]);
-    let sock = built.types.structure("sock", 16, &[("sk_pacing_rate", long, 0)]);
     let sums = |argument: i16, first: u8| {
         [
             insn(0x79, 6, 1, 0, 0),
@@ -280,22 +275,20 @@ fn samples_and_arguments_arrive() {
             EXIT,
         ]
     };
-    let reads = |built: &mut Built, program: &str, of: u32| {
-        for (at, id, path) in [(2, of, "0:0"), (3, of, "0:1"), (6, sock, "0:0")] {
-            built.adaptations.push((program.into(), at, id, path.into(), 0));
-        }
-    };
     for (parameters, argument) in [(2, 8), (4, 24)] {
         let mut built = Built::new(&[EXIT]);
-        std::mem::swap(&mut built.types, &mut super::build::Types::new());
-        let (int, long) = (built.types.int("int", 4, true), built.types.int("long", 8, true));
-        assert_eq!(ack, built.types.structure("ack_sample", 16, &[("rtt_us", int, 0), ("pkts_acked", int, 32)]));
-        assert_eq!(rate, built.types.structure("rate_sample", 16, &[("rtt_us", long, 0), ("delivered", int, 64)]));
-        assert_eq!(sock, built.types.structure("sock", 16, &[("sk_pacing_rate", long, 0)]));
+        let t = &mut built.types;
+        let (int, long) = (t.int("int", 4, true), t.int("long", 8, true));
+        let ack = t.structure("ack_sample", 16, &[("rtt_us", int, 0), ("pkts_acked", int, 32)]);
+        let rate = t.structure("rate_sample", 16, &[("rtt_us", long, 0), ("delivered", int, 64)]);
+        let sock = t.structure("sock", 16, &[("sk_pacing_rate", long, 0)]);
         built = built.with("pkts_acked", &sums(8, 0x61)).with("cong_control", &sums(argument, 0x79));
         built.parameters = parameters;
-        reads(&mut built, "pkts_acked", ack);
-        reads(&mut built, "cong_control", rate);
+        for (program, of) in [("pkts_acked", ack), ("cong_control", rate)] {
+            for (at, id, path) in [(2, of, "0:0"), (3, of, "0:1"), (6, sock, "0:0")] {
+                built.adaptations.push((program.into(), at, id, path.into(), 0));
+            }
+        }
         let mut socket = socket(built);
         socket.pkts_acked(&AckSample { pkts_acked: 3, rtt_us: 77, in_flight: 5 }).unwrap();
         assert_eq!(socket.pacing_rate(), 3077);

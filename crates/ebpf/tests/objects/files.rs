@@ -99,3 +99,11 @@ fn damaged_types_maps_and_sizes_are_refused() {
     built.types.section(".kconfig", &[variable]);
     assert_eq!(error(&built.bytes()), "needs CONFIG_WINGS of the kernel's configuration, which is not simulated");
 }
+
+#[test]
+fn names_of_a_file_do_not_reach_the_terminal_as_they_are() {
+    let built = Built::new(&[insn(0x85, 0, 1, 0, -1), EXIT]).outside("two\nlines\x1b[2J", false);
+    let object = Object::read("mine.bpf.o", &built.refers(0, "two\nlines\x1b[2J", 10).bytes()).unwrap();
+    let said = object.load("mine", &[]).unwrap().socket(1).cong_avoid(0, 1).unwrap_err().to_string();
+    assert!(said.contains("calls two\\nlines\\u{1b}[2J, a function"), "{said}");
+}

@@ -1,6 +1,8 @@
 //! Programs of one instruction each, and what RFC 9669 says comes of it, written down by itself: in numbers of 128 bits,
 //! without a look at the interpreter.
 
+#![expect(clippy::cast_possible_wrap, reason = "that numbers wrap is the matter here")]
+
 /// A program that reads two numbers at its context (0 and 8), and writes what comes of them (at 16).
 pub struct Case {
     pub name: String,
