@@ -19,6 +19,8 @@ mod object;
 mod raw;
 mod socket;
 mod target;
+#[cfg(test)]
+mod target_tests;
 
 pub use error::{Error, Fault, Problem, Reason};
 pub use host::{FIRST_JIFFY, HZ};

@@ -287,7 +287,6 @@ pub(crate) static TCP_SOCK: Struct = structure(
         ("write_seq", U32),
         ("high_seq", U32),
         ("tlp_high_seq", U32),
-        ("retransmit_high", U32),
         ("retrans_stamp", U32),
         ("undo_marker", U32),
         ("undo_retrans", I32),

@@ -12,3 +12,4 @@ mod instructions;
 mod isa;
 mod mutants;
 mod our_laws;
+mod selftests;
