@@ -45,7 +45,7 @@ pub(crate) struct Memory {
     pub shared: Arc<[u8]>,
     /// Calls that write to the stack first make it; it holds nothing between calls.
     stack: Vec<u8>,
-    mask: &'static [bool],
+    mask: &'static [u8],
     /// Where what may be written begins, but for the socket's fields.
     free: usize,
 }
@@ -128,7 +128,7 @@ impl Memory {
             OWN => {
                 let at = low(address);
                 let end = at.checked_add(size).filter(|end| *end <= self.own.len()).ok_or(Denied::Outside)?;
-                if at < self.free && !self.may_write(at, end) {
+                if at < self.free && !self.may_write(at, size) {
                     return Err(Denied::ReadOnly);
                 }
                 Ok(&mut self.own[at..end])
@@ -144,9 +144,10 @@ impl Memory {
         }
     }
 
-    fn may_write(&self, at: usize, end: usize) -> bool {
-        let mask = at.checked_sub(SOCK_AT).and_then(|from| self.mask.get(from..end - SOCK_AT));
-        mask.is_some_and(|mask| mask.iter().all(|may| *may))
+    #[inline]
+    fn may_write(&self, at: usize, size: usize) -> bool {
+        let many = at.checked_sub(SOCK_AT).and_then(|at| self.mask.get(at));
+        many.is_some_and(|many| usize::from(*many) >= size)
     }
 
     /// What a program must not write there, in words.

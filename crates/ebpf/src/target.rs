@@ -423,15 +423,17 @@ static WRITABLE: [(&Struct, &str); 10] = [
     (&TCP_SOCK, "app_limited"),
 ];
 
-/// Of each byte of the socket, whether programs may write it.
-pub(crate) static MASK: LazyLock<Vec<bool>> = LazyLock::new(|| {
-    let mut mask = vec![false; TCP_SOCK.size() as usize];
+/// Of each byte of the socket, how many from it on programs may write.
+pub(crate) static MASK: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let mut mask = vec![0; TCP_SOCK.size() as usize];
     for (of, name) in WRITABLE {
         // All four structures begin where the socket does. Of `icsk_ack`, the first byte is `pending`.
         let at = of.at(name);
         let size = of.fields.iter().find(|(field, _)| *field == name).map_or(0, |(_, kind)| kind.size().0);
         let size = if name == "icsk_ack" { 1 } else { size };
-        mask[at..at + size as usize].fill(true);
+        for i in 0..size {
+            mask[at + i as usize] = (size - i) as u8;
+        }
     }
     mask
 });

@@ -84,7 +84,7 @@ impl CubeRoot for f64 {
     fn cbrt_of(self) -> f64 {
         let (mut low, mut high) = (0.0, self + 1.0);
         for _ in 0..200 {
-            let middle = (low + high) / 2.0;
+            let middle = f64::midpoint(low, high);
             if middle * middle * middle < self { low = middle } else { high = middle }
         }
         low
