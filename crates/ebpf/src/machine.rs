@@ -48,11 +48,13 @@ pub(crate) struct Trap {
 }
 
 pub(crate) struct Machine<'a> {
-    pub code: &'a Code,
-    pub memory: &'a mut Memory,
-    pub host: &'a mut Host,
+    code: &'a Code,
+    memory: &'a mut Memory,
+    host: &'a mut Host,
     /// That are left.
-    pub steps: u64,
+    steps: u64,
+    depth: usize,
+    trap: Option<Box<Trap>>,
 }
 
 macro_rules! memory_reads {
@@ -69,159 +71,47 @@ macro_rules! memory_writes {
     ($self:ident, $op:ident, $a:ident, $b:ident, $at:ident, $type:ty) => {{
         let address = $a.wrapping_add_signed($op.off.into());
         if let Err(denied) = $self.memory.write(address, ($b as $type).to_le_bytes()) {
-            return Err(trap($at, Self::denied(denied, address, size_of::<$type>())));
+            return Err(trap($at, Machine::denied(denied, address, size_of::<$type>())));
         }
     }};
 }
 
 #[cold]
-fn trap(at: usize, reason: Reason) -> Trap {
-    Trap { at, reason }
+fn trap(at: usize, reason: Reason) -> Box<Trap> {
+    Box::new(Trap { at, reason })
 }
 
-impl Machine<'_> {
+impl<'a> Machine<'a> {
+    pub fn new(code: &'a Code, memory: &'a mut Memory, host: &'a mut Host) -> Self {
+        Self { code, memory, host, steps: STEPS, depth: 0, trap: None }
+    }
+
     /// Calls the program that begins at an instruction; returns its `r0`.
-    #[expect(clippy::too_many_lines, reason = "one line for each operation")]
-    pub fn run(&mut self, entry: usize, arguments: [u64; 5], depth: usize) -> Result<u64, Trap> {
+    pub fn run(&mut self, entry: usize, arguments: [u64; 5], depth: usize) -> Result<u64, Box<Trap>> {
         if depth >= FRAMES {
             return Err(trap(entry, Reason::Frames));
         }
-        let code = self.code;
-        let ops = &code.ops[..];
+        let ops = &self.code.ops[..];
         let mut r = [0_u64; 16];
         r[1..6].copy_from_slice(&arguments);
         r[10] = self.memory.frame(depth);
+        let before = std::mem::replace(&mut self.depth, depth);
         let mut pc = entry;
         loop {
-            let at = pc;
-            let Some(op) = ops.get(at) else { return Err(trap(at, Reason::Missing("runs off its end".into()))) };
-            let d = usize::from(op.dst & 15);
-            let a = r[d];
-            let b = if op.src == IMMEDIATE { op.imm } else { r[usize::from(op.src & 15)] };
-            let (a32, b32) = (a as u32, b as u32);
-            pc += 1;
-            macro_rules! jump {
-                ($holds:expr) => {
-                    if $holds {
-                        let to = op.off as usize;
-                        if to <= at {
-                            self.charge(at, (at - to) as u64 + 1)?;
-                        }
-                        pc = to;
-                    }
-                };
+            pc = next(self, &mut r, ops, pc, CHAIN);
+            if pc >= ops.len() {
+                break;
             }
-            match op.code {
-                Does::Add => r[d] = a.wrapping_add(b),
-                Does::Sub => r[d] = a.wrapping_sub(b),
-                Does::Mul => r[d] = a.wrapping_mul(b),
-                Does::Div => r[d] = a.checked_div(b).unwrap_or(0),
-                Does::SignedDiv => r[d] = signed_div(a.cast_signed(), b.cast_signed()).cast_unsigned(),
-                Does::Or => r[d] = a | b,
-                Does::And => r[d] = a & b,
-                Does::Left => r[d] = a.wrapping_shl(b32),
-                Does::Right => r[d] = a.wrapping_shr(b32),
-                Does::Negate => r[d] = a.wrapping_neg(),
-                Does::Mod => r[d] = a.checked_rem(b).unwrap_or(a),
-                Does::SignedMod => r[d] = signed_mod(a.cast_signed(), b.cast_signed()).cast_unsigned(),
-                Does::Xor => r[d] = a ^ b,
-                Does::Move => r[d] = b,
-                Does::MoveSigned8 => r[d] = i64::from(b as i8).cast_unsigned(),
-                Does::MoveSigned16 => r[d] = i64::from(b as i16).cast_unsigned(),
-                Does::MoveSigned32 => r[d] = i64::from(b as i32).cast_unsigned(),
-                Does::RightSigned => r[d] = a.cast_signed().wrapping_shr(b32).cast_unsigned(),
-                Does::Add32 => r[d] = a32.wrapping_add(b32).into(),
-                Does::Sub32 => r[d] = a32.wrapping_sub(b32).into(),
-                Does::Mul32 => r[d] = a32.wrapping_mul(b32).into(),
-                Does::Div32 => r[d] = a32.checked_div(b32).unwrap_or(0).into(),
-                Does::SignedDiv32 => {
-                    let (a, b) = (i64::from(a32.cast_signed()), i64::from(b32.cast_signed()));
-                    r[d] = (signed_div(a, b) as u32).into();
-                }
-                Does::Or32 => r[d] = (a32 | b32).into(),
-                Does::And32 => r[d] = (a32 & b32).into(),
-                Does::Left32 => r[d] = a32.wrapping_shl(b32).into(),
-                Does::Right32 => r[d] = a32.wrapping_shr(b32).into(),
-                Does::Negate32 => r[d] = a32.wrapping_neg().into(),
-                Does::Mod32 => r[d] = a32.checked_rem(b32).unwrap_or(a32).into(),
-                Does::SignedMod32 => {
-                    let (a, b) = (i64::from(a32.cast_signed()), i64::from(b32.cast_signed()));
-                    r[d] = (signed_mod(a, b) as u32).into();
-                }
-                Does::Xor32 => r[d] = (a32 ^ b32).into(),
-                Does::Move32 => r[d] = b32.into(),
-                Does::Move32Signed8 => r[d] = i32::from(b as i8).cast_unsigned().into(),
-                Does::Move32Signed16 => r[d] = i32::from(b as i16).cast_unsigned().into(),
-                Does::RightSigned32 => r[d] = a32.cast_signed().wrapping_shr(b32).cast_unsigned().into(),
-                Does::Keep16 => r[d] = a & 0xffff,
-                Does::Keep32 => r[d] = a & 0xffff_ffff,
-                Does::Keep64 => {}
-                Does::Swap16 => r[d] = (a as u16).swap_bytes().into(),
-                Does::Swap32 => r[d] = a32.swap_bytes().into(),
-                Does::Swap64 => r[d] = a.swap_bytes(),
-                Does::Wide => {
-                    r[d] = op.imm;
-                    pc += 1;
-                }
-                Does::Load8 => r[d] = memory_reads!(self, op, b, at, u8, u64),
-                Does::Load16 => r[d] = memory_reads!(self, op, b, at, u16, u64),
-                Does::Load32 => r[d] = memory_reads!(self, op, b, at, u32, u64),
-                Does::Load64 => r[d] = memory_reads!(self, op, b, at, u64, u64),
-                Does::LoadSigned8 => r[d] = memory_reads!(self, op, b, at, i8, i64),
-                Does::LoadSigned16 => r[d] = memory_reads!(self, op, b, at, i16, i64),
-                Does::LoadSigned32 => r[d] = memory_reads!(self, op, b, at, i32, i64),
-                Does::Store8 => memory_writes!(self, op, a, b, at, u8),
-                Does::Store16 => memory_writes!(self, op, a, b, at, u16),
-                Does::Store32 => memory_writes!(self, op, a, b, at, u32),
-                Does::Store64 => memory_writes!(self, op, a, b, at, u64),
-                Does::Atomic32 | Does::Atomic64 => self.atomic(op, &mut r).map_err(|reason| trap(at, reason))?,
-                Does::Jump => jump!(true),
-                Does::Equal => jump!(a == b),
-                Does::NotEqual => jump!(a != b),
-                Does::Greater => jump!(a > b),
-                Does::GreaterEqual => jump!(a >= b),
-                Does::Less => jump!(a < b),
-                Does::LessEqual => jump!(a <= b),
-                Does::SignedGreater => jump!(a.cast_signed() > b.cast_signed()),
-                Does::SignedGreaterEqual => jump!(a.cast_signed() >= b.cast_signed()),
-                Does::SignedLess => jump!(a.cast_signed() < b.cast_signed()),
-                Does::SignedLessEqual => jump!(a.cast_signed() <= b.cast_signed()),
-                Does::AnyBit => jump!(a & b != 0),
-                Does::Equal32 => jump!(a32 == b32),
-                Does::NotEqual32 => jump!(a32 != b32),
-                Does::Greater32 => jump!(a32 > b32),
-                Does::GreaterEqual32 => jump!(a32 >= b32),
-                Does::Less32 => jump!(a32 < b32),
-                Does::LessEqual32 => jump!(a32 <= b32),
-                Does::SignedGreater32 => jump!(a32.cast_signed() > b32.cast_signed()),
-                Does::SignedGreaterEqual32 => jump!(a32.cast_signed() >= b32.cast_signed()),
-                Does::SignedLess32 => jump!(a32.cast_signed() < b32.cast_signed()),
-                Does::SignedLessEqual32 => jump!(a32.cast_signed() <= b32.cast_signed()),
-                Does::AnyBit32 => jump!(a32 & b32 != 0),
-                Does::Call => {
-                    // As many instructions as it has, so that straight code need not count.
-                    self.charge(at, op.imm)?;
-                    r[0] = self.run(op.off as usize, [r[1], r[2], r[3], r[4], r[5]], depth + 1)?;
-                }
-                Does::Exit => return Ok(r[0]),
-                Does::Helper | Does::Function => {
-                    let arguments = [r[1], r[2], r[3], r[4], r[5]];
-                    r[0] = if op.code == Does::Helper && op.imm == LOOP {
-                        self.repeat(at, arguments, depth + 1)?
-                    } else {
-                        self.called(op, &arguments).map_err(|reason| trap(at, reason))?
-                    };
-                }
-                Does::Missing => {
-                    let reason = code.reasons.get(op.imm as usize).cloned().unwrap_or_default();
-                    return Err(trap(at, Reason::Missing(reason)));
-                }
-                Does::Second => return Err(trap(at, Reason::Missing("runs half an instruction".into()))),
-            }
+        }
+        self.depth = before;
+        match self.trap.take() {
+            Some(trap) => Err(trap),
+            None if pc == EXIT => Ok(r[0]),
+            None => Err(trap(pc, Reason::Missing("runs off its end".into()))),
         }
     }
 
-    fn charge(&mut self, at: usize, steps: u64) -> Result<(), Trap> {
+    fn charge(&mut self, at: usize, steps: u64) -> Result<(), Box<Trap>> {
         match self.steps.checked_sub(steps) {
             Some(left) => {
                 self.steps = left;
@@ -251,7 +141,7 @@ impl Machine<'_> {
     }
 
     /// Helper `bpf_loop`: calls a program so often, with the number of the turn, until it does not return 0.
-    fn repeat(&mut self, at: usize, arguments: [u64; 5], depth: usize) -> Result<u64, Trap> {
+    fn repeat(&mut self, at: usize, arguments: [u64; 5], depth: usize) -> Result<u64, Box<Trap>> {
         const MOST: u64 = 1 << 23;
         let [times, program, context, flags, _] = arguments;
         let times = times & 0xffff_ffff;
@@ -316,6 +206,185 @@ impl Machine<'_> {
         }
         Ok(())
     }
+}
+
+/// Executes instructions from one on, and tells where to go on; [`EXIT`] at the end.
+type Handler = fn(&mut Machine, &mut [u64; 16], &[Op], usize, usize) -> usize;
+
+/// No instruction: the program has ended, well or by a trap.
+const EXIT: usize = usize::MAX;
+/// Instructions that call each other in a row. The compiler makes jumps of such calls; where it does not, they must not
+/// exhaust the stack.
+const CHAIN: usize = 128;
+
+macro_rules! handlers {
+    ($($number:literal)*) => {
+        /// What executes an operation, by its number: each ends with a jump of its own to what comes next, so that the
+        /// processor can guess it.
+        static HANDLERS: [Handler; Does::ALL.len()] = [$(step::<$number>),*];
+    };
+}
+
+handlers! {
+    0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19
+    20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39
+    40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59
+    60 61 62 63 64 65 66 67 68 69 70 71 72 73 74 75 76 77 78 79
+    80 81 82 83
+}
+
+#[inline(always)]
+fn next(machine: &mut Machine, r: &mut [u64; 16], ops: &[Op], at: usize, left: usize) -> usize {
+    match ops.get(at) {
+        Some(op) if left > 0 => HANDLERS[op.code as usize](machine, r, ops, at, left),
+        _ => at,
+    }
+}
+
+fn step<const CODE: usize>(machine: &mut Machine, r: &mut [u64; 16], ops: &[Op], at: usize, left: usize) -> usize {
+    match execute::<CODE>(machine, r, ops, at) {
+        Ok(pc) => next(machine, r, ops, pc, left - 1),
+        Err(trap) => {
+            machine.trap = Some(trap);
+            EXIT
+        }
+    }
+}
+
+/// Executes one instruction, of which the operation is known; returns which comes next.
+#[expect(clippy::too_many_lines, reason = "one line for each operation")]
+#[inline(always)]
+fn execute<const CODE: usize>(
+    machine: &mut Machine,
+    r: &mut [u64; 16],
+    ops: &[Op],
+    at: usize,
+) -> Result<usize, Box<Trap>> {
+    let op = &ops[at];
+    let d = usize::from(op.dst & 15);
+    let a = r[d];
+    let b = if op.src == IMMEDIATE { op.imm } else { r[usize::from(op.src & 15)] };
+    let (a32, b32) = (a as u32, b as u32);
+    let mut pc = at + 1;
+    macro_rules! jump {
+        ($holds:expr) => {
+            if $holds {
+                let to = op.off as usize;
+                if to <= at {
+                    machine.charge(at, (at - to) as u64 + 1)?;
+                }
+                pc = to;
+            }
+        };
+    }
+    match const { Does::ALL[CODE] } {
+        Does::Add => r[d] = a.wrapping_add(b),
+        Does::Sub => r[d] = a.wrapping_sub(b),
+        Does::Mul => r[d] = a.wrapping_mul(b),
+        Does::Div => r[d] = a.checked_div(b).unwrap_or(0),
+        Does::SignedDiv => r[d] = signed_div(a.cast_signed(), b.cast_signed()).cast_unsigned(),
+        Does::Or => r[d] = a | b,
+        Does::And => r[d] = a & b,
+        Does::Left => r[d] = a.wrapping_shl(b32),
+        Does::Right => r[d] = a.wrapping_shr(b32),
+        Does::Negate => r[d] = a.wrapping_neg(),
+        Does::Mod => r[d] = a.checked_rem(b).unwrap_or(a),
+        Does::SignedMod => r[d] = signed_mod(a.cast_signed(), b.cast_signed()).cast_unsigned(),
+        Does::Xor => r[d] = a ^ b,
+        Does::Move => r[d] = b,
+        Does::MoveSigned8 => r[d] = i64::from(b as i8).cast_unsigned(),
+        Does::MoveSigned16 => r[d] = i64::from(b as i16).cast_unsigned(),
+        Does::MoveSigned32 => r[d] = i64::from(b as i32).cast_unsigned(),
+        Does::RightSigned => r[d] = a.cast_signed().wrapping_shr(b32).cast_unsigned(),
+        Does::Add32 => r[d] = a32.wrapping_add(b32).into(),
+        Does::Sub32 => r[d] = a32.wrapping_sub(b32).into(),
+        Does::Mul32 => r[d] = a32.wrapping_mul(b32).into(),
+        Does::Div32 => r[d] = a32.checked_div(b32).unwrap_or(0).into(),
+        Does::SignedDiv32 => {
+            let (a, b) = (i64::from(a32.cast_signed()), i64::from(b32.cast_signed()));
+            r[d] = (signed_div(a, b) as u32).into();
+        }
+        Does::Or32 => r[d] = (a32 | b32).into(),
+        Does::And32 => r[d] = (a32 & b32).into(),
+        Does::Left32 => r[d] = a32.wrapping_shl(b32).into(),
+        Does::Right32 => r[d] = a32.wrapping_shr(b32).into(),
+        Does::Negate32 => r[d] = a32.wrapping_neg().into(),
+        Does::Mod32 => r[d] = a32.checked_rem(b32).unwrap_or(a32).into(),
+        Does::SignedMod32 => {
+            let (a, b) = (i64::from(a32.cast_signed()), i64::from(b32.cast_signed()));
+            r[d] = (signed_mod(a, b) as u32).into();
+        }
+        Does::Xor32 => r[d] = (a32 ^ b32).into(),
+        Does::Move32 => r[d] = b32.into(),
+        Does::Move32Signed8 => r[d] = i32::from(b as i8).cast_unsigned().into(),
+        Does::Move32Signed16 => r[d] = i32::from(b as i16).cast_unsigned().into(),
+        Does::RightSigned32 => r[d] = a32.cast_signed().wrapping_shr(b32).cast_unsigned().into(),
+        Does::Keep16 => r[d] = a & 0xffff,
+        Does::Keep32 => r[d] = a & 0xffff_ffff,
+        Does::Keep64 => {}
+        Does::Swap16 => r[d] = (a as u16).swap_bytes().into(),
+        Does::Swap32 => r[d] = a32.swap_bytes().into(),
+        Does::Swap64 => r[d] = a.swap_bytes(),
+        Does::Wide => {
+            r[d] = op.imm;
+            pc += 1;
+        }
+        Does::Load8 => r[d] = memory_reads!(machine, op, b, at, u8, u64),
+        Does::Load16 => r[d] = memory_reads!(machine, op, b, at, u16, u64),
+        Does::Load32 => r[d] = memory_reads!(machine, op, b, at, u32, u64),
+        Does::Load64 => r[d] = memory_reads!(machine, op, b, at, u64, u64),
+        Does::LoadSigned8 => r[d] = memory_reads!(machine, op, b, at, i8, i64),
+        Does::LoadSigned16 => r[d] = memory_reads!(machine, op, b, at, i16, i64),
+        Does::LoadSigned32 => r[d] = memory_reads!(machine, op, b, at, i32, i64),
+        Does::Store8 => memory_writes!(machine, op, a, b, at, u8),
+        Does::Store16 => memory_writes!(machine, op, a, b, at, u16),
+        Does::Store32 => memory_writes!(machine, op, a, b, at, u32),
+        Does::Store64 => memory_writes!(machine, op, a, b, at, u64),
+        Does::Atomic32 | Does::Atomic64 => machine.atomic(op, r).map_err(|reason| trap(at, reason))?,
+        Does::Jump => jump!(true),
+        Does::Equal => jump!(a == b),
+        Does::NotEqual => jump!(a != b),
+        Does::Greater => jump!(a > b),
+        Does::GreaterEqual => jump!(a >= b),
+        Does::Less => jump!(a < b),
+        Does::LessEqual => jump!(a <= b),
+        Does::SignedGreater => jump!(a.cast_signed() > b.cast_signed()),
+        Does::SignedGreaterEqual => jump!(a.cast_signed() >= b.cast_signed()),
+        Does::SignedLess => jump!(a.cast_signed() < b.cast_signed()),
+        Does::SignedLessEqual => jump!(a.cast_signed() <= b.cast_signed()),
+        Does::AnyBit => jump!(a & b != 0),
+        Does::Equal32 => jump!(a32 == b32),
+        Does::NotEqual32 => jump!(a32 != b32),
+        Does::Greater32 => jump!(a32 > b32),
+        Does::GreaterEqual32 => jump!(a32 >= b32),
+        Does::Less32 => jump!(a32 < b32),
+        Does::LessEqual32 => jump!(a32 <= b32),
+        Does::SignedGreater32 => jump!(a32.cast_signed() > b32.cast_signed()),
+        Does::SignedGreaterEqual32 => jump!(a32.cast_signed() >= b32.cast_signed()),
+        Does::SignedLess32 => jump!(a32.cast_signed() < b32.cast_signed()),
+        Does::SignedLessEqual32 => jump!(a32.cast_signed() <= b32.cast_signed()),
+        Does::AnyBit32 => jump!(a32 & b32 != 0),
+        Does::Call => {
+            // As many instructions as it has, so that straight code need not count.
+            machine.charge(at, op.imm)?;
+            r[0] = machine.run(op.off as usize, [r[1], r[2], r[3], r[4], r[5]], machine.depth + 1)?;
+        }
+        Does::Exit => pc = EXIT,
+        Does::Helper | Does::Function => {
+            let arguments = [r[1], r[2], r[3], r[4], r[5]];
+            r[0] = if op.code == Does::Helper && op.imm == LOOP {
+                machine.repeat(at, arguments, machine.depth + 1)?
+            } else {
+                machine.called(op, &arguments).map_err(|reason| trap(at, reason))?
+            };
+        }
+        Does::Missing => {
+            let reason = machine.code.reasons.get(op.imm as usize).cloned().unwrap_or_default();
+            return Err(trap(at, Reason::Missing(reason)));
+        }
+        Does::Second => return Err(trap(at, Reason::Missing("runs half an instruction".into()))),
+    }
+    Ok(pc)
 }
 
 /// Towards zero; by 0 it is 0, and what does not fit wraps.

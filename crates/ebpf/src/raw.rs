@@ -5,7 +5,7 @@
 use crate::error::{Error, Fault, Problem};
 use crate::host::Host;
 use crate::instruction::{Code as Does, HELPER, IMMEDIATE, LOCAL, Op, Raw, decode};
-use crate::machine::{Code, Function, Machine, STEPS};
+use crate::machine::{Code, Function, Machine};
 use crate::maps::Maps;
 use crate::memory::{Memory, OWN};
 
@@ -46,7 +46,7 @@ pub fn execute(instructions: &[u8], context: &mut [u8]) -> Result<Result<u64, Fa
     let code = Code { ops, functions, ..Code::default() };
     let mut memory = Memory::bare(context.to_vec());
     let mut host = Host { maps: Maps::new(0), now: 0, random: 0 };
-    let mut machine = Machine { code: &code, memory: &mut memory, host: &mut host, steps: STEPS };
+    let mut machine = Machine::new(&code, &mut memory, &mut host);
     let result = machine.run(0, [OWN, 0, 0, 0, 0], 0);
     context.copy_from_slice(&memory.own[..context.len()]);
     Ok(result.map_err(|trap| {

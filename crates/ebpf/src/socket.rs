@@ -5,7 +5,7 @@
 
 use crate::error::{Fault, Reason};
 use crate::host::Host;
-use crate::machine::{Code, Machine, STEPS};
+use crate::machine::{Code, Machine};
 use crate::maps::Maps;
 use crate::memory::{ACK_SAMPLE_AT, CONTEXT_AT, Memory, OWN, RATE_SAMPLE_AT, SOCK_AT};
 use crate::object::Callback;
@@ -388,7 +388,7 @@ impl Socket {
             self.memory.set(CONTEXT_AT + 8 * (i + 1), argument.to_le_bytes());
         }
         let code = &self.loaded.code;
-        let mut machine = Machine { code, memory: &mut self.memory, host: &mut self.host, steps: STEPS };
+        let mut machine = Machine::new(code, &mut self.memory, &mut self.host);
         match machine.run(entry, [OWN + CONTEXT_AT as u64, 0, 0, 0, 0], 0) {
             Ok(result) => Ok(Some(result)),
             Err(trap) => Err(self.fault(trap.at, trap.reason)),
