@@ -148,11 +148,22 @@ pub(crate) enum Code {
     Missing,
     /// The second half of an instruction of 16 bytes, which nothing leads to.
     Second,
+    /// Two in one; the second is read where it stands (`fuse`).
+    MoveAdd,
+    Load32Load32,
+    Load64Add,
+    Store64Store64,
+    Load32Equal32,
+    Load32GreaterEqual32,
+    AddLoad32,
+    LessLess,
+    /// A number, and a jump that it decides.
+    MoveJump,
 }
 
 impl Code {
     /// All of them, by number.
-    pub const ALL: [Self; 84] = [
+    pub const ALL: [Self; 93] = [
         Self::Add,
         Self::Sub,
         Self::Mul,
@@ -237,6 +248,15 @@ impl Code {
         Self::Exit,
         Self::Missing,
         Self::Second,
+        Self::MoveAdd,
+        Self::Load32Load32,
+        Self::Load64Add,
+        Self::Store64Store64,
+        Self::Load32Equal32,
+        Self::Load32GreaterEqual32,
+        Self::AddLoad32,
+        Self::LessLess,
+        Self::MoveJump,
     ];
 }
 
@@ -254,6 +274,12 @@ pub(crate) struct Op {
 
 impl Op {
     pub const SECOND: Self = Self { code: Code::Second, dst: 0, src: 0, off: 0, imm: 0 };
+
+    /// Of what executes it: two for each operation, with a register and with the number in the instruction.
+    #[inline]
+    pub fn handler(&self) -> usize {
+        2 * self.code as usize + usize::from(self.src == IMMEDIATE)
+    }
 
     /// An instruction that is an error to execute, for the reason with the number.
     pub fn missing(reason: usize) -> Self {

@@ -9,6 +9,7 @@ mod btf;
 mod core_relocation;
 mod elf;
 mod error;
+mod fuse;
 mod host;
 mod instruction;
 mod load;

@@ -7,6 +7,7 @@ use crate::btf::Adaptation;
 use crate::core_relocation::{Adapted, adapt};
 use crate::elf::{ADDRESS, CALL, Elf, FUNCTION, Relocation, SECTION, WEAK};
 use crate::error::{Error, Problem};
+use crate::fuse::fuse;
 use crate::host;
 use crate::instruction::{Code as Does, HELPER, IMMEDIATE, LOCAL, Op, PROGRAM as OF_PROGRAM, Raw, decode};
 use crate::machine::{Code, Function};
@@ -40,6 +41,7 @@ pub(crate) fn load(object: &Object, control: &Control, sections: &[(&str, &[u8])
         done += 1;
     }
     loader.connect();
+    fuse(&mut loader.code.ops);
     let starts = |number: usize| loader.code.functions[number].start;
     Ok(Loaded {
         object: object.name.clone(),

@@ -5,7 +5,7 @@
 
 use crate::error::Reason;
 use crate::host::{self, Host, LOOP};
-use crate::instruction::{Code as Does, IMMEDIATE, Op, atomic};
+use crate::instruction::{Code as Does, Op, atomic};
 use crate::maps::Definition;
 use crate::memory::{Denied, FRAMES, Memory, PROGRAM};
 
@@ -58,22 +58,40 @@ pub(crate) struct Machine<'a> {
 }
 
 macro_rules! memory_reads {
-    ($self:ident, $op:ident, $b:ident, $at:ident, $from:ty, $to:ty) => {{
+    ($self:ident, $op:ident, $b:expr, $at:ident, $from:ty, $to:ty) => {{
         let address = $b.wrapping_add_signed($op.off.into());
         match $self.memory.read(address) {
             Some(bytes) => <$from>::from_le_bytes(bytes) as $to as u64,
-            None => return Err(trap($at, Reason::Read { address, size: size_of::<$from>() })),
+            None => return Err(unread($at, address, size_of::<$from>())),
         }
     }};
 }
 
 macro_rules! memory_writes {
-    ($self:ident, $op:ident, $a:ident, $b:ident, $at:ident, $type:ty) => {{
+    ($self:ident, $op:ident, $a:expr, $b:expr, $at:ident, $type:ty) => {{
         let address = $a.wrapping_add_signed($op.off.into());
         if let Err(denied) = $self.memory.write(address, ($b as $type).to_le_bytes()) {
-            return Err(trap($at, Machine::denied(denied, address, size_of::<$type>())));
+            return Err(unwritten($at, denied, address, size_of::<$type>()));
         }
     }};
+}
+
+/// Never: the loader looks at the last instruction of each program.
+#[cold]
+fn ends() -> Reason {
+    Reason::Missing("runs off its end".into())
+}
+
+#[cold]
+#[inline(never)]
+fn unread(at: usize, address: u64, size: usize) -> Box<Trap> {
+    trap(at, Reason::Read { address, size })
+}
+
+#[cold]
+#[inline(never)]
+fn unwritten(at: usize, why: Denied, address: u64, size: usize) -> Box<Trap> {
+    trap(at, Machine::denied(why, address, size))
 }
 
 #[cold]
@@ -98,7 +116,7 @@ impl<'a> Machine<'a> {
         let before = std::mem::replace(&mut self.depth, depth);
         let mut pc = entry;
         loop {
-            pc = next(self, &mut r, ops, pc, CHAIN);
+            pc = next(self, &mut r, pc, CHAIN);
             if pc >= ops.len() {
                 break;
             }
@@ -107,7 +125,7 @@ impl<'a> Machine<'a> {
         match self.trap.take() {
             Some(trap) => Err(trap),
             None if pc == EXIT => Ok(r[0]),
-            None => Err(trap(pc, Reason::Missing("runs off its end".into()))),
+            None => Err(trap(pc, ends())),
         }
     }
 
@@ -209,7 +227,7 @@ impl<'a> Machine<'a> {
 }
 
 /// Executes instructions from one on, and tells where to go on; [`EXIT`] at the end.
-type Handler = fn(&mut Machine, &mut [u64; 16], &[Op], usize, usize) -> usize;
+type Handler = fn(&mut Machine, &mut [u64; 16], &Op, usize, usize) -> usize;
 
 /// No instruction: the program has ended, well or by a trap.
 const EXIT: usize = usize::MAX;
@@ -219,9 +237,9 @@ const CHAIN: usize = 128;
 
 macro_rules! handlers {
     ($($number:literal)*) => {
-        /// What executes an operation, by its number: each ends with a jump of its own to what comes next, so that the
+        /// What executes an operation, by its number and by what its second operand is: each ends with a jump of its own to what comes next, so that the
         /// processor can guess it.
-        static HANDLERS: [Handler; Does::ALL.len()] = [$(step::<$number>),*];
+        static HANDLERS: [Handler; 2 * Does::ALL.len()] = [$(step::<$number, false>, step::<$number, true>),*];
     };
 }
 
@@ -230,52 +248,77 @@ handlers! {
     20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39
     40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59
     60 61 62 63 64 65 66 67 68 69 70 71 72 73 74 75 76 77 78 79
-    80 81 82 83
+    80 81 82 83 84 85 86 87 88 89 90 91 92
 }
 
 #[inline(always)]
-fn next(machine: &mut Machine, r: &mut [u64; 16], ops: &[Op], at: usize, left: usize) -> usize {
-    match ops.get(at) {
-        Some(op) if left > 0 => HANDLERS[op.code as usize](machine, r, ops, at, left),
+fn next(machine: &mut Machine, r: &mut [u64; 16], at: usize, left: usize) -> usize {
+    match machine.code.ops.get(at) {
+        Some(op) if left > 0 => HANDLERS[op.handler()](machine, r, op, at, left),
         _ => at,
     }
 }
 
-fn step<const CODE: usize>(machine: &mut Machine, r: &mut [u64; 16], ops: &[Op], at: usize, left: usize) -> usize {
-    match execute::<CODE>(machine, r, ops, at) {
-        Ok(pc) => next(machine, r, ops, pc, left - 1),
-        Err(trap) => {
-            machine.trap = Some(trap);
-            EXIT
-        }
+fn step<const CODE: usize, const NUMBER: bool>(
+    machine: &mut Machine,
+    r: &mut [u64; 16],
+    op: &Op,
+    at: usize,
+    left: usize,
+) -> usize {
+    match execute::<CODE, NUMBER>(machine, r, op, at) {
+        Ok(pc) => next(machine, r, pc, left - 1),
+        Err(trap) => ended(machine, trap),
     }
+}
+
+#[cold]
+#[inline(never)]
+fn ended(machine: &mut Machine, trap: Box<Trap>) -> usize {
+    machine.trap = Some(trap);
+    EXIT
 }
 
 /// Executes one instruction, of which the operation is known; returns which comes next.
 #[expect(clippy::too_many_lines, reason = "one line for each operation")]
 #[inline(always)]
-fn execute<const CODE: usize>(
+fn execute<const CODE: usize, const NUMBER: bool>(
     machine: &mut Machine,
     r: &mut [u64; 16],
-    ops: &[Op],
+    op: &Op,
     at: usize,
 ) -> Result<usize, Box<Trap>> {
-    let op = &ops[at];
     let d = usize::from(op.dst & 15);
     let a = r[d];
-    let b = if op.src == IMMEDIATE { op.imm } else { r[usize::from(op.src & 15)] };
+    let b = if NUMBER { op.imm } else { r[usize::from(op.src & 15)] };
     let (a32, b32) = (a as u32, b as u32);
     let mut pc = at + 1;
-    macro_rules! jump {
-        ($holds:expr) => {
+    macro_rules! leads {
+        ($op:ident, $at:ident, $holds:expr) => {
             if $holds {
-                let to = op.off as usize;
-                if to <= at {
-                    machine.charge(at, (at - to) as u64 + 1)?;
+                let to = $op.off as usize;
+                if to <= $at {
+                    machine.charge($at, ($at - to) as u64 + 1)?;
                 }
                 pc = to;
             }
         };
+    }
+    macro_rules! jump {
+        ($holds:expr) => {
+            leads!(op, at, $holds)
+        };
+    }
+    // The second of two: the instruction, its destination's number, what is in its source.
+    macro_rules! second {
+        (|$next:ident, $to:ident, $from:ident, $at:ident| $does:expr) => {{
+            let $at = pc;
+            let Some($next) = machine.code.ops.get($at) else { return Err(trap($at, ends())) };
+            let ($to, $from) = (usize::from($next.dst & 15), r[usize::from($next.src & 15)]);
+            pc += 1;
+            let _ = ($next, $from, $at);
+            $does;
+        }};
     }
     match const { Does::ALL[CODE] } {
         Does::Add => r[d] = a.wrapping_add(b),
@@ -381,6 +424,40 @@ fn execute<const CODE: usize>(
         Does::Missing => {
             let reason = machine.code.reasons.get(op.imm as usize).cloned().unwrap_or_default();
             return Err(trap(at, Reason::Missing(reason)));
+        }
+        Does::MoveAdd => {
+            r[d] = b;
+            second!(|next, to, from, at| r[to] = r[to].wrapping_add(from));
+        }
+        Does::Load32Load32 => {
+            r[d] = memory_reads!(machine, op, b, at, u32, u64);
+            second!(|next, to, from, at| r[to] = memory_reads!(machine, next, from, at, u32, u64));
+        }
+        Does::Load64Add => {
+            r[d] = memory_reads!(machine, op, b, at, u64, u64);
+            second!(|next, to, from, at| r[to] = r[to].wrapping_add(from));
+        }
+        Does::AddLoad32 => {
+            r[d] = a.wrapping_add(b);
+            second!(|next, to, from, at| r[to] = memory_reads!(machine, next, from, at, u32, u64));
+        }
+        Does::Store64Store64 => {
+            memory_writes!(machine, op, a, b, at, u64);
+            second!(|next, to, from, at| memory_writes!(machine, next, r[to], from, at, u64));
+        }
+        Does::Load32Equal32 => {
+            r[d] = memory_reads!(machine, op, b, at, u32, u64);
+            second!(|next, to, from, at| leads!(next, at, r[to] as u32 == next.imm as u32));
+        }
+        Does::Load32GreaterEqual32 => {
+            r[d] = memory_reads!(machine, op, b, at, u32, u64);
+            second!(|next, to, from, at| leads!(next, at, r[to] as u32 >= from as u32));
+        }
+        Does::LessLess if a < b => leads!(op, at, true),
+        Does::LessLess => second!(|next, to, from, at| leads!(next, at, r[to] < next.imm)),
+        Does::MoveJump => {
+            r[d] = op.imm;
+            pc = op.off as usize;
         }
         Does::Second => return Err(trap(at, Reason::Missing("runs half an instruction".into()))),
     }

@@ -95,10 +95,15 @@ impl Memory {
 
     #[inline]
     pub fn read<const N: usize>(&self, address: u64) -> Option<[u8; N]> {
+        // Most accesses are to the socket, then to the stack.
+        let at = address.wrapping_sub(OWN);
+        if at < self.own.len() as u64 {
+            let at = at as usize;
+            return self.own.get(at..at + N)?.try_into().ok();
+        }
         let (memory, at) = match top(address) {
-            OWN => (&self.own[..], low(address)),
-            SHARED => (&self.shared[..], low(address)),
             STACK => (&self.stack[..], Self::on_stack(address, N)?),
+            SHARED => (&self.shared[..], low(address)),
             _ => return None,
         };
         memory.get(at..at + N)?.try_into().ok()
@@ -106,6 +111,16 @@ impl Memory {
 
     #[inline]
     pub fn write<const N: usize>(&mut self, address: u64, value: [u8; N]) -> Result<(), Denied> {
+        let at = address.wrapping_sub(OWN);
+        if at < self.own.len() as u64 {
+            let at = at as usize;
+            let to = self.own.get_mut(at..at + N).ok_or(Denied::Outside)?;
+            if at < self.free && self.mask.get(at.wrapping_sub(SOCK_AT)).is_none_or(|many| usize::from(*many) < N) {
+                return Err(Denied::ReadOnly);
+            }
+            to.copy_from_slice(&value);
+            return Ok(());
+        }
         self.part(address, N)?.copy_from_slice(&value);
         Ok(())
     }
