@@ -12,7 +12,7 @@ use crate::host;
 use crate::instruction::{Code as Does, HELPER, IMMEDIATE, LOCAL, Op, PROGRAM as OF_PROGRAM, Raw, decode};
 use crate::machine::{Code, Function};
 use crate::maps::Definition;
-use crate::memory::{FREE_AT, MAP, OWN, PROGRAM, SHARED};
+use crate::memory::{FRAME, FREE_AT, MAP, OWN, PROGRAM, SHARED};
 use crate::object::{Callback, Control, Object, Place};
 use crate::socket::Loaded;
 use crate::target::TYPES;
@@ -42,13 +42,12 @@ pub(crate) fn load(object: &Object, control: &Control, sections: &[(&str, &[u8])
     }
     loader.connect();
     fuse(&mut loader.code.ops);
-    let starts = |number: usize| loader.code.functions[number].start;
     Ok(Loaded {
         object: object.name.clone(),
         name: control.name().into(),
         flags: control.flags(),
         long_form: control.long_form,
-        entries: entries.map(|entry| entry.map(starts)),
+        entries,
         code: loader.code,
         shared: Arc::from(loader.shared),
         own: loader.own,
@@ -191,13 +190,13 @@ impl<'a> Loader<'a> {
         if start.saturating_add(len) > MOST_CODE {
             return Err(Problem::Size(format!("has more than {MOST_CODE} instructions for one control")));
         }
-        self.code.functions.push(Function { name: (*name).into(), start, len });
+        self.code.functions.push(Function { name: (*name).into(), start, len, stack: FRAME });
         Ok(number)
     }
 
     fn decode(&mut self, number: usize) -> Result<(), Error> {
         let (section, value) = self.places[number];
-        let Function { name, start, len } = self.code.functions[number].clone();
+        let Function { name, start, len, .. } = self.code.functions[number].clone();
         let failed = |at: usize, problem| Error::at(&self.object.name, &name, at, problem);
         let data = self.elf.sections[section].data;
         let bytes = usize::try_from(value).ok().and_then(|from| data.get(from..from.checked_add(8 * len)?));
@@ -233,7 +232,9 @@ impl<'a> Loader<'a> {
                 at += 1;
             }
         }
-        self.check(number, start, len).map_err(|(at, problem)| Error::at(&object.name, &name, at, problem))
+        self.check(number, start, len).map_err(|(at, problem)| Error::at(&object.name, &name, at, problem))?;
+        self.code.functions[number].stack = stack_of(&self.code.ops[start..]);
+        Ok(())
     }
 
     /// Jumps lead to instructions, and the last one leads away.
@@ -382,16 +383,32 @@ impl<'a> Loader<'a> {
     /// Fills in where functions begin.
     fn connect(&mut self) {
         for (at, number) in &self.open {
-            let Function { start, len, .. } = self.code.functions[*number];
+            let start = self.code.functions[*number].start;
             let op = &mut self.code.ops[*at];
             if op.code == Does::Call {
                 op.off = (start as u32).cast_signed();
-                op.imm = len as u64;
+                op.imm = *number as u64;
             } else {
                 op.imm = PROGRAM + *number as u64;
             }
         }
     }
+}
+
+/// How much of the stack a program uses: all, if it does more with the frame pointer than load and store beside it.
+fn stack_of(ops: &[Op]) -> usize {
+    let mut lowest = 0;
+    for op in ops {
+        let loads = (Does::Load8 as u8..=Does::LoadSigned32 as u8).contains(&(op.code as u8));
+        let stores = (Does::Store8 as u8..=Does::Atomic64 as u8).contains(&(op.code as u8));
+        if (op.src == 10 && !loads) || (op.dst == 10 && !stores) {
+            return FRAME;
+        }
+        if op.src == 10 || op.dst == 10 {
+            lowest = lowest.min(op.off);
+        }
+    }
+    (lowest.unsigned_abs() as usize).next_multiple_of(8).min(FRAME)
 }
 
 /// Where the next instruction comes.

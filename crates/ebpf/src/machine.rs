@@ -19,6 +19,8 @@ pub(crate) struct Function {
     /// Its first instruction in the code.
     pub start: usize,
     pub len: usize,
+    /// Bytes of the stack that it may use, from its end.
+    pub stack: usize,
 }
 
 /// Decoded programs of a control.
@@ -82,18 +84,21 @@ fn ends() -> Reason {
     Reason::Missing("runs off its end".into())
 }
 
+#[expect(clippy::unnecessary_box_returns, reason = "small, so that results of steps are registers")]
 #[cold]
 #[inline(never)]
 fn unread(at: usize, address: u64, size: usize) -> Box<Trap> {
     trap(at, Reason::Read { address, size })
 }
 
+#[expect(clippy::unnecessary_box_returns, reason = "small, so that results of steps are registers")]
 #[cold]
 #[inline(never)]
 fn unwritten(at: usize, why: Denied, address: u64, size: usize) -> Box<Trap> {
     trap(at, Machine::denied(why, address, size))
 }
 
+#[expect(clippy::unnecessary_box_returns, reason = "small, so that results of steps are registers")]
 #[cold]
 fn trap(at: usize, reason: Reason) -> Box<Trap> {
     Box::new(Trap { at, reason })
@@ -104,15 +109,16 @@ impl<'a> Machine<'a> {
         Self { code, memory, host, steps: STEPS, depth: 0, trap: None }
     }
 
-    /// Calls the program that begins at an instruction; returns its `r0`.
-    pub fn run(&mut self, entry: usize, arguments: [u64; 5], depth: usize) -> Result<u64, Box<Trap>> {
+    /// Calls the program of a number; returns its `r0`.
+    pub fn run(&mut self, number: usize, arguments: [u64; 5], depth: usize) -> Result<u64, Box<Trap>> {
+        let Function { start: entry, stack, .. } = self.code.functions[number];
         if depth >= FRAMES {
             return Err(trap(entry, Reason::Frames));
         }
         let ops = &self.code.ops[..];
         let mut r = [0_u64; 16];
         r[1..6].copy_from_slice(&arguments);
-        r[10] = self.memory.frame(depth);
+        r[10] = self.memory.frame(depth, stack);
         let before = std::mem::replace(&mut self.depth, depth);
         let mut pc = entry;
         loop {
@@ -170,13 +176,13 @@ impl<'a> Machine<'a> {
             return Ok(7_u64.wrapping_neg());
         }
         let number = program.checked_sub(PROGRAM).and_then(|i| usize::try_from(i).ok());
-        let Some(function) = number.and_then(|i| self.code.functions.get(i)) else {
+        let Some((number, function)) = number.and_then(|i| Some((i, self.code.functions.get(i)?))) else {
             return Err(trap(at, Reason::Argument("bpf_loop: its second argument must be a program".into())));
         };
-        let (start, len) = (function.start, function.len as u64);
+        let len = function.len as u64;
         for turn in 0..times {
             self.charge(at, len)?;
-            if self.run(start, [turn, context, 0, 0, 0], depth)? != 0 {
+            if self.run(number, [turn, context, 0, 0, 0], depth)? != 0 {
                 return Ok(turn + 1);
             }
         }
@@ -251,6 +257,7 @@ handlers! {
     80 81 82 83 84 85 86 87 88 89 90 91 92
 }
 
+#[expect(clippy::inline_always, reason = "a step is one function that ends with a jump")]
 #[inline(always)]
 fn next(machine: &mut Machine, r: &mut [u64; 16], at: usize, left: usize) -> usize {
     match machine.code.ops.get(at) {
@@ -281,6 +288,7 @@ fn ended(machine: &mut Machine, trap: Box<Trap>) -> usize {
 
 /// Executes one instruction, of which the operation is known; returns which comes next.
 #[expect(clippy::too_many_lines, reason = "one line for each operation")]
+#[expect(clippy::inline_always, reason = "a step is one function that ends with a jump")]
 #[inline(always)]
 fn execute<const CODE: usize, const NUMBER: bool>(
     machine: &mut Machine,
@@ -409,8 +417,9 @@ fn execute<const CODE: usize, const NUMBER: bool>(
         Does::AnyBit32 => jump!(a32 & b32 != 0),
         Does::Call => {
             // As many instructions as it has, so that straight code need not count.
-            machine.charge(at, op.imm)?;
-            r[0] = machine.run(op.off as usize, [r[1], r[2], r[3], r[4], r[5]], machine.depth + 1)?;
+            let number = op.imm as usize;
+            machine.charge(at, machine.code.functions[number].len as u64)?;
+            r[0] = machine.run(number, [r[1], r[2], r[3], r[4], r[5]], machine.depth + 1)?;
         }
         Does::Exit => pc = EXIT,
         Does::Helper | Does::Function => {

@@ -39,22 +39,14 @@ pub(crate) enum Denied {
     ReadOnly,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Memory {
     pub own: Vec<u8>,
     pub shared: Arc<[u8]>,
-    /// Calls that write to the stack first make it; it holds nothing between calls.
     stack: Vec<u8>,
     mask: &'static [u8],
     /// Where what may be written begins, but for the socket's fields.
     free: usize,
-}
-
-impl Clone for Memory {
-    fn clone(&self) -> Self {
-        let Self { own, shared, mask, free, .. } = self;
-        Self { own: own.clone(), shared: Arc::clone(shared), stack: Vec::new(), mask, free: *free }
-    }
 }
 
 fn top(address: u64) -> u64 {
@@ -76,13 +68,13 @@ impl Memory {
         Self { own, shared: Arc::from([]), stack: Vec::new(), mask: &[], free: 0 }
     }
 
-    /// Zeroes a part of the stack for a program that begins, and gives the address of its end.
-    pub fn frame(&mut self, depth: usize) -> u64 {
+    /// Zeroes a part of the stack for a program that begins, as far as it uses it, and gives the address of its end.
+    pub fn frame(&mut self, depth: usize, used: usize) -> u64 {
         let from = depth * FRAME;
         if self.stack.len() < from + FRAME {
             self.stack.resize(from + FRAME, 0);
         }
-        self.stack[from..from + FRAME].fill(0);
+        self.stack[from + FRAME - used..from + FRAME].fill(0);
         STACK + depth as u64 * STRIDE + FRAME as u64
     }
 

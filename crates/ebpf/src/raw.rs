@@ -4,13 +4,13 @@
 
 use crate::error::{Error, Fault, Problem};
 use crate::host::Host;
-use crate::instruction::{Code as Does, HELPER, IMMEDIATE, LOCAL, Op, Raw, decode};
+use crate::instruction::{Code as Does, HELPER, IMMEDIATE, Op, Raw, decode};
 use crate::machine::{Code, Function, Machine};
 use crate::maps::Maps;
-use crate::memory::{Memory, OWN};
+use crate::memory::{FRAME, Memory, OWN};
 
-/// Runs instructions on bytes that they may read and write, whose address is in `r1`; returns `r0`. Calls of helpers without
-/// maps work, and calls within the program.
+/// Runs instructions on bytes that they may read and write, whose address is in `r1`; returns `r0`. Helpers without maps may
+/// be called, programs may not.
 ///
 /// # Errors
 /// What is wrong with an instruction.
@@ -31,18 +31,11 @@ pub fn execute(instructions: &[u8], context: &mut [u8]) -> Result<Result<u64, Fa
             Raw { src: HELPER, imm, .. } if raw.is_call() => {
                 Op { code: Does::Helper, imm: imm.cast_unsigned().into(), ..Op::SECOND }
             }
-            Raw { src: LOCAL, imm, .. } if raw.is_call() => {
-                let to = (at as u64).cast_signed() + 1 + i64::from(imm);
-                if !(0..(len as u64).cast_signed()).contains(&to) {
-                    return Err(failed(at, "calls what is not in the program".into()));
-                }
-                Op { code: Does::Call, off: to as i32, imm: len as u64, ..Op::SECOND }
-            }
             _ => decode(&raw, at, len).map_err(|text| failed(at, text))?,
         };
         ops.push(op);
     }
-    let functions = vec![Function { name: "main".into(), start: 0, len }];
+    let functions = vec![Function { name: "main".into(), start: 0, len, stack: FRAME }];
     let code = Code { ops, functions, ..Code::default() };
     let mut memory = Memory::bare(context.to_vec());
     let mut host = Host { maps: Maps::new(0), now: 0, random: 0 };

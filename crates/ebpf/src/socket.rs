@@ -19,7 +19,7 @@ pub struct Loaded {
     pub(crate) name: String,
     pub(crate) flags: u32,
     pub(crate) long_form: bool,
-    /// By [`Callback`]: the first instruction.
+    /// By [`Callback`]: the number of the program.
     pub(crate) entries: [Option<usize>; Callback::ALL.len()],
     pub(crate) code: Code,
     pub(crate) shared: Arc<[u8]>,
