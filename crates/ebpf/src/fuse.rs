@@ -66,8 +66,14 @@ fn decided(ops: &[Op], at: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Reason;
+    use crate::host::Host;
+    use crate::instruction::Code as Does;
+    use crate::machine::{Code, Function, Machine};
+    use crate::maps::Maps;
+    use crate::memory::{FRAME, Memory, OWN};
 
-    fn op(code: Code, dst: u8, src: u8, off: i32, imm: u64) -> Op {
+    fn op(code: Does, dst: u8, src: u8, off: i32, imm: u64) -> Op {
         Op { code, dst, src, off, imm }
     }
 
@@ -75,23 +81,77 @@ mod tests {
     fn a_switch_on_a_number_is_a_jump() {
         let n = IMMEDIATE;
         let mut ops = [
-            op(Code::Move, 3, n, 0, 8),
-            op(Code::SignedGreater32, 3, n, 4, 3),
-            op(Code::Equal32, 3, n, 6, 1),
-            op(Code::Jump, 0, n, 7, 0),
-            op(Code::Equal32, 3, n, 6, 4),
-            op(Code::Equal32, 3, n, 7, 8),
-            op(Code::Load32, 1, 2, 0, 0),
-            op(Code::Exit, 0, n, 8, 0),
+            op(Does::Move, 3, n, 0, 8),
+            op(Does::SignedGreater32, 3, n, 4, 3),
+            op(Does::Equal32, 3, n, 6, 1),
+            op(Does::Jump, 0, n, 7, 0),
+            op(Does::Equal32, 3, n, 6, 4),
+            op(Does::Equal32, 3, n, 7, 8),
+            op(Does::Load32, 1, 2, 0, 0),
+            op(Does::Exit, 0, n, 8, 0),
         ];
         fuse(&mut ops);
-        assert_eq!(ops[0], op(Code::MoveJump, 3, n, 7, 8));
+        assert_eq!(ops[0], op(Does::MoveJump, 3, n, 7, 8));
         // Of another register, or back, it is none.
-        let mut other = [op(Code::Move, 3, n, 0, 8), op(Code::Equal32, 4, n, 2, 8), op(Code::Exit, 0, n, 0, 0)];
+        let mut other = [op(Does::Move, 3, n, 0, 8), op(Does::Equal32, 4, n, 2, 8), op(Does::Exit, 0, n, 0, 0)];
         fuse(&mut other);
-        assert_eq!(other[0].code, Code::Move);
-        let mut back = [op(Code::Move, 3, n, 0, 8), op(Code::Jump, 0, n, 0, 0)];
+        assert_eq!(other[0].code, Does::Move);
+        let mut back = [op(Does::Move, 3, n, 0, 8), op(Does::Jump, 0, n, 0, 0)];
         fuse(&mut back);
-        assert_eq!(back[0].code, Code::Move);
+        assert_eq!(back[0].code, Does::Move);
+    }
+
+    /// Result, memory, and where and why it ended.
+    fn outcome(ops: &[Op]) -> (Result<u64, (usize, Reason)>, Vec<u8>) {
+        let function = Function { name: String::new(), start: 0, len: ops.len(), stack: FRAME };
+        let code = Code { ops: ops.to_vec(), functions: vec![function], ..Code::default() };
+        let mut memory = Memory::bare((0..64).collect());
+        let mut host = Host { maps: Maps::new(0), now: 0, random: 0 };
+        let result = Machine::new(&code, &mut memory, &mut host).run(0, [OWN, 3, 4, 5, 6], 0);
+        (result.map_err(|trap| (trap.at, trap.reason)), memory.own)
+    }
+
+    #[test]
+    fn what_programs_do_stays_the_same() {
+        let mut state = 9_u64;
+        let mut draw = |limit: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % limit
+        };
+        let (mut fused, mut ended) = (0, 0);
+        for _ in 0..20_000 {
+            let mut ops: Vec<Op> = (0..40)
+                .map(|i| {
+                    let [dst, other] = [draw(4) as u8, 1 + draw(3) as u8];
+                    let src = if draw(2) == 0 { IMMEDIATE } else { other };
+                    let ahead = 1 + i + draw(4) as i32;
+                    // Mostly inside of what there is, through the address in r1.
+                    let at = if draw(40) == 0 { 60 } else { 8 * draw(7) as i32 };
+                    match draw(10) {
+                        0 => op(Does::Move, dst, src, 0, draw(9)),
+                        1 | 2 => op(Does::Add, dst.max(2), src, 0, draw(9)),
+                        3 => op(Does::Load64, dst.max(2), 1, at, 0),
+                        4 | 5 => op(Does::Load32, dst.max(2), 1, at, 0),
+                        6 | 7 => op(Does::Store64, 1, src, at, draw(9)),
+                        8 => op([Does::Less, Does::Equal32][draw(2) as usize], dst, src, ahead, draw(9)),
+                        _ => op(
+                            [Does::GreaterEqual32, Does::SignedGreater32][draw(2) as usize],
+                            dst,
+                            src,
+                            ahead,
+                            draw(9),
+                        ),
+                    }
+                })
+                .collect();
+            ops.extend(vec![op(Does::Exit, 0, IMMEDIATE, 0, 0); 5]);
+            let before = outcome(&ops);
+            let plain = ops.clone();
+            fuse(&mut ops);
+            fused += ops.iter().zip(&plain).filter(|(a, b)| a != b).count();
+            ended += usize::from(before.0.is_err());
+            assert_eq!(before, outcome(&ops), "{plain:?}");
+        }
+        assert!(fused > 50_000 && (2000..18_000).contains(&ended), "{fused} {ended}");
     }
 }
