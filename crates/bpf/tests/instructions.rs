@@ -1,5 +1,5 @@
-//! Each instruction in the running kernel (`BPF_PROG_TEST_RUN` of programs of the kind `syscall`) gives what RFC 9669 says
-//! and what the interpreter gives. Skipped, with the reason, where this machine cannot load programs.
+//! Each instruction in the running kernel (`BPF_PROG_TEST_RUN` of programs of the kind `syscall`) gives what RFC 9669
+//! says and what the interpreter gives. Skipped, with the reason, where this machine cannot load programs.
 
 #![cfg(feature = "load")]
 

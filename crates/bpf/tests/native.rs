@@ -1,5 +1,5 @@
-//! The laws of `crates/bpf/kernel/` compiled for this machine give the same bits as their twins in Rust, and close to what the laws of
-//! the simulator say.
+//! The laws of `crates/bpf/kernel/` compiled for this machine give the same bits as their twins in Rust, and close to
+//! what the laws of the simulator say.
 
 extern crate elephan_bpf as bpf;
 

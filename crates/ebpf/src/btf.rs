@@ -16,9 +16,9 @@ pub(crate) type Id = u32;
 pub(crate) struct Member {
     pub name: u32,
     pub id: Id,
-    /// From the start of the structure [bits].
+    /// From the start of the structure (bits).
     pub offset: u32,
-    /// Of a bit field [bits], else 0.
+    /// Of a bit field (bits), else 0.
     pub bits: u8,
 }
 

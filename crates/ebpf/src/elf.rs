@@ -5,7 +5,7 @@
 
 use crate::error::Problem;
 
-/// Longest name that is read [bytes]; the kernel's own limit is as long.
+/// Longest name that is read (bytes); the kernel's own limit is as long.
 pub(crate) const LONGEST_NAME: usize = 512;
 /// Machine of an ELF file of eBPF.
 const BPF: u16 = 247;

@@ -172,7 +172,7 @@ pub enum Reason {
     Helper(u32),
     /// An argument that the helper or function cannot take.
     Argument(String),
-    /// Its maps hold more than they may [bytes].
+    /// Its maps hold more than they may (bytes).
     Memory(usize),
 }
 

@@ -1,8 +1,8 @@
-//! Pairs of instructions that often follow each other become one step, and jumps that are decided by a number just loaded
-//! are taken with it. What a program does stays the same, to the place of its faults.
+//! Pairs of instructions that often follow each other become one step, and jumps that are decided by a number just
+//! loaded are taken with it. What a program does stays the same, to the place of its faults.
 //!
-//! Source: none. The pairs are those of our own laws and of the kernel's CUBIC; bit fields are read through a switch that
-//! relocation decides.
+//! Source: none. The pairs are those of our own laws and of the kernel's CUBIC; bit fields are read through a switch
+//! that relocation decides.
 
 use crate::instruction::{Code, IMMEDIATE, Op};
 

@@ -16,7 +16,7 @@ pub const FIRST_JIFFY: u64 = 300 * HZ;
 /// Helper that calls a program again and again; the interpreter does it.
 pub(crate) const LOOP: u64 = 181;
 
-/// Windows do not fall below this after a loss [segments].
+/// Windows do not fall below this after a loss (segments).
 const LEAST_THRESHOLD: u32 = 2;
 
 /// The kernel's numbers of errors.
@@ -55,7 +55,7 @@ pub(crate) fn configuration(name: &str) -> Option<u64> {
 #[derive(Clone, Debug)]
 pub(crate) struct Host {
     pub maps: Maps,
-    /// Since the simulation began [ns].
+    /// Since the simulation began (ns).
     pub now: u64,
     /// State of the random numbers.
     pub random: u64,
@@ -113,7 +113,8 @@ impl Host {
                 }
             }
             5 | 125 | 160 | 208 => Ok(self.now),
-            // What prints; the number of processor, node and process; locks; an ACK at once, which is the receiver's business.
+            // What prints; the number of processor, node and process; locks; an ACK at once, which is the receiver's
+            // business.
             6 | 177 | 8 | 42 | 14 | 93 | 94 | 116 => Ok(0),
             7 => Ok(self.draw() >> 32),
             // Every socket has maps of its own, so that their cookies may be alike.

@@ -295,8 +295,8 @@ fn unknown(raw: &Raw) -> String {
     format!("there is no instruction {:#04x} with these fields", raw.code)
 }
 
-/// Decodes an instruction at `at` of a program of `len`; targets of jumps count from the program's first. Calls and numbers
-/// of 64 bits are left to the loader, which knows what they mean.
+/// Decodes an instruction at `at` of a program of `len`; targets of jumps count from the program's first. Calls and
+/// numbers of 64 bits are left to the loader, which knows what they mean.
 pub(crate) fn decode(raw: &Raw, at: usize, len: usize) -> Result<Op, String> {
     if raw.dst > 10 || raw.src > 10 {
         return Err("there are registers r0 to r10 only".into());

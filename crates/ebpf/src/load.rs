@@ -1,7 +1,7 @@
 //! From an object's sections to code that runs: functions are gathered, addresses filled in, fields found.
 //!
-//! Source: the kernel's documentation of relocations (`bpf/llvm_reloc.rst`) and of libbpf. A program shares nothing with
-//! others but what the sections hold.
+//! Source: the kernel's documentation of relocations (`bpf/llvm_reloc.rst`) and of libbpf. A program shares nothing
+//! with others but what the sections hold.
 
 use crate::btf::Adaptation;
 use crate::core_relocation::{Adapted, adapt};

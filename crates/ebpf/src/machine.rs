@@ -1,7 +1,7 @@
 //! The interpreter.
 //!
-//! Source: RFC 9669. Differs from Linux: nothing is proved beforehand; each access is checked when it is made, and a call
-//! ends after so many steps.
+//! Source: RFC 9669. Differs from Linux: nothing is proved beforehand; each access is checked when it is made, and a
+//! call ends after so many steps.
 
 use crate::error::Reason;
 use crate::host::{self, Host, LOOP};
@@ -243,8 +243,8 @@ const CHAIN: usize = 128;
 
 macro_rules! handlers {
     ($($number:literal)*) => {
-        /// What executes an operation, by its number and by what its second operand is: each ends with a jump of its own to what comes next, so that the
-        /// processor can guess it.
+        /// What executes an operation, by its number and by what its second operand is: each ends with a jump of its
+        /// own to what comes next, so that the processor can guess it.
         static HANDLERS: [Handler; 2 * Does::ALL.len()] = [$(step::<$number, false>, step::<$number, true>),*];
     };
 }

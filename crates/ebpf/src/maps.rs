@@ -1,8 +1,8 @@
 //! Maps of a socket: arrays, hash tables and storage of sockets.
 //!
 //! Source: the kernel's documentation, `bpf/map_array.rst`, `bpf/map_hash.rst`, `bpf/map_sk_storage.rst`.
-//! Differs from Linux: every socket has maps of its own, those of each CPU are one, and a least recently used entry is never
-//! thrown out.
+//! Differs from Linux: every socket has maps of its own, those of each CPU are one, and a least recently used entry is
+//! never thrown out.
 
 use crate::btf::{Btf, Id, Kind};
 use crate::error::{Problem, Reason};
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 /// Bytes that all entries of a socket's maps may have.
 pub(crate) const LIMIT: usize = 1 << 20;
-/// Largest key or value [bytes].
+/// Largest key or value (bytes).
 const LONGEST: u32 = 1 << 16;
 
 /// What a map is, as far as it is simulated.

@@ -16,7 +16,7 @@ pub(crate) const MAP: u64 = 4 << 32;
 /// Programs that are called back, and functions of the kernel.
 pub(crate) const PROGRAM: u64 = 5 << 32;
 
-/// A program's part of the stack [bytes].
+/// A program's part of the stack (bytes).
 pub(crate) const FRAME: usize = 512;
 /// Calls within calls.
 pub(crate) const FRAMES: usize = 8;

@@ -1,7 +1,8 @@
 //! An object file: which congestion controls it has, and which programs belong to them.
 //!
 //! Source: the kernel's documentation of BTF and of libbpf; Linux's `tcp_congestion_ops`. Programs are found by the
-//! relocations of `.struct_ops`, and its structures by their symbols, since some compilers leave the offsets in the types empty.
+//! relocations of `.struct_ops`, and its structures by their symbols, since some compilers leave the offsets in the
+//! types empty.
 
 use crate::btf::{self, Adaptation, Btf, Id, Kind};
 use crate::elf::{Elf, FUNCTION, POINTER, SECTION, Symbol, u32_at, u64_at};
@@ -10,7 +11,7 @@ use crate::load;
 use crate::socket::Loaded;
 use std::sync::Arc;
 
-/// Largest file that is read [bytes].
+/// Largest file that is read (bytes).
 pub const LARGEST_OBJECT: usize = 32 << 20;
 
 /// What Linux calls a congestion control for.
@@ -180,8 +181,8 @@ impl Object {
         elf.section(name).filter(|(_, section)| !section.is_empty_in_file()).map(|(_, section)| section.data.to_vec())
     }
 
-    /// Decodes the programs of a control, found by its name or that of its variable. `sections` replaces what is in data
-    /// sections of the file, such as parameters: name and bytes, as many as there are.
+    /// Decodes the programs of a control, found by its name or that of its variable. `sections` replaces what is in
+    /// data sections of the file, such as parameters: name and bytes, as many as there are.
     ///
     /// # Errors
     /// If there is no such control or section, if the kernel would refuse the control, or if a program is damaged.

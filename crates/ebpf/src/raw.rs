@@ -9,8 +9,8 @@ use crate::machine::{Code, Function, Machine};
 use crate::maps::Maps;
 use crate::memory::{FRAME, Memory, OWN};
 
-/// Runs instructions on bytes that they may read and write, whose address is in `r1`; returns `r0`. Helpers without maps may
-/// be called, programs may not.
+/// Runs instructions on bytes that they may read and write, whose address is in `r1`; returns `r0`. Helpers without
+/// maps may be called, programs may not.
 ///
 /// # Errors
 /// What is wrong with an instruction.

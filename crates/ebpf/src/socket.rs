@@ -1,7 +1,8 @@
 //! A socket under a congestion control from an object: the fields that the program sees, and the kernel's calls.
 //!
-//! Source: Linux's `struct tcp_sock` and `tcp_congestion_ops`, whose names and units all of this has. Differs from Linux:
-//! variables and maps of an object are each socket's own, so that no result depends on what other sockets do or when.
+//! Source: Linux's `struct tcp_sock` and `tcp_congestion_ops`, whose names and units all of this has. Differs from
+//! Linux: variables and maps of an object are each socket's own, so that no result depends on what other sockets do or
+//! when.
 
 use crate::error::{Fault, Reason};
 use crate::host::Host;
@@ -64,8 +65,8 @@ impl Loaded {
         self.code.ops.len()
     }
 
-    /// A socket of a new connection, with ten segments of 1448 bytes as its window and no threshold. `seed` is where the
-    /// random numbers of its programs begin.
+    /// A socket of a new connection, with ten segments of 1448 bytes as its window and no threshold. `seed` is where
+    /// the random numbers of its programs begin.
     #[must_use]
     pub fn socket(self: &Arc<Self>, seed: u64) -> Socket {
         let mut socket = Socket {
@@ -117,7 +118,7 @@ impl fmt::Debug for Socket {
 pub struct AckSample {
     /// Segments newly acknowledged, those by SACK among them.
     pub pkts_acked: u32,
-    /// Round-trip time of the newest segment that it is for [us], -1 where it gives none.
+    /// Round-trip time of the newest segment that it is for (us), -1 where it gives none.
     pub rtt_us: i32,
     /// Segments under way when that segment left.
     pub in_flight: u32,
@@ -126,23 +127,23 @@ pub struct AckSample {
 /// A sample of the delivery rate: the kernel's `rate_sample`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RateSample {
-    /// When the newest segment that it is for left [us].
+    /// When the newest segment that it is for left (us).
     pub prior_mstamp: u64,
-    /// `delivered` then [segments].
+    /// `delivered` then (segments).
     pub prior_delivered: u32,
-    /// `delivered_ce` then [segments].
+    /// `delivered_ce` then (segments).
     pub prior_delivered_ce: u32,
     /// Segments delivered in the interval, -1 where there is no sample.
     pub delivered: i32,
     /// Those of them that were marked.
     pub delivered_ce: i32,
-    /// The interval [us], -1 where there is no sample.
+    /// The interval (us), -1 where there is no sample.
     pub interval_us: i64,
-    /// In which they were sent [us].
+    /// In which they were sent (us).
     pub snd_interval_us: u32,
-    /// In which they were acknowledged [us].
+    /// In which they were acknowledged (us).
     pub rcv_interval_us: u32,
-    /// Round-trip time of the newest of them [us], -1 where there is none.
+    /// Round-trip time of the newest of them (us), -1 where there is none.
     pub rtt_us: i64,
     /// Segments newly known to be lost.
     pub losses: i32,
@@ -185,21 +186,21 @@ macro_rules! fields {
 }
 
 fields! {
-    /// The window [segments].
+    /// The window (segments).
     snd_cwnd, set_snd_cwnd: u32 = TCP_SOCK "snd_cwnd";
-    /// The threshold of slow start [segments].
+    /// The threshold of slow start (segments).
     snd_ssthresh, set_snd_ssthresh: u32 = TCP_SOCK "snd_ssthresh";
-    /// What of the next segment of the window is earned [segments acknowledged].
+    /// What of the next segment of the window is earned (segments acknowledged).
     snd_cwnd_cnt, set_snd_cwnd_cnt: u32 = TCP_SOCK "snd_cwnd_cnt";
-    /// The largest window that there may be [segments].
+    /// The largest window that there may be (segments).
     snd_cwnd_clamp, set_snd_cwnd_clamp: u32 = TCP_SOCK "snd_cwnd_clamp";
-    /// When the window changed last [jiffies].
+    /// When the window changed last (jiffies).
     snd_cwnd_stamp, set_snd_cwnd_stamp: u32 = TCP_SOCK "snd_cwnd_stamp";
-    /// How much of the window has been used [segments].
+    /// How much of the window has been used (segments).
     snd_cwnd_used, set_snd_cwnd_used: u32 = TCP_SOCK "snd_cwnd_used";
-    /// The window before the last reduction [segments].
+    /// The window before the last reduction (segments).
     prior_cwnd, set_prior_cwnd: u32 = TCP_SOCK "prior_cwnd";
-    /// The threshold before the last reduction [segments].
+    /// The threshold before the last reduction (segments).
     prior_ssthresh, set_prior_ssthresh: u32 = TCP_SOCK "prior_ssthresh";
     /// Segments delivered in this recovery (PRR).
     prr_delivered, set_prr_delivered: u32 = TCP_SOCK "prr_delivered";
@@ -223,29 +224,29 @@ fields! {
     delivered_ce, set_delivered_ce: u32 = TCP_SOCK "delivered_ce";
     /// `delivered` up to which samples are limited by the application, 0 if none is.
     app_limited, set_app_limited: u32 = TCP_SOCK "app_limited";
-    /// By how much the network is known to change the order [segments].
+    /// By how much the network is known to change the order (segments).
     reordering, set_reordering: u32 = TCP_SOCK "reordering";
     /// How often it has.
     reord_seen, set_reord_seen: u32 = TCP_SOCK "reord_seen";
-    /// Smoothed round-trip time, times 8 [us / 8].
+    /// Smoothed round-trip time, times 8 (us / 8).
     srtt_us, set_srtt_us: u32 = TCP_SOCK "srtt_us";
-    /// Its mean deviation, times 4 [us / 4].
+    /// Its mean deviation, times 4 (us / 4).
     mdev_us, set_mdev_us: u32 = TCP_SOCK "mdev_us";
-    /// The largest of that in the last round trip [us / 4].
+    /// The largest of that in the last round trip (us / 4).
     mdev_max_us, set_mdev_max_us: u32 = TCP_SOCK "mdev_max_us";
-    /// What of it goes into the timeout [us / 4].
+    /// What of it goes into the timeout (us / 4).
     rttvar_us, set_rttvar_us: u32 = TCP_SOCK "rttvar_us";
-    /// Payload of a segment [bytes].
+    /// Payload of a segment (bytes).
     mss_cache, set_mss_cache: u32 = TCP_SOCK "mss_cache";
-    /// What the peer was told it may be [bytes].
+    /// What the peer was told it may be (bytes).
     advmss, set_advmss: u16 = TCP_SOCK "advmss";
-    /// TCP's own header [bytes].
+    /// TCP's own header (bytes).
     tcp_header_len, set_tcp_header_len: u16 = TCP_SOCK "tcp_header_len";
     /// Sequence number of the next byte.
     snd_nxt, set_snd_nxt: u32 = TCP_SOCK "snd_nxt";
     /// Sequence number of the first byte that is not acknowledged.
     snd_una, set_snd_una: u32 = TCP_SOCK "snd_una";
-    /// The receiver's window [bytes].
+    /// The receiver's window (bytes).
     snd_wnd, set_snd_wnd: u32 = TCP_SOCK "snd_wnd";
     /// Sequence number of the last byte that the application has written.
     write_seq, set_write_seq: u32 = TCP_SOCK "write_seq";
@@ -259,7 +260,7 @@ fields! {
     undo_retrans, set_undo_retrans: i32 = TCP_SOCK "undo_retrans";
     /// Retransmissions since the connection began.
     total_retrans, set_total_retrans: u32 = TCP_SOCK "total_retrans";
-    /// When a segment last left [jiffies].
+    /// When a segment last left (jiffies).
     lsndtime, set_lsndtime: u32 = TCP_SOCK "lsndtime";
     /// Segments sent with data since the connection began.
     data_segs_out, set_data_segs_out: u32 = TCP_SOCK "data_segs_out";
@@ -267,23 +268,23 @@ fields! {
     bytes_sent, set_bytes_sent: u64 = TCP_SOCK "bytes_sent";
     /// Bytes acknowledged since the connection began.
     bytes_acked, set_bytes_acked: u64 = TCP_SOCK "bytes_acked";
-    /// When the first segment of the last sample left [us].
+    /// When the first segment of the last sample left (us).
     first_tx_mstamp, set_first_tx_mstamp: u64 = TCP_SOCK "first_tx_mstamp";
-    /// When `delivered` rose last [us].
+    /// When `delivered` rose last (us).
     delivered_mstamp, set_delivered_mstamp: u64 = TCP_SOCK "delivered_mstamp";
     /// Segments delivered in the best sample of the rate.
     rate_delivered, set_rate_delivered: u32 = TCP_SOCK "rate_delivered";
-    /// The interval of it [us].
+    /// The interval of it (us).
     rate_interval_us, set_rate_interval_us: u32 = TCP_SOCK "rate_interval_us";
     /// What is agreed on ECN: 1, it is used; 4, a reduction is to be told.
     ecn_flags, set_ecn_flags: u8 = TCP_SOCK "ecn_flags";
-    /// The rate at which segments leave [bytes / s]; all bits set if none is.
+    /// The rate at which segments leave (bytes / s); all bits set if none is.
     pacing_rate, set_pacing_rate: u64 = SOCK "sk_pacing_rate";
-    /// The largest such rate that the application allows [bytes / s].
+    /// The largest such rate that the application allows (bytes / s).
     max_pacing_rate, set_max_pacing_rate: u64 = SOCK "sk_max_pacing_rate";
     /// Who paces: 0 nobody, 1 TCP, 2 the queue (fq).
     pacing_status, set_pacing_status: u32 = SOCK "sk_pacing_status";
-    /// Timeout of retransmissions [jiffies].
+    /// Timeout of retransmissions (jiffies).
     rto, set_rto: u32 = INET_CONNECTION_SOCK "icsk_rto";
     /// Timeouts in a row.
     retransmits, set_retransmits: u8 = INET_CONNECTION_SOCK "icsk_retransmits";
@@ -301,13 +302,13 @@ impl Socket {
         &self.loaded
     }
 
-    /// Since the simulation began [ns]: what programs read as time, and as `tcp_mstamp`.
+    /// Since the simulation began (ns): what programs read as time, and as `tcp_mstamp`.
     #[must_use]
     pub fn now_ns(&self) -> u64 {
         self.host.now
     }
 
-    /// Sets the time [ns].
+    /// Sets the time (ns).
     #[inline]
     pub fn set_now_ns(&mut self, now: u64) {
         self.host.now = now;
@@ -321,13 +322,13 @@ impl Socket {
         self.host.jiffies()
     }
 
-    /// The smallest round-trip time [us]; all bits set where none is known.
+    /// The smallest round-trip time (us); all bits set where none is known.
     #[must_use]
     pub fn min_rtt_us(&self) -> u32 {
         u32::from_le_bytes(self.memory.get(const { SOCK_AT + TCP_SOCK.at("rtt_min") + 4 }))
     }
 
-    /// Sets the smallest round-trip time [us].
+    /// Sets the smallest round-trip time (us).
     #[inline]
     pub fn set_min_rtt_us(&mut self, value: u32) {
         // The kernel keeps the smallest and two that may follow it, each with its time; here they are alike.
@@ -416,7 +417,7 @@ impl Socket {
         self.call(Callback::Release, &[]).map(drop)
     }
 
-    /// What the threshold shall be after a loss [segments].
+    /// What the threshold shall be after a loss (segments).
     pub fn ssthresh(&mut self) -> Result<u32, Fault> {
         Ok(self.call(Callback::Ssthresh, &[])?.map_or(0, |result| result as u32))
     }
@@ -444,7 +445,7 @@ impl Socket {
         self.call(Callback::InAckEvent, &[flags.into()]).map(drop)
     }
 
-    /// What the window shall be after a loss that was none [segments].
+    /// What the window shall be after a loss that was none (segments).
     pub fn undo_cwnd(&mut self) -> Result<u32, Fault> {
         Ok(self.call(Callback::UndoCwnd, &[])?.map_or(0, |result| result as u32))
     }
@@ -466,8 +467,8 @@ impl Socket {
         Ok(self.call(Callback::MinTsoSegs, &[])?.map(|result| result as u32))
     }
 
-    /// An ACK up to `ack`, with flags of the kernel's, and its sample of the delivery rate. Programs for older kernels get the
-    /// sample alone.
+    /// An ACK up to `ack`, with flags of the kernel's, and its sample of the delivery rate. Programs for older kernels
+    /// get the sample alone.
     pub fn cong_control(&mut self, ack: u32, flags: u32, sample: &RateSample) -> Result<(), Fault> {
         if !self.loaded.implements(Callback::CongControl) {
             return Ok(());

@@ -1,5 +1,5 @@
-//! The types of the kernel that congestion controls read, as the simulated socket has them: names, widths and values are
-//! the kernel's, places are our own, since programs find fields by name (CO-RE).
+//! The types of the kernel that congestion controls read, as the simulated socket has them: names, widths and values
+//! are the kernel's, places are our own, since programs find fields by name (CO-RE).
 //!
 //! Source: names and types of Linux 6.18, as its own description of its types (BTF) has them.
 
@@ -56,7 +56,7 @@ impl Kind {
 }
 
 impl Struct {
-    /// Where the field of a number is, and where the structure ends for all numbers above [bits].
+    /// Where the field of a number is, and where the structure ends for all numbers above (bits).
     const fn place(&self, number: usize) -> u32 {
         let (mut at, mut i) = (0_u32, 0);
         loop {
@@ -86,7 +86,7 @@ impl Struct {
         self.place(self.fields.len()) / 8
     }
 
-    /// Where the field of a name is [bits]; there must be one.
+    /// Where the field of a name is (bits); there must be one.
     pub const fn bit(&self, name: &str) -> u32 {
         let mut i = 0;
         while i < self.fields.len() {
@@ -98,7 +98,7 @@ impl Struct {
         panic!("no such field")
     }
 
-    /// Where the field of a name is [bytes]; there must be one.
+    /// Where the field of a name is (bytes); there must be one.
     pub const fn at(&self, name: &str) -> usize {
         self.bit(name) as usize / 8
     }

@@ -54,7 +54,8 @@ pub fn damage(bytes: &mut Vec<u8>, likely: &[std::ops::Range<usize>], chance: &m
     }
 }
 
-/// The parts of an object that are read: headers, code, types, relocations, symbols; found without the reader under test.
+/// The parts of an object that are read: headers, code, types, relocations, symbols; found without the reader under
+/// test.
 pub fn parts(bytes: &[u8]) -> Vec<std::ops::Range<usize>> {
     let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) as usize;
     let headers = word(40);

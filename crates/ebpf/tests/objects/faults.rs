@@ -1,5 +1,5 @@
-//! Whatever a program does wrong, the call ends with one line that names it and the instruction; whatever is wrong with a
-//! file, reading it does.
+//! Whatever a program does wrong, the call ends with one line that names it and the instruction; whatever is wrong with
+//! a file, reading it does.
 
 use super::control::{Built, EXIT};
 use super::isa::insn;

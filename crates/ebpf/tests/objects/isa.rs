@@ -1,5 +1,5 @@
-//! Programs of one instruction each, and what RFC 9669 says comes of it, written down by itself: in numbers of 128 bits,
-//! without a look at the interpreter.
+//! Programs of one instruction each, and what RFC 9669 says comes of it, written down by itself: in numbers of 128
+//! bits, without a look at the interpreter.
 
 #![expect(clippy::cast_possible_wrap, reason = "that numbers wrap is the matter here")]
 
@@ -87,7 +87,8 @@ fn extended(imm: i32) -> u64 {
 
 const NUMBERS: [i32; 9] = [0, 1, 2, 7, 31, -1, i32::MAX, i32::MIN, 0x1234_5678];
 
-/// All instructions that compute, jump, load, store or change memory atomically. `newest` adds what kernels before 6.6 lack.
+/// All instructions that compute, jump, load, store or change memory atomically. `newest` adds what kernels before 6.6
+/// lack.
 pub fn cases(newest: bool) -> Vec<Case> {
     let mut list = Vec::new();
     let mut add = |name: String, middle: &[[u8; 8]], expected: Box<dyn Fn(u64, u64) -> u64>| {

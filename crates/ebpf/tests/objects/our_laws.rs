@@ -74,8 +74,8 @@ fn highspeed_grows_and_gives_up_as_appendix_b_says() {
         for i in 0..4 {
             round(&mut socket, 1_000_000 + 100_000 * i);
         }
-        // The table gives the w at which a(w) is the next whole number, up to 2.5 % early (0.078 is rounded), and what is
-        // grown of the next segment is not in the window yet.
+        // The table gives the w at which a(w) is the next whole number, up to 2.5 % early (0.078 is rounded), and what
+        // is grown of the next segment is not in the window yet.
         let grown = socket.snd_cwnd() - w;
         assert!((4 * a - 1..=4 * a + a / 10 + 1).contains(&grown), "{w}: grew by {grown} in four, a(w) is {a}");
         socket.set_snd_cwnd(w);

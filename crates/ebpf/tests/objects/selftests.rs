@@ -65,8 +65,8 @@ fn cubic_follows_its_cubic() {
             }
             let t = now - k;
             let right = c * t * t * t + 1000.0;
-            // It aims a round trip ahead and comes there within one: the curve's steepest step, at the start, is 0.7 % of
-            // the window.
+            // It aims a round trip ahead and comes there within one: the curve's steepest step, at the start, is 0.7 %
+            // of the window.
             let off = f64::from(socket.snd_cwnd()) / right - 1.0;
             assert!(off.abs() < 0.01, "{now}: {} instead of {right}", socket.snd_cwnd());
             checked += 1;
