@@ -4,6 +4,7 @@
 
 use crate::elf::{name_at, u16_at, u32_at};
 use crate::error::Problem;
+use std::collections::BTreeMap;
 
 const MAGIC: u16 = 0xeb9f;
 /// Types within types, as deep as is looked.
@@ -265,22 +266,22 @@ pub(crate) struct Adaptation {
 }
 
 /// Reads the CO-RE relocations of a section `.BTF.ext`: by section, in the order of their offsets.
-pub(crate) fn adaptations(bytes: &[u8], btf: &Btf) -> Result<Vec<(String, Vec<Adaptation>)>, Problem> {
+pub(crate) fn adaptations(bytes: &[u8], btf: &Btf) -> Result<BTreeMap<String, Vec<Adaptation>>, Problem> {
     let start = header(bytes).ok_or_else(|| damaged("the header of .BTF.ext"))?;
     // Older ones end before these fields.
     if start < 32 || u32_at(bytes, 28) == Some(0) {
-        return Ok(Vec::new());
+        return Ok(BTreeMap::new());
     }
     read_adaptations(bytes, btf).ok_or_else(|| damaged("the relocations of .BTF.ext"))
 }
 
-fn read_adaptations(bytes: &[u8], btf: &Btf) -> Option<Vec<(String, Vec<Adaptation>)>> {
+fn read_adaptations(bytes: &[u8], btf: &Btf) -> Option<BTreeMap<String, Vec<Adaptation>>> {
     let rows = part(bytes, 24)?;
     let size = u32_at(rows, 0)? as usize;
     if size < 16 {
         return None;
     }
-    let mut all: Vec<(String, Vec<Adaptation>)> = Vec::new();
+    let mut all: BTreeMap<String, Vec<Adaptation>> = BTreeMap::new();
     let mut at = 4;
     while at < rows.len() {
         let (section, count) = (u32_at(rows, at)?, u32_at(rows, at + 4)? as usize);
@@ -293,14 +294,9 @@ fn read_adaptations(bytes: &[u8], btf: &Btf) -> Option<Vec<(String, Vec<Adaptati
             Some(Adaptation { offset, id, path, kind })
         };
         let mut list = list.chunks_exact(size).map(one).collect::<Option<Vec<_>>>()?;
-        let name = btf.text(section);
-        if let Some((_, known)) = all.iter_mut().find(|(known, _)| known == name) {
-            known.append(&mut list);
-        } else {
-            all.push((name.into(), list));
-        }
+        all.entry(btf.text(section).into()).or_default().append(&mut list);
     }
-    for (_, list) in &mut all {
+    for list in all.values_mut() {
         list.sort_by_key(|one| one.offset);
     }
     Some(all)

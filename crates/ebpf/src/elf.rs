@@ -4,9 +4,12 @@
 //! names the machine and the kernel's documentation (`bpf/llvm_reloc.rst`) the relocations.
 
 use crate::error::Problem;
+use std::collections::BTreeMap;
 
 /// Longest name that is read (bytes); the kernel's own limit is as long.
 pub(crate) const LONGEST_NAME: usize = 512;
+/// Sections that a file may have; compilers make a few dozen.
+const MOST_SECTIONS: usize = 4096;
 /// Machine of an ELF file of eBPF.
 const BPF: u16 = 247;
 
@@ -69,6 +72,8 @@ pub(crate) struct Relocation {
 pub(crate) struct Elf<'a> {
     pub sections: Vec<Section<'a>>,
     pub symbols: Vec<Symbol<'a>>,
+    /// The first symbol of each name in each section.
+    named: BTreeMap<(usize, &'a str), usize>,
 }
 
 /// Whole numbers of a file, in its order (little endian).
@@ -105,7 +110,7 @@ impl<'a> Elf<'a> {
             let right = "is no object of eBPF in little endian; compile it with clang -target bpf";
             return Err(Problem::Elf(right.into()));
         }
-        let mut elf = Self { sections: Vec::new(), symbols: Vec::new() };
+        let mut elf = Self { sections: Vec::new(), symbols: Vec::new(), named: BTreeMap::new() };
         elf.read_sections(bytes).ok_or_else(cut_off)?;
         elf.read_symbols()?;
         Ok(elf)
@@ -115,7 +120,7 @@ impl<'a> Elf<'a> {
         let start = usize::try_from(u64_at(bytes, 40)?).ok()?;
         let count = usize::from(u16_at(bytes, 60)?);
         let names = usize::from(u16_at(bytes, 62)?);
-        if u16_at(bytes, 58)? != 64 {
+        if u16_at(bytes, 58)? != 64 || count > MOST_SECTIONS {
             return None;
         }
         let header = |i: usize| bytes.get(start.checked_add(i * 64)?..start.checked_add(i * 64 + 64)?);
@@ -166,7 +171,15 @@ impl<'a> Elf<'a> {
             symbols.push(read().ok_or_else(cut_off)?);
         }
         self.symbols = symbols;
+        for (i, symbol) in self.symbols.iter().enumerate() {
+            self.named.entry((symbol.section, symbol.name)).or_insert(i);
+        }
         Ok(())
+    }
+
+    /// The symbol of a name in a section; 0 is none.
+    pub fn symbol(&self, section: usize, name: &str) -> Option<&Symbol<'a>> {
+        self.symbols.get(*self.named.get(&(section, name))?)
     }
 
     /// The section of a name.

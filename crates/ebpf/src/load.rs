@@ -24,6 +24,9 @@ const MOST_DATA: usize = 1 << 20;
 /// Instructions of a control: what the kernel's verifier would look at.
 const MOST_CODE: usize = 1_000_000;
 
+/// Maps that an object may have.
+const MOST_MAPS: usize = 256;
+
 /// The address of a kernel's function, which only tells that it is there.
 const NOT_CALLED: u64 = PROGRAM + (1 << 31);
 
@@ -79,6 +82,8 @@ struct Loader<'a> {
     numbers: BTreeMap<Place, usize>,
     places: Vec<Place>,
     relocations: BTreeMap<usize, Vec<Relocation>>,
+    /// Numbers of the reasons why instructions must not be executed.
+    reasons: BTreeMap<String, usize>,
     /// Calls, and numbers that are programs: instruction, and number of the function.
     open: Vec<(usize, usize)>,
 }
@@ -98,6 +103,7 @@ impl<'a> Loader<'a> {
             numbers: BTreeMap::new(),
             places: Vec::new(),
             relocations: BTreeMap::new(),
+            reasons: BTreeMap::new(),
             open: Vec::new(),
         };
         for symbol in elf.symbols.iter().filter(|symbol| symbol.kind == FUNCTION && symbol.section != 0) {
@@ -143,8 +149,11 @@ impl<'a> Loader<'a> {
     fn read_maps(&mut self) -> Result<(), Problem> {
         let Some((number, _)) = self.elf.section(".maps") else { return Ok(()) };
         for (name, id) in self.object.btf.section(".maps") {
-            let symbol = self.elf.symbols.iter().find(|one| one.section == number && one.name == name);
-            let symbol = symbol.ok_or_else(|| Problem::Map(format!("map {name}: has no symbol")))?;
+            if self.code.maps.len() == MOST_MAPS {
+                return Err(Problem::Size(format!("has more than {MOST_MAPS} maps")));
+            }
+            let symbol =
+                self.elf.symbol(number, name).ok_or_else(|| Problem::Map(format!("map {name}: has no symbol")))?;
             self.maps.insert((number, symbol.value), self.code.maps.len());
             self.code.maps.push(Definition::read(&self.object.btf, name, id)?);
         }
@@ -155,8 +164,7 @@ impl<'a> Loader<'a> {
     fn configure(&mut self) -> Result<(), Problem> {
         let btf = &self.object.btf;
         for (name, id) in btf.section(".kconfig") {
-            let symbol = self.elf.symbols.iter().find(|one| one.section == 0 && one.name == name);
-            let weak = symbol.is_some_and(|symbol| symbol.binding == WEAK);
+            let weak = self.elf.symbol(0, name).is_some_and(|symbol| symbol.binding == WEAK);
             let value = match host::configuration(name) {
                 Some(value) => value,
                 None if weak => 0,
@@ -167,6 +175,9 @@ impl<'a> Loader<'a> {
             };
             let size = btf.size(id).filter(|size| *size <= 8).unwrap_or(8) as usize;
             let at = self.shared.len().next_multiple_of(8);
+            if at >= MOST_DATA {
+                return Err(Problem::Size(format!("has more than {MOST_DATA} bytes of variables or constants")));
+            }
             self.shared.resize(at + 8, 0);
             self.shared[at..at + size].copy_from_slice(&value.to_le_bytes()[..size]);
             self.configuration.insert(name.into(), SHARED + at as u64);
@@ -208,8 +219,7 @@ impl<'a> Loader<'a> {
         }
         let of_section = self.elf.sections[section].name;
         let object = self.object;
-        let adaptations = object.adaptations.iter().find(|(known, _)| known == of_section);
-        let adaptations = adaptations.map_or(&[][..], |(_, list)| list);
+        let adaptations = object.adaptations.get(of_section).map_or(&[][..], |list| list);
         let mut at = 0;
         while at < len {
             let offset = value + 8 * at as u64;
@@ -255,8 +265,12 @@ impl<'a> Loader<'a> {
     }
 
     fn missing(&mut self, reason: String) -> Op {
-        self.code.reasons.push(reason);
-        Op::missing(self.code.reasons.len() - 1)
+        let next = self.reasons.len();
+        let number = *self.reasons.entry(reason).or_insert_with_key(|reason| {
+            self.code.reasons.push(reason.clone());
+            next
+        });
+        Op::missing(number)
     }
 
     fn instruction(

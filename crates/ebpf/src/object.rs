@@ -9,10 +9,13 @@ use crate::elf::{Elf, FUNCTION, POINTER, SECTION, Symbol, u32_at, u64_at};
 use crate::error::{Error, Problem};
 use crate::load;
 use crate::socket::Loaded;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Largest file that is read (bytes).
-pub const LARGEST_OBJECT: usize = 32 << 20;
+pub const LARGEST_OBJECT: usize = 16 << 20;
+/// Congestion controls that an object may have.
+const MOST_CONTROLS: usize = 64;
 
 /// What Linux calls a congestion control for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,7 +130,7 @@ pub struct Object {
     pub(crate) name: String,
     pub(crate) bytes: Arc<[u8]>,
     pub(crate) btf: Btf,
-    pub(crate) adaptations: Vec<(String, Vec<Adaptation>)>,
+    pub(crate) adaptations: BTreeMap<String, Vec<Adaptation>>,
     controls: Vec<Control>,
 }
 
@@ -152,7 +155,7 @@ impl Object {
         let btf = Btf::read(types.data)?;
         let adaptations = match elf.section(".BTF.ext") {
             Some((_, section)) => btf::adaptations(section.data, &btf)?,
-            None => Vec::new(),
+            None => BTreeMap::new(),
         };
         let controls = controls(&elf, &btf)?;
         if controls.is_empty() {
@@ -212,10 +215,7 @@ impl Object {
 
 fn controls(elf: &Elf, btf: &Btf) -> Result<Vec<Control>, Problem> {
     let mut list = Vec::new();
-    for (number, section) in elf.sections.iter().enumerate() {
-        if !matches!(section.name, ".struct_ops" | ".struct_ops.link") {
-            continue;
-        }
+    for (number, section) in [".struct_ops", ".struct_ops.link"].into_iter().filter_map(|name| elf.section(name)) {
         let relocations = elf.relocations(number)?;
         let program = |at: u64| {
             let from = relocations.partition_point(|one| one.offset < at);
@@ -225,13 +225,14 @@ fn controls(elf: &Elf, btf: &Btf) -> Result<Vec<Control>, Problem> {
             (one.kind == POINTER).then_some((symbol, addend))
         };
         for (variable, id) in btf.section(section.name) {
-            let Some(symbol) = elf.symbols.iter().find(|one| one.section == number && one.name == variable) else {
-                continue;
-            };
+            let Some(symbol) = elf.symbol(number, variable) else { continue };
             let Some(id) = btf.resolve(id) else { continue };
             let of = btf.name(id);
             if of.split("___").next() != Some("tcp_congestion_ops") {
                 continue;
+            }
+            if list.len() == MOST_CONTROLS {
+                return Err(Problem::Size(format!("has more than {MOST_CONTROLS} congestion controls")));
             }
             list.push(control(btf, id, symbol, section.data, &program)?);
         }
