@@ -28,3 +28,7 @@ pub use host::{FIRST_JIFFY, HZ};
 pub use object::{Callback, Control, LARGEST_OBJECT, Object};
 pub use raw::execute;
 pub use socket::{AckSample, Loaded, RateSample, Socket};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -51,6 +51,7 @@ pub(crate) struct Trap {
 
 pub(crate) struct Machine<'a> {
     code: &'a Code,
+    ops: &'a [Op],
     memory: &'a mut Memory,
     host: &'a mut Host,
     /// That are left.
@@ -106,7 +107,7 @@ fn trap(at: usize, reason: Reason) -> Box<Trap> {
 
 impl<'a> Machine<'a> {
     pub fn new(code: &'a Code, memory: &'a mut Memory, host: &'a mut Host) -> Self {
-        Self { code, memory, host, steps: STEPS, depth: 0, trap: None }
+        Self { code, ops: &code.ops, memory, host, steps: STEPS, depth: 0, trap: None }
     }
 
     /// Calls the program of a number; returns its `r0`.
@@ -260,7 +261,7 @@ handlers! {
 #[expect(clippy::inline_always, reason = "a step is one function that ends with a jump")]
 #[inline(always)]
 fn next(machine: &mut Machine, r: &mut [u64; 16], at: usize, left: usize) -> usize {
-    match machine.code.ops.get(at) {
+    match machine.ops.get(at) {
         Some(op) if left > 0 => HANDLERS[op.handler()](machine, r, op, at, left),
         _ => at,
     }
@@ -321,7 +322,7 @@ fn execute<const CODE: usize, const NUMBER: bool>(
     macro_rules! second {
         (|$next:ident, $to:ident, $from:ident, $at:ident| $does:expr) => {{
             let $at = pc;
-            let Some($next) = machine.code.ops.get($at) else { return Err(trap($at, ends())) };
+            let Some($next) = machine.ops.get($at) else { return Err(trap($at, ends())) };
             let ($to, $from) = (usize::from($next.dst & 15), r[usize::from($next.src & 15)]);
             pc += 1;
             let _ = ($next, $from, $at);
