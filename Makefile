@@ -160,6 +160,7 @@ fuzz: INPUTS ?= 1000000
 fuzz: $(VENV)/.dev ## hostile files, command lines, stores and random networks (INPUTS=1000000): hours; goes on where it was, finds are kept in target/fuzz
 	cd tests && ../$(PY) -m fuzz --inputs $(INPUTS)
 	FUZZ_NETWORKS=$$(($(INPUTS) / 100)) cargo test --package elephan-sim --test engines fuzz
+	MUTANTS=$(INPUTS) cargo test --package elephan-ebpf --test objects million -- --ignored
 
 docs: $(VENV)/.dev ## docs/catalog, the notebooks, and the site target/site/index.html; the Rust documentation
 	$(PY) tools/catalog.py

@@ -1,5 +1,5 @@
-//! The laws in the running kernel: what its compiler makes of them gives the bits of their twins; they come, are counted
-//! and go. Skipped, with the reason, where this machine cannot load laws.
+//! The laws in the running kernel: what its compiler makes of them gives the bits of their twins; they come, are
+//! counted and go. Skipped, with the reason, where this machine cannot load laws.
 
 #![cfg(feature = "load")]
 

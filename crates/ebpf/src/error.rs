@@ -1,0 +1,201 @@
+//! What can be wrong with an object, and what its programs can do wrong.
+//!
+//! Source: none. Every message is one line that begins with the object and, where there is one, names program and
+//! instruction, counted from the program's first as the kernel's verifier counts.
+
+use std::fmt::{self, Write as _};
+
+/// Names in a file may hold anything; a message is one line of what can be seen.
+fn plainly(f: &mut fmt::Formatter<'_>, text: fmt::Arguments<'_>) -> fmt::Result {
+    for letter in text.to_string().chars() {
+        if letter.is_control() { write!(f, "{}", letter.escape_default())? } else { f.write_char(letter)? }
+    }
+    Ok(())
+}
+
+/// Why an object cannot be used. Its text is one line that names the object first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    object: String,
+    place: Option<(String, usize)>,
+    problem: Problem,
+}
+
+impl Error {
+    pub(crate) fn new(object: &str, problem: Problem) -> Self {
+        Self { object: object.into(), place: None, problem }
+    }
+
+    pub(crate) fn at(object: &str, program: &str, instruction: usize, problem: Problem) -> Self {
+        Self { object: object.into(), place: Some((program.into(), instruction)), problem }
+    }
+
+    /// What is wrong, without the place.
+    #[must_use]
+    pub fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    /// The program and the instruction in it, where the fault is in code.
+    #[must_use]
+    pub fn place(&self) -> Option<(&str, usize)> {
+        self.place.as_ref().map(|(program, instruction)| (program.as_str(), *instruction))
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { object, problem, .. } = self;
+        match &self.place {
+            Some((program, at)) => plainly(f, format_args!("{object}: program {program}, instruction {at}: {problem}")),
+            None => plainly(f, format_args!("{object}: {problem}")),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// What is wrong with an object, by the part of it that is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Problem {
+    /// The container: no ELF file of eBPF, or cut off.
+    Elf(String),
+    /// The types (sections `.BTF` and `.BTF.ext`).
+    Types(String),
+    /// A reference that leads nowhere.
+    Relocation(String),
+    /// A map's definition.
+    Map(String),
+    /// The congestion control: none of that name, or one that the kernel would refuse.
+    Control(String),
+    /// An instruction that there is not, or one that no program may have.
+    Instruction(String),
+    /// More than is allowed.
+    Size(String),
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Elf(text)
+            | Self::Types(text)
+            | Self::Relocation(text)
+            | Self::Map(text)
+            | Self::Control(text)
+            | Self::Instruction(text)
+            | Self::Size(text) => f.write_str(text),
+        }
+    }
+}
+
+/// What a program did wrong, and where. The call has no result then; the socket keeps what was written before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault(Box<Inner>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Inner {
+    object: String,
+    program: String,
+    instruction: usize,
+    reason: Reason,
+}
+
+impl Fault {
+    pub(crate) fn new(object: &str, program: &str, instruction: usize, reason: Reason) -> Self {
+        Self(Box::new(Inner { object: object.into(), program: program.into(), instruction, reason }))
+    }
+
+    /// The program's name.
+    #[must_use]
+    pub fn program(&self) -> &str {
+        &self.0.program
+    }
+
+    /// The number of the instruction, from the program's first; one of 16 bytes counts as two.
+    #[must_use]
+    pub fn instruction(&self) -> usize {
+        self.0.instruction
+    }
+
+    /// What it did.
+    #[must_use]
+    pub fn reason(&self) -> &Reason {
+        &self.0.reason
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Inner { object, program, instruction, reason } = &*self.0;
+        plainly(f, format_args!("{object}: program {program}, instruction {instruction}: {reason}"))
+    }
+}
+
+impl std::error::Error for Fault {}
+
+/// What a program did wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// Reads where nothing is.
+    Read {
+        /// Where.
+        address: u64,
+        /// Bytes.
+        size: usize,
+    },
+    /// Writes where nothing is.
+    Write {
+        /// Where.
+        address: u64,
+        /// Bytes.
+        size: usize,
+    },
+    /// Writes what the kernel lets no program write: a field of the socket, the context, a sample, constants.
+    ReadOnly {
+        /// What, as far as it has a name.
+        what: String,
+    },
+    /// An address that is not a multiple of the size, where an atomic operation needs one.
+    Unaligned {
+        /// Where.
+        address: u64,
+        /// Bytes.
+        size: usize,
+    },
+    /// It does not end: more steps than a call may have.
+    Steps(u64),
+    /// Calls within calls, more than the kernel allows.
+    Frames,
+    /// A field, type, function or value of the kernel that is not simulated.
+    Missing(String),
+    /// A helper that is not simulated.
+    Helper(u32),
+    /// An argument that the helper or function cannot take.
+    Argument(String),
+    /// Its maps hold more than they may (bytes).
+    Memory(usize),
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Read { address: address @ ..4096, size } => {
+                write!(f, "reads {size} bytes through a null pointer (address {address:#x})")
+            }
+            Self::Read { address, size } => write!(f, "reads {size} bytes at {address:#x}, where nothing is"),
+            Self::Write { address: address @ ..4096, size } => {
+                write!(f, "writes {size} bytes through a null pointer (address {address:#x})")
+            }
+            Self::Write { address, size } => write!(f, "writes {size} bytes at {address:#x}, where nothing is"),
+            Self::ReadOnly { what } => write!(f, "writes {what}, which no program may write"),
+            Self::Unaligned { address, size } => {
+                write!(f, "an atomic operation of {size} bytes at {address:#x}, which is no multiple of that")
+            }
+            Self::Steps(limit) => write!(f, "the call has taken {limit} steps and has not ended"),
+            Self::Frames => write!(f, "calls within calls, more than 8 deep"),
+            Self::Missing(what) | Self::Argument(what) => f.write_str(what),
+            Self::Helper(number) => write!(f, "calls helper {number}, which is not simulated"),
+            Self::Memory(limit) => write!(f, "its maps hold more than {limit} bytes"),
+        }
+    }
+}

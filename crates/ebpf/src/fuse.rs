@@ -1,0 +1,157 @@
+//! Pairs of instructions that often follow each other become one step, and jumps that are decided by a number just
+//! loaded are taken with it. What a program does stays the same, to the place of its faults.
+//!
+//! Source: none. The pairs are those of our own laws and of the kernel's CUBIC; bit fields are read through a switch
+//! that relocation decides.
+
+use crate::instruction::{Code, IMMEDIATE, Op};
+
+/// Goes through a control's code once it is complete.
+pub(crate) fn fuse(ops: &mut [Op]) {
+    for i in 1..ops.len() {
+        let (first, second) = (ops[i - 1], ops[i]);
+        if let Some(to) = decided(ops, i - 1) {
+            ops[i - 1].code = Code::MoveJump;
+            ops[i - 1].off = (to as u32).cast_signed();
+            if first.code == Code::Move32 {
+                ops[i - 1].imm &= u64::from(u32::MAX);
+            }
+            continue;
+        }
+        // The second of two has its operands where they usually are.
+        let number = second.src == IMMEDIATE;
+        ops[i - 1].code = match (first.code, second.code) {
+            (Code::Move, Code::Add) if !number => Code::MoveAdd,
+            (Code::Load32, Code::Load32) => Code::Load32Load32,
+            (Code::Load64, Code::Add) if !number => Code::Load64Add,
+            (Code::Store64, Code::Store64) if !number => Code::Store64Store64,
+            (Code::Load32, Code::Equal32) if number => Code::Load32Equal32,
+            (Code::Load32, Code::GreaterEqual32) if !number => Code::Load32GreaterEqual32,
+            (Code::Add, Code::Load32) => Code::AddLoad32,
+            (Code::Less, Code::Less) if number => Code::LessLess,
+            (code, _) => code,
+        };
+    }
+}
+
+/// Where a number that an instruction loads leads, if what follows are jumps that it decides.
+fn decided(ops: &[Op], at: usize) -> Option<usize> {
+    let load = ops[at];
+    let number = match load.code {
+        Code::Move if load.src == IMMEDIATE => load.imm,
+        Code::Move32 if load.src == IMMEDIATE => load.imm & u64::from(u32::MAX),
+        _ => return None,
+    };
+    let mut to = at + 1;
+    while let Some(op) = ops.get(to) {
+        let (a, b) = (number as u32, op.imm as u32);
+        let taken = match op.code {
+            Code::Jump => true,
+            _ if op.src != IMMEDIATE || op.dst != load.dst => break,
+            Code::Equal => number == op.imm,
+            Code::Equal32 => a == b,
+            Code::SignedGreater32 => a.cast_signed() > b.cast_signed(),
+            _ => break,
+        };
+        let next = if taken { op.off as usize } else { to + 1 };
+        // Only ahead: loops count their steps.
+        if next <= to {
+            break;
+        }
+        to = next;
+    }
+    (to > at + 1).then_some(to)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Reason;
+    use crate::host::Host;
+    use crate::instruction::Code as Does;
+    use crate::machine::{Code, Function, Machine};
+    use crate::maps::Maps;
+    use crate::memory::{FRAME, Memory, OWN};
+
+    fn op(code: Does, dst: u8, src: u8, off: i32, imm: u64) -> Op {
+        Op { code, dst, src, off, imm }
+    }
+
+    #[test]
+    fn a_switch_on_a_number_is_a_jump() {
+        let n = IMMEDIATE;
+        let mut ops = [
+            op(Does::Move, 3, n, 0, 8),
+            op(Does::SignedGreater32, 3, n, 4, 3),
+            op(Does::Equal32, 3, n, 6, 1),
+            op(Does::Jump, 0, n, 7, 0),
+            op(Does::Equal32, 3, n, 6, 4),
+            op(Does::Equal32, 3, n, 7, 8),
+            op(Does::Load32, 1, 2, 0, 0),
+            op(Does::Exit, 0, n, 8, 0),
+        ];
+        fuse(&mut ops);
+        assert_eq!(ops[0], op(Does::MoveJump, 3, n, 7, 8));
+        // Of another register, or back, it is none.
+        let mut other = [op(Does::Move, 3, n, 0, 8), op(Does::Equal32, 4, n, 2, 8), op(Does::Exit, 0, n, 0, 0)];
+        fuse(&mut other);
+        assert_eq!(other[0].code, Does::Move);
+        let mut back = [op(Does::Move, 3, n, 0, 8), op(Does::Jump, 0, n, 0, 0)];
+        fuse(&mut back);
+        assert_eq!(back[0].code, Does::Move);
+    }
+
+    /// Result, memory, and where and why it ended.
+    fn outcome(ops: &[Op]) -> (Result<u64, (usize, Reason)>, Vec<u8>) {
+        let function = Function { name: String::new(), start: 0, len: ops.len(), stack: FRAME };
+        let code = Code { ops: ops.to_vec(), functions: vec![function], ..Code::default() };
+        let mut memory = Memory::bare((0..64).collect());
+        let mut host = Host { maps: Maps::new(0), now: 0, random: 0 };
+        let result = Machine::new(&code, &mut memory, &mut host).run(0, [OWN, 3, 4, 5, 6], 0);
+        (result.map_err(|trap| (trap.at, trap.reason)), memory.own)
+    }
+
+    #[test]
+    fn what_programs_do_stays_the_same() {
+        let mut state = 9_u64;
+        let mut draw = |limit: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % limit
+        };
+        let (mut fused, mut ended) = (0, 0);
+        for _ in 0..20_000 {
+            let mut ops: Vec<Op> = (0..40)
+                .map(|i| {
+                    let [dst, other] = [draw(4) as u8, 1 + draw(3) as u8];
+                    let src = if draw(2) == 0 { IMMEDIATE } else { other };
+                    let ahead = 1 + i + draw(4) as i32;
+                    // Mostly inside of what there is, through the address in r1.
+                    let at = if draw(40) == 0 { 60 } else { 8 * draw(7) as i32 };
+                    match draw(10) {
+                        0 => op(Does::Move, dst, src, 0, draw(9)),
+                        1 | 2 => op(Does::Add, dst.max(2), src, 0, draw(9)),
+                        3 => op(Does::Load64, dst.max(2), 1, at, 0),
+                        4 | 5 => op(Does::Load32, dst.max(2), 1, at, 0),
+                        6 | 7 => op(Does::Store64, 1, src, at, draw(9)),
+                        8 => op([Does::Less, Does::Equal32][draw(2) as usize], dst, src, ahead, draw(9)),
+                        _ => op(
+                            [Does::GreaterEqual32, Does::SignedGreater32][draw(2) as usize],
+                            dst,
+                            src,
+                            ahead,
+                            draw(9),
+                        ),
+                    }
+                })
+                .collect();
+            ops.extend(vec![op(Does::Exit, 0, IMMEDIATE, 0, 0); 5]);
+            let before = outcome(&ops);
+            let plain = ops.clone();
+            fuse(&mut ops);
+            fused += ops.iter().zip(&plain).filter(|(a, b)| a != b).count();
+            ended += usize::from(before.0.is_err());
+            assert_eq!(before, outcome(&ops), "{plain:?}");
+        }
+        assert!(fused > 50_000 && (2000..18_000).contains(&ended), "{fused} {ended}");
+    }
+}

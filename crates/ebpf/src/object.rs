@@ -1,0 +1,305 @@
+//! An object file: which congestion controls it has, and which programs belong to them.
+//!
+//! Source: the kernel's documentation of BTF and of libbpf; Linux's `tcp_congestion_ops`. Programs are found by the
+//! relocations of `.struct_ops`, and its structures by their symbols, since some compilers leave the offsets in the
+//! types empty.
+
+use crate::btf::{self, Adaptation, Btf, Id, Kind};
+use crate::elf::{Elf, FUNCTION, POINTER, SECTION, Symbol, u32_at, u64_at};
+use crate::error::{Error, Problem};
+use crate::load;
+use crate::socket::Loaded;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Largest file that is read (bytes).
+pub const LARGEST_OBJECT: usize = 16 << 20;
+/// Congestion controls that an object may have.
+const MOST_CONTROLS: usize = 64;
+
+/// What Linux calls a congestion control for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Callback {
+    /// A connection begins.
+    Init,
+    /// A connection ends, or takes another control.
+    Release,
+    /// What the window shall be after a loss; every control has it.
+    Ssthresh,
+    /// An ACK that acknowledges, outside of recovery.
+    CongAvoid,
+    /// The state of recovery changes.
+    SetState,
+    /// Something happens to the window.
+    CwndEvent,
+    /// Any ACK, before anything else.
+    InAckEvent,
+    /// What the window shall be after a loss that was none; every control has it.
+    UndoCwnd,
+    /// An ACK with how many segments it is for, and their round-trip time.
+    PktsAcked,
+    /// The least segments in a burst.
+    MinTsoSegs,
+    /// An ACK with its sample of the delivery rate; instead of `CongAvoid`.
+    CongControl,
+    /// By how much the send buffer grows.
+    SndbufExpand,
+}
+
+impl Callback {
+    /// All of them.
+    pub const ALL: [Self; 12] = [
+        Self::Init,
+        Self::Release,
+        Self::Ssthresh,
+        Self::CongAvoid,
+        Self::SetState,
+        Self::CwndEvent,
+        Self::InAckEvent,
+        Self::UndoCwnd,
+        Self::PktsAcked,
+        Self::MinTsoSegs,
+        Self::CongControl,
+        Self::SndbufExpand,
+    ];
+
+    /// Its name in the kernel.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Init => "init",
+            Self::Release => "release",
+            Self::Ssthresh => "ssthresh",
+            Self::CongAvoid => "cong_avoid",
+            Self::SetState => "set_state",
+            Self::CwndEvent => "cwnd_event",
+            Self::InAckEvent => "in_ack_event",
+            Self::UndoCwnd => "undo_cwnd",
+            Self::PktsAcked => "pkts_acked",
+            Self::MinTsoSegs => "min_tso_segs",
+            Self::CongControl => "cong_control",
+            Self::SndbufExpand => "sndbuf_expand",
+        }
+    }
+}
+
+/// Where a program begins: section and byte in it.
+pub(crate) type Place = (usize, u64);
+
+/// A congestion control of an object.
+#[derive(Clone, Debug)]
+pub struct Control {
+    name: String,
+    variable: String,
+    flags: u32,
+    /// Whether `cong_control` takes the ACK and its flags, as newer kernels give them.
+    pub(crate) long_form: bool,
+    /// By [`Callback`].
+    pub(crate) programs: [Option<Place>; Callback::ALL.len()],
+}
+
+impl Control {
+    /// The name by which sockets choose it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The name of its structure in the source.
+    #[must_use]
+    pub fn variable(&self) -> &str {
+        &self.variable
+    }
+
+    /// Its flags in the kernel: 1, anybody may choose it; 2, it wants ECN.
+    #[must_use]
+    pub fn flags(&self) -> u32 {
+        self.flags
+    }
+
+    /// Whether it has a program for this.
+    #[must_use]
+    pub fn implements(&self, callback: Callback) -> bool {
+        self.programs[callback as usize].is_some()
+    }
+}
+
+/// An object file, read and checked; its programs are decoded by [`Object::load`].
+#[derive(Clone, Debug)]
+pub struct Object {
+    pub(crate) name: String,
+    pub(crate) bytes: Arc<[u8]>,
+    pub(crate) btf: Btf,
+    pub(crate) adaptations: BTreeMap<String, Vec<Adaptation>>,
+    controls: Vec<Control>,
+}
+
+impl Object {
+    /// Reads an object; `name` is what messages call it.
+    ///
+    /// # Errors
+    /// What is wrong with it, in one line that begins with its name.
+    pub fn read(name: &str, bytes: &[u8]) -> Result<Self, Error> {
+        Self::parse(name, bytes).map_err(|problem| Error::new(name, problem))
+    }
+
+    fn parse(name: &str, bytes: &[u8]) -> Result<Self, Problem> {
+        if bytes.len() > LARGEST_OBJECT {
+            let right = format!("has {} bytes; must have at most {LARGEST_OBJECT}", bytes.len());
+            return Err(Problem::Size(right));
+        }
+        let elf = Elf::read(bytes)?;
+        let Some((_, types)) = elf.section(".BTF") else {
+            return Err(Problem::Types("has no types (section .BTF); compile it with -g".into()));
+        };
+        let btf = Btf::read(types.data)?;
+        let adaptations = match elf.section(".BTF.ext") {
+            Some((_, section)) => btf::adaptations(section.data, &btf)?,
+            None => BTreeMap::new(),
+        };
+        let controls = controls(&elf, &btf)?;
+        if controls.is_empty() {
+            let right = "has no congestion control: must have a struct tcp_congestion_ops in the section .struct_ops";
+            return Err(Problem::Control(right.into()));
+        }
+        Ok(Self { name: name.into(), bytes: Arc::from(bytes), btf, adaptations, controls })
+    }
+
+    /// What messages call it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its congestion controls.
+    #[must_use]
+    pub fn controls(&self) -> &[Control] {
+        &self.controls
+    }
+
+    /// What a section of the file holds, such as the defaults of parameters in `.rodata.params`.
+    #[must_use]
+    pub fn section(&self, name: &str) -> Option<Vec<u8>> {
+        let elf = Elf::read(&self.bytes).ok()?;
+        elf.section(name).filter(|(_, section)| !section.is_empty_in_file()).map(|(_, section)| section.data.to_vec())
+    }
+
+    /// Decodes the programs of a control, found by its name or that of its variable. `sections` replaces what is in
+    /// data sections of the file, such as parameters: name and bytes, as many as there are.
+    ///
+    /// # Errors
+    /// If there is no such control or section, if the kernel would refuse the control, or if a program is damaged.
+    pub fn load(&self, control: &str, sections: &[(&str, &[u8])]) -> Result<Arc<Loaded>, Error> {
+        let found = self.controls.iter().find(|one| one.name == control || one.variable == control);
+        let Some(found) = found else {
+            let names: Vec<&str> = self.controls.iter().map(Control::name).collect();
+            let right = format!("has no congestion control {control:?}; there are {}", names.join(", "));
+            return Err(Error::new(&self.name, Problem::Control(right)));
+        };
+        for needed in [Callback::Ssthresh, Callback::UndoCwnd] {
+            if !found.implements(needed) {
+                return Err(self.incomplete(found, needed.name()));
+            }
+        }
+        if !found.implements(Callback::CongAvoid) && !found.implements(Callback::CongControl) {
+            return Err(self.incomplete(found, "cong_avoid and no cong_control"));
+        }
+        load::load(self, found, sections).map(Arc::new)
+    }
+
+    fn incomplete(&self, control: &Control, what: &str) -> Error {
+        let text = format!("control {}: has no {what}, without which the kernel takes none", control.name);
+        Error::new(&self.name, Problem::Control(text))
+    }
+}
+
+fn controls(elf: &Elf, btf: &Btf) -> Result<Vec<Control>, Problem> {
+    let mut list = Vec::new();
+    for (number, section) in [".struct_ops", ".struct_ops.link"].into_iter().filter_map(|name| elf.section(name)) {
+        let relocations = elf.relocations(number)?;
+        let program = |at: u64| {
+            let from = relocations.partition_point(|one| one.offset < at);
+            let one = relocations.get(from).filter(|one| one.offset == at)?;
+            let symbol = elf.symbols[one.symbol];
+            let addend = usize::try_from(at).ok().and_then(|at| u64_at(section.data, at)).unwrap_or(0);
+            (one.kind == POINTER).then_some((symbol, addend))
+        };
+        for (variable, id) in btf.section(section.name) {
+            let Some(symbol) = elf.symbol(number, variable) else { continue };
+            let Some(id) = btf.resolve(id) else { continue };
+            let of = btf.name(id);
+            if of.split("___").next() != Some("tcp_congestion_ops") {
+                continue;
+            }
+            if list.len() == MOST_CONTROLS {
+                return Err(Problem::Size(format!("has more than {MOST_CONTROLS} congestion controls")));
+            }
+            list.push(control(btf, id, symbol, section.data, &program)?);
+        }
+    }
+    for (i, one) in list.iter().enumerate() {
+        if list[..i].iter().any(|other| other.name == one.name) {
+            return Err(Problem::Control(format!("has two controls of the name {}", one.name)));
+        }
+    }
+    Ok(list)
+}
+
+fn control<'a>(
+    btf: &Btf,
+    id: Id,
+    symbol: &Symbol,
+    data: &[u8],
+    program: &dyn Fn(u64) -> Option<(Symbol<'a>, u64)>,
+) -> Result<Control, Problem> {
+    let wrong = |what: &str| Problem::Control(format!("control {}: {what}", symbol.name));
+    let mut found = Control {
+        name: String::new(),
+        variable: symbol.name.into(),
+        flags: 0,
+        long_form: false,
+        programs: [None; Callback::ALL.len()],
+    };
+    for member in btf.members(id).ok_or_else(|| wrong("is no structure"))? {
+        let at = symbol.value.checked_add(u64::from(member.offset / 8)).ok_or_else(|| wrong("lies nowhere"))?;
+        let from = usize::try_from(at).ok();
+        let name = btf.text(member.name);
+        match name {
+            "name" => {
+                let text = from.and_then(|from| data.get(from..from.checked_add(16)?));
+                let text = text.and_then(|text| text.split(|byte| *byte == 0).next());
+                let text = text.and_then(|text| std::str::from_utf8(text).ok());
+                found.name = text.ok_or_else(|| wrong("its name is no text"))?.into();
+            }
+            "flags" => found.flags = from.and_then(|from| u32_at(data, from)).unwrap_or(0),
+            _ => {
+                let Some((to, addend)) = program(at) else { continue };
+                let place = match to.kind {
+                    FUNCTION => to.value,
+                    SECTION => to.value.wrapping_add(addend),
+                    _ => return Err(wrong(&format!("its {name} is no program"))),
+                };
+                let Some(callback) = Callback::ALL.into_iter().find(|callback| callback.name() == name) else {
+                    return Err(wrong(&format!("its {name} is not simulated")));
+                };
+                found.programs[callback as usize] = Some((to.section, place));
+                if callback == Callback::CongControl {
+                    found.long_form = parameters(btf, member.id) > 2;
+                }
+            }
+        }
+    }
+    if found.name.is_empty() {
+        return Err(wrong("has no name by which sockets could choose it"));
+    }
+    Ok(found)
+}
+
+/// How many parameters a pointer's function has.
+fn parameters(btf: &Btf, id: Id) -> u32 {
+    let Some(Kind::Pointer(to)) = btf.resolve(id).and_then(|id| btf.kind(id)) else { return 0 };
+    match btf.resolve(*to).and_then(|id| btf.kind(id)) {
+        Some(Kind::Prototype(count)) => *count,
+        _ => 0,
+    }
+}
