@@ -4,7 +4,9 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo build package wheel sdist walk constraints licences lint-workflows test quick coverage semver mutants check check-rust check-python check-layers check-papers bench scaling survey questions reproduction survival fuzz docs bpf bless clean
-MAKEFLAGS += --no-print-directory
+# Without the built-in rules: one of them would compile the object of the kernel for this machine, where its source looks newer.
+MAKEFLAGS += --no-print-directory --no-builtin-rules
+.SUFFIXES:
 
 VENV := .venv
 BIN  := $(VENV)/bin
@@ -32,7 +34,7 @@ APIDOC  = RUSTDOCFLAGS='-D warnings -A rustdoc::private-intra-doc-links' \
           cargo doc --workspace --no-deps --document-private-items --quiet
 QUIETLY = >$(LOG) 2>&1 || { cat $(LOG) >&2; exit 1; }
 # What the extension module is built from.
-CRATES  = $(shell find crates -name Cargo.toml -o -path '*/src/*' -name '*.rs') crates/bpf/kernel/laws.bpf.o
+CRATES  = $(shell find crates -name Cargo.toml -o -path '*/src/*' -name '*.rs') crates/law/kernel/laws.bpf.o
 
 # The first Python that is recent enough and can make an environment; or say make PYTHON=/path/to/python3.
 SUITS  := import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))
@@ -169,8 +171,8 @@ docs: $(VENV)/.dev ## docs/catalog, the notebooks, and the site target/site/inde
 	$(SITE)
 	$(APIDOC)
 
-bpf: BPF = crates/bpf/kernel
-bpf: ## the laws of the kernel from crates/bpf/kernel, with clang and the headers of libbpf
+bpf: BPF = crates/law/kernel
+bpf: ## the laws of the kernel from crates/law/kernel, with clang and the headers of libbpf
 	cargo run --quiet -p elephan-bpf --example defaults >$(BPF)/defaults.h
 	clang -g -O2 -target bpf -mcpu=v3 -Wall -Werror -ffile-prefix-map='$(CURDIR)=.' -c $(BPF)/laws.bpf.c -o $(BPF)/laws.bpf.o
 	llvm-strip -g $(BPF)/laws.bpf.o

@@ -4,7 +4,7 @@ import hashlib
 import re
 from pathlib import Path
 
-FOLDER = Path(__file__).resolve().parents[1] / "crates" / "bpf" / "kernel"
+FOLDER = Path(__file__).resolve().parents[1] / "crates" / "law" / "kernel"
 
 
 def test_the_object_was_built_from_the_source_that_is_here() -> None:
@@ -23,6 +23,6 @@ def test_the_object_is_one_for_the_kernels_machine_with_types_and_without_debugg
     assert b".BTF\0" in data
     assert b".debug_info" not in data
     # Nothing of the machine on which it was built.
-    paths = re.findall(rb"[\w./-]*bpf/kernel/[\w.]+\.[ch]", data)
+    paths = re.findall(rb"[\w./-]*law/kernel/[\w.]+\.[ch]", data)
     assert paths
-    assert {path.split(b"crates/bpf/kernel/")[0] for path in paths} == {b"./"}
+    assert {path.split(b"crates/law/kernel/")[0] for path in paths} == {b"./"}

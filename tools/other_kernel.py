@@ -2,9 +2,9 @@
 
 ``tools/other_kernel.py VMLINUZ [VMLINUZ ...]`` boots each, without a disk or a network, and runs there
 crates/bpf/tests/kernel.rs: every law is loaded and taken out, and what the kernel's compiler makes of them is compared
-with Rust. Needs what these tests need, and (Debian) qemu-system-x86, busybox-static and cpio. A kernel is its
-compressed image, as distributions have it in /boot; its modules are not used. Less than a minute each. One line per
-kernel; exit 1 if any fails.
+with what this machine's makes. Needs what these tests need, and (Debian) qemu-system-x86, busybox-static and cpio. A
+kernel is its compressed image, as distributions have it in /boot; its modules are not used. Less than a minute each.
+One line per kernel; exit 1 if any fails.
 
 *Source*: the kernel's documentation of initramfs (early userspace).
 """
@@ -27,14 +27,15 @@ PROGRAMS = {"qemu-system-x86_64": "qemu-system-x86", "busybox": "busybox-static"
 
 BUILD = ("cargo", "test", "--package", "elephan-bpf", "--features", "load", "--test", "kernel", "--no-run")
 
-COMPILE = ("clang", "-g", "-O2", "-target", "bpf", "-mcpu=v3", "-c", "crates/bpf/kernel/vectors.bpf.c", "-o")
+NATIVE = ("cc", "-static", "-O2", "crates/law/kernel/native.c", "-o")
+COMPILE = ("clang", "-g", "-O2", "-target", "bpf", "-mcpu=v3", "-c", "crates/law/kernel/vectors.bpf.c", "-o")
 
 INIT = """#!/bin/busybox sh
 busybox mkdir -p /proc /sys /tmp
 busybox mount -t proc proc /proc
 busybox mount -t sysfs sys /sys
 echo "kernel: $(busybox uname -r)"
-VECTORS=/vectors.bpf.o /kernel-test --nocapture 2>&1
+VECTORS=/vectors.bpf.o NATIVE=/native /kernel-test --nocapture 2>&1
 echo "exit code: $?"
 busybox poweroff -f
 """
@@ -78,6 +79,7 @@ def pack(folder: Path) -> Path:
     test = root / "kernel-test"
     shutil.copy(built(), test)
     subprocess.run([*COMPILE, str(root / "vectors.bpf.o")], cwd=ROOT, check=True)
+    subprocess.run([*NATIVE, str(root / "native")], cwd=ROOT, check=True)
     linked = subprocess.run(["ldd", test], capture_output=True, text=True, check=True).stdout
     for library in re.findall(r"(/\S+) \(0x", linked):
         place = root / library.removeprefix("/")

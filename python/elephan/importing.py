@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from elephan import trace_files
 from elephan.errors import InputError, UnitError
+from elephan.input_files import read_bytes
 from elephan.units import bits_per_second, format_rate, format_time, seconds
 
 if TYPE_CHECKING:
@@ -174,7 +175,7 @@ def read(path: Path, *, rate: str | None = None, delay: str | None = None, time:
     if rate is not None and delay is not None:
         message = "--rate, --delay: give the one that the second column is"
         raise InputError(message)
-    raw = trace_files.content(path, "trace")
+    raw = read_bytes(path, "trace")
     first = raw[:4096].partition(b"\n")[0]
     is_table = any(mark in first for mark in b",;\t") or rate is not None or delay is not None
     try:

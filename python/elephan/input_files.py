@@ -64,6 +64,40 @@ def read_text(path: str | Path, what: str) -> str:
         raise InputError(message) from None
 
 
+def read_bytes(path: str | Path, what: str, most: int = MOST_BYTES, advice: str = "") -> bytes:
+    """Read a file that a user named.
+
+    Parameters
+    ----------
+    path : str or Path
+    what : str
+        What should have been named, for messages.
+    most : int
+        No more bytes than these are read.
+    advice : str
+        What to do with a larger one; to give a shorter one, by default.
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, or is larger.
+    """
+    try:
+        with open_regular(path, what) as file:
+            raw = file.read(most + 1)
+    except OSError as error:
+        message = f"{path}: cannot be read: {(error.strerror or str(error)).lower()}"
+        raise InputError(message) from None
+    if len(raw) > most:
+        message = f"{path}: has more than {format_bytes(most)}; {advice or f'give a shorter {what}'}"
+        raise InputError(message)
+    return raw
+
+
 def open_regular(path: str | Path, what: str) -> BinaryIO:
     """Open a file that a user named, to read bytes.
 

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elephan import _native, flow_files, own_laws, trace_files
+from elephan import _native, flow_files, object_files, own_laws, trace_files
 from elephan.assignments import assign, top_keys
 from elephan.catalog.registries import plain
 from elephan.display import joined, note, table
@@ -97,7 +97,8 @@ class Scenario:
         elephan.errors.ScenarioError: empty.toml: links: missing; write at least one [[links]] table
         """
         try:
-            text = trace_files.fill(flow_files.fill(text, Path(folder)), Path(folder))
+            for files in (flow_files, trace_files, object_files):
+                text = files.fill(text, Path(folder))
             laws = dict(own_laws.here())
             text = _with_sources(text, laws) if laws else text
             settled = _without_auto(text)

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from elephan.errors import InputError, ScenarioError
 from elephan.flow_files import dumps
-from elephan.input_files import MOST_BYTES, open_regular, parse_if_named
-from elephan.units import format_bytes
+from elephan.input_files import parse_if_named, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -124,7 +123,7 @@ def read(path: Path, key: str = "rate") -> dict[str, Any]:
     InputError
         What is wrong with it, and in which line. No more than 64 MiB are read.
     """
-    raw = content(path, _WHAT[key])
+    raw = read_bytes(path, _WHAT[key])
     try:
         if key == "rate" and not _is_table(path):
             return {"opportunities": _opportunities(raw)}
@@ -136,36 +135,6 @@ def read(path: Path, key: str = "rate") -> dict[str, Any]:
 
 def _is_table(path: Path) -> bool:
     return path.suffix.lower() == ".csv"
-
-
-def content(path: Path, what: str) -> bytes:
-    """Read a file that a trace may be.
-
-    Parameters
-    ----------
-    path : Path
-    what : str
-        What it should be, for messages.
-
-    Returns
-    -------
-    bytes
-
-    Raises
-    ------
-    InputError
-        If it cannot be read, or has more than 64 MiB, of which no more are read.
-    """
-    try:
-        with open_regular(path, what) as file:
-            raw = file.read(MOST_BYTES + 1)
-    except OSError as error:
-        message = f"{path}: cannot be read: {(error.strerror or str(error)).lower()}"
-        raise InputError(message) from None
-    if len(raw) > MOST_BYTES:
-        message = f"{path}: has more than {format_bytes(MOST_BYTES)}; give a shorter {what}"
-        raise InputError(message)
-    return raw
 
 
 def _opportunities(raw: bytes) -> str:

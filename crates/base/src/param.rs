@@ -131,6 +131,18 @@ impl ParamType for bool {
     }
 }
 
+impl ParamType for String {
+    fn read(value: &Value) -> Result<Self, String> {
+        match value {
+            Value::Text(text) => Ok(text.clone()),
+            _ => Err("must be a text".into()),
+        }
+    }
+    fn write(&self) -> Value {
+        Value::Text(self.clone())
+    }
+}
+
 impl ParamType for Span {
     fn read(value: &Value) -> Result<Self, String> {
         match value {

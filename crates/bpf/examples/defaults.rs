@@ -1,5 +1,5 @@
-//! Writes `crates/bpf/kernel/defaults.h`: the laws' parameters in C, from the laws of the simulator.
+//! Writes `crates/law/kernel/defaults.h`: the laws' parameters in C, from the laws of the simulator.
 
 fn main() {
-    print!("{}", elephan_bpf::header(&elephan_bpf::Params::default()));
+    print!("{}", elephan_bpf::header(&law::kernel::Params::default()));
 }

@@ -2,16 +2,16 @@
 //!
 //! Source: the laws of the simulator.
 
-use crate::Params;
-use law::kernel::arithmetic::Curve;
-use law::kernel::highspeed;
+use law::kernel::Params;
+use law::kernel::curve::Curve;
+use law::kernel::params::Highspeed;
 use std::fmt::Write;
 
-/// `crates/bpf/kernel/defaults.h`.
+/// `crates/law/kernel/defaults.h`.
 #[must_use]
 pub fn header(p: &Params) -> String {
     let mut text = String::from(
-        "/* SPDX-License-Identifier: GPL-2.0 */\n\
+        "/* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */\n\
          /* The laws' parameters and curves by default. Generated: make bpf writes it. */\n\
          #ifndef EL_DEFAULTS_H\n#define EL_DEFAULTS_H\n\n#include \"params.h\"\n",
     );
@@ -48,7 +48,7 @@ pub fn header(p: &Params) -> String {
     text
 }
 
-fn of_highspeed(p: &highspeed::Params) -> String {
+fn of_highspeed(p: &Highspeed) -> String {
     format!(
         "{{ .low_window = {}, .least_b = {}, .a = {{ {{ EL_HIGHSPEED_A }} }}, .b = {{ {{ EL_HIGHSPEED_B }} }} }}",
         p.low_window, p.least_b
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_what_is_there() {
-        let there = include_str!("../kernel/defaults.h");
-        assert!(header(&Params::default()) == there, "bpf/defaults.h is of other laws: make bpf writes it anew");
+        let there = include_str!("../../law/kernel/defaults.h");
+        assert!(header(&Params::default()) == there, "kernel/defaults.h is of other laws: make bpf writes it anew");
     }
 }

@@ -3,17 +3,14 @@
 //! Source: libbpf's documentation of `struct_ops` links and of pinning. A law that is *held* goes with this process, also
 //! when it is killed; one that is *kept* is pinned below `/sys/fs/bpf/elephan` and stays until it is taken out.
 
-use crate::{LAWS, Params};
-use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, Object, ObjectBuilder};
+use law::kernel::{LAWS, OBJECT, Params};
+use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, MapType, Object, ObjectBuilder};
 use std::ffi::CStr;
 use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-
-/// The object that `make bpf` builds.
-static OBJECT: &[u8] = include_bytes!("../kernel/laws.bpf.o");
 
 /// Where kept laws are pinned.
 const PINS: &str = "/sys/fs/bpf/elephan";
@@ -34,9 +31,9 @@ pub enum Error {
     /// No law of that name.
     Unknown(String),
     /// The kernel has this law already.
-    AlreadyLoaded(&'static str),
+    AlreadyLoaded(String),
     /// elephan has not loaded this law.
-    NotLoaded(&'static str),
+    NotLoaded(String),
     /// What the kernel or the user lacks, and how to mend it.
     Unsupported(&'static str, &'static str),
     /// What was being done, and the error of libbpf or the system.
@@ -48,7 +45,8 @@ impl fmt::Display for Error {
         match self {
             Self::Unknown(name) => {
                 let names: Vec<_> = LAWS.iter().map(|(name, _)| *name).collect();
-                write!(f, "{name}: is no law of the kernel's; there are {}", names.join(", "))
+                let names = names.join(", ");
+                write!(f, "{name}: is no law of the kernel's, nor kept by elephan; there are {names}, and any object (mine.bpf.o)")
             }
             Self::AlreadyLoaded(name) => {
                 write!(f, "{name}: is loaded already; elephan kernel unload {name} takes it out")
@@ -66,19 +64,33 @@ impl std::error::Error for Error {}
 pub struct Held {
     link: Option<Link>,
     object: Object,
-    /// Its number in [`LAWS`].
-    number: usize,
+    /// What sockets call it.
+    called: String,
 }
 
 impl Held {
-    /// What its sockets have done.
+    /// What its sockets have done; `None` of an object that does not count as elephan's does.
     ///
     /// # Errors
     /// If the kernel does not answer.
-    pub fn counters(&self) -> Result<Counters, Error> {
+    pub fn counters(&self) -> Result<Option<Counters>, Error> {
+        let Ok(number) = number(&self.called) else { return Ok(None) };
         let map = self.object.maps().find(|map| is(map.name(), "counters"));
-        counters(&map.ok_or_else(|| refused("counters", &"the object has none"))?, self.number)
+        counters(&map.ok_or_else(|| refused("counters", &"the object has none"))?, number).map(Some)
     }
+}
+
+/// A congestion control and the object that has it.
+#[derive(Clone, Copy, Debug)]
+pub struct Control<'a> {
+    /// The object's bytes.
+    pub object: &'a [u8],
+    /// The variable that holds its operations.
+    pub variable: &'a str,
+    /// What sockets call it.
+    pub called: &'a str,
+    /// What is to stand in the section `.rodata.params`; as compiled if `None`.
+    pub params: Option<&'a [u8]>,
 }
 
 /// What the sockets of a law have done.
@@ -99,12 +111,12 @@ pub struct Counters {
 }
 
 /// Of a law: whether the kernel offers it, and whether it is kept by elephan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {
-    /// In scenarios.
-    pub name: &'static str,
+    /// In scenarios; that in the kernel, of an object of somebody's own.
+    pub name: String,
     /// In the kernel.
-    pub called: &'static str,
+    pub called: String,
     /// Whether sockets can choose it.
     pub offered: bool,
     /// Whether it is pinned.
@@ -134,49 +146,70 @@ pub fn check() -> Result<(), Error> {
     Ok(())
 }
 
-/// Puts a law into the kernel for as long as this process holds it.
+/// Puts a law of elephan's into the kernel for as long as this process holds it.
 ///
 /// # Errors
 /// What hinders it.
 pub fn hold(name: &str, params: &Params) -> Result<Held, Error> {
-    let number = number(name)?;
+    let called = LAWS[number(name)?].1;
+    let (variable, params) = (ops_of(called), params.bytes());
+    hold_control(&Control { object: OBJECT, variable: &variable, called, params: Some(&params) })
+}
+
+/// Puts a congestion control into the kernel for as long as this process holds it.
+///
+/// # Errors
+/// What hinders it: what the kernel says of an object that it refuses goes to standard error, as libbpf has it.
+pub fn hold_control(control: &Control) -> Result<Held, Error> {
     check()?;
-    let (name, called) = LAWS[number];
+    let Control { object, variable, called, params } = *control;
     if offered()?.iter().any(|other| other == called) {
-        return Err(Error::AlreadyLoaded(name));
+        return Err(Error::AlreadyLoaded(name_of(called).into()));
     }
-    let mut open = ObjectBuilder::default().open_memory(OBJECT).map_err(|e| refused("opening the object", &e))?;
-    let ops = ops_of(called);
+    let mut open = ObjectBuilder::default().open_memory(object).map_err(|e| refused("opening the object", &e))?;
     for mut map in open.maps_mut() {
-        if is(map.name(), "params") {
-            map.set_initial_value(params.bytes()).map_err(|e| refused("setting parameters", &e))?;
+        if let Some(params) = params.filter(|_| is(map.name(), "params")) {
+            map.set_initial_value(params).map_err(|e| refused("setting parameters", &e))?;
         }
-        let name = map.name().to_string_lossy().into_owned();
-        if LAWS.iter().any(|(_, called)| ops_of(called) == name) && name != ops {
+        // The programs of those that are left out are left out by libbpf.
+        if map.map_type() == MapType::StructOps && map.name() != variable {
             map.set_autocreate(false).map_err(|e| refused("leaving out a law", &e))?;
         }
     }
-    for mut program in open.progs_mut() {
-        let name = program.name().to_string_lossy().into_owned();
-        program.set_autoload(name.starts_with(&format!("el_{ops}_")));
+    if object == OBJECT {
+        for mut program in open.progs_mut() {
+            let name = program.name().to_string_lossy().into_owned();
+            program.set_autoload(name.starts_with(&format!("el_{variable}_")));
+        }
     }
     let mut object = open.load().map_err(|e| refused("loading into the kernel", &e))?;
     let link = object
         .maps_mut()
-        .find(|map| map.name() == ops.as_str())
+        .find(|map| map.name() == variable)
         .ok_or_else(|| refused("loading into the kernel", &"the object lacks the law"))?
         .attach_struct_ops()
         .map_err(|e| refused("registering the law", &e))?;
-    Ok(Held { link: Some(link), object, number })
+    Ok(Held { link: Some(link), object, called: called.into() })
 }
 
-/// Puts a law into the kernel until [`take_out`].
+/// Puts a law of elephan's into the kernel until [`take_out`].
 ///
 /// # Errors
 /// What hinders it; nothing stays pinned then.
 pub fn keep(name: &str, params: &Params) -> Result<(), Error> {
-    let mut held = hold(name, params)?;
-    let folder = pins(LAWS[held.number].0);
+    keep_held(hold(name, params)?)
+}
+
+/// Puts a congestion control into the kernel until [`take_out`].
+///
+/// # Errors
+/// What hinders it; nothing stays pinned then.
+pub fn keep_control(control: &Control) -> Result<(), Error> {
+    keep_held(hold_control(control)?)
+}
+
+fn keep_held(mut held: Held) -> Result<(), Error> {
+    let folder = pins(name_of(&held.called));
     let kept = pin(&mut held, &folder);
     if kept.is_err() {
         let _ = remove(&folder);
@@ -187,9 +220,10 @@ pub fn keep(name: &str, params: &Params) -> Result<(), Error> {
 fn pin(held: &mut Held, folder: &Path) -> Result<(), Error> {
     mount()?;
     fs::create_dir_all(folder).map_err(|e| refused("making a place in /sys/fs/bpf", &e))?;
+    let ours = number(&held.called).is_ok();
     for mut map in held.object.maps_mut() {
         for what in ["params", "counters"] {
-            if is(map.name(), what) {
+            if ours && is(map.name(), what) {
                 map.pin(folder.join(what)).map_err(|e| refused("pinning", &e))?;
             }
         }
@@ -205,16 +239,12 @@ fn pin(held: &mut Held, folder: &Path) -> Result<(), Error> {
 /// # Errors
 /// If it is not kept, or the system refuses.
 pub fn take_out(name: &str) -> Result<(), Error> {
-    let (name, called) = LAWS[number(name)?];
+    let (folder, called) = kept(name)?;
     check()?;
-    let folder = pins(name);
-    if !folder.exists() {
-        return Err(Error::NotLoaded(name));
-    }
     remove(&folder).map_err(|e| refused("taking the law out", &e))?;
     // The kernel unregisters it a moment later.
     for _ in 0..WAITS {
-        if !offered()?.iter().any(|other| other == called) {
+        if !offered()?.iter().any(|other| *other == called) {
             return Ok(());
         }
         wait();
@@ -241,33 +271,45 @@ fn remove(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The laws, and which of them are loaded.
+/// The laws, and which of them are loaded: elephan's, then what it keeps besides.
 ///
 /// # Errors
 /// If the kernel does not answer.
 pub fn list() -> Result<Vec<State>, Error> {
     let offered = offered()?;
-    let state = |&(name, called): &(&'static str, &'static str)| State {
+    let others = fs::read_dir(PINS).into_iter().flatten().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let mut others: Vec<String> = others.filter(|name| number(name).is_err()).collect();
+    others.sort();
+    let ours = LAWS.iter().map(|&(name, called)| (name.to_owned(), called.to_owned()));
+    let state = |(name, called): (String, String)| State {
+        offered: offered.contains(&called),
+        kept: pins(&name).join("link").exists(),
         name,
         called,
-        offered: offered.iter().any(|other| other == called),
-        kept: pins(name).join("link").exists(),
     };
-    Ok(LAWS.iter().map(state).collect())
+    Ok(ours.chain(others.into_iter().map(|name| (name.clone(), name))).map(state).collect())
 }
 
-/// What the sockets of a kept law have done since it was loaded.
+/// What the sockets of a kept law have done since it was loaded; `None` of an object that does not count as elephan's does.
 ///
 /// # Errors
 /// If it is not kept, or the kernel does not answer.
-pub fn show(name: &str) -> Result<Counters, Error> {
-    let number = number(name)?;
+pub fn show(name: &str) -> Result<Option<Counters>, Error> {
+    let (folder, called) = kept(name)?;
     check()?;
-    let place = pins(LAWS[number].0).join("counters");
-    if !place.exists() {
-        return Err(Error::NotLoaded(LAWS[number].0));
+    let Ok(number) = number(&called) else { return Ok(None) };
+    let place = folder.join("counters");
+    counters(&MapHandle::from_pinned_path(&place).map_err(|e| refused("reading counters", &e))?, number).map(Some)
+}
+
+/// Where a law is pinned, and what sockets call it.
+fn kept(name: &str) -> Result<(PathBuf, String), Error> {
+    let (name, called) = number(name).map_or((name, name), |number| LAWS[number]);
+    let folder = pins(name);
+    if folder.join("link").exists() {
+        return Ok((folder, called.into()));
     }
-    counters(&MapHandle::from_pinned_path(&place).map_err(|e| refused("reading counters", &e))?, number)
+    Err(if number(name).is_ok() { Error::NotLoaded(name.into()) } else { Error::Unknown(name.into()) })
 }
 
 fn counters(map: &impl MapCore, number: usize) -> Result<Counters, Error> {
@@ -303,6 +345,11 @@ fn ops_of(called: &str) -> String {
 fn number(name: &str) -> Result<usize, Error> {
     let found = LAWS.iter().position(|(law, called)| *law == name || *called == name);
     found.ok_or_else(|| Error::Unknown(name.into()))
+}
+
+/// What a law that sockets call so is called by scenarios.
+fn name_of(called: &str) -> &str {
+    number(called).map_or(called, |number| LAWS[number].0)
 }
 
 fn pins(name: &str) -> PathBuf {

@@ -1,5 +1,5 @@
-//! The laws in the running kernel: what its compiler makes of them gives the bits of their twins; they come, are
-//! counted and go. Skipped, with the reason, where this machine cannot load laws.
+//! The laws in the running kernel: what its compiler makes of them gives the bits of this machine's compiler; they come, are counted
+//! and go, and so does an object of somebody's own. Skipped, with the reason, where this machine cannot load laws.
 
 #![cfg(feature = "load")]
 
@@ -8,14 +8,14 @@ extern crate elephan_bpf as bpf;
 mod vectors;
 
 use bpf::loader::{self, Error};
-use bpf::{LAWS, Params};
+use law::kernel::{LAWS, OBJECT, Params};
 use libbpf_rs::{MapCore, MapFlags, ObjectBuilder, ProgramInput};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use vectors::{Answer, Vector};
 
-/// Calls in a batch, as in `crates/bpf/kernel/vectors.bpf.c`.
+/// Calls in a batch, as in `crates/law/kernel/vectors.bpf.c`.
 const BATCH: usize = 256;
 
 /// Laws have one name in the whole kernel, so tests that load them take turns.
@@ -35,7 +35,7 @@ fn compiled() -> Option<PathBuf> {
     if let Some(object) = std::env::var_os("VECTORS") {
         return Some(object.into());
     }
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("kernel");
+    let folder = vectors::folder();
     let object = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("vectors-{}.bpf.o", std::process::id()));
     // In a file of its own, since what is not found is no fault of the program's.
     let probe = object.with_extension("probe.c");
@@ -65,7 +65,7 @@ fn run(object: &Path, params: &Params, list: &[Vector]) -> Vec<Answer> {
     let mut open = ObjectBuilder::default().open_file(object).unwrap();
     for mut map in open.maps_mut() {
         if map.name().to_string_lossy().ends_with(".params") {
-            map.set_initial_value(params.bytes()).unwrap();
+            map.set_initial_value(&params.bytes()).unwrap();
         }
     }
     let object = open.load().unwrap();
@@ -89,12 +89,12 @@ fn run(object: &Path, params: &Params, list: &[Vector]) -> Vec<Answer> {
 }
 
 #[test]
-fn the_kernels_code_and_rust_agree_in_every_bit() {
+fn the_kernels_code_and_this_machines_agree_in_every_bit() {
     let (Some(_turn), Some(object)) = (ready(), compiled()) else { return };
     let list = vectors::random(100_000);
     for make in [Params::default, vectors::other_params] {
         let params = make();
-        let expected = vectors::twins(&params, &list);
+        let expected = vectors::native(&params, &list);
         vectors::assert_varied(&list, &expected);
         let found = run(&object, &params, &list);
         assert_eq!(found.len(), expected.len());
@@ -122,7 +122,7 @@ fn every_law_is_there_as_long_as_it_is_held() {
         }
         let held = loader::hold(law, &Params::default()).unwrap();
         assert!(is_offered(law), "{law}");
-        assert_eq!(held.counters().unwrap(), loader::Counters::default());
+        assert_eq!(held.counters().unwrap(), Some(loader::Counters::default()));
         assert!(matches!(loader::hold(law, &Params::default()), Err(Error::AlreadyLoaded(_))));
         drop(held);
         assert!(!is_offered(law), "{law}");
@@ -139,7 +139,7 @@ fn what_is_kept_stays_until_it_is_taken_out() {
     loader::keep("htcp", &Params::default()).unwrap();
     let state = loader::list().unwrap().into_iter().find(|state| state.name == "htcp").unwrap();
     assert!(state.offered && state.kept);
-    assert_eq!(loader::show("el_htcp").unwrap().connections, 0);
+    assert_eq!(loader::show("el_htcp").unwrap().unwrap().connections, 0);
     assert!(matches!(loader::keep("htcp", &Params::default()), Err(Error::AlreadyLoaded(_))));
     loader::take_out("htcp").unwrap();
     assert!(!is_offered("htcp"));
@@ -152,6 +152,28 @@ fn a_name_that_is_none_is_told_which_there_are() {
     let error = loader::hold("tahoe", &Params::default()).err().unwrap();
     assert_eq!(
         error.to_string(),
-        "tahoe: is no law of the kernel's; there are highspeed, ghstcp, nr-hstcp, scalable, htcp"
+        "tahoe: is no law of the kernel's, nor kept by elephan; there are highspeed, ghstcp, nr-hstcp, scalable, htcp, and any \
+         object (mine.bpf.o)"
     );
+}
+
+#[test]
+fn an_object_of_somebodys_own_is_kept_under_its_own_name_and_counts_nothing() {
+    let Some(_turn) = ready() else { return };
+    // One of ours, by another name, as somebody else would have it.
+    let mut object = OBJECT.to_vec();
+    let (from, to) = (b"el_scalable\0", b"my_scalable\0");
+    let at: Vec<usize> = (0..object.len() - from.len()).filter(|&at| object[at..].starts_with(from)).collect();
+    for at in at {
+        object[at..at + to.len()].copy_from_slice(to);
+    }
+    let control = loader::Control { object: &object, variable: "scalable", called: "my_scalable", params: None };
+    loader::keep_control(&control).unwrap();
+    let state = loader::list().unwrap().into_iter().find(|state| state.called == "my_scalable").unwrap();
+    assert!(state.offered && state.kept && state.name == "my_scalable");
+    assert_eq!(loader::show("my_scalable").unwrap(), None);
+    assert!(matches!(loader::keep_control(&control), Err(Error::AlreadyLoaded(_))));
+    loader::take_out("my_scalable").unwrap();
+    assert!(loader::list().unwrap().iter().all(|state| state.called != "my_scalable"));
+    assert!(matches!(loader::take_out("my_scalable"), Err(Error::Unknown(_))));
 }

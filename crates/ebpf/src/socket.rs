@@ -316,6 +316,11 @@ impl Socket {
         self.memory.set(const { SOCK_AT + TCP_SOCK.at("tcp_clock_cache") }, now.to_le_bytes());
     }
 
+    /// Begins the random numbers of its programs anew.
+    pub fn set_seed(&mut self, seed: u64) {
+        self.host.random = seed;
+    }
+
     /// The same by the kernel's coarse clock, of which [`crate::HZ`] ticks make a second.
     #[must_use]
     pub fn jiffies(&self) -> u64 {

@@ -77,6 +77,10 @@ base::dispatched! {
         fn burst(&self) -> u32 {
             1
         }
+        /// What it did wrong, in one line: the run has no result then. For those that are somebody's program.
+        fn fault(&self) -> Option<String> {
+            None
+        }
         /// Private numbers worth showing in traces, by name.
         fn gauges(&self, _put: &mut dyn FnMut(&'static str, f64)) {}
     }
@@ -245,6 +249,9 @@ mod tests {
         fn burst(&self) -> u32 {
             self.note("burst", 9)
         }
+        fn fault(&self) -> Option<String> {
+            self.note("fault", Some("wrong".into()))
+        }
         fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {
             put("own", self.note("gauges", 10.0));
         }
@@ -373,6 +380,7 @@ mod tests {
         any.on_rtt_samples(std::iter::empty());
         assert_eq!((any.needs(), any.header(rtt()).cwnd, any.step()), (NEEDS, 7.0, Some(STEP)));
         assert_eq!((any.cwnd(), any.ssthresh(), any.pacing_rate(), any.burst()), (5.0, 6.0, Some(8.0), 9));
+        assert_eq!(any.fault().as_deref(), Some("wrong"));
         own(|put| any.gauges(put));
         let AnyControl::Own(noting) = any;
         assert_eq!(sorted(noting.0.take()), sorted(declared("CongestionControl")));

@@ -54,6 +54,7 @@ base::registry! {
         Bbr1 = bbr1,
         Xcp = xcp,
         PacketPair = packet_pair,
+        Bpf = bpf,
     }
 }
 

@@ -30,8 +30,8 @@ pub trait Controller: CongestionControl + Registered {
 each_law! { windows:
     /// Any of the window laws.
     pub enum AnyLaw: window_law {
-        /// One of them in the kernel's arithmetic: boxed, so that the others do not carry it.
-        Kernel(Box<kernel::AnyTwin>),
+        /// Linux's own CUBIC, in whole numbers: boxed, so that the others do not carry it.
+        LinuxCubic(Box<cubic::linux::LinuxCubic>),
     }
 }
 
@@ -64,8 +64,14 @@ impl LawSpec {
     /// The first parameter out of range.
     pub fn build(&self, start: &StartSpec, initial_window: f64, ssthresh: f64) -> Result<Control, ParamError> {
         let windowed = |law| Ok(Windowed::new(law, start.build()?, initial_window, ssthresh).into());
-        if let Some(twin) = self.twin()? {
-            return windowed(Box::new(twin).into());
+        if let Self::Cubic(p) = self
+            && p.variant == cubic::Variant::Linux
+        {
+            cubic::Cubic::new(p)?;
+            return windowed(Box::new(cubic::linux::LinuxCubic::of(p)).into());
+        }
+        if let Some(control) = self.in_object(start, initial_window, ssthresh)? {
+            return Ok(AnyController::from(Box::new(control)).into());
         }
         each_law!(self, |p, Kind|
             windows: windowed(<Kind as Law>::new(p)?.into()),

@@ -11,7 +11,9 @@ use proptest::prelude::*;
 
 fn every_control() -> impl Iterator<Item = (String, Control)> {
     LAWS.iter().flat_map(|law| {
-        STARTS.iter().map(move |start| {
+        // A compiled control opens its window itself.
+        let starts = if law.card.name == "bpf" { &STARTS[..1] } else { STARTS };
+        starts.iter().map(move |start| {
             let law = LawSpec::named(law.card.name).expect("registered");
             let start = StartSpec::named(start.card.name).expect("registered");
             let control = law.build(&start, 2.0, f64::INFINITY).expect("defaults are valid");

@@ -1,7 +1,8 @@
 //! The laws in the running kernel. Built without the feature `kernel` all of this says so.
 
 use crate::error::{from_kernel, from_params, from_scenario};
-use bpf::Params;
+use law::LawSpec;
+use law::kernel::Params;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -10,12 +11,35 @@ use absent as loader;
 #[cfg(feature = "kernel")]
 use bpf::loader;
 
-/// A law and the parameters of all, with those that `control` gives it.
-fn read(control: &str) -> PyResult<(String, Params)> {
+/// What `control` (as a scenario says it) is in the kernel.
+enum InKernel {
+    /// A law of elephan's, and the parameters of all.
+    Ours(&'static str, Box<Params>),
+    /// An object of somebody's own.
+    Other { object: Vec<u8>, variable: String, called: String },
+}
+
+fn read(control: &str) -> PyResult<InKernel> {
     let (law, _) = scenario::read_control(control).map_err(from_scenario)?;
+    if let LawSpec::Bpf(p) = &law {
+        let (called, variable) = p.control().map_err(from_params)?;
+        return Ok(InKernel::Other { object: p.object.bytes(), variable, called });
+    }
     let mut params = Params::default();
     params.set(&law).map_err(from_params)?;
-    Ok((law.card().name.into(), params))
+    Ok(InKernel::Ours(law.card().name, Box::new(params)))
+}
+
+impl InKernel {
+    /// As the loader takes it.
+    fn with<T>(&self, ours: impl FnOnce(&str, &Params) -> T, other: impl FnOnce(&loader::Control) -> T) -> T {
+        match self {
+            Self::Ours(name, params) => ours(name, params),
+            Self::Other { object, variable, called } => {
+                other(&loader::Control { object, variable, called, params: None })
+            }
+        }
+    }
 }
 
 /// Whether this was built to load laws.
@@ -30,11 +54,22 @@ pub fn kernel_check() -> PyResult<()> {
     loader::check().map_err(from_kernel)
 }
 
-/// Puts the law of `control` (as a scenario says it) into the kernel until it is taken out; returns its name there.
+/// Puts the law of `control` (as a scenario says it) into the kernel until it is taken out.
 #[pyfunction]
 pub fn kernel_load(py: Python<'_>, control: &str) -> PyResult<()> {
-    let (name, params) = read(control)?;
-    py.detach(|| loader::keep(&name, &params)).map_err(from_kernel)
+    let law = read(control)?;
+    py.detach(|| law.with(loader::keep, loader::keep_control)).map_err(from_kernel)
+}
+
+/// What sockets call the law of `control`.
+#[pyfunction]
+pub fn kernel_name(control: &str) -> PyResult<String> {
+    Ok(match read(control)? {
+        InKernel::Ours(name, _) => {
+            law::kernel::LAWS.into_iter().find(|law| law.0 == name).map_or(name, |law| law.1).into()
+        }
+        InKernel::Other { called, .. } => called,
+    })
 }
 
 /// Takes a law out.
@@ -45,15 +80,15 @@ pub fn kernel_unload(py: Python<'_>, name: &str) -> PyResult<()> {
 
 /// The laws: name in scenarios, name in the kernel, whether sockets can choose it, whether it is kept.
 #[pyfunction]
-pub fn kernel_laws() -> PyResult<Vec<(&'static str, &'static str, bool, bool)>> {
+pub fn kernel_laws() -> PyResult<Vec<(String, String, bool, bool)>> {
     let list = loader::list().map_err(from_kernel)?;
     Ok(list.into_iter().map(|law| (law.name, law.called, law.offered, law.kept)).collect())
 }
 
-/// What the sockets of a kept law have done.
+/// What the sockets of a kept law have done; nothing of an object that does not count as elephan's does.
 #[pyfunction]
-pub fn kernel_counters<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
-    as_dict(py, loader::show(name).map_err(from_kernel)?)
+pub fn kernel_counters<'py>(py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py, PyDict>>> {
+    loader::show(name).map_err(from_kernel)?.map(|counters| as_dict(py, counters)).transpose()
 }
 
 fn as_dict(py: Python<'_>, counters: loader::Counters) -> PyResult<Bound<'_, PyDict>> {
@@ -76,14 +111,14 @@ impl HeldLaw {
     /// Of the law of `control`.
     #[new]
     fn new(control: &str) -> PyResult<Self> {
-        let (name, params) = read(control)?;
-        Ok(Self(Some(loader::hold(&name, &params).map_err(from_kernel)?)))
+        let held = read(control)?.with(loader::hold, loader::hold_control);
+        Ok(Self(Some(held.map_err(from_kernel)?)))
     }
 
-    /// What its sockets have done; nothing once it is released.
+    /// What its sockets have done; nothing once it is released, and of an object that does not count as elephan's does.
     fn counters<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let Some(held) = &self.0 else { return Ok(None) };
-        Ok(Some(as_dict(py, held.counters().map_err(from_kernel)?)?))
+        held.counters().map_err(from_kernel)?.map(|counters| as_dict(py, counters)).transpose()
     }
 
     /// Takes it out.
@@ -95,7 +130,7 @@ impl HeldLaw {
 /// What there is without the feature: a sentence.
 #[cfg(not(feature = "kernel"))]
 mod absent {
-    use bpf::Params;
+    use law::kernel::Params;
 
     const SAID: &str = "this elephan was built without the kernel's laws; install the headers of libelf and zlib (Debian: apt \
                         install libelf-dev zlib1g-dev) and build it again (make build)";
@@ -111,17 +146,25 @@ mod absent {
     }
 
     pub struct State {
-        pub name: &'static str,
-        pub called: &'static str,
+        pub name: String,
+        pub called: String,
         pub offered: bool,
         pub kept: bool,
+    }
+
+    #[expect(dead_code, reason = "nobody reads them here")]
+    pub struct Control<'a> {
+        pub object: &'a [u8],
+        pub variable: &'a str,
+        pub called: &'a str,
+        pub params: Option<&'a [u8]>,
     }
 
     /// There is none.
     pub enum Held {}
 
     impl Held {
-        pub fn counters(&self) -> Result<Counters, &'static str> {
+        pub fn counters(&self) -> Result<Option<Counters>, &'static str> {
             match *self {}
         }
     }
@@ -134,7 +177,15 @@ mod absent {
         Err(SAID)
     }
 
+    pub fn hold_control(_control: &Control) -> Result<Held, &'static str> {
+        Err(SAID)
+    }
+
     pub fn keep(_name: &str, _params: &Params) -> Result<(), &'static str> {
+        Err(SAID)
+    }
+
+    pub fn keep_control(_control: &Control) -> Result<(), &'static str> {
         Err(SAID)
     }
 
@@ -146,7 +197,7 @@ mod absent {
         Err(SAID)
     }
 
-    pub fn show(_name: &str) -> Result<Counters, &'static str> {
+    pub fn show(_name: &str) -> Result<Option<Counters>, &'static str> {
         Err(SAID)
     }
 }

@@ -100,6 +100,9 @@ pub fn simulate_parts<P: Parts>(
     if monitor.is_stopped() {
         return Ok(None);
     }
+    if let Some((group, reason)) = outcome.fault.take() {
+        return Err(BuildError::Fault { group: group as usize, reason });
+    }
     // The senders of a session are its places; results are by flow.
     for row in outcome.packets.iter_mut().flat_map(|trace| &mut trace.rows) {
         row.flow = owners[row.flow as usize];

@@ -62,6 +62,14 @@ pub enum BuildError {
         /// The place of the group in the scenario.
         group: usize,
     },
+    /// The control of a flow is somebody's program, which did something wrong.
+    #[error("flows[{group}].control: {reason}")]
+    Fault {
+        /// The place of the group in the scenario.
+        group: usize,
+        /// The program, the place in it, and what it did.
+        reason: String,
+    },
     /// The law of a group is none of elephan's, and nobody has said what it is.
     #[error(
         "flows[{group}].control: {law:?} is no law of elephan's and not declared here; in Python laws={{{law:?}: ...}}, else --law {law}=FILE.py:CLASS"
@@ -84,6 +92,8 @@ pub enum BuildError {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Outcome {
+    /// What the control of a flow did wrong, with the place of its group: whoever asks for the run gets this, and no outcome.
+    pub(crate) fault: Option<(u32, String)>,
     /// Per link, or array of links, in the scenario's order.
     pub links: Vec<LinkOutcome>,
     /// Per pool, in the scenario's order.

@@ -268,6 +268,16 @@ impl<C: FlowControl> TcpPlan<C> {
     }
 }
 
+impl<C: FlowControl> FlowPlan<C> {
+    /// What its control did wrong.
+    pub fn fault(&self) -> Option<String> {
+        match self {
+            Self::Tcp(_, plan) => plan.sender.control().fault(),
+            Self::Datagrams(_) => None,
+        }
+    }
+}
+
 impl<C> FlowPlan<C> {
     pub fn party(&self) -> &Party {
         match self {

@@ -569,13 +569,15 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
             in_flight += ends.access.waiting.len() as u64 + u64::from(ends.access.serving.is_some());
             let (counters, delivered) = ends.counters();
             let tally = Tally { meter: ends.meter, counters, delivered, dropped: ends.dropped };
-            let (flow, writes) = (ends.plan.party().flow, ends.plan.into_writes());
-            let tally = FinalTally { flow, open: ends.open, writes, tally };
+            let (flow, fault) = (ends.plan.party().flow, ends.plan.fault());
+            let tally = FinalTally { flow, open: ends.open, writes: ends.plan.into_writes(), fault, tally };
             results.add(tally);
             traces.extend(ends.trace.map(|trace| trace.in_order(options.first_number)));
         }
+        let fault = results.take_fault();
         let (flows, transfers) = results.finish();
         Outcome {
+            fault,
             links,
             pools,
             flows,

@@ -15,6 +15,8 @@ pub struct FinalTally {
     pub open: Option<OpenTransfer>,
     /// What its application has written.
     pub writes: Option<Box<FlowWrites>>,
+    /// What its control did wrong.
+    pub fault: Option<String>,
     pub tally: Tally,
 }
 
@@ -25,6 +27,8 @@ pub struct FlowResults<'a> {
     marks: &'a Marks,
     transfers: Vec<TransferMeter>,
     flows: Vec<FlowOutcome>,
+    /// The first, and the group that it is of.
+    fault: Option<(u32, String)>,
     /// Of the flow behind `flows`.
     tally: Tally,
 }
@@ -32,7 +36,8 @@ pub struct FlowResults<'a> {
 impl<'a> FlowResults<'a> {
     /// `transfers`: what is known of those of each group that have ended.
     pub fn new(identities: &'a [Identity], transfers: Vec<TransferMeter>, marks: &'a Marks) -> Self {
-        Self { identities, marks, transfers, flows: Vec::with_capacity(identities.len()), tally: Tally::default() }
+        let flows = Vec::with_capacity(identities.len());
+        Self { identities, marks, transfers, flows, fault: None, tally: Tally::default() }
     }
 
     /// Adds a sender to its flow, which the places of a session share, and to the transfers of its group.
@@ -41,6 +46,9 @@ impl<'a> FlowResults<'a> {
             self.complete();
         }
         let who = &self.identities[last.flow as usize];
+        if self.fault.is_none() {
+            self.fault = last.fault.map(|fault| (who.group, fault));
+        }
         let meter = &mut self.transfers[who.group as usize];
         if let Some(open) = last.open {
             meter.transfer(who, open, last.tally.meter.finished, self.marks.end);
@@ -65,6 +73,11 @@ impl<'a> FlowResults<'a> {
             self.transfers[who.group as usize].transfer(who, open, flow.finished, ended);
         }
         self.flows.push(flow);
+    }
+
+    /// What the control of a flow did wrong, with its group: that of the first such flow.
+    pub fn take_fault(&mut self) -> Option<(u32, String)> {
+        self.fault.take()
     }
 
     /// All senders were added.
@@ -119,7 +132,7 @@ mod tests {
         finished.meter.finished = Some(Time(42));
         let open = Some(OpenTransfer { opened: Time(60), segments: 3 });
         for (flow, open, tally) in [(0, None, sent(7)), (0, open, sent(4)), (1, None, finished)] {
-            results.add(FinalTally { flow, open, writes: None, tally });
+            results.add(FinalTally { flow, open, writes: None, fault: None, tally });
         }
         let (flows, transfers) = results.finish();
         assert_eq!([flows[0].sent, flows[1].sent], [11, 9]);

@@ -278,6 +278,11 @@ class _LawsPacketPair(RegistryEntry):
         self, *, setpoint: float | str = 5.0, gain: float | str = 0.25, slow_start: Any = None
     ) -> dict[str, Any]: ...
 
+class _LawsBpf(RegistryEntry):
+    """A congestion control compiled for the Linux kernel. RFC 9669 (BPF); Linux 6.18, struct tcp_congestion_ops."""
+
+    def __call__(self, *, object: Any = "shipped", name: Any = "", slow_start: Any = None) -> dict[str, Any]: ...
+
 class _Laws(Registry[RegistryEntry]):
     reno: _LawsReno
     highspeed: _LawsHighspeed
@@ -301,6 +306,7 @@ class _Laws(Registry[RegistryEntry]):
     bbr1: _LawsBbr1
     xcp: _LawsXcp
     packet_pair: _LawsPacketPair
+    bpf: _LawsBpf
 
 laws: _Laws
 

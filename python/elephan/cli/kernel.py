@@ -19,11 +19,14 @@ app = typer.Typer(
 )
 
 LawArgument = Annotated[str, typer.Argument(metavar="LAW", help="As elephan list laws has it, or as the kernel does.")]
+LawOrObject = Annotated[
+    str, typer.Argument(metavar="LAW", help="As elephan list laws has it, or the file of an object such as mine.bpf.o.")
+]
 
 
 @app.command("load", cls=CommandHelp, epilog="Example:  elephan kernel load ghstcp --set z_threshold=2.5")
 def load(
-    law: LawArgument,
+    law: LawOrObject,
     assignments: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the law; repeatable."),

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from elephan import _native
+from elephan import _native, object_files
+from elephan.errors import InputError
 
 __all__ = ["KernelCounters", "KernelLaw", "counters", "laws", "load", "unload"]
+
+
+OBJECT_ENDING = ".o"
+"""How names of compiled objects end."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +82,8 @@ def load(law: str, **parameters: Any) -> KernelLaw:
     Parameters
     ----------
     law : str
+        A law of elephan's, or the file of an object (``mine.bpf.o``), whose first congestion control it is, or the one
+        that the parameter ``name`` says.
     **parameters
         As ``elephan list laws`` has them.
 
@@ -86,12 +94,17 @@ def load(law: str, **parameters: Any) -> KernelLaw:
     Raises
     ------
     InputError
-        If there is no such law or parameter, or this machine cannot load it: what would mend that.
+        If there is no such law, file or parameter, or this machine cannot load it: what would mend that.
     """
+    held: dict[str, Any] = {"law": law}
+    if law.endswith(OBJECT_ENDING):
+        held = {"law": "bpf", "object": object_files.read(Path(law))}
     # Texts, numbers and truth values are the same in JSON and TOML.
-    arguments = ", ".join(f"{name} = {json.dumps(value)}" for name, value in {"law": law, **parameters}.items())
-    _native.kernel_load(f"{{ {arguments} }}")
-    return next(one for one in laws() if law in {one.name, one.called})
+    arguments = ", ".join(f"{name} = {json.dumps(value)}" for name, value in (held | parameters).items())
+    control = f"{{ {arguments} }}"
+    called = _native.kernel_name(control)
+    _native.kernel_load(control)
+    return next(one for one in laws() if one.called == called)
 
 
 def unload(law: str) -> None:
@@ -123,6 +136,10 @@ def counters(law: str) -> KernelCounters:
     Raises
     ------
     InputError
-        If `load` has not put it there.
+        If `load` has not put it there, or it does not count as elephan's laws do.
     """
-    return KernelCounters(**_native.kernel_counters(law))
+    counted = _native.kernel_counters(law)
+    if counted is None:
+        message = f"{law}: does not count what its sockets do, as elephan's own laws do"
+        raise InputError(message)
+    return KernelCounters(**counted)

@@ -6,12 +6,14 @@ those of the same replication of a simulation.
 
 from __future__ import annotations
 
+import json
 import math
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from elephan import _native
 from elephan.errors import InputError
 from elephan.run.outcome import simulate
 from elephan.testbed.differences import differences
@@ -52,6 +54,9 @@ BPF_LAWS = {
     "htcp": "el_htcp",
 }
 """Laws that elephan brings along, as the kernel calls them."""
+
+LOADED = (*BPF_LAWS, "bpf")
+"""Laws that a testbed loads: these, and objects of somebody's own."""
 
 KERNEL_LAWS = {
     name: name for name in ("reno", "cubic", "bbr", "bic", "westwood", "vegas", "yeah", "illinois", "hybla", "dctcp")
@@ -182,14 +187,14 @@ class TestbedPlan:
 
     @property
     def laws(self) -> list[dict[str, Any]]:
-        """Controls of the laws that elephan brings along, each law once."""
+        """Controls of the laws that it loads, each law once."""
         controls = {group["control"]["law"]: group["control"] for group in self.scenario.resolved["flows"]}
-        return [control for law, control in controls.items() if law in BPF_LAWS]
+        return [control for law, control in controls.items() if law in LOADED]
 
     @property
     def differences(self) -> tuple[str, ...]:
         """Where Linux does not do what the scenario says."""
-        return differences(self.scenario, BPF_LAWS)
+        return differences(self.scenario, LOADED)
 
     def host(self, *, server: bool) -> list[Command]:
         """Commands that set a host up, to be run inside of it.
@@ -254,7 +259,7 @@ class TestbedPlan:
         """All commands in their order, as one would type them, with what elephan does itself as comments."""
         rate, queue = self.scenario.links[0]["rate_bps"], self.scenario.links[0]["discipline"]
         found = [f"# not as the scenario says: {difference}" for difference in self.differences]
-        found += [f"# put {BPF_LAWS[control['law']]} into the kernel until the end" for control in self.laws]
+        found += [f"# put {_called(control)} into the kernel until the end" for control in self.laws]
         found += ["# two hosts, each a network namespace of a process that ends with this one"]
         found += ["unshare --net sleep infinity  # client", "unshare --net sleep infinity  # server"]
         found += [f"# TUN device {DEVICE} in each; between them {rate / 1e6:g} Mbit/s, {queue}"]
@@ -288,7 +293,7 @@ def plan(scenario: Scenario, replication: int = 0) -> TestbedPlan:
     """
     _check(scenario)
     drawn = simulate(scenario.replace(SLOW), replication).flows
-    groups = [group["control"]["law"] for group in scenario.resolved["flows"]]
+    groups = [group["control"] for group in scenario.resolved["flows"]]
     columns = (
         drawn["group"].tolist(),
         drawn["index"].tolist(),
@@ -363,13 +368,20 @@ def _conditions(scenario: Scenario) -> Iterator[tuple[bool, str, str]]:
     yield unlike, "flows.control", "a law has the same parameters in all groups; give one of them another law"
 
 
-def _called(law: str) -> str:
+def as_toml(control: dict[str, Any]) -> str:
+    """A law as a scenario file says it; texts, numbers and truth values are the same in JSON and TOML."""
+    named = {name: value for name, value in control.items() if name != "slow_start"}
+    return "{ " + ", ".join(f"{name} = {json.dumps(value)}" for name, value in named.items()) + " }"
+
+
+def _called(control: dict[str, Any]) -> str:
     """Name of a law in the kernel."""
-    if law in BPF_LAWS:
-        return BPF_LAWS[law]
+    law = control["law"]
+    if law in LOADED:
+        return _native.kernel_name(as_toml(control))
     offered = AVAILABLE.read_text().split() if AVAILABLE.exists() else []
     if KERNEL_LAWS.get(law) in offered:
         return KERNEL_LAWS[law]
-    known = [*BPF_LAWS, *(name for name, called in KERNEL_LAWS.items() if called in offered)]
+    known = [*LOADED, *(name for name, called in KERNEL_LAWS.items() if called in offered)]
     message = f"flows.control: this kernel has no {law}; it can have {', '.join(known)}"
     raise InputError(message)

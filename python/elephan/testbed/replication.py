@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 import threading
 import time
@@ -13,7 +12,7 @@ from elephan import _native
 from elephan.errors import InputError
 from elephan.testbed.hosts import PATIENCE_S, NetworkHost, end
 from elephan.testbed.measured import outcome
-from elephan.testbed.plan import DEVICE, SenderFlow, TestbedPlan
+from elephan.testbed.plan import DEVICE, SenderFlow, TestbedPlan, as_toml
 from elephan.testbed.traffic import complaint, read
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ def replicate(plan: TestbedPlan) -> tuple[ReplicationOutcome, dict[str, Any]]:
         What this machine cannot do, or what a sender or receiver complained of.
     """
     with ExitStack() as stack:
-        held = {control["law"]: _native.HeldLaw(_control(control)) for control in plan.laws}
+        held = {control["law"]: _native.HeldLaw(as_toml(control)) for control in plan.laws}
         for law in held.values():
             stack.callback(law.release)
         client, server = stack.enter_context(NetworkHost("client")), stack.enter_context(NetworkHost("server"))
@@ -70,7 +69,7 @@ def replicate(plan: TestbedPlan) -> tuple[ReplicationOutcome, dict[str, Any]]:
         _wait_for_receivers(receivers)
         recorded = relay.stop()
         recorded["acks"] = _acks(client.counters())
-        recorded["laws"] = {name: law.counters() for name, law in held.items()}
+        recorded["laws"] = {name: counted for name, law in held.items() if (counted := law.counters())}
         recorded["objection"] = strayed(recorded["laws"]) or recorded["objection"]
         reports = [read(_text(sent[flow.port]), _text(received[flow.port]), _name(flow)) for flow in plan.flows]
     firsts = zip(recorded["first_s"], plan.flows, strict=True)
@@ -264,12 +263,6 @@ def _raise(name: str, process: subprocess.Popen[bytes], output: IO[bytes]) -> No
 def _text(file: IO[bytes]) -> str:
     file.seek(0)
     return file.read().decode(errors="replace")
-
-
-def _control(control: dict[str, Any]) -> str:
-    """A law as a scenario file says it; texts, numbers and truth values are the same in JSON and TOML."""
-    named = {name: value for name, value in control.items() if name != "slow_start"}
-    return "{ " + ", ".join(f"{name} = {json.dumps(value)}" for name, value in named.items()) + " }"
 
 
 def _name(flow: SenderFlow) -> str:

@@ -1,13 +1,16 @@
-//! Calls of the laws' hooks, drawn so that they look like connections and also leave all reason, and what the twins
-//! answer.
+//! Calls of the laws' hooks, drawn so that they look like connections and also leave all reason, and what their C answers,
+//! compiled for this machine.
 
 use base::Span;
-use bpf::Params;
-use law::kernel::{Signal, Twin, ghstcp, highspeed, htcp, nr_hstcp, scalable};
+use law::kernel::Params;
+use law::kernel::params::{Ghstcp, Highspeed, Htcp, NrHstcp, Scalable};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
 
-/// Hooks, as in `crates/bpf/kernel/vectors.h`.
+/// Hooks, as in `crates/law/kernel/vectors.h`.
 pub const RESET: u32 = 0;
 pub const SAMPLE: u32 = 1;
 pub const AVOID: u32 = 2;
@@ -17,6 +20,18 @@ pub const TIMEOUT: u32 = 4;
 const GHSTCP: u32 = 1;
 const LAWS: u32 = 5;
 const WORDS: usize = 13;
+
+/// What a hook hears: `struct el_signal` of `crates/law/kernel/arithmetic.h`, whose fields these are. Times in microseconds, 0 where nothing is known.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Signal {
+    pub now: u64,
+    pub delivered: u64,
+    pub acked: u32,
+    pub rtt: u32,
+    pub srtt: u32,
+    pub min_rtt: u32,
+    pub segment: u32,
+}
 
 /// A call.
 #[derive(Clone, Copy, Debug)]
@@ -71,49 +86,39 @@ fn pair(first: u32, second: u32) -> u64 {
     u64::from_ne_bytes(bytes)
 }
 
-fn words(list: &[u64]) -> [u64; WORDS] {
-    std::array::from_fn(|i| list.get(i).copied().unwrap_or(0))
+/// Where the C is.
+pub fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../law/kernel")
 }
 
-fn call<T: Twin>(twin: &mut T, p: &T::Params, v: &Vector) -> u64 {
-    match v.hook {
-        RESET => {
-            *twin = T::default();
-            0
-        }
-        SAMPLE => twin.sample(p, v.cwnd, &v.heard).into(),
-        AVOID => twin.avoid(p, v.cwnd, &v.heard).into(),
-        BACKOFF => twin.backoff(p, v.cwnd, &v.heard).into(),
-        _ => twin.timeout(p, v.cwnd, &v.heard).into(),
+/// What the C answers to calls in a row: the program that `NATIVE` names, else compiled with whatever links Rust's programs.
+pub fn native(params: &Params, list: &[Vector]) -> Vec<Answer> {
+    let made = std::env::var_os("NATIVE").is_none().then(compiled);
+    let program = made.clone().unwrap_or_else(|| std::env::var_os("NATIVE").expect("is set").into());
+    let mut child =
+        Command::new(&program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it can be run");
+    let mut asked = params.bytes();
+    asked.extend(list.iter().flat_map(Vector::bytes));
+    let mut stdin = child.stdin.take().expect("is piped");
+    let writer = std::thread::spawn(move || stdin.write_all(&asked));
+    let output = child.wait_with_output().expect("it ends when its input does");
+    writer.join().expect("does not panic").expect("it reads all");
+    if let Some(made) = made {
+        std::fs::remove_file(made).expect("it has just been made");
     }
+    assert!(output.status.success(), "native.c failed");
+    let answers: Vec<Answer> = output.stdout.chunks_exact(Answer::SIZE).map(Answer::read).collect();
+    assert_eq!(answers.len(), list.len());
+    answers
 }
 
-/// What the twins answer to calls in a row.
-pub fn twins(p: &Params, list: &[Vector]) -> Vec<Answer> {
-    let mut hs = highspeed::State::default();
-    let mut g = ghstcp::State::default();
-    let mut nr = nr_hstcp::State::default();
-    let mut s = scalable::State::default();
-    let mut h = htcp::State::default();
-    list.iter()
-        .map(|v| match v.law {
-            0 => Answer { value: call(&mut hs, &p.highspeed, v), state: words(&[hs.grown]) },
-            1 => {
-                let value = call(&mut g, &p.ghstcp, v);
-                let (grown, last) = (g.highspeed.grown, [pair(g.rtt, g.count), pair(g.wanted, g.reno)]);
-                let state = words(&[grown, g.departure, g.x, g.y, g.xx, g.yy, g.xy, last[0], last[1]]);
-                Answer { value, state }
-            }
-            2 => Answer { value: call(&mut nr, &p.nr_hstcp, v), state: words(&[nr.grown]) },
-            3 => Answer { value: call(&mut s, &p.scalable, v), state: words(&[s.grown]) },
-            _ => {
-                let value = call(&mut h, &p.htcp, v);
-                let last = pair(h.beta, h.max_rtt);
-                let list = [h.grown, h.since, h.round, h.delivered, h.throughput, h.throughput_before, last];
-                Answer { value, state: words(&list) }
-            }
-        })
-        .collect()
+fn compiled() -> PathBuf {
+    let thread = format!("{:?}", std::thread::current().id()).replace(['(', ')'], "-");
+    let program = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("native-{}-{thread}", std::process::id()));
+    let flags = ["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-fsanitize=undefined", "-fno-sanitize-recover"];
+    let built = Command::new("cc").args(flags).arg(folder().join("native.c")).arg("-o").arg(&program).status();
+    assert!(built.expect("cc, which links Rust's programs, is there").success(), "native.c does not compile");
+    program
 }
 
 /// Parameters that are not the defaults, which the object has in it.
@@ -132,11 +137,11 @@ pub fn other_params() -> Params {
     let of_htcp =
         law::htcp::Params { beta_max: 0.7, rtt_scaling: true, low_speed: Span::millis(300), ..Default::default() };
     Params {
-        highspeed: highspeed::Params::of(&of_highspeed).expect(fits),
-        ghstcp: ghstcp::Params::of(&of_ghstcp).expect(fits),
-        nr_hstcp: nr_hstcp::Params::of(&of_nr).expect(fits),
-        scalable: scalable::Params::of(&of_scalable).expect(fits),
-        htcp: htcp::Params::of(&of_htcp).expect(fits),
+        highspeed: Highspeed::of(&of_highspeed).expect(fits),
+        ghstcp: Ghstcp::of(&of_ghstcp).expect(fits),
+        nr_hstcp: NrHstcp::of(&of_nr).expect(fits),
+        scalable: Scalable::of(&of_scalable).expect(fits),
+        htcp: Htcp::of(&of_htcp).expect(fits),
     }
 }
 
@@ -205,7 +210,6 @@ pub fn random(count: usize) -> Vec<Vector> {
                 srtt: chance.any(29) as u32,
                 min_rtt: chance.any(31) as u32,
                 segment: chance.any(17) as u32,
-                spare: 0,
             };
             list.push(Vector { law, hook: 1 + chance.below(4) as u32, cwnd: 1 + chance.any(21) as u32, heard });
             continue;
@@ -223,7 +227,7 @@ pub fn random(count: usize) -> Vec<Vector> {
         path.rtt = path.rtt.saturating_add_signed(path.slope as i32).max(1);
         let rtt = path.rtt + chance.below(path.noise) as u32;
         let min_rtt = path.rtt / 4 * 3;
-        let heard = Signal { now, delivered, acked, rtt, srtt: path.rtt, min_rtt, segment: path.segment, spare: 0 };
+        let heard = Signal { now, delivered, acked, rtt, srtt: path.rtt, min_rtt, segment: path.segment };
         list.push(Vector { law, hook: SAMPLE, cwnd: path.cwnd, heard });
         let hook = match chance.below(400) {
             0 => TIMEOUT,

@@ -97,7 +97,7 @@ fn mutate(original: &[u8], seeds: std::ops::Range<u64>) -> [usize; 4] {
 }
 
 fn laws() -> Vec<u8> {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../bpf/kernel/laws.bpf.o");
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../law/kernel/laws.bpf.o");
     std::fs::read(path).expect("is part of the project")
 }
 

@@ -4,7 +4,7 @@ use ebpf::{AckSample, Callback, Object, Socket};
 use std::path::Path;
 
 fn object() -> Object {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../bpf/kernel/laws.bpf.o");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../law/kernel/laws.bpf.o");
     Object::read("laws.bpf.o", &std::fs::read(path).expect("is part of the project")).unwrap()
 }
 

@@ -6,7 +6,8 @@
 //! recovery give no sample of the smallest round-trip time.
 
 use super::Params;
-use crate::kernel::{Signal, Twin};
+use crate::{AckSample, CongestionEvent, Needs, Signal, WindowLaw};
+use base::{Span, Time};
 
 /// Parts of one: shares are in 1/1024.
 const ONE: u64 = 1024;
@@ -14,8 +15,11 @@ const ONE: u64 = 1024;
 /// The time of the cubic function counts in 1/1024 s.
 const TIME_BITS: u32 = 10;
 
-/// Micro-seconds in a second.
+/// Microseconds in a second.
 const SECOND: u64 = 1_000_000;
+
+/// Picoseconds in a microsecond, the clock's tick.
+const MICRO: u64 = 1_000_000;
 
 /// C in 1/1024, as `bic_scale` = 41 times ten gives it: 0.4004 segments/s^3.
 const C: u64 = 410;
@@ -50,9 +54,72 @@ impl Whole {
     }
 }
 
+/// What an ACK reports: times in microseconds, 0 where nothing is known.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ack {
+    now: u64,
+    acked: u32,
+    rtt: u32,
+}
+
+impl Ack {
+    fn of(ack: &AckSample) -> Self {
+        let rtt = ack.rtt.map_or(0, |rtt| u32::try_from(rtt.0 / MICRO).unwrap_or(u32::MAX));
+        Self { now: ack.now.0 / MICRO, acked: ack.acked as u32, rtt }
+    }
+}
+
+/// The law: see the [module](self).
+#[derive(Clone, Debug)]
+pub struct LinuxCubic {
+    whole: Whole,
+    state: State,
+}
+
+impl LinuxCubic {
+    /// From the parameters of the law.
+    #[must_use]
+    pub fn of(p: &Params) -> Self {
+        Self { whole: Whole::of(p), state: State::default() }
+    }
+}
+
+impl WindowLaw for LinuxCubic {
+    fn needs(&self) -> Needs {
+        Needs { every_rtt: true, ..Needs::default() }
+    }
+
+    fn on_sample(&mut self, ack: &AckSample) {
+        self.state.sample(&self.whole, Ack::of(ack));
+    }
+
+    fn avoid(&mut self, cwnd: f64, ack: &AckSample) -> f64 {
+        f64::from(self.state.avoid(&self.whole, cwnd as u32, Ack::of(ack)))
+    }
+
+    fn backoff(&mut self, cwnd: f64, event: &CongestionEvent) -> f64 {
+        let kept = self.state.backoff(&self.whole, cwnd as u32);
+        if event.signal == Signal::Timeout {
+            // Everything is forgotten, the old maximum and the smallest round-trip time too.
+            self.state = State::default();
+        }
+        f64::from(kept)
+    }
+
+    fn on_idle(&mut self, now: Time, idle: Span) {
+        self.state.idle(&self.whole, now.0 / MICRO, idle.0 / MICRO);
+    }
+
+    fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {
+        put("w_max", f64::from(self.state.last_max));
+        put("w_est", f64::from(self.state.friendly));
+        put("k", self.state.k as f64 / f64::from(1 << TIME_BITS));
+    }
+}
+
 /// State of a socket. Times in ticks; segments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct State {
+struct State {
     /// Acknowledged segments for one segment of growth.
     count: u32,
     /// Those that have not made one yet.
@@ -72,20 +139,22 @@ pub struct State {
     friendly: u32,
 }
 
-impl Twin for State {
-    type Params = Whole;
-    const IN_SLOW_START: bool = true;
-    const EVERY_RTT: bool = true;
+impl Whole {
+    /// The tick of a time in microseconds.
+    fn tick(&self, now: u64) -> u64 {
+        now * self.hz / SECOND
+    }
+}
 
-    fn sample(&mut self, p: &Whole, _cwnd: u32, ack: &Signal) -> bool {
+impl State {
+    fn sample(&mut self, p: &Whole, ack: Ack) {
         let young = self.epoch > 0 && p.tick(ack.now) - (self.epoch - 1) < p.hz;
         if ack.rtt > 0 && !young && (self.min_rtt == 0 || ack.rtt < self.min_rtt) {
             self.min_rtt = ack.rtt;
         }
-        false
     }
 
-    fn avoid(&mut self, p: &Whole, cwnd: u32, ack: &Signal) -> u32 {
+    fn avoid(&mut self, p: &Whole, cwnd: u32, ack: Ack) -> u32 {
         self.update(p, cwnd, ack);
         // What was saved at a slower pace counts as one segment at most.
         let mut cwnd = cwnd;
@@ -105,36 +174,15 @@ impl Twin for State {
         }
     }
 
-    fn backoff(&mut self, p: &Whole, cwnd: u32, _loss: &Signal) -> u32 {
+    fn backoff(&mut self, p: &Whole, cwnd: u32) -> u32 {
         (self.epoch, self.grown) = (0, 0);
         let lowered = (u64::from(cwnd) * (ONE + p.beta) / (2 * ONE)) as u32;
         self.last_max = if cwnd < self.last_max && p.fast_convergence { lowered } else { cwnd };
         ((u64::from(cwnd) * p.beta / ONE) as u32).max(2)
     }
 
-    fn timeout(&mut self, p: &Whole, cwnd: u32, _loss: &Signal) -> u32 {
-        // Everything is forgotten, the old maximum and the smallest round-trip time too.
-        *self = Self::default();
-        ((u64::from(cwnd) * p.beta / ONE) as u32).max(2)
-    }
-
-    fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {
-        put("w_max", f64::from(self.last_max));
-        put("w_est", f64::from(self.friendly));
-        put("k", self.k as f64 / f64::from(1 << TIME_BITS));
-    }
-}
-
-impl Whole {
-    /// The tick of a time in microseconds.
-    fn tick(&self, now: u64) -> u64 {
-        now * self.hz / SECOND
-    }
-}
-
-impl State {
     /// Computes for how many acknowledged segments the window grows by one.
-    fn update(&mut self, p: &Whole, cwnd: u32, ack: &Signal) {
+    fn update(&mut self, p: &Whole, cwnd: u32, ack: Ack) {
         let now = p.tick(ack.now);
         self.acked += u64::from(ack.acked);
         // Not more often than 32 times a second, as long as the window is the same.
@@ -223,8 +271,8 @@ mod tests {
         Whole::of(&Params::default())
     }
 
-    fn ack(ms: u64, acked: u32) -> Signal {
-        Signal { now: 1000 * ms, acked, rtt: 40_000, ..Signal::default() }
+    fn ack(ms: u64, acked: u32) -> Ack {
+        Ack { now: 1000 * ms, acked, rtt: 40_000 }
     }
 
     #[test]
@@ -245,11 +293,19 @@ mod tests {
     #[test]
     fn keeps_717_of_1024_and_aims_lower_when_it_lost_early() {
         let (p, mut state) = (whole(), State::default());
-        assert_eq!((state.backoff(&p, 1000, &Signal::default()), state.last_max), (700, 1000));
-        assert_eq!((state.backoff(&p, 900, &Signal::default()), state.last_max), (630, 900 * 1741 / 2048));
-        assert_eq!(state.backoff(&p, 2, &Signal::default()), 2);
-        state.sample(&p, 2, &ack(1, 1));
-        assert_eq!((state.timeout(&p, 1000, &Signal::default()), state.last_max, state.min_rtt), (700, 0, 0));
+        assert_eq!((state.backoff(&p, 1000), state.last_max), (700, 1000));
+        assert_eq!((state.backoff(&p, 900), state.last_max), (630, 900 * 1741 / 2048));
+        assert_eq!(state.backoff(&p, 2), 2);
+    }
+
+    #[test]
+    fn a_timeout_keeps_as_much_and_forgets_everything() {
+        let mut law = LinuxCubic { whole: whole(), state: State { last_max: 1200, min_rtt: 40_000, ..State::default() } };
+        let loss = |signal| CongestionEvent::plain(Time::ZERO, signal, Span::millis(40));
+        assert_eq!(law.backoff(1000.0, &loss(Signal::Loss)), 700.0);
+        assert_eq!((law.state.last_max, law.state.min_rtt), (850, 40_000));
+        assert_eq!(law.backoff(1000.0, &loss(Signal::Timeout)), 700.0);
+        assert_eq!(law.state, State::default());
     }
 
     /// The window after `ms` from `from` on, with a full window each 40 ms, an ACK for two.
@@ -257,9 +313,9 @@ mod tests {
         let p = whole();
         let mut us = 1000 * from;
         while us < 1000 * (from + ms) {
-            let signal = Signal { now: us, ..ack(0, 2) };
-            state.sample(&p, cwnd, &signal);
-            cwnd = state.avoid(&p, cwnd, &signal);
+            let ack = Ack { now: us, ..ack(0, 2) };
+            state.sample(&p, ack);
+            cwnd = state.avoid(&p, cwnd, ack);
             us += 80_000 / u64::from(cwnd);
         }
         cwnd
@@ -268,7 +324,7 @@ mod tests {
     #[test]
     fn follows_the_cubic_function_half_a_window_behind() {
         let (p, mut state) = (whole(), State::default());
-        let mut cwnd = state.backoff(&p, 1000, &Signal::default());
+        let mut cwnd = state.backoff(&p, 1000);
         for s in 0..14 {
             cwnd = run(&mut state, cwnd, 1000 * s, 1000);
             let x = (s + 1) as f64 - 9.084;
@@ -289,11 +345,11 @@ mod tests {
     fn behind_a_short_path_it_grows_as_reno_does() {
         // 15/8 windows of ACKs for a segment, 8/15 a round trip, also above the old maximum: RFC 9438 has 1 there.
         let (p, mut state) = (whole(), State::default());
-        let mut cwnd = state.backoff(&p, 20, &Signal::default());
+        let mut cwnd = state.backoff(&p, 20);
         assert_eq!(cwnd, 14);
         let (mut us, mut acks) = (0_u64, 0_u64);
         while cwnd < 26 {
-            cwnd = state.avoid(&p, cwnd, &Signal { now: us, rtt: 60_000, ..ack(0, 1) });
+            cwnd = state.avoid(&p, cwnd, Ack { now: us, rtt: 60_000, ..ack(0, 1) });
             us += 60_000 / u64::from(cwnd);
             acks += 1;
         }

@@ -465,6 +465,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
                 flow: self.flow,
                 open: self.open,
                 writes: self.plan.writes.take(),
+                fault: self.plan.sender.control().fault(),
                 tally: Tally {
                     meter: self.meter,
                     counters,

@@ -424,8 +424,10 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
             balance.in_flight += result.in_flight;
             results.add(result.tally);
         }
+        let fault = results.take_fault();
         let (flows, transfers) = results.finish();
         Outcome {
+            fault,
             links,
             pools,
             flows,

@@ -111,6 +111,7 @@ impl<O: Observer> Source<O> {
                 flow: self.plan.party.flow,
                 open: None,
                 writes: None,
+                fault: None,
                 tally: Tally {
                     meter,
                     counters: sent(self.sent),

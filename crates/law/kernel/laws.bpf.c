@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0
 /*
  * The laws as congestion controls of Linux (struct_ops, kernel 6.4 or newer; tried on 6.12 to 7.3): thin hooks around
  * the arithmetic of the headers, which are tested without a kernel. A law gets its name, its state in the socket and its

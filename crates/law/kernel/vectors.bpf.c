@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0
 /*
  * The laws as the kernel's compiler makes them: a program that answers a batch of calls, run by BPF_PROG_TEST_RUN.
  */

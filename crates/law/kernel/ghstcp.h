@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
 /*
  * Gentle HighSpeed TCP (Zhang, Hasegawa and Murata 2005): HighSpeed that grows like Reno while its round-trip times
  * rise with time, that is while Fisher's Z of their correlation with the times of departure exceeds a threshold.

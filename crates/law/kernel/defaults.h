@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
 /* The laws' parameters and curves by default. Generated: make bpf writes it. */
 #ifndef EL_DEFAULTS_H
 #define EL_DEFAULTS_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
 /*
  * NR-HSTCP (Phillips and Hu 2006): HighSpeed TCP of the window that would have the same rate at a reference round-trip
  * time and segment size, so that equal rates grow alike.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0
 /*
  * The laws on this machine: parameters, then calls on standard input; answers on standard output. A state for each law.
  */

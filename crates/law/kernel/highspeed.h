@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
 /*
  * HighSpeed TCP (RFC 3649): Reno up to low_window; above it a(w) segments a round trip, and b(w) given up on loss.
  *

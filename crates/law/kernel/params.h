@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
 /*
  * The parameters of all laws, as they lie in the object. crates/bpf/src/params.rs writes the same bytes.
  */

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
 /*
  * Scalable TCP (Kelly 2003): a constant gain for each segment acknowledged; Reno up to legacy_window.
  */

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
 /*
  * Arithmetic of the laws in the kernel, where nothing floats: u32 and u64 only, no signed division, no 128 bits.
  *

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
 /*
  * The laws' arithmetic without a socket: one call of a hook on a state that is kept, for comparing what different
  * compilers make of it.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
 /*
  * H-TCP (Shorten and Leith 2004): alpha segments a round trip, alpha rising with the time since the last loss; the
  * share beta, the ratio of the smallest to the largest round-trip time, is kept.

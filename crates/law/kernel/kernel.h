@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
 /*
  * What the laws read of the kernel: only the fields they use, found by name and type when the object is loaded
  * (CO-RE), so that no header of one kernel is needed.

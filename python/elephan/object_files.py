@@ -1,0 +1,105 @@
+"""Congestion controls compiled for the Linux kernel: what ``control = { law = "bpf", object = "mine.bpf.o" }`` names.
+
+The file's bytes take the place of its name, as a data URL, so that a scenario is complete in itself and its identity is
+that of the bytes.
+
+*Source*: RFC 2397 (data URLs), RFC 4648 Section 4 (base64).
+"""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from elephan.errors import InputError, ScenarioError
+from elephan.flow_files import dumps
+from elephan.input_files import parse_if_named, read_bytes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SHIPPED = "shipped"
+"""The object that elephan brings along."""
+
+_MOST_BYTES = 2**20
+_KEY = "object"
+_WHAT = "congestion control compiled for the kernel (.bpf.o)"
+
+
+def fill(text: str, folder: Path) -> str:
+    """Put the bytes of the objects that a scenario names into it.
+
+    Parameters
+    ----------
+    text : str
+        A scenario in TOML.
+    folder : Path
+        What the names of files are relative to.
+
+    Returns
+    -------
+    str
+        The same text if it names no object; otherwise without its comments, with data URLs for names.
+
+    Raises
+    ------
+    ScenarioError
+        If a file cannot be read or is too large: the place, the file.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> fill('title = "no object"', Path())
+    'title = "no object"'
+    """
+    mapping = parse_if_named(text, _KEY)
+    if mapping is None:
+        return text
+    groups: Any = mapping.get("flows")
+    named = [
+        (i, group["control"])
+        for i, group in enumerate(groups if isinstance(groups, list) else [])
+        if isinstance(group, dict) and names_file(group.get("control"))
+    ]
+    for i, control in named:
+        try:
+            control[_KEY] = read(folder / control[_KEY])
+        except InputError as error:
+            message = f"flows[{i}].control.{_KEY}: {error}"
+            raise ScenarioError(message) from None
+    return dumps(mapping) if named else text
+
+
+def names_file(control: object) -> bool:
+    """Whether a control names the file of an object.
+
+    Examples
+    --------
+    >>> names_file({"law": "bpf", "object": "mine.bpf.o"}), names_file({"law": "bpf", "object": "shipped"})
+    (True, False)
+    """
+    name = control.get(_KEY) if isinstance(control, dict) else None
+    return isinstance(name, str) and bool(name) and name != SHIPPED and not name.startswith("data:")
+
+
+def read(path: Path) -> str:
+    """Read an object as the text that a scenario takes for it.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    str
+        A data URL with the file's name, which messages show.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, or has more than 1 MiB, of which no more are read.
+    """
+    advice = "strip it (llvm-strip -g), which keeps its BTF"
+    held = base64.b64encode(read_bytes(path, _WHAT, _MOST_BYTES, advice)).decode("ascii")
+    return f"data:;name={quote(path.name, safe='')};base64,{held}"
