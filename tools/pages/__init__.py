@@ -39,6 +39,7 @@ GUIDE = (
     "write-your-own-law",
     "law-in-python",
     "law-in-rust",
+    "law-in-bpf",
     "editors",
 )
 """The order in which the guide is read; pages that are not named come last."""
