@@ -246,6 +246,23 @@ mod tests {
         pub enum Either: counter { Deaf(Deaf), Abacus(Box<Abacus>), }
     }
 
+    /// One of two of any types.
+    #[derive(Clone, Debug)]
+    pub enum Pair<A, B> {
+        First(A),
+        Second(B),
+    }
+    counter! { Pair<A, B> { First Second } }
+
+    #[test]
+    fn an_enum_of_any_two_types_dispatches_too() {
+        let mut pairs = [Pair::First(Abacus(1)), Pair::Second(Deaf)];
+        for one in &mut pairs {
+            one.count(2);
+        }
+        assert_eq!(pairs.each_ref().map(Counter::total), [3, 0]);
+    }
+
     #[test]
     fn what_a_variant_overrides_arrives_and_what_it_leaves_is_the_default() {
         let mut either = [Either::from(Deaf), Either::from(Box::new(Abacus(1)))];
