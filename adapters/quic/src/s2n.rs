@@ -13,9 +13,9 @@ use s2n_quic_core::event::builder::{BbrState, SlowStartExitCause};
 use s2n_quic_core::packet::number::PacketNumberSpace;
 use s2n_quic_core::random::Generator;
 use s2n_quic_core::recovery::bandwidth::{Bandwidth, PacketInfo, RateSample};
-use s2n_quic_core::recovery::bbr::BbrCongestionController;
+use s2n_quic_core::recovery::bbr::{self, BbrCongestionController};
 use s2n_quic_core::recovery::congestion_controller::Publisher;
-use s2n_quic_core::recovery::{CongestionController, CubicCongestionController, RttEstimator};
+use s2n_quic_core::recovery::{CongestionController, CubicCongestionController, RttEstimator, cubic};
 use s2n_quic_core::time::{Clock, NoopClock, Timestamp};
 use std::fmt::Debug;
 use std::time::Duration;
@@ -102,8 +102,8 @@ pub struct S2n<C> {
     last: Option<Time>,
     /// When the newest segment that was acknowledged had left.
     newest: Time,
-    /// Lost segments that the controller does not know of yet.
-    unreported: Vec<Lost>,
+    /// Lost segments that the controller does not know of yet, each with how many had been lost when it left.
+    unreported: Vec<(Lost, u64)>,
     /// Of these, those that are no longer in the network by the sender's count of this ACK.
     told: f64,
     /// Lost so far, in segments, and marked.
@@ -128,7 +128,12 @@ impl Cubic {
             bytes_per_s: 20.0 * f64::from(datagram) / INITIAL_RTT.as_secs_f64(),
             burst: 10 * u32::from(datagram),
         };
-        Self::new(CubicCongestionController::new(datagram, Default::default()), datagram, pace, stream)
+        Self::new(
+            CubicCongestionController::new(datagram, cubic::ApplicationSettings::default()),
+            datagram,
+            pace,
+            stream,
+        )
     }
 }
 
@@ -138,7 +143,7 @@ impl Bbr {
     pub fn bbr(datagram: u16, stream: Stream) -> Self {
         // Its pace before the first round trip: 2.77 initial windows a millisecond (draft-cardwell-iccrg-bbr-congestion-control-02,
         // 4.6.2), of which it publishes nothing.
-        let inner = BbrCongestionController::new(datagram, Default::default());
+        let inner = BbrCongestionController::new(datagram, bbr::ApplicationSettings::default());
         let window = f64::from(inner.congestion_window());
         let pace = Pace { bytes_per_s: 2.77e3 * window, burst: 10 * u32::from(datagram) };
         Self::new(inner, datagram, pace, stream)
@@ -185,14 +190,14 @@ where
     /// Lets it know of the lost segments.
     fn report_lost(&mut self, now: Time, persistent: bool) {
         let unreported = std::mem::take(&mut self.unreported);
-        for (i, lost) in unreported.iter().enumerate() {
+        for (i, (lost, before)) in unreported.iter().enumerate() {
             let bytes = self.datagram;
             if self.inner.bytes_in_flight() < bytes {
                 self.inner.on_packet_sent(timestamp(now), bytes as usize, Some(false), &self.rtt, &mut self.pace);
             }
             let info = C::PacketInfo::new(Snapshot {
                 delivered: lost.prior_delivered * u64::from(bytes),
-                lost: (self.lost - lost.lost as u64) * u64::from(bytes),
+                lost: before * u64::from(bytes),
                 in_flight: lost.tx_in_flight as u32 * bytes,
                 app_limited: lost.app_limited,
                 first_sent: timestamp(now),
@@ -216,7 +221,7 @@ where
 
     fn on_lost(&mut self, lost: &Lost) {
         self.lost += 1;
-        self.unreported.push(*lost);
+        self.unreported.push((*lost, self.lost - lost.lost as u64));
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) {
@@ -234,8 +239,10 @@ where
     fn on_delivery(&mut self, delivery: &Delivery) {
         let (now, bytes) = (delivery.now, u64::from(self.datagram));
         // Before this ACK so much was in the network: what was lost since is no longer, and was told already.
-        let before = (delivery.prior_in_flight - self.told).max(delivery.newly_delivered);
-        self.catch_up(now, before, delivery.app_limited);
+        let gone = delivery.newly_delivered + self.unreported.len() as f64;
+        self.catch_up(now, (delivery.prior_in_flight - self.told).max(gone), delivery.app_limited);
+        // What was lost without an ACK, as a timer finds it, had been lost before what this ACK is about left.
+        self.report_lost(now, false);
         self.told = 0.0;
         if let Some(rtt) = delivery.rtt {
             self.newest = self.newest.max(now.saturating_sub(rtt));
@@ -268,8 +275,6 @@ where
                 &mut self.pace,
             );
         }
-        self.report_lost(now, false);
-        self.told = 0.0;
         self.last = Some(now);
     }
 

@@ -37,6 +37,8 @@ pub struct Outcome {
     pub utilization: f64,
     /// Share of what arrived at the link that it dropped, in the measured period.
     pub loss_ratio: f64,
+    /// Packets that the link dropped in the measured period.
+    pub dropped: u64,
     /// Mean time that what was served had waited, in seconds.
     pub queueing_delay_s: f64,
     /// Samples are at multiples of this.
@@ -64,6 +66,25 @@ pub struct FlowOutcome {
     pub cwnd: Vec<f64>,
     /// Smoothed round-trip times at the samples, in seconds; zero before it is open.
     pub srtt_s: Vec<f64>,
+}
+
+/// A digest of all that is sent (FNV-1a, in words of eight bytes).
+struct Digest(u64);
+
+impl Default for Digest {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Digest {
+    fn add(&mut self, bytes: &[u8]) {
+        for part in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..part.len()].copy_from_slice(part);
+            self.0 = (self.0 ^ u64::from_be_bytes(word)).wrapping_mul(0x0100_0000_01b3).rotate_left(29);
+        }
+    }
 }
 
 /// Why a scenario cannot be run here: the place first.
@@ -125,6 +146,7 @@ const SERIES: sim::Options =
 
 fn of_elephan(scenario: &Scenario, found: &sim::Outcome) -> Outcome {
     let link = &found.links[0];
+    let dropped: u64 = link.dropped.iter().sum();
     let flows = found.flows.iter().map(|flow| FlowOutcome {
         start: flow.start,
         base_rtt: flow.base_rtt,
@@ -136,7 +158,8 @@ fn of_elephan(scenario: &Scenario, found: &sim::Outcome) -> Outcome {
     });
     Outcome {
         utilization: link.utilization,
-        loss_ratio: share(link.dropped.iter().sum::<u64>() as f64, link.arrived),
+        loss_ratio: share(dropped as f64, link.arrived),
+        dropped,
         queueing_delay_s: link.queueing_delay_s,
         every: scenario.record.every.unwrap_or(Span::millis(100)),
         flows: flows.collect(),
@@ -187,11 +210,10 @@ pub fn simulate(
     let (warmup, end) = (Time::ZERO + scenario.warmup, Time::ZERO + scenario.duration);
     let every = scenario.record.every.unwrap_or(Span::millis(100));
     let mut emulator = Emulator::new(link, delays.collect(), warmup..end, every);
-    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    let mut hash = Digest::default();
     let seen = network::run(&mut flows, &mut emulator, (warmup, end), every, &mut |number, packet| {
-        for byte in number.to_be_bytes().iter().chain(packet) {
-            hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-        }
+        hash.add(&number.to_be_bytes());
+        hash.add(packet);
     });
     let measured_s = (scenario.duration - scenario.warmup).as_secs();
     let flows = drawn.flows.iter().zip(flows).zip(seen).map(|((each, (_, mut flow)), seen)| {
@@ -209,12 +231,14 @@ pub fn simulate(
     });
     let flows = flows.collect();
     let Counters { arrived, begun, begun_bytes, drops, waited, .. } = emulator.into_record().counters;
+    let dropped: u64 = drops.iter().sum();
     Ok(Outcome {
         utilization: 8.0 * begun_bytes as f64 / (port.rate.0 as f64 * measured_s),
-        loss_ratio: share(drops.iter().sum::<u64>() as f64, arrived),
+        loss_ratio: share(dropped as f64, arrived),
+        dropped,
         queueing_delay_s: share(waited as f64 * 1e-12, begun),
         every,
         flows,
-        hash: Some(hash),
+        hash: Some(hash.0),
     })
 }
