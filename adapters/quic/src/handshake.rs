@@ -1,6 +1,6 @@
-//! A handshake in the clear, of one round trip as TLS 1.3's: what the stacks' traits for cryptography are implemented with.
-//! Sixteen bytes stand where an AEAD puts its tag, so that packets have the size of real ones; nothing is drawn, so that
-//! two runs send the same bytes.
+//! A handshake in the clear, of one round trip as TLS 1.3's: what the stacks' traits for cryptography are implemented
+//! with. Sixteen bytes stand where an AEAD puts its tag, so that packets have the size of real ones; nothing is drawn,
+//! so that two runs send the same bytes.
 //!
 //! Source: RFC 9001, Section 4 (which flight carries what, in which packets).
 

@@ -155,10 +155,9 @@ impl Law {
                 let factory = noq::controller(controller).expect("in the list");
                 noq::flow(setup, epoch, paced(choice, factory))
             }),
-            _ if *choice != Choice::default() => Err(format!(
-                "--law: {} runs in elephan's sender: see `tcp` of its scenario for what else can be chosen",
-                self.name
-            )),
+            _ if *choice != Choice::default() => {
+                Err(format!("--law: {} runs in elephan's sender, where `tcp` of the scenario says the rest", self.name))
+            }
             ("elephan", _) => as_it_is(scenario, replication),
             (_, name) => in_elephan(scenario, replication, |datagram, stream| match name {
                 "cubic" => Either::First(s2n::Cubic::cubic(datagram, stream)),
@@ -171,7 +170,14 @@ impl Law {
     #[must_use]
     pub fn card(&self) -> Json {
         let Self { name, title, package, source, differs } = self;
-        json!({ "name": name, "title": title, "package": package, "version": self.version(), "source": source, "differs": differs })
+        json!({
+            "name": name,
+            "title": title,
+            "package": package,
+            "version": self.version(),
+            "source": source,
+            "differs": differs,
+        })
     }
 }
 

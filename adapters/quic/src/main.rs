@@ -14,7 +14,7 @@ Prints one JSON document. SCENARIO is a file, or - for what comes on standard in
   --law NAME         one of those that `elephan-quic list` shows; it takes the place of the scenario's
   --replication N    from 0 (default)
   --offload N        datagrams that leave at once at most, 1 to 64 (default 10: segmentation offload, as on Linux)
-  --ack-every N      packets after which receivers acknowledge, by the ACK-frequency extension (default: the stack's way)
+  --ack-every N      packets after which receivers acknowledge, by the ACK-frequency extension (default: the stack's)
   --unpaced          packets leave when the window lets them (noq only)";
 
 fn main() -> ExitCode {

@@ -1,5 +1,5 @@
-//! Flows over one of elephan's links in virtual time: the link, propagation behind it, a way back that only delays, and
-//! endpoints that are asked in turn when they have something to do. Nobody sleeps, nothing opens a socket.
+//! Flows over one of elephan's links in virtual time: the link, propagation behind it, a way back that only delays,
+//! and endpoints that are asked in turn when they have something to do. Nobody sleeps, nothing opens a socket.
 //!
 //! Source: none; what the link does is `emu`'s emulator, which is the simulator's link.
 

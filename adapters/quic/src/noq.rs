@@ -2,8 +2,8 @@
 //!
 //! Source: the crate `noq-proto`, of the version in `Cargo.toml`, by its public API.
 //!
-//! Differs from the source: the handshake is in the clear ([`crate::handshake`]), identifiers of connections count up, and
-//! the size of datagrams is given, not searched for. Flow control never limits.
+//! Differs from the source: the handshake is in the clear ([`crate::handshake`]), identifiers of connections count up,
+//! and the size of datagrams is given, not searched for. Flow control never limits.
 
 use crate::handshake::{Handshake, TAG, digest};
 use crate::network::{Epoch, Flow};

@@ -1,5 +1,5 @@
-// Both ends of a connection of a stack that has quinn's shape. Compiled for each such stack by itself, which gives what
-// differs between them as `shim`.
+// Both ends of a connection of a stack that has quinn's shape. Compiled for each such stack by itself, which gives
+// what differs between them as `shim`.
 
 use super::shim::{self, proto};
 use crate::network::{Epoch, Flow, span};

@@ -2,10 +2,10 @@
 //!
 //! Source: the crate `s2n-quic-core`, of the version in `Cargo.toml`, by its public API.
 //!
-//! Differs from the source: elephan's senders say what an ACK did, not when each segment left. What left since the last report
-//! counts as sent evenly in between; of the segment that an ACK is about, time and delivery rate are those that the sender
-//! measured. A packet that s2n may send at once when it enters recovery does not leave. A retransmission timeout is
-//! persistent congestion (RFC 9002, 7.6.2): elephan's TCP has no other word for it.
+//! Differs from the source: elephan's senders say what an ACK did, not when each segment left. What left since the
+//! last report counts as sent evenly in between; of the segment that an ACK is about, time and delivery rate are those
+//! that the sender measured. A packet that s2n may send at once when it enters recovery does not leave. A
+//! retransmission timeout is persistent congestion (RFC 9002, 7.6.2): elephan's TCP has no other word for it.
 
 use base::{Span, Stream, Time};
 use law::{CongestionControl, CongestionEvent, Delivery, Lost, Needs, Restart, Signal};
@@ -141,8 +141,8 @@ impl Bbr {
     /// One whose datagrams have so many bytes; `stream` is what it draws from.
     #[must_use]
     pub fn bbr(datagram: u16, stream: Stream) -> Self {
-        // Its pace before the first round trip: 2.77 initial windows a millisecond (draft-cardwell-iccrg-bbr-congestion-control-02,
-        // 4.6.2), of which it publishes nothing.
+        // Its pace before the first round trip: 2.77 initial windows a millisecond
+        // (draft-cardwell-iccrg-bbr-congestion-control-02, 4.6.2), of which it publishes nothing.
         let inner = BbrCongestionController::new(datagram, bbr::ApplicationSettings::default());
         let window = f64::from(inner.congestion_window());
         let pace = Pace { bytes_per_s: 2.77e3 * window, burst: 10 * u32::from(datagram) };

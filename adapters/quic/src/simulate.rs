@@ -1,6 +1,7 @@
 //! A scenario file with QUIC flows in the place of its TCP flows.
 //!
-//! Source: none. Starts and round-trip times are those that the simulator draws for the same scenario, seed and replication.
+//! Source: none. Starts and round-trip times are those that the simulator draws for the same scenario, seed and
+//! replication.
 
 use crate::network::{self, Epoch, Flow, HEADERS};
 use crate::stack::Setup;
@@ -117,8 +118,8 @@ fn refusal(scenario: &Scenario) -> Option<String> {
     })
 }
 
-/// Runs one replication in elephan's own senders, with the control that `control` makes of each TCP flow's datagram size and
-/// random stream.
+/// Runs one replication in elephan's own senders, with the control that `control` makes of each TCP flow's datagram
+/// size and random stream.
 ///
 /// # Errors
 /// One line that names the place, if the scenario cannot be run.

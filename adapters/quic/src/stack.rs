@@ -11,7 +11,8 @@ pub struct Setup {
     pub datagram: u16,
     /// Datagrams that leave at once at most, as with segmentation offload.
     pub offload: usize,
-    /// Packets after which the receiver acknowledges, by the ACK-frequency extension; `None` for what the stack does by itself.
+    /// Packets after which the receiver acknowledges, by the ACK-frequency extension; `None` for what the stack does
+    /// by itself.
     pub ack_every: Option<u32>,
     /// Bytes that the client's stack buffers at most.
     pub send_window: u64,

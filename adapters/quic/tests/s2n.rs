@@ -36,7 +36,8 @@ fn cubic_gives_up_three_tenths_and_fills_the_link() {
     assert!(found.utilization > 0.999);
     let cwnd = &found.flows[0].cwnd[100..];
     let cuts: Vec<f64> = cwnd.windows(2).map(|pair| pair[1] / pair[0]).filter(|left| *left < 0.93).collect();
-    // RFC 8312: 0.7 of the window before; the sample before the cut is up to 0.1 s old, when the window was a little smaller.
+    // RFC 8312: 0.7 of the window before; the sample before the cut is up to 0.1 s old, when the window was a little
+    // smaller.
     assert!(cuts.len() > 3 && cuts.iter().all(|left| (0.68..0.75).contains(left)), "{cuts:?}");
 }
 
@@ -74,8 +75,8 @@ fn goes_on_through_losses_timeouts_and_silence() {
     }
     // Probes of four flows overflow a short buffer again and again.
     assert!(run_flows("s2n/bbr", 33, 4, "").dropped > 100);
-    // Three seconds of silence, and as long again until a timer that has doubled expires, are 12 % of the measured time; then the
-    // window grows from two datagrams.
+    // Three seconds of silence, and as long again until a timer that has doubled expires, are 12 % of the measured
+    // time; then the window grows from two datagrams.
     let after = run("s2n/cubic", "loss = { random = 0.999, during = [[\"20 s\", \"23 s\"]] }");
     assert!(after.utilization > 0.8, "{}", after.utilization);
 }

@@ -62,8 +62,8 @@ fn a_path_of_buffer_lets_one_flow_use_the_link_all_the_time_and_a_tenth_does_not
         assert!(full.utilization > 0.995, "{name}: {}", full.utilization);
         // Reno's window halves from 147: 74 of 133 fill a half of the path, and grow; CUBIC keeps seven tenths.
         assert!(short.utilization < 0.97, "{name}: {}", short.utilization);
-        // Of 1500 bytes some 1438 are the stream's: 28 of IP and UDP, 16 of the tag, 18 of QUIC. What waits at both ends of the
-        // twenty seconds is 0.2 % of what passes in them.
+        // Of 1500 bytes some 1438 are the stream's: 28 of IP and UDP, 16 of the tag, 18 of QUIC. What waits at both
+        // ends of the twenty seconds is 0.2 % of what passes in them.
         let share = full.flows[0].goodput_bps / (40e6 * full.utilization);
         assert!((0.955..0.965).contains(&share), "{name}: {share}");
     }
@@ -71,9 +71,9 @@ fn a_path_of_buffer_lets_one_flow_use_the_link_all_the_time_and_a_tenth_does_not
 
 #[test]
 fn the_sawtooth_is_that_of_its_law() {
-    // The window grows by a datagram each round trip from half of W = 133 + 167 + 1 to W, and each round trip takes as long as
-    // the window takes to serve: 3/8 W^2 packets at 3333 a second, 10.2 s. A cut lands up to three datagrams beside the half
-    // (ACKs come in twos), and it is seen at samples every 0.1 s: 6 %.
+    // The window grows by a datagram each round trip from half of W = 133 + 167 + 1 to W, and each round trip takes as
+    // long as the window takes to serve: 3/8 W^2 packets at 3333 a second, 10.2 s. A cut lands up to three datagrams
+    // beside the half (ACKs come in twos), and it is seen at samples every 0.1 s: 6 %.
     for name in ["quinn/reno", "noq/reno"] {
         let (period, left) = sawtooth(&run(name, 167, 1));
         assert!((9.6..10.8).contains(&period), "{name}: {period}");
@@ -123,8 +123,8 @@ fn four_flows_share_the_link() {
     for name in ["quinn/reno", "noq/reno"] {
         let goodput: Vec<f64> = run(name, 167, 4).flows.iter().map(|flow| flow.goodput_bps).collect();
         let (sum, squares) = (goodput.iter().sum::<f64>(), goodput.iter().map(|x| x * x).sum::<f64>());
-        // Some fifteen cuts each in 50 s: shares differ by a quarter of a cut's half at most, which is an index of 0.98; two that
-        // have all are 0.5.
+        // Some fifteen cuts each in 50 s: shares differ by a quarter of a cut's half at most, which is an index of
+        // 0.98; two that have all are 0.5.
         assert!(sum * sum / (4.0 * squares) > 0.95, "{name}: {goodput:?}");
     }
 }
