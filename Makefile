@@ -181,9 +181,9 @@ bpf: ## the laws of the kernel from crates/law/kernel, with clang and the header
 quic: QUIC = cd adapters/quic &&
 quic: ## elephan-quic: the controls of quinn, noq and s2n-quic on our links, built and tested (Rust 1.95 or newer; make test needs none of it)
 	$(QUIC) cargo fmt --check -- --config-path ../..
-	$(QUIC) cargo clippy --quiet --locked --all-targets -- -D warnings
-	$(QUIC) cargo test --quiet --locked
-	$(QUIC) cargo build --quiet --locked --release
+	$(QUIC) cargo clippy --quiet --all-targets -- -D warnings
+	$(QUIC) cargo test --quiet
+	$(QUIC) cargo build --quiet --release
 	@if [ -d $(BIN) ]; then cp adapters/quic/target/release/elephan-quic $(BIN)/ && echo 'elephan-quic is in $(BIN)'; fi
 
 bless: $(VENV)/.dev ## take the present results as the new snapshots; review them as physics
