@@ -8,7 +8,7 @@ use crate::simulate::{Choice, Outcome, as_it_is, in_elephan, simulate};
 use crate::stack::Setup;
 use crate::{noq, quinn, s2n};
 use law::{CongestionControl, Either};
-use scenario::Scenario;
+use scenario::{Group, Scenario};
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
 
@@ -133,13 +133,11 @@ impl Law {
                 simulate(scenario, replication, choice, |setup, epoch, _| quinn_flow(setup, epoch, controller))
             }
             ("noq", "elephan") => {
-                if let Some(i) = scenario.groups.iter().position(|group| {
-                    group
-                        .control
-                        .law
-                        .build(&group.control.slow_start, 10.0, f64::INFINITY)
-                        .is_ok_and(|control| control.needs().deliveries)
-                }) {
+                let fits = |group: &Group| {
+                    let built = group.control.law.build(&group.control.slow_start, 10.0, f64::INFINITY);
+                    built.is_ok_and(|control| !control.needs().deliveries)
+                };
+                if let Some(i) = scenario.groups.iter().position(|group| !fits(group)) {
                     return Err(format!(
                         "flows[{i}].control: must be a law that needs no delivery rates, such as cubic"
                     ));
