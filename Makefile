@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo build package wheel sdist walk constraints licences lint-workflows test quick coverage semver mutants check check-rust check-python check-layers check-papers bench scaling survey questions reproduction survival fuzz docs bpf bless clean
+.PHONY: help demo build package wheel sdist walk constraints licences lint-workflows test quick coverage semver mutants check check-rust check-python check-layers check-papers bench scaling survey questions reproduction survival fuzz docs bpf quic bless clean
 # Without the built-in rules: one of them would compile the object of the kernel for this machine, where its source looks newer.
 MAKEFLAGS += --no-print-directory --no-builtin-rules
 .SUFFIXES:
@@ -178,12 +178,20 @@ bpf: ## the laws of the kernel from crates/law/kernel, with clang and the header
 	llvm-strip -g $(BPF)/laws.bpf.o
 	cd $(BPF) && sha256sum *.h laws.bpf.c >laws.sha256
 
+quic: QUIC = cd adapters/quic &&
+quic: ## elephan-quic: the controls of quinn, noq and s2n-quic on our links, built and tested (Rust 1.95 or newer; make test needs none of it)
+	$(QUIC) cargo fmt --check -- --config-path ../..
+	$(QUIC) cargo clippy --quiet --all-targets -- -D warnings
+	$(QUIC) cargo test --quiet
+	$(QUIC) cargo build --quiet --release
+	@if [ -d $(BIN) ]; then cp adapters/quic/target/release/elephan-quic $(BIN)/ && echo 'elephan-quic is in $(BIN)'; fi
+
 bless: $(VENV)/.dev ## take the present results as the new snapshots; review them as physics
 	INSTA_UPDATE=always cargo test --workspace
 	@git status --short -- '*.snap'
 
 clean: ## remove what make made; runs in .elephan stay
-	rm -rf $(VENV) target demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) target adapters/*/target demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	rm -f python/elephan/*.so
 	find crates python tests tools \( -name __pycache__ -o -name '*.snap.new' \) -prune -exec rm -rf {} +
 

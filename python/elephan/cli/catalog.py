@@ -8,6 +8,7 @@ import typer
 
 from elephan.catalog import KINDS as NATIVE
 from elephan.catalog import catalog, needed
+from elephan.catalog.elsewhere import HOW_TO_GET, PROGRAM, Elsewhere, as_cards, laws_elsewhere
 from elephan.cli.common import JsonOption, as_text, fitted_table, new_table, print_json, print_tables
 from elephan.errors import InputError, suggest
 
@@ -24,15 +25,16 @@ def list_(
 ) -> None:
     """Show what exists: name, title and source; parameters with --details or --json."""
     cards = _cards(kind)
+    elsewhere = laws_elsewhere() if kind == "laws" else Elsewhere()
     if json:
-        print_json(cards)
+        print_json(cards + as_cards(elsewhere))
         return
     table = new_table("name", "title", "source")
     for column in table.columns[1:]:
         column.justify = "left"
     for card in cards:
         table.add_row(card["name"], card["title"], card["source"])
-    print_tables(table)
+    print_tables(table, *_elsewhere(elsewhere, kind, details=details))
     if not details:
         return
     for card in cards:
@@ -58,6 +60,23 @@ def list_(
         spelt = f"Other spellings: {others}." if others else ""
         needs = needed(card)
         print_tables(rows, " ".join(text for text in (also, spelt, needs, card["differs"]) if text), "")
+
+
+def _elsewhere(found: Elsewhere, kind: str, *, details: bool) -> list[Any]:
+    """Show what other programs run, or with details how to get them."""
+    if kind != "laws":
+        return []
+    if not found.cards:
+        said = found.problem or (HOW_TO_GET if details else "")
+        return ["", said, ""] if said else []
+    title = f"By {PROGRAM} {found.version}: {PROGRAM} run SCENARIO --law NAME"
+    table = new_table("name", "version", "title", "source", title=title)
+    for column in table.columns[1:]:
+        column.justify = "left"
+    for card in found.cards:
+        table.add_row(card["name"], card["version"], card["title"], card["source"])
+    lines = [f"{card['name']} ({card['package']}): {card['differs']}" for card in found.cards] if details else []
+    return ["", table, *lines, ""] if details else ["", table]
 
 
 def _cards(kind: str) -> list[Any]:
