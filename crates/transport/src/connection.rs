@@ -6,6 +6,7 @@
 mod application;
 mod pace;
 mod paced;
+mod repairs;
 mod runs;
 
 use crate::bursts::Ask;
@@ -253,7 +254,7 @@ impl<C: CongestionControl> Connection<C> {
             self.on_echo(recovery, now);
         }
         if self.counts_deliveries() {
-            self.report_delivery(recovery, &info);
+            self.report_delivery(recovery, now, in_flight_before);
         }
         if self.optional.as_deref().is_some_and(OptionalState::validates) {
             self.validate_after_ack(recovery, &info, phase_before);
@@ -325,11 +326,11 @@ impl<C: CongestionControl> Connection<C> {
     }
 
     /// Reports to the control what the ACK said about the rate of delivery.
-    fn report_delivery(&mut self, recovery: &impl RecoveryRules, info: &AckInfo) {
+    fn report_delivery(&mut self, recovery: &impl RecoveryRules, now: Time, in_flight_before: u32) {
         let Some(deliveries) = self.optional.as_deref_mut().and_then(OptionalState::deliveries) else { return };
-        let in_flight = (info.in_flight_before, recovery.in_flight(&self.seq));
+        let in_flight = (in_flight_before, recovery.in_flight(&self.seq));
         let recovering = self.phase != Phase::Open;
-        if let Some(mut delivery) = deliveries.sample(info.now, self.rtt.min(), in_flight, recovering) {
+        if let Some(mut delivery) = deliveries.sample(now, self.rtt.min(), in_flight, recovering) {
             if let Some(rtt) = delivery.rtt {
                 self.rtt.observe(rtt);
                 delivery.min_rtt = self.rtt.min();

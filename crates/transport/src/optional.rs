@@ -134,6 +134,35 @@ impl OptionalState {
         !self.reads_acks && self.validation.is_none() && self.pacer.as_ref().is_some_and(|pacer| !pacer.makes_bursts())
     }
 
+    /// Whether ACKs of a repair may be taken in runs, as far as anything here is concerned.
+    #[inline]
+    #[must_use]
+    pub fn allows_repairs(&self) -> bool {
+        !self.reads_acks && self.validation.is_none() && !self.pacer.as_ref().is_some_and(Pacer::makes_bursts)
+    }
+
+    /// The segment after all that were sent leaves for the first time, with `in_flight` in the network before it, of a sender that
+    /// [`Self::allows_repairs`].
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "for every segment that leaves in a short way")]
+    pub fn on_new_segment<C: CongestionControl>(
+        &mut self,
+        now: Time,
+        in_flight: u32,
+        (control, numbers): (&C, &SequenceSpace),
+    ) {
+        if let Some(departures) = &mut self.departures {
+            departures.sent_next(now);
+        }
+        if let Some(deliveries) = &mut self.deliveries {
+            deliveries.sent_next(now, in_flight);
+        }
+        if let Some(pacer) = &mut self.pacer {
+            let interval = pacer.interval(control, numbers);
+            pacer.pace().on_transmit(now, interval, || control.burst());
+        }
+    }
+
     /// Segments by which one ACK grows the window in slow start at most.
     #[inline]
     #[must_use]

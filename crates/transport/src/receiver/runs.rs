@@ -39,4 +39,30 @@ impl Receiver {
         self.deadline = deadline;
         debug_assert_eq!(self.pending == 0, deadline == Time::NEVER);
     }
+
+    /// Whether it holds segments out of order.
+    #[inline]
+    #[must_use]
+    pub fn holds_any(&self) -> bool {
+        !self.held.is_empty()
+    }
+
+    /// The highest run of segments out of order, if those that follow it do no more than extend it, each with an ACK that says so.
+    #[inline]
+    #[must_use]
+    pub fn extends_plainly(&self) -> Option<(u64, u64)> {
+        let plain = self.pending == 0
+            && self.sack_blocks == 1
+            && !self.echo
+            && !self.is_special
+            && self.upcoming.0 == NO_SEGMENT;
+        if plain { self.held.top() } else { None }
+    }
+
+    /// The next `n` such segments.
+    #[inline]
+    pub fn extend(&mut self, n: u32) {
+        debug_assert!(self.extends_plainly().is_some() && self.deadline == Time::NEVER);
+        self.held.extend(n);
+    }
 }
