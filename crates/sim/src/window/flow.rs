@@ -68,7 +68,8 @@ impl<O: Observer> Wire for WindowWire<'_, O> {
         self.observer.on_window(now, cwnd, una, nxt, in_flight);
     }
 
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "for every packet of TCP")]
     fn send(&mut self, now: Time, seq: u64, flags: Flags) {
         self.access.send(now, PacketNumber::of(seq), flags, self.bucket, self.until);
     }
