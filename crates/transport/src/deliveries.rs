@@ -86,9 +86,15 @@ impl Deliveries {
     /// Segments [start, end) arrived, as the ACK at `now` reports.
     #[inline]
     pub fn delivered(&mut self, start: u64, end: u64, now: Time) {
-        let from = start.max(self.first);
-        for seq in from..end {
-            let Some(segment) = self.list.get_mut((seq - self.first) as usize) else { return };
+        for seq in start.max(self.first)..end {
+            self.delivered_one(seq, now);
+        }
+    }
+
+    /// The same of one, which is not below all that is outstanding.
+    #[inline]
+    pub fn delivered_one(&mut self, seq: u64, now: Time) {
+        if let Some(segment) = self.list.get_mut((seq - self.first) as usize) {
             let snapshot = *segment;
             segment.delivered_at = Time::NEVER;
             self.note(seq, snapshot, now);

@@ -165,16 +165,14 @@ impl Rack {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "one caller, for every ACK of a repair")]
     pub fn extend(&mut self, now: Time) -> Option<u64> {
-        let (_, next) = self.runs.top()?;
-        let left = self.departures.get(next).filter(|departure| departure.is_first())?.time();
-        // All before it is judged, and what was sent again left after it.
-        if self.cursor != next || (left, next) <= self.latest {
+        let next = self.cursor;
+        // All before it is judged.
+        if self.runs.top().is_none_or(|top| top.1 != next) {
             return None;
         }
-        if self.earliest_resent().is_some_and(|again| again < (left, next)) {
-            return None;
-        }
-        self.departures.deliver(next);
+        // What was sent again left after it, whatever has become of that, and so did what was never SACKed.
+        let resent = self.rexmits.front().copied().unwrap_or((Time::NEVER, 0));
+        let left = self.departures.deliver_first(next, self.latest, resent)?;
         self.runs.extend(1);
         self.sacked += 1;
         self.cursor = next + 1;

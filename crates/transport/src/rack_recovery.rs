@@ -150,10 +150,15 @@ impl RecoveryRules for RackRecovery {
     }
 
     #[inline]
+    fn waits(&self) -> bool {
+        self.waits
+    }
+
+    #[inline]
     fn extend<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time) -> bool {
         let Some(seq) = self.rack.extend(now) else { return false };
-        connection.on_sacked(now, seq, seq + 1);
-        connection.set_reorder_at(Time::NEVER);
+        connection.on_next_sacked(now, seq);
+        connection.stop_reorder();
         selective::on_next_sacked(self, connection);
         true
     }

@@ -158,6 +158,12 @@ pub trait RecoveryRules {
         0
     }
 
+    /// Whether the fast retransmit waits for its pace.
+    #[inline]
+    fn waits(&self) -> bool {
+        false
+    }
+
     /// In a repair the ACK at `now` SACKs the segment after the highest run of SACKed ones and nothing else. Returns false if there
     /// is more to it (losses, timers), and then has done nothing.
     #[inline]

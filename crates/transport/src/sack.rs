@@ -131,11 +131,16 @@ impl RecoveryRules for SackRecovery {
     }
 
     #[inline]
+    fn waits(&self) -> bool {
+        self.waits
+    }
+
+    #[inline]
     fn extend<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time) -> bool {
         let (Some((_, next)), edge) = (self.board.top(), self.board.edge()) else { return false };
         self.board.extend(next);
         if connection.counts_deliveries() {
-            connection.on_sacked(now, next, next + 1);
+            connection.on_next_sacked(now, next);
             connection.on_lost(now, self.board.holes(edge, self.board.edge()));
         }
         selective::on_next_sacked(self, connection);

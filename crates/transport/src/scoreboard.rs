@@ -196,6 +196,10 @@ impl Scoreboard {
     /// `NextSeg` rule 1: the lowest lost segment not yet retransmitted.
     #[must_use]
     pub fn next_lost(&self) -> Option<u64> {
+        // What was sent again reaches into the highest run, above which nothing is lost: no need to look for a hole.
+        if self.runs.top().is_some_and(|top| top.0 <= self.rexmitted && self.edge <= top.1) {
+            return None;
+        }
         let hole = self.next_hole(self.rexmitted);
         (hole < self.edge).then_some(hole)
     }

@@ -31,8 +31,10 @@ impl<C: CongestionControl> Connection<C> {
         wire: &mut impl Wire,
     ) -> u32 {
         let (mut taken, counts) = (0, self.counts_deliveries());
+        let notes =
+            self.optional.as_deref_mut().and_then(OptionalState::pacer).is_some_and(|pacer| pacer.notes_window_use());
         for now in times {
-            if self.timers.deadline() < now && !self.release_before(recovery, now, wire) {
+            if self.timers.deadline() < now && !self.release_before(recovery, (now, notes), wire) {
                 break;
             }
             let before = if counts { recovery.in_flight(&self.seq) } else { 0 };
@@ -42,7 +44,7 @@ impl<C: CongestionControl> Connection<C> {
             if counts {
                 self.report_delivery(recovery, now, before);
             }
-            self.fill_in_repair(recovery, now, wire);
+            self.fill_in_repair(recovery, (now, notes), wire);
             let in_flight = recovery.in_flight(&self.seq);
             wire.on_window(now, self.control.cwnd(), self.seq.una(), self.seq.nxt(), in_flight);
             taken += 1;
@@ -52,7 +54,12 @@ impl<C: CongestionControl> Connection<C> {
 
     /// Sends what may leave by its pace before `now`. Returns whether no other timer expires before.
     #[inline]
-    fn release_before(&mut self, recovery: &mut impl RecoveryRules, now: Time, wire: &mut impl Wire) -> bool {
+    fn release_before(
+        &mut self,
+        recovery: &mut impl RecoveryRules,
+        (now, notes): (Time, bool),
+        wire: &mut impl Wire,
+    ) -> bool {
         loop {
             let (at, other) = (self.timers.pacing(), self.timers.deadline_but_pacing());
             if at.min(other) >= now {
@@ -61,49 +68,83 @@ impl<C: CongestionControl> Connection<C> {
             if other <= at {
                 return false;
             }
-            self.timers.set_pacing(Time::NEVER);
-            self.fill_in_repair(recovery, at, wire);
+            match recovery.room_in_repair(self) {
+                Some(room) if room > 0 => {
+                    self.send_new(recovery, at, room, wire);
+                    self.note_use(recovery, (at, notes));
+                }
+                _ => {
+                    self.timers.set_pacing(Time::NEVER);
+                    self.fill_in_repair(recovery, (at, notes), wire);
+                }
+            }
         }
     }
 
-    /// Sends what may leave, and notes that it has.
+    /// Sends what may leave, and `notes` how full the window is.
     #[inline]
-    fn fill_in_repair(&mut self, recovery: &mut impl RecoveryRules, now: Time, wire: &mut impl Wire) {
+    fn fill_in_repair(&mut self, recovery: &mut impl RecoveryRules, (now, notes): (Time, bool), wire: &mut impl Wire) {
+        if !notes && self.seq.unsent() > 0 && self.waits_already(recovery, now) {
+            return;
+        }
         let Some(room) = recovery.room_in_repair(self) else {
             recovery.fill(self, now, wire);
             return self.arm_timers(recovery, now, false);
         };
-        for _ in 0..room {
-            if let Some(pacer) = self.optional.as_deref_mut().and_then(OptionalState::pacer) {
-                let wait = pacer.pace().wait(now);
-                self.timers.set_pacing(wait.unwrap_or(Time::NEVER));
-                if wait.is_some() {
-                    break;
-                }
-            }
-            self.send_new(recovery, now, wire);
+        if room > 0 {
+            self.send_new(recovery, now, room, wire);
         }
-        if self.optional.is_some() {
+        self.note_use(recovery, (now, notes));
+    }
+
+    /// After all that may leave has left.
+    #[inline]
+    fn note_use(&mut self, recovery: &impl RecoveryRules, (now, notes): (Time, bool)) {
+        if notes || self.seq.unsent() == 0 && self.optional.is_some() {
             self.note_sent(recovery, now);
         }
     }
 
-    /// Sends the segment after all that were sent.
+    /// Sends the next `room` segments for the first time, those of them that need not wait for their pace.
     #[inline]
-    fn send_new(&mut self, recovery: &mut impl RecoveryRules, now: Time, wire: &mut impl Wire) {
-        let in_flight = recovery.in_flight(&self.seq);
-        let seq = self.seq.send_new();
-        self.timed.begin(now, seq);
-        self.counters.sent += 1;
-        self.timers.start_rto(now + self.rtt.rto());
-        if let Some(departures) = recovery.departures() {
-            departures.sent_next(now);
+    fn send_new(&mut self, recovery: &mut impl RecoveryRules, now: Time, room: u32, wire: &mut impl Wire) {
+        debug_assert_ne!(self.timers.rto(), Time::NEVER, "something is outstanding");
+        let mut waits = Time::NEVER;
+        for in_flight in (recovery.in_flight(&self.seq)..).take(room as usize) {
+            if let Some(pacer) = self.optional.as_deref_mut().and_then(OptionalState::pacer)
+                && let Some(at) = pacer.pace().wait(now)
+            {
+                waits = at;
+                break;
+            }
+            let seq = self.seq.send_new();
+            self.timed.begin(now, seq);
+            self.counters.sent += 1;
+            if let Some(departures) = recovery.departures() {
+                departures.sent_next(now);
+            }
+            recovery.count_sent(self.phase);
+            if let Some(optional) = self.optional.as_deref_mut() {
+                optional.on_new_segment(now, in_flight, (&self.control, &self.seq));
+            }
+            wire.send(now, seq, self.ecn.data());
         }
-        recovery.count_sent(self.phase);
-        if let Some(optional) = self.optional.as_deref_mut() {
-            optional.on_new_segment(now, in_flight, (&self.control, &self.seq));
+        if waits != Time::NEVER || self.timers.is_pacing() {
+            self.timers.set_pacing(waits);
         }
-        wire.send(now, seq, self.ecn.data());
+    }
+
+    /// Whether the timer is set by which whatever leaves next does so: nothing leaves before.
+    #[inline]
+    fn waits_already(&mut self, recovery: &impl RecoveryRules, now: Time) -> bool {
+        let at = self.timers.pacing();
+        at != Time::NEVER
+            && !recovery.waits()
+            && self
+                .optional
+                .as_deref_mut()
+                .and_then(OptionalState::pacer)
+                .is_some_and(|pacer| pacer.pace().wait(now) == Some(at))
     }
 }
 
