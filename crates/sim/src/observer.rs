@@ -38,9 +38,9 @@ pub trait Observer: std::fmt::Debug + Send {
     #[inline]
     fn on_fates(&mut self, _ledger: &Ledger, _now: Time, _arrival: Option<&Packet>) {}
 
-    /// The sender's window after one of a run of ACKs, nothing being lost.
+    /// The sender after one of a run of ACKs.
     #[inline]
-    fn on_window(&mut self, _now: Time, _cwnd: f64, _una: u64, _nxt: u64) {}
+    fn on_window(&mut self, _now: Time, _cwnd: f64, _una: u64, _nxt: u64, _in_flight: u32) {}
 
     /// The sender after an ACK at `now`.
     #[inline]
@@ -110,8 +110,8 @@ impl Observer for PacketObserver {
         ledger.hash(&mut self.hash, now, arrival);
     }
 
-    fn on_window(&mut self, now: Time, cwnd: f64, una: u64, nxt: u64) {
-        self.hash.ack(now, cwnd, una, nxt, (nxt - una) as u32);
+    fn on_window(&mut self, now: Time, cwnd: f64, una: u64, nxt: u64, in_flight: u32) {
+        self.hash.ack(now, cwnd, una, nxt, in_flight);
     }
 
     fn on_ack<C: CongestionControl>(&mut self, now: Time, sender: &Sender<C>) {

@@ -4,8 +4,10 @@
 //! Source: RFC 5681, RFC 6298 (timer), RFC 3042 (limited transmit), RFC 3168 (ECN).
 
 mod application;
+mod delivered;
 mod pace;
 mod paced;
+mod repairs;
 mod runs;
 
 use crate::bursts::Ask;
@@ -88,7 +90,7 @@ impl<C: CongestionControl> Connection<C> {
     /// The receiver tunes its window within `limits`.
     pub fn follow_window(&mut self, limits: WindowLimits, options: &Options) {
         self.receive_window = limits.initial();
-        self.optional.get_or_insert_with(|| OptionalState::none(options)).follow_window(limits);
+        self.optional.get_or_insert_with(|| Box::new(OptionalState::none(options))).follow_window(limits);
     }
 
     /// Nothing was sent, and the first segment is to be `first`.
@@ -169,6 +171,12 @@ impl<C: CongestionControl> Connection<C> {
     /// RACK judges segments again at `at`.
     pub fn set_reorder_at(&mut self, at: Time) {
         self.timers.set_reorder(at);
+    }
+
+    /// RACK has nothing to judge again.
+    #[inline]
+    pub fn stop_reorder(&mut self) {
+        self.timers.stop_reorder();
     }
 
     /// The tail-loss probe leaves at `at`.
@@ -253,7 +261,7 @@ impl<C: CongestionControl> Connection<C> {
             self.on_echo(recovery, now);
         }
         if self.counts_deliveries() {
-            self.report_delivery(recovery, &info);
+            self.report_delivery(recovery, now, in_flight_before);
         }
         if self.optional.as_deref().is_some_and(OptionalState::validates) {
             self.validate_after_ack(recovery, &info, phase_before);
@@ -299,42 +307,6 @@ impl<C: CongestionControl> Connection<C> {
             if every_rtt {
                 info.rtt = Some(rtt);
             }
-        }
-    }
-
-    /// A recovery found that segments [start, end) arrived above `una`.
-    #[inline]
-    pub fn on_sacked(&mut self, now: Time, start: u64, end: u64) {
-        if let Some(deliveries) = self.optional.as_deref_mut().and_then(OptionalState::deliveries) {
-            deliveries.delivered(start, end, now);
-        }
-    }
-
-    /// A recovery takes `segments` for lost.
-    #[inline]
-    pub fn on_lost(&mut self, now: Time, segments: impl Iterator<Item = u64>) {
-        if let Some(deliveries) = self.optional.as_deref_mut().and_then(OptionalState::deliveries) {
-            deliveries.on_lost(segments, now, &mut self.control);
-        }
-    }
-
-    /// Whether the control wants to know of deliveries and losses one by one.
-    #[inline]
-    pub fn counts_deliveries(&self) -> bool {
-        self.optional.as_deref().is_some_and(OptionalState::counts_deliveries)
-    }
-
-    /// Reports to the control what the ACK said about the rate of delivery.
-    fn report_delivery(&mut self, recovery: &impl RecoveryRules, info: &AckInfo) {
-        let Some(deliveries) = self.optional.as_deref_mut().and_then(OptionalState::deliveries) else { return };
-        let in_flight = (info.in_flight_before, recovery.in_flight(&self.seq));
-        let recovering = self.phase != Phase::Open;
-        if let Some(mut delivery) = deliveries.sample(info.now, self.rtt.min(), in_flight, recovering) {
-            if let Some(rtt) = delivery.rtt {
-                self.rtt.observe(rtt);
-                delivery.min_rtt = self.rtt.min();
-            }
-            self.control.on_delivery(&delivery);
         }
     }
 

@@ -48,12 +48,30 @@ impl Deliveries {
     /// Segment `seq` leaves with `in_flight` in the network before it.
     #[inline]
     pub fn sent(&mut self, seq: u64, now: Time, in_flight: u32) {
+        let again = Snapshot { again: true, ..self.snapshot(now, in_flight) };
+        match self.list.get_mut((seq - self.first) as usize) {
+            Some(slot) => *slot = again,
+            None => self.list.push_back(Snapshot { again: false, ..again }),
+        }
+    }
+
+    /// The segment after all that were sent leaves, with `in_flight` in the network before it.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "what it makes would be copied, for every segment")]
+    pub fn sent_next(&mut self, now: Time, in_flight: u32) {
+        let snapshot = self.snapshot(now, in_flight);
+        self.list.push_back(snapshot);
+    }
+
+    /// What a segment that leaves for the first time takes along.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "as `sent_next`")]
+    fn snapshot(&mut self, now: Time, in_flight: u32) -> Snapshot {
         if in_flight == 0 {
             self.first_sent = now;
             self.delivered_at = now;
         }
-        let at = (seq - self.first) as usize;
-        let snapshot = Snapshot {
+        Snapshot {
             delivered: self.delivered,
             delivered_at: self.delivered_at,
             first_sent: self.first_sent,
@@ -61,20 +79,22 @@ impl Deliveries {
             lost: self.lost,
             in_flight: in_flight + 1,
             app_limited: self.app_limited > 0,
-            again: at < self.list.len(),
-        };
-        match self.list.get_mut(at) {
-            Some(slot) => *slot = snapshot,
-            None => self.list.push_back(snapshot),
+            again: false,
         }
     }
 
     /// Segments [start, end) arrived, as the ACK at `now` reports.
     #[inline]
     pub fn delivered(&mut self, start: u64, end: u64, now: Time) {
-        let from = start.max(self.first);
-        for seq in from..end {
-            let Some(segment) = self.list.get_mut((seq - self.first) as usize) else { return };
+        for seq in start.max(self.first)..end {
+            self.delivered_one(seq, now);
+        }
+    }
+
+    /// The same of one, which is not below all that is outstanding.
+    #[inline]
+    pub fn delivered_one(&mut self, seq: u64, now: Time) {
+        if let Some(segment) = self.list.get_mut((seq - self.first) as usize) {
             let snapshot = *segment;
             segment.delivered_at = Time::NEVER;
             self.note(seq, snapshot, now);

@@ -121,6 +121,19 @@ impl Departures {
         Some(before)
     }
 
+    /// `seq`, if it was sent once and left between these other two, is delivered. Returns when it left.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "one caller, for every ACK of a repair")]
+    pub fn deliver_first(&mut self, seq: u64, after: (Time, u64), before: (Time, u64)) -> Option<Time> {
+        let slot = self.list.get_mut(seq.checked_sub(self.first)? as usize)?;
+        let left = slot.time();
+        if !slot.is_first() || (left, seq) < after || (left, seq) > before {
+            return None;
+        }
+        slot.0 |= DELIVERED;
+        Some(left)
+    }
+
     /// Forgets everything below `cum`.
     #[inline]
     pub fn advance(&mut self, cum: u64) {

@@ -1,5 +1,6 @@
 //! What only some senders keep, because their control or a key needs it: departures, delivery rates, headers, pacing, bursts,
-//! validation of the window. A plain sender has none of it and does not pay for it.
+//! validation of the window. A plain sender has none of it and does not pay for it; what is large is a box of its own, as most of
+//! those that have any of it ask for no more than the round-trip time of every segment.
 
 use crate::autotuning::WindowLimits;
 use crate::connection::AckInfo;
@@ -18,15 +19,15 @@ use law::{CongestionControl, Needs};
 pub struct OptionalState {
     /// For controls that want every round-trip time, where the recovery keeps no departures of its own.
     departures: Option<Departures>,
-    deliveries: Option<Deliveries>,
-    pacer: Option<Pacer>,
+    deliveries: Option<Box<Deliveries>>,
+    pacer: Option<Box<Pacer>>,
     every_rtt: bool,
     headers: bool,
     /// What the receiver may grow its window to, until it has.
     window: Option<WindowLimits>,
     /// Whether ACKs say more than what has arrived: headers, windows.
     reads_acks: bool,
-    validation: Option<Validation>,
+    validation: Option<Box<Validation>>,
     /// Segments by which one ACK grows the window in slow start at most.
     abc_limit: f64,
 }
@@ -53,8 +54,8 @@ impl OptionalState {
             validation: None,
             departures: ((needs.every_rtt || pacer.is_some_and(|pacer| pacer.asks_departures())) && !departures)
                 .then(Departures::default),
-            deliveries: needs.deliveries.then(Deliveries::default),
-            pacer,
+            deliveries: needs.deliveries.then(Box::default),
+            pacer: pacer.map(Box::new),
             every_rtt: needs.every_rtt,
             headers: needs.headers,
             window: None,
@@ -65,8 +66,8 @@ impl OptionalState {
 
     /// Nothing but what every sender has.
     #[must_use]
-    pub fn none(options: &Options) -> Box<Self> {
-        Box::new(Self {
+    pub fn none(options: &Options) -> Self {
+        Self {
             validation: None,
             departures: None,
             deliveries: None,
@@ -76,7 +77,7 @@ impl OptionalState {
             window: None,
             reads_acks: false,
             abc_limit: options.abc_limit.map_or(f64::INFINITY, f64::from),
-        })
+        }
     }
 
     /// The window is to be validated. `departures` says whether the recovery keeps them.
@@ -84,7 +85,7 @@ impl OptionalState {
         if validation.asks_departures() && !departures && self.departures.is_none() {
             self.departures = Some(Departures::default());
         }
-        self.validation = Some(validation);
+        self.validation = Some(Box::new(validation));
     }
 
     /// Whether the window is validated.
@@ -97,7 +98,7 @@ impl OptionalState {
     /// What validates the window, of a sender whose application writes now and then.
     #[inline]
     pub fn validation(&mut self) -> Option<&mut Validation> {
-        self.validation.as_mut()
+        self.validation.as_deref_mut()
     }
 
     /// Numbers begin at `first`.
@@ -131,7 +132,38 @@ impl OptionalState {
     #[inline]
     #[must_use]
     pub fn allows_pace(&self) -> bool {
-        !self.reads_acks && self.validation.is_none() && self.pacer.as_ref().is_some_and(|pacer| !pacer.makes_bursts())
+        !self.reads_acks
+            && self.validation.is_none()
+            && self.pacer.as_deref().is_some_and(|pacer| !pacer.makes_bursts())
+    }
+
+    /// Whether ACKs of a repair may be taken in runs, as far as anything here is concerned.
+    #[inline]
+    #[must_use]
+    pub fn allows_repairs(&self) -> bool {
+        !self.reads_acks && self.validation.is_none() && !self.pacer.as_deref().is_some_and(Pacer::makes_bursts)
+    }
+
+    /// The segment after all that were sent leaves for the first time, with `in_flight` in the network before it, of a sender that
+    /// [`Self::allows_repairs`].
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "for every segment that leaves in a short way")]
+    pub fn on_new_segment<C: CongestionControl>(
+        &mut self,
+        now: Time,
+        in_flight: u32,
+        (control, numbers): (&C, &SequenceSpace),
+    ) {
+        if let Some(departures) = &mut self.departures {
+            departures.sent_next(now);
+        }
+        if let Some(deliveries) = &mut self.deliveries {
+            deliveries.sent_next(now, in_flight);
+        }
+        if let Some(pacer) = &mut self.pacer {
+            let interval = pacer.interval(control, numbers);
+            pacer.pace().on_transmit(now, interval, || control.burst());
+        }
     }
 
     /// Segments by which one ACK grows the window in slow start at most.
@@ -145,7 +177,7 @@ impl OptionalState {
     #[inline]
     #[must_use]
     pub fn spaces(&self) -> bool {
-        self.pacer.as_ref().is_some_and(Pacer::spaces)
+        self.pacer.as_deref().is_some_and(Pacer::spaces)
     }
 
     /// When segments left, where that is kept here.
@@ -175,20 +207,20 @@ impl OptionalState {
     /// The account of deliveries, if the control wants to know of them.
     #[inline]
     pub fn deliveries(&mut self) -> Option<&mut Deliveries> {
-        self.deliveries.as_mut()
+        self.deliveries.as_deref_mut()
     }
 
     /// The pace, if the sender has one.
     #[inline]
     pub fn pacer(&mut self) -> Option<&mut Pacer> {
-        self.pacer.as_mut()
+        self.pacer.as_deref_mut()
     }
 
     /// What a run of ACKs of a paced sender needs.
     #[inline]
     pub fn paced_parts(&mut self) -> Option<PacedParts<'_>> {
-        let (departures, deliveries) = (self.departures.as_mut(), self.deliveries.as_mut());
-        Some(PacedParts { departures, deliveries, pacer: self.pacer.as_mut()? })
+        let (departures, deliveries) = (self.departures.as_mut(), self.deliveries.as_deref_mut());
+        Some(PacedParts { departures, deliveries, pacer: self.pacer.as_deref_mut()? })
     }
 
     /// Whether the window of a sender that `waits` for its pace, or does not, counts as full although it is not.

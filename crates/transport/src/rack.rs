@@ -153,6 +153,33 @@ impl Rack {
         new
     }
 
+    /// The highest run of SACKed segments, of a connection without a probe.
+    #[inline]
+    #[must_use]
+    pub fn top(&self) -> Option<(u64, u64)> {
+        if self.probe.is_none() { self.runs.top() } else { None }
+    }
+
+    /// In a repair an ACK SACKs the segment after the highest run and nothing else: as [`Self::update`] and [`Self::detect`].
+    /// Returns that segment if nothing is lost by it and no timer has to judge what may be soon; else it changes nothing.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "one caller, for every ACK of a repair")]
+    pub fn extend(&mut self, now: Time) -> Option<u64> {
+        let next = self.cursor;
+        // All before it is judged.
+        if self.runs.top().is_none_or(|top| top.1 != next) {
+            return None;
+        }
+        // What was sent again left after it, whatever has become of that, and so did what was never SACKed.
+        let resent = self.rexmits.front().copied().unwrap_or((Time::NEVER, 0));
+        let left = self.departures.deliver_first(next, self.latest, resent)?;
+        self.runs.extend(1);
+        self.sacked += 1;
+        self.cursor = next + 1;
+        (self.latest, self.rtt, self.timed, self.window) = ((left, next), now - left, true, Span::ZERO);
+        Some(next)
+    }
+
     /// ACKs in a row, of segments sent once: the last was `seq`, sent at `left` and acknowledged `rtt` later, which left the
     /// smoothed and the smallest round-trip time at `rtts`.
     #[inline]

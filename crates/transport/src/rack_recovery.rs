@@ -39,6 +39,13 @@ impl RackRecovery {
         self.rack.expects_delayed_ack(outstanding)
     }
 
+    /// The highest run of SACKed segments, of a connection without a probe.
+    #[inline]
+    #[must_use]
+    pub fn top(&self) -> Option<(u64, u64)> {
+        self.rack.top()
+    }
+
     /// Marks what is lost by now; returns whether something was that was not before.
     fn detect<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time) -> bool {
         let seq = connection.seq();
@@ -140,6 +147,25 @@ impl RecoveryRules for RackRecovery {
     #[inline]
     fn room_for_new<C: CongestionControl>(&mut self, connection: &Connection<C>) -> u32 {
         selective::room_for_new(self, connection)
+    }
+
+    #[inline]
+    fn waits(&self) -> bool {
+        self.waits
+    }
+
+    #[inline]
+    fn extend<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time) -> bool {
+        let Some(seq) = self.rack.extend(now) else { return false };
+        connection.on_next_sacked(now, seq);
+        connection.stop_reorder();
+        selective::on_next_sacked(self, connection);
+        true
+    }
+
+    #[inline]
+    fn room_in_repair<C: CongestionControl>(&mut self, connection: &Connection<C>) -> Option<u32> {
+        if self.waits { None } else { selective::room_in_repair(self, connection) }
     }
 
     #[inline]

@@ -93,6 +93,19 @@ impl Ranges {
         }
     }
 
+    /// Adds the next `n` numbers above the highest run to it, if there is one.
+    #[inline]
+    pub fn extend(&mut self, n: u32) {
+        let runs = match &mut self.runs {
+            Runs::Few(runs) => Some(runs),
+            Runs::Many(pieces) => pieces.back_mut(),
+        };
+        if let Some(top) = runs.and_then(|runs| runs.last_mut()) {
+            top.1 += u64::from(n);
+            self.count += n;
+        }
+    }
+
     /// The number above which it holds `n` - 1, if it holds so many.
     #[inline]
     #[must_use]

@@ -8,6 +8,8 @@
 //! Differs from RFC 8257: a segment out of order, or the last of a transfer, that carries another mark than those pending
 //! acknowledges them with its own.
 
+mod runs;
+
 use crate::ack::{Ack, MAX_BLOCKS};
 use crate::autotuning::{Tuner, WindowLimits};
 use crate::options::Coalescing;
@@ -201,20 +203,6 @@ impl Receiver {
         self.next
     }
 
-    /// Whether every in-order segment is acknowledged at once and nothing is out of order.
-    #[inline]
-    #[must_use]
-    pub fn is_plain(&self) -> bool {
-        self.acknowledges_each && self.held.is_empty() && !self.echo && self.upcoming.0 == NO_SEGMENT
-    }
-
-    /// `n` segments in order, each acknowledged, when [`Self::is_plain`].
-    #[inline]
-    pub fn take_plain(&mut self, n: u32) {
-        debug_assert!(self.is_plain());
-        self.next += u64::from(n);
-    }
-
     /// In-order segments per acknowledgement.
     #[inline]
     #[must_use]
@@ -234,27 +222,6 @@ impl Receiver {
     #[must_use]
     pub fn pending(&self) -> u32 {
         self.pending
-    }
-
-    /// How many segments in order, all without a mark, do no more than make an ACK of every [`Self::delayed_ack`] of them, unless
-    /// the next of those comes too late for the one before.
-    #[inline]
-    #[must_use]
-    pub fn delays_plainly(&self) -> u64 {
-        let plain = self.held.is_empty() && !self.echo && self.upcoming.0 == NO_SEGMENT && !self.is_special;
-        // The last segment of a transfer is acknowledged at once.
-        let row = if self.next < self.end { self.end - 1 - self.next } else { u64::MAX };
-        if plain { row } else { 0 }
-    }
-
-    /// `n` such segments; those that are not acknowledged yet have an ACK at `deadline` at the latest.
-    #[inline]
-    pub fn take_delayed(&mut self, n: u32, deadline: Time) {
-        debug_assert!(u64::from(n) <= self.delays_plainly());
-        self.next += u64::from(n);
-        self.pending = (self.pending + n) % self.delayed_ack;
-        self.deadline = deadline;
-        debug_assert_eq!(self.pending == 0, deadline == Time::NEVER);
     }
 
     /// When [`Self::on_timer`] wants to be called.

@@ -93,6 +93,17 @@ impl LossRecovery {
         }
     }
 
+    /// The highest run of SACKed segments, where ACKs that extend it may be taken in a row.
+    #[inline]
+    #[must_use]
+    pub fn top(&self) -> Option<(u64, u64)> {
+        match self {
+            Self::Cumulative(_) => None,
+            Self::Sack(sack) => sack.top(),
+            Self::Rack(rack) => rack.top(),
+        }
+    }
+
     /// SACKed segments above `una`.
     #[must_use]
     pub fn sacked(&self) -> u32 {
@@ -145,6 +156,26 @@ pub trait RecoveryRules {
     #[inline]
     fn room_for_new<C: CongestionControl>(&mut self, _: &Connection<C>) -> u32 {
         0
+    }
+
+    /// Whether the fast retransmit waits for its pace.
+    #[inline]
+    fn waits(&self) -> bool {
+        false
+    }
+
+    /// In a repair the ACK at `now` SACKs the segment after the highest run of SACKed ones and nothing else. Returns false if there
+    /// is more to it (losses, timers), and then has done nothing.
+    #[inline]
+    fn extend<C: CongestionControl>(&mut self, _: &mut Connection<C>, _now: Time) -> bool {
+        false
+    }
+
+    /// How many new segments [`Self::fill`] would send now in a repair as far as the pace lets it; `None` if it would do anything
+    /// else.
+    #[inline]
+    fn room_in_repair<C: CongestionControl>(&mut self, _: &Connection<C>) -> Option<u32> {
+        None
     }
 
     /// When segments left, if the recovery keeps that itself.

@@ -39,6 +39,13 @@ impl SackRecovery {
         }
     }
 
+    /// The highest run of SACKed segments.
+    #[inline]
+    #[must_use]
+    pub fn top(&self) -> Option<(u64, u64)> {
+        self.board.top()
+    }
+
     /// Sends again `seq`, which the scoreboard chose.
     fn resend<C: CongestionControl>(
         &mut self,
@@ -121,6 +128,28 @@ impl RecoveryRules for SackRecovery {
         } else {
             selective::room_for_new(self, connection)
         }
+    }
+
+    #[inline]
+    fn waits(&self) -> bool {
+        self.waits
+    }
+
+    #[inline]
+    fn extend<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time) -> bool {
+        let (Some((_, next)), edge) = (self.board.top(), self.board.edge()) else { return false };
+        self.board.extend(next);
+        if connection.counts_deliveries() {
+            connection.on_next_sacked(now, next);
+            connection.on_lost(now, self.board.holes(edge, self.board.edge()));
+        }
+        selective::on_next_sacked(self, connection);
+        true
+    }
+
+    #[inline]
+    fn room_in_repair<C: CongestionControl>(&mut self, connection: &Connection<C>) -> Option<u32> {
+        if self.waits { None } else { selective::room_in_repair(self, connection) }
     }
 
     #[inline(always)]

@@ -65,6 +65,22 @@ impl Scoreboard {
         new
     }
 
+    /// An ACK SACKs the segment after the highest run, `next`, and nothing else.
+    #[inline]
+    pub fn extend(&mut self, next: u64) {
+        self.runs.extend(1);
+        self.sacked_below_edge += u32::from(next < self.edge);
+        self.rexmits_out -= u32::from(next < self.rexmitted);
+        self.raise_edge();
+    }
+
+    /// The highest run of SACKed segments.
+    #[inline]
+    #[must_use]
+    pub fn top(&self) -> Option<(u64, u64)> {
+        self.runs.top()
+    }
+
     /// `una` moves up.
     #[inline]
     fn advance(&mut self, una: u64, cum: u64) {
@@ -180,6 +196,10 @@ impl Scoreboard {
     /// `NextSeg` rule 1: the lowest lost segment not yet retransmitted.
     #[must_use]
     pub fn next_lost(&self) -> Option<u64> {
+        // What was sent again reaches into the highest run, above which nothing is lost: no need to look for a hole.
+        if self.runs.top().is_some_and(|top| top.0 <= self.rexmitted && self.edge <= top.1) {
+            return None;
+        }
         let hole = self.next_hole(self.rexmitted);
         (hole < self.edge).then_some(hole)
     }

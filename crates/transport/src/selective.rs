@@ -82,6 +82,24 @@ pub fn room_for_new<C: CongestionControl>(recovery: &mut impl RecoveryRules, con
     if connection.has_new_beyond(room) { room } else { 0 }
 }
 
+/// An ACK of a repair SACKs one more segment, no matter which, and shows no loss.
+#[inline]
+pub fn on_next_sacked<C: CongestionControl>(recovery: &mut impl RecoveryRules, connection: &Connection<C>) {
+    if connection.phase() == Phase::Recovery {
+        count_delivered(recovery, connection, 1, false);
+    }
+}
+
+/// As [`RecoveryRules::room_in_repair`], where no fast retransmit waits.
+#[inline]
+pub fn room_in_repair<C: CongestionControl>(
+    recovery: &mut impl RecoveryRules,
+    connection: &Connection<C>,
+) -> Option<u32> {
+    let room = room(recovery, connection);
+    (room == 0 || !recovery.has_lost() && connection.has_new_beyond(room)).then_some(room)
+}
+
 /// Segments that may leave now while losses are repaired.
 #[inline]
 pub fn room<C: CongestionControl>(recovery: &mut impl RecoveryRules, connection: &Connection<C>) -> u32 {

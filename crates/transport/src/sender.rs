@@ -28,8 +28,8 @@ pub trait Wire {
         self.send(now, seq, flags);
     }
 
-    /// An ACK at `now` was taken by [`Sender::take_plain`], and left the sender like this.
-    fn on_window(&mut self, _now: Time, _cwnd: f64, _una: u64, _nxt: u64) {}
+    /// An ACK at `now` was taken in a run, and left the sender like this.
+    fn on_window(&mut self, _now: Time, _cwnd: f64, _una: u64, _nxt: u64, _in_flight: u32) {}
 }
 
 /// What the sender is busy with.
@@ -179,6 +179,21 @@ impl<C: CongestionControl> Sender<C> {
     /// [`Self::paced`] ACKs, none later than [`Self::deadline_but_pacing`].
     pub fn take_paced(&mut self, acks: impl Iterator<Item = (Time, u32)>, wire: &mut impl Wire) {
         each!(&mut self.recovery, recovery => self.connection.take_paced(recovery, acks, wire));
+    }
+
+    /// Whether ACKs that SACK the segments after `top`, one each and nothing else, may be taken by [`Self::take_repairs`]: `top` is the
+    /// highest run of what the receiver holds, and `next` what it expects.
+    #[inline]
+    #[must_use]
+    pub fn repairs(&self, next: u64, top: (u64, u64)) -> bool {
+        self.connection.repairs(&self.recovery, next, top)
+    }
+
+    /// ACKs in a row, as [`Self::repairs`] has them, arrive at `times`. Takes those that show no loss, up to the first before which a
+    /// timer expires that is not the pace's, with what leaves at its pace before each: the same as so many calls of
+    /// [`Self::on_ack`] and [`Self::on_timer`]. Returns how many ACKs that were.
+    pub fn take_repairs(&mut self, times: impl Iterator<Item = Time>, wire: &mut impl Wire) -> u32 {
+        each!(&mut self.recovery, recovery => self.connection.take_repairs(recovery, times, wire))
     }
 
     /// Segments that wait for their pace leave at their times, all before `limit`: as so many calls of [`Self::on_timer`] at

@@ -103,6 +103,14 @@ impl Timers {
         self.set(at, |others| &mut others.reorder);
     }
 
+    /// RACK has nothing to judge again.
+    #[inline]
+    pub fn stop_reorder(&mut self) {
+        if self.others.as_deref().is_some_and(|others| others.reorder != Time::NEVER) {
+            self.set_reorder(Time::NEVER);
+        }
+    }
+
     /// The probe leaves at `at`.
     #[inline]
     pub fn set_probe(&mut self, at: Time) {

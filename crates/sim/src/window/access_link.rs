@@ -21,6 +21,8 @@ pub struct AccessLink {
     jitter: Option<Box<SendJitter>>,
     /// Longest wait that a packet may find.
     longest_wait: Span,
+    /// Whether packets enter when they are handed over, and all of them.
+    is_plain: bool,
 }
 
 /// What became of a packet handed over by TCP.
@@ -40,7 +42,8 @@ impl AccessLink {
             Some(packets) if service > Span::ZERO => Span(service.0 * u64::from(packets)),
             _ => UNLIMITED,
         };
-        Self { service, free: Time::ZERO, first_link_delay, last_enter: Time::ZERO, jitter, longest_wait }
+        let is_plain = jitter.is_none() && longest_wait == UNLIMITED;
+        Self { service, free: Time::ZERO, first_link_delay, last_enter: Time::ZERO, jitter, longest_wait, is_plain }
     }
 
     /// How many of `n` packets handed over from `now` on are surely not dropped here, however close together they come.
@@ -89,6 +92,12 @@ impl AccessLink {
     pub fn pass(&mut self, now: Time) -> Time {
         let enter = self.enter(now);
         self.serve(enter)
+    }
+
+    /// The same where every packet enters when it is handed over; `None` elsewhere.
+    #[inline]
+    pub fn pass_plainly(&mut self, now: Time) -> Option<Time> {
+        self.is_plain.then(|| self.serve(now))
     }
 
     /// A packet handed over at `now`.

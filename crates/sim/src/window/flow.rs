@@ -3,6 +3,7 @@
 //! Where no link could delay an ACK the receiver runs here too, a fixed time before the sender; otherwise deliveries and
 //! ACKs have rings of their own. ACKs in a row while nothing is lost take a short way (`runs`).
 
+mod repairs;
 mod runs;
 
 use super::access_path::AccessPath;
@@ -63,11 +64,12 @@ struct WindowWire<'a, O> {
 
 impl<O: Observer> Wire for WindowWire<'_, O> {
     #[inline]
-    fn on_window(&mut self, now: Time, cwnd: f64, una: u64, nxt: u64) {
-        self.observer.on_window(now, cwnd, una, nxt);
+    fn on_window(&mut self, now: Time, cwnd: f64, una: u64, nxt: u64, in_flight: u32) {
+        self.observer.on_window(now, cwnd, una, nxt, in_flight);
     }
 
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "for every packet of TCP")]
     fn send(&mut self, now: Time, seq: u64, flags: Flags) {
         self.access.send(now, PacketNumber::of(seq), flags, self.bucket, self.until);
     }

@@ -20,7 +20,7 @@ impl<C: CongestionControl> Connection<C> {
             (options.min_rto, options.rto_granularity),
         );
         let base = self.seq.base();
-        let optional = self.optional.get_or_insert_with(|| OptionalState::none(options));
+        let optional = self.optional.get_or_insert_with(|| Box::new(OptionalState::none(options)));
         optional.validate(validation, departures);
         optional.begin_at(base);
     }

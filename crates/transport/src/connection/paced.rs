@@ -81,7 +81,7 @@ impl<C: CongestionControl> Connection<C> {
                 }
                 latest = run.acknowledge(now, acked, (every_rtt, abc_limit, paced)).or(latest);
                 run.fill(now);
-                run.wire.on_window(now, run.control.cwnd, run.seq.una(), run.seq.nxt());
+                run.wire.on_window(now, run.control.cwnd, run.seq.una(), run.seq.nxt(), run.seq.outstanding());
                 last = now;
             }
             run.hand_over();

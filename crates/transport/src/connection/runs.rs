@@ -176,7 +176,7 @@ impl<C: CongestionControl> Connection<C> {
             while self.seq.nxt() < end {
                 self.transmit_plain(recovery, now, flags, keeps_departures, wire);
             }
-            wire.on_window(now, self.control.cwnd(), self.seq.una(), self.seq.nxt());
+            wire.on_window(now, self.control.cwnd(), self.seq.una(), self.seq.nxt(), self.seq.outstanding());
             last = now;
         }
         if let Some((left, rtt)) = latest {

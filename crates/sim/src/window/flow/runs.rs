@@ -33,8 +33,13 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         window: Window,
     ) -> bool {
         if !self.folded {
-            self.run_acks(ring, bucket, headers, window)
-        } else if self.plan.receiver.delayed_ack() > 1 {
+            return self.run_acks(ring, bucket, headers, window);
+        }
+        if self.plan.receiver.holds_any() {
+            self.run_repairs(ring, bucket, headers, window);
+            return false;
+        }
+        if self.plan.receiver.delayed_ack() > 1 {
             self.run_delayed(ring, bucket, headers, window)
         } else {
             self.run_steady(ring, bucket, headers, window)
@@ -327,7 +332,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         let (mut cwnd, mut una, mut nxt) = (sender.control().cwnd(), sender.una(), sender.nxt());
         for time in times {
             (cwnd, una, nxt) = (cwnd + gain * f64::from(each), una + u64::from(each), nxt + u64::from(each));
-            self.observer.on_window(time, cwnd, una, nxt);
+            self.observer.on_window(time, cwnd, una, nxt, (nxt - una) as u32);
         }
     }
 }
@@ -414,10 +419,25 @@ mod tests {
             ("cubic", "", "{ profile = \"linux\", pacing = \"linux\" }", back),
         ] {
             let share = one_by_one(law, queue, tcp, path);
-            // What is left are recoveries: 0.04 to 0.12 here with every segment acknowledged and without, and twice that where
-            // ACKs have records too. It is 1, and 1.5, where no run is taken.
-            let bound = if path == back { 0.3 } else { 0.15 };
+            // What is left is how recoveries begin and end: 0.02 to 0.08 here with every segment acknowledged and without, and all
+            // of a recovery, up to 0.24, where ACKs have records too. It is 1, and 1.5, where no run is taken.
+            let bound = if path == back { 0.3 } else { 0.09 };
             assert!(share < bound, "{law} {queue} {tcp} {path}: {share}");
+        }
+    }
+
+    #[test]
+    fn most_records_of_repairs_are_taken_in_runs() {
+        let (loss, path) = ("loss = { random = 0.01 }", "path = [\"a\"]");
+        for (law, tcp) in [
+            ("cubic", "\"linux\""),
+            ("bbr", "\"linux\""),
+            ("reno", "{ delayed_ack = 1 }"),
+            ("cubic", "{ profile = \"linux\", pacing = \"linux\" }"),
+        ] {
+            let share = one_by_one(law, loss, tcp, path);
+            // 0.03 to 0.07; one by one 0.3 (CUBIC) to 0.76 (BBR).
+            assert!(share < 0.1, "{law} {tcp}: {share}");
         }
     }
 

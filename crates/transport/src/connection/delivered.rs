@@ -1,0 +1,55 @@
+//! What a connection reports to a control that wants to know of deliveries and losses one by one.
+
+use super::Connection;
+use crate::Phase;
+use crate::optional::OptionalState;
+use crate::recovery::RecoveryRules;
+use base::Time;
+use law::CongestionControl;
+
+impl<C: CongestionControl> Connection<C> {
+    /// A recovery found that segments [start, end) arrived above `una`.
+    #[inline]
+    pub fn on_sacked(&mut self, now: Time, start: u64, end: u64) {
+        if let Some(deliveries) = self.optional.as_deref_mut().and_then(OptionalState::deliveries) {
+            deliveries.delivered(start, end, now);
+        }
+    }
+
+    /// The same of one.
+    #[inline]
+    pub fn on_next_sacked(&mut self, now: Time, seq: u64) {
+        if let Some(deliveries) = self.optional.as_deref_mut().and_then(OptionalState::deliveries) {
+            deliveries.delivered_one(seq, now);
+        }
+    }
+
+    /// A recovery takes `segments` for lost.
+    #[inline]
+    pub fn on_lost(&mut self, now: Time, segments: impl Iterator<Item = u64>) {
+        if let Some(deliveries) = self.optional.as_deref_mut().and_then(OptionalState::deliveries) {
+            deliveries.on_lost(segments, now, &mut self.control);
+        }
+    }
+
+    /// Whether the control wants to know of deliveries and losses one by one.
+    #[inline]
+    pub fn counts_deliveries(&self) -> bool {
+        self.optional.as_deref().is_some_and(OptionalState::counts_deliveries)
+    }
+
+    /// Reports to the control what the ACK said about the rate of delivery.
+    #[inline]
+    pub(super) fn report_delivery(&mut self, recovery: &impl RecoveryRules, now: Time, in_flight_before: u32) {
+        let Some(deliveries) = self.optional.as_deref_mut().and_then(OptionalState::deliveries) else { return };
+        let in_flight = (in_flight_before, recovery.in_flight(&self.seq));
+        let recovering = self.phase != Phase::Open;
+        if let Some(mut delivery) = deliveries.sample(now, self.rtt.min(), in_flight, recovering) {
+            if let Some(rtt) = delivery.rtt {
+                self.rtt.observe(rtt);
+                delivery.min_rtt = self.rtt.min();
+            }
+            self.control.on_delivery(&delivery);
+        }
+    }
+}

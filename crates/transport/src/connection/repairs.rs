@@ -1,0 +1,252 @@
+//! ACKs in a row of a repair, each of which SACKs the segment after the highest run of SACKed ones and says nothing else: the same
+//! bits as `on_ack` would give, without looking for what cannot be there.
+//!
+//! While the first of several lost segments is on its way again, all that arrive are of this kind up to the next that was lost.
+
+use super::Connection;
+use crate::optional::OptionalState;
+use crate::recovery::{LossRecovery, RecoveryRules};
+use crate::{Phase, Wire};
+use base::Time;
+use law::CongestionControl;
+
+impl<C: CongestionControl> Connection<C> {
+    /// See [`crate::Sender::repairs`].
+    #[inline]
+    pub fn repairs(&self, recovery: &LossRecovery, next: u64, top: (u64, u64)) -> bool {
+        self.phase != Phase::Open
+            && self.seq.una() == next
+            && recovery.top() == Some(top)
+            && self.ecn.is_quiet()
+            && !self.seq.is_recovered()
+            && self.optional.as_deref().is_none_or(OptionalState::allows_repairs)
+    }
+
+    /// See [`crate::Sender::take_repairs`].
+    #[inline(never)]
+    pub fn take_repairs(
+        &mut self,
+        recovery: &mut impl RecoveryRules,
+        times: impl Iterator<Item = Time>,
+        wire: &mut impl Wire,
+    ) -> u32 {
+        let (mut taken, counts) = (0, self.counts_deliveries());
+        let notes =
+            self.optional.as_deref_mut().and_then(OptionalState::pacer).is_some_and(|pacer| pacer.notes_window_use());
+        for now in times {
+            if self.timers.deadline() < now && !self.release_before(recovery, (now, notes), wire) {
+                break;
+            }
+            let before = if counts { recovery.in_flight(&self.seq) } else { 0 };
+            if !recovery.extend(self, now) {
+                break;
+            }
+            if counts {
+                self.report_delivery(recovery, now, before);
+            }
+            self.fill_in_repair(recovery, (now, notes), wire);
+            let in_flight = recovery.in_flight(&self.seq);
+            wire.on_window(now, self.control.cwnd(), self.seq.una(), self.seq.nxt(), in_flight);
+            taken += 1;
+        }
+        taken
+    }
+
+    /// Sends what may leave by its pace before `now`. Returns whether no other timer expires before.
+    #[inline]
+    fn release_before(
+        &mut self,
+        recovery: &mut impl RecoveryRules,
+        (now, notes): (Time, bool),
+        wire: &mut impl Wire,
+    ) -> bool {
+        loop {
+            let (at, other) = (self.timers.pacing(), self.timers.deadline_but_pacing());
+            if at.min(other) >= now {
+                return true;
+            }
+            if other <= at {
+                return false;
+            }
+            match recovery.room_in_repair(self) {
+                Some(room) if room > 0 => {
+                    self.send_new(recovery, at, room, wire);
+                    self.note_use(recovery, (at, notes));
+                }
+                _ => {
+                    self.timers.set_pacing(Time::NEVER);
+                    self.fill_in_repair(recovery, (at, notes), wire);
+                }
+            }
+        }
+    }
+
+    /// Sends what may leave, and `notes` how full the window is.
+    #[inline]
+    fn fill_in_repair(&mut self, recovery: &mut impl RecoveryRules, (now, notes): (Time, bool), wire: &mut impl Wire) {
+        if !notes && self.seq.unsent() > 0 && self.waits_already(recovery, now) {
+            return;
+        }
+        let Some(room) = recovery.room_in_repair(self) else {
+            recovery.fill(self, now, wire);
+            return self.arm_timers(recovery, now, false);
+        };
+        if room > 0 {
+            self.send_new(recovery, now, room, wire);
+        }
+        self.note_use(recovery, (now, notes));
+    }
+
+    /// After all that may leave has left.
+    #[inline]
+    fn note_use(&mut self, recovery: &impl RecoveryRules, (now, notes): (Time, bool)) {
+        if notes || self.seq.unsent() == 0 && self.optional.is_some() {
+            self.note_sent(recovery, now);
+        }
+    }
+
+    /// Sends the next `room` segments for the first time, those of them that need not wait for their pace.
+    #[inline]
+    fn send_new(&mut self, recovery: &mut impl RecoveryRules, now: Time, room: u32, wire: &mut impl Wire) {
+        debug_assert_ne!(self.timers.rto(), Time::NEVER, "something is outstanding");
+        let mut waits = Time::NEVER;
+        for in_flight in (recovery.in_flight(&self.seq)..).take(room as usize) {
+            if let Some(pacer) = self.optional.as_deref_mut().and_then(OptionalState::pacer)
+                && let Some(at) = pacer.pace().wait(now)
+            {
+                waits = at;
+                break;
+            }
+            let seq = self.seq.send_new();
+            self.timed.begin(now, seq);
+            self.counters.sent += 1;
+            if let Some(departures) = recovery.departures() {
+                departures.sent_next(now);
+            }
+            recovery.count_sent(self.phase);
+            if let Some(optional) = self.optional.as_deref_mut() {
+                optional.on_new_segment(now, in_flight, (&self.control, &self.seq));
+            }
+            wire.send(now, seq, self.ecn.data());
+        }
+        if waits != Time::NEVER || self.timers.is_pacing() {
+            self.timers.set_pacing(waits);
+        }
+    }
+
+    /// Whether the timer is set by which whatever leaves next does so: nothing leaves before.
+    #[inline]
+    fn waits_already(&mut self, recovery: &impl RecoveryRules, now: Time) -> bool {
+        let at = self.timers.pacing();
+        at != Time::NEVER
+            && !recovery.waits()
+            && self
+                .optional
+                .as_deref_mut()
+                .and_then(OptionalState::pacer)
+                .is_some_and(|pacer| pacer.pace().wait(now) == Some(at))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::options::{Pacing, PacingFactors};
+    use crate::{NO_END, Options, Receiver, Recovery, Sender, Wire};
+    use base::{Flags, PacketNumber, Span, Time};
+    use law::{CongestionControl, Control, LawSpec, StartSpec};
+    use std::collections::VecDeque;
+
+    /// A path of 50 ms that loses some segments when they leave for the first time, and a few also when they leave again.
+    #[derive(Default)]
+    struct Path {
+        left: Vec<(Time, u64, Flags)>,
+        arriving: VecDeque<(Time, u64, Flags)>,
+        /// After each ACK: when, window, `una`, `nxt`, in flight.
+        seen: Vec<(Time, f64, u64, u64, u32)>,
+    }
+
+    impl Wire for Path {
+        fn send(&mut self, now: Time, seq: u64, flags: Flags) {
+            self.left.push((now, seq, flags));
+            let again = self.left.iter().filter(|left| left.1 == seq).count() > 1;
+            let lost = if again {
+                seq % 97 == 7 && self.left.len().is_multiple_of(2)
+            } else {
+                matches!(seq % 97, 3 | 7 | 8 | 50)
+            };
+            if !lost || seq < 40 {
+                self.arriving.push_back((now + Span::millis(50), seq, flags));
+            }
+        }
+        fn on_window(&mut self, now: Time, cwnd: f64, una: u64, nxt: u64, in_flight: u32) {
+            self.seen.push((now, cwnd, una, nxt, in_flight));
+        }
+    }
+
+    /// Two thousand segments arrive, in runs where that is possible or not; how many ACKs were taken in runs.
+    fn drive(law: &str, recovery: Recovery, pacing: Pacing, in_runs: bool) -> (Path, u32) {
+        let options = Options { pacing, initial_window: 40, ..Options::default() };
+        let law = LawSpec::named(law).expect("registered");
+        let control = law.build(&StartSpec::named("classic").expect("registered"), 40.0, 30.0).expect("defaults");
+        let mut sender: Sender<Control> = Sender::new(control, recovery, &options, NO_END);
+        let (mut receiver, mut path, mut taken) = (Receiver::new(1, Span::ZERO, 1), Path::default(), 0);
+        sender.start(Time::ZERO, &mut path);
+        for _ in 0..2000 {
+            while path.arriving.front().is_none_or(|arrives| sender.deadline() < arrives.0) {
+                sender.on_timer(sender.deadline(), &mut path);
+            }
+            if in_runs
+                && let Some(top) = receiver.extends_plainly()
+                && sender.repairs(receiver.next(), top)
+            {
+                // Not more than five, so that runs end somewhere.
+                let row = path.arriving.iter().take(5).zip(top.1..).take_while(|(arrives, seq)| arrives.1 == *seq);
+                let times: Vec<Time> = row.map(|(arrives, _)| arrives.0).collect();
+                let n = sender.take_repairs(times.into_iter(), &mut path);
+                path.arriving.drain(..n as usize);
+                receiver.extend(n);
+                taken += n;
+                if n > 0 {
+                    continue;
+                }
+            }
+            let (now, seq, flags) = path.arriving.pop_front().expect("looked at above");
+            assert_eq!(receiver.segment(PacketNumber::of(seq)), seq);
+            if receiver.on_segment(now, seq, flags) {
+                sender.on_ack(now, receiver.ack(), &mut path);
+                path.on_window(now, sender.control().cwnd(), sender.una(), sender.nxt(), sender.in_flight());
+            }
+        }
+        assert!(sender.counters().retransmitted > 30);
+        (path, taken)
+    }
+
+    #[test]
+    fn acks_in_runs_do_what_single_ones_do() {
+        let linux = Pacing::Linux(PacingFactors::default());
+        for (law, pacing) in [
+            ("reno", Pacing::None),
+            ("cubic", Pacing::None),
+            ("cubic", linux),
+            ("cubic", Pacing::Quic),
+            ("highspeed", linux),
+            ("bbr", Pacing::None),
+            ("bbr1", Pacing::None),
+        ] {
+            for recovery in [Recovery::Sack, Recovery::Prr, Recovery::Rack] {
+                let (one, none) = drive(law, recovery, pacing, false);
+                let (run, taken) = drive(law, recovery, pacing, true);
+                let n = one.seen.len().min(run.seen.len());
+                assert_eq!(one.seen[..n], run.seen[..n], "{law} {recovery:?} {pacing:?}");
+                let n = one.left.len().min(run.left.len());
+                assert_eq!(one.left[..n], run.left[..n], "{law} {recovery:?} {pacing:?}");
+                assert!(none == 0 && taken > 200 && n > 1000, "{law} {recovery:?} {pacing:?}: {taken} of {n}");
+            }
+        }
+    }
+
+    #[test]
+    fn cumulative_recoveries_take_none() {
+        assert_eq!(drive("reno", Recovery::NewReno, Pacing::None, true).1, 0);
+    }
+}

@@ -1,0 +1,68 @@
+//! Short ways of a receiver: segments in a row that it takes at once, when each does the same.
+
+use super::Receiver;
+use crate::sequence::NO_SEGMENT;
+use base::Time;
+
+impl Receiver {
+    /// Whether every in-order segment is acknowledged at once and nothing is out of order.
+    #[inline]
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        self.acknowledges_each && self.held.is_empty() && !self.echo && self.upcoming.0 == NO_SEGMENT
+    }
+
+    /// `n` segments in order, each acknowledged, when [`Self::is_plain`].
+    #[inline]
+    pub fn take_plain(&mut self, n: u32) {
+        debug_assert!(self.is_plain());
+        self.next += u64::from(n);
+    }
+
+    /// How many segments in order, all without a mark, do no more than make an ACK of every [`Self::delayed_ack`] of them, unless
+    /// the next of those comes too late for the one before.
+    #[inline]
+    #[must_use]
+    pub fn delays_plainly(&self) -> u64 {
+        let plain = self.held.is_empty() && !self.echo && self.upcoming.0 == NO_SEGMENT && !self.is_special;
+        // The last segment of a transfer is acknowledged at once.
+        let row = if self.next < self.end { self.end - 1 - self.next } else { u64::MAX };
+        if plain { row } else { 0 }
+    }
+
+    /// `n` such segments; those that are not acknowledged yet have an ACK at `deadline` at the latest.
+    #[inline]
+    pub fn take_delayed(&mut self, n: u32, deadline: Time) {
+        debug_assert!(u64::from(n) <= self.delays_plainly());
+        self.next += u64::from(n);
+        self.pending = (self.pending + n) % self.delayed_ack;
+        self.deadline = deadline;
+        debug_assert_eq!(self.pending == 0, deadline == Time::NEVER);
+    }
+
+    /// Whether it holds segments out of order.
+    #[inline]
+    #[must_use]
+    pub fn holds_any(&self) -> bool {
+        !self.held.is_empty()
+    }
+
+    /// The highest run of segments out of order, if those that follow it do no more than extend it, each with an ACK that says so.
+    #[inline]
+    #[must_use]
+    pub fn extends_plainly(&self) -> Option<(u64, u64)> {
+        let plain = self.pending == 0
+            && self.sack_blocks == 1
+            && !self.echo
+            && !self.is_special
+            && self.upcoming.0 == NO_SEGMENT;
+        if plain { self.held.top() } else { None }
+    }
+
+    /// The next `n` such segments.
+    #[inline]
+    pub fn extend(&mut self, n: u32) {
+        debug_assert!(self.extends_plainly().is_some() && self.deadline == Time::NEVER);
+        self.held.extend(n);
+    }
+}
