@@ -120,6 +120,11 @@ impl<C: CongestionControl> Connection<C> {
         &self.control
     }
 
+    /// The same, for who rules it from outside.
+    pub fn control_mut(&mut self) -> &mut C {
+        &mut self.control
+    }
+
     /// The round-trip estimator.
     #[inline]
     pub fn rtt(&self) -> &Rtt {
