@@ -64,7 +64,7 @@ fn senders_are_run_up_to_the_stop_although_their_links_run_ahead_of_them() {
         assert_eq!(flow.in_flight, pair[0].in_flight, "{:?}", pair[0].time);
         compared += 1;
     }
-    assert!(compared > 300, "{compared}");
+    assert!(compared > 200, "{compared}");
 }
 
 #[test]
