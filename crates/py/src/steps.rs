@@ -5,8 +5,8 @@ use crate::columns;
 use crate::error::{bad_shape, from_build, from_scenario};
 use base::{Span, Time};
 use law::{Control, Either, Held};
-use numpy::ndarray::{Array3, ArrayView2};
-use numpy::{IntoPyArray, PyArray3, PyReadonlyArray2};
+use numpy::ndarray::{Array2, Array3, ArrayView2};
+use numpy::{IntoPyArray, PyArray2, PyArray3, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use queue::NoOwn;
@@ -190,12 +190,13 @@ impl SteppedRuns {
         Ok(Self { runs, flows, pool: pool.and_then(Result::ok) })
     }
 
-    /// Begins run `i` anew, as that replication: the flows of these groups are driven, `link` is the one that is looked at.
+    /// Begins run `i` anew, as that replication: the flows of these groups are driven, `link` is the one that is looked at. Returns
+    /// what is there at the start, as of `step`.
     #[pyo3(signature = (i, replication, *, groups, link, paced, hash = false, canonical = None))]
     #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
-    fn begin(
+    fn begin<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         i: usize,
         replication: u32,
         groups: Vec<usize>,
@@ -203,7 +204,7 @@ impl SteppedRuns {
         paced: bool,
         hash: bool,
         canonical: Option<String>,
-    ) -> PyResult<()> {
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
         let run = &mut runs[i];
         if let Some(canonical) = canonical
@@ -213,7 +214,12 @@ impl SteppedRuns {
             run.canonical = canonical;
         }
         py.detach(|| run.begin(replication, &groups, link, (paced, hash))).map_err(from_build)?;
-        if run.driven.len() == self.flows { Ok(()) } else { Err(bad_shape(run.driven.len(), self.flows)) }
+        if run.driven.len() != self.flows {
+            return Err(bad_shape(run.driven.len(), self.flows));
+        }
+        let mut out = vec![0.0; self.flows * MEASURED.len()];
+        run.measure(&mut out);
+        Ok(Array2::from_shape_vec((self.flows, MEASURED.len()), out).expect("as many as its shape says").into_pyarray(py))
     }
 
     /// Sets windows (in segments) and rates (in segments per second) of shape (runs, flows), where they are not NaN, and goes on by
