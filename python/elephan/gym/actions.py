@@ -21,7 +21,7 @@ MOST = 2.0
 """The largest factor, and one over the smallest, where nothing is said."""
 
 WINDOWS_PER_ROUND = 2.0
-"""Of a flow whose rate is decided the window is that many times rate x smoothed round-trip time, so that the pace holds it."""
+"""Where the rate is decided, the window is so many times rate x smoothed round-trip time: the pace holds the flow."""
 
 FEWEST = 4.0
 """Segments of that window at the least."""
@@ -94,7 +94,8 @@ class Actions:
         last : Interval
             What was there when it was decided.
         spans : ndarray, shape (2, links, flows)
-            The values that -1 and 1 stand for where values are set [segments or bit/s]; in between in proportion of logarithms.
+            The values that -1 and 1 stand for where values are set [segments or bit/s]; between them a power of the
+            action.
         """
         if self.levels is not None:
             chosen = np.asarray(self.levels)[np.asarray(given, dtype=np.intp)]

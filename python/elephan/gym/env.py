@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import gymnasium
 import numpy as np
 
+from elephan.gym.intervals import observed
 from elephan.gym.links import LINK, Links
 from elephan.gym.spaces import action_space, observation_space, told
-from elephan.gym.intervals import observed
 from elephan.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class LinkEnv(gymnasium.Env[np.ndarray, Any]):
     """A link whose flows an agent drives: it decides windows or rates, and sees what came of it.
 
-    An episode is a replication of a scenario, from its start to its end (``truncated``; it never terminates before). The same
-    seed gives the same episodes.
+    An episode is a replication of a scenario, from its start to its end (``truncated``; it never terminates before).
+    The same seed gives the same episodes.
 
     Parameters
     ----------
@@ -30,16 +30,17 @@ class LinkEnv(gymnasium.Env[np.ndarray, Any]):
         A scenario or its file; a callable draws one for each episode from a NumPy generator. By default
         `elephan.gym.links.LINK`.
     **options
-        As `elephan.gym.links.Links` has them: ``flows``, ``interval``, ``action``, ``levels``, ``most``, ``observe``, ``reward``.
+        As `elephan.gym.links.Links` has them: ``flows``, ``interval``, ``action``, ``levels``, ``most``, ``observe``,
+        ``reward``.
 
     Notes
     -----
-    Of one driven flow an observation has the shape (features,), an action (1,) or a number of a level; of several (flows,
-    features), (flows,), and one level for each. The reward is the mean over flows. ``info`` holds what was measured:
-    ``time_s``, and by flow ``throughput_bps``, ``rtt_s``, ``loss_ratio`` and ``cwnd``.
+    Of one driven flow an observation has the shape (features,), an action (1,) or is the number of a level; of several
+    they are (flows, features), (flows,), and one level for each. The reward is the mean over flows. ``info`` holds what
+    was measured: ``time_s``, and by flow ``throughput_bps``, ``rtt_s``, ``loss_ratio`` and ``cwnd``.
 
-    A decision counts from the next ACK, timer or paced segment of its sender on. A loss does nothing to a driven window, a
-    timeout leaves one segment until the next decision.
+    A decision counts from the next ACK, timer or paced segment of its sender on. A loss does nothing to a driven
+    window, a timeout leaves one segment until the next decision.
 
     Examples
     --------
@@ -48,7 +49,7 @@ class LinkEnv(gymnasium.Env[np.ndarray, Any]):
     >>> for _ in range(30):
     ...     observation, reward, terminated, truncated, info = env.step(3 if info["cwnd"][0] < 300 else 1)
     >>> info["cwnd"].tolist(), info["time_s"]
-    ([320.0], 0.3)
+    ([512.0], 0.3)
     """
 
     metadata = {"render_modes": []}  # noqa: RUF012 (gymnasium reads it from the class)
@@ -60,7 +61,10 @@ class LinkEnv(gymnasium.Env[np.ndarray, Any]):
         self.action_space = action_space(self.links)
 
     def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+        self,
+        *,
+        seed: int | None = None,
+        options: dict[str, Any] | None = None,  # noqa: ARG002 (the interface's)
     ) -> tuple[np.ndarray, dict[str, Any]]:
         """Begin an episode.
 
@@ -69,7 +73,7 @@ class LinkEnv(gymnasium.Env[np.ndarray, Any]):
         seed : int, optional
             Of this episode and, by what it draws, of those after it.
         options : dict, optional
-            None is known.
+            There are none: what gymnasium's interface has a place for is not used.
         """
         super().reset(seed=seed)
         self.links.begin(0, self.np_random)
@@ -82,4 +86,5 @@ class LinkEnv(gymnasium.Env[np.ndarray, Any]):
         return self._seen(), reward, False, self.links.over()[0], told(interval, 0)
 
     def _seen(self) -> np.ndarray:
-        return observed(self.links.interval, self.links.wanted)[0].reshape(self.observation_space.shape)
+        seen: np.ndarray = observed(self.links.interval, self.links.wanted)[0]
+        return seen[0] if self.links.flows == 1 else seen

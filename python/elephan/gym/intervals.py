@@ -243,6 +243,10 @@ def features(names: Sequence[str]) -> tuple[Feature, ...]:
 
 def observed(interval: Interval, wanted: Sequence[Feature]) -> NDArray[np.float32]:
     """Make observations of shape (links, flows, features), within their bounds."""
-    columns = np.stack([feature.of(interval) for feature in wanted], axis=-1)
-    low, high = np.array([(feature.low, feature.high) for feature in wanted]).T
-    return np.clip(columns, low, high).astype(np.float32)
+    seen = np.empty((*interval.values.shape[:2], len(wanted)), dtype=np.float32)
+    for i, feature in enumerate(wanted):
+        column = seen[..., i]
+        column[...] = feature.of(interval)
+        np.maximum(column, feature.low, out=column)
+        np.minimum(column, feature.high, out=column)
+    return seen

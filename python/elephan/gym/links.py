@@ -1,4 +1,4 @@
-"""Links with driven flows on them, several side by side: what the environments have in common. It needs no gymnasium."""
+"""Links with driven flows on them, several side by side: what the environments have in common, without gymnasium."""
 
 from __future__ import annotations
 
@@ -89,20 +89,21 @@ class Links:
     Parameters
     ----------
     scenarios : sequence of Scenario, or of callables
-        One for each link. A callable draws the scenario of each episode from a random generator; it must have as many driven
-        flows as others.
+        One for each link. A callable draws the scenario of each episode from a random generator; it must have as many
+        driven flows as others.
     flows : sequence of str, optional
-        Names of the groups whose flows are driven; by default all TCP flows that go on from start to end. The others have
-        the law that the scenario names.
+        Names of the groups whose flows are driven; by default all TCP flows that go on from start to end. The others
+        have the law that the scenario names.
     interval : str or float
-        From one decision to the next: a time such as ``"10 ms"`` (a number is in seconds), or ``"1 rtt"``: so many of the
-        mean smoothed round-trip times of the driven flows (of the base ones before the first sample).
+        From one decision to the next: a time such as ``"10 ms"`` (a number is in seconds), or ``"1 rtt"``: so many of
+        the mean smoothed round-trip times of the driven flows (of the base ones before the first sample).
     action, levels, most
         As `Actions` has them.
     observe : sequence of str
         Names of `elephan.gym.intervals.FEATURES`.
     reward : str or callable
-        A name of `elephan.gym.rewards.REWARDS`, or a function of an `Interval` that gives an array of shape (links, flows).
+        A name of `elephan.gym.rewards.REWARDS`, or a function of an `Interval` that gives an array of shape (links,
+        flows).
     threads : int
         Runs that go on at the same time.
 
@@ -113,7 +114,7 @@ class Links:
     >>> for _ in range(5):
     ...     interval = links.step(np.array([[1.0]]))
     >>> interval.cwnd.tolist(), interval.time_s.round(3).tolist()
-    ([[320.0]], [[0.202]])
+    ([[64.0]], [[0.2]])
     """
 
     def __init__(
@@ -143,7 +144,9 @@ class Links:
         driven = [_driven(scenario, self.names) for scenario in first]
         counts = [sum(group.flows for group in groups) for groups in driven]
         if len(set(counts)) > 1:
-            message = f"scenarios: {counts[0]} flows are driven on one link and {max(counts)} on another; give links with as many"
+            message = (
+                f"scenarios: {min(counts)} flows are driven on one link, {max(counts)} on another; give as many"
+            )
             raise InputError(message)
         self.flows = counts[0]
         self.shape = (len(first), self.flows)
@@ -154,8 +157,11 @@ class Links:
         self._spans = np.ones((2, *self.shape))
         self._last_rtt = np.zeros(self.shape)
         self.scenarios = first
+        self.interval: Interval
+        """What was measured last."""
         for i in range(len(first)):
             self._describe(i, driven[i])
+        self._note()
 
     def _describe(self, i: int, groups: list[FlowGroup]) -> None:
         """Note what follows from the scenario of link `i`."""
@@ -187,11 +193,11 @@ class Links:
             canonical=scenario.canonical,
         )
         self._best[i] = self._last_rtt[i] = 0.0
+        self._note()
 
-    @property
-    def interval(self) -> Interval:
-        """What was measured last."""
-        return Interval(self._values, self._segment_bits, self._best, self._last_rtt)
+    def _note(self) -> Interval:
+        self.interval = Interval(self._values, self._segment_bits, self._best, self._last_rtt)
+        return self.interval
 
     def step(self, given: Floats, goes: Sequence[bool] | None = None) -> Interval:
         """Let agents decide, and go on to the next decision.
@@ -218,7 +224,7 @@ class Links:
             self._best = np.where(at[:, None], last.best_bps, self._best)
             self._last_rtt = np.where(at[:, None], last.rtt_s, self._last_rtt)
             self._values = np.where(at[:, None, None], values, self._values)
-        return self.interval
+        return self._note()
 
     def over(self) -> list[bool]:
         """By link: whether the episode has reached the end of its scenario."""

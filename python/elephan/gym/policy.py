@@ -1,4 +1,4 @@
-"""A policy in a table, put back as a law: for each window what it is multiplied by in a round trip, without loss and with one."""
+"""A policy in a table, put back as a law: what each window is multiplied by in a round trip, or after a loss."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 def policy_law(windows: ArrayLike, grow: ArrayLike, keep: ArrayLike) -> dict[str, Any]:
     """Make the law `tabulated` of what an agent does once in a round trip (``interval="1 rtt"``, ``action="window"``).
 
-    A window w that is multiplied by m in a round trip without loss grows by a(w) = (m - 1) w segments in it, over all its ACKs;
-    one that is multiplied by k after a loss gives up b(w) = 1 - k. Between the windows of the table the law goes on as `law_table` says.
+    A window w that is multiplied by m in a round trip without loss grows by a(w) = (m - 1) w segments in it, over all
+    its ACKs; one that is multiplied by k after a loss gives up b(w) = 1 - k. Between the windows of the table the law
+    goes on as `law_table` says.
 
     Parameters
     ----------

@@ -19,18 +19,19 @@ LOSS_WEIGHT = 5.0
 """How much more a lost bit costs than a delivered one earns, in `orca`."""
 
 SLACK = 1.25
-"""Round-trip time over the least up to which `orca` asks nothing for delay: it leaves room for a queue that keeps the link busy."""
+"""Round-trip time over the least up to which `orca` asks nothing for delay: room for a queue that keeps a link busy."""
 
 
 def orca(interval: Interval) -> Floats:
     """Power over the best power: 1 at the largest throughput without loss or delay.
 
-    (throughput - 5 lost) / delay over largest throughput / least delay; a delay of up to 1.25 of the least counts as the
-    least. Weight and slack are this package's.
+    (throughput - 5 lost) / delay over largest throughput / least delay; a delay of up to 1.25 of the least counts as
+    the least. Weight and slack are this package's.
 
     References
     ----------
-    Abbasloo, Yen, Chao, Classic Meets Modern: a Pragmatic Learning-Based Congestion Control for the Internet, SIGCOMM 2020.
+    Abbasloo, Yen, Chao, Classic Meets Modern: a Pragmatic Learning-Based Congestion Control for the Internet, SIGCOMM
+    2020.
     """
     lost = interval.loss_ratio * interval.sent * interval.segment_bits
     step = np.where(interval.step_s > 0, interval.step_s, np.inf)
@@ -44,8 +45,8 @@ def aurora(interval: Interval) -> Floats:
 
     References
     ----------
-    Jay, Rotman, Godfrey, Schapira, Tamar, A Deep Reinforcement Learning Perspective on Internet Congestion Control, ICML 2019,
-    Section 4.
+    Jay, Rotman, Godfrey, Schapira, Tamar, A Deep Reinforcement Learning Perspective on Internet Congestion Control,
+    ICML 2019, Section 4.
     """
     segments = interval.throughput_bps / interval.segment_bits
     return 10.0 * segments - 1000.0 * interval.rtt_s - 2000.0 * interval.loss_ratio

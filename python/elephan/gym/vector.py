@@ -46,7 +46,7 @@ class LinkVectorEnv(VectorEnv[np.ndarray, Any, np.ndarray]):
     >>> seen, info = env.reset(seed=1)
     >>> seen, rewards, terminated, truncated, info = env.step(np.ones((3, 1), dtype=np.float32))
     >>> seen.shape, rewards.shape, info["cwnd"].tolist()
-    ((3, 6), (3,), [[20.0], [20.0], [20.0]])
+    ((3, 6), (3,), [[4.0], [4.0], [4.0]])
     """
 
     def __init__(
@@ -70,7 +70,10 @@ class LinkVectorEnv(VectorEnv[np.ndarray, Any, np.ndarray]):
         self._over = np.zeros(self.num_envs, dtype=bool)
 
     def reset(
-        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,  # noqa: ARG002 (the interface's)
     ) -> tuple[np.ndarray, dict[str, Any]]:
         """Begin an episode on every link.
 
@@ -79,7 +82,7 @@ class LinkVectorEnv(VectorEnv[np.ndarray, Any, np.ndarray]):
         seed : int or sequence of int, optional
             Of each link; of one number s they are s, s + 1 and so on.
         options : dict, optional
-            None is known.
+            There are none: what gymnasium's interface has a place for is not used.
         """
         seeds: Sequence[int | None]
         if seed is None:
