@@ -306,16 +306,16 @@ class SteppedRuns:
         paced: bool,
         hash: bool = False,
         canonical: str | None = None,
-    ) -> NDArray[float64]: ...
+    ) -> NDArray[np.float64]: ...
     def step(
         self,
-        windows: NDArray[float64],
-        rates: NDArray[float64],
+        windows: NDArray[np.float64],
+        rates: NDArray[np.float64],
         goes: Sequence[bool],
         *,
         seconds: float | None = None,
         rounds: float = 1.0,
-    ) -> NDArray[float64]: ...
+    ) -> NDArray[np.float64]: ...
     def over(self) -> list[bool]: ...
     def finish(self, i: int) -> dict[str, Any] | None: ...
 

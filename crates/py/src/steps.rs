@@ -3,7 +3,7 @@
 
 use crate::columns;
 use crate::error::{bad_shape, from_build, from_scenario};
-use base::{Span, Time};
+use base::Span;
 use law::{Control, Either, Held};
 use numpy::ndarray::{Array2, Array3, ArrayView2};
 use numpy::{IntoPyArray, PyArray2, PyArray3, PyReadonlyArray2};
@@ -12,38 +12,18 @@ use pyo3::types::PyDict;
 use queue::NoOwn;
 use rayon_core::{ThreadPool, ThreadPoolBuilder};
 use scenario::Scenario;
-use sim::{FlowReading, FlowSite, LinkReading, Options, Own, SteppedRun};
+use sim::{FlowIntervals, FlowSite, LinkReading, Options, Own, SteppedRun};
 use std::sync::{Mutex, PoisonError};
 
-/// What is measured of each flow in each step, in this order. `elephan.gym.measured` says what each is.
-const MEASURED: [&str; 16] = [
-    "time_s",
-    "step_s",
-    "sent",
-    "retransmitted",
-    "delivered",
-    "timeouts",
-    "loss_events",
-    "rtt_s",
-    "srtt_s",
-    "min_rtt_s",
-    "base_rtt_s",
-    "cwnd",
-    "pacing_rate",
-    "in_flight",
-    "waiting",
-    "dropped",
-];
+/// Numbers of each flow in each step: what its sender can tell, and what only the link knows.
+const WIDTH: usize = sim::MEASURED.len() + 2;
+const OF_THE_LINK: [&str; 2] = ["waiting", "dropped"];
 
 /// A flow whose window or rate is held from outside.
 #[derive(Clone, Debug)]
 struct Driven {
     flow: usize,
-    base_rtt: Span,
-    /// As of the step before.
-    before: FlowReading,
-    /// The mean round-trip time of the last step that had any; zero before.
-    rtt: Span,
+    intervals: FlowIntervals,
 }
 
 /// One run.
@@ -54,7 +34,6 @@ struct Run {
     driven: Vec<Driven>,
     link: usize,
     link_before: LinkReading,
-    before: Time,
 }
 
 /// How long a step is.
@@ -93,10 +72,11 @@ impl Run {
             .into_iter()
             .map(|((group, index), base_rtt)| {
                 let flow = first(group) + index as usize;
-                Driven { flow, base_rtt, before: run.flow(flow).unwrap_or_default(), rtt: Span::ZERO }
+                let bits = 8.0 * self.scenario.groups[group].packet.0 as f64;
+                Driven { flow, intervals: FlowIntervals::begin(bits, base_rtt, run.flow(flow).unwrap_or_default()) }
             })
             .collect();
-        (self.link, self.link_before, self.before) = (link, run.link(link), Time::ZERO);
+        (self.link, self.link_before) = (link, run.link(link));
         self.run = Some(run);
         Ok(())
     }
@@ -117,10 +97,7 @@ impl Run {
         let span = match length {
             Length::Time(span) => span,
             Length::Rounds(rounds) => {
-                let rtts = self.driven.iter().map(|driven| {
-                    let srtt = driven.before.srtt;
-                    if srtt > Span::ZERO { srtt } else { driven.base_rtt }.as_secs()
-                });
+                let rtts = self.driven.iter().map(|driven| driven.intervals.rtt().as_secs());
                 Span::from_secs(rounds * rtts.sum::<f64>() / self.driven.len().max(1) as f64)
             }
         };
@@ -131,37 +108,19 @@ impl Run {
     fn measure(&mut self, out: &mut [f64]) {
         let Some(run) = &mut self.run else { return };
         let (now, link) = (run.now(), run.link(self.link));
-        let step = now.since(self.before);
         let dropped = |link: &LinkReading| link.dropped.iter().sum::<u64>();
-        let dropped = dropped(&link) - dropped(&self.link_before);
-        for (driven, row) in self.driven.iter_mut().zip(out.chunks_exact_mut(MEASURED.len())) {
+        let of_the_link = [f64::from(link.waiting), (dropped(&link) - dropped(&self.link_before)) as f64];
+        for (driven, row) in self.driven.iter_mut().zip(out.chunks_exact_mut(WIDTH)) {
             let Some(flow) = run.flow(driven.flow) else { continue };
-            if let Some(Either::Second(held)) = run.control_mut(driven.flow)
-                && let Some(mean) = held.take_rtts().mean()
-            {
-                driven.rtt = mean;
-            }
-            let before = std::mem::replace(&mut driven.before, flow);
-            row.copy_from_slice(&[
-                now.as_secs(),
-                step.as_secs(),
-                (flow.sent - before.sent) as f64,
-                (flow.retransmitted - before.retransmitted) as f64,
-                (flow.delivered - before.delivered) as f64,
-                (flow.timeouts - before.timeouts) as f64,
-                (flow.loss_events - before.loss_events) as f64,
-                driven.rtt.as_secs(),
-                flow.srtt.as_secs(),
-                flow.min_rtt.as_secs(),
-                driven.base_rtt.as_secs(),
-                flow.cwnd,
-                flow.pacing_rate.unwrap_or(0.0),
-                f64::from(flow.in_flight),
-                f64::from(link.waiting),
-                dropped as f64,
-            ]);
+            let mean_rtt = match run.control_mut(driven.flow) {
+                Some(Either::Second(held)) => held.take_rtts().mean(),
+                _ => None,
+            };
+            let (own, shared) = row.split_at_mut(sim::MEASURED.len());
+            own.copy_from_slice(&driven.intervals.next(now, flow, mean_rtt));
+            shared.copy_from_slice(&of_the_link);
         }
-        (self.before, self.link_before) = (now, link);
+        self.link_before = link;
     }
 }
 
@@ -181,8 +140,8 @@ impl SteppedRuns {
     fn new(canonicals: Vec<String>, flows: usize, threads: usize) -> PyResult<Self> {
         let runs = canonicals.into_iter().map(|canonical| {
             let scenario = scenario::from_canonical(&canonical).map_err(from_scenario)?;
-            let (link_before, before) = (LinkReading::default(), Time::ZERO);
-            Ok(Run { scenario, canonical, run: None, driven: Vec::new(), link: 0, link_before, before })
+            let link_before = LinkReading::default();
+            Ok(Run { scenario, canonical, run: None, driven: Vec::new(), link: 0, link_before })
         });
         let runs = Mutex::new(runs.collect::<PyResult<_>>()?);
         let pool = (threads > 1).then(|| ThreadPoolBuilder::new().num_threads(threads - 1).build());
@@ -217,9 +176,9 @@ impl SteppedRuns {
         if run.driven.len() != self.flows {
             return Err(bad_shape(run.driven.len(), self.flows));
         }
-        let mut out = vec![0.0; self.flows * MEASURED.len()];
+        let mut out = vec![0.0; self.flows * WIDTH];
         run.measure(&mut out);
-        Ok(Array2::from_shape_vec((self.flows, MEASURED.len()), out).expect("as many as its shape says").into_pyarray(py))
+        Ok(Array2::from_shape_vec((self.flows, WIDTH), out).expect("as many as its shape says").into_pyarray(py))
     }
 
     /// Sets windows (in segments) and rates (in segments per second) of shape (runs, flows), where they are not NaN, and goes on by
@@ -243,7 +202,7 @@ impl SteppedRuns {
                 return Err(bad_shape(shape[0] * shape[1], runs.len() * self.flows));
             }
         }
-        let width = self.flows * MEASURED.len();
+        let width = self.flows * WIDTH;
         let mut out = vec![0.0; runs.len() * width];
         let row = |of: &ArrayView2<'_, f64>, i: usize| of.row(i).to_vec();
         let jobs: Vec<_> = runs
@@ -268,7 +227,7 @@ impl SteppedRuns {
                 _ => jobs.into_iter().for_each(step),
             }
         });
-        let out = Array3::from_shape_vec((runs.len(), self.flows, MEASURED.len()), out);
+        let out = Array3::from_shape_vec((runs.len(), self.flows, WIDTH), out);
         Ok(out.expect("as many as its shape says").into_pyarray(py))
     }
 
@@ -289,6 +248,6 @@ impl SteppedRuns {
     #[classattr]
     #[pyo3(name = "MEASURED")]
     fn measured() -> Vec<&'static str> {
-        MEASURED.to_vec()
+        [&sim::MEASURED[..], &OF_THE_LINK].concat()
     }
 }

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import gymnasium
 import numpy as np
 
-from elephan.gym.intervals import observed
 from elephan.gym.links import LINK, Links
 from elephan.gym.spaces import action_space, observation_space, told
 from elephan.scenario import Scenario
@@ -82,9 +81,9 @@ class LinkEnv(gymnasium.Env[np.ndarray, Any]):
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         """Decide, and go on to the next decision."""
         interval = self.links.step(np.asarray(action).reshape(self.links.shape))
-        reward = float(self.links.reward(interval)[0].mean())
+        reward = float(self.links.reward(interval)[0].sum() / self.links.flows)
         return self._seen(), reward, False, self.links.over()[0], told(interval, 0)
 
     def _seen(self) -> np.ndarray:
-        seen: np.ndarray = observed(self.links.interval, self.links.wanted)[0]
+        seen: np.ndarray = self.links.eye(self.links.interval)[0]
         return seen[0] if self.links.flows == 1 else seen

@@ -11,13 +11,14 @@ from elephan import _native
 from elephan.errors import InputError, suggest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
 
-_COLUMNS = {name: i for i, name in enumerate(_native.SteppedRuns.MEASURED)}
+COLUMNS = {name: i for i, name in enumerate(_native.SteppedRuns.MEASURED)}
+"""Of what is measured, by name."""
 
 
 class Interval:
@@ -27,36 +28,23 @@ class Interval:
     ----------
     values : ndarray, shape (links, flows, columns)
         As `_native.SteppedRuns` gives it.
-    segment_bits : ndarray, shape (links, flows) [bits]
-        Of a full segment on the wire.
-    best_bps : ndarray, shape (links, flows) [bit/s]
-        The largest throughput of the steps before, in the same episode.
-    last_rtt_s : ndarray, shape (links, flows) [s]
-        The mean round-trip time of the step before; 0 of none.
 
     Examples
     --------
     >>> import numpy as np
-    >>> one = np.zeros((1, 1, len(_COLUMNS)))
-    >>> one[..., [_COLUMNS["step_s"], _COLUMNS["delivered"], _COLUMNS["sent"]]] = 0.5, 100, 110
-    >>> interval = Interval(one, np.full((1, 1), 12e3), np.zeros((1, 1)), np.zeros((1, 1)))
-    >>> float(interval.throughput_bps[0, 0]), float(interval.sending_ratio[0, 0])
-    (2400000.0, 1.1)
+    >>> one = np.zeros((1, 1, len(COLUMNS)))
+    >>> one[..., COLUMNS["rtt_s"]] = 0.1
+    >>> Interval(one).rtt_s.tolist()
+    [[0.1]]
     """
 
-    __slots__ = ("best_bps", "last_rtt_s", "segment_bits", "throughput_bps", "values")
+    __slots__ = ("values",)
 
-    def __init__(self, values: Floats, segment_bits: Floats, best_bps: Floats, last_rtt_s: Floats) -> None:
+    def __init__(self, values: Floats) -> None:
         self.values = values
-        self.segment_bits = segment_bits
-        step = values[..., _COLUMNS["step_s"]]
-        self.throughput_bps: Floats = self.delivered * segment_bits / np.where(step > 0, step, np.inf)
-        """What reached the receiver [bit/s], as the sender knows."""
-        self.best_bps = np.maximum(best_bps, self.throughput_bps)
-        self.last_rtt_s = last_rtt_s
 
     def _column(self, name: str) -> Floats:
-        return self.values[..., _COLUMNS[name]]
+        return self.values[..., COLUMNS[name]]
 
     @property
     def time_s(self) -> Floats:
@@ -129,6 +117,46 @@ class Interval:
         return self._column("in_flight")
 
     @property
+    def throughput_bps(self) -> Floats:
+        """What reached the receiver, on the wire [bit/s], as the sender knows."""
+        return self._column("throughput_bps")
+
+    @property
+    def best_bps(self) -> Floats:
+        """The largest throughput of the episode so far [bit/s]."""
+        return self._column("best_bps")
+
+    @property
+    def throughput_share(self) -> Floats:
+        """Throughput over the largest."""
+        return self._column("throughput_share")
+
+    @property
+    def loss_ratio(self) -> Floats:
+        """Retransmissions over what was sent: what the sender took for lost."""
+        return self._column("loss_ratio")
+
+    @property
+    def rtt_ratio(self) -> Floats:
+        """Mean over least round-trip time; 1 before the first sample."""
+        return self._column("rtt_ratio")
+
+    @property
+    def rtt_gradient(self) -> Floats:
+        """How fast the mean round-trip time rises from step to step [s/s]; 0 in the first."""
+        return self._column("rtt_gradient")
+
+    @property
+    def sending_ratio(self) -> Floats:
+        """Segments sent over segments delivered; one more than sent where none was delivered."""
+        return self._column("sending_ratio")
+
+    @property
+    def segment_bits(self) -> Floats:
+        """Bits of a full segment on the wire."""
+        return self._column("segment_bits")
+
+    @property
     def waiting(self) -> Floats:
         """Packets of all flows that wait at the link at the end, which no sender knows."""
         return self._column("waiting")
@@ -138,28 +166,6 @@ class Interval:
         """Packets of all flows that the link dropped, which no sender knows."""
         return self._column("dropped")
 
-    @property
-    def loss_ratio(self) -> Floats:
-        """Retransmissions over what was sent: what the sender took for lost."""
-        return self.retransmitted / np.maximum(self.sent, 1.0)
-
-    @property
-    def rtt_ratio(self) -> Floats:
-        """Mean over least round-trip time; 1 before the first sample."""
-        least = self.min_rtt_s
-        return np.where(least > 0, self.rtt_s / np.where(least > 0, least, 1.0), 1.0)
-
-    @property
-    def rtt_gradient(self) -> Floats:
-        """How fast the mean round-trip time rises from step to step [s/s]; 0 in the first."""
-        rises = (self.rtt_s - self.last_rtt_s) / np.where(self.step_s > 0, self.step_s, np.inf)
-        return np.where(self.last_rtt_s > 0, rises, 0.0)
-
-    @property
-    def sending_ratio(self) -> Floats:
-        """Segments sent over segments delivered; 1 of none."""
-        return np.where(self.delivered > 0, self.sent / np.maximum(self.delivered, 1.0), 1.0 + self.sent)
-
 
 @dataclass(frozen=True)
 class Feature:
@@ -168,45 +174,33 @@ class Feature:
     Parameters
     ----------
     name : str
+    column : str
+        What it is of an `Interval`.
     low, high : float
         Bounds; what is beyond them is held to them.
     meaning : str
-    of : callable
-        Of an `Interval`.
     """
 
     name: str
+    column: str
     low: float
     high: float
     meaning: str
-    of: Callable[[Interval], Floats]
 
 
 FEATURES = {
-    feature.name: feature
-    for feature in (
-        Feature(
-            "throughput",
-            0.0,
-            1.0,
-            "throughput over the largest of the episode so far (Orca)",
-            lambda it: it.throughput_bps / np.maximum(it.best_bps, 1.0),
-        ),
-        Feature("loss", 0.0, 1.0, "retransmissions over segments sent", lambda it: it.loss_ratio),
-        Feature("events", 0.0, 1.0, "whether a law would have cut its window", lambda it: it.loss_events),
-        Feature("timeouts", 0.0, 1.0, "whether the retransmission timer expired", lambda it: it.timeouts),
-        Feature("rtt_ratio", 1.0, 100.0, "mean over least round-trip time (Aurora)", lambda it: it.rtt_ratio),
-        Feature("rtt_gradient", -10.0, 10.0, "rise of the round-trip time (Aurora) [s/s]", lambda it: it.rtt_gradient),
-        Feature("sending_ratio", 0.0, 100.0, "segments sent over delivered (Aurora)", lambda it: it.sending_ratio),
-        Feature("cwnd", 0.0, 20.0, "window [log2 segments]", lambda it: np.log2(np.maximum(it.cwnd, 1.0))),
-        Feature("in_flight", 0.0, 100.0, "segments in flight over the window", lambda it: it.in_flight / it.cwnd),
-        Feature(
-            "waiting",
-            0.0,
-            32.0,
-            "packets at the link [log2 of one more], which no sender knows",
-            lambda it: np.log2(1.0 + it.waiting),
-        ),
+    name: Feature(name, column, low, high, meaning)
+    for name, column, low, high, meaning in (
+        ("throughput", "throughput_share", 0.0, 1.0, "throughput over the largest of the episode so far (Orca)"),
+        ("loss", "loss_ratio", 0.0, 1.0, "retransmissions over segments sent"),
+        ("events", "loss_events", 0.0, 1.0, "whether a law would have cut its window"),
+        ("timeouts", "timeouts", 0.0, 1.0, "whether the retransmission timer expired"),
+        ("rtt_ratio", "rtt_ratio", 1.0, 100.0, "mean over least round-trip time (Aurora)"),
+        ("rtt_gradient", "rtt_gradient", -10.0, 10.0, "rise of the mean round-trip time [s/s] (Aurora)"),
+        ("sending_ratio", "sending_ratio", 0.0, 100.0, "segments sent over delivered (Aurora)"),
+        ("cwnd", "cwnd_log2", 0.0, 20.0, "window [log2 of segments]"),
+        ("in_flight", "in_flight_ratio", 0.0, 100.0, "segments in flight over the window"),
+        ("waiting", "waiting", 0.0, 1e6, "packets at the link, which no sender knows"),
     )
 }
 """What an agent may see, by name."""
@@ -241,12 +235,27 @@ def features(names: Sequence[str]) -> tuple[Feature, ...]:
     return tuple(FEATURES[name] for name in names)
 
 
-def observed(interval: Interval, wanted: Sequence[Feature]) -> NDArray[np.float32]:
-    """Make observations of shape (links, flows, features), within their bounds."""
-    seen = np.empty((*interval.values.shape[:2], len(wanted)), dtype=np.float32)
-    for i, feature in enumerate(wanted):
-        column = seen[..., i]
-        column[...] = feature.of(interval)
-        np.maximum(column, feature.low, out=column)
-        np.minimum(column, feature.high, out=column)
-    return seen
+class Eye:
+    """What of an interval is seen.
+
+    Parameters
+    ----------
+    wanted : sequence of Feature
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Eye(features(["loss", "rtt_ratio"]))(Interval(np.full((1, 1, len(COLUMNS)), 2.0))).tolist()
+    [[[1.0, 2.0]]]
+    """
+
+    def __init__(self, wanted: Sequence[Feature]) -> None:
+        self._columns = np.array([COLUMNS[feature.column] for feature in wanted])
+        self.low = np.array([feature.low for feature in wanted], dtype=np.float32)
+        self.high = np.array([feature.high for feature in wanted], dtype=np.float32)
+
+    def __call__(self, interval: Interval) -> NDArray[np.float32]:
+        """Make observations of shape (links, flows, features), within their bounds."""
+        seen = interval.values.take(self._columns, axis=-1).astype(np.float32)
+        np.maximum(seen, self.low, out=seen)
+        return np.minimum(seen, self.high, out=seen)

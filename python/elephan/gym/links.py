@@ -9,7 +9,7 @@ import numpy as np
 from elephan import _native
 from elephan.errors import InputError, suggest
 from elephan.gym.actions import MOST, Actions
-from elephan.gym.intervals import OBSERVED, Interval, features
+from elephan.gym.intervals import OBSERVED, Eye, Interval, features
 from elephan.gym.rewards import reward_of
 from elephan.scenario import Scenario
 from elephan.units import seconds
@@ -132,7 +132,7 @@ class Links:
     ) -> None:
         self.seconds, self.rounds = _interval(interval)
         self.actions = Actions.of(action, levels, most)
-        self.wanted = features(observe)
+        self.eye = Eye(features(observe))
         self.reward = reward_of(reward)
         self.names = None if flows is None else tuple(flows)
         self.drawn = [each if callable(each) else None for each in scenarios]
@@ -144,29 +144,23 @@ class Links:
         driven = [_driven(scenario, self.names) for scenario in first]
         counts = [sum(group.flows for group in groups) for groups in driven]
         if len(set(counts)) > 1:
-            message = (
-                f"scenarios: {min(counts)} flows are driven on one link, {max(counts)} on another; give as many"
-            )
+            message = f"scenarios: {min(counts)} flows are driven on one link, {max(counts)} on another; give as many"
             raise InputError(message)
         self.flows = counts[0]
         self.shape = (len(first), self.flows)
         self._runs = _native.SteppedRuns([each.canonical for each in first], flows=self.flows, threads=threads)
         self._columns = len(_native.SteppedRuns.MEASURED)
         self._values = np.zeros((*self.shape, self._columns))
-        self._segment_bits, self._best = np.ones(self.shape), np.zeros(self.shape)
         self._spans = np.ones((2, *self.shape))
-        self._last_rtt = np.zeros(self.shape)
         self.scenarios = first
-        self.interval: Interval
+        self.interval = Interval(self._values)
         """What was measured last."""
         for i in range(len(first)):
             self._describe(i, driven[i])
-        self._note()
 
     def _describe(self, i: int, groups: list[FlowGroup]) -> None:
         """Note what follows from the scenario of link `i`."""
         of = [group for group in groups for _ in range(group.flows)]
-        self._segment_bits[i] = [8.0 * group.packet_bytes for group in of]
         rate = [group.narrowest.rate_bps for group in of]
         if self.actions.paced:
             self._spans[:, i] = [[0.01 * each for each in rate], [2.0 * each for each in rate]]
@@ -192,12 +186,7 @@ class Links:
             hash=hashed,
             canonical=scenario.canonical,
         )
-        self._best[i] = self._last_rtt[i] = 0.0
-        self._note()
-
-    def _note(self) -> Interval:
-        self.interval = Interval(self._values, self._segment_bits, self._best, self._last_rtt)
-        return self.interval
+        self.interval = Interval(self._values)
 
     def step(self, given: Floats, goes: Sequence[bool] | None = None) -> Interval:
         """Let agents decide, and go on to the next decision.
@@ -212,19 +201,12 @@ class Links:
         -------
         Interval
         """
-        last = self.interval
-        windows, rates = self.actions.decide(given, last, self._spans)
+        windows, rates = self.actions.decide(given, self.interval, self._spans)
         going = [True] * self.shape[0] if goes is None else list(goes)
         values = self._runs.step(windows, rates, going, seconds=self.seconds, rounds=self.rounds)
-        if all(going):
-            self._best, self._last_rtt = last.best_bps, last.rtt_s
-            self._values = values
-        else:
-            at = np.asarray(going)
-            self._best = np.where(at[:, None], last.best_bps, self._best)
-            self._last_rtt = np.where(at[:, None], last.rtt_s, self._last_rtt)
-            self._values = np.where(at[:, None, None], values, self._values)
-        return self._note()
+        self._values = values if all(going) else np.where(np.asarray(going)[:, None, None], values, self._values)
+        self.interval = Interval(self._values)
+        return self.interval
 
     def over(self) -> list[bool]:
         """By link: whether the episode has reached the end of its scenario."""

@@ -33,11 +33,10 @@ def orca(interval: Interval) -> Floats:
     Abbasloo, Yen, Chao, Classic Meets Modern: a Pragmatic Learning-Based Congestion Control for the Internet, SIGCOMM
     2020.
     """
-    lost = interval.loss_ratio * interval.sent * interval.segment_bits
-    step = np.where(interval.step_s > 0, interval.step_s, np.inf)
-    useful = (interval.throughput_bps - LOSS_WEIGHT * lost / step) / np.maximum(interval.best_bps, 1.0)
+    # Lost over delivered bits is lost over delivered segments; the share is delivered over the best.
+    lost = LOSS_WEIGHT * interval.retransmitted / np.maximum(interval.delivered, 1.0)
     ratio = interval.rtt_ratio
-    return useful / np.where(ratio <= SLACK, 1.0, ratio)
+    return interval.throughput_share * (1.0 - lost) / np.where(ratio <= SLACK, 1.0, ratio)
 
 
 def aurora(interval: Interval) -> Floats:

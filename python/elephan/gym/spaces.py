@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from gymnasium import spaces
 
+from elephan.gym.intervals import COLUMNS
+
 if TYPE_CHECKING:
     from elephan.gym.intervals import Interval
     from elephan.gym.links import Links
@@ -14,10 +16,12 @@ if TYPE_CHECKING:
 TOLD = ("throughput_bps", "rtt_s", "loss_ratio", "cwnd")
 """What ``info`` has of each flow."""
 
+_TOLD = [COLUMNS[name] for name in TOLD]
+
 
 def observation_space(links: Links) -> spaces.Box:
     """Make the space of what is seen of one link: (features,) of one flow, (flows, features) of several."""
-    low, high = np.array([(feature.low, feature.high) for feature in links.wanted], dtype=np.float32).T
+    low, high = links.eye.low, links.eye.high
     shape = (len(low),) if links.flows == 1 else (links.flows, len(low))
     return spaces.Box(np.broadcast_to(low, shape), np.broadcast_to(high, shape), dtype=np.float32)
 
@@ -32,7 +36,5 @@ def action_space(links: Links) -> spaces.Box | spaces.Discrete | spaces.MultiDis
 
 def told(interval: Interval, link: int) -> dict[str, Any]:
     """Make ``info`` of one link."""
-    return {
-        "time_s": float(interval.time_s[link, 0]),
-        **{name: getattr(interval, name)[link].copy() for name in TOLD},
-    }
+    columns = interval.values[link].T.take(_TOLD, axis=0)
+    return {"time_s": float(interval.time_s[link, 0]), **dict(zip(TOLD, columns, strict=True))}

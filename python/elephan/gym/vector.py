@@ -9,7 +9,6 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from elephan.errors import InputError
-from elephan.gym.intervals import observed
 from elephan.gym.links import LINK, Links
 from elephan.gym.spaces import TOLD, action_space, observation_space
 from elephan.scenario import Scenario
@@ -112,7 +111,7 @@ class LinkVectorEnv(VectorEnv[np.ndarray, Any, np.ndarray]):
         return self._seen(), rewards, np.zeros(self.num_envs, dtype=bool), self._over.copy(), self._told()
 
     def _seen(self) -> np.ndarray:
-        seen = observed(self.links.interval, self.links.wanted)
+        seen = self.links.eye(self.links.interval)
         return seen.reshape((self.num_envs, *(self.single_observation_space.shape or ())))
 
     def _told(self) -> dict[str, Any]:
