@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -52,12 +54,11 @@ _SORTS = ("transfer", "application")
 
 def _interval(text: str | float) -> tuple[float | None, float]:
     """Read the time between two decisions: seconds, or round trips."""
-    if isinstance(text, (int, float)):
-        number, unit = float(text), "s"
-    else:
-        words = text.split()
-        number, unit = (float(words[0]), ROUNDS) if words[1:] == [ROUNDS] else (seconds(text), "s")
-    if not (np.isfinite(number) and number > 0):
+    number, unit = (float(text), "s") if isinstance(text, (int, float)) else (math.nan, text.rpartition(" ")[2])
+    if isinstance(text, str):
+        with contextlib.suppress(ValueError):
+            number = float(text.removesuffix(ROUNDS)) if unit == ROUNDS else seconds(text)
+    if not (math.isfinite(number) and number > 0):
         message = f'interval: {text} is no time above 0; give for example "10 ms" or "1 rtt"'
         raise InputError(message)
     return (None, number) if unit == ROUNDS else (number, 1.0)
