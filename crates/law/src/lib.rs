@@ -7,6 +7,7 @@
 #[macro_use]
 mod control;
 pub mod evaluator;
+mod held;
 pub mod kernel;
 mod knots;
 mod own;
@@ -17,6 +18,7 @@ mod windowed;
 
 pub use base::Entry;
 pub use control::{CongestionControl, Opening, SlowStart, Step, WindowLaw};
+pub use held::{Held, RttSamples};
 pub use knots::Knots;
 pub use own::Either;
 pub use registry::{AnyController, AnyLaw, Control, Controller, Law};

@@ -18,6 +18,7 @@ mod parquet;
 mod queues;
 mod relay;
 mod several;
+mod steps;
 
 use pyo3::prelude::*;
 
@@ -25,7 +26,7 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _native {
     use crate::{
-        cards, columns, error, facts, files, json, kernel, laws, monitor, needs, own, parquet, queues, several,
+        cards, columns, error, facts, files, json, kernel, laws, monitor, needs, own, parquet, queues, several, steps,
     };
     use error::{bad_engine, from_build, from_scenario};
     use monitor::interruptible;
@@ -43,7 +44,9 @@ mod _native {
     use json::json_lines;
 
     #[pymodule_export]
-    use kernel::{HeldLaw, kernel_built, kernel_check, kernel_counters, kernel_laws, kernel_load, kernel_name, kernel_unload};
+    use kernel::{
+        HeldLaw, kernel_built, kernel_check, kernel_counters, kernel_laws, kernel_load, kernel_name, kernel_unload,
+    };
 
     #[pymodule_export]
     use laws::{LawEvaluator, law_rounds, replay_law};
@@ -62,6 +65,9 @@ mod _native {
 
     #[pymodule_export]
     use several::simulate_several;
+
+    #[pymodule_export]
+    use steps::SteppedRuns;
 
     #[cfg(target_os = "linux")]
     #[pymodule_export]

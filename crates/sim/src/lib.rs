@@ -10,6 +10,7 @@ mod handover;
 mod hash;
 pub mod histogram;
 mod ingress;
+mod intervals;
 mod ledger;
 mod merge;
 mod meter;
@@ -23,6 +24,7 @@ mod probe;
 mod reference;
 mod results;
 mod sizes;
+mod stepped;
 mod transfers;
 mod window;
 mod writes;
@@ -30,10 +32,12 @@ mod writes;
 // What callers of `simulate` need: how to read a scenario, and the types that outcomes are made of.
 pub use base::{Cause, RunMonitor, Span, Time};
 pub use floor::memory_floor;
+pub use intervals::{FlowIntervals, MEASURED};
 pub use outcome::*;
 pub use own::{BuiltIn, FlowSite, LinkSite, Own, Parts};
 pub use scenario;
 pub use sizes::{MemorySizes, memory_sizes};
+pub use stepped::{FlowReading, LinkReading, SteppedRun};
 
 use scenario::Scenario;
 
@@ -91,28 +95,48 @@ pub fn simulate_parts<P: Parts>(
     parts: &mut P,
 ) -> Result<Option<Outcome>, BuildError> {
     let network = build::network(scenario, replication, options.first_number, parts)?;
-    let tables = network.tables.clone();
-    let owners: Vec<u32> = network.flows.iter().map(|flow| flow.party().flow).collect();
-    let mut outcome = match options.engine {
+    let names = Names::of(&network, scenario);
+    let outcome = match options.engine {
         Engine::Window => window::run(network, options, monitor),
         Engine::Reference => reference::run(network, options, monitor),
     };
-    if monitor.is_stopped() {
-        return Ok(None);
+    if monitor.is_stopped() { Ok(None) } else { names.put(outcome).map(Some) }
+}
+
+/// What the rows of an outcome are called in the scenario: engines number senders and single links.
+#[derive(Debug)]
+struct Names {
+    /// Links by table.
+    tables: Vec<u32>,
+    /// By sender: its flow.
+    owners: Vec<u32>,
+    /// By table: whether the rate of its links changes, and whether their delay does.
+    varies: Vec<(bool, bool)>,
+}
+
+impl Names {
+    fn of<C, Q>(network: &plan::Network<C, Q>, scenario: &Scenario) -> Self {
+        Self {
+            tables: network.tables.clone(),
+            owners: network.flows.iter().map(|flow| flow.party().flow).collect(),
+            varies: scenario.links.iter().map(|link| (link.rate.changes(), link.delay_varies())).collect(),
+        }
     }
-    if let Some((group, reason)) = outcome.fault.take() {
-        return Err(BuildError::Fault { group: group as usize, reason });
+
+    fn put(&self, mut outcome: Outcome) -> Result<Outcome, BuildError> {
+        if let Some((group, reason)) = outcome.fault.take() {
+            return Err(BuildError::Fault { group: group as usize, reason });
+        }
+        // The senders of a session are its places; results are by flow.
+        for row in outcome.packets.iter_mut().flat_map(|trace| &mut trace.rows) {
+            row.flow = self.owners[row.flow as usize];
+        }
+        merge::by_table(&mut outcome, &self.tables);
+        for (link, &(rate, delay)) in outcome.links.iter_mut().zip(&self.varies) {
+            (link.rate_changes, link.delay_varies) = (rate, delay);
+        }
+        Ok(outcome)
     }
-    // The senders of a session are its places; results are by flow.
-    for row in outcome.packets.iter_mut().flat_map(|trace| &mut trace.rows) {
-        row.flow = owners[row.flow as usize];
-    }
-    merge::by_table(&mut outcome, &tables);
-    for (link, plan) in outcome.links.iter_mut().zip(&scenario.links) {
-        link.rate_changes = plan.rate.changes();
-        link.delay_varies = plan.delay_varies();
-    }
-    Ok(Some(outcome))
 }
 
 /// The examples of the crate's page.

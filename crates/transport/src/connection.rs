@@ -122,6 +122,10 @@ impl<C: CongestionControl> Connection<C> {
         &self.control
     }
 
+    pub fn control_mut(&mut self) -> &mut C {
+        &mut self.control
+    }
+
     /// The round-trip estimator.
     #[inline]
     pub fn rtt(&self) -> &Rtt {

@@ -268,6 +268,12 @@ impl<C: CongestionControl> Sender<C> {
         self.connection.control()
     }
 
+    /// The same, to be changed from outside. What is changed counts from the next ACK, timer or segment that waited for its pace on.
+    #[must_use]
+    pub fn control_mut(&mut self) -> &mut C {
+        self.connection.control_mut()
+    }
+
     /// The round-trip estimator.
     #[must_use]
     pub fn rtt(&self) -> &Rtt {

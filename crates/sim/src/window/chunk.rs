@@ -119,6 +119,16 @@ impl<'a, O: Observer, C: FlowControl> Chunk<'a, O, C> {
         )
     }
 
+    /// Runs sender `f` alone, up to the horizon of `window`.
+    pub fn settle(self, f: usize, window: Window, bucket: &mut Bucket, headers: &mut Headers, marks: &Marks) {
+        let f = f - self.first;
+        if let AnySender::Tcp(flow) = &mut self.flows[f] {
+            let (ring, trace) = (&mut self.senders.rings[f], &mut self.traces[f]);
+            self.senders.due[f] = flow.run(ring, bucket, headers, window, marks, trace);
+            flow.pass_marks_before(window.horizon, marks);
+        }
+    }
+
     /// Takes in what links have sent on to the senders and to the receivers of these flows.
     pub fn take_in(&mut self, outboxes: &mut [Ring]) {
         for (readers, outbox) in [&mut self.senders, &mut self.receivers].into_iter().zip(outboxes) {

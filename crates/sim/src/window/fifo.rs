@@ -286,6 +286,15 @@ impl Fifo {
         }
     }
 
+    /// What waits at `at`, before which everything has been served, and what has happened until then.
+    pub fn state<O: Observer>(&self, core: &LinkCore<O>, at: Time) -> (u32, LinkTotals) {
+        let LinkState { totals, snapshot } = match &self.waiting {
+            AnyWaitingQueue::Uniform(waiting) => waiting.state_at(at, core.free, &core.totals),
+            AnyWaitingQueue::Stored(waiting) => waiting.state_at(at, core.free, &core.totals),
+        };
+        (snapshot.backlog.packets, totals)
+    }
+
     /// The run is over.
     pub fn finish<O: Observer>(&mut self, core: &mut LinkCore<O>, marks: &Marks) -> LinkResult {
         self.pass_marks(Time(marks.end.0 - 1), core, marks);

@@ -19,7 +19,7 @@ use crate::places::{ClosedTransfer, OpenTransfer};
 use crate::plan::{FlowControl, Marks, Party, TcpPlan};
 use crate::results::FinalTally;
 use base::{Flags, Header, PacketNumber, Span, Time};
-use transport::Wire;
+use transport::{Sender, Wire};
 
 /// See the [module](self).
 #[derive(Debug)]
@@ -151,6 +151,21 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         self.plan.open(transfer.segments);
         let (plan, mut wire) = self.plan_and_wire(bucket, headers, until);
         plan.sender.start(now, &mut wire);
+    }
+
+    /// Which flow of the scenario.
+    pub fn number(&self) -> usize {
+        self.flow as usize
+    }
+
+    /// Its sender.
+    pub fn sender(&self) -> &Sender<C> {
+        &self.plan.sender
+    }
+
+    /// The congestion control of its sender.
+    pub fn control_mut(&mut self) -> &mut C {
+        self.plan.sender.control_mut()
     }
 
     /// Whether its law measures every delivery.
@@ -410,6 +425,13 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
                 bucket.push(Rec { time: at, tag: tag(self.access.id, acks.next(), Flags::ACK) });
                 acks.push(self.plan.receiver.ack());
             }
+        }
+    }
+
+    /// Takes the marks before `at`, before which everything has been run: its control may be changed from outside then.
+    pub fn pass_marks_before(&mut self, at: Time, marks: &Marks) {
+        if self.next_mark < at {
+            self.pass_marks(Time(at.0 - 1), marks);
         }
     }
 

@@ -105,6 +105,11 @@ impl<Q: LinkQueue> Local<Q> {
         self.waiting.packets > 0
     }
 
+    /// Packets that wait.
+    pub fn waiting(&self) -> u32 {
+        self.waiting.packets
+    }
+
     /// Everything before `until`, with these arrivals.
     pub fn serve<O: Observer>(
         &mut self,

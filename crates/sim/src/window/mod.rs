@@ -25,6 +25,7 @@ mod service;
 mod session;
 mod shared;
 mod source;
+pub mod steps;
 mod threads;
 
 use crate::hash::Rolling;
@@ -109,6 +110,23 @@ struct Engine<O, C, Q> {
     chunks: usize,
 }
 
+/// How far a part of the network is, and what its windows need.
+#[derive(Debug)]
+struct Course {
+    /// Where the next window begins: everything that arrives at a link before it has been served.
+    now: Time,
+    /// Where the run is over.
+    last: Time,
+    window: Span,
+    /// Its length on one thread, and on several.
+    windows: [Span; 2],
+    /// Whether threads are worth it.
+    threadable: bool,
+    /// Whether links of it share memory.
+    pooled: bool,
+    rings: Vec<u32>,
+}
+
 /// Runs `network` to its end. If `monitor` stops it before, the outcome is none of any run.
 pub fn run<C: FlowControl, Q: LinkQueue>(network: Network<C, Q>, options: Options, monitor: &RunMonitor) -> Outcome {
     if options.hash || network.links.iter().any(|link| link.probe.traces_packets()) {
@@ -190,6 +208,24 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
     /// Runs one part of the network from start to end, or until it is stopped; `shares` of the whole run are done before
     /// and after it.
     fn run_part(&mut self, part: &Part, monitor: &RunMonitor, shares: [f64; 2]) {
+        let mut course = self.course(part);
+        let last = course.last;
+        // Tests have chunks on one thread, too.
+        let mut threads = usize::from(self.chunks == 0);
+        while course.now < last && !monitor.is_stopped() {
+            monitor.report(shares[0] + (shares[1] - shares[0]) * (course.now.0 as f64 / last.0 as f64));
+            if course.threadable && monitor.threads() != threads {
+                threads = monitor.threads();
+                self.take_threads(part, threads);
+                course.window = course.windows[usize::from(self.threads.is_some())];
+            }
+            self.run_window(part, &mut course, last, monitor);
+        }
+        self.leave_threads();
+    }
+
+    /// The way of a part from the start of the run.
+    fn course(&self, part: &Part) -> Course {
         let of =
             |lists: &[Vec<u32>]| -> Vec<u32> { part.order.iter().flat_map(|&l| lists[l].iter().copied()).collect() };
         let n = self.flows.len() as u32;
@@ -202,42 +238,40 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
             let arrivals = arrivals.max(ARRIVALS_PER_FLOW * (senders.len() + count) as u64);
             part.window.min(Span(gap.saturating_mul(arrivals).max(1)))
         };
-        let threadable = self.may_take_threads(part, length(ARRIVALS_ON_THREADS).0 / gap);
-        let mut window = length(ARRIVALS);
-        let pooled = part.order.iter().any(|&l| self.place_of(l).is_some());
-        // Tests have chunks on one thread, too.
-        let mut threads = usize::from(self.chunks == 0);
+        let windows = [ARRIVALS, ARRIVALS_ON_THREADS].map(length);
         // The rings whose readers belong to this part.
         let mut rings = of(&self.layout.pipes);
         rings.extend(of(&self.layout.receivers).iter().map(|f| n + f));
         rings.extend(&senders);
         // Senders run ahead of their links by no more than this.
         let ahead = senders.iter().map(|&f| self.shared.delay_to_link[f as usize]).max().unwrap_or(Span::ZERO);
-        let last = self.marks.end + ahead;
-        let mut start = Time::ZERO;
-        while start < last && !monitor.is_stopped() {
-            monitor.report(shares[0] + (shares[1] - shares[0]) * (start.0 as f64 / last.0 as f64));
-            if threadable && monitor.threads() != threads {
-                threads = monitor.threads();
-                self.take_threads(part, threads);
-                window = length(if self.threads.is_some() { ARRIVALS_ON_THREADS } else { ARRIVALS });
-            }
-            let stop = start.saturating_add(window).min(last);
-            let busy = if pooled {
-                self.step::<true>(part, start, stop, monitor)
-            } else {
-                self.step::<false>(part, start, stop, monitor)
-            };
-            start = stop;
-            if !busy {
-                // Nothing happened: on to the next thing that will.
-                let next = rings.iter().map(|&ring| self.shared.due[ring as usize]).min().unwrap_or(last);
-                let served = part.order.iter().map(|&l| self.nodes[l].due()).min().unwrap_or(last);
-                let opened = part.order.iter().flat_map(|&l| &self.sessions[l]).map(|session| session.due);
-                start = start.max(next.min(served).min(opened.min().unwrap_or(last)));
-            }
+        Course {
+            now: Time::ZERO,
+            last: self.marks.end + ahead,
+            window: windows[0],
+            windows,
+            threadable: self.may_take_threads(part, windows[1].0 / gap),
+            pooled: part.order.iter().any(|&l| self.place_of(l).is_some()),
+            rings,
         }
-        self.leave_threads();
+    }
+
+    /// The next window of a part, which ends at `limit` or before it.
+    fn run_window(&mut self, part: &Part, course: &mut Course, limit: Time, monitor: &RunMonitor) {
+        let (start, stop) = (course.now, course.now.saturating_add(course.window).min(limit));
+        let busy = if course.pooled {
+            self.step::<true>(part, start, stop, monitor)
+        } else {
+            self.step::<false>(part, start, stop, monitor)
+        };
+        course.now = stop;
+        if !busy {
+            // Nothing happened: on to the next thing that will.
+            let next = course.rings.iter().map(|&ring| self.shared.due[ring as usize]).min().unwrap_or(course.last);
+            let served = part.order.iter().map(|&l| self.nodes[l].due()).min().unwrap_or(course.last);
+            let opened = part.order.iter().flat_map(|&l| &self.sessions[l]).map(|session| session.due);
+            course.now = stop.max(next.min(served).min(opened.min().unwrap_or(course.last)));
+        }
     }
 
     /// About how far apart packets arrive at the fastest of `links`: as it serves them, or less often where the own links of

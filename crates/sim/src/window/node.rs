@@ -8,6 +8,7 @@ use super::pool::Place;
 use super::results::LinkResult;
 use super::ring::Rec;
 use super::shared::Shared;
+use crate::LinkReading;
 use crate::observer::Observer;
 use crate::plan::{LinkPlan, LinkQueue, Marks};
 use crate::probe::{Probe, ServerModel};
@@ -55,6 +56,22 @@ impl<O: Observer, Q: LinkQueue> Node<O, Q> {
         match &self.server {
             Server::Local(local) if local.has_waiting() => self.core.free,
             _ => Time::NEVER,
+        }
+    }
+
+    /// What has happened at the link before `at`, before which everything has been served, and what is there.
+    pub fn state(&self, at: Time) -> LinkReading {
+        let (waiting, totals) = match &self.server {
+            Server::Fifo(fifo) => fifo.state(&self.core, at),
+            Server::Local(local) => (local.waiting(), self.core.totals),
+        };
+        LinkReading {
+            waiting,
+            arrived: totals.arrived,
+            dropped: totals.dropped,
+            marked: totals.marked,
+            begun: totals.begun,
+            begun_bytes: totals.begun_bytes,
         }
     }
 

@@ -2,7 +2,7 @@
 //! cases and several seeds, with everything that a scenario file can say.
 
 use law::{CongestionControl, LAWS, LawSpec, StartSpec};
-use sim::{Engine, Options, Outcome, RunMonitor, simulate, simulate_monitored};
+use sim::{Engine, LinkReading, Options, Outcome, RunMonitor, Span, SteppedRun, simulate, simulate_monitored};
 use transport::Recovery;
 
 const RECOVERIES: [&str; 6] = ["tahoe", "reno", "newreno", "sack", "prr", "rack"];
@@ -21,7 +21,29 @@ fn run_on(threads: usize, chunks: usize, text: &str, seed: u32) -> Outcome {
     simulate_monitored(&scenario, seed, options, &monitor).expect("small").expect("nobody stops it")
 }
 
-/// Runs `text` in both engines, in the window engine also in chunks, for replications 0, 1 and 2, and returns the last outcome.
+/// In the window engine, a step at a time, of lengths from a twentieth of `step` to `step`.
+pub(crate) fn run_in_steps(scenario: &scenario::Scenario, seed: u32, step: Span) -> Outcome {
+    let options = Options { series: true, hash: true, ..Options::default() };
+    let mut run = SteppedRun::begin(scenario, seed, options).expect("small");
+    let mut chance = base::Stream::new(7, seed, ("test", 0), "steps");
+    let (mut links, mut flows) = (vec![LinkReading::default(); scenario.links.len()], vec![0; run.flows()]);
+    while run.now() < run.end() {
+        run.advance(run.now() + chance.span_between(Span(step.0 / 20 + 1), step));
+        for (l, before) in links.iter_mut().enumerate() {
+            let now = run.link(l);
+            assert!(now.arrived >= before.arrived && now.begun_bytes >= before.begun_bytes, "link {l}");
+            *before = now;
+        }
+        for (f, before) in flows.iter_mut().enumerate() {
+            let delivered = run.flow(f).map_or(0, |flow| flow.delivered);
+            assert!(delivered >= *before, "flow {f}");
+            *before = delivered;
+        }
+    }
+    run.finish().expect("no fault")
+}
+
+/// Runs `text` in both engines, in the window engine also in chunks and in steps, for replications 0, 1 and 2, and returns the last outcome.
 pub(crate) fn equal(name: &str, text: &str) -> Outcome {
     let mut last = Outcome::default();
     for seed in 0..3 {
@@ -41,6 +63,9 @@ pub(crate) fn equal(name: &str, text: &str) -> Outcome {
             plain,
             "{name}, seed {seed}: {chunks} chunks, {threads} threads"
         );
+        let (scenario, step) =
+            (scenario::read(text).expect("was read above"), Span::millis([3, 20, 700][seed as usize]));
+        assert_eq!(run_in_steps(&scenario, seed, step), plain, "{name}, seed {seed}: steps of {step:?}");
         let b = fast.balance;
         assert_eq!(b.sent, b.delivered + b.dropped + b.in_flight, "{name}, seed {seed}: packets are conserved");
         assert!(b.delivered > 100, "{name}, seed {seed}: only {} delivered", b.delivered);

@@ -6,13 +6,14 @@ mod pools;
 mod values;
 mod wires;
 
+use crate::equality::run_in_steps;
 use base::Value;
 use law::{CongestionControl, LAWS, LawSpec, STARTS, StartSpec};
 use pools::{Pool, buffer, pool, pools};
 use proptest::prelude::*;
 use queue::{QUEUES, QueueSpec};
 use scenario::Scenario;
-use sim::{Engine, Options, RunMonitor, simulate, simulate_monitored};
+use sim::{Engine, Options, RunMonitor, Span, simulate, simulate_monitored};
 use std::fmt::Write;
 use traffic::{Sort, TRAFFIC, TrafficSpec};
 use transport::Recovery;
@@ -586,6 +587,10 @@ proptest! {
         let split = simulate_monitored(&scenario, replication, options, &monitor).expect("small").expect("not stopped");
         prop_assert_eq!(split.hash, fast.hash, "the hash depends on {} chunks, {} threads:\n{}", chunks, threads, text);
         prop_assert_eq!(&split, &fast, "results depend on {} chunks, {} threads:\n{}", chunks, threads, text);
+        let step = Span(1 + scenario.duration.0 / [7, 60, 500][replication as usize % 3]);
+        let stepped = run_in_steps(&scenario, replication, step);
+        prop_assert_eq!(stepped.hash, fast.hash, "the hash depends on steps of {:?}:\n{}", step, text);
+        prop_assert_eq!(&stepped, &fast, "results depend on steps of {:?}:\n{}", step, text);
         // Packets carry 32 bits of their numbers: nothing depends on where these end.
         let engine = if replication % 2 == 0 { Engine::Window } else { Engine::Reference };
         let near = from(engine, first_number);

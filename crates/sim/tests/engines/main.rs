@@ -22,4 +22,5 @@ mod probes;
 mod recoveries;
 mod schedules;
 mod sessions;
+mod steps;
 mod transfers;

@@ -1,0 +1,162 @@
+//! A control whose window and pace are held by somebody outside, who looks at the connection now and then: a learning agent, a test.
+//!
+//! A loss changes nothing, as whoever holds it is told of losses and may answer them. A timeout leaves one segment (RFC 6298,
+//! Section 5): the network may carry nothing at all, and nobody may look for long.
+
+use crate::{AckSample, CongestionControl, CongestionEvent, GRID_LIMIT, Needs, Signal, Step, on_grid};
+use base::{Span, Time};
+
+/// Round-trip times since somebody last took them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RttSamples {
+    /// How many.
+    pub count: u64,
+    /// Their sum.
+    pub sum: Span,
+    /// The least of them; zero of none.
+    pub least: Span,
+    /// The greatest of them; zero of none.
+    pub most: Span,
+}
+
+impl RttSamples {
+    fn add(&mut self, rtt: Span) {
+        self.least = if self.count == 0 { rtt } else { self.least.min(rtt) };
+        self.most = self.most.max(rtt);
+        self.count += 1;
+        self.sum = Span(self.sum.0 + rtt.0);
+    }
+
+    /// Their mean; `None` of none.
+    #[must_use]
+    pub fn mean(&self) -> Option<Span> {
+        (self.count > 0).then(|| Span(self.sum.0 / self.count))
+    }
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Held {
+    cwnd: f64,
+    rate: Option<f64>,
+    rtts: RttSamples,
+}
+
+impl Held {
+    /// A window of so many segments.
+    #[must_use]
+    pub fn window(cwnd: f64) -> Self {
+        Self { cwnd: in_range(cwnd), rate: None, rtts: RttSamples::default() }
+    }
+
+    /// A window of so many segments, which leave at `rate` of them per second.
+    #[must_use]
+    pub fn paced(cwnd: f64, rate: f64) -> Self {
+        Self { rate: Some(rate), ..Self::window(cwnd) }
+    }
+
+    /// From now on the window has so many segments: at least one, at most 2^20 - 1.
+    pub fn set_window(&mut self, cwnd: f64) {
+        self.cwnd = in_range(cwnd);
+    }
+
+    /// From now on segments leave at so many per second. Nothing for a control that was made without a rate: its sender has no pace.
+    pub fn set_rate(&mut self, rate: f64) {
+        self.rate = self.rate.map(|_| rate);
+    }
+
+    /// The round-trip times since this was last called.
+    pub fn take_rtts(&mut self) -> RttSamples {
+        std::mem::take(&mut self.rtts)
+    }
+}
+
+/// A window that a sender can have, on the grid.
+fn in_range(cwnd: f64) -> f64 {
+    on_grid(cwnd.clamp(1.0, GRID_LIMIT - 1.0))
+}
+
+impl CongestionControl for Held {
+    fn needs(&self) -> Needs {
+        Needs { every_rtt: true, ..Needs::default() }
+    }
+
+    fn on_ack(&mut self, ack: &AckSample) {
+        if let Some(rtt) = ack.rtt {
+            self.rtts.add(rtt);
+        }
+    }
+
+    fn on_congestion(&mut self, event: &CongestionEvent) {
+        if event.signal == Signal::Timeout {
+            self.collapse();
+        }
+    }
+
+    fn collapse(&mut self) {
+        self.cwnd = 1.0;
+    }
+
+    fn cwnd(&self) -> f64 {
+        self.cwnd
+    }
+
+    /// What it has: it never opens its window, and a recovery is to keep it.
+    fn ssthresh(&self) -> f64 {
+        self.cwnd
+    }
+
+    fn step(&self) -> Option<Step> {
+        // One less than for laws that look at no ACK: of each the round-trip time is wanted.
+        Some(Step { gain: 0.0, below: GRID_LIMIT, acks: u32::MAX - 1 })
+    }
+
+    fn on_rtt_samples(&mut self, samples: impl Iterator<Item = (Time, Span)>) {
+        samples.for_each(|(_, rtt)| self.rtts.add(rtt));
+    }
+
+    fn pacing_rate(&self) -> Option<f64> {
+        self.rate
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn losses_leave_the_window_and_timeouts_one_segment() {
+        let rtt = Span::millis(100);
+        let mut held = Held::window(50.0);
+        for (signal, left) in [(Signal::Loss, 50.0), (Signal::Ecn, 50.0), (Signal::Timeout, 1.0)] {
+            held.on_congestion(&CongestionEvent::plain(Time::ZERO, signal, rtt));
+            assert_eq!((held.cwnd(), held.ssthresh()), (left, left), "{signal:?}");
+        }
+        held.set_window(7.5);
+        assert_eq!(held.cwnd(), 7.5);
+        let windows = [0.0, -3.0, 1e9].map(|cwnd| {
+            held.set_window(cwnd);
+            held.cwnd()
+        });
+        assert_eq!(windows, [1.0, 1.0, 1_048_575.0]);
+    }
+
+    #[test]
+    fn a_rate_is_for_controls_that_were_made_with_one() {
+        let (mut window, mut paced) = (Held::window(10.0), Held::paced(10.0, 100.0));
+        window.set_rate(5.0);
+        paced.set_rate(5.0);
+        assert_eq!((window.pacing_rate(), paced.pacing_rate()), (None, Some(5.0)));
+    }
+
+    #[test]
+    fn round_trip_times_are_taken_once_however_they_came() {
+        let mut held = Held::window(10.0);
+        held.on_ack(&AckSample { rtt: Some(Span(30)), ..AckSample::plain(Time::ZERO, Span(1)) });
+        held.on_ack(&AckSample { rtt: None, ..AckSample::plain(Time::ZERO, Span(1)) });
+        held.on_rtt_samples([(Time(1), Span(10)), (Time(2), Span(23))].into_iter());
+        let rtts = held.take_rtts();
+        assert_eq!(rtts, RttSamples { count: 3, sum: Span(63), least: Span(10), most: Span(30) });
+        assert_eq!((rtts.mean(), held.take_rtts().mean()), (Some(Span(21)), None));
+    }
+}

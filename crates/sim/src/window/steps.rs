@@ -1,0 +1,114 @@
+//! A run that stops where it is told to: its windows end there, too, so that it does what a run without stops does.
+//!
+//! At a stop every link has served what arrived before it. Senders run ahead of their links by less than that, so those that are
+//! to be looked at are run up to the stop: what they send on the way arrives after it, and waits for its window.
+
+use super::bucket::{Bucket, Window};
+use super::chunk::Chunk;
+use super::horizon::{self, Part};
+use super::sender::AnySender;
+use super::{Course, Engine};
+use crate::observer::{NoObserver, Observer, PacketObserver};
+use crate::plan::{FlowControl, LinkQueue, Network};
+use crate::{LinkReading, Options, Outcome};
+use base::{RunMonitor, Time};
+use transport::Sender;
+
+/// What a run in steps does, whatever observes it.
+pub trait Steps<C>: Send {
+    /// Goes on to `until`, with everything before it and nothing at it.
+    fn advance(&mut self, until: Time, monitor: &RunMonitor);
+    /// Runs sender `f`, which is no place of a session, up to `until`, to which the run has gone on.
+    fn settle(&mut self, f: usize, until: Time);
+    /// TCP sender `f`.
+    fn sender(&self, f: usize) -> Option<&Sender<C>>;
+    /// The congestion control of TCP sender `f`.
+    fn control_mut(&mut self, f: usize) -> Option<&mut C>;
+    /// The group of the first sender whose control did something wrong, and what.
+    fn fault(&self) -> Option<(u32, String)>;
+    /// Link `l` at `now`, to which the run has gone on.
+    fn link(&self, l: usize, now: Time) -> LinkReading;
+    /// Goes on to the end.
+    fn finish(self: Box<Self>, monitor: &RunMonitor) -> Outcome;
+}
+
+struct SteppedEngine<O, C, Q> {
+    engine: Engine<O, C, Q>,
+    parts: Vec<(Part, Course)>,
+    options: Options,
+}
+
+/// Begins a run in steps.
+pub fn begin<C: FlowControl + 'static, Q: LinkQueue + 'static>(
+    network: Network<C, Q>,
+    options: Options,
+) -> Box<dyn Steps<C>> {
+    if options.hash || network.links.iter().any(|link| link.probe.traces_packets()) {
+        Box::new(SteppedEngine::<PacketObserver, C, Q>::new(network, options))
+    } else {
+        Box::new(SteppedEngine::<NoObserver, C, Q>::new(network, options))
+    }
+}
+
+impl<O: Observer, C: FlowControl, Q: LinkQueue> SteppedEngine<O, C, Q> {
+    fn new(network: Network<C, Q>, options: Options) -> Self {
+        let parts = horizon::parts(&network);
+        let engine = Engine::build(network, options);
+        let parts = parts.into_iter().map(|part| {
+            let course = engine.course(&part);
+            (part, course)
+        });
+        Self { parts: parts.collect(), engine, options }
+    }
+}
+
+impl<O: Observer, C: FlowControl, Q: LinkQueue> Steps<C> for SteppedEngine<O, C, Q> {
+    fn advance(&mut self, until: Time, monitor: &RunMonitor) {
+        for (part, course) in &mut self.parts {
+            let limit = until.min(course.last);
+            while course.now < limit && !monitor.is_stopped() {
+                self.engine.run_window(part, course, limit, monitor);
+            }
+        }
+    }
+
+    fn settle(&mut self, f: usize, until: Time) {
+        let Engine { flows, shared, marks, .. } = &mut self.engine;
+        let (chunk, headers) = Chunk::all(flows, shared);
+        // Nothing that leaves now arrives in a window that is over.
+        let window = Window { horizon: until.min(marks.end), until: Time::ZERO };
+        chunk.settle(f, window, &mut Bucket::default(), headers, marks);
+    }
+
+    fn sender(&self, f: usize) -> Option<&Sender<C>> {
+        match &self.engine.flows[f] {
+            AnySender::Tcp(flow) => Some(flow.sender()),
+            AnySender::Datagrams(_) => None,
+        }
+    }
+
+    fn control_mut(&mut self, f: usize) -> Option<&mut C> {
+        match &mut self.engine.flows[f] {
+            AnySender::Tcp(flow) => Some(flow.control_mut()),
+            AnySender::Datagrams(_) => None,
+        }
+    }
+
+    fn fault(&self) -> Option<(u32, String)> {
+        self.engine.flows.iter().find_map(|flow| match flow {
+            AnySender::Tcp(flow) => {
+                flow.sender().control().fault().map(|reason| (self.engine.identities[flow.number()].group, reason))
+            }
+            AnySender::Datagrams(_) => None,
+        })
+    }
+
+    fn link(&self, l: usize, now: Time) -> LinkReading {
+        self.engine.nodes[l].state(now)
+    }
+
+    fn finish(mut self: Box<Self>, monitor: &RunMonitor) -> Outcome {
+        self.advance(Time::NEVER, monitor);
+        self.engine.finish(self.options)
+    }
+}
