@@ -13,7 +13,8 @@ mod object;
 pub use object::ObjectFile;
 
 use crate::{
-    AckSample, CongestionControl, CongestionEvent, Controller, Delivery, MIN_SSTHRESH, Needs, Restart, Signal, scrambled,
+    AckSample, CongestionControl, CongestionEvent, Controller, Delivery, MIN_SSTHRESH, Needs, Restart, Signal,
+    scrambled,
 };
 use base::{Card, ParamError, Registered, Span, Time};
 use ebpf::{Callback, Fault, Loaded, RateSample, Socket};
@@ -75,10 +76,6 @@ const NO_RATE: u64 = u64::MAX;
 #[derive(Clone, Debug)]
 pub struct Bpf {
     socket: Socket,
-    /// Whether it rules its window by the rate of delivery, in recovery too.
-    rules: bool,
-    /// Whether it paces.
-    paces: bool,
     /// Whether it has seen an ACK.
     begun: bool,
     /// Segments taken for lost so far.
@@ -105,7 +102,8 @@ impl Controller for Bpf {
     fn new(p: &Params, initial_window: f64) -> Result<Self, ParamError> {
         let (name, _) = p.control()?;
         let loaded = p.object.load(&name, None).map_err(|e| ParamError::new("object", e))?;
-        Self::under(&loaded, initial_window, f64::INFINITY, None).map_err(|fault| ParamError::new("object", fault.to_string()))
+        Self::under(&loaded, initial_window, f64::INFINITY, None)
+            .map_err(|fault| ParamError::new("object", fault.to_string()))
     }
 }
 
@@ -128,10 +126,8 @@ impl Bpf {
         }
         socket.init()?;
         socket.cwnd_event(TX_START)?;
-        let paces = socket.pacing_status() != 0;
-        let rules = loaded.implements(Callback::CongControl);
         let (fault, now) = (Arc::default(), Time::ZERO);
-        Ok(Self { socket, rules, paces, begun: false, lost: 0, failed: false, fault, now })
+        Ok(Self { socket, begun: false, lost: 0, failed: false, fault, now })
     }
 
     /// Lets the program do something, unless it has done something wrong: then a window of one segment ends the run soon.
@@ -195,7 +191,7 @@ impl CongestionControl for Bpf {
         let control = self.socket.control();
         Needs {
             every_rtt: control.implements(Callback::PktsAcked),
-            deliveries: self.rules,
+            deliveries: rules(&self.socket),
             marks: control.flags() & WANTS_ECN != 0,
             ..Needs::default()
         }
@@ -274,7 +270,7 @@ impl CongestionControl for Bpf {
     fn on_congestion(&mut self, event: &CongestionEvent) {
         self.note(event.now, event.delivered, event.in_flight, event.min_rtt);
         self.note_srtt(event.srtt);
-        let (rules, in_flight) = (self.rules, event.in_flight as u32);
+        let (rules, in_flight) = (rules(&self.socket), event.in_flight as u32);
         let (cwnd, ssthresh) = (self.socket.snd_cwnd(), self.socket.snd_ssthresh());
         self.socket.set_prior_cwnd(cwnd);
         self.socket.set_prior_ssthresh(ssthresh);
@@ -305,13 +301,13 @@ impl CongestionControl for Bpf {
             let left = self.socket.jiffies().saturating_sub(ticks) as u32;
             self.socket.set_lsndtime(left);
         }
-        let narrower = !self.rules && restart.cwnd < f64::from(self.socket.snd_cwnd());
+        let narrower = !rules(&self.socket) && restart.cwnd < f64::from(self.socket.snd_cwnd());
         self.ask(|socket| {
             if narrower {
                 socket.cwnd_event(CWND_RESTART)?;
                 socket.set_snd_cwnd((restart.cwnd as u32).max(1));
             }
-            if let Some(ssthresh) = restart.ssthresh.filter(|_| !rules_itself(socket)) {
+            if let Some(ssthresh) = restart.ssthresh.filter(|_| !rules(socket)) {
                 socket.set_snd_ssthresh(ssthresh.max(MIN_SSTHRESH) as u32);
             }
             if restart.idle > Span::ZERO { socket.cwnd_event(TX_START) } else { Ok(()) }
@@ -335,7 +331,8 @@ impl CongestionControl for Bpf {
 
     fn pacing_rate(&self) -> Option<f64> {
         let rate = self.socket.pacing_rate();
-        (self.paces && rate != NO_RATE).then(|| (rate.max(1)) as f64 / f64::from(self.socket.mss_cache()))
+        (self.socket.pacing_status() != 0 && rate != NO_RATE)
+            .then(|| (rate.max(1)) as f64 / f64::from(self.socket.mss_cache()))
     }
 
     fn fault(&self) -> Option<String> {
@@ -343,6 +340,7 @@ impl CongestionControl for Bpf {
     }
 }
 
-fn rules_itself(socket: &Socket) -> bool {
+/// Whether the control rules its window by the rate of delivery, in recovery too.
+fn rules(socket: &Socket) -> bool {
     socket.control().implements(Callback::CongControl)
 }

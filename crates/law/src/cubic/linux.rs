@@ -300,7 +300,8 @@ mod tests {
 
     #[test]
     fn a_timeout_keeps_as_much_and_forgets_everything() {
-        let mut law = LinuxCubic { whole: whole(), state: State { last_max: 1200, min_rtt: 40_000, ..State::default() } };
+        let mut law =
+            LinuxCubic { whole: whole(), state: State { last_max: 1200, min_rtt: 40_000, ..State::default() } };
         let loss = |signal| CongestionEvent::plain(Time::ZERO, signal, Span::millis(40));
         assert_eq!(law.backoff(1000.0, &loss(Signal::Loss)), 700.0);
         assert_eq!((law.state.last_max, law.state.min_rtt), (850, 40_000));
