@@ -247,7 +247,7 @@ pub fn take_out(name: &str) -> Result<(), Error> {
     remove(&folder).map_err(|e| refused("taking the law out", &e))?;
     // The kernel unregisters it a moment later.
     for _ in 0..WAITS {
-        if !offered()?.iter().any(|other| *other == called) {
+        if !offered()?.contains(&called) {
             return Ok(());
         }
         wait();
