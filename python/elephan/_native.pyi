@@ -17,6 +17,7 @@ __all__ = [
     "LawRestart",
     "LawRound",
     "RunMonitor",
+    "SteppedRuns",
     "catalog",
     "describe",
     "digest",
@@ -292,6 +293,32 @@ class HeldLaw:
     def release(self) -> None: ...
 
 @final
+class SteppedRuns:
+    MEASURED: list[str]
+    def __new__(cls, canonicals: Sequence[str], *, flows: int, threads: int = 1) -> SteppedRuns: ...
+    def begin(
+        self,
+        i: int,
+        replication: int,
+        *,
+        groups: Sequence[int],
+        link: int,
+        paced: bool,
+        hash: bool = False,
+        canonical: str | None = None,
+    ) -> NDArray[np.float64]: ...
+    def step(
+        self,
+        windows: NDArray[np.float64],
+        rates: NDArray[np.float64],
+        goes: Sequence[bool],
+        *,
+        seconds: float | None = None,
+        rounds: float = 1.0,
+    ) -> NDArray[np.float64]: ...
+    def over(self) -> list[bool]: ...
+    def finish(self, i: int) -> dict[str, Any] | None: ...
+
 class Bottleneck:
     def __new__(
         cls,

@@ -15,6 +15,7 @@ EXTRAS = {
     "polars": "frames",
     "xarray": "frames",
     "distributed": "cluster",
+    "gymnasium": "gym",
 }
 """By the name of a module, the extra of elephan that brings it."""
 

@@ -85,6 +85,11 @@ pub fn bad_lengths() -> PyErr {
     PyValueError::new_err("windows, rtts, bases: must be of one length")
 }
 
+/// More or fewer flows than there is room for.
+pub fn bad_shape(has: usize, wants: usize) -> PyErr {
+    PyValueError::new_err(format!("flows: {has} are driven, and there is room for {wants}"))
+}
+
 /// Events of the wrong shape.
 pub fn bad_events(columns: usize) -> PyErr {
     PyValueError::new_err(format!("events: must have {columns} columns"))

@@ -18,6 +18,7 @@ mod parquet;
 mod queues;
 mod relay;
 mod several;
+mod steps;
 
 use pyo3::prelude::*;
 
@@ -25,7 +26,7 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _native {
     use crate::{
-        cards, columns, error, facts, files, json, kernel, laws, monitor, needs, own, parquet, queues, several,
+        cards, columns, error, facts, files, json, kernel, laws, monitor, needs, own, parquet, queues, several, steps,
     };
     use error::{bad_engine, from_build, from_scenario};
     use monitor::interruptible;
@@ -62,6 +63,9 @@ mod _native {
 
     #[pymodule_export]
     use several::simulate_several;
+
+    #[pymodule_export]
+    use steps::SteppedRuns;
 
     #[cfg(target_os = "linux")]
     #[pymodule_export]

@@ -10,6 +10,7 @@ mod handover;
 mod hash;
 pub mod histogram;
 mod ingress;
+mod intervals;
 mod ledger;
 mod merge;
 mod meter;
@@ -31,6 +32,7 @@ mod writes;
 // What callers of `simulate` need: how to read a scenario, and the types that outcomes are made of.
 pub use base::{Cause, RunMonitor, Span, Time};
 pub use floor::memory_floor;
+pub use intervals::{FlowIntervals, MEASURED};
 pub use outcome::*;
 pub use own::{BuiltIn, FlowSite, LinkSite, Own, Parts};
 pub use scenario;

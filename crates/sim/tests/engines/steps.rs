@@ -2,7 +2,11 @@
 //! `equality` and `fuzz`.
 
 use crate::equality::dumbbell;
-use sim::{Options, Outcome, Span, SteppedRun, Time, simulate};
+use law::{Either, Held};
+use queue::NoOwn;
+use sim::{
+    Engine, FlowSite, LinkSite, Options, Outcome, Own, RunMonitor, Span, SteppedRun, Time, simulate, simulate_parts,
+};
 
 /// A scenario sampled at every step, with one flow recorded ACK by ACK, and its run.
 fn sampled(more_link: &str, more_flow: &str) -> (scenario::Scenario, Outcome) {
@@ -82,4 +86,72 @@ fn sessions_and_datagrams_have_no_reading_and_a_run_ends_where_it_ends() {
     let there = [0, 1, 2, 3].map(|flow| run.flow(flow).is_some());
     assert_eq!(there, [true, false, false, false]);
     assert_eq!(run.finish(), simulate(&scenario, 0, Options::default()).expect("small"));
+}
+
+#[test]
+fn a_held_window_is_the_same_in_both_engines_and_in_steps() {
+    const BACK: &str = "[[links]]\nname = \"back\"\nrate = \"500 kbit/s\"\nbuffer = \"50 packets\"\n";
+    let held = [(None, ""), (Some(400.0), ""), (None, "tcp = { delayed_ack = 2 }"), (None, "return = [\"back\"]")];
+    for (rate, more) in held {
+        for recovery in ["sack", "rack", "prr"] {
+            let text = dumbbell(2, "60 packets", BACK, &format!("recovery = \"{recovery}\"\n{more}"));
+            let scenario = scenario::read(&text).unwrap_or_else(|e| panic!("{e}"));
+            // Windows that fill the link and overflow it; a third flow has the scenario's law.
+            let control = |flow: &FlowSite<'_>| match (flow.index, rate) {
+                (0, _) => Either::First(flow.built_in()),
+                (_, None) => Either::Second(Held::window(40.5)),
+                (_, Some(rate)) => Either::Second(Held::paced(40.5, rate)),
+            };
+            let mut parts = Own { control, queue: |_: &LinkSite<'_>| None::<NoOwn> };
+            let options = |engine| Options { engine, series: true, hash: true, ..Options::default() };
+            let mut run = |engine| {
+                let monitor = RunMonitor::default();
+                simulate_parts(&scenario, 0, options(engine), &monitor, &mut parts)
+                    .expect("small")
+                    .expect("not stopped")
+            };
+            let (fast, plain) = (run(Engine::Window), run(Engine::Reference));
+            assert_eq!(fast, plain, "{rate:?} {more} {recovery}");
+            assert!(fast.flows[1].retransmitted > 0, "{rate:?} {more} {recovery}: {:?}", fast.flows[1]);
+            // Held from outside at what it is already: nothing changes, wherever it is looked at.
+            let mut run = SteppedRun::with_parts(&scenario, 0, options(Engine::Window), &mut parts).expect("small");
+            let mut seen = 0;
+            while run.now() < run.end() {
+                run.advance(run.now() + Span::millis(7));
+                let timeouts = run.flow(1).expect("a sender of its own").timeouts;
+                if let Some(Either::Second(held)) = run.control_mut(1) {
+                    seen += held.take_rtts().count;
+                    if timeouts == 0 {
+                        held.set_window(40.5);
+                    }
+                }
+            }
+            assert!(seen > 300, "{rate:?} {more} {recovery}: {seen} round-trip times");
+            assert_eq!(run.finish(), plain, "{rate:?} {more} {recovery}, in steps");
+        }
+    }
+}
+
+#[test]
+fn a_window_set_between_steps_counts_from_then_on() {
+    let text = dumbbell(1, "1000 packets", "", "");
+    let scenario = scenario::read(&text).unwrap_or_else(|e| panic!("{e}"));
+    let control = |_: &FlowSite<'_>| Held::window(10.0);
+    let mut parts = Own { control, queue: |_: &LinkSite<'_>| None::<NoOwn> };
+    let mut run = SteppedRun::with_parts(&scenario, 0, Options::default(), &mut parts).expect("small");
+    // 10 segments a round trip, then 30: fewer than the link holds, so that none waits.
+    let mut delivered = 0;
+    for (until, window) in [(3, 10.0), (6, 30.0)] {
+        run.advance(Time((until - 2) * 1_000_000_000_000));
+        run.control_mut(0).expect("TCP").set_window(window);
+        // A second for the change to reach the receiver.
+        run.advance(Time((until - 1) * 1_000_000_000_000));
+        let before = run.flow(0).expect("TCP");
+        run.advance(Time(until * 1_000_000_000_000));
+        delivered = run.flow(0).expect("TCP").delivered;
+        let (rate, each) = ((delivered - before.delivered) as f64, window / before.min_rtt.as_secs());
+        // A window more or less falls into the second.
+        assert!((rate - each).abs() <= window, "{rate} of {each}");
+    }
+    assert!(delivered > 1000);
 }

@@ -1,0 +1,112 @@
+"""What an agent decides: the window or the pacing rate of each flow, by a factor or by its value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elephan.errors import InputError, suggest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from elephan.gym.intervals import Floats, Interval
+
+ACTIONS = ("window", "rate", "set-window", "set-rate")
+"""Words of ``action``: what is multiplied, and what is set."""
+
+MOST = 2.0
+"""The largest factor, and one over the smallest, where nothing is said."""
+
+WINDOWS_PER_ROUND = 2.0
+"""Where the rate is decided, the window is so many times rate x smoothed round-trip time: the pace holds the flow."""
+
+FEWEST = 4.0
+"""Segments of that window at the least."""
+
+
+@dataclass(frozen=True)
+class Actions:
+    """How the numbers of an agent become windows and rates.
+
+    Parameters
+    ----------
+    what : str
+        One of `ACTIONS`.
+    levels : tuple of float or None
+        What may be chosen: factors, or values [segments or bit/s]. None for any: an action from -1 to 1.
+    most : float
+        Of factors: the one that 1 stands for; -1 stands for one over it, 0 for none.
+
+    Examples
+    --------
+    >>> Actions("window", None, 2.0).factors(np.array([-1.0, 0.0, 0.5])).round(3).tolist()
+    [0.5, 1.0, 1.414]
+    """
+
+    what: str
+    levels: tuple[float, ...] | None
+    most: float
+
+    @classmethod
+    def of(cls, what: str, levels: Sequence[float] | None, most: float) -> Actions:
+        """Check what was asked for.
+
+        Raises
+        ------
+        InputError
+            If there is no such action, or a level or factor that no window or rate can have.
+        """
+        if what not in ACTIONS:
+            message = f"action: there is no {what!r}; {suggest(what, ACTIONS)}"
+            raise InputError(message)
+        if not (np.isfinite(most) and most > 1):
+            message = f"most: is {most:g}; must be a factor above 1, for example 2"
+            raise InputError(message)
+        if levels is not None and (len(levels) < 2 or not all(np.isfinite(level) and level > 0 for level in levels)):
+            message = "levels: must be two numbers above 0 or more, for example (0.5, 1.0, 1.1)"
+            raise InputError(message)
+        return cls(what, None if levels is None else tuple(float(level) for level in levels), float(most))
+
+    @property
+    def paced(self) -> bool:
+        """Whether it is the rate that is decided."""
+        return self.what.endswith("rate")
+
+    @property
+    def sets(self) -> bool:
+        """Whether values are decided, not factors."""
+        return self.what.startswith("set-")
+
+    def factors(self, given: Floats) -> Floats:
+        """What actions from -1 to 1 multiply by."""
+        return np.asarray(self.most ** np.clip(given, -1.0, 1.0))
+
+    def decide(self, given: Floats, last: Interval, spans: Floats) -> tuple[Floats, Floats]:
+        """Turn actions into windows [segments] and rates [segments/s], NaN for none.
+
+        Parameters
+        ----------
+        given : ndarray, shape (links, flows)
+            Numbers of levels, or actions from -1 to 1.
+        last : Interval
+            What was there when it was decided.
+        spans : ndarray, shape (2, links, flows)
+            The values that -1 and 1 stand for where values are set [segments or bit/s]; between them a power of the
+            action.
+        """
+        if self.levels is not None:
+            chosen = np.asarray(self.levels)[np.asarray(given, dtype=np.intp)]
+        elif self.sets:
+            low, high = spans
+            chosen = low * (high / low) ** (np.clip(given, -1.0, 1.0) / 2 + 0.5)
+        else:
+            chosen = self.factors(np.asarray(given, dtype=float))
+        none = np.full(chosen.shape, np.nan)
+        if not self.paced:
+            return (chosen if self.sets else chosen * last.cwnd), none
+        rates = chosen / last.segment_bits if self.sets else chosen * last.pacing_rate
+        rtt = np.where(last.srtt_s > 0, last.srtt_s, last.base_rtt_s)
+        return np.maximum(WINDOWS_PER_ROUND * rates * rtt, FEWEST), rates

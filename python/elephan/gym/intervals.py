@@ -1,0 +1,261 @@
+"""What was measured of the driven flows from one decision to the next, and what agents may see of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elephan import _native
+from elephan.errors import InputError, suggest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+COLUMNS = {name: i for i, name in enumerate(_native.SteppedRuns.MEASURED)}
+"""Of what is measured, by name."""
+
+
+class Interval:
+    """What was measured of each flow in one step; every array has the shape (links, flows).
+
+    Parameters
+    ----------
+    values : ndarray, shape (links, flows, columns)
+        As `_native.SteppedRuns` gives it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> one = np.zeros((1, 1, len(COLUMNS)))
+    >>> one[..., COLUMNS["rtt_s"]] = 0.1
+    >>> Interval(one).rtt_s.tolist()
+    [[0.1]]
+    """
+
+    __slots__ = ("values",)
+
+    def __init__(self, values: Floats) -> None:
+        self.values = values
+
+    def _column(self, name: str) -> Floats:
+        return self.values[..., COLUMNS[name]]
+
+    @property
+    def time_s(self) -> Floats:
+        """When it ended [s]."""
+        return self._column("time_s")
+
+    @property
+    def step_s(self) -> Floats:
+        """How long it was [s]."""
+        return self._column("step_s")
+
+    @property
+    def sent(self) -> Floats:
+        """Segments that left, retransmissions included."""
+        return self._column("sent")
+
+    @property
+    def retransmitted(self) -> Floats:
+        """Of these, sent before."""
+        return self._column("retransmitted")
+
+    @property
+    def delivered(self) -> Floats:
+        """Segments that the sender learned to have arrived."""
+        return self._column("delivered")
+
+    @property
+    def timeouts(self) -> Floats:
+        """Expired retransmission timers."""
+        return self._column("timeouts")
+
+    @property
+    def loss_events(self) -> Floats:
+        """Times at which a law would have cut its window: one at most for the losses and marks of a window."""
+        return self._column("loss_events")
+
+    @property
+    def rtt_s(self) -> Floats:
+        """Mean round-trip time of the ACKs [s]; of a step without any that of the one before; 0 before the first."""
+        return self._column("rtt_s")
+
+    @property
+    def srtt_s(self) -> Floats:
+        """Smoothed round-trip time [s]; 0 before the first sample."""
+        return self._column("srtt_s")
+
+    @property
+    def min_rtt_s(self) -> Floats:
+        """The least round-trip time of the connection [s]; 0 before the first sample."""
+        return self._column("min_rtt_s")
+
+    @property
+    def base_rtt_s(self) -> Floats:
+        """The round-trip time without queues [s], which no sender knows."""
+        return self._column("base_rtt_s")
+
+    @property
+    def cwnd(self) -> Floats:
+        """Congestion window at the end [segments]."""
+        return self._column("cwnd")
+
+    @property
+    def pacing_rate(self) -> Floats:
+        """Pace at the end [segments/s]; 0 without."""
+        return self._column("pacing_rate")
+
+    @property
+    def in_flight(self) -> Floats:
+        """Segments in the network at the end."""
+        return self._column("in_flight")
+
+    @property
+    def throughput_bps(self) -> Floats:
+        """What reached the receiver, on the wire [bit/s], as the sender knows."""
+        return self._column("throughput_bps")
+
+    @property
+    def best_bps(self) -> Floats:
+        """The largest throughput of the episode so far [bit/s]."""
+        return self._column("best_bps")
+
+    @property
+    def throughput_share(self) -> Floats:
+        """Throughput over the largest."""
+        return self._column("throughput_share")
+
+    @property
+    def loss_ratio(self) -> Floats:
+        """Retransmissions over what was sent: what the sender took for lost."""
+        return self._column("loss_ratio")
+
+    @property
+    def rtt_ratio(self) -> Floats:
+        """Mean over least round-trip time; 1 before the first sample."""
+        return self._column("rtt_ratio")
+
+    @property
+    def rtt_gradient(self) -> Floats:
+        """How fast the mean round-trip time rises from step to step [s/s]; 0 in the first."""
+        return self._column("rtt_gradient")
+
+    @property
+    def sending_ratio(self) -> Floats:
+        """Segments sent over segments delivered; one more than sent where none was delivered."""
+        return self._column("sending_ratio")
+
+    @property
+    def segment_bits(self) -> Floats:
+        """Bits of a full segment on the wire."""
+        return self._column("segment_bits")
+
+    @property
+    def waiting(self) -> Floats:
+        """Packets of all flows that wait at the link at the end, which no sender knows."""
+        return self._column("waiting")
+
+    @property
+    def dropped(self) -> Floats:
+        """Packets of all flows that the link dropped, which no sender knows."""
+        return self._column("dropped")
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A number of an observation.
+
+    Parameters
+    ----------
+    name : str
+    column : str
+        What it is of an `Interval`.
+    low, high : float
+        Bounds; what is beyond them is held to them.
+    meaning : str
+    """
+
+    name: str
+    column: str
+    low: float
+    high: float
+    meaning: str
+
+
+FEATURES = {
+    name: Feature(name, column, low, high, meaning)
+    for name, column, low, high, meaning in (
+        ("throughput", "throughput_share", 0.0, 1.0, "throughput over the largest of the episode so far (Orca)"),
+        ("loss", "loss_ratio", 0.0, 1.0, "retransmissions over segments sent"),
+        ("events", "loss_events", 0.0, 1.0, "whether a law would have cut its window"),
+        ("timeouts", "timeouts", 0.0, 1.0, "whether the retransmission timer expired"),
+        ("rtt_ratio", "rtt_ratio", 1.0, 100.0, "mean over least round-trip time (Aurora)"),
+        ("rtt_gradient", "rtt_gradient", -10.0, 10.0, "rise of the mean round-trip time [s/s] (Aurora)"),
+        ("sending_ratio", "sending_ratio", 0.0, 100.0, "segments sent over delivered (Aurora)"),
+        ("cwnd", "cwnd_log2", 0.0, 20.0, "window [log2 of segments]"),
+        ("in_flight", "in_flight_ratio", 0.0, 100.0, "segments in flight over the window"),
+        ("waiting", "waiting", 0.0, 1e6, "packets at the link, which no sender knows"),
+    )
+}
+"""What an agent may see, by name."""
+
+OBSERVED = ("throughput", "loss", "rtt_ratio", "rtt_gradient", "sending_ratio", "cwnd")
+"""What it sees where nothing is said."""
+
+
+def features(names: Sequence[str]) -> tuple[Feature, ...]:
+    """Look features up.
+
+    Raises
+    ------
+    InputError
+        For a name that is none.
+
+    Examples
+    --------
+    >>> [feature.high for feature in features(["loss", "cwnd"])]
+    [1.0, 20.0]
+    >>> features(["los"])
+    Traceback (most recent call last):
+    elephan.errors.InputError: observe: there is no feature 'los'; did you mean "loss"?
+    """
+    if not names:
+        message = f"observe: is empty; give some of {', '.join(FEATURES)}"
+        raise InputError(message)
+    for name in names:
+        if name not in FEATURES:
+            message = f"observe: there is no feature {name!r}; {suggest(name, FEATURES)}"
+            raise InputError(message)
+    return tuple(FEATURES[name] for name in names)
+
+
+class Eye:
+    """What of an interval is seen.
+
+    Parameters
+    ----------
+    wanted : sequence of Feature
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Eye(features(["loss", "rtt_ratio"]))(Interval(np.full((1, 1, len(COLUMNS)), 2.0))).tolist()
+    [[[1.0, 2.0]]]
+    """
+
+    def __init__(self, wanted: Sequence[Feature]) -> None:
+        self._columns = np.array([COLUMNS[feature.column] for feature in wanted])
+        self.low = np.array([feature.low for feature in wanted], dtype=np.float32)
+        self.high = np.array([feature.high for feature in wanted], dtype=np.float32)
+
+    def __call__(self, interval: Interval) -> NDArray[np.float32]:
+        """Make observations of shape (links, flows, features), within their bounds."""
+        seen = interval.values.take(self._columns, axis=-1).astype(np.float32)
+        np.maximum(seen, self.low, out=seen)
+        return np.minimum(seen, self.high, out=seen)

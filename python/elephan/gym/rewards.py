@@ -1,0 +1,76 @@
+"""What an agent is rewarded for in a step: formulas over what was measured, one number for each flow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elephan.errors import InputError, suggest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from elephan.gym.intervals import Floats, Interval
+
+    Reward = Callable[[Interval], Floats]
+
+LOSS_WEIGHT = 5.0
+"""How much more a lost bit costs than a delivered one earns, in `orca`."""
+
+SLACK = 1.25
+"""Round-trip time over the least up to which `orca` asks nothing for delay: room for a queue that keeps a link busy."""
+
+
+def orca(interval: Interval) -> Floats:
+    """Power over the best power: 1 at the largest throughput without loss or delay.
+
+    (throughput - 5 lost) / delay over largest throughput / least delay; a delay of up to 1.25 of the least counts as
+    the least. Weight and slack are this package's.
+
+    References
+    ----------
+    Abbasloo, Yen, Chao, Classic Meets Modern: a Pragmatic Learning-Based Congestion Control for the Internet, SIGCOMM
+    2020.
+    """
+    # Lost over delivered bits is lost over delivered segments; the share is delivered over the best.
+    lost = LOSS_WEIGHT * interval.retransmitted / np.maximum(interval.delivered, 1.0)
+    ratio = interval.rtt_ratio
+    return interval.throughput_share * (1.0 - lost) / np.where(ratio <= SLACK, 1.0, ratio)
+
+
+def aurora(interval: Interval) -> Floats:
+    """10 throughput [segments/s] - 1000 delay [s] - 2000 loss [share].
+
+    References
+    ----------
+    Jay, Rotman, Godfrey, Schapira, Tamar, A Deep Reinforcement Learning Perspective on Internet Congestion Control,
+    ICML 2019, Section 4.
+    """
+    segments = interval.throughput_bps / interval.segment_bits
+    return 10.0 * segments - 1000.0 * interval.rtt_s - 2000.0 * interval.loss_ratio
+
+
+REWARDS: dict[str, Reward] = {"orca": orca, "aurora": aurora}
+"""By name."""
+
+
+def reward_of(reward: str | Reward) -> Reward:
+    """Look a formula up; one's own is taken as it is.
+
+    Raises
+    ------
+    InputError
+        For a name that is none.
+
+    Examples
+    --------
+    >>> reward_of("orca") is orca
+    True
+    """
+    if callable(reward):
+        return reward
+    if reward not in REWARDS:
+        message = f"reward: there is no formula {reward!r}; {suggest(reward, REWARDS)}"
+        raise InputError(message)
+    return REWARDS[reward]
