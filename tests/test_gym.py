@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,8 @@ def episode(env: Any, seed: int, steps: int = 40) -> list[Any]:
         action = chance.uniform(-1, 1, env.action_space.shape).astype(np.float32)
         seen, *rest = env.step(action)
         rows.append((seen.tolist(), *rest))
-    return json.loads(json.dumps(rows, default=np.ndarray.tolist))
+    plain: list[Any] = json.loads(json.dumps(rows, default=np.ndarray.tolist))
+    return plain
 
 
 def test_the_same_seed_gives_the_same_episode_and_another_seed_another() -> None:
@@ -120,7 +122,7 @@ def test_a_vector_is_its_links_one_by_one(threads: int) -> None:
         BASE.replace({"links[0].rate": rate, "duration": "0.9 s"}) for rate in ("5 Mbit/s", "20 Mbit/s", "90 Mbit/s")
     ]
     ours = LinkVectorEnv(links, interval="30 ms", threads=threads, **ALL)
-    theirs = SyncVectorEnv([lambda link=link: LinkEnv(link, interval="30 ms", **ALL) for link in links])
+    theirs = SyncVectorEnv([partial(LinkEnv, link, interval="30 ms", **ALL) for link in links])
     assert ours.observation_space == theirs.observation_space
     assert ours.action_space == theirs.action_space
     assert ours.metadata["autoreset_mode"] == theirs.metadata["autoreset_mode"]
@@ -146,7 +148,7 @@ def test_vectors_are_made_by_name_and_links_are_drawn_for_each_episode() -> None
     env = gymnasium.make_vec("elephan/Link-v0", num_envs=2, interval="1 rtt")
     assert env.reset(seed=1)[0].shape == (2, 6)
     one = LinkEnv(draw, interval="100 ms")
-    rates = []
+    rates: list[int] = []
     for _ in range(4):
         one.reset(seed=1 if not rates else None)
         rates.append(one.links.scenarios[0].links[0]["rate_bps"])
