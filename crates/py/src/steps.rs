@@ -12,7 +12,7 @@ use pyo3::types::PyDict;
 use queue::NoOwn;
 use rayon_core::{ThreadPool, ThreadPoolBuilder};
 use scenario::Scenario;
-use sim::{FlowIntervals, FlowSite, LinkReading, Options, Own, SteppedRun};
+use sim::{BuildError, BuiltIn, FlowIntervals, FlowSite, LinkReading, LinkSite, Options, Parts, SteppedRun};
 use std::sync::{Mutex, PoisonError};
 
 /// Numbers of each flow in each step: what its sender can tell, and what only the link knows.
@@ -26,11 +26,41 @@ struct Driven {
     intervals: FlowIntervals,
 }
 
+/// The flows of some groups are held from outside, the others have what the scenario names.
+struct HeldFlows<'a> {
+    groups: &'a [usize],
+    paced: bool,
+    /// Of each such flow: its group and place in it, and its round-trip time without queues.
+    base_rtts: Vec<((usize, u32), Span)>,
+}
+
+impl Parts for HeldFlows<'_> {
+    type Control = Either<Control, Held>;
+    type Queue = NoOwn;
+
+    fn control(&mut self, site: &FlowSite<'_>) -> Result<Self::Control, BuildError> {
+        if !self.groups.contains(&site.group_index) {
+            return BuiltIn.control(site).map(Either::First);
+        }
+        self.base_rtts.push(((site.group_index, site.index), site.base_rtt));
+        let window = site.initial_window;
+        Ok(Either::Second(if self.paced {
+            Held::paced(window, window / site.base_rtt.as_secs())
+        } else {
+            Held::window(window)
+        }))
+    }
+
+    fn queue(&mut self, _link: &LinkSite<'_>) -> Option<NoOwn> {
+        None
+    }
+}
+
 /// One run.
 struct Run {
     scenario: Scenario,
     canonical: String,
-    run: Option<SteppedRun<Either<Control, Held>>>,
+    going: Option<SteppedRun<Either<Control, Held>>>,
     driven: Vec<Driven>,
     link: usize,
     link_before: LinkReading,
@@ -51,20 +81,11 @@ impl Run {
         groups: &[usize],
         link: usize,
         (paced, hash): (bool, bool),
-    ) -> Result<(), sim::BuildError> {
-        let mut base_rtts = Vec::new();
-        let control = |site: &FlowSite<'_>| {
-            if !groups.contains(&site.group_index) {
-                return Either::First(site.built_in());
-            }
-            base_rtts.push(((site.group_index, site.index), site.base_rtt));
-            let window = site.initial_window;
-            let held = if paced { Held::paced(window, window / site.base_rtt.as_secs()) } else { Held::window(window) };
-            Either::Second(held)
-        };
-        let mut parts = Own { control, queue: |_: &sim::LinkSite<'_>| None::<NoOwn> };
+    ) -> Result<(), BuildError> {
+        let mut parts = HeldFlows { groups, paced, base_rtts: Vec::new() };
         let options = Options { hash, ..Options::default() };
         let run = SteppedRun::with_parts(&self.scenario, replication, options, &mut parts)?;
+        let mut base_rtts = parts.base_rtts;
         base_rtts.sort_unstable();
         let first =
             |group: usize| self.scenario.groups[..group].iter().map(|group| group.count as usize).sum::<usize>();
@@ -77,13 +98,13 @@ impl Run {
             })
             .collect();
         (self.link, self.link_before) = (link, run.link(link));
-        self.run = Some(run);
+        self.going = Some(run);
         Ok(())
     }
 
     /// Sets what is to be set (NaN leaves it), goes on, and measures.
     fn step(&mut self, windows: &[f64], rates: &[f64], length: Length, out: &mut [f64]) {
-        let Some(run) = &mut self.run else { return };
+        let Some(run) = &mut self.going else { return };
         for ((driven, &window), &rate) in self.driven.iter().zip(windows).zip(rates) {
             if let Some(Either::Second(held)) = run.control_mut(driven.flow) {
                 if !rate.is_nan() {
@@ -106,7 +127,7 @@ impl Run {
     }
 
     fn measure(&mut self, out: &mut [f64]) {
-        let Some(run) = &mut self.run else { return };
+        let Some(run) = &mut self.going else { return };
         let (now, link) = (run.now(), run.link(self.link));
         let dropped = |link: &LinkReading| link.dropped.iter().sum::<u64>();
         let of_the_link = [f64::from(link.waiting), (dropped(&link) - dropped(&self.link_before)) as f64];
@@ -141,7 +162,7 @@ impl SteppedRuns {
         let runs = canonicals.into_iter().map(|canonical| {
             let scenario = scenario::from_canonical(&canonical).map_err(from_scenario)?;
             let link_before = LinkReading::default();
-            Ok(Run { scenario, canonical, run: None, driven: Vec::new(), link: 0, link_before })
+            Ok(Run { scenario, canonical, going: None, driven: Vec::new(), link: 0, link_before })
         });
         let runs = Mutex::new(runs.collect::<PyResult<_>>()?);
         let pool = (threads > 1).then(|| ThreadPoolBuilder::new().num_threads(threads - 1).build());
@@ -234,12 +255,12 @@ impl SteppedRuns {
     /// By run, whether it is over.
     fn over(&self) -> Vec<bool> {
         let runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
-        runs.iter().map(|run| run.run.as_ref().is_none_or(|run| run.now() >= run.end())).collect()
+        runs.iter().map(|run| run.going.as_ref().is_none_or(|run| run.now() >= run.end())).collect()
     }
 
     /// Goes on with run `i` to its end and returns its columns, as `simulate` does; it must be begun anew then.
     fn finish<'py>(&self, py: Python<'py>, i: usize) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let run = self.runs.lock().unwrap_or_else(PoisonError::into_inner)[i].run.take();
+        let run = self.runs.lock().unwrap_or_else(PoisonError::into_inner)[i].going.take();
         let outcome = py.detach(|| run.map(SteppedRun::finish));
         outcome.map(|outcome| columns::outcome(py, outcome)).transpose()
     }
