@@ -1,9 +1,11 @@
 """Environments of learning agents: gymnasium's own checker, seeds, vectors, and a constant action as a constant law."""
 
 import json
+import runpy
 import subprocess
 import sys
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ from gymnasium.vector import SyncVectorEnv  # noqa: E402
 import elephan.gym  # noqa: E402
 from elephan.gym import FEATURES, LINK, Interval, LinkEnv, Links, LinkVectorEnv, policy_law  # noqa: E402
 
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples" / "python"
 BASE = elephan.Scenario.from_text(LINK).replace({"duration": "3 s", "links[0].rate": "20 Mbit/s"})
 FOUR = BASE.replace({"flows[0].count": 4})
 ALL: dict[str, Any] = {"observe": tuple(FEATURES)}
@@ -226,9 +229,11 @@ def test_sessions_and_datagrams_cannot_be_driven_and_links_of_a_vector_have_as_m
 
 
 def test_a_policy_in_a_table_is_the_law_that_does_the_same() -> None:
-    control = policy_law([10.0, 100.0], [1.1, 1.02], [0.5, 0.8])
-    assert control["increase"] == [[10.0, pytest.approx(1.0)], [100.0, pytest.approx(2.0)]]
-    assert control["decrease"] == [[10.0, 0.5], [100.0, pytest.approx(0.2)]]
+    control = policy_law([10.0, 100.0], [1.1, 1.02], [0.5, 0.8], least=1.5)
+    # A corner where 10 % are a segment and a half, a jump where the next row begins.
+    knots = [(10.0, 1.5, 0.5), (15.0, 1.5, 0.5), (100.0, 10.0, 0.5), (100.0, 2.0, 0.2), (6400.0, 128.0, 0.2)]
+    for (w, a, b), grown, cut in zip(knots, control["increase"], control["decrease"], strict=True):
+        assert (*grown, cut[1]) == pytest.approx((w, a, b), rel=1e-5)
     for grow, keep, line in (
         ([1.0, 1.1], [0.5, 0.5], "grow: is 1 at a window of 10; must be above 1"),
         ([1.1, 1.1], [0.5, 1.0], "keep: is 1 at a window of 100; must be between 0 and 1"),
@@ -248,3 +253,30 @@ def test_without_gymnasium_it_is_one_line_and_the_rest_of_elephan_does_not_need_
     )
     said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
     assert said.stdout == "elephan.gym needs gymnasium, not installed here; pip install 'elephan[gym]'\n"
+
+
+@pytest.mark.slow
+def test_a_learned_policy_and_the_law_that_is_made_of_it_do_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    left = runpy.run_path(str(EXAMPLES / "learned_policy.py"))
+    assert len(capsys.readouterr().out.splitlines()) == 2
+    links, best, measured = left["env"].links, left["value"].argmax(axis=-1), left["measured"]
+    observation, _ = left["env"].reset(seed=99)
+    over, bits, delays, seconds, events = False, 0.0, 0.0, 0.0, 0.0
+    while not over:
+        observation, _, _, over, info = left["env"].step(best[left["row"](observation)])
+        if info["time_s"] > 10:
+            step = links.interval.step_s[0, 0]
+            bits += info["throughput_bps"][0] * step
+            delays += (info["rtt_s"][0] - 0.04) * step
+            seconds += step
+            events += links.interval.loss_events[0, 0]
+    learned, reno = measured["learned"], measured["reno"]
+    # The agent grows in jumps and cuts at the next decision, the law with every ACK and at once: some thousandths. Reno is 3
+    # points of utilization and 30 % of the delay away.
+    assert bits / seconds / 100e6 == pytest.approx(learned["utilization"], abs=0.005)
+    assert delays / seconds == pytest.approx(learned["queueing_delay_s"], rel=0.03)
+    assert events > 3
+    assert learned["utilization"] > reno["utilization"] + 0.02
+    assert learned["queueing_delay_s"] < 0.85 * reno["queueing_delay_s"]
+    # It pays with losses, as its reward lets it.
+    assert reno["loss_ratio"] < learned["loss_ratio"] < 1e-3

@@ -13,21 +13,29 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-def policy_law(windows: ArrayLike, grow: ArrayLike, keep: ArrayLike) -> dict[str, Any]:
+# Where a row ends: just before the next begins, so that the law jumps there.
+_BEFORE = 1.0 - 1e-6
+
+# The last row ends at this many times its beginning; above it growth stays as it is there.
+_LAST = 64.0
+
+
+def policy_law(windows: ArrayLike, grow: ArrayLike, keep: ArrayLike, *, least: float = 0.0) -> dict[str, Any]:
     """Make the law `tabulated` of what an agent does once in a round trip (``interval="1 rtt"``, ``action="window"``).
 
     A window w that is multiplied by m in a round trip without loss grows by a(w) = (m - 1) w segments in it, over all
-    its ACKs; one that is multiplied by k after a loss gives up b(w) = 1 - k. Between the windows of the table the law
-    goes on as `law_table` says.
+    its ACKs; one that is multiplied by k after a loss gives up b(w) = 1 - k.
 
     Parameters
     ----------
     windows : array_like [segments], shape (n,)
-        Rising.
+        Where the rows of the table begin: each holds up to the next, the last for all that is above.
     grow : array_like [1], shape (n,)
-        What each is multiplied by in a round trip without loss: above 1, as the law `tabulated` only grows.
+        What a window of the row is multiplied by in a round trip without loss: above 1, as the law only grows.
     keep : array_like [1], shape (n,)
-        What each is multiplied by after a loss: between 0 and 1.
+        What it is multiplied by after a loss: between 0 and 1.
+    least : float [segments]
+        It grows by so much in a round trip at the least.
 
     Returns
     -------
@@ -41,10 +49,16 @@ def policy_law(windows: ArrayLike, grow: ArrayLike, keep: ArrayLike) -> dict[str
 
     Examples
     --------
-    >>> policy_law([10, 100], [1.1, 1.02], [0.5, 0.7])["increase"]
-    [[10.0, 1.0...], [100.0, 2.0...]]
+    >>> law = policy_law([1, 100], [1.1, 1.02], [0.5, 0.75], least=1.0)
+    >>> [[round(w), round(a, 3)] for w, a in law["increase"]]
+    [[1, 1.0], [10, 1.0], [100, 10.0], [100, 2.0], [6400, 128.0]]
+    >>> [[round(w), b] for w, b in law["decrease"]]
+    [[1, 0.5], [10, 0.5], [100, 0.5], [100, 0.25], [6400, 0.25]]
     """
     at, grows, keeps = (np.asarray(each, dtype=float) for each in (windows, grow, keep))
+    if at.ndim != 1 or not at.size or not (np.isfinite(at).all() and at[0] >= 1 and (np.diff(at) > 0).all()):
+        message = "windows: must rise from 1 segment or more; give for example (1, 100, 1000)"
+        raise InputError(message)
     for name, factors, fits, right in (
         ("grow", grows, grows > 1.0, "above 1; a policy that shrinks without loss is no table of the window"),
         ("keep", keeps, (keeps > 0.0) & (keeps < 1.0), "between 0 and 1"),
@@ -56,4 +70,12 @@ def policy_law(windows: ArrayLike, grow: ArrayLike, keep: ArrayLike) -> dict[str
             i = int(np.flatnonzero(~fits)[0])
             message = f"{name}: is {factors[i]:g} at a window of {at[i]:g}; must be {right}"
             raise InputError(message)
-    return law_table((grows - 1.0) * at, 1.0 - keeps, at)
+    knots, growth, cuts = [], [], []
+    for begin, end, m, k in zip(at, [*at[1:] * _BEFORE, at[-1] * _LAST], grows, keeps, strict=True):
+        # Between two knots the law is a power of the window: (m - 1) w itself, with a corner where that is the least.
+        corner = least / (m - 1.0)
+        for w in sorted({begin, end, min(max(corner, begin), end)}):
+            knots.append(w)
+            growth.append(max((m - 1.0) * w, least))
+            cuts.append(1.0 - k)
+    return law_table(growth, cuts, knots)
