@@ -271,8 +271,8 @@ def test_a_learned_policy_and_the_law_that_is_made_of_it_do_the_same(capsys: pyt
             seconds += step
             events += links.interval.loss_events[0, 0]
     learned, reno = measured["learned"], measured["reno"]
-    # The agent grows in jumps and cuts at the next decision, the law with every ACK and at once: some thousandths. Reno is 3
-    # points of utilization and 30 % of the delay away.
+    # The agent grows in jumps and cuts at the next decision, the law with every ACK and at once: some thousandths.
+    # Reno is 3 points of utilization and 30 % of the delay away.
     assert bits / seconds / 100e6 == pytest.approx(learned["utilization"], abs=0.005)
     assert delays / seconds == pytest.approx(learned["queueing_delay_s"], rel=0.03)
     assert events > 3

@@ -2,14 +2,15 @@
 
     python tools/agent_speed.py
 
-Seconds of processor, the best of some runs, everything that gymnasium's interface asks for included. What ns-3 needs for the
-same link says crates/sim/tests/references/ns3/decisions.cc.
+Seconds of processor, the best of some runs, everything that gymnasium's interface asks for included. What ns-3 needs
+for the same link says crates/sim/tests/references/ns3/decisions.cc.
 """
 
 from __future__ import annotations
 
 import sys
 import time
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +29,7 @@ WINDOW = 8333.0
 def per_second(interval: str, action: str, steps: int, links: int = 0) -> float:
     """Decisions a second of processor, of one link, or of so many in one environment."""
     hold = WINDOW if action == "set-window" else 0.99e9
-    options = {"interval": interval, "action": action, "levels": (hold, 2 * hold)}
+    options: dict[str, Any] = {"interval": interval, "action": action, "levels": (hold, 2 * hold)}
     env = LinkVectorEnv([BASE] * links, **options) if links else LinkEnv(BASE, **options)
     action_of = np.zeros(links, dtype=np.int64) if links else 0
     env.reset(seed=1)

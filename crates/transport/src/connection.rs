@@ -120,7 +120,6 @@ impl<C: CongestionControl> Connection<C> {
         &self.control
     }
 
-    /// The same, for who rules it from outside.
     pub fn control_mut(&mut self) -> &mut C {
         &mut self.control
     }

@@ -29,7 +29,6 @@ pub(crate) fn run_in_steps(scenario: &scenario::Scenario, seed: u32, step: Span)
     let (mut links, mut flows) = (vec![LinkReading::default(); scenario.links.len()], vec![0; run.flows()]);
     while run.now() < run.end() {
         run.advance(run.now() + chance.span_between(Span(step.0 / 20 + 1), step));
-        // What is read between steps must not matter, and never falls.
         for (l, before) in links.iter_mut().enumerate() {
             let now = run.link(l);
             assert!(now.arrived >= before.arrived && now.begun_bytes >= before.begun_bytes, "link {l}");
