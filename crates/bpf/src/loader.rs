@@ -46,7 +46,10 @@ impl fmt::Display for Error {
             Self::Unknown(name) => {
                 let names: Vec<_> = LAWS.iter().map(|(name, _)| *name).collect();
                 let names = names.join(", ");
-                write!(f, "{name}: is no law of the kernel's, nor kept by elephan; there are {names}, and any object (mine.bpf.o)")
+                write!(
+                    f,
+                    "{name}: is no law of the kernel's, nor kept by elephan; there are {names}, and any object (mine.bpf.o)"
+                )
             }
             Self::AlreadyLoaded(name) => {
                 write!(f, "{name}: is loaded already; elephan kernel unload {name} takes it out")
@@ -277,7 +280,8 @@ fn remove(folder: &Path) -> io::Result<()> {
 /// If the kernel does not answer.
 pub fn list() -> Result<Vec<State>, Error> {
     let offered = offered()?;
-    let others = fs::read_dir(PINS).into_iter().flatten().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let others =
+        fs::read_dir(PINS).into_iter().flatten().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let mut others: Vec<String> = others.filter(|name| number(name).is_err()).collect();
     others.sort();
     let ours = LAWS.iter().map(|&(name, called)| (name.to_owned(), called.to_owned()));

@@ -44,8 +44,7 @@ fn growth(control: &mut Control, ack: AckSample) -> (f64, f64) {
 }
 
 fn windows(law: &str, arithmetic: &str) -> Vec<f64> {
-    let mut control =
-        spec(law, arithmetic, &[]).build(&StartSpec::named("classic").unwrap(), 2.0, 1000.0).unwrap();
+    let mut control = spec(law, arithmetic, &[]).build(&StartSpec::named("classic").unwrap(), 2.0, 1000.0).unwrap();
     let path = Path { base_rtt: Span::millis(100), bdp: 1e6 };
     let events = [(60, Signal::Loss), (90, Signal::Timeout), (120, Signal::Loss)];
     rounds(&mut control, path, &events, 160).iter().map(|round| round.cwnd).collect()
@@ -90,7 +89,11 @@ fn highspeed_grows_and_gives_up_as_in_floating_point() {
         control.on_congestion(&CongestionEvent::plain(Time::ZERO, Signal::Loss, Span::millis(100)));
         let kept = (1.0 - exact.cut(f64::from(w), 0.1, 0.1)) * f64::from(w);
         // b is a logarithm: 2.5e-5 of w for its line, and whole segments.
-        assert!((control.cwnd() - kept).abs() < 2.7e-5 * f64::from(w) + 1.01, "{w}: kept {}, not {kept}", control.cwnd());
+        assert!(
+            (control.cwnd() - kept).abs() < 2.7e-5 * f64::from(w) + 1.01,
+            "{w}: kept {}, not {kept}",
+            control.cwnd()
+        );
     }
 }
 

@@ -44,7 +44,9 @@ mod _native {
     use json::json_lines;
 
     #[pymodule_export]
-    use kernel::{HeldLaw, kernel_built, kernel_check, kernel_counters, kernel_laws, kernel_load, kernel_name, kernel_unload};
+    use kernel::{
+        HeldLaw, kernel_built, kernel_check, kernel_counters, kernel_laws, kernel_load, kernel_name, kernel_unload,
+    };
 
     #[pymodule_export]
     use laws::{LawEvaluator, law_rounds, replay_law};

@@ -248,6 +248,9 @@ impl SteppedRuns {
                 _ => jobs.into_iter().for_each(step),
             }
         });
+        for run in runs.iter().filter_map(|run| run.going.as_ref()) {
+            run.check().map_err(from_build)?;
+        }
         let out = Array3::from_shape_vec((runs.len(), self.flows, WIDTH), out);
         Ok(out.expect("as many as its shape says").into_pyarray(py))
     }
@@ -261,7 +264,7 @@ impl SteppedRuns {
     /// Goes on with run `i` to its end and returns its columns, as `simulate` does; it must be begun anew then.
     fn finish<'py>(&self, py: Python<'py>, i: usize) -> PyResult<Option<Bound<'py, PyDict>>> {
         let run = self.runs.lock().unwrap_or_else(PoisonError::into_inner)[i].going.take();
-        let outcome = py.detach(|| run.map(SteppedRun::finish));
+        let outcome = py.detach(|| run.map(SteppedRun::finish)).transpose().map_err(from_build)?;
         outcome.map(|outcome| columns::outcome(py, outcome)).transpose()
     }
 

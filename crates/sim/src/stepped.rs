@@ -75,7 +75,7 @@ pub struct LinkReading {
 ///     longest = longest.max(run.link(0).waiting);
 /// }
 /// assert!(run.flow(0).is_some_and(|flow| flow.delivered > 1500) && longest > 15);
-/// assert_eq!(run.finish(), simulate(&scenario, 0, Options::default())?);
+/// assert_eq!(run.finish()?, simulate(&scenario, 0, Options::default())?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct SteppedRun<C = Control> {
@@ -205,9 +205,20 @@ impl<C: CongestionControl + Send + Sync + 'static> SteppedRun<C> {
         all
     }
 
+    /// Whether it may go on.
+    ///
+    /// # Errors
+    /// [`BuildError::Fault`], if the control of a flow has done something wrong.
+    pub fn check(&self) -> Result<(), BuildError> {
+        let fault = self.steps.fault();
+        fault.map_or(Ok(()), |(group, reason)| Err(BuildError::Fault { group: group as usize, reason }))
+    }
+
     /// Goes on to the end: the outcome of the whole run.
-    #[must_use]
-    pub fn finish(self) -> Outcome {
+    ///
+    /// # Errors
+    /// As of [`Self::check`].
+    pub fn finish(self) -> Result<Outcome, BuildError> {
         self.names.put(self.steps.finish(&self.monitor))
     }
 }

@@ -95,8 +95,7 @@ pub fn folder() -> PathBuf {
 pub fn native(params: &Params, list: &[Vector]) -> Vec<Answer> {
     let made = std::env::var_os("NATIVE").is_none().then(compiled);
     let program = made.clone().unwrap_or_else(|| std::env::var_os("NATIVE").expect("is set").into());
-    let mut child =
-        Command::new(&program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it can be run");
+    let mut child = Command::new(&program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it can be run");
     let mut asked = params.bytes();
     asked.extend(list.iter().flat_map(Vector::bytes));
     let mut stdin = child.stdin.take().expect("is piped");

@@ -151,6 +151,11 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         plan.sender.start(now, &mut wire);
     }
 
+    /// Which flow of the scenario.
+    pub fn number(&self) -> usize {
+        self.flow as usize
+    }
+
     /// Its sender.
     pub fn sender(&self) -> &Sender<C> {
         &self.plan.sender

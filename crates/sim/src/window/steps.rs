@@ -24,6 +24,8 @@ pub trait Steps<C>: Send {
     fn sender(&self, f: usize) -> Option<&Sender<C>>;
     /// The congestion control of TCP sender `f`.
     fn control_mut(&mut self, f: usize) -> Option<&mut C>;
+    /// The group of the first sender whose control did something wrong, and what.
+    fn fault(&self) -> Option<(u32, String)>;
     /// Link `l` at `now`, to which the run has gone on.
     fn link(&self, l: usize, now: Time) -> LinkReading;
     /// Goes on to the end.
@@ -90,6 +92,15 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> Steps<C> for SteppedEngine<O, C,
             AnySender::Tcp(flow) => Some(flow.control_mut()),
             AnySender::Datagrams(_) => None,
         }
+    }
+
+    fn fault(&self) -> Option<(u32, String)> {
+        self.engine.flows.iter().find_map(|flow| match flow {
+            AnySender::Tcp(flow) => {
+                flow.sender().control().fault().map(|reason| (self.engine.identities[flow.number()].group, reason))
+            }
+            AnySender::Datagrams(_) => None,
+        })
     }
 
     fn link(&self, l: usize, now: Time) -> LinkReading {

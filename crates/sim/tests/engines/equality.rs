@@ -40,7 +40,7 @@ pub(crate) fn run_in_steps(scenario: &scenario::Scenario, seed: u32, step: Span)
             *before = delivered;
         }
     }
-    run.finish()
+    run.finish().expect("no fault")
 }
 
 /// Runs `text` in both engines, in the window engine also in chunks and in steps, for replications 0, 1 and 2, and returns the last outcome.
