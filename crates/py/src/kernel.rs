@@ -27,7 +27,7 @@ fn read(control: &str) -> PyResult<InKernel> {
     }
     let mut params = Params::default();
     params.set(&law).map_err(from_params)?;
-    Ok(InKernel::Ours(law.card().name, Box::new(params)))
+    Ok(InKernel::Ours(law::kernel::program(&law), Box::new(params)))
 }
 
 impl InKernel {

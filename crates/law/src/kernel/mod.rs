@@ -26,6 +26,12 @@ pub const LAWS: [(&str, &str); 5] = [
     ("htcp", "el_htcp"),
 ];
 
+/// The law of [`LAWS`] whose program runs `law` in the kernel, if one does: a law from tables is HighSpeed's with other curves.
+#[must_use]
+pub fn program(law: &LawSpec) -> &'static str {
+    if let LawSpec::Tabulated(_) = law { "highspeed" } else { law.card().name }
+}
+
 /// The arithmetic in which a law is computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Arithmetic {
@@ -92,3 +98,66 @@ impl LawSpec {
 
 /// Bytes of a segment on the wire, for laws that do not use them.
 const ETHERNET: u32 = 1500;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rounds::{Path, rounds};
+    use crate::{AnyController, Control, Signal};
+    use base::Span;
+
+    fn tables(increase: &[[f64; 2]], decrease: &[[f64; 2]]) -> LawSpec {
+        let mut spec = LawSpec::named("tabulated").expect("registered");
+        for (name, pairs) in [("increase", increase), ("decrease", decrease)] {
+            spec.set(name, &Value::Pairs(pairs.to_vec())).expect("a parameter").expect("a table");
+        }
+        spec
+    }
+
+    fn windows(control: &mut Control) -> Vec<f64> {
+        let path = Path { base_rtt: Span::millis(100), bdp: 1e6 };
+        let events = [(60, Signal::Loss), (90, Signal::Timeout), (120, Signal::Loss)];
+        rounds(control, path, &events, 160).iter().map(|round| round.cwnd).collect()
+    }
+
+    fn in_the_object(spec: &LawSpec) -> Vec<f64> {
+        let mut params = Params::default();
+        assert_eq!((params.set(spec), program(spec)), (Ok(true), "highspeed"));
+        let loaded = ObjectFile::default().load("el_highspeed", Some(params.bytes())).expect("is ours");
+        let program = Bpf::under(&loaded, 2.0, 300.0, Some(ETHERNET)).expect("runs");
+        windows(&mut AnyController::from(Box::new(program)).into())
+    }
+
+    #[test]
+    fn a_law_from_tables_runs_in_the_object_as_in_floating_point() {
+        // Reno's, a power of the window, and a jump as a policy of rows has it.
+        let learned = tables(
+            &[[1.0, 1.0], [100.0, 1.0], [400.0, 4.0], [400.01, 12.0], [4000.0, 120.0]],
+            &[[300.0, 0.4], [900.0, 0.2]],
+        );
+        let reno = tables(&[[1.0, 1.0]], &[[1.0, 0.5]]);
+        let start = StartSpec::named("classic").expect("registered");
+        for spec in [&learned, &reno] {
+            let exact = windows(&mut spec.build(&start, 2.0, 300.0).expect("a law"));
+            for other in [&learned, &reno] {
+                let whole = in_the_object(other);
+                // A segment for each cut and for the one under way. Where growth jumps it is a slope up to the next knot: a round
+                // trip or two later, in each of which it grows by 3 %.
+                let follows = exact.iter().zip(&whole).all(|(exact, whole)| (whole - exact).abs() < 4.0 + 0.06 * exact);
+                assert_eq!(follows, std::ptr::eq(spec, other), "{exact:?} {whole:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn tables_that_the_object_cannot_hold_are_refused() {
+        for (increase, decrease, line) in [
+            ([[1.0, 0.5]], [[1.0, 0.5]], "increase[0]: the value must be at least 1 and below 4096 in the kernel"),
+            ([[1.0, 5000.0]], [[1.0, 0.5]], "increase[0]: the value must be at least 1 and below 4096 in the kernel"),
+            ([[1.0, 1.0]], [[1.0, 0.6]], "decrease[0]: the value must be at most 0.5 in the kernel"),
+        ] {
+            let error = Params::default().set(&tables(&increase, &decrease)).expect_err("out of range");
+            assert_eq!(error.to_string(), line);
+        }
+    }
+}

@@ -3,7 +3,7 @@
 //! Source: that of each law. Fixed point: 20 bits after the point for gains and shares, 12 for windows; times in microseconds.
 
 use super::curve::{Curve, MAX_CWND};
-use crate::{Law, LawSpec, ghstcp, highspeed, htcp, nr_hstcp, scalable};
+use crate::{Law, LawSpec, ghstcp, highspeed, htcp, nr_hstcp, scalable, tabulated};
 use base::{ParamError, Span};
 
 /// Picoseconds in a microsecond, the clock's tick in the kernel.
@@ -126,6 +126,7 @@ impl Params {
     pub fn set(&mut self, law: &LawSpec) -> Result<bool, ParamError> {
         match law {
             LawSpec::Highspeed(p) => self.highspeed = Highspeed::of(p)?,
+            LawSpec::Tabulated(p) => self.highspeed = Highspeed::of_tables(p)?,
             LawSpec::Ghstcp(p) => self.ghstcp = Ghstcp::of(p)?,
             LawSpec::NrHstcp(p) => self.nr_hstcp = NrHstcp::of(p)?,
             LawSpec::Scalable(p) => self.scalable = Scalable::of(p)?,
@@ -183,6 +184,26 @@ impl Highspeed {
         let b = Curve::of(|w| law.line_of_b(w).max(0.0))
             .ok_or_else(|| ParamError::new("high_decrease", "must leave b(w) below 4096 for the kernel"))?;
         Ok(Self { low_window: of_window("low_window", p.low_window)?, least_b: of_one(highspeed::MIN_DECREASE), a, b })
+    }
+}
+
+impl Highspeed {
+    /// The same program with other curves: a law from tables. Between sixteen knots an octave these are straight lines, so that a jump
+    /// of a table is a slope of at most a sixteenth of its window.
+    ///
+    /// # Errors
+    /// A table that the program, which never grows less nor cuts more than Reno, cannot hold.
+    pub fn of_tables(p: &tabulated::Params) -> Result<Self, ParamError> {
+        tabulated::Tabulated::new(p)?;
+        p.increase.check(
+            "increase",
+            |a| (1.0..4096.0).contains(&a),
+            "must be at least 1 and below 4096 in the kernel",
+        )?;
+        p.decrease.check("decrease", |b| b <= 0.5, "must be at most 0.5 in the kernel")?;
+        let fits = "every value has been checked";
+        let (a, b) = (Curve::of(|w| p.increase.power(w)), Curve::of(|w| p.decrease.line(w)));
+        Ok(Self { low_window: 0, least_b: 0, a: a.expect(fits), b: b.expect(fits) })
     }
 }
 
