@@ -112,7 +112,12 @@ fn a_held_window_is_the_same_in_both_engines_and_in_steps() {
             };
             let (fast, plain) = (run(Engine::Window), run(Engine::Reference));
             assert_eq!(fast, plain, "{rate:?} {more} {recovery}");
-            assert!(fast.flows[1].retransmitted > 0, "{rate:?} {more} {recovery}: {:?}", fast.flows[1]);
+            let dropped: u64 = fast.links[0].dropped.iter().sum();
+            assert!(
+                dropped > 0 && fast.flows[1].sent > 100,
+                "{rate:?} {more} {recovery}: {dropped} {:?}",
+                fast.flows[1]
+            );
             // Held from outside at what it is already: nothing changes, wherever it is looked at.
             let mut run = SteppedRun::with_parts(&scenario, 0, options(Engine::Window), &mut parts).expect("small");
             let mut seen = 0;
@@ -126,7 +131,7 @@ fn a_held_window_is_the_same_in_both_engines_and_in_steps() {
                     }
                 }
             }
-            assert!(seen > 300, "{rate:?} {more} {recovery}: {seen} round-trip times");
+            assert!(seen > 100, "{rate:?} {more} {recovery}: {seen} round-trip times");
             assert_eq!(run.finish().expect("no fault"), plain, "{rate:?} {more} {recovery}, in steps");
         }
     }
