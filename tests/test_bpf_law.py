@@ -60,7 +60,7 @@ def broken(tmp_path: Path) -> Callable[[str, bytes], Path]:
 
     def write(program: str, instructions: bytes) -> Path:
         raw = bytearray(OBJECT.read_bytes())
-        at = function_in(raw, program)
+        at = function_in(bytes(raw), program)
         raw[at : at + len(instructions)] = instructions
         path = tmp_path / "broken.bpf.o"
         path.write_bytes(raw)
@@ -195,7 +195,7 @@ def test_the_example_is_the_law_that_its_source_says() -> None:
     other = {"law": "tabulated", "increase": [[1, 1]], "decrease": [[1, 0.5]]}
 
     def losses(scenario: Scenario) -> float:
-        return sum(simulate(scenario, i).flows["loss_events"].sum() for i in range(3))
+        return float(sum(simulate(scenario, i).flows["loss_events"].sum() for i in range(3)))
 
     # Whole segments, and a threshold below the exact one by up to one, make its teeth up to 5 % shorter.
     by_table = losses(example.replace({"flows[0].control": same}))
