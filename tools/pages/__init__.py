@@ -40,6 +40,8 @@ GUIDE = (
     "law-in-python",
     "law-in-rust",
     "law-in-bpf",
+    "quic-stacks",
+    "learning-agents",
     "editors",
 )
 """The order in which the guide is read; pages that are not named come last."""
