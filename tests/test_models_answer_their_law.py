@@ -4,6 +4,7 @@ import math
 import re
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,8 @@ OTHERS: dict[str, Any] = {"delayed_ack": 2, "ecn": "on", "receive_window": 2000}
 """Other values of the keys that do."""
 
 SPECIAL: dict[tuple[str, str], Any] = {
+    ("bpf", "object"): str(Path(__file__).resolve().parents[1] / "examples" / "law-in-bpf" / "gentle.bpf.o"),
+    ("bpf", "name"): "el_htcp",
     ("tabulated", "increase"): [[1, 1], [38, 1], [1000, 9]],
     ("tabulated", "decrease"): [[1, 0.5], [1000, 0.2]],
     ("highspeed", "low_p"): 2e-3,

@@ -296,7 +296,9 @@ def by_chance(seed: int) -> Scenario:
         scenario = drawn("queues", f"links[{link}].queue", scenario)
     for group in ("one", "two"):
         scenario = drawn("laws", f"flows[{group}].control", scenario)
-        scenario = drawn("slow-starts", f"flows[{group}].control.slow_start", scenario)
+        # The kernel's arithmetic has a slow start of its own.
+        if scenario.source["flows"][("one", "two").index(group)]["control"].get("arithmetic") != "kernel":
+            scenario = drawn("slow-starts", f"flows[{group}].control.slow_start", scenario)
         tcp = {"ecn": str(random.choice(["on", "off", "l4s"])), "limited_transmit": bool(random.random() < 0.5)}
         tcp |= {"delayed_ack": int(random.integers(1, 3)), "delayed_ack_timeout": "60 ms", "initial_ssthresh": 20.0}
         scenario = scenario.replace({f"flows[{group}].tcp": tcp})

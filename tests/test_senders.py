@@ -22,7 +22,7 @@ PROMISED = {
 
 
 def test_every_law_of_the_papers_and_every_baseline_exists() -> None:
-    assert set(LAWS) == PROMISED | {"tabulated"}  # The user's own.
+    assert set(LAWS) == PROMISED | {"tabulated", "bpf"}  # The user's own.
     assert {card["name"] for card in catalog("recoveries")} == {"tahoe", "reno", "newreno", "sack", "prr", "rack"}
     assert {"classic", "limited", "hystart++"} <= {card["name"] for card in catalog("slow-starts")}
 

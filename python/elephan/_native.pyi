@@ -321,6 +321,7 @@ class SteppedRuns:
     def over(self) -> list[bool]: ...
     def finish(self, i: int) -> dict[str, Any] | None: ...
 
+@final
 class Bottleneck:
     def __new__(
         cls,

@@ -69,7 +69,15 @@ impl Met {
             asks: needs.is_some_and(|needs| needs.headers),
             marking: path.clone().filter(|&link| gives(link, Need::Marks)).collect(),
             is_answered: path.clone().any(|link| gives(link, Need::XcpRouter)),
-            slow_start: control.own.is_none() && matches!(built, Some(law::Control::Window(_))),
+            // In the kernel's arithmetic a law's object has one, too.
+            slow_start: control.own.is_none()
+                && match &built {
+                    Some(law::Control::Window(_)) => true,
+                    Some(law::Control::Own(own)) => {
+                        matches!(own, law::AnyController::Bpf(_)) && !matches!(control.law, law::LawSpec::Bpf(_))
+                    }
+                    None => false,
+                },
             writes: group.traffic.sort() == Sort::Application,
         }
     }
