@@ -231,8 +231,7 @@ void BPF_PROG(el_ghstcp_pkts_acked, struct sock *sk, const struct ack_sample *sa
 	struct el_signal heard;
 	u32 tested;
 
-	if (el_strayed(el_tcp(sk), el_ghstcp_highest(sk)))
-		EL_COUNT(EL_GHSTCP, strays);
+	/* With a threshold that is none of its own this takes no sample; the ACK's next hook mends it. */
 	if (sample->rtt_us <= 0 || !el_is_avoiding(sk) ||
 	    BPF_CORE_READ_BITFIELD((struct inet_connection_sock *)sk, icsk_ca_state) != EL_CA_OPEN)
 		return;
@@ -254,8 +253,6 @@ void BPF_PROG(el_htcp_pkts_acked, struct sock *sk, const struct ack_sample *samp
 {
 	struct el_signal heard = el_heard(sk, 0, sample->rtt_us);
 
-	if (el_strayed(el_tcp(sk), el_htcp_highest(sk)))
-		EL_COUNT(EL_HTCP, strays);
 	el_htcp_sample(el_htcp_of(), el_state(sk), el_tcp(sk)->snd_cwnd, &heard);
 }
 
