@@ -72,7 +72,8 @@ def entries(kind: str) -> list[dict[str, Any]]:
     command = [str(Path(sys.executable).parent / "elephan"), "list", kind, "--json"]
     answer = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
     found: list[dict[str, Any]] = json.loads(answer)
-    return found
+    # What other programs on this machine have is no part of the pages.
+    return [card for card in found if "adapter" not in card]
 
 
 def page(kind: str, cards: Sequence[Card]) -> str:
