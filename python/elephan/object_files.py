@@ -8,9 +8,7 @@ that of the bytes.
 
 from __future__ import annotations
 
-import base64
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 from elephan.errors import InputError, ScenarioError
 from elephan.flow_files import dumps
@@ -100,6 +98,9 @@ def read(path: Path) -> str:
     InputError
         If it cannot be read, or has more than 1 MiB, of which no more are read.
     """
+    import base64  # noqa: PLC0415 (needed by few, and start-up time is counted)
+    from urllib.parse import quote  # noqa: PLC0415 (as above)
+
     advice = "strip it (llvm-strip -g), which keeps its BTF"
     held = base64.b64encode(read_bytes(path, _WHAT, _MOST_BYTES, advice)).decode("ascii")
     return f"data:;name={quote(path.name, safe='')};base64,{held}"

@@ -1,7 +1,7 @@
 //! Controllers inside noq's connection that are not noq's: a window law of elephan's, and any controller without its
 //! pace. What remains between two runs that differ in one of them alone is what that one does.
 //!
-//! Source: RFC 9002, Sections 7.3 and 7.8 (what a controller is told, and when a window may grow); noq's public trait
+//! Source: RFC 9002, Sections 7.3 and 7.8 (what is reported to a controller, and when a window may grow); noq's public trait
 //! `Controller`.
 
 use crate::network::{Epoch, span};

@@ -95,14 +95,14 @@ pub const LAWS: &[Law] = &[
         title: "CUBIC of s2n-quic, in elephan's sender",
         package: "s2n-quic-core",
         source: "RFC 8312, with hybrid slow start",
-        differs: "Told of what left when the next ACK comes; a timeout is persistent congestion.",
+        differs: "What left is reported with the next ACK; a timeout is persistent congestion.",
     },
     Law {
         name: "s2n/bbr",
         title: "BBR version 2 of s2n-quic, in elephan's sender",
         package: "s2n-quic-core",
         source: "draft-cardwell-iccrg-bbr-congestion-control-02",
-        differs: "Told of what left when the next ACK comes; a timeout is persistent congestion.",
+        differs: "What left is reported with the next ACK; a timeout is persistent congestion.",
     },
 ];
 

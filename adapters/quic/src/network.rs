@@ -81,7 +81,7 @@ pub fn span(duration: Duration) -> Span {
 }
 
 /// Runs `flows`, each from its start, over `emulator` until `end`; windows are sampled `every` so often, and what is
-/// delivered from `warmup` on is measured. `hash` is told every datagram that is sent.
+/// delivered from `warmup` on is measured. `hash` gets every datagram that is sent.
 pub fn run(
     flows: &mut [(Time, Box<dyn Flow>)],
     emulator: &mut Emulator,

@@ -48,7 +48,7 @@ impl End {
         }
     }
 
-    /// What connection and endpoint have to tell each other.
+    /// What connection and endpoint report to each other.
     fn settle(&mut self) {
         let Some((handle, connection)) = &mut self.connection else { return };
         while let Some(event) = connection.poll_endpoint_events() {
@@ -120,7 +120,7 @@ impl Pair {
         }
     }
 
-    /// The client writes until it is told to wait.
+    /// The client writes until the stream takes no more.
     fn write(&mut self) {
         let Some((_, connection)) = &mut self.client.connection else { return };
         let mut may_write = false;

@@ -105,7 +105,7 @@ pub struct S2n<C> {
     /// Lost segments that the controller does not know of yet, each with how many had been lost when it left.
     unreported: Vec<(Lost, u64)>,
     /// Of these, those that are no longer in the network by the sender's count of this ACK.
-    told: f64,
+    reported: f64,
     /// Lost so far, in segments, and marked.
     lost: u64,
     marked: u64,
@@ -164,7 +164,7 @@ where
             last: None,
             newest: Time::ZERO,
             unreported: Vec::new(),
-            told: 0.0,
+            reported: 0.0,
             lost: 0,
             marked: 0,
             threshold: f64::INFINITY,
@@ -207,7 +207,7 @@ where
             let (persistent, first) = (persistent && i + 1 == unreported.len(), i == 0);
             self.inner.on_packet_lost(bytes, info, persistent, first, &mut self.draws, timestamp(now), &mut self.pace);
         }
-        self.told += unreported.len() as f64;
+        self.reported += unreported.len() as f64;
     }
 }
 
@@ -238,12 +238,12 @@ where
 
     fn on_delivery(&mut self, delivery: &Delivery) {
         let (now, bytes) = (delivery.now, u64::from(self.datagram));
-        // Before this ACK so much was in the network: what was lost since is no longer, and was told already.
+        // Before this ACK so much was in the network: what was lost since is no longer, and was reported already.
         let gone = delivery.newly_delivered + self.unreported.len() as f64;
-        self.catch_up(now, (delivery.prior_in_flight - self.told).max(gone), delivery.app_limited);
+        self.catch_up(now, (delivery.prior_in_flight - self.reported).max(gone), delivery.app_limited);
         // What was lost without an ACK, as a timer finds it, had been lost before what this ACK is about left.
         self.report_lost(now, false);
-        self.told = 0.0;
+        self.reported = 0.0;
         if let Some(rtt) = delivery.rtt {
             self.newest = self.newest.max(now.saturating_sub(rtt));
             let sample = Duration::from_nanos(rtt.0 / 1000);

@@ -171,6 +171,12 @@ impl Object {
         &self.name
     }
 
+    /// The file.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// Its congestion controls.
     #[must_use]
     pub fn controls(&self) -> &[Control] {

@@ -78,8 +78,6 @@ pub struct Bpf {
     socket: Socket,
     /// Whether it has seen an ACK.
     begun: bool,
-    /// Segments taken for lost so far.
-    lost: u32,
     /// Whether its program did something wrong; nothing is asked of it from then on.
     failed: bool,
     /// The first such thing, when: of all clones, which are the transfers of a session.
@@ -127,7 +125,7 @@ impl Bpf {
         socket.init()?;
         socket.cwnd_event(TX_START)?;
         let (fault, now) = (Arc::default(), Time::ZERO);
-        Ok(Self { socket, begun: false, lost: 0, failed: false, fault, now })
+        Ok(Self { socket, begun: false, failed: false, fault, now })
     }
 
     /// Lets the program do something, unless it has done something wrong: then a window of one segment ends the run soon.
@@ -223,12 +221,10 @@ impl CongestionControl for Bpf {
     fn on_delivery(&mut self, delivery: &Delivery) {
         self.note(delivery.now, delivery.delivered, delivery.in_flight, delivery.min_rtt);
         self.note_limit(!delivery.app_limited);
-        self.lost = self.lost.wrapping_add(delivery.newly_lost as u32);
-        self.socket.set_lost(self.lost);
-        let prior = self.socket.delivered().wrapping_sub((delivery.delivered - delivery.prior_delivered) as u32);
+        self.socket.set_lost(self.socket.lost().wrapping_add(delivery.newly_lost as u32));
         let interval = delivery.interval.map(micros);
         let sample = RateSample {
-            prior_delivered: prior,
+            prior_delivered: delivery.prior_delivered as u32,
             delivered: interval.map_or(-1, |_| (delivery.delivered - delivery.prior_delivered) as i32),
             interval_us: interval.map_or(-1, i64::from),
             snd_interval_us: interval.unwrap_or(0),

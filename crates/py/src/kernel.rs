@@ -23,7 +23,7 @@ fn read(control: &str) -> PyResult<InKernel> {
     let (law, _) = scenario::read_control(control).map_err(from_scenario)?;
     if let LawSpec::Bpf(p) = &law {
         let (called, variable) = p.control().map_err(from_params)?;
-        return Ok(InKernel::Other { object: p.object.bytes(), variable, called });
+        return Ok(InKernel::Other { object: p.object.object().bytes().to_vec(), variable, called });
     }
     let mut params = Params::default();
     params.set(&law).map_err(from_params)?;

@@ -63,13 +63,6 @@ impl ObjectFile {
         *last = Some(Ready { name: name.into(), params, loaded: Arc::clone(&loaded) });
         Ok(loaded)
     }
-
-    /// Its bytes.
-    #[must_use]
-    pub fn bytes(&self) -> Vec<u8> {
-        let held = self.text.split_once(BASE64).and_then(|(_, held)| STANDARD.decode(held).ok());
-        held.unwrap_or_else(|| kernel::OBJECT.to_vec())
-    }
 }
 
 impl Default for ObjectFile {
