@@ -41,7 +41,8 @@ base::params! {
 /// See the [module](self).
 #[derive(Clone, Debug)]
 pub struct Htcp {
-    p: Params,
+    /// On the heap, so that flows of other laws do not carry them.
+    p: Box<Params>,
     alpha: f64,
     beta: f64,
     /// The last congestion event, or the first sample; `NEVER` before that.
@@ -84,7 +85,7 @@ impl Law for Htcp {
             return Err(ParamError::new("reference_rtt", "must be above 0"));
         }
         Ok(Self {
-            p: p.clone(),
+            p: Box::new(p.clone()),
             alpha: 1.0,
             beta: p.beta_min,
             since: Time::NEVER,

@@ -36,7 +36,8 @@ base::params! {
 /// See the [module](self).
 #[derive(Clone, Debug)]
 pub struct Illinois {
-    p: Params,
+    /// On the heap, so that flows of other laws do not carry them.
+    p: Box<Params>,
     alpha: f64,
     beta: f64,
     /// Growth per acknowledged segment in this round; zero until it is known.
@@ -86,7 +87,7 @@ impl Law for Illinois {
             return Err(ParamError::new("eta3", "must be at most 1"));
         }
         let (alpha, beta, low) = (1.0, 0.5, p.theta);
-        Ok(Self { p: p.clone(), alpha, beta, gain: 0.0, longest: 0.0, sum: 0.0, count: 0, low })
+        Ok(Self { p: Box::new(p.clone()), alpha, beta, gain: 0.0, longest: 0.0, sum: 0.0, count: 0, low })
     }
 }
 

@@ -39,7 +39,8 @@ const NONE: Span = Span(u64::MAX);
 /// See the [module](self).
 #[derive(Clone, Debug)]
 pub struct Yeah {
-    p: Params,
+    /// On the heap, so that flows of other laws do not carry them.
+    p: Box<Params>,
     /// Smallest round-trip time of the last round, and of the one in progress.
     rtt: Span,
     least: Span,
@@ -82,7 +83,7 @@ impl Law for Yeah {
         if p.delta <= 0.0 || p.delta > 0.5 {
             return Err(ParamError::new("delta", "must be above 0 and at most 0.5"));
         }
-        let p = p.clone();
+        let p = Box::new(p.clone());
         Ok(Self { p, rtt: NONE, least: NONE, gain: 0.0, queue: 0.0, reno: 0.0, slow: 0, fast: 0 })
     }
 }

@@ -12,6 +12,7 @@ use crate::writes::FlowWrites;
 use crate::{BuildError, sizes};
 use base::{PacketNumber, Span, Stream, Time};
 use scenario::{Group, Scenario};
+use std::num::NonZeroU64;
 use std::sync::Arc;
 use traffic::{Offer, Sort};
 use transport::{NO_END, ReceiveWindow, Receiver, Sender, WindowLimits};
@@ -112,7 +113,7 @@ impl<P: Parts> Builder<'_, P> {
         let (mut finite, mut writes) = (None, false);
         match offer.expect("checked when the scenario was read") {
             Offer::Segments(segments) => {
-                finite = segments;
+                finite = segments.and_then(NonZeroU64::new);
                 let plan = tcp(group, first, sender(segments.unwrap_or(NO_END))?);
                 network.flows.push(FlowPlan::Tcp(Box::new(party(0, start, stop)), Box::new(plan)));
             }

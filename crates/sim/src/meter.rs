@@ -118,15 +118,25 @@ pub struct FlowMeter {
     srtt_sum: f64,
     srtt_count: u64,
     series: Option<Box<FlowSeries>>,
-    pub finished: Option<Time>,
-    /// Wire bytes delivered since the warm-up, where packets are not all alike.
-    pub bytes: Option<u64>,
+    finished: Finished,
+}
+
+/// When a transfer with an end had all of it at its receiver: `NEVER` before, which is half the size of an option.
+#[derive(Clone, Copy, Debug)]
+struct Finished(Time);
+
+impl Default for Finished {
+    fn default() -> Self {
+        Self(Time::NEVER)
+    }
 }
 
 /// The counts of a sender when the run is over.
 #[derive(Debug, Default)]
 pub struct Tally {
     pub meter: FlowMeter,
+    /// Wire bytes delivered since the warm-up, where packets are not all alike.
+    pub bytes: Option<u64>,
     pub counters: Counters,
     /// Segments delivered in order; of datagrams, all that were delivered.
     pub delivered: u64,
@@ -145,7 +155,7 @@ impl Tally {
         mine.srtt_sum += its.srtt_sum;
         mine.srtt_count += its.srtt_count;
         // Places take turns: their windows are no series, and no transfer is the flow's end.
-        (mine.series, mine.finished) = (None, None);
+        (mine.series, mine.finished) = (None, Finished::default());
         self.counters = sum(self.counters, other.counters);
         self.delivered += other.delivered;
         self.dropped += other.dropped;
@@ -164,11 +174,6 @@ fn sum(a: Counters, b: Counters) -> Counters {
 impl FlowMeter {
     pub fn new(series: bool) -> Self {
         Self { series: series.then(Box::default), ..Self::default() }
-    }
-
-    /// With a count of bytes, where packets are not all alike.
-    pub fn with_bytes(self, bytes: Option<u64>) -> Self {
-        Self { bytes, ..self }
     }
 
     /// A sample of the sender, before anything else happens at `at`.
@@ -202,27 +207,44 @@ impl FlowMeter {
     /// A segment was delivered at `at`; records the end of a finite transfer.
     #[inline]
     pub fn delivered(&mut self, at: Time, receiver: &Receiver, data_end: u64) {
-        if receiver.next() == data_end && self.finished.is_none() {
-            self.finished = Some(at);
+        if receiver.next() == data_end && self.finished.0 == Time::NEVER {
+            self.finish(at);
         }
+    }
+
+    /// The receiver has all of the transfer.
+    #[inline]
+    pub fn finish(&mut self, at: Time) {
+        self.finished = Finished(at);
+    }
+
+    /// When the receiver had all of the transfer.
+    pub fn finished(&self) -> Option<Time> {
+        (self.finished.0 != Time::NEVER).then_some(self.finished.0)
+    }
+
+    /// Another transfer begins.
+    pub fn begin_transfer(&mut self) {
+        self.finished = Finished::default();
     }
 }
 
 impl Tally {
     /// The result of flow `who`.
     pub fn outcome(self, who: &Identity, marks: &Marks) -> FlowOutcome {
-        let Self { meter, counters, delivered, dropped } = self;
+        let Self { meter, bytes, counters, delivered, dropped } = self;
         let mean = |sum: f64, count: u64| (count > 0).then(|| sum / count as f64);
         let span = (marks.end - marks.warmup).as_secs();
         let before = meter.at_warmup;
         let alike = (delivered - meter.next_at_warmup) as f64 * f64::from(who.packet);
+        let finished = meter.finished();
         let series = meter.series.map(|series| *series).unwrap_or_default();
         FlowOutcome {
             group: who.group,
             index: who.index,
             base_rtt: who.base_rtt,
             start: who.start,
-            goodput_bps: meter.bytes.map_or(alike, |bytes| bytes as f64) * 8.0 / span,
+            goodput_bps: bytes.map_or(alike, |bytes| bytes as f64) * 8.0 / span,
             sent: counters.sent - before.sent,
             retransmitted: counters.retransmitted - before.retransmitted,
             dropped,
@@ -232,7 +254,7 @@ impl Tally {
             srtt_mean_s: mean(meter.srtt_sum, meter.srtt_count),
             cwnd_samples: series.cwnd,
             srtt_samples: series.srtt,
-            finished: meter.finished,
+            finished,
         }
     }
 }

@@ -10,6 +10,7 @@ use base::{Bytes, Flags, PacketNumber, Rate, Span, Stream, Time};
 use law::{CongestionControl, Control};
 use queue::{AnyQueue, Either, Limit, NoOwn, QueueDiscipline, Schedule, SharedMemory};
 use scenario::Scenario;
+use std::num::NonZeroU64;
 use std::ops::Range;
 use std::sync::Arc;
 use traffic::{AnySource, PacketSizes};
@@ -136,7 +137,7 @@ pub struct Identity {
     /// Whether it writes transfers to one connection.
     pub writes: bool,
     /// Its segments, if it is one transfer with an end.
-    pub finite: Option<u64>,
+    pub finite: Option<NonZeroU64>,
 }
 
 impl Identity {

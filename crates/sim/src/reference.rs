@@ -28,7 +28,7 @@ use queue::{AnyQueue, Either, Link, LinkEvent, LinkEventKind, Packet, QueueDisci
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use traffic::ArrivalProcess;
-use transport::Sender;
+use transport::{Ack, Sender};
 
 /// One link: the queue crate's own, and a running account of it.
 struct Node<Q> {
@@ -117,13 +117,15 @@ pub fn run<C: FlowControl, Q: LinkQueue>(network: Network<C, Q>, options: Option
     });
     let endpoints = network.flows.into_iter().map(|plan| Endpoints {
         trace: plan.party().traced.then(|| Trace { flow: plan.party().flow, ..Trace::default() }),
-        meter: FlowMeter::new(options.series && plan.is_tcp() && !plan.is_place()).with_bytes(plan.sizes().map(|_| 0)),
+        meter: FlowMeter::new(options.series && plan.is_tcp() && !plan.is_place()),
+        bytes: plan.sizes().map(|_| 0),
         plan,
         datagrams_sent: 0,
         datagrams_delivered: 0,
         access: AccessLink::default(),
         last_enter: Time::ZERO,
         hash: Rolling::new(first),
+        ack: Ack::NONE,
         acks: VecDeque::new(),
         first_ack: PacketNumber::of(first),
         dropped: 0,
@@ -244,7 +246,7 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
                 let ends = &mut self.endpoints[f];
                 let FlowPlan::Tcp(_, tcp) = &mut ends.plan else { return };
                 if tcp.receiver.deadline() == now {
-                    let ack = tcp.receiver.on_timer(now);
+                    let ack = tcp.receiver.on_timer(now, &mut ends.ack);
                     ends.meter.delivered(now, &tcp.receiver, tcp.data_end);
                     tcp.delivered(now);
                     self.acknowledge(now, f, ack);
@@ -366,14 +368,14 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
         let FlowPlan::Tcp(party, tcp) = &mut ends.plan else {
             ends.datagrams_delivered += 1;
             ends.hash.delivery(now, PacketNumber(packet.token));
-            if let Some(bytes) = ends.meter.bytes.as_mut().filter(|_| now >= self.marks.warmup) {
+            if let Some(bytes) = ends.bytes.as_mut().filter(|_| now >= self.marks.warmup) {
                 *bytes += u64::from(packet.size);
             }
             return;
         };
         let seq = tcp.receiver.segment(PacketNumber(packet.token));
         tcp.receiver.on_header(seq, &packet.header.times(1.0 / party.packet as f32));
-        let ack = tcp.receiver.on_segment(now, seq, packet.flags);
+        let ack = tcp.receiver.on_segment(now, seq, packet.flags, &mut ends.ack);
         ends.meter.delivered(now, &tcp.receiver, tcp.data_end);
         tcp.delivered(now);
         self.acknowledge(now, f, ack);
@@ -415,7 +417,7 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
 
     fn send_ack(&mut self, now: Time, f: usize) {
         let ends = &mut self.endpoints[f];
-        let ack = *ends.tcp().receiver.ack();
+        let ack = ends.ack;
         let party = ends.plan.party();
         if party.return_path.is_empty() {
             let at = now + party.return_delay;
@@ -568,7 +570,7 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
             hash.word(ends.hash.value());
             in_flight += ends.access.waiting.len() as u64 + u64::from(ends.access.serving.is_some());
             let (counters, delivered) = ends.counters();
-            let tally = Tally { meter: ends.meter, counters, delivered, dropped: ends.dropped };
+            let tally = Tally { meter: ends.meter, bytes: ends.bytes, counters, delivered, dropped: ends.dropped };
             let (flow, fault) = (ends.plan.party().flow, ends.plan.fault());
             let tally = FinalTally { flow, open: ends.open, writes: ends.plan.into_writes(), fault, tally };
             results.add(tally);

@@ -51,7 +51,7 @@ impl<'a> FlowResults<'a> {
         }
         let meter = &mut self.transfers[who.group as usize];
         if let Some(open) = last.open {
-            meter.transfer(who, open, last.tally.meter.finished, self.marks.end);
+            meter.transfer(who, open, last.tally.meter.finished(), self.marks.end);
         }
         if let Some(writes) = last.writes {
             writes.report(who, meter, self.marks.end);
@@ -69,7 +69,7 @@ impl<'a> FlowResults<'a> {
         let flow = std::mem::take(&mut self.tally).outcome(who, self.marks);
         if let Some(segments) = who.finite {
             let ended = flow.finished.unwrap_or(self.marks.end);
-            let open = OpenTransfer { opened: who.start.min(self.marks.end), segments };
+            let open = OpenTransfer { opened: who.start.min(self.marks.end), segments: segments.get() };
             self.transfers[who.group as usize].transfer(who, open, flow.finished, ended);
         }
         self.flows.push(flow);
@@ -116,7 +116,7 @@ mod tests {
             writes: false,
             finite,
         };
-        vec![who(0, true, None), who(1, false, Some(5))]
+        vec![who(0, true, None), who(1, false, std::num::NonZeroU64::new(5))]
     }
 
     fn sent(sent: u64) -> Tally {
@@ -129,7 +129,7 @@ mod tests {
         let meters = TransferMeter::by_group(&identities, MARKS, false);
         let mut results = FlowResults::new(&identities, meters, &MARKS);
         let mut finished = sent(9);
-        finished.meter.finished = Some(Time(42));
+        finished.meter.finish(Time(42));
         let open = Some(OpenTransfer { opened: Time(60), segments: 3 });
         for (flow, open, tally) in [(0, None, sent(7)), (0, open, sent(4)), (1, None, finished)] {
             results.add(FinalTally { flow, open, writes: None, fault: None, tally });

@@ -5,17 +5,17 @@ extern crate elephan_transport as transport;
 use base::{Flags, Time};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
-use transport::{Receiver, Scoreboard};
+use transport::{Ack, Receiver, Scoreboard};
 
 /// A window of `n` segments of which every fifth is lost, acknowledged segment by segment.
 fn repair(n: u64) -> u64 {
-    let mut receiver = Receiver::new(1, base::Span::ZERO, 1);
+    let (mut receiver, mut ack) = (Receiver::new(1, base::Span::ZERO, 1), Ack::NONE);
     let mut board = Scoreboard::default();
     board.begin_recovery(0);
     let mut sent = 0;
     for seq in (0..n).filter(|seq| seq % 5 != 0) {
-        receiver.on_segment(Time(seq), seq, Flags::NONE);
-        board.update(0, receiver.ack(), |_, _| {});
+        receiver.on_segment(Time(seq), seq, Flags::NONE, &mut ack);
+        board.update(0, &ack, |_, _| {});
         if u64::from(board.pipe(0, n)) < n / 2
             && let Some(lost) = board.next_lost()
         {

@@ -21,11 +21,15 @@ pub struct Ack {
 }
 
 impl Ack {
+    /// One that says nothing yet.
+    pub const NONE: Self =
+        Self { cum: 0, count: 0, ece: false, tuning: 0, feedback: 0.0, blocks: [(0, 0); MAX_BLOCKS] };
+
     /// An acknowledgement with these blocks `[start, end)`, at most [`MAX_BLOCKS`] of them.
     #[inline]
     #[must_use]
     pub fn new(cum: u64, blocks: &[(u64, u64)], ece: bool) -> Self {
-        let mut ack = Self { cum, count: 0, ece, tuning: 0, feedback: 0.0, blocks: [(0, 0); MAX_BLOCKS] };
+        let mut ack = Self { cum, ece, ..Self::NONE };
         for (slot, block) in ack.blocks.iter_mut().zip(blocks) {
             *slot = *block;
             ack.count += 1;
@@ -33,10 +37,10 @@ impl Ack {
         ack
     }
 
-    /// Makes it an acknowledgement of `cum` without blocks.
+    /// Makes it an acknowledgement of `cum` without blocks, of a receiver that says `tuning` of its window.
     #[inline]
-    pub fn renew(&mut self, cum: u64, ece: bool) {
-        (self.cum, self.ece, self.count) = (cum, ece, 0);
+    pub fn renew(&mut self, cum: u64, ece: bool, tuning: u16) {
+        (self.cum, self.ece, self.tuning, self.count) = (cum, ece, tuning, 0);
     }
 
     /// Adds a block, if there is room and it is not there yet.

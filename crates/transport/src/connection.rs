@@ -79,7 +79,7 @@ impl<C: CongestionControl> Connection<C> {
             rtt: Rtt::new(options.min_rto, options.rto_granularity),
             phase: Phase::Open,
             ecn: EcnSender::new(options.ecn.flags(needs.marks)),
-            habits: Habits::new(options),
+            habits: Habits::new(options, needs),
             receive_window: window.unwrap_or(MAX_OUTSTANDING),
             optional: OptionalState::new(needs, options, control.pacing_rate().is_some(), departures),
             control,
@@ -180,7 +180,7 @@ impl<C: CongestionControl> Connection<C> {
     /// RACK has nothing to judge again.
     #[inline]
     pub fn stop_reorder(&mut self) {
-        self.timers.stop_reorder();
+        self.timers.set_reorder(Time::NEVER);
     }
 
     /// The tail-loss probe leaves at `at`.
@@ -298,7 +298,6 @@ impl<C: CongestionControl> Connection<C> {
             return;
         }
         let optional = self.optional.as_deref_mut();
-        let every_rtt = optional.as_ref().is_some_and(|optional| optional.every_rtt());
         let departures = recovery.departures().or_else(|| optional?.departures());
         if let Some(departure) = departures.and_then(|departures| departures.get(ack.cum - 1))
             && !departure.again()
@@ -308,7 +307,7 @@ impl<C: CongestionControl> Connection<C> {
             if let Some(optional) = self.optional.as_deref_mut() {
                 optional.on_rtt(rtt);
             }
-            if every_rtt {
+            if self.habits.every_rtt() {
                 info.rtt = Some(rtt);
             }
         }

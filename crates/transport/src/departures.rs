@@ -75,14 +75,23 @@ impl Departures {
         let at = (seq - self.first) as usize;
         match self.list.get_mut(at) {
             Some(slot) => *slot = Departure(now.0 | AGAIN),
-            None => self.list.push_back(Departure(now.0)),
+            None => self.sent_next(now),
         }
     }
 
     /// The next new segment leaves.
     #[inline]
     pub fn sent_next(&mut self, now: Time) {
+        if self.list.len() == self.list.capacity() {
+            self.make_room();
+        }
         self.list.push_back(Departure(now.0));
+    }
+
+    /// By half: with many flows the slack of doubling adds up.
+    #[cold]
+    fn make_room(&mut self) {
+        self.list.reserve_exact(self.list.len() / 2 + 4);
     }
 
     /// The next new segments leave, at `times`.

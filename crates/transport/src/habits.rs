@@ -1,8 +1,10 @@
-//! What every sender does or not: RFC 3042, and the limit of RFC 3465 as most have it.
+//! What every sender does or not: RFC 3042, the limit of RFC 3465 as most have it, and whether its control wants every
+//! round-trip time.
 
 use crate::Options;
+use law::Needs;
 
-/// Two keys in a byte: another would make every sender eight larger.
+/// Three answers in a byte: another would make every sender eight larger.
 #[derive(Clone, Copy, Debug)]
 pub struct Habits(u8);
 
@@ -11,13 +13,16 @@ impl Habits {
     const LIMITED_TRANSMIT: u8 = 1;
     /// No limit to what one ACK grows the window by in slow start, where RFC 3465 has two segments.
     const NO_ABC_LIMIT: u8 = 2;
+    /// The control wants the round-trip time of every segment.
+    const EVERY_RTT: u8 = 4;
 
-    /// Those that the keys ask for; other limits of growth are kept elsewhere.
+    /// Those that the keys and the control ask for; other limits of growth are kept elsewhere.
     #[must_use]
-    pub fn new(options: &Options) -> Self {
+    pub fn new(options: &Options, needs: Needs) -> Self {
         let when = |is_so: bool, bit: u8| if is_so { bit } else { 0 };
         let limited_transmit = when(options.limited_transmit, Self::LIMITED_TRANSMIT);
-        Self(limited_transmit | when(options.abc_limit.is_none(), Self::NO_ABC_LIMIT))
+        let no_abc_limit = when(options.abc_limit.is_none(), Self::NO_ABC_LIMIT);
+        Self(limited_transmit | no_abc_limit | when(needs.every_rtt, Self::EVERY_RTT))
     }
 
     /// Whether the first two duplicate ACKs release new segments.
@@ -25,6 +30,13 @@ impl Habits {
     #[must_use]
     pub fn limited_transmit(self) -> bool {
         self.0 & Self::LIMITED_TRANSMIT != 0
+    }
+
+    /// Whether the control wants the round-trip time of every segment.
+    #[inline]
+    #[must_use]
+    pub fn every_rtt(self) -> bool {
+        self.0 & Self::EVERY_RTT != 0
     }
 
     /// Segments by which one ACK grows the window in slow start at most.

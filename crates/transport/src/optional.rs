@@ -21,7 +21,6 @@ pub struct OptionalState {
     departures: Option<Departures>,
     deliveries: Option<Box<Deliveries>>,
     pacer: Option<Box<Pacer>>,
-    every_rtt: bool,
     headers: bool,
     /// What the receiver may grow its window to, until it has.
     window: Option<WindowLimits>,
@@ -47,16 +46,16 @@ impl OptionalState {
         let pacer = Pacer::new(options.pacing, options.burst, names_rate);
         // Those that `Habits` knows need no more.
         let other_limit = options.abc_limit.is_some() && options.abc_limit != Options::default().abc_limit;
-        if !(needs.every_rtt || needs.deliveries || needs.headers || pacer.is_some() || other_limit) {
+        let needs_departures = needs.every_rtt || pacer.is_some_and(|pacer| pacer.asks_departures());
+        let keeps_departures = needs_departures && !departures;
+        if !(keeps_departures || needs.deliveries || needs.headers || pacer.is_some() || other_limit) {
             return None;
         }
         Some(Box::new(Self {
             validation: None,
-            departures: ((needs.every_rtt || pacer.is_some_and(|pacer| pacer.asks_departures())) && !departures)
-                .then(Departures::default),
+            departures: keeps_departures.then(Departures::default),
             deliveries: needs.deliveries.then(Box::default),
             pacer: pacer.map(Box::new),
-            every_rtt: needs.every_rtt,
             headers: needs.headers,
             window: None,
             reads_acks: needs.headers,
@@ -72,7 +71,6 @@ impl OptionalState {
             departures: None,
             deliveries: None,
             pacer: None,
-            every_rtt: false,
             headers: false,
             window: None,
             reads_acks: false,
@@ -119,13 +117,6 @@ impl OptionalState {
     #[must_use]
     pub fn allows_runs(&self) -> bool {
         !self.reads_acks && self.deliveries.is_none() && self.pacer.is_none() && self.validation.is_none()
-    }
-
-    /// Whether the control wants every round-trip time.
-    #[inline]
-    #[must_use]
-    pub fn every_rtt(&self) -> bool {
-        self.every_rtt
     }
 
     /// Whether segments that wait for the pace, and new ones, are all that its timer has to do with.

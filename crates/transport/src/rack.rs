@@ -11,6 +11,7 @@ use crate::ack::Ack;
 use crate::departures::{Departure, Departures};
 use crate::ranges::Ranges;
 use crate::scoreboard::DUP_THRESH;
+use crate::sequence::NO_SEGMENT;
 use base::{Span, Time};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -20,13 +21,8 @@ use std::collections::{BinaryHeap, VecDeque};
 pub struct Rack {
     departures: Departures,
     runs: Ranges,
-    sacked: u32,
-    /// How many are lost and not sent since.
-    lost: u32,
-    /// Which those are, lowest first; those since delivered or sent again are skipped.
+    /// Which segments are lost and not sent since, lowest first; those since delivered or sent again are skipped.
     waiting: BinaryHeap<Reverse<u64>>,
-    /// Taken for lost since the last [`Self::take_newly_lost`].
-    newly_lost: Vec<u64>,
     /// First transmissions of segments below this are judged: delivered, lost, or sent again.
     cursor: u64,
     /// Retransmissions in the order sent; those since delivered, lost or sent again are skipped.
@@ -37,12 +33,18 @@ pub struct Rack {
     rtt: Span,
     /// `RACK.reo_wnd`, as of the last ACK.
     window: Span,
-    /// `TLP.end_seq` and `TLP.is_retrans` of the probe that is out.
-    probe: Option<(u64, bool)>,
+    /// `TLP.end_seq` of the probe that is out; `NO_SEGMENT` if none is, which is half the size of an option.
+    probe_end: u64,
+    /// How long the receiver may wait until it acknowledges, and for how many segments in order.
+    delayed_ack_timeout: Span,
+    delayed_ack: u32,
+    sacked: u32,
+    /// How many are lost and not sent since.
+    lost: u32,
+    /// `TLP.is_retrans`.
+    probes_again: bool,
     /// Whether there was a round-trip sample since the last probe, or at all.
     timed: bool,
-    /// How many in-order segments the receiver acknowledges together, and how long it may wait for that.
-    delayed_ack: (u32, Span),
 }
 
 impl Rack {
@@ -52,18 +54,19 @@ impl Rack {
         Self {
             departures: Departures::default(),
             runs: Ranges::default(),
-            sacked: 0,
-            lost: 0,
             waiting: BinaryHeap::new(),
-            newly_lost: Vec::new(),
             cursor: 0,
             rexmits: VecDeque::new(),
             latest: (Time::ZERO, 0),
             rtt: Span::ZERO,
             window: Span::ZERO,
-            probe: None,
+            probe_end: NO_SEGMENT,
+            delayed_ack_timeout: delayed_ack.1,
+            delayed_ack: delayed_ack.0,
+            sacked: 0,
+            lost: 0,
+            probes_again: false,
             timed: false,
-            delayed_ack,
         }
     }
 
@@ -101,7 +104,7 @@ impl Rack {
     #[inline]
     #[must_use]
     pub fn is_quiet(&self) -> bool {
-        self.sacked == 0 && self.lost == 0 && self.probe.is_none()
+        self.sacked == 0 && self.lost == 0 && self.probe_end == NO_SEGMENT
     }
 
     /// Steps 1 to 3: takes in an ACK. `una` is the value before it. Returns how many segments it SACKs for the first time, and
@@ -157,7 +160,7 @@ impl Rack {
     #[inline]
     #[must_use]
     pub fn top(&self) -> Option<(u64, u64)> {
-        if self.probe.is_none() { self.runs.top() } else { None }
+        if self.probe_end == NO_SEGMENT { self.runs.top() } else { None }
     }
 
     /// In a repair an ACK SACKs the segment after the highest run and nothing else: as [`Self::update`] and [`Self::detect`].
@@ -190,21 +193,16 @@ impl Rack {
         self.window = patience(rtts);
     }
 
-    /// Whether anything was taken for lost since it was taken last.
-    #[inline]
-    #[must_use]
-    pub fn has_newly_lost(&self) -> bool {
-        !self.newly_lost.is_empty()
-    }
-
-    /// What was taken for lost since the last call.
-    #[inline]
-    pub fn take_newly_lost(&mut self) -> std::vec::Drain<'_, u64> {
-        self.newly_lost.drain(..)
-    }
-
-    /// Steps 4 and 5: marks what is lost by now; returns when the reordering timer has to expire for what may be soon.
-    pub fn detect(&mut self, now: Time, (una, nxt): (u64, u64), recovering: bool, rtts: (Span, Span)) -> Time {
+    /// Steps 4 and 5: marks what is lost by now, and calls `on_lost` with each; returns when the reordering timer has to expire for
+    /// what may be soon.
+    pub fn detect(
+        &mut self,
+        now: Time,
+        (una, nxt): (u64, u64),
+        recovering: bool,
+        rtts: (Span, Span),
+        mut on_lost: impl FnMut(u64),
+    ) -> Time {
         let patient = !(recovering || self.sacked >= DUP_THRESH);
         let window = if patient { patience(rtts) } else { Span::ZERO };
         self.window = window;
@@ -217,21 +215,22 @@ impl Rack {
                 // All that left before the latest arrival is judged together, when the last of it is due.
                 return self.latest.0 + self.rtt + window;
             }
-            self.lose(seq, again);
+            self.lose(seq, again, &mut on_lost);
         }
         Time::NEVER
     }
 
-    /// The timer expired (Section 6.3): the first segment is lost, and whatever is overdue.
-    pub fn on_timeout(&mut self, now: Time, (una, nxt): (u64, u64)) {
+    /// The timer expired (Section 6.3): the first segment is lost, and whatever is overdue; `on_lost` is called with each.
+    pub fn on_timeout(&mut self, now: Time, (una, nxt): (u64, u64), mut on_lost: impl FnMut(u64)) {
         self.forget_probe();
         while let Some((left, seq, again)) = self.earliest(una, nxt)
             && left + self.rtt + self.window <= now
         {
-            self.lose(seq, again);
+            self.lose(seq, again, &mut on_lost);
         }
         if una < nxt && self.departures.lose(una) {
             self.count_lost(una);
+            on_lost(una);
         }
     }
 
@@ -273,7 +272,8 @@ impl Rack {
         self.earliest_resent().is_some()
     }
 
-    fn lose(&mut self, seq: u64, again: bool) {
+    #[inline]
+    fn lose(&mut self, seq: u64, again: bool, on_lost: &mut impl FnMut(u64)) {
         if again {
             self.rexmits.pop_front();
         } else {
@@ -281,12 +281,12 @@ impl Rack {
         }
         if self.departures.lose(seq) {
             self.count_lost(seq);
+            on_lost(seq);
         }
     }
 
     fn count_lost(&mut self, seq: u64) {
         self.lost += 1;
-        self.newly_lost.push(seq);
         self.waiting.push(Reverse(seq));
     }
 
@@ -315,7 +315,8 @@ impl Rack {
     /// `rto_at` at the latest, and never without a round-trip sample since the last probe (7.3).
     #[inline]
     pub fn probe_at(&self, now: Time, flight: u32, srtt: Span, rto_at: Time) -> Time {
-        let wait = Span(2 * srtt.0) + if self.expects_delayed_ack(flight) { self.delayed_ack.1 } else { Span::ZERO };
+        let wait =
+            Span(2 * srtt.0) + if self.expects_delayed_ack(flight) { self.delayed_ack_timeout } else { Span::ZERO };
         if self.timed { (now + wait).min(rto_at) } else { Time::NEVER }
     }
 
@@ -323,12 +324,12 @@ impl Rack {
     #[inline]
     #[must_use]
     pub fn expects_delayed_ack(&self, flight: u32) -> bool {
-        flight < self.delayed_ack.0
+        flight < self.delayed_ack
     }
 
     /// Section 7.1: a recovery begins, and what the probe was about is repaired in it.
     pub fn forget_probe(&mut self) {
-        self.probe = None;
+        self.probe_end = NO_SEGMENT;
     }
 
     /// Section 7.3: the segment that the probe sends again, if there is no new one: the last, unless it is SACKed.
@@ -340,19 +341,19 @@ impl Rack {
 
     /// The probe left; `again` if it is a retransmission.
     pub fn on_probe(&mut self, nxt: u64, again: bool) {
-        self.probe = Some((nxt, again));
+        (self.probe_end, self.probes_again) = (nxt, again);
         self.timed = false;
     }
 
     /// Section 7.4: whether the ACK says that the probe repaired a loss that nobody else noticed.
     pub fn probe_repaired(&mut self, ack: &Ack, progress: bool, sacked: u32) -> bool {
-        let Some((end, again)) = self.probe else { return false };
+        let (end, again) = (self.probe_end, self.probes_again);
         if ack.cum < end {
             return false;
         }
         let duplicate = !progress && sacked == 0;
         if !again || duplicate || ack.cum > end {
-            self.probe = None;
+            self.probe_end = NO_SEGMENT;
         }
         again && ack.cum > end
     }
@@ -507,13 +508,15 @@ mod tests {
                         let ack = Ack::new(cum, blocks, false);
                         rack.update(now, plain.una, &ack, MIN_RTT, |_, _| {});
                         plain.update(now, &ack);
-                        let found = rack.detect(now, (plain.una, nxt), up == 2, (SRTT, MIN_RTT));
-                        let lost = rack.take_newly_lost().collect::<Vec<_>>();
+                        let mut lost = Vec::new();
+                        let found =
+                            rack.detect(now, (plain.una, nxt), up == 2, (SRTT, MIN_RTT), |seq| lost.push(seq));
                         prop_assert_eq!((found, lost), plain.detect(now, up == 2));
                     }
                     Step::TimeOut => {
-                        rack.on_timeout(now, (plain.una, nxt));
-                        prop_assert_eq!(rack.take_newly_lost().collect::<Vec<_>>(), plain.on_timeout(now));
+                        let mut lost = Vec::new();
+                        rack.on_timeout(now, (plain.una, nxt), |seq| lost.push(seq));
+                        prop_assert_eq!(lost, plain.on_timeout(now));
                     }
                 }
                 prop_assert_eq!(rack.next_lost(), plain.next_lost());
@@ -544,8 +547,7 @@ mod tests {
                     una = end;
                     held.remove_below(end);
                 }
-                rack.detect(now, (una, nxt), true, (Span(n), Span(n)));
-                rack.take_newly_lost();
+                rack.detect(now, (una, nxt), true, (Span(n), Span(n)), |_| ());
             }
             let lost = rack.next_lost();
             let seq = lost.unwrap_or(nxt);

@@ -51,17 +51,12 @@ impl RackRecovery {
         let seq = connection.seq();
         let (range, recovering) = ((seq.una(), seq.nxt()), connection.phase() != Phase::Open);
         let times = (connection.rtt().srtt(), connection.rtt().min());
-        connection.set_reorder_at(self.rack.detect(now, range, recovering, times));
-        self.report_lost(connection, now)
-    }
-
-    /// Reports what was taken for lost since the last time; returns whether anything was.
-    #[inline]
-    fn report_lost<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time) -> bool {
-        let any = self.rack.has_newly_lost();
-        if any {
-            connection.on_lost(now, self.rack.take_newly_lost());
-        }
+        let mut any = false;
+        let reorder_at = self.rack.detect(now, range, recovering, times, |seq| {
+            any = true;
+            connection.on_lost(now, std::iter::once(seq));
+        });
+        connection.set_reorder_at(reorder_at);
         any
     }
 
@@ -193,8 +188,8 @@ impl RecoveryRules for RackRecovery {
         connection.set_reorder_at(Time::NEVER);
         connection.set_probe_at(Time::NEVER);
         self.waits = false;
-        self.rack.on_timeout(now, (connection.seq().una(), connection.seq().nxt()));
-        self.report_lost(connection, now);
+        let range = (connection.seq().una(), connection.seq().nxt());
+        self.rack.on_timeout(now, range, |seq| connection.on_lost(now, std::iter::once(seq)));
     }
 
     /// The window is one segment, and the first is it, whatever else may still be on its way.

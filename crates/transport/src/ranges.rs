@@ -19,6 +19,12 @@ pub struct Ranges {
 
 type Run = (u64, u64);
 
+/// By half and two runs: of the most that many flows ever hold, the slack of doubling would be most.
+#[cold]
+fn make_room(runs: &mut Vec<Run>) {
+    runs.reserve_exact(runs.len() / 2 + 2);
+}
+
 /// Where runs are kept.
 #[derive(Clone, Debug)]
 enum Runs {
@@ -36,8 +42,8 @@ struct Place {
     at: usize,
 }
 
-/// Room for so many runs is kept when a set falls empty.
-const KEPT: usize = 16;
+/// Room for so many runs is kept when a set falls empty: most flows never hold more.
+const KEPT: usize = 5;
 
 /// A piece has so many runs at most: few enough to move all of them, enough that there are few pieces.
 const PIECE: usize = 512;
@@ -196,6 +202,9 @@ impl Ranges {
         self.count += (end - start) as u32;
         on_new(start, end);
         if runs.len() < PIECE {
+            if runs.len() == runs.capacity() {
+                make_room(runs);
+            }
             runs.push((start, end));
         } else {
             self.begin_piece((start, end));

@@ -26,34 +26,51 @@ pub struct Receiver {
     base: u64,
     /// One past the last segment of the transfer.
     end: u64,
-    /// First segment and end of the transfer that comes next, once its sender has opened it.
-    upcoming: (u64, u64),
-    /// Numbers below `next` that no segment has.
-    skipped: u64,
     held: Ranges,
-    delayed_ack: u32,
-    /// Whether each in-order segment is acknowledged when it arrives.
-    acknowledges_each: bool,
     timeout: Span,
+    deadline: Time,
+    /// What only some receivers keep.
+    extra: Option<Box<Extra>>,
+    delayed_ack: u32,
     /// In-order segments not yet acknowledged.
     pending: u32,
-    deadline: Time,
+    /// What routers granted since the last ACK.
+    granted: f32,
+    /// What ACKs say of the window, where it is tuned.
+    tuning: u16,
+    /// Whether ACKs carry SACK blocks, and how many are needed.
+    sack_blocks: u8,
+    /// Whether each in-order segment is acknowledged when it arrives.
+    acknowledges_each: bool,
     echo: bool,
     /// Whether each ACK reports the marks of just the segments that it acknowledges.
     every_mark: bool,
-    /// Whether ACKs carry SACK blocks, and how many are needed.
-    sack_blocks: usize,
-    /// Segments whose blocks were reported last, most recent first.
-    recent: [u64; MAX_BLOCKS],
-    /// What routers granted since the last ACK.
-    granted: f32,
-    /// What the interface has not handed over yet, where it merges segments.
-    merging: Option<Box<Merging>>,
-    /// Where the window is tuned.
-    tuner: Option<Box<Tuner>>,
     /// Whether segments are merged, or the window still grows.
     is_special: bool,
-    ack: Ack,
+    /// Whether a transfer is announced of which nothing has arrived.
+    is_announced: bool,
+}
+
+/// What a receiver keeps whose connection carries transfers, whose ACKs may be lost, or whose segments are merged or window is tuned.
+#[derive(Clone, Debug)]
+struct Extra {
+    /// First segment and end of the transfer that comes next, once its sender has opened it.
+    upcoming: (u64, u64),
+    /// Segments delivered of the transfers before the one that is open.
+    earlier: u64,
+    /// Segments whose blocks were reported last, most recent first.
+    recent: [u64; MAX_BLOCKS],
+    /// What the interface has not handed over yet, where it merges segments.
+    merging: Option<Merging>,
+    /// Where the window is tuned.
+    tuner: Option<Tuner>,
+}
+
+impl Default for Extra {
+    fn default() -> Self {
+        let upcoming = (NO_SEGMENT, NO_SEGMENT);
+        Self { upcoming, earlier: 0, recent: [NO_SEGMENT; MAX_BLOCKS], merging: None, tuner: None }
+    }
 }
 
 /// Segments in a row that wait to be handed over as one.
@@ -76,27 +93,25 @@ impl Receiver {
     /// know), else 3.
     #[must_use]
     pub fn new(delayed_ack: u32, timeout: Span, sack_blocks: usize) -> Self {
+        let sack_blocks = sack_blocks.min(MAX_BLOCKS);
         Self {
             next: 0,
             base: 0,
             end: u64::MAX,
-            upcoming: (NO_SEGMENT, NO_SEGMENT),
-            skipped: 0,
             held: Ranges::default(),
-            delayed_ack,
-            acknowledges_each: delayed_ack == 1,
             timeout,
-            pending: 0,
             deadline: Time::NEVER,
+            extra: (sack_blocks > 1).then(Box::default),
+            delayed_ack,
+            pending: 0,
+            granted: 0.0,
+            tuning: 0,
+            sack_blocks: sack_blocks as u8,
+            acknowledges_each: delayed_ack == 1,
             echo: false,
             every_mark: false,
-            sack_blocks: sack_blocks.min(MAX_BLOCKS),
-            recent: [NO_SEGMENT; MAX_BLOCKS],
-            granted: 0.0,
-            merging: None,
-            tuner: None,
             is_special: false,
-            ack: Ack::new(0, &[], false),
+            is_announced: false,
         }
     }
 
@@ -117,17 +132,29 @@ impl Receiver {
             due: Time::NEVER,
             delayed: Time::NEVER,
         };
-        self.merging = offload.map(merging).map(Box::new);
-        self.set_special(self.merging.is_some() || self.tuner.is_some());
+        if let Some(coalescing) = offload {
+            self.extra.get_or_insert_default().merging = Some(merging(coalescing));
+            self.set_special(true);
+        }
         self
     }
 
     /// The same, tuning its window within `limits`; its ACKs may be lost or not.
     #[must_use]
     pub fn tuning(mut self, limits: WindowLimits, may_lose_acks: bool) -> Self {
-        self.tuner = Some(Box::new(Tuner::new(limits, may_lose_acks)));
+        self.extra.get_or_insert_default().tuner = Some(Tuner::new(limits, may_lose_acks));
         self.set_special(true);
         self
+    }
+
+    #[inline]
+    fn merging(&mut self) -> Option<&mut Merging> {
+        self.extra.as_deref_mut()?.merging.as_mut()
+    }
+
+    #[inline]
+    fn tuner(&mut self) -> Option<&mut Tuner> {
+        self.extra.as_deref_mut()?.tuner.as_mut()
     }
 
     /// Whether every segment needs more than TCP's answer.
@@ -151,7 +178,7 @@ impl Receiver {
     /// The same, which has got nothing, of segments that count from `first`.
     #[must_use]
     pub fn beginning_at(mut self, first: u64) -> Self {
-        (self.next, self.base, self.skipped) = (first, first, first);
+        (self.next, self.base) = (first, first);
         self
     }
 
@@ -166,25 +193,27 @@ impl Receiver {
     /// Another transfer opens: segments from `first` up to `end` are its own. Until one of them arrives, the receiver knows
     /// nothing of it and answers for the last one.
     pub fn announce(&mut self, first: u64, end: u64) {
-        self.upcoming = (first, end);
+        self.extra.get_or_insert_default().upcoming = (first, end);
+        self.is_announced = true;
     }
 
     /// The first segment of the announced transfer to arrive opens it here.
     #[cold]
     fn accept(&mut self) {
         debug_assert!(self.held.is_empty());
-        let (first, end) = self.upcoming;
-        self.skipped += first - self.next;
-        (self.next, self.base, self.end) = (first, first, end);
-        self.upcoming = (NO_SEGMENT, NO_SEGMENT);
+        self.is_announced = false;
         (self.pending, self.deadline, self.echo) = (0, Time::NEVER, false);
-        if let Some(merging) = &mut self.merging {
+        let extra = self.extra.get_or_insert_default();
+        let (first, end) = std::mem::replace(&mut extra.upcoming, (NO_SEGMENT, NO_SEGMENT));
+        extra.earlier += self.next - self.base;
+        (self.next, self.base, self.end) = (first, first, end);
+        if let Some(merging) = &mut extra.merging {
             // Of the last transfer, all of which had arrived: sent again in vain.
             (merging.run, merging.due, merging.delayed) = ((first, first), Time::NEVER, Time::NEVER);
         }
-        self.recent = [NO_SEGMENT; MAX_BLOCKS];
-        if let Some(tuner) = &mut self.tuner {
-            **tuner = tuner.renewed();
+        extra.recent = [NO_SEGMENT; MAX_BLOCKS];
+        if let Some(tuner) = &mut extra.tuner {
+            *tuner = tuner.renewed();
             self.set_special(true);
         }
     }
@@ -193,7 +222,7 @@ impl Receiver {
     #[inline]
     #[must_use]
     pub fn delivered(&self) -> u64 {
-        self.next - self.skipped
+        self.next - self.base + self.extra.as_deref().map_or(0, |extra| extra.earlier)
     }
 
     /// The segment expected next; everything below was delivered to the application.
@@ -231,13 +260,6 @@ impl Receiver {
         self.deadline
     }
 
-    /// The acknowledgement last made. It stays where it was made: copying what was just written in pieces would stall.
-    #[inline]
-    #[must_use]
-    pub fn ack(&self) -> &Ack {
-        &self.ack
-    }
-
     /// Segment `seq`, about to arrive, carries `header`, in segments: the next ACK returns what it grants.
     #[inline]
     pub fn on_header(&mut self, seq: u64, header: &Header) {
@@ -246,34 +268,35 @@ impl Receiver {
         }
     }
 
-    /// Segment `seq` arrives. Returns whether it triggers an acknowledgement, which is then [`Self::ack`].
-    pub fn on_segment(&mut self, now: Time, seq: u64, flags: Flags) -> bool {
-        if seq >= self.upcoming.0 {
+    /// Segment `seq` arrives. Returns whether it triggers an acknowledgement, which is then in `ack`: made where it is read, as copying
+    /// what was just written in pieces would stall.
+    pub fn on_segment(&mut self, now: Time, seq: u64, flags: Flags, ack: &mut Ack) -> bool {
+        if self.is_announced && self.extra.as_deref().is_some_and(|extra| seq >= extra.upcoming.0) {
             self.accept();
         } else if seq < self.base {
             return false;
         }
-        if self.is_special { self.take_specially(now, seq, flags) } else { self.take(now, seq, 1, flags) }
+        if self.is_special { self.take_specially(now, seq, flags, ack) } else { self.take(now, seq, 1, flags, ack) }
     }
 
     /// Segment `seq` arrives at a receiver that merges segments, or whose window still grows. Returns as [`Self::on_segment`].
-    fn take_specially(&mut self, now: Time, seq: u64, flags: Flags) -> bool {
-        if self.merging.is_some() { self.merge(now, seq, flags) } else { self.take_run(now, seq, 1, flags) }
+    fn take_specially(&mut self, now: Time, seq: u64, flags: Flags, ack: &mut Ack) -> bool {
+        if self.merging().is_some() { self.merge(now, seq, flags, ack) } else { self.take_run(now, seq, 1, flags, ack) }
     }
 
     /// Segment `seq` joins those that wait to be handed over, or is the first of the next. Returns as [`Self::on_segment`].
-    fn merge(&mut self, now: Time, seq: u64, flags: Flags) -> bool {
-        let Some(merging) = self.merging.as_deref_mut() else { return false };
-        let (start, end) = merging.run;
+    fn merge(&mut self, now: Time, seq: u64, flags: Flags, ack: &mut Ack) -> bool {
         // The first time: an application may have written more by the time that it comes again.
         let is_last = seq + 1 == self.end && seq >= self.next;
+        let Some(merging) = self.merging() else { return false };
+        let (start, end) = merging.run;
         if start < end && end == seq && merging.flags == flags {
             merging.run.1 += 1;
             let full = seq + 1 - start >= u64::from(merging.coalescing.segments);
-            return (full || is_last) && self.hand_over(now);
+            return (full || is_last) && self.hand_over(now, ack);
         }
-        let acknowledges = self.hand_over(now);
-        if let Some(merging) = self.merging.as_deref_mut() {
+        let acknowledges = self.hand_over(now, ack);
+        if let Some(merging) = self.merging() {
             (merging.run, merging.flags) = ((seq, seq + 1), flags);
             merging.due = if is_last { now } else { now + merging.coalescing.wait };
             self.deadline = merging.due.min(merging.delayed);
@@ -282,33 +305,36 @@ impl Receiver {
     }
 
     /// What was merged reaches TCP. Returns as [`Self::on_segment`].
-    fn hand_over(&mut self, now: Time) -> bool {
-        let Some(merging) = self.merging.as_deref_mut() else { return false };
-        let ((start, end), flags) = (merging.run, merging.flags);
+    fn hand_over(&mut self, now: Time, ack: &mut Ack) -> bool {
+        let Some(merging) = self.merging() else { return false };
+        let ((start, end), flags, delayed) = (merging.run, merging.flags, merging.delayed);
         (merging.run.0, merging.due) = (end, Time::NEVER);
-        self.deadline = merging.delayed;
-        let acknowledges = start < end && self.take_run(now, start, end - start, flags);
-        if let Some(merging) = self.merging.as_deref_mut() {
-            merging.delayed = self.deadline;
+        self.deadline = delayed;
+        let acknowledges = start < end && self.take_run(now, start, end - start, flags, ack);
+        let deadline = self.deadline;
+        if let Some(merging) = self.merging() {
+            merging.delayed = deadline;
         }
         acknowledges
     }
 
     /// As [`Self::take`], of several: apart, so that the one of a plain receiver stays in its loop.
     #[inline(never)]
-    fn take_run(&mut self, now: Time, seq: u64, n: u64, flags: Flags) -> bool {
+    fn take_run(&mut self, now: Time, seq: u64, n: u64, flags: Flags, ack: &mut Ack) -> bool {
         let next = self.next;
-        if let Some(tuner) = self.tuner.as_deref_mut() {
+        if let Some(tuner) = self.tuner() {
             let new = (seq + n).saturating_sub(next).min(n) as u32;
-            self.ack.tuning = tuner.on_segments(now, (next, new), flags);
+            self.tuning = tuner.on_segments(now, (next, new), flags);
         }
-        let acknowledges = self.take(now, seq, n, flags);
-        if let Some(tuner) = self.tuner.as_deref_mut() {
+        let acknowledges = self.take(now, seq, n, flags, ack);
+        let next = self.next;
+        if let Some(tuner) = self.tuner() {
             if acknowledges {
                 tuner.on_ack(now);
             }
-            if tuner.on_read(now, self.next) {
-                self.set_special(self.merging.is_some());
+            if tuner.on_read(now, next) {
+                let merges = self.merging().is_some();
+                self.set_special(merges);
             }
         }
         acknowledges
@@ -320,7 +346,7 @@ impl Receiver {
         clippy::inline_always,
         reason = "with one segment at once, which is the rule, it costs nothing to allow for more"
     )]
-    fn take(&mut self, now: Time, mut seq: u64, mut n: u64, flags: Flags) -> bool {
+    fn take(&mut self, now: Time, mut seq: u64, mut n: u64, flags: Flags, ack: &mut Ack) -> bool {
         if seq < self.next && seq + n > self.next {
             (seq, n) = (self.next, seq + n - self.next);
         }
@@ -330,7 +356,7 @@ impl Receiver {
             // The last segment leaves no time for that: its own mark stands for all.
             let changes = marked != self.echo && self.pending > 0 && seq + n != self.end;
             if changes && seq == self.next && self.held.is_empty() {
-                self.acknowledge();
+                self.acknowledge(ack);
                 self.echo = marked;
                 self.next += n;
                 self.pending = n as u32;
@@ -355,19 +381,19 @@ impl Receiver {
                 }
                 return false;
             }
-            self.acknowledge();
+            self.acknowledge(ack);
             return true;
         }
         if seq > self.next {
             let run = self.held.insert(seq, seq + n, |_, _| {});
-            self.acknowledge();
+            self.acknowledge(ack);
             match self.sack_blocks {
                 0 => {}
                 // Every ACK arrives: what it does not repeat was said before.
-                1 => self.ack.report(run),
+                1 => ack.report(run),
                 _ => {
                     self.remember(seq, run);
-                    self.report_recent();
+                    self.report_recent(ack);
                 }
             }
             return true;
@@ -381,55 +407,58 @@ impl Receiver {
                 self.held.remove_below(self.next);
             }
         }
-        self.acknowledge();
-        self.report_recent();
+        self.acknowledge(ack);
+        self.report_recent(ack);
         true
     }
 
-    /// A timer, at [`Self::deadline`]. Returns whether [`Self::ack`] leaves.
-    pub fn on_timer(&mut self, now: Time) -> bool {
-        if self.merging.as_deref().is_some_and(|merging| merging.due <= now) && self.hand_over(now) {
+    /// A timer, at [`Self::deadline`]. Returns whether `ack` leaves.
+    pub fn on_timer(&mut self, now: Time, ack: &mut Ack) -> bool {
+        if self.merging().is_some_and(|merging| merging.due <= now) && self.hand_over(now, ack) {
             return true;
         }
         if self.deadline > now {
             return false;
         }
-        self.acknowledge();
-        self.report_recent();
-        if let Some(merging) = self.merging.as_deref_mut() {
+        self.acknowledge(ack);
+        self.report_recent(ack);
+        if let Some(merging) = self.merging() {
             merging.delayed = Time::NEVER;
             self.deadline = merging.due;
         }
-        if let Some(tuner) = self.tuner.as_deref_mut() {
+        if let Some(tuner) = self.tuner() {
             tuner.on_ack(now);
         }
         true
     }
 
-    fn acknowledge(&mut self) {
+    #[inline]
+    fn acknowledge(&mut self, ack: &mut Ack) {
         self.pending = 0;
         self.deadline = Time::NEVER;
-        self.ack.renew(self.next, self.echo);
-        self.ack.feedback = std::mem::take(&mut self.granted);
+        ack.renew(self.next, self.echo, self.tuning);
+        ack.feedback = std::mem::take(&mut self.granted);
     }
 
     /// Adds the blocks most recently reported, where ACKs may be lost.
-    fn report_recent(&mut self) {
-        if self.sack_blocks > 1 && !self.held.is_empty() {
-            for &seq in self.recent.iter().filter(|&&seq| seq != NO_SEGMENT) {
-                if let Some(run) = self.held.find(seq) {
-                    self.ack.report(run);
-                }
+    fn report_recent(&self, ack: &mut Ack) {
+        let Some(extra) = self.extra.as_deref().filter(|_| self.sack_blocks > 1 && !self.held.is_empty()) else {
+            return;
+        };
+        for &seq in extra.recent.iter().filter(|&&seq| seq != NO_SEGMENT) {
+            if let Some(run) = self.held.find(seq) {
+                ack.report(run);
             }
         }
     }
 
     /// Puts `seq` in front; an earlier report of the same `run`, or the oldest, makes room.
     fn remember(&mut self, seq: u64, run: (u64, u64)) {
-        let same = self.recent.iter().position(|&s| s != NO_SEGMENT && run.0 <= s && s < run.1);
+        let Some(Extra { recent, .. }) = self.extra.as_deref_mut() else { return };
+        let same = recent.iter().position(|&s| s != NO_SEGMENT && run.0 <= s && s < run.1);
         let last = same.unwrap_or(MAX_BLOCKS - 1);
-        self.recent[..=last].rotate_right(1);
-        self.recent[0] = seq;
+        recent[..=last].rotate_right(1);
+        recent[0] = seq;
     }
 }
 
@@ -437,11 +466,32 @@ impl Receiver {
 mod tests {
     use super::*;
 
+    /// A receiver with the acknowledgement that it made last.
+    struct Acking(Receiver, Ack);
+
+    impl From<Receiver> for Acking {
+        fn from(receiver: Receiver) -> Self {
+            Self(receiver, Ack::NONE)
+        }
+    }
+
+    impl Acking {
+        fn on_segment(&mut self, now: Time, seq: u64, flags: Flags) -> bool {
+            self.0.on_segment(now, seq, flags, &mut self.1)
+        }
+        fn on_timer(&mut self, now: Time) -> bool {
+            self.0.on_timer(now, &mut self.1)
+        }
+        fn ack(&self) -> &Ack {
+            &self.1
+        }
+    }
+
     #[test]
     fn reports_blocks_as_the_example_of_rfc_2018() {
         // Section 7, case 3 in segments: 0 arrives, 1 is lost, 2 arrives, 3 is lost, 4 arrives, 5 lost, 6 arrives; then
         // 3 (the fourth of the RFC's) comes late, and 1.
-        let mut receiver = Receiver::new(1, Span::ZERO, 3);
+        let mut receiver = Acking::from(Receiver::new(1, Span::ZERO, 3));
         let mut on = |seq| {
             assert!(receiver.on_segment(Time::ZERO, seq, Flags::NONE), "every segment is acknowledged");
             *receiver.ack()
@@ -457,24 +507,24 @@ mod tests {
 
     #[test]
     fn delays_in_order_acks_only() {
-        let mut receiver = Receiver::new(2, Span::millis(200), 3);
+        let mut receiver = Acking::from(Receiver::new(2, Span::millis(200), 3));
         assert!(!receiver.on_segment(Time::ZERO, 0, Flags::NONE));
-        assert_eq!(receiver.deadline(), Time::ZERO + Span::millis(200));
-        assert!(receiver.on_timer(receiver.deadline()));
+        assert_eq!(receiver.0.deadline(), Time::ZERO + Span::millis(200));
+        assert!(receiver.on_timer(receiver.0.deadline()));
         assert_eq!(*receiver.ack(), Ack::new(1, &[], false));
         assert!(!receiver.on_segment(Time::ZERO, 1, Flags::NONE));
         assert!(receiver.on_segment(Time::ZERO, 3, Flags::NONE));
         assert_eq!(*receiver.ack(), Ack::new(2, &[(3, 4)], false));
         assert!(receiver.on_segment(Time::ZERO, 2, Flags::NONE));
         assert_eq!(*receiver.ack(), Ack::new(4, &[], false));
-        assert_eq!(receiver.deadline(), Time::NEVER);
+        assert_eq!(receiver.0.deadline(), Time::NEVER);
     }
 
     #[test]
     fn an_ack_returns_what_was_granted_since_the_last() {
-        let mut receiver = Receiver::new(2, Span::millis(200), 3);
+        let mut receiver = Acking::from(Receiver::new(2, Span::millis(200), 3));
         let mut on = |seq, feedback| {
-            receiver.on_header(seq, &Header { rtt: 0.1, cwnd: 10.0, feedback });
+            receiver.0.on_header(seq, &Header { rtt: 0.1, cwnd: 10.0, feedback });
             receiver.on_segment(Time::ZERO, seq, Flags::NONE).then(|| receiver.ack().feedback)
         };
         assert_eq!(on(0, 1.5), None);
@@ -488,7 +538,7 @@ mod tests {
     #[test]
     fn echoes_each_mark_and_no_other_when_asked() {
         // RFC 8257, Figure 1: a change of the mark acknowledges what came before it, with the old mark.
-        let mut receiver = Receiver::new(2, Span::millis(40), 0).echoing_every_mark();
+        let mut receiver = Acking::from(Receiver::new(2, Span::millis(40), 0).echoing_every_mark());
         let mut on = |seq, marked: bool| {
             let flags = if marked { Flags::ECT.with(Flags::CE) } else { Flags::ECT };
             receiver.on_segment(Time::ZERO, seq, flags).then(|| (receiver.ack().cum, receiver.ack().ece))
@@ -503,7 +553,7 @@ mod tests {
 
     #[test]
     fn echoes_congestion_until_the_sender_has_reduced() {
-        let mut receiver = Receiver::new(1, Span::ZERO, 0);
+        let mut receiver = Acking::from(Receiver::new(1, Span::ZERO, 0));
         let mut echo = |seq, flags| receiver.on_segment(Time::ZERO, seq, flags) && receiver.ack().ece;
         assert!(!echo(0, Flags::ECT));
         assert!(echo(1, Flags::ECT.with(Flags::CE)));
@@ -520,24 +570,24 @@ mod tests {
 
     #[test]
     fn segments_in_a_row_are_one_for_tcp() {
-        let mut receiver = merging();
+        let mut receiver = Acking::from(merging());
         assert!(!receiver.on_segment(US(0), 0, Flags::NONE) && !receiver.on_segment(US(1), 1, Flags::NONE));
-        assert_eq!((receiver.next(), receiver.deadline()), (0, US(50)), "nobody has them yet");
+        assert_eq!((receiver.0.next(), receiver.0.deadline()), (0, US(50)), "nobody has them yet");
         assert!(receiver.on_segment(US(2), 2, Flags::NONE), "no more are taken at once");
-        assert_eq!((*receiver.ack(), receiver.deadline()), (Ack::new(3, &[], false), Time::NEVER));
+        assert_eq!((*receiver.ack(), receiver.0.deadline()), (Ack::new(3, &[], false), Time::NEVER));
         // Two, and nothing more: acknowledged when the wait is over. One alone: delayed as ever.
         assert!(!receiver.on_segment(US(10), 3, Flags::NONE) && !receiver.on_segment(US(20), 4, Flags::NONE));
         assert!(receiver.on_timer(US(60)));
         assert_eq!(receiver.ack().cum, 5);
         assert!(!receiver.on_segment(US(100), 5, Flags::NONE) && !receiver.on_timer(US(150)));
-        assert_eq!((receiver.next(), receiver.deadline()), (6, US(150) + Span::millis(40)));
-        assert!(receiver.on_timer(receiver.deadline()));
+        assert_eq!((receiver.0.next(), receiver.0.deadline()), (6, US(150) + Span::millis(40)));
+        assert!(receiver.on_timer(receiver.0.deadline()));
         assert_eq!(receiver.ack().cum, 6);
     }
 
     #[test]
     fn a_gap_ends_what_is_merged_and_a_run_beyond_it_takes_one_ack() {
-        let mut receiver = merging();
+        let mut receiver = Acking::from(merging());
         receiver.on_segment(US(0), 0, Flags::NONE);
         receiver.on_segment(US(1), 1, Flags::NONE);
         assert!(receiver.on_segment(US(2), 3, Flags::NONE));
@@ -552,16 +602,16 @@ mod tests {
 
     #[test]
     fn the_last_of_a_transfer_and_another_mark_end_it_too() {
-        let mut receiver = merging().until(2);
+        let mut receiver = Acking::from(merging().until(2));
         assert!(!receiver.on_segment(US(0), 0, Flags::ECT) && receiver.on_segment(US(1), 1, Flags::ECT));
         assert_eq!(receiver.ack().cum, 2);
-        let mut receiver = merging().echoing_every_mark();
+        let mut receiver = Acking::from(merging().echoing_every_mark());
         let marked = Flags::ECT.with(Flags::CE);
         assert!(!receiver.on_segment(US(0), 0, Flags::ECT) && !receiver.on_segment(US(1), 1, marked));
         // One unmarked is pending; two marked come at once: its ACK, and at once that of the two.
         assert!(!receiver.on_segment(US(2), 2, marked) && receiver.on_timer(US(51)));
         assert_eq!((receiver.ack().cum, receiver.ack().ece), (1, false));
-        assert!(receiver.deadline() == US(51) && receiver.on_timer(US(51)));
+        assert!(receiver.0.deadline() == US(51) && receiver.on_timer(US(51)));
         assert_eq!((receiver.ack().cum, receiver.ack().ece), (3, true));
     }
 }

@@ -8,15 +8,8 @@ use base::Time;
 #[derive(Clone, Debug)]
 pub struct Timers {
     rto: Time,
-    /// The earliest of the others.
+    /// The earliest of the others, as it is asked for more often than they are set.
     other: Time,
-    /// Once one of them has run: most senders have none, and should not pay for the room.
-    others: Option<Box<Others>>,
-}
-
-/// Timers beside that of retransmission.
-#[derive(Clone, Debug)]
-struct Others {
     /// A segment waits for the pace.
     pacing: Time,
     /// RACK judges segments again.
@@ -29,7 +22,7 @@ impl Timers {
     /// None runs.
     #[must_use]
     pub fn new() -> Self {
-        Self { rto: Time::NEVER, other: Time::NEVER, others: None }
+        Self { rto: Time::NEVER, other: Time::NEVER, pacing: Time::NEVER, reorder: Time::NEVER, probe: Time::NEVER }
     }
 
     /// When the first of them expires.
@@ -39,29 +32,23 @@ impl Timers {
         self.rto.min(self.other)
     }
 
-    /// Sets one of the others, which `which` picks, to `at`.
     #[inline]
-    fn set(&mut self, at: Time, which: impl FnOnce(&mut Others) -> &mut Time) {
-        if self.others.is_none() && at == Time::NEVER {
-            return;
-        }
-        let others = self.others.get_or_insert_with(|| Box::new(Others::NONE));
-        *which(others) = at;
-        self.other = others.pacing.min(others.reorder).min(others.probe);
+    fn note_other(&mut self) {
+        self.other = self.pacing.min(self.reorder.min(self.probe));
     }
 
     /// When the first of them but the pacing timer expires.
     #[inline]
     #[must_use]
     pub fn deadline_but_pacing(&self) -> Time {
-        self.others.as_deref().map_or(self.rto, |others| self.rto.min(others.reorder).min(others.probe))
+        self.rto.min(self.reorder.min(self.probe))
     }
 
     /// When a segment that waits for the pace leaves.
     #[inline]
     #[must_use]
     pub fn pacing(&self) -> Time {
-        self.others.as_deref().map_or(Time::NEVER, |others| others.pacing)
+        self.pacing
     }
 
     /// When the retransmission timer expires.
@@ -88,33 +75,29 @@ impl Timers {
     /// The next segment may leave at `at`; `NEVER` if none waits.
     #[inline]
     pub fn set_pacing(&mut self, at: Time) {
-        self.set(at, |others| &mut others.pacing);
+        self.pacing = at;
+        self.note_other();
     }
 
     /// Whether a segment waits for the pace.
     #[inline]
     #[must_use]
     pub fn is_pacing(&self) -> bool {
-        self.others.as_ref().is_some_and(|others| others.pacing != Time::NEVER)
+        self.pacing != Time::NEVER
     }
 
-    /// RACK judges segments again at `at`.
-    pub fn set_reorder(&mut self, at: Time) {
-        self.set(at, |others| &mut others.reorder);
-    }
-
-    /// RACK has nothing to judge again.
+    /// RACK judges segments again at `at`; `NEVER` if it has nothing to judge again.
     #[inline]
-    pub fn stop_reorder(&mut self) {
-        if self.others.as_deref().is_some_and(|others| others.reorder != Time::NEVER) {
-            self.set_reorder(Time::NEVER);
-        }
+    pub fn set_reorder(&mut self, at: Time) {
+        self.reorder = at;
+        self.note_other();
     }
 
     /// The probe leaves at `at`.
     #[inline]
     pub fn set_probe(&mut self, at: Time) {
-        self.set(at, |others| &mut others.probe);
+        self.probe = at;
+        self.note_other();
     }
 
     /// Whether the retransmission timer has expired.
@@ -128,17 +111,12 @@ impl Timers {
         if now < self.other {
             return None;
         }
-        let others = self.others.as_deref()?;
-        let (pacing, due) = (others.pacing <= now, Due { reorder: others.reorder <= now, probe: others.probe <= now });
-        if pacing {
+        let due = Due { reorder: self.reorder <= now, probe: self.probe <= now };
+        if self.pacing <= now {
             self.set_pacing(Time::NEVER);
         }
         Some(due)
     }
-}
-
-impl Others {
-    const NONE: Self = Self { pacing: Time::NEVER, reorder: Time::NEVER, probe: Time::NEVER };
 }
 
 /// Timers of RACK that have expired.

@@ -19,9 +19,12 @@ base::params! {
     }
 }
 
-/// See the [module](self).
+/// See the [module](self). On the heap, so that flows with another slow start do not carry it.
 #[derive(Clone, Debug)]
-pub struct Hybla {
+pub struct Hybla(Box<Growth>);
+
+#[derive(Clone, Debug)]
+struct Growth {
     reference_rtt: Span,
     ssthresh: f64,
     /// The round-trip time for which `gain` and `limit` hold.
@@ -53,24 +56,30 @@ impl Start for Hybla {
             return Err(ParamError::new("ssthresh", "must be at least 2"));
         }
         let (rtt, gain, limit) = (Span::ZERO, 1.0, p.ssthresh);
-        Ok(Self { reference_rtt: p.reference_rtt, ssthresh: p.ssthresh, rtt, gain, limit, first: true })
+        let growth = Growth { reference_rtt: p.reference_rtt, ssthresh: p.ssthresh, rtt, gain, limit, first: true };
+        Ok(Self(Box::new(growth)))
     }
 }
 
 impl SlowStart for Hybla {
     fn open(&mut self, cwnd: f64, ack: &AckSample) -> Opening {
-        if ack.min_rtt != self.rtt {
-            self.rtt = ack.min_rtt;
-            let rho = crate::hybla::rho(self.rtt, self.reference_rtt);
-            self.gain = libm::exp2(rho) - 1.0;
-            self.limit = rho * self.ssthresh;
+        let growth = &mut *self.0;
+        if ack.min_rtt != growth.rtt {
+            growth.rtt = ack.min_rtt;
+            let rho = crate::hybla::rho(growth.rtt, growth.reference_rtt);
+            growth.gain = libm::exp2(rho) - 1.0;
+            growth.limit = rho * growth.ssthresh;
         }
-        let opened = cwnd + self.gain * ack.acked.min(ack.abc_limit);
-        if self.first && opened >= self.limit { Opening::Exit(self.limit.max(cwnd)) } else { Opening::Grow(opened) }
+        let opened = cwnd + growth.gain * ack.acked.min(ack.abc_limit);
+        if growth.first && opened >= growth.limit {
+            Opening::Exit(growth.limit.max(cwnd))
+        } else {
+            Opening::Grow(opened)
+        }
     }
 
     fn restart(&mut self) {
-        self.first = false;
+        self.0.first = false;
     }
 }
 

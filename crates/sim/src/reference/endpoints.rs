@@ -24,8 +24,12 @@ pub struct Endpoints<C> {
     pub datagrams_delivered: u64,
     pub access: AccessLink,
     pub meter: FlowMeter,
+    /// Wire bytes delivered since the warm-up, where packets are not all alike.
+    pub bytes: Option<u64>,
     pub last_enter: Time,
     pub hash: Rolling,
+    /// The ACK that its receiver made last.
+    pub ack: Ack,
     /// ACKs on their way through return links, oldest first, and the number of the oldest.
     pub acks: VecDeque<Ack>,
     pub first_ack: PacketNumber,

@@ -25,7 +25,7 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
             let f = (session.first_place + place) as usize;
             let ends = &mut self.endpoints[f];
             ends.open = Some(transfer);
-            ends.meter.finished = None;
+            ends.meter.begin_transfer();
             ends.tcp().open(transfer.segments);
             self.with_sender(now, f, |sender, out| sender.start(now, out));
         } else {
@@ -43,7 +43,7 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
         ends.open = None;
         let session = &mut self.sessions[s];
         let who = &self.identities[session.flow as usize];
-        let transfer = ClosedTransfer { open, closed: now, delivered: ends.meter.finished };
+        let transfer = ClosedTransfer { open, closed: now, delivered: ends.meter.finished() };
         self.transfers[who.group as usize].close(session, f as u32, transfer, who);
         self.open_next(now, s);
     }

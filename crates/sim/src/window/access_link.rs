@@ -1,11 +1,12 @@
 //! The sender's own link in closed form: a clock that says when it is free again.
 //!
 //! First-in first-out with one size of packet needs no queue: a packet that comes at t leaves at max(t, free) + service, and
-//! b packets wait just when the link is free no sooner than b services from now.
+//! b packets wait just when the link is free no sooner than b services from now. Most own links delay and drop nothing else:
+//! what the others keep is a box.
 
 use super::bucket::Bucket;
 use super::ring::{FAR, Rec};
-use crate::plan::SendJitter;
+use crate::plan::{Marks, SendJitter};
 use base::{Span, Time};
 
 /// No wait is longer than this.
@@ -17,59 +18,121 @@ pub struct AccessLink {
     service: Span,
     free: Time,
     first_link_delay: Span,
-    last_enter: Time,
-    jitter: Option<Box<SendJitter>>,
-    /// Longest wait that a packet may find.
-    longest_wait: Span,
-    /// Whether packets enter when they are handed over, and all of them.
-    is_plain: bool,
+    /// Unless packets enter when they are handed over, and all of them.
+    limits: Option<Box<AccessLimits>>,
 }
 
-/// What became of a packet handed over by TCP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
-    /// It arrives at the first link then.
-    Arrives(Time),
-    /// The queue of the sender's own link was full when it entered, then.
-    Dropped(Time),
+/// Packets dropped by the sender's own full queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AccessDrops {
+    pub since_start: u64,
+    pub since_warmup: u64,
+}
+
+/// Why packets may enter late or not at all, and those that did not.
+#[derive(Debug)]
+struct AccessLimits {
+    jitter: Option<SendJitter>,
+    last_enter: Time,
+    /// Longest wait that a packet may find.
+    longest_wait: Span,
+    drops: AccessDrops,
+    /// Packets that would have entered only after the end of the run, and found no room.
+    late: u64,
+    warmup: Time,
+    end: Time,
+}
+
+impl AccessLimits {
+    /// Whether a packet that enters at `now` finds no room when the link is free at `free`; it is counted.
+    fn drops(&mut self, now: Time, free: Time) -> bool {
+        if free.since(now) <= self.longest_wait {
+            return false;
+        }
+        if now < self.end {
+            self.drops.since_start += 1;
+            self.drops.since_warmup += u64::from(now >= self.warmup);
+        } else {
+            self.late += 1;
+        }
+        true
+    }
 }
 
 impl AccessLink {
-    pub fn new(service: Span, buffer: Option<u32>, first_link_delay: Span, jitter: Option<Box<SendJitter>>) -> Self {
+    pub fn new(
+        service: Span,
+        buffer: Option<u32>,
+        first_link_delay: Span,
+        jitter: Option<Box<SendJitter>>,
+        marks: &Marks,
+    ) -> Self {
         // A packet that finds the link busy for w ahead of it finds ceil(w / service) packets, one of them in service: b
         // or fewer wait with it as long as w is at most b services.
         let longest_wait = match buffer {
             Some(packets) if service > Span::ZERO => Span(service.0 * u64::from(packets)),
             _ => UNLIMITED,
         };
-        let is_plain = jitter.is_none() && longest_wait == UNLIMITED;
-        Self { service, free: Time::ZERO, first_link_delay, last_enter: Time::ZERO, jitter, longest_wait, is_plain }
+        let limits = (jitter.is_some() || longest_wait < UNLIMITED).then(|| {
+            Box::new(AccessLimits {
+                jitter: jitter.map(|jitter| *jitter),
+                last_enter: Time::ZERO,
+                longest_wait,
+                drops: AccessDrops::default(),
+                late: 0,
+                warmup: marks.warmup,
+                end: marks.end,
+            })
+        });
+        Self { service, free: Time::ZERO, first_link_delay, limits }
+    }
+
+    /// Time that a packet takes.
+    pub fn service(&self) -> Span {
+        self.service
+    }
+
+    /// From here to the first link.
+    #[inline]
+    pub fn first_link_delay(&self) -> Span {
+        self.first_link_delay
+    }
+
+    /// What was dropped here.
+    pub fn drops(&self) -> AccessDrops {
+        self.limits.as_ref().map_or_else(AccessDrops::default, |limits| limits.drops)
+    }
+
+    /// Packets that found no room, but only after the end of the run.
+    pub fn late(&self) -> u64 {
+        self.limits.as_ref().map_or(0, |limits| limits.late)
     }
 
     /// How many of `n` packets handed over from `now` on are surely not dropped here, however close together they come.
     #[inline]
     pub fn room(&self, now: Time, n: usize) -> usize {
-        if self.longest_wait == UNLIMITED {
-            return n;
-        }
+        let Some(limits) = self.limits.as_deref().filter(|limits| limits.longest_wait < UNLIMITED) else { return n };
         // Each one lengthens the wait of the next by a service at most.
-        let spare = self.longest_wait.0.checked_sub(self.free.since(now).0);
+        let spare = limits.longest_wait.0.checked_sub(self.free.since(now).0);
         spare.map_or(0, |spare| n.min((spare / self.service.0) as usize + 1))
     }
 
     /// Latest arrival at the first link of the last of `n` packets handed over until `now`.
     #[inline]
     pub fn latest(&self, now: Time, n: u32) -> Time {
-        let late = self.jitter.as_ref().map_or(Span::ZERO, |jitter| jitter.longest);
         let busy = self.service.0.saturating_mul(u64::from(n)).saturating_add(self.first_link_delay.0);
-        self.free.max(self.last_enter).max(now + late).saturating_add(Span(busy))
+        let enters = self.limits.as_deref().map_or(now, |limits| {
+            let late = limits.jitter.as_ref().map_or(Span::ZERO, |jitter| jitter.longest);
+            limits.last_enter.max(now + late)
+        });
+        self.free.max(enters).saturating_add(Span(busy))
     }
 
     /// One packet at each of `times`, when there is [`Self::room`]; tags count from `tag`. The arrivals at the first link go into
     /// `bucket`, which reaches as far as [`Self::latest`].
     #[inline(never)]
     pub fn pass_all(&mut self, times: impl ExactSizeIterator<Item = Time>, mut tag: u64, bucket: &mut Bucket) {
-        if self.jitter.is_some() {
+        if self.limits.is_some() {
             bucket.extend(times.map(|time| {
                 let arrival = Rec { time: self.pass(time), tag };
                 tag += 1;
@@ -97,28 +160,26 @@ impl AccessLink {
     /// The same where every packet enters when it is handed over; `None` elsewhere.
     #[inline]
     pub fn pass_plainly(&mut self, now: Time) -> Option<Time> {
-        self.is_plain.then(|| self.serve(now))
+        self.limits.is_none().then(|| self.serve(now))
     }
 
-    /// A packet handed over at `now`.
+    /// A packet handed over at `now`: its arrival at the first link, if it is not dropped.
     #[inline]
-    pub fn admit(&mut self, now: Time) -> Fate {
+    pub fn admit(&mut self, now: Time) -> Option<Time> {
         let enter = self.enter(now);
-        if self.free.since(enter) > self.longest_wait {
-            return Fate::Dropped(enter);
+        let free = self.free;
+        if self.limits.as_deref_mut().is_some_and(|limits| limits.drops(enter, free)) {
+            return None;
         }
-        Fate::Arrives(self.serve(enter))
+        Some(self.serve(enter))
     }
 
     #[inline]
     fn enter(&mut self, now: Time) -> Time {
-        match &mut self.jitter {
-            None => now,
-            Some(jitter) => {
-                self.last_enter = self.last_enter.max(now + jitter.next());
-                self.last_enter
-            }
-        }
+        let Some(limits) = self.limits.as_deref_mut() else { return now };
+        let Some(jitter) = &mut limits.jitter else { return now };
+        limits.last_enter = limits.last_enter.max(now + jitter.next());
+        limits.last_enter
     }
 
     #[inline]
@@ -132,34 +193,36 @@ impl AccessLink {
 mod tests {
     use super::*;
 
+    const MARKS: Marks = Marks { warmup: Time(0), end: Time(1000), every: None };
+
     #[test]
     fn packets_leave_one_service_apart_and_arrive_a_delay_later() {
-        let mut link = AccessLink::new(Span(10), None, Span(100), None);
+        let mut link = AccessLink::new(Span(10), None, Span(100), None, &MARKS);
         assert_eq!([0, 0, 25, 50].map(|at| link.pass(Time(at))), [110, 120, 135, 160].map(Time));
     }
 
     #[test]
     fn a_buffer_of_two_drops_the_fourth_of_a_burst() {
-        let mut link = AccessLink::new(Span(10), Some(2), Span(5), None);
+        let mut link = AccessLink::new(Span(10), Some(2), Span(5), None, &MARKS);
         // At 0 one is served and two wait; at 10 one has left, and at 11 still only one place is free.
         let fates = [0, 0, 0, 0, 10, 10, 11].map(|at| link.admit(Time(at)));
-        let arrives = |at| Fate::Arrives(Time(at));
-        let dropped = |at| Fate::Dropped(Time(at));
-        assert_eq!(fates, [arrives(15), arrives(25), arrives(35), dropped(0), arrives(45), dropped(10), dropped(11)]);
+        let arrives = |at| Some(Time(at));
+        assert_eq!(fates, [arrives(15), arrives(25), arrives(35), None, arrives(45), None, None]);
+        assert_eq!(link.drops().since_start, 3);
     }
 
     #[test]
     fn room_is_for_packets_that_are_not_dropped_even_all_at_once() {
         for buffer in [0, 1, 2, 7] {
             for before in 0..4 {
-                let mut link = AccessLink::new(Span(10), Some(buffer), Span::ZERO, None);
+                let mut link = AccessLink::new(Span(10), Some(buffer), Span::ZERO, None, &MARKS);
                 for _ in 0..before {
                     link.admit(Time(0));
                 }
                 let (now, n) = (Time(5), 100);
                 let room = link.room(now, n);
-                assert!((0..room).all(|_| matches!(link.admit(now), Fate::Arrives(_))), "{buffer} {before}");
-                assert_eq!(link.admit(now), Fate::Dropped(now), "{buffer} {before}: one more than there is room for");
+                assert!((0..room).all(|_| link.admit(now).is_some()), "{buffer} {before}");
+                assert_eq!(link.admit(now), None, "{buffer} {before}: one more than there is room for");
             }
         }
     }
@@ -168,7 +231,7 @@ mod tests {
     fn latest_is_no_earlier_than_any_arrival_whatever_the_jitter() {
         let stream = base::Stream::new(1, 0, ("test", 0), "jitter");
         for jitter in [None, Some(Box::new(SendJitter { longest: Span(30), stream }))] {
-            let mut link = AccessLink::new(Span(10), None, Span(100), jitter);
+            let mut link = AccessLink::new(Span(10), None, Span(100), jitter, &MARKS);
             for round in 0..50 {
                 let now = Time(17 * round);
                 let latest = link.latest(now, 3);

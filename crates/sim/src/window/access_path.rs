@@ -1,18 +1,11 @@
 //! From a sender to its first link: the sender's own link, and the packets that arrive only after the window.
 
-use super::access_link::{AccessLink, Fate};
+use super::access_link::{AccessDrops, AccessLink};
 use super::bucket::Bucket;
 use super::headers::{HeaderLanes, Headers};
 use super::ring::{Rec, Ring, tag, until_wrap};
 use crate::plan::{Marks, Party};
 use base::{Flags, Header, PacketNumber, Time};
-
-/// Packets dropped by the sender's own full queue.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct AccessDrops {
-    pub since_start: u64,
-    pub since_warmup: u64,
-}
 
 /// See the [module](self).
 #[derive(Debug)]
@@ -20,31 +13,34 @@ pub struct AccessPath {
     /// Number of the sender.
     pub id: u32,
     pub link: AccessLink,
-    /// Emitted, but arriving no sooner than at the end of the window.
-    pub spill: Ring,
-    pub drops: AccessDrops,
-    /// Packets handed over that would enter the sender's own link only after the end of the run.
-    late: u64,
-    warmup: Time,
-    end: Time,
+    /// Emitted, but arriving no sooner than at the end of the window: while there is anything, as few flows have any at a time.
+    spill: Option<Box<Ring>>,
     /// If its packets carry headers.
-    lanes: Option<HeaderLanes>,
+    headers: Option<Box<HeaderPath>>,
+}
+
+/// Where the headers of a flow's packets go.
+#[derive(Debug)]
+struct HeaderPath {
+    lanes: HeaderLanes,
     /// Size of a packet: senders count segments, routers bytes.
     packet: f32,
 }
 
 impl AccessPath {
     pub fn new(party: &mut Party, id: u32, lanes: Option<HeaderLanes>, marks: &Marks) -> Self {
+        let packet = party.packet as f32;
         Self {
             id,
-            link: AccessLink::new(party.access, party.access_buffer, party.first_link_delay, party.jitter.take()),
-            spill: Ring::default(),
-            drops: AccessDrops::default(),
-            late: 0,
-            warmup: marks.warmup,
-            end: marks.end,
-            lanes,
-            packet: party.packet as f32,
+            link: AccessLink::new(
+                party.access,
+                party.access_buffer,
+                party.first_link_delay,
+                party.jitter.take(),
+                marks,
+            ),
+            spill: None,
+            headers: lanes.map(|lanes| Box::new(HeaderPath { lanes, packet })),
         }
     }
 
@@ -62,26 +58,19 @@ impl AccessPath {
     /// As [`Self::send`], where packets may be late or dropped.
     #[inline(never)]
     fn admit(&mut self, now: Time, number: PacketNumber, flags: Flags, bucket: &mut Bucket, until: Time) -> bool {
-        match self.link.admit(now) {
-            Fate::Arrives(time) => {
-                self.emit(Rec { time, tag: tag(self.id, number, flags) }, bucket, until);
-                true
-            }
-            Fate::Dropped(entered) => {
-                self.count_drop(entered);
-                false
-            }
+        let arrives = self.link.admit(now);
+        if let Some(time) = arrives {
+            self.emit(Rec { time, tag: tag(self.id, number, flags) }, bucket, until);
         }
+        arrives.is_some()
     }
 
     /// As [`Self::send`], of packets from `number` on at `times`, which carry no headers.
     pub fn send_row(&mut self, times: &[Time], number: PacketNumber, flags: Flags, bucket: &mut Bucket, until: Time) {
         let (Some(&first), Some(&last)) = (times.first(), times.last()) else { return };
         let n = times.len();
-        let arrives = self.spill.is_empty()
-            && self.link.room(first, n) == n
-            && self.link.latest(last, n as u32) < until
-            && until_wrap(number) >= n as u64;
+        let arrives =
+            self.link.room(first, n) == n && self.all_arrive(last, n as u32, until) && until_wrap(number) >= n as u64;
         if arrives {
             self.link.pass_all(times.iter().copied(), tag(self.id, number, flags), bucket);
             return;
@@ -91,62 +80,83 @@ impl AccessPath {
         }
     }
 
+    /// Whether `n` packets handed over until `last` all arrive in the window that ends at `until`, after what was emitted before.
+    #[inline]
+    pub fn all_arrive(&self, last: Time, n: u32, until: Time) -> bool {
+        self.spill.is_none() && self.link.latest(last, n) < until
+    }
+
     /// The header of the packet just sent.
     pub fn put_header(&self, header: Header, headers: &mut Headers) {
-        if let Some(lanes) = self.lanes {
-            headers.put(lanes.first, header.times(self.packet));
+        if let Some(path) = &self.headers {
+            headers.put(path.lanes.first, header.times(path.packet));
         }
     }
 
     /// Whether its packets carry headers.
     #[inline]
     pub fn carries_headers(&self) -> bool {
-        self.lanes.is_some()
+        self.headers.is_some()
     }
 
     /// The header of the packet that reaches the receiver, if its packets carry any.
     #[inline]
     pub fn take_header(&self, headers: &mut Headers) -> Option<Header> {
-        Some(headers.take(self.lanes?.last).times(1.0 / self.packet))
+        let path = self.headers.as_deref()?;
+        Some(headers.take(path.lanes.last).times(1.0 / path.packet))
     }
 
     /// An arrival at the first link, in the window that ends at `until` or later.
     #[inline]
     pub fn emit(&mut self, rec: Rec, bucket: &mut Bucket, until: Time) {
-        if rec.time < until { bucket.push(rec) } else { self.spill.push(rec) }
+        if rec.time < until {
+            bucket.push(rec);
+        } else if let Some(spill) = &mut self.spill {
+            spill.push(rec);
+        } else {
+            self.begin_spill(rec);
+        }
     }
 
     #[cold]
-    fn count_drop(&mut self, entered: Time) {
-        if entered < self.end {
-            self.drops.since_start += 1;
-            self.drops.since_warmup += u64::from(entered >= self.warmup);
-        } else {
-            self.late += 1;
-        }
+    fn begin_spill(&mut self, rec: Rec) {
+        self.spill.get_or_insert_default().push(rec);
     }
 
     /// What was emitted before and arrives before `until`.
     #[inline]
     pub fn release(&mut self, bucket: &mut Bucket, until: Time) {
-        while let Some(&rec) = self.spill.peek()
-            && rec.time < until
-        {
-            bucket.push(rec);
-            self.spill.consume(1);
+        if self.spill.is_some() {
+            self.release_spill(bucket, until);
+        }
+    }
+
+    #[inline(never)]
+    fn release_spill(&mut self, bucket: &mut Bucket, until: Time) {
+        let Some(spill) = self.spill.as_deref_mut() else { return };
+        let n = spill.all().partition_point(|rec| rec.time < until);
+        bucket.extend(spill.all()[..n].iter().copied());
+        spill.consume(n);
+        spill.tidy();
+        if spill.is_empty() {
+            self.spill = None;
         }
     }
 
     /// When the first of what is still here arrives.
     #[inline]
-    pub fn due(&mut self) -> Time {
-        self.spill.tidy();
-        self.spill.peek().map_or(Time::NEVER, |rec| rec.time)
+    pub fn due(&self) -> Time {
+        self.spill.as_deref().and_then(Ring::peek).map_or(Time::NEVER, |rec| rec.time)
     }
 
-    /// Packets that are still here at the end.
+    /// What the sender's own full queue dropped.
+    pub fn drops(&self) -> AccessDrops {
+        self.link.drops()
+    }
+
+    /// Packets that are still here at the end, or would enter the sender's own link only after it.
     pub fn in_flight(&self) -> u64 {
-        self.spill.len() as u64 + self.late
+        self.spill.as_deref().map_or(0, Ring::len) as u64 + self.link.late()
     }
 }
 
@@ -208,7 +218,12 @@ mod tests {
                         path.send(now, PacketNumber(first).plus(k), Flags::ECT, &mut bucket, Time(until));
                     }
                 }
-                (bucket.sort(true).to_vec(), path.spill.all().to_vec(), path.drops, path.due())
+                (
+                    bucket.sort(true).to_vec(),
+                    path.spill.as_deref().map(|spill| spill.all().to_vec()),
+                    path.drops(),
+                    path.due(),
+                )
             };
             assert_eq!(sent(true), sent(false), "{until} {apart} {first}");
         }
@@ -223,7 +238,7 @@ mod tests {
         };
         // Of three at once one is served, one waits and one has no room.
         assert_eq!([0, 50, 100].map(&mut sent), [2, 2, 2]);
-        assert_eq!(path.drops, AccessDrops { since_start: 2, since_warmup: 1 });
+        assert_eq!(path.drops(), AccessDrops { since_start: 2, since_warmup: 1 });
         assert_eq!(path.in_flight(), 1);
     }
 

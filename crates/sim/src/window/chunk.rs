@@ -20,6 +20,7 @@ pub struct Chunk<'a, O, C> {
     flows: &'a mut [AnySender<O, C>],
     senders: Readers<'a>,
     receivers: Readers<'a>,
+    /// None if there is no trace at all.
     traces: &'a mut [Option<Box<Trace>>],
 }
 
@@ -106,7 +107,7 @@ impl<'a, O: Observer, C: FlowControl> Chunk<'a, O, C> {
         let (flows, more_flows) = self.flows.split_at_mut(count);
         let (senders, more_senders) = self.senders.split(count);
         let (receivers, more_receivers) = self.receivers.split(count);
-        let (traces, more_traces) = self.traces.split_at_mut(count);
+        let (traces, more_traces) = self.traces.split_at_mut(count.min(self.traces.len()));
         (
             Self { flows, senders, receivers, traces, ..self },
             Self {
@@ -123,7 +124,8 @@ impl<'a, O: Observer, C: FlowControl> Chunk<'a, O, C> {
     pub fn settle(self, f: usize, window: Window, bucket: &mut Bucket, headers: &mut Headers, marks: &Marks) {
         let f = f - self.first;
         if let AnySender::Tcp(flow) = &mut self.flows[f] {
-            let (ring, trace) = (&mut self.senders.rings[f], &mut self.traces[f]);
+            let mut untraced = None;
+            let (ring, trace) = (&mut self.senders.rings[f], self.traces.get_mut(f).unwrap_or(&mut untraced));
             self.senders.due[f] = flow.run(ring, bucket, headers, window, marks, trace);
             flow.pass_marks_before(window.horizon, marks);
         }
@@ -148,7 +150,7 @@ impl<'a, O: Observer, C: FlowControl> Chunk<'a, O, C> {
         marks: &Marks,
         is_stopped: impl Fn() -> bool,
     ) {
-        let Ends { stop, until } = ends;
+        let (Ends { stop, until }, mut untraced) = (ends, None);
         for &f in receivers {
             let f = f as usize - self.first;
             if self.receivers.due[f] < until
@@ -166,7 +168,7 @@ impl<'a, O: Observer, C: FlowControl> Chunk<'a, O, C> {
             if self.senders.due[f] < stop {
                 let horizon = stop.saturating_sub(self.senders.delay_to_link[f]).min(marks.end);
                 let window = Window { horizon, until };
-                let (ring, trace) = (&mut self.senders.rings[f], &mut self.traces[f]);
+                let (ring, trace) = (&mut self.senders.rings[f], self.traces.get_mut(f).unwrap_or(&mut untraced));
                 self.senders.due[f] = match &mut self.flows[f] {
                     AnySender::Tcp(flow) => flow.run(ring, bucket, headers, window, marks, trace),
                     AnySender::Datagrams(source) => source.run(ring, bucket, window, marks),

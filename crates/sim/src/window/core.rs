@@ -186,7 +186,7 @@ impl<O: Observer> LinkCore<O> {
                 shared.dropped[f] += 1;
                 self.probe.losses.on_drop(rec.time, self.flows.places.of(rec.flow()));
             }
-            if let Some(trace) = &mut shared.traces[f] {
+            if let Some(Some(trace)) = shared.traces.get_mut(f) {
                 trace.drops.push(TraceDrop { time: rec.time, link: self.index, seq: rec.number().0.into() });
             }
         }

@@ -19,7 +19,7 @@ use crate::places::{ClosedTransfer, OpenTransfer};
 use crate::plan::{FlowControl, Marks, Party, TcpPlan};
 use crate::results::FinalTally;
 use base::{Flags, Header, PacketNumber, Span, Time};
-use transport::{Sender, Wire};
+use transport::{Ack, Sender, Wire};
 
 /// See the [module](self).
 #[derive(Debug)]
@@ -30,7 +30,6 @@ pub struct TcpFlow<O, C> {
     /// Which flow of the scenario.
     flow: u32,
     return_delay: Span,
-    first_link_delay: Span,
     /// Flags of a new data segment.
     data_flags: Flags,
     access: AccessPath,
@@ -39,18 +38,25 @@ pub struct TcpFlow<O, C> {
     /// ACKs on their way through return links, unless it is folded.
     acks: Option<Box<AckQueue>>,
     next_sample: Time,
-    sender_warm: Time,
-    /// The earlier of the two.
+    /// That, or the end of the warm-up until it is over.
     next_mark: Time,
+    /// Whether it is over for the sender.
+    is_warm: bool,
     receiver_warm: Time,
     meter: FlowMeter,
     /// Whether an application writes to it.
     has_writes: bool,
-    /// Of a place: the transfer that is open, and since when its sender knows that everything arrived.
-    open: Option<OpenTransfer>,
-    ended: Option<Time>,
+    /// Of a place of a session.
+    place: Option<Box<Place>>,
     observer: O,
     delivered: u64,
+}
+
+/// A place of a session: the transfer that is open, and since when its sender knows that everything arrived.
+#[derive(Debug, Default)]
+struct Place {
+    open: Option<OpenTransfer>,
+    ended: Option<Time>,
 }
 
 /// Where TCP's segments go in one window, which ends at `until` at the first link.
@@ -107,7 +113,8 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
     ) -> Self {
         let (first, has_writes) = (plan.sender.una(), plan.writes.is_some());
         let folded = party.return_path.is_empty();
-        let meter = FlowMeter::new(series && plan.template.is_none());
+        let place = plan.template.is_some().then(Box::default);
+        let meter = FlowMeter::new(series && place.is_none());
         let receiver_warm = if folded { marks.warmup + party.return_delay } else { marks.warmup };
         Self {
             access: AccessPath::new(&mut party, id, lanes, marks),
@@ -119,15 +126,13 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
             acks: (!folded).then(|| Box::new(AckQueue::new(PacketNumber::of(first)))),
             flow: party.flow,
             return_delay: party.return_delay,
-            first_link_delay: party.first_link_delay,
             next_sample: marks.sample_from(Time::ZERO),
-            sender_warm: marks.warmup,
+            is_warm: false,
             next_mark: marks.sample_from(Time::ZERO).min(marks.warmup),
             receiver_warm,
             meter,
             has_writes,
-            open: None,
-            ended: None,
+            place,
             observer: O::new(first, None),
             delivered: 0,
         }
@@ -146,8 +151,8 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         if now >= self.next_mark {
             self.pass_marks(now, marks);
         }
-        self.open = Some(transfer);
-        self.meter.finished = None;
+        self.place.get_or_insert_default().open = Some(transfer);
+        self.meter.begin_transfer();
         self.plan.open(transfer.segments);
         let (plan, mut wire) = self.plan_and_wire(bucket, headers, until);
         plan.sender.start(now, &mut wire);
@@ -175,18 +180,24 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
 
     /// Whether a place is taken.
     pub fn is_open(&self) -> bool {
-        self.open.is_some()
+        self.place.as_deref().is_some_and(|place| place.open.is_some())
+    }
+
+    /// Time that a packet takes on its own link.
+    pub fn access(&self) -> Span {
+        self.access.link.service()
     }
 
     /// The transfer that was open, if it has ended since.
     pub fn close(&mut self) -> Option<ClosedTransfer> {
-        let closed = self.ended.take()?;
-        Some(ClosedTransfer { open: self.open.take()?, closed, delivered: self.meter.finished })
+        let place = self.place.as_deref_mut()?;
+        let closed = place.ended.take()?;
+        Some(ClosedTransfer { open: place.open.take()?, closed, delivered: self.meter.finished() })
     }
 
     /// When the transfer of a place ended, until [`Self::close`] takes it.
     pub fn ended(&self) -> Option<Time> {
-        self.ended
+        self.place.as_deref()?.ended
     }
 
     /// TCP, and where its segments go in a window that ends at `until`.
@@ -214,6 +225,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
     ) -> Time {
         let Window { horizon, until } = window;
         self.access.release(bucket, until);
+        let mut ack = Ack::NONE;
         loop {
             if trace.is_none() && self.run_short(ring, bucket, headers, window) {
                 break;
@@ -233,10 +245,10 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
                         runs::SINGLE.set(runs::SINGLE.get() + 1);
                         if self.folded {
                             self.take_header(rec.number(), headers);
-                            acked = self.deliver(now - self.return_delay, &rec, marks);
+                            acked = self.deliver(now - self.return_delay, &rec, marks, &mut ack);
                             if acked {
                                 let (plan, mut wire) = self.plan_and_wire(bucket, headers, until);
-                                plan.sender.on_ack(now, plan.receiver.ack(), &mut wire);
+                                plan.sender.on_ack(now, &ack, &mut wire);
                             }
                         } else if let Some(ack) = self.acks.as_mut().and_then(|acks| acks.take(rec.number())) {
                             acked = true;
@@ -246,10 +258,10 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
                     }
                 }
                 Next::DelayedAck => {
-                    acked = self.time_receiver(now - self.return_delay, marks);
+                    acked = self.time_receiver(now - self.return_delay, marks, &mut ack);
                     if acked {
                         let (plan, mut wire) = self.plan_and_wire(bucket, headers, until);
-                        plan.sender.on_ack(now, plan.receiver.ack(), &mut wire);
+                        plan.sender.on_ack(now, &ack, &mut wire);
                     }
                 }
                 Next::Timer => {
@@ -286,7 +298,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
             }
         }
         ring.tidy();
-        self.next(ring).0.saturating_add(self.first_link_delay).min(self.access.due())
+        self.next(ring).0.saturating_add(self.access.link.first_link_delay()).min(self.access.due())
     }
 
     /// Whether a place's transfer has ended with the ACK at `now`.
@@ -295,9 +307,10 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         if self.has_writes {
             self.note_writes(now);
         }
-        let ends = self.open.is_some() && self.plan.sender.is_done();
+        let Some(place) = self.place.as_deref_mut() else { return false };
+        let ends = place.open.is_some() && self.plan.sender.is_done();
         if ends {
-            self.ended = Some(now);
+            place.ended = Some(now);
         }
         ends
     }
@@ -351,17 +364,17 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         }
     }
 
-    /// A segment reaches the receiver. Returns whether it triggers an ACK.
-    fn deliver(&mut self, at: Time, rec: &Rec, marks: &Marks) -> bool {
+    /// A segment reaches the receiver. Returns whether it triggers `ack`.
+    fn deliver(&mut self, at: Time, rec: &Rec, marks: &Marks, ack: &mut Ack) -> bool {
         self.pass_receiver_warm(at, marks);
         self.delivered += 1;
         let seq = self.plan.receiver.segment(rec.number());
-        let ack = self.plan.receiver.on_segment(at, seq, rec.flags());
+        let acknowledges = self.plan.receiver.on_segment(at, seq, rec.flags(), ack);
         self.meter.delivered(at, &self.plan.receiver, self.plan.data_end);
         if self.has_writes {
             self.plan.delivered(at);
         }
-        ack
+        acknowledges
     }
 
     /// Notes what the receiver has at the warm-up, if that is over `at`.
@@ -373,21 +386,22 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         }
     }
 
-    /// A timer of the receiver. Returns whether it triggers an ACK.
-    fn time_receiver(&mut self, at: Time, marks: &Marks) -> bool {
+    /// A timer of the receiver. Returns whether it triggers `ack`.
+    fn time_receiver(&mut self, at: Time, marks: &Marks, ack: &mut Ack) -> bool {
         self.pass_receiver_warm(at, marks);
-        let ack = self.plan.receiver.on_timer(at);
+        let acknowledges = self.plan.receiver.on_timer(at, ack);
         self.meter.delivered(at, &self.plan.receiver, self.plan.data_end);
         if self.has_writes {
             self.plan.delivered(at);
         }
-        ack
+        acknowledges
     }
 
     /// The receiver's timers before `at`, when its ACKs reach nobody any more.
     fn time_receiver_before(&mut self, at: Time, marks: &Marks) {
+        let mut ack = Ack::NONE;
         while self.plan.receiver.deadline() < at {
-            let _ = self.time_receiver(self.plan.receiver.deadline(), marks);
+            let _ = self.time_receiver(self.plan.receiver.deadline(), marks, &mut ack);
         }
     }
 
@@ -400,6 +414,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         until: Time,
         marks: &Marks,
     ) -> Time {
+        let mut ack = Ack::NONE;
         loop {
             if self.receive_in_order(ring, bucket, until) {
                 continue;
@@ -416,14 +431,14 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
                     #[cfg(test)]
                     runs::SINGLE.set(runs::SINGLE.get() + 1);
                     self.take_header(rec.number(), headers);
-                    self.deliver(at, &rec, marks)
+                    self.deliver(at, &rec, marks, &mut ack)
                 })
             } else {
-                self.time_receiver(at, marks)
+                self.time_receiver(at, marks, &mut ack)
             };
             if acknowledged && let Some(acks) = self.acks.as_deref_mut() {
                 bucket.push(Rec { time: at, tag: tag(self.access.id, acks.next(), Flags::ACK) });
-                acks.push(self.plan.receiver.ack());
+                acks.push(&ack);
             }
         }
     }
@@ -446,12 +461,12 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
             self.meter.sample(self.next_sample, marks, &self.plan.sender);
             self.next_sample = marks.sample_after(self.next_sample);
         }
-        if self.sender_warm <= now {
-            self.sender_warm = Time::NEVER;
+        if !self.is_warm && marks.warmup <= now {
+            self.is_warm = true;
             self.meter.sender_warm(self.plan.sender.counters());
         }
         let next = if self.next_sample < marks.end { self.next_sample } else { Time::NEVER };
-        self.next_mark = next.min(self.sender_warm);
+        self.next_mark = if self.is_warm { next } else { next.min(marks.warmup) };
     }
 
     /// The run is over: what the receiver still gets before the end, and the result. Packets that are still on their way are
@@ -460,12 +475,13 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         let end = marks.end;
         self.pass_marks(Time(end.0 - 1), marks);
         let mut in_flight = self.access.in_flight();
+        let mut ack = Ack::NONE;
         if self.folded {
             for rec in senders.all() {
                 let at = rec.time - self.return_delay;
                 if at < end {
                     self.time_receiver_before(at, marks);
-                    let _ = self.deliver(at, rec, marks);
+                    let _ = self.deliver(at, rec, marks, &mut ack);
                 } else {
                     in_flight += 1;
                 }
@@ -483,18 +499,19 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
             in_flight,
             sent: counters.sent,
             delivered: self.delivered,
-            access_drops: self.access.drops.since_start,
+            access_drops: self.access.drops().since_start,
             hash: self.observer.finish().0,
             tally: FinalTally {
                 flow: self.flow,
-                open: self.open,
+                open: self.place.and_then(|place| place.open),
                 writes: self.plan.writes.take(),
                 fault: self.plan.sender.control().fault(),
                 tally: Tally {
                     meter: self.meter,
+                    bytes: None,
                     counters,
                     delivered,
-                    dropped: dropped + self.access.drops.since_warmup,
+                    dropped: dropped + self.access.drops().since_warmup,
                 },
             },
         }

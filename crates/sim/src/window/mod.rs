@@ -73,10 +73,9 @@ const ARRIVALS_PER_FLOW: u64 = 4;
 
 /// What a ring takes, and what goes with it.
 pub const RING_BYTES: usize = size_of::<Ring>() + size_of::<Time>() + size_of::<Span>();
-/// What a sender takes besides its plan: itself, its ring, its drops and its trace. Where the ACKs of any flow cross links,
+/// What a sender takes besides its plan: itself, its ring and its drops. Where the ACKs of any flow cross links,
 /// each receiver has a ring, too.
-pub const SENDER_BYTES: usize =
-    size_of::<AnySender<NoObserver, law::Control>>() + RING_BYTES + size_of::<u64>() + size_of::<Option<Box<Trace>>>();
+pub const SENDER_BYTES: usize = size_of::<AnySender<NoObserver, law::Control>>() + RING_BYTES + size_of::<u64>();
 /// What a link takes besides its discipline.
 pub const LINK_BYTES: usize =
     size_of::<Node<NoObserver, queue::NoOwn>>() + size_of::<Bucket>() + size_of::<Vec<u32>>() * 3;
@@ -93,8 +92,6 @@ struct Engine<O, C, Q> {
     places: Vec<Option<(usize, usize)>>,
     flows: Vec<AnySender<O, C>>,
     identities: Vec<Identity>,
-    /// Time that a data packet takes on the own link of each flow.
-    access: Vec<Span>,
     /// The sessions, by the link that they send into first.
     sessions: Vec<Vec<Session>>,
     /// By group.
@@ -164,7 +161,6 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
             flows: Vec::with_capacity(flows.len()),
             transfers: TransferMeter::by_group(&identities, marks, options.series),
             identities,
-            access: flows.iter().map(|flow| flow.party().access).collect(),
             shared,
             marks,
             layout: Layout::default(),
@@ -189,10 +185,13 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
         }
         let header_lanes = std::mem::take(&mut layout.header_lanes);
         engine.layout = layout;
+        let n = flows.len();
         for (f, plan) in flows.into_iter().enumerate() {
             let party = plan.party();
-            let trace = party.traced.then(|| Box::new(Trace { flow: party.flow, ..Trace::default() }));
-            engine.shared.traces.push(trace);
+            if party.traced {
+                engine.shared.traces.resize_with(n, || None);
+                engine.shared.traces[f] = Some(Box::new(Trace { flow: party.flow, ..Trace::default() }));
+            }
             engine.shared.delay_to_link[f] = party.first_link_delay;
             engine.shared.due[f] = party.start.min(party.stop).saturating_add(party.first_link_delay);
             engine.flows.push(match plan {
@@ -281,7 +280,7 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
         let (mut of_tcp, mut of_datagrams) = (0.0, 0.0);
         for &f in flows {
             match &self.flows[f as usize] {
-                AnySender::Tcp(_) => of_tcp += 1.0 / self.access[f as usize].0 as f64,
+                AnySender::Tcp(flow) => of_tcp += 1.0 / flow.access().0 as f64,
                 AnySender::Datagrams(source) => of_datagrams += 1.0 / source.mean_gap(),
             }
         }

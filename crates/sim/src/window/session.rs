@@ -110,7 +110,8 @@ impl Session {
     fn run_place<O: Observer, C: FlowControl>(&mut self, ctx: &mut SessionCtx<'_, O, C>, f: usize, horizon: Time) {
         let AnySender::Tcp(flow) = &mut ctx.flows[f] else { return };
         let shared = &mut *ctx.shared;
-        let (ring, trace) = (&mut shared.rings[f], &mut shared.traces[f]);
+        let mut untraced = None;
+        let (ring, trace) = (&mut shared.rings[f], shared.traces.get_mut(f).unwrap_or(&mut untraced));
         let window = Window { horizon, ..ctx.window };
         shared.due[f] = flow.run(ring, ctx.bucket, &mut shared.headers, window, ctx.marks, trace);
         if let Some(at) = flow.ended() {

@@ -22,7 +22,7 @@ pub struct Shared {
     pub dropped_total: u64,
     /// Headers on their way, of the flows that need them.
     pub headers: Headers,
-    /// Traces, by flow where there is one.
+    /// Traces, by flow where there is one; empty if there is none at all.
     pub traces: Vec<Option<Box<Trace>>>,
 }
 

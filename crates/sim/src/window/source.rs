@@ -97,7 +97,7 @@ impl<O: Observer> Source<O> {
     /// The run is over: what is still on its way in `ring` and here, and the result.
     pub fn finish(mut self, ring: &mut Ring, marks: &Marks, dropped: u64) -> FlowResult {
         self.deliver(ring, marks);
-        let mut meter = FlowMeter::default().with_bytes(self.bytes);
+        let mut meter = FlowMeter::default();
         let sent = |sent: u64| Counters { sent, ..Counters::default() };
         meter.sender_warm(sent(self.sent_before));
         meter.receiver_warm(self.delivered_before);
@@ -105,7 +105,7 @@ impl<O: Observer> Source<O> {
             in_flight: self.access.in_flight() + ring.len() as u64,
             sent: self.sent,
             delivered: self.delivered,
-            access_drops: self.access.drops.since_start,
+            access_drops: self.access.drops().since_start,
             hash: self.observer.finish().0,
             tally: FinalTally {
                 flow: self.plan.party.flow,
@@ -114,9 +114,10 @@ impl<O: Observer> Source<O> {
                 fault: None,
                 tally: Tally {
                     meter,
+                    bytes: self.bytes,
                     counters: sent(self.sent),
                     delivered: self.delivered,
-                    dropped: dropped + self.access.drops.since_warmup,
+                    dropped: dropped + self.access.drops().since_warmup,
                 },
             },
         }

@@ -50,7 +50,7 @@ impl<C: CongestionControl> Connection<C> {
         wire: &mut impl Wire,
     ) {
         let Some(mut optional) = self.optional.take() else { return };
-        let (every_rtt, abc_limit, paced) = (optional.every_rtt(), optional.abc_limit(), optional.spaces());
+        let (every_rtt, abc_limit, paced) = (self.habits.every_rtt(), optional.abc_limit(), optional.spaces());
         let (rack, mut last, mut latest) = (recovery.departures().is_some(), Time::ZERO, None);
         if let Some(parts) = optional.paced_parts() {
             let counts = parts.deliveries.is_none() && !every_rtt;

@@ -151,7 +151,7 @@ impl<C: CongestionControl> Connection<C> {
 #[cfg(test)]
 mod tests {
     use crate::options::{Pacing, PacingFactors};
-    use crate::{NO_END, Options, Receiver, Recovery, Sender, Wire};
+    use crate::{Ack, NO_END, Options, Receiver, Recovery, Sender, Wire};
     use base::{Flags, PacketNumber, Span, Time};
     use law::{CongestionControl, Control, LawSpec, StartSpec};
     use std::collections::VecDeque;
@@ -189,7 +189,8 @@ mod tests {
         let law = LawSpec::named(law).expect("registered");
         let control = law.build(&StartSpec::named("classic").expect("registered"), 40.0, 30.0).expect("defaults");
         let mut sender: Sender<Control> = Sender::new(control, recovery, &options, NO_END);
-        let (mut receiver, mut path, mut taken) = (Receiver::new(1, Span::ZERO, 1), Path::default(), 0);
+        let (mut receiver, mut ack) = (Receiver::new(1, Span::ZERO, 1), Ack::NONE);
+        let (mut path, mut taken) = (Path::default(), 0);
         sender.start(Time::ZERO, &mut path);
         for _ in 0..2000 {
             while path.arriving.front().is_none_or(|arrives| sender.deadline() < arrives.0) {
@@ -212,8 +213,8 @@ mod tests {
             }
             let (now, seq, flags) = path.arriving.pop_front().expect("looked at above");
             assert_eq!(receiver.segment(PacketNumber::of(seq)), seq);
-            if receiver.on_segment(now, seq, flags) {
-                sender.on_ack(now, receiver.ack(), &mut path);
+            if receiver.on_segment(now, seq, flags, &mut ack) {
+                sender.on_ack(now, &ack, &mut path);
                 path.on_window(now, sender.control().cwnd(), sender.una(), sender.nxt(), sender.in_flight());
             }
         }

@@ -76,7 +76,7 @@ impl<C: CongestionControl> Connection<C> {
         times: impl Iterator<Item = Time>,
     ) {
         let optional = self.optional.as_deref_mut();
-        let every_rtt = optional.as_ref().is_some_and(|optional| optional.every_rtt());
+        let every_rtt = self.habits.every_rtt();
         let Some(departures) = recovery.departures().or_else(|| optional?.departures()) else { return };
         let mut taken = departures.take(times, each);
         // A law that counts takes none, and only such take part in runs of delayed ACKs.
@@ -144,7 +144,7 @@ impl<C: CongestionControl> Connection<C> {
     ) {
         let flags = self.ecn.data();
         let keeps_departures = recovery.departures().is_some() || self.optional.is_some();
-        let every_rtt = self.optional.as_ref().is_some_and(|optional| optional.every_rtt());
+        let every_rtt = self.habits.every_rtt();
         let (mut last, min_rtt, srtt) = (Time::ZERO, self.rtt.min(), self.rtt.srtt());
         let mut ack = AckSample { srtt, min_rtt, rtt: None, ..AckSample::plain(Time::ZERO, srtt) };
         ack.abc_limit = self.abc_limit();

@@ -1,7 +1,6 @@
 //! Short ways of a receiver: segments in a row that it takes at once, when each does the same.
 
 use super::Receiver;
-use crate::sequence::NO_SEGMENT;
 use base::Time;
 
 impl Receiver {
@@ -9,7 +8,7 @@ impl Receiver {
     #[inline]
     #[must_use]
     pub fn is_plain(&self) -> bool {
-        self.acknowledges_each && self.held.is_empty() && !self.echo && self.upcoming.0 == NO_SEGMENT
+        self.acknowledges_each && self.held.is_empty() && !self.echo && !self.is_announced
     }
 
     /// `n` segments in order, each acknowledged, when [`Self::is_plain`].
@@ -24,7 +23,7 @@ impl Receiver {
     #[inline]
     #[must_use]
     pub fn delays_plainly(&self) -> u64 {
-        let plain = self.held.is_empty() && !self.echo && self.upcoming.0 == NO_SEGMENT && !self.is_special;
+        let plain = self.held.is_empty() && !self.echo && !self.is_announced && !self.is_special;
         // The last segment of a transfer is acknowledged at once.
         let row = if self.next < self.end { self.end - 1 - self.next } else { u64::MAX };
         if plain { row } else { 0 }
@@ -51,11 +50,7 @@ impl Receiver {
     #[inline]
     #[must_use]
     pub fn extends_plainly(&self) -> Option<(u64, u64)> {
-        let plain = self.pending == 0
-            && self.sack_blocks == 1
-            && !self.echo
-            && !self.is_special
-            && self.upcoming.0 == NO_SEGMENT;
+        let plain = self.pending == 0 && self.sack_blocks == 1 && !self.echo && !self.is_special && !self.is_announced;
         if plain { self.held.top() } else { None }
     }
 

@@ -110,7 +110,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
                 self.observe_steady(1, acks.iter().map(|rec| rec.time));
             }
             let new = tag(self.access.id, nxt, self.data_flags);
-            if self.access.spill.is_empty() && self.access.link.latest(last, n) < until {
+            if self.access.all_arrive(last, n, until) {
                 self.access.link.pass_all(acks.iter().map(|rec| rec.time), new, bucket);
             } else {
                 for (rec, tag) in acks.iter().zip(new..) {
@@ -264,7 +264,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
             self.observe_steady(each, times.clone());
         }
         let new = tag(self.access.id, PacketNumber::of(self.plan.sender.nxt()), self.data_flags);
-        let arrives = self.access.spill.is_empty() && self.access.link.latest(last, acks * each) < until;
+        let arrives = self.access.all_arrive(last, acks * each, until);
         for (time, tag) in times.clone().flat_map(|time| std::iter::repeat_n(time, each as usize)).zip(new..) {
             let arrival = Rec { time: self.access.link.pass(time), tag };
             if arrives {
