@@ -42,8 +42,8 @@ struct Place {
     at: usize,
 }
 
-/// Room for so many runs is kept when a set falls empty: most flows never hold more.
-const KEPT: usize = 5;
+/// Room for so many runs is kept when a set falls empty.
+const KEPT: usize = 16;
 
 /// A piece has so many runs at most: few enough to move all of them, enough that there are few pieces.
 const PIECE: usize = 512;

@@ -107,7 +107,8 @@ impl AccessPath {
     }
 
     /// An arrival at the first link, in the window that ends at `until` or later.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "for every packet of TCP")]
     pub fn emit(&mut self, rec: Rec, bucket: &mut Bucket, until: Time) {
         if rec.time < until {
             bucket.push(rec);
