@@ -11,8 +11,8 @@ use std::hint::select_unpredictable;
 /// Below this many records a comparison sort is quicker than counting.
 const FEW: usize = 48;
 
-/// More records than this in one slot (a burst after silence, when the slots are too wide) want a comparison sort, too:
-/// mending inside a slot is quadratic in its records.
+/// So many records in one slot (a burst after silence, when the slots are too wide) want a comparison sort, too: mending inside a
+/// slot is quadratic in its records. A power of two: that any slot has so many is seen in the bits of all.
 const CROWD: u32 = 64;
 
 /// One window, as it is for the senders of one link.
@@ -60,9 +60,16 @@ impl Bucket {
 
     /// Adds many at once.
     #[inline]
+    #[expect(
+        clippy::manual_inspect,
+        reason = "of what is mapped the length is known beforehand, and room is made once"
+    )]
     pub fn extend(&mut self, recs: impl ExactSizeIterator<Item = Rec>) {
         let (start, shift, counts) = (self.start, self.shift, &mut self.counts[..]);
-        self.recs.extend(recs.inspect(|rec| counts[((rec.time - start).0 >> shift) as usize] += 1));
+        self.recs.extend(recs.map(|rec| {
+            counts[((rec.time - start).0 >> shift) as usize] += 1;
+            rec
+        }));
     }
 
     /// What was put in order last.
@@ -79,7 +86,7 @@ impl Bucket {
         if self.sorted.len() < n {
             self.sorted.resize(n, Rec::default());
         }
-        if n <= FEW || self.counts.iter().max().is_some_and(|most| *most > CROWD) {
+        if n <= FEW || self.counts.iter().fold(0, |bits, count| bits | count) >= CROWD {
             // Stable, and quick on the sorted stretches that flows push.
             self.recs.sort_by_key(|rec| (rec.time, rec.flow()));
             self.sorted[..n].copy_from_slice(&self.recs);

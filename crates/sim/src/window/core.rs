@@ -25,6 +25,14 @@ pub struct FlowTable {
     pub lanes: Vec<u32>,
 }
 
+impl FlowTable {
+    /// The ring that packets of `flow` go to next.
+    #[inline]
+    pub fn route(&self, flow: u32) -> u32 {
+        self.routes[self.places.of(flow)]
+    }
+}
+
 /// Places of flows in the tables of a link.
 #[derive(Debug, Default)]
 pub struct FlowPlaces {
@@ -55,6 +63,12 @@ impl FlowPlaces {
     /// How many places there are.
     pub fn count(&self) -> usize {
         self.count
+    }
+
+    /// The flow at the first place, if the place of each is its number less that one's.
+    #[inline]
+    pub fn direct(&self) -> Option<u32> {
+        self.listed.is_empty().then_some(self.first)
     }
 
     /// The place of `flow`, which crosses the link.
@@ -140,7 +154,7 @@ impl<O: Observer> LinkCore<O> {
     /// The ring that packets of `flow` go to next.
     #[inline]
     pub fn route(&self, flow: u32) -> u32 {
-        self.flows.routes[self.flows.places.of(flow)]
+        self.flows.route(flow)
     }
 
     /// Whether nothing but the queue drops packets here, none carries a header, and each always takes as long.

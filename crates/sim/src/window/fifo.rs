@@ -1,8 +1,10 @@
 //! First-in first-out links of the window engine, in closed form: a packet that arrives at t begins service at
-//! max(t, free). With a plain limit and one size of packet that is all it takes to decide (`serve_plain`); rules are asked for
-//! each arrival (`serve_until_mark`, compiled for each rule by itself).
+//! max(t, free). With a plain limit and one size of packet that is all it takes to decide (`plain`); rules are asked for each arrival
+//! (`serve_until_mark`, compiled for each rule by itself).
 //!
 //! Sums are taken at marks; marks and the timers of rules are caught up on before the next arrival.
+
+mod plain;
 
 use super::core::LinkCore;
 use super::pool::{NoPool, Place, PlaceInPool};
@@ -17,6 +19,7 @@ use crate::observer::Observer;
 use crate::plan::Marks;
 use crate::probe::LinkSnapshot;
 use base::{Bytes, Cause, Flags, Span, Time};
+use plain::{Clock, TOGETHER};
 use queue::{Admission, AnyAdmission, Backlog, Limit, Packet, RuleVisitor, Verdict};
 use std::collections::VecDeque;
 
@@ -234,6 +237,7 @@ impl Fifo {
         shared: &mut Shared,
     ) {
         let AnyWaitingQueue::Uniform(UniformQueue { tx: Tx { size, time, .. }, .. }) = self.waiting else { return };
+        let mut room = [Rec::default(); TOGETHER];
         let mut rest = arrivals;
         while let Some(first) = rest.first() {
             if first.time >= core.next_mark {
@@ -241,37 +245,11 @@ impl Fifo {
             }
             // Up to the next mark nothing needs to be looked at but the clock.
             let n = before(rest, core.next_mark);
-            // Waits of a few packets fit 64 bits even where one may be days long.
-            let n = n.min((u64::MAX / longest.0.max(1)) as usize).max(1);
+            let mut clock = Clock::new((time, longest), core.free, self.longest_seen);
+            let n = n.min(clock.at_most()).max(1);
             let (now, later) = rest.split_at(n);
-            let (mut free, mut most) = (core.free, self.longest_seen);
-            let (mut waited, mut nonempty, mut refused) = (0u64, 0u64, 0u64);
-            for rec in now {
-                let wait = free.since(rec.time);
-                if O::ACTIVE {
-                    let packet = Packet::new(rec.flow(), rec.number().0, size, rec.time).with(rec.flags());
-                    observe_plain(&mut core.observer, &packet, wait, longest, time);
-                }
-                if wait > longest {
-                    refused += 1;
-                    core.count_drop(rec, Cause::Overflow, marks, shared);
-                    continue;
-                }
-                waited += wait.0;
-                // With a packet waiting behind it, the server starts one each `time`.
-                nonempty += wait.min(time).0;
-                most = most.max(wait);
-                free = rec.time + wait + time;
-                shared.push(core.route(rec.flow()), free, rec.tag);
-            }
-            let accepted = n as u64 - refused;
-            core.free = free;
-            self.longest_seen = most;
-            core.totals.arrived += n as u64;
-            core.totals.begun += accepted;
-            core.totals.begun_bytes += accepted * u64::from(size);
-            core.totals.waiting += u128::from(waited);
-            core.totals.nonempty += nonempty;
+            clock.serve(core, now, size, &mut room, (marks, shared));
+            self.longest_seen = clock.finish(core, n, size);
             rest = later;
         }
     }

@@ -95,6 +95,17 @@ impl Ring {
         self.recs.push(rec);
     }
 
+    /// The same where the ring holds something and has room; returns whether that is so.
+    #[inline]
+    pub fn push_plain(&mut self, rec: Rec) -> bool {
+        // What is empty begins at 0.
+        let plain = !self.recs.is_empty() && self.recs.len() < self.recs.capacity();
+        if plain {
+            self.recs.push(rec);
+        }
+        plain
+    }
+
     /// Room by cutting off what was read, or else by growing by half: with many flows the slack of doubling adds up.
     #[cold]
     fn make_room(&mut self) {

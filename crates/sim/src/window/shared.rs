@@ -1,5 +1,6 @@
 //! What links and flows of the window engine write into besides their own state: rings, headers, counts of drops, traces.
 
+use super::core::FlowTable;
 use super::headers::Headers;
 use super::ring::{Rec, Ring};
 use crate::Trace;
@@ -38,6 +39,32 @@ impl Shared {
         if was_empty {
             self.wake(i, time);
         }
+    }
+
+    /// Packets left a link, each at its time, whose `flows` say where they go on.
+    #[inline]
+    pub fn push_all(&mut self, flows: &FlowTable, mut recs: &[Rec]) {
+        loop {
+            let n = match flows.places.direct() {
+                Some(first) => self.push_plain(&flows.routes, recs, |flow| (flow - first) as usize),
+                None => self.push_plain(&flows.routes, recs, |flow| flows.places.of(flow)),
+            };
+            let Some((rec, rest)) = recs[n..].split_first() else { return };
+            self.push(flows.route(rec.flow()), rec.time, rec.tag);
+            recs = rest;
+        }
+    }
+
+    /// The same up to the first whose ring is empty or has no room, whose place is returned. Apart, so that nothing is called in
+    /// between.
+    #[inline(never)]
+    fn push_plain(&mut self, routes: &[u32], recs: &[Rec], place: impl Fn(u32) -> usize) -> usize {
+        let rings = &mut self.rings[..];
+        let other = recs.iter().position(|rec| {
+            let ring = &mut rings[routes[place(rec.flow())] as usize];
+            !ring.push_plain(Rec { time: rec.time + ring.delay, tag: rec.tag })
+        });
+        other.unwrap_or(recs.len())
     }
 
     /// Ring `i` was empty until `time`.

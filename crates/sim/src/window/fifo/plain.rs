@@ -1,0 +1,210 @@
+//! A plain link: packets that all take as long, of which those are refused that would wait longer than the buffer allows.
+//!
+//! Packets are decided on some at a time, and then go on: either loop fits the registers, and what one waits for in memory does
+//! not hold up the clock of the next.
+
+use super::super::core::LinkCore;
+use super::super::ring::Rec;
+use super::super::shared::Shared;
+use super::observe_plain;
+use crate::observer::Observer;
+use crate::plan::Marks;
+use base::{Cause, Span, Time};
+use queue::Packet;
+use std::hint::select_unpredictable;
+
+/// So many packets are decided on together, as many as a word has bits.
+pub const TOGETHER: usize = 64;
+
+/// When packets that are accepted leave.
+pub type Room = [Rec; TOGETHER];
+
+/// The clock of a plain link, and what is to be added to its totals.
+#[derive(Clone, Debug)]
+pub struct Clock {
+    /// Time of a packet in service.
+    time: Span,
+    /// Longest wait that is within the buffer.
+    longest: Span,
+    free: Time,
+    /// Longest wait so far.
+    most: Span,
+    waited: u64,
+    nonempty: u64,
+    refused: u64,
+}
+
+impl Clock {
+    /// Of a link on which packets take `time` and wait for `longest` at most; it is free at `free`, and the longest wait was `most`.
+    pub fn new((time, longest): (Span, Span), free: Time, most: Span) -> Self {
+        Self { time, longest, free, most, waited: 0, nonempty: 0, refused: 0 }
+    }
+
+    /// How many packets the sums have room for, which have 64 bits even where a wait may be days long.
+    pub fn at_most(&self) -> usize {
+        (u64::MAX / self.longest.0.max(1)) as usize
+    }
+
+    /// Serves `arrivals`, all before the next mark.
+    #[inline]
+    pub fn serve<O: Observer>(
+        &mut self,
+        core: &mut LinkCore<O>,
+        arrivals: &[Rec],
+        size: u32,
+        room: &mut Room,
+        (marks, shared): (&Marks, &mut Shared),
+    ) {
+        for recs in arrivals.chunks(TOGETHER) {
+            if O::ACTIVE {
+                self.clone().observe(recs, size, &mut core.observer);
+            }
+            let (n, mut refused) = self.take(recs, room);
+            shared.push_all(&core.flows, &room[..n]);
+            while refused != 0 {
+                let first = refused.leading_zeros();
+                refused ^= 1 << (63 - first);
+                core.count_drop(&recs[first as usize + recs.len() - TOGETHER], Cause::Overflow, marks, shared);
+            }
+        }
+    }
+
+    /// Takes [`TOGETHER`] packets at most. Those that are accepted go into `room`; returns their number, and a word with a bit for each
+    /// packet, the last one's the lowest: whether it is refused.
+    #[inline]
+    fn take(&mut self, recs: &[Rec], room: &mut Room) -> (usize, u64) {
+        let busy = recs.last().is_some_and(|last| self.free.since(last.time) >= self.time);
+        match busy {
+            true if self.takes_all(recs) => self.pass_all(recs, room),
+            true => self.decide::<true>(recs, room),
+            false => self.decide::<false>(recs, room),
+        }
+    }
+
+    /// Whether none of `recs` is refused, nor waits longer than any before, at a link that none finds idle.
+    #[inline]
+    fn takes_all(&self, recs: &[Rec]) -> bool {
+        let before_last = self.time.0.saturating_mul(recs.len() as u64 - 1);
+        recs.first().is_some_and(|first| self.free.since(first.time).0.saturating_add(before_last) <= self.most.0)
+    }
+
+    /// As [`Self::take`], of packets of which that is true: each leaves a service after the one before it.
+    #[inline]
+    fn pass_all(&mut self, recs: &[Rec], room: &mut Room) -> (usize, u64) {
+        let Self { time, free: mut clock, mut waited, .. } = *self;
+        for (rec, place) in recs.iter().zip(room) {
+            waited += (clock - rec.time).0;
+            clock += time;
+            *place = Rec { time: clock, tag: rec.tag };
+        }
+        (self.free, self.waited) = (clock, waited);
+        self.nonempty += recs.len() as u64 * time.0;
+        (recs.len(), 0)
+    }
+
+    /// As [`Self::take`]; `BUSY`: none of them finds the link idle, nor about to be.
+    ///
+    /// Without a branch for each: behind a full buffer it is as good as random which ones are refused.
+    #[inline]
+    fn decide<const BUSY: bool>(&mut self, recs: &[Rec], room: &mut Room) -> (usize, u64) {
+        let Self { time, free: mut clock, mut most, mut waited, mut nonempty, .. } = *self;
+        // Runs end before the 2^60th picosecond.
+        let longest = self.longest.min(Span(u64::MAX / 2));
+        let (mut n, mut bits) = (0, 0);
+        for rec in recs {
+            let refused = clock > rec.time + longest;
+            let start = if BUSY { clock } else { clock.max(rec.time) };
+            let wait = select_unpredictable(refused, 0, (start - rec.time).0);
+            let service = select_unpredictable(refused, 0, time.0);
+            clock = start + Span(service);
+            waited += wait;
+            if !BUSY {
+                // With a packet waiting behind it, the server starts one each `time`.
+                nonempty += wait.min(service);
+            }
+            most = most.max(Span(wait));
+            room[n % TOGETHER] = Rec { time: clock, tag: rec.tag };
+            n += usize::from(!refused);
+            bits = bits << 1 | u64::from(refused);
+        }
+        if BUSY {
+            nonempty += n as u64 * time.0;
+        }
+        (self.free, self.most, self.waited, self.nonempty) = (clock, most, waited, nonempty);
+        self.refused += (recs.len() - n) as u64;
+        (n, bits)
+    }
+
+    /// Shows `recs`, of `size` each, before they are served.
+    fn observe(mut self, recs: &[Rec], size: u32, observer: &mut impl Observer) {
+        for rec in recs {
+            let packet = Packet::new(rec.flow(), rec.number().0, size, rec.time).with(rec.flags());
+            let wait = self.free.since(rec.time);
+            observe_plain(observer, &packet, wait, self.longest, self.time);
+            if wait <= self.longest {
+                self.free = self.free.max(rec.time) + self.time;
+            }
+        }
+    }
+
+    /// Its clock and its longest wait when it has served `n` packets, of `size` each, which are added to the totals of `core`.
+    pub fn finish<O: Observer>(self, core: &mut LinkCore<O>, n: usize, size: u32) -> Span {
+        let accepted = n as u64 - self.refused;
+        core.free = self.free;
+        core.totals.arrived += n as u64;
+        core.totals.begun += accepted;
+        core.totals.begun_bytes += accepted * u64::from(size);
+        core.totals.waiting += u128::from(self.waited);
+        core.totals.nonempty += self.nonempty;
+        self.most
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The same one by one, as the definition has it: when each leaves, if it is accepted.
+    fn one_by_one(clock: &mut Clock, recs: &[Rec]) -> Vec<Option<Rec>> {
+        let one = |rec: &Rec| {
+            let wait = clock.free.since(rec.time);
+            if wait > clock.longest {
+                clock.refused += 1;
+                return None;
+            }
+            clock.waited += wait.0;
+            clock.nonempty += wait.min(clock.time).0;
+            clock.most = clock.most.max(wait);
+            clock.free = rec.time + wait + clock.time;
+            Some(Rec { time: clock.free, ..*rec })
+        };
+        recs.iter().map(one).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn packets_are_taken_together_as_one_by_one(
+            gaps in prop::collection::vec(0u64..25, 1..400),
+            longest in prop_oneof![Just(0u64), 1u64..50, 50u64..2000, Just(u64::MAX / 2)],
+            (free, most) in (0u64..3000, 0u64..2000),
+        ) {
+            let mut now = 1000;
+            let recs: Vec<Rec> = gaps.iter().zip(0..).map(|(gap, tag)| {
+                // Stretches in which more arrives than leaves, and others.
+                now += if tag / 100 % 2 == 0 { gap / 3 } else { *gap };
+                Rec { time: Time(now), tag }
+            }).collect();
+            let mut clock = Clock::new((Span(10), Span(longest)), Time(free), Span(most.min(longest)));
+            let (mut model, mut room) = (clock.clone(), [Rec::default(); TOGETHER]);
+            for recs in recs.chunks(TOGETHER) {
+                let expected = one_by_one(&mut model, recs);
+                let (n, refused) = clock.take(recs, &mut room);
+                prop_assert_eq!(&room[..n], &expected.iter().copied().flatten().collect::<Vec<_>>()[..]);
+                let bits = expected.iter().fold(0, |bits, out| bits << 1 | u64::from(out.is_none()));
+                prop_assert_eq!(refused, bits);
+                prop_assert_eq!(format!("{clock:?}"), format!("{model:?}"));
+            }
+        }
+    }
+}
