@@ -69,6 +69,13 @@ base::dispatched! {
         fn on_rtt_samples(&mut self, samples: impl Iterator<Item = (Time, Span)>) {
             samples.for_each(drop);
         }
+        /// How many of the next ACKs, if they are all alike (one segment each, window full, none of them begins a round trip), will add
+        /// one segment each to the window: as slow start does.
+        fn opening(&self) -> u32 {
+            0
+        }
+        /// Takes `acks` such ACKs at once. Exactly the same as as many calls of [`Self::on_ack`].
+        fn open(&mut self, _acks: u32) {}
         /// Segments per second at which it wants to send, spread evenly; `None` to send what the window allows at once.
         fn pacing_rate(&self) -> Option<f64> {
             None
@@ -157,6 +164,11 @@ base::dispatched! {
             None
         }
 
+        /// The largest whole window up to which [`Self::gain`] is surely one.
+        fn doubles_to(&self) -> f64 {
+            0.0
+        }
+
         /// The window after this ACK, and whether slow start is over. Starts that only count leave it as it is; growth
         /// counts at most [`AckSample::abc_limit`] segments per ACK (RFC 3465).
         fn open(&mut self, cwnd: f64, ack: &AckSample) -> Opening {
@@ -243,6 +255,12 @@ mod tests {
         fn on_rtt_samples(&mut self, _samples: impl Iterator<Item = (Time, Span)>) {
             self.note("on_rtt_samples", ());
         }
+        fn opening(&self) -> u32 {
+            self.note("opening", 17)
+        }
+        fn open(&mut self, _acks: u32) {
+            self.note("open", ());
+        }
         fn pacing_rate(&self) -> Option<f64> {
             self.note("pacing_rate", Some(8.0))
         }
@@ -296,6 +314,9 @@ mod tests {
         }
         fn gain(&self, _w: f64) -> Option<f64> {
             self.note("gain", Some(15.0))
+        }
+        fn doubles_to(&self) -> f64 {
+            self.note("doubles_to", 18.0)
         }
         fn open(&mut self, _cwnd: f64, _ack: &AckSample) -> Opening {
             self.note("open", Opening::Exit(16.0))
@@ -378,7 +399,8 @@ mod tests {
         any.collapse();
         any.advance(STEP, 1);
         any.on_rtt_samples(std::iter::empty());
-        assert_eq!((any.needs(), any.header(rtt()).cwnd, any.step()), (NEEDS, 7.0, Some(STEP)));
+        any.open(1);
+        assert_eq!((any.needs(), any.header(rtt()).cwnd, any.step(), any.opening()), (NEEDS, 7.0, Some(STEP), 17));
         assert_eq!((any.cwnd(), any.ssthresh(), any.pacing_rate(), any.burst()), (5.0, 6.0, Some(8.0), 9));
         assert_eq!(any.fault().as_deref(), Some("wrong"));
         own(|put| any.gauges(put));
@@ -405,6 +427,7 @@ mod tests {
         let mut any = AnySlowStart::from(Noting::default());
         any.restart();
         assert_eq!((any.needs(), any.gain(1.0), any.open(1.0, &ack())), (NEEDS, Some(15.0), Opening::Exit(16.0)));
+        assert_eq!(any.doubles_to(), 18.0);
         let AnySlowStart::Own(noting) = any;
         assert_eq!(sorted(noting.0.take()), sorted(declared("SlowStart")));
     }

@@ -176,6 +176,22 @@ impl<L: WindowLaw, S: SlowStart> CongestionControl for Windowed<L, S> {
         debug_assert!(self.cwnd < step.below && acks <= step.acks, "an advance stays inside its step");
     }
 
+    #[inline]
+    fn opening(&self) -> u32 {
+        // Not that of a law that measures: it may do something with each ACK.
+        if self.gain != 1.0 || !self.in_slow_start() {
+            return 0;
+        }
+        (self.ssthresh.min(self.start.doubles_to()).min(GRID_LIMIT) - self.cwnd) as u32
+    }
+
+    #[inline]
+    fn open(&mut self, acks: u32) {
+        debug_assert!(acks <= self.opening(), "it opens no further");
+        self.cwnd += f64::from(acks);
+        self.refresh();
+    }
+
     fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {
         self.law.gauges(put);
     }

@@ -174,6 +174,14 @@ proptest! {
                                 _ => path.ack(1.0, begins, &mut stepped),
                             }
                             left -= 1;
+                            // As many segments as slow start adds, or a few of them.
+                            let opening = stepped.opening().min(left).min(if left % 2 == 0 { 5 } else { u32::MAX });
+                            if left < *n && opening > 0 {
+                                stepped.open(opening);
+                                path.delivered += u64::from(opening);
+                                path.now += Span::micros(10 * u64::from(opening));
+                                left -= opening;
+                            }
                             // Half of them several at a time, to see that multiplication and addition agree.
                             if let Some(step) = stepped.step()
                                 && left >= 7 && step.acks >= 7 && stepped.cwnd() + 7.0 * step.gain < step.below

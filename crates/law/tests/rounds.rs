@@ -85,3 +85,19 @@ fn a_step_ends_at_the_next_whole_segment_and_on_the_grid() {
     assert!(of(1_048_575.0, 5.0).is_some());
     assert!(of(1_048_576.0, 5.0).is_none());
 }
+
+#[test]
+fn slow_start_opens_up_to_the_threshold_or_to_where_it_is_limited() {
+    let of = |law: &str, start: &str, window: f64, ssthresh: f64| {
+        let start = StartSpec::named(start).unwrap();
+        LawSpec::named(law).unwrap().build(&start, window, ssthresh).unwrap().opening()
+    };
+    // 12.5 is reached from 10.25 after two ACKs and a part of the third.
+    assert_eq!((of("reno", "classic", 10.25, 12.5), of("reno", "classic", 12.5, 12.5)), (2, 0));
+    // RFC 3742: above 100 segments an ACK gains less than one.
+    assert_eq!((of("highspeed", "limited", 30.0, 1e9), of("highspeed", "limited", 200.0, 1e9)), (70, 0));
+    // To where the sums of windows and gains are exact.
+    assert_eq!(of("reno", "classic", 1_048_570.0, 1e9), 6);
+    // A law that measures takes every ACK, as starts that do.
+    assert_eq!((of("cubic", "classic", 10.0, 1e9), of("reno", "hystart", 10.0, 1e9)), (0, 0));
+}

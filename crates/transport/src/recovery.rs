@@ -171,6 +171,17 @@ pub trait RecoveryRules {
         false
     }
 
+    /// How many ACKs in a row, each as [`Self::extend`] has it, let no more than one segment leave each: at first so many let none
+    /// leave, and all in all there are so many of them.
+    #[inline]
+    fn row<C: CongestionControl>(&self, _: &Connection<C>) -> Option<(u32, u32)> {
+        None
+    }
+
+    /// Takes in what `n` such ACKs report.
+    #[inline]
+    fn extend_by(&mut self, _n: u32) {}
+
     /// How many new segments [`Self::fill`] would send now in a repair as far as the pace lets it; `None` if it would do anything
     /// else.
     #[inline]

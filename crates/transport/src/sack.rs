@@ -148,6 +148,25 @@ impl RecoveryRules for SackRecovery {
     }
 
     #[inline]
+    fn row<C: CongestionControl>(&self, connection: &Connection<C>) -> Option<(u32, u32)> {
+        if self.proportional || self.waits {
+            return None;
+        }
+        // The pipe takes a segment for each that leaves it, once it is no larger than the window.
+        let quiet = self.in_flight(connection.seq()).checked_sub(connection.window())?;
+        if self.board.grows_plainly() {
+            return Some((quiet, quiet.saturating_add(connection.new_in_row())));
+        }
+        let quiet = self.board.grows_below_edge();
+        Some((quiet, quiet))
+    }
+
+    #[inline]
+    fn extend_by(&mut self, n: u32) {
+        self.board.extend_by(n);
+    }
+
+    #[inline]
     fn room_in_repair<C: CongestionControl>(&mut self, connection: &Connection<C>) -> Option<u32> {
         if self.waits { None } else { selective::room_in_repair(self, connection) }
     }

@@ -74,6 +74,34 @@ impl Scoreboard {
         self.raise_edge();
     }
 
+    /// Whether ACKs that SACK the segments after the highest run, one each, show no loss, and each takes one segment out of the pipe:
+    /// all holes below that run are lost and have been sent again.
+    #[inline]
+    #[must_use]
+    pub fn grows_plainly(&self) -> bool {
+        let inside = |(start, end): (u64, u64)| {
+            start <= self.edge && self.edge <= end && start <= self.rexmitted && self.rexmitted <= end
+        };
+        self.runs.top().is_some_and(inside)
+    }
+
+    /// How many of such ACKs SACK what a timeout has taken for lost: the pipe does not change by them.
+    #[inline]
+    #[must_use]
+    pub fn grows_below_edge(&self) -> u32 {
+        let (_, end) = self.runs.top().unwrap_or_default();
+        if self.rexmitted <= end { self.edge.saturating_sub(end) as u32 } else { 0 }
+    }
+
+    /// As `n` times [`Self::extend`], where it [`Self::grows_plainly`] or as often as it [`Self::grows_below_edge`].
+    #[inline]
+    pub fn extend_by(&mut self, n: u32) {
+        debug_assert!(self.grows_plainly() || n <= self.grows_below_edge());
+        self.sacked_below_edge += if self.grows_below_edge() > 0 { n } else { 0 };
+        self.runs.extend(n);
+        self.raise_edge();
+    }
+
     /// The highest run of SACKed segments.
     #[inline]
     #[must_use]

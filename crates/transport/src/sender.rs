@@ -17,8 +17,13 @@ pub trait Wire {
 
     /// New segments from `first` on leave TCP at `times`, which do not fall.
     #[inline]
-    fn send_row(&mut self, times: &[Time], first: u64, flags: Flags) {
-        for (&now, seq) in times.iter().zip(first..) {
+    fn send_row(
+        &mut self,
+        times: impl ExactSizeIterator<Item = Time> + DoubleEndedIterator + Clone,
+        first: u64,
+        flags: Flags,
+    ) {
+        for (now, seq) in times.zip(first..) {
             self.send(now, seq, flags);
         }
     }
@@ -144,6 +149,20 @@ impl<C: CongestionControl> Sender<C> {
         self.connection.take_steady(&mut self.recovery, acks, each, last, times);
     }
 
+    /// How many ACKs in a row, each of the next segment, will each release exactly two new segments and change nothing else but the
+    /// window, which each opens by one. Zero if the next one may do anything else.
+    #[inline]
+    #[must_use]
+    pub fn opening(&self) -> u32 {
+        self.connection.opening(&self.recovery)
+    }
+
+    /// Takes `acks` ACKs as [`Self::opening`] announced; the last arrived at `last`.
+    #[inline]
+    pub fn take_opening(&mut self, acks: u32, last: Time) {
+        self.connection.take_opening(acks, last);
+    }
+
     /// Whether an ACK for just the next segments does no more than grow the window, and release what that allows: nothing
     /// is lost, SACKed, marked or paced.
     #[inline]
@@ -187,6 +206,29 @@ impl<C: CongestionControl> Sender<C> {
     #[must_use]
     pub fn repairs(&self, next: u64, top: (u64, u64)) -> bool {
         self.connection.repairs(&self.recovery, next, top)
+    }
+
+    /// Of ACKs in a row, as [`Self::repairs`] has them, how many let no segment leave, and how many there are at most before one does
+    /// anything else but let one new segment leave: as far as timers allow.
+    #[inline]
+    #[must_use]
+    pub fn row_of_repairs(&self) -> Option<(u32, u32)> {
+        match &self.recovery {
+            LossRecovery::Sack(sack) => self.connection.row_of_repairs(sack),
+            _ => None,
+        }
+    }
+
+    /// ACKs in a row that [`Self::row_of_repairs`] announced, of which the first `quiet` let no segment leave, arrive at `times`, none
+    /// later than [`Self::deadline`]: the same as so many calls of [`Self::on_ack`].
+    #[inline]
+    pub fn take_row_of_repairs(
+        &mut self,
+        times: impl ExactSizeIterator<Item = Time> + DoubleEndedIterator + Clone,
+        quiet: u32,
+        wire: &mut impl Wire,
+    ) {
+        each!(&mut self.recovery, recovery => self.connection.take_row_of_repairs(recovery, times, quiet, wire));
     }
 
     /// ACKs in a row, as [`Self::repairs`] has them, arrive at `times`. Takes those that show no loss, up to the first before which a

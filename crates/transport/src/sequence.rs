@@ -164,6 +164,14 @@ impl SequenceSpace {
         self.nxt - 1
     }
 
+    /// The next `n` segments leave for the first time.
+    #[inline]
+    pub fn send_row(&mut self, n: u32) {
+        debug_assert!(!self.is_going_back() && u64::from(n) <= self.unsent());
+        self.nxt += u64::from(n);
+        self.high = self.nxt;
+    }
+
     /// ACKs for the next `segments`, every one of which released as many new segments as it acknowledged.
     #[inline]
     pub fn slide(&mut self, segments: u32) {

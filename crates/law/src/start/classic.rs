@@ -32,4 +32,8 @@ impl SlowStart for Classic {
     fn gain(&self, _w: f64) -> Option<f64> {
         Some(1.0)
     }
+
+    fn doubles_to(&self) -> f64 {
+        f64::INFINITY
+    }
 }

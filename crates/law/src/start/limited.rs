@@ -44,6 +44,10 @@ impl SlowStart for Limited {
         // K = int(cwnd / (0.5 max_ssthresh)), cwnd += int(MSS / K).
         Some(1.0 / (w / (0.5 * self.max_ssthresh)).floor())
     }
+
+    fn doubles_to(&self) -> f64 {
+        self.max_ssthresh
+    }
 }
 
 #[cfg(test)]

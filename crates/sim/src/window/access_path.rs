@@ -66,16 +66,23 @@ impl AccessPath {
     }
 
     /// As [`Self::send`], of packets from `number` on at `times`, which carry no headers.
-    pub fn send_row(&mut self, times: &[Time], number: PacketNumber, flags: Flags, bucket: &mut Bucket, until: Time) {
-        let (Some(&first), Some(&last)) = (times.first(), times.last()) else { return };
+    pub fn send_row(
+        &mut self,
+        times: impl ExactSizeIterator<Item = Time> + DoubleEndedIterator + Clone,
+        number: PacketNumber,
+        flags: Flags,
+        bucket: &mut Bucket,
+        until: Time,
+    ) {
+        let (Some(first), Some(last)) = (times.clone().next(), times.clone().next_back()) else { return };
         let n = times.len();
         let arrives =
             self.link.room(first, n) == n && self.all_arrive(last, n as u32, until) && until_wrap(number) >= n as u64;
         if arrives {
-            self.link.pass_all(times.iter().copied(), tag(self.id, number, flags), bucket);
+            self.link.pass_all(times, tag(self.id, number, flags), bucket);
             return;
         }
-        for (&now, k) in times.iter().zip(0..) {
+        for (now, k) in times.zip(0..) {
             self.send(now, number.plus(k), flags, bucket, until);
         }
     }
@@ -213,7 +220,7 @@ mod tests {
                 let (mut path, mut bucket) = (path(), Bucket::default());
                 bucket.begin(Time(0), Time(until));
                 if in_a_row {
-                    path.send_row(&times, PacketNumber(first), Flags::ECT, &mut bucket, Time(until));
+                    path.send_row(times.iter().copied(), PacketNumber(first), Flags::ECT, &mut bucket, Time(until));
                 } else {
                     for (&now, k) in times.iter().zip(0..) {
                         path.send(now, PacketNumber(first).plus(k), Flags::ECT, &mut bucket, Time(until));

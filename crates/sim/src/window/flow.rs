@@ -81,7 +81,12 @@ impl<O: Observer> Wire for WindowWire<'_, O> {
     }
 
     #[inline]
-    fn send_row(&mut self, times: &[Time], first: u64, flags: Flags) {
+    fn send_row(
+        &mut self,
+        times: impl ExactSizeIterator<Item = Time> + DoubleEndedIterator + Clone,
+        first: u64,
+        flags: Flags,
+    ) {
         self.access.send_row(times, PacketNumber::of(first), flags, self.bucket, self.until);
     }
 

@@ -314,7 +314,7 @@ impl<C: CongestionControl, W: Wire> Run<'_, C, W> {
         if let Some(departures) = self.departures.as_deref_mut() {
             departures.sent_new(times);
         }
-        self.wire.send_row(times, *first, *flags);
+        self.wire.send_row(times.iter().copied(), *first, *flags);
         *first += times.len() as u64;
     }
 }
@@ -372,9 +372,14 @@ mod tests {
         fn send(&mut self, now: Time, seq: u64, _: Flags) {
             self.segments.push((now, seq));
         }
-        fn send_row(&mut self, times: &[Time], first: u64, _: Flags) {
+        fn send_row(
+            &mut self,
+            times: impl ExactSizeIterator<Item = Time> + DoubleEndedIterator + Clone,
+            first: u64,
+            _: Flags,
+        ) {
             self.rows += 1;
-            self.segments.extend(times.iter().copied().zip(first..));
+            self.segments.extend(times.zip(first..));
         }
     }
 

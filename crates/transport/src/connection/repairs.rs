@@ -22,6 +22,46 @@ impl<C: CongestionControl> Connection<C> {
             && self.optional.as_deref().is_none_or(OptionalState::allows_repairs)
     }
 
+    /// See [`crate::Sender::row_of_repairs`].
+    #[inline]
+    pub fn row_of_repairs(&self, recovery: &impl RecoveryRules) -> Option<(u32, u32)> {
+        // Deliveries, departures and paces want to know of single segments.
+        if self.optional.is_some() { None } else { recovery.row(self) }
+    }
+
+    /// How many new segments may leave one by one, each after an ACK of its own, with more to follow.
+    #[inline]
+    pub fn new_in_row(&self) -> u32 {
+        let room = self.receive_window.saturating_sub(self.seq.outstanding());
+        self.seq.unsent().saturating_sub(1).min(u64::from(room)) as u32
+    }
+
+    /// See [`crate::Sender::take_row_of_repairs`].
+    #[inline]
+    pub fn take_row_of_repairs(
+        &mut self,
+        recovery: &mut impl RecoveryRules,
+        times: impl ExactSizeIterator<Item = Time> + DoubleEndedIterator + Clone,
+        quiet: u32,
+        wire: &mut impl Wire,
+    ) {
+        let (before, nxt, acks) = (recovery.in_flight(&self.seq), self.seq.nxt(), times.len() as u32);
+        recovery.extend_by(acks);
+        let leave = times.clone().skip(quiet as usize);
+        if let Some(now) = leave.clone().next() {
+            self.timed.begin(now, nxt);
+            self.seq.send_row(acks - quiet);
+            self.counters.sent += u64::from(acks - quiet);
+            wire.send_row(leave, nxt, self.ecn.data());
+        }
+        // Of what leaves the network while nothing enters it some was taken for lost, or none.
+        let falls = u32::from(recovery.in_flight(&self.seq) < before);
+        for (now, acks) in times.zip(1u32..) {
+            let (sent, in_flight) = (u64::from(acks.saturating_sub(quiet)), before - falls * acks.min(quiet));
+            wire.on_window(now, self.control.cwnd(), self.seq.una(), nxt + sent, in_flight);
+        }
+    }
+
     /// See [`crate::Sender::take_repairs`].
     #[inline(never)]
     pub fn take_repairs(
@@ -48,6 +88,9 @@ impl<C: CongestionControl> Connection<C> {
             let in_flight = recovery.in_flight(&self.seq);
             wire.on_window(now, self.control.cwnd(), self.seq.una(), self.seq.nxt(), in_flight);
             taken += 1;
+            if self.row_of_repairs(recovery).is_some_and(|(_, most)| most > 0) {
+                break;
+            }
         }
         taken
     }
@@ -183,14 +226,15 @@ mod tests {
         }
     }
 
-    /// Two thousand segments arrive, in runs where that is possible or not; how many ACKs were taken in runs.
-    fn drive(law: &str, recovery: Recovery, pacing: Pacing, in_runs: bool) -> (Path, u32) {
+    /// Two thousand segments arrive, in runs where that is possible or not; how many ACKs were taken in runs, and how many of these
+    /// in rows.
+    fn drive(law: &str, recovery: Recovery, pacing: Pacing, in_runs: bool) -> (Path, u32, u32) {
         let options = Options { pacing, initial_window: 40, ..Options::default() };
         let law = LawSpec::named(law).expect("registered");
         let control = law.build(&StartSpec::named("classic").expect("registered"), 40.0, 30.0).expect("defaults");
         let mut sender: Sender<Control> = Sender::new(control, recovery, &options, NO_END);
         let (mut receiver, mut ack) = (Receiver::new(1, Span::ZERO, 1), Ack::NONE);
-        let (mut path, mut taken) = (Path::default(), 0);
+        let (mut path, mut taken, mut in_rows) = (Path::default(), 0, 0);
         sender.start(Time::ZERO, &mut path);
         for _ in 0..2000 {
             while path.arriving.front().is_none_or(|arrives| sender.deadline() < arrives.0) {
@@ -202,8 +246,17 @@ mod tests {
             {
                 // Not more than five, so that runs end somewhere.
                 let row = path.arriving.iter().take(5).zip(top.1..).take_while(|(arrives, seq)| arrives.1 == *seq);
-                let times: Vec<Time> = row.map(|(arrives, _)| arrives.0).collect();
-                let n = sender.take_repairs(times.into_iter(), &mut path);
+                let mut times: Vec<Time> = row.map(|(arrives, _)| arrives.0).collect();
+                let n = match sender.row_of_repairs() {
+                    Some((quiet, most)) if most > 0 && times.first().is_some_and(|time| *time <= sender.deadline()) => {
+                        times.truncate(most as usize);
+                        times.retain(|time| *time <= sender.deadline());
+                        sender.take_row_of_repairs(times.iter().copied(), quiet, &mut path);
+                        in_rows += times.len() as u32;
+                        times.len() as u32
+                    }
+                    _ => sender.take_repairs(times.into_iter(), &mut path),
+                };
                 path.arriving.drain(..n as usize);
                 receiver.extend(n);
                 taken += n;
@@ -219,7 +272,7 @@ mod tests {
             }
         }
         assert!(sender.counters().retransmitted > 30);
-        (path, taken)
+        (path, taken, in_rows)
     }
 
     #[test]
@@ -235,13 +288,16 @@ mod tests {
             ("bbr1", Pacing::None),
         ] {
             for recovery in [Recovery::Sack, Recovery::Prr, Recovery::Rack] {
-                let (one, none) = drive(law, recovery, pacing, false);
-                let (run, taken) = drive(law, recovery, pacing, true);
+                let (one, none, _) = drive(law, recovery, pacing, false);
+                let (run, taken, in_rows) = drive(law, recovery, pacing, true);
                 let n = one.seen.len().min(run.seen.len());
                 assert_eq!(one.seen[..n], run.seen[..n], "{law} {recovery:?} {pacing:?}");
                 let n = one.left.len().min(run.left.len());
                 assert_eq!(one.left[..n], run.left[..n], "{law} {recovery:?} {pacing:?}");
                 assert!(none == 0 && taken > 200 && n > 1000, "{law} {recovery:?} {pacing:?}: {taken} of {n}");
+                // Who keeps to the pipe, without a pace, and does not ask for deliveries.
+                let rows = recovery == Recovery::Sack && pacing == Pacing::None && !law.starts_with("bbr");
+                assert_eq!(in_rows > 100, rows, "{law} {recovery:?} {pacing:?}: {in_rows}");
             }
         }
     }

@@ -36,6 +36,32 @@ impl<C: CongestionControl> Connection<C> {
         segments.min(step.acks).min(timed).min(self.seq.unsent().min(u64::from(MAX_OUTSTANDING)) as u32) / each
     }
 
+    /// See [`crate::Sender::opening`].
+    #[inline]
+    pub fn opening(&self, recovery: &LossRecovery) -> u32 {
+        let Some(timed) = self.timed.distance(self.seq.una()) else { return 0 };
+        let outstanding = self.seq.outstanding();
+        if self.optional.is_some() || recovery.keeps_departures() || outstanding != self.control.cwnd() as u32 {
+            return 0;
+        }
+        let opening = self.control.opening();
+        if opening == 0 || !self.is_plain(recovery) {
+            return 0;
+        }
+        let unsent = (self.seq.unsent() / 2).min(u64::from(MAX_OUTSTANDING)) as u32;
+        opening.min(timed).min(unsent).min(self.receive_window.saturating_sub(outstanding))
+    }
+
+    /// See [`crate::Sender::take_opening`].
+    #[inline]
+    pub fn take_opening(&mut self, acks: u32, last: Time) {
+        self.control.open(acks);
+        self.seq.slide(acks);
+        self.seq.send_row(acks);
+        self.counters.sent += 2 * u64::from(acks);
+        self.timers.set_rto(last + self.rtt.rto());
+    }
+
     /// Whether an ACK of so many segments grows the window by as many gains: none of them is one too many for slow start, and
     /// the law does not look at single ACKs.
     fn counts_all(&self, step: Step, each: u32) -> bool {
@@ -117,8 +143,8 @@ impl<C: CongestionControl> Connection<C> {
         if !self.is_plain(recovery) {
             return 0;
         }
-        // A law that counts may do so again from the next ACK on.
-        if self.control.step().is_some() {
+        // A law that counts may do so again from the next ACK on, but not where each opens the window by a segment.
+        if self.control.step().is_some_and(|step| step.gain < 1.0) {
             return 1;
         }
         self.until_timed(recovery, each).min(self.seq.outstanding() / each)

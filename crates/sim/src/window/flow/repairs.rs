@@ -5,7 +5,7 @@ use crate::observer::Observer;
 use crate::plan::FlowControl;
 use crate::window::bucket::{Bucket, Window};
 use crate::window::headers::Headers;
-use crate::window::ring::{Ring, tag};
+use crate::window::ring::{Rec, Ring, tag};
 use base::PacketNumber;
 
 impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
@@ -17,19 +17,37 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         headers: &mut Headers,
         Window { horizon, until }: Window,
     ) {
-        let Some(top) = self.plan.receiver.extends_plainly() else { return };
         let limit = horizon.min(self.next_mark).min(self.receiver_warm).min(self.stop);
-        let expected = tag(self.access.id, PacketNumber::of(top.1), self.data_flags);
-        let ready = ring.peek().is_some_and(|rec| rec.time < limit && rec.tag == expected);
-        if !ready || !self.plan.sender.repairs(self.plan.receiver.next(), top) {
-            return;
+        while let Some(top) = self.plan.receiver.extends_plainly() {
+            let expected = tag(self.access.id, PacketNumber::of(top.1), self.data_flags);
+            let ready = ring.peek().is_some_and(|rec| rec.time < limit && rec.tag == expected);
+            if !ready || !self.plan.sender.repairs(self.plan.receiver.next(), top) {
+                return;
+            }
+            // Tags go on by one up to the last number of 32 bits, and then belong to another flow.
+            let (recs, deadline) = (ring.all(), self.plan.sender.deadline());
+            let alike = |(rec, tag): &(&Rec, u64)| rec.tag == *tag && rec.time < limit;
+            let n = match self.plan.sender.row_of_repairs() {
+                Some((quiet, most)) if most > 0 && recs[0].time <= deadline => {
+                    let row = recs.iter().zip(expected..).take(most as usize);
+                    let n = row.take_while(|pair| alike(pair) && pair.0.time <= deadline).count();
+                    let (plan, mut wire) = self.plan_and_wire(bucket, headers, until);
+                    plan.sender.take_row_of_repairs(recs[..n].iter().map(|rec| rec.time), quiet, &mut wire);
+                    n as u32
+                }
+                _ => {
+                    let (plan, mut wire) = self.plan_and_wire(bucket, headers, until);
+                    let row = recs.iter().zip(expected..).take_while(alike);
+                    plan.sender.take_repairs(row.map(|(rec, _)| rec.time), &mut wire)
+                }
+            };
+            ring.consume(n as usize);
+            self.plan.receiver.extend(n);
+            self.delivered += u64::from(n);
+            // Only rows end where more may follow.
+            if n == 0 || self.plan.sender.row_of_repairs().is_none() {
+                return;
+            }
         }
-        // Tags go on by one up to the last number of 32 bits, and then belong to another flow.
-        let recs = ring.all().iter().zip(expected..).take_while(|(rec, tag)| rec.tag == *tag && rec.time < limit);
-        let (plan, mut wire) = self.plan_and_wire(bucket, headers, until);
-        let n = plan.sender.take_repairs(recs.map(|(rec, _)| rec.time), &mut wire);
-        ring.consume(n as usize);
-        self.plan.receiver.extend(n);
-        self.delivered += u64::from(n);
     }
 }

@@ -65,9 +65,12 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
             }
             let sender = &self.plan.sender;
             let steady = sender.steady(1) as usize;
-            let plain = if steady == 0 { sender.plain(1) as usize } else { 0 };
-            let paced = if steady + plain == 0 { sender.paced(1) as usize } else { 0 };
-            if steady + plain + paced == 0 {
+            // Slow start releases two.
+            let opening = if steady == 0 { sender.opening() as usize } else { 0 };
+            let (alike, each) = (steady + opening, if opening > 0 { 2 } else { 1 });
+            let plain = if alike == 0 { sender.plain(1) as usize } else { 0 };
+            let paced = if alike + plain == 0 { sender.paced(1) as usize } else { 0 };
+            if alike + plain + paced == 0 {
                 return false;
             }
             // All the ACKs come before the timer that the last one started, so none of them lets it expire.
@@ -75,21 +78,21 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
             let limit = limit.min(deadline.saturating_add(Span(1)));
             // The next segment, and the next that is acknowledged: tags go on by one up to the last number of 32 bits.
             let nxt = PacketNumber::of(self.plan.sender.nxt());
-            let alike = until_wrap(una).min(until_wrap(nxt)) as usize;
-            let mut acks = &front[..front.len().min(steady + plain + paced).min(alike)];
+            let most = until_wrap(una).min(until_wrap(nxt) / each as u64) as usize;
+            let mut acks = &front[..front.len().min(alike + plain + paced).min(most)];
             if acks.last().is_some_and(|rec| rec.time >= limit) {
                 acks = &acks[..acks.partition_point(|rec| rec.time < limit)];
             }
             acks = self.in_order(acks, expected);
-            if steady > 0
+            if alike > 0
                 && let Some(first) = acks.first()
             {
                 // None of their segments is lost at the sender's own link.
-                acks = &acks[..self.access.link.room(first.time, acks.len())];
+                acks = &acks[..self.access.link.room(first.time, each * acks.len()) / each];
             }
             let Some(&Rec { time: last, .. }) = acks.last() else { return false };
             let n = acks.len() as u32;
-            if steady == 0 {
+            if alike == 0 {
                 let (plan, mut wire) = self.plan_and_wire(bucket, headers, until);
                 let acks = acks.iter().map(|rec| (rec.time, 1));
                 if paced > 0 {
@@ -106,23 +109,40 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
                 }
                 continue;
             }
-            if O::ACTIVE {
-                self.observe_steady(1, acks.iter().map(|rec| rec.time));
-            }
-            let new = tag(self.access.id, nxt, self.data_flags);
-            if self.access.all_arrive(last, n, until) {
-                self.access.link.pass_all(acks.iter().map(|rec| rec.time), new, bucket);
-            } else {
-                for (rec, tag) in acks.iter().zip(new..) {
-                    let arrival = Rec { time: self.access.link.pass(rec.time), tag };
-                    self.access.emit(arrival, bucket, until);
-                }
-            }
             let times = acks.iter().map(|rec| rec.time);
-            self.plan.sender.take_steady(n, 1, last, times);
+            if O::ACTIVE {
+                self.observe_alike((1, each as u32), times.clone());
+            }
+            if opening > 0 {
+                self.send_row((0..2 * acks.len()).map(|i| acks[i / 2].time), bucket, until);
+                self.plan.sender.take_opening(n, last);
+            } else {
+                self.send_row(times.clone(), bucket, until);
+                self.plan.sender.take_steady(n, 1, last, times);
+            }
             ring.consume(n as usize);
             self.plan.receiver.take_plain(n);
             self.delivered += u64::from(n);
+        }
+    }
+
+    /// New segments leave at `times`, one at least, none of which is lost at the sender's own link.
+    #[inline]
+    fn send_row(
+        &mut self,
+        times: impl ExactSizeIterator<Item = Time> + DoubleEndedIterator + Clone,
+        bucket: &mut Bucket,
+        until: Time,
+    ) {
+        let Some(last) = times.clone().next_back() else { return };
+        let new = tag(self.access.id, PacketNumber::of(self.plan.sender.nxt()), self.data_flags);
+        if self.access.all_arrive(last, times.len() as u32, until) {
+            self.access.link.pass_all(times, new, bucket);
+            return;
+        }
+        for (time, tag) in times.zip(new..) {
+            let arrival = Rec { time: self.access.link.pass(time), tag };
+            self.access.emit(arrival, bucket, until);
         }
     }
 
@@ -261,7 +281,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         }
         let (acks, Some(last)) = (times.len() as u32, times.clone().next_back()) else { return };
         if O::ACTIVE {
-            self.observe_steady(each, times.clone());
+            self.observe_alike((each, each), times.clone());
         }
         let new = tag(self.access.id, PacketNumber::of(self.plan.sender.nxt()), self.data_flags);
         let arrives = self.access.all_arrive(last, acks * each, until);
@@ -325,13 +345,13 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         }
     }
 
-    /// Shows the sender after each ACK of `each` segments, as it would be had it taken them one by one.
-    fn observe_steady(&mut self, each: u32, times: impl Iterator<Item = Time>) {
+    /// Shows the sender after each ACK of `each` segments, which releases so many, as it would be had it taken them one by one.
+    fn observe_alike(&mut self, (each, released): (u32, u32), times: impl Iterator<Item = Time>) {
         let sender = &self.plan.sender;
         let gain = sender.control().step().map_or(0.0, |step| step.gain);
         let (mut cwnd, mut una, mut nxt) = (sender.control().cwnd(), sender.una(), sender.nxt());
         for time in times {
-            (cwnd, una, nxt) = (cwnd + gain * f64::from(each), una + u64::from(each), nxt + u64::from(each));
+            (cwnd, una, nxt) = (cwnd + gain * f64::from(each), una + u64::from(each), nxt + u64::from(released));
             self.observer.on_window(time, cwnd, una, nxt, (nxt - una) as u32);
         }
     }
