@@ -136,7 +136,8 @@ impl Pacer {
     }
 
     /// The time of one segment at the pace of a sender with this window: `None` while it has none.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "for every segment that is spaced")]
     pub fn interval(&mut self, control: &impl CongestionControl, seq: &SequenceSpace) -> Option<Span> {
         let pace = &mut self.pace;
         let named = if pace.names_rate { control.pacing_rate() } else { None };
@@ -264,7 +265,8 @@ impl Pace {
     }
 
     /// As [`Pacer::on_transmit`].
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "for every segment that is spaced")]
     pub fn on_transmit(&mut self, now: Time, interval: Option<Span>, burst: impl FnOnce() -> u32) {
         let first = self.left == 0;
         if !first {

@@ -149,16 +149,17 @@ impl RecoveryRules for SackRecovery {
 
     #[inline]
     fn row<C: CongestionControl>(&self, connection: &Connection<C>) -> Option<(u32, u32)> {
-        if self.proportional || self.waits {
+        let (plain, below_edge) = (self.board.grows_plainly(), self.board.grows_below_edge());
+        if self.proportional || self.waits || !plain && below_edge == 0 {
             return None;
         }
         // The pipe takes a segment for each that leaves it, once it is no larger than the window.
         let quiet = self.in_flight(connection.seq()).checked_sub(connection.window())?;
-        if self.board.grows_plainly() {
-            return Some((quiet, quiet.saturating_add(connection.new_in_row())));
+        if plain {
+            Some((quiet, quiet.saturating_add(connection.new_in_row())))
+        } else {
+            Some((below_edge, below_edge))
         }
-        let quiet = self.board.grows_below_edge();
-        Some((quiet, quiet))
     }
 
     #[inline]

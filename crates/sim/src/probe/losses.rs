@@ -25,6 +25,7 @@ impl LossEvents {
     }
 
     /// A data packet of the flow at `place` is dropped at `now`.
+    #[inline]
     pub fn on_drop(&mut self, now: Time, place: usize) {
         if self.events == 0 || now - self.last >= self.gap {
             self.events += 1;

@@ -192,6 +192,23 @@ impl<O: Observer> LinkCore<O> {
 
     #[cold]
     pub fn count_drop(&mut self, rec: &Rec, cause: Cause, marks: &Marks, shared: &mut Shared) {
+        self.count_drops(std::slice::from_ref(rec).iter(), cause, marks, shared);
+    }
+
+    /// The same of several.
+    #[inline]
+    pub fn count_drops<'a>(
+        &mut self,
+        recs: impl Iterator<Item = &'a Rec>,
+        cause: Cause,
+        marks: &Marks,
+        shared: &mut Shared,
+    ) {
+        recs.for_each(|rec| self.count_one(rec, cause, marks, shared));
+    }
+
+    #[inline]
+    fn count_one(&mut self, rec: &Rec, cause: Cause, marks: &Marks, shared: &mut Shared) {
         self.totals.dropped[cause_index(cause)] += 1;
         if rec.is_data() {
             let f = rec.flow() as usize;

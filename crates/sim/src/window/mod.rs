@@ -53,7 +53,7 @@ use source::Source;
 use threads::Threads;
 
 /// Arrivals a window should hold: enough to pay for visiting flows and slots, few enough for the caches.
-const ARRIVALS: u64 = 4096;
+const ARRIVALS: u64 = 8192;
 
 /// The same, where several threads share it: enough to pay for their waiting for each other.
 const ARRIVALS_ON_THREADS: u64 = 16_384;

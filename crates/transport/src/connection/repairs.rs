@@ -153,7 +153,9 @@ impl<C: CongestionControl> Connection<C> {
     fn send_new(&mut self, recovery: &mut impl RecoveryRules, now: Time, room: u32, wire: &mut impl Wire) {
         debug_assert_ne!(self.timers.rto(), Time::NEVER, "something is outstanding");
         let mut waits = Time::NEVER;
-        for in_flight in (recovery.in_flight(&self.seq)..).take(room as usize) {
+        let mut in_flight = recovery.in_flight(&self.seq);
+        let full = in_flight + room;
+        while in_flight < full {
             if let Some(pacer) = self.optional.as_deref_mut().and_then(OptionalState::pacer)
                 && let Some(at) = pacer.pace().wait(now)
             {
@@ -170,6 +172,7 @@ impl<C: CongestionControl> Connection<C> {
             if let Some(optional) = self.optional.as_deref_mut() {
                 optional.on_new_segment(now, in_flight, (&self.control, &self.seq));
             }
+            in_flight += 1;
             wire.send(now, seq, self.ecn.data());
         }
         if waits != Time::NEVER || self.timers.is_pacing() {

@@ -61,11 +61,12 @@ impl Clock {
             }
             let (n, mut refused) = self.take(recs, room);
             shared.push_all(&core.flows, &room[..n]);
-            while refused != 0 {
-                let first = refused.leading_zeros();
-                refused ^= 1 << (63 - first);
-                core.count_drop(&recs[first as usize + recs.len() - TOGETHER], Cause::Overflow, marks, shared);
-            }
+            let dropped = std::iter::from_fn(|| {
+                let highest = refused.checked_ilog2()?;
+                refused ^= 1 << highest;
+                recs.get(recs.len() - 1 - highest as usize)
+            });
+            core.count_drops(dropped, Cause::Overflow, marks, shared);
         }
     }
 
