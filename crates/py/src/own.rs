@@ -3,7 +3,7 @@
 
 use crate::own_samples::{LawAck, LawEvent, LawFlow, LawRestart, LawRound};
 use base::{RunMonitor, Span, Time};
-use law::{AckSample, CongestionControl, CongestionEvent, Control, Either, Needs, Restart, Signal, Step};
+use law::{AckSample, CongestionControl, CongestionEvent, Control, Either, Held, Needs, Restart, Signal, Step};
 use pyo3::PyClass;
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
@@ -74,6 +74,10 @@ impl<'a> Failures<'a> {
     }
 }
 
+/// Controls of runs in which the caller has a hand: what the scenario names, classes in Python, windows held from outside. One type for
+/// both, as the engine is compiled for each type by itself.
+pub type OwnControl<'a> = Either<Control, Either<PythonControl<'a>, Held>>;
+
 /// The laws of a run: the caller's for groups that name one, the built-in ones for all others.
 pub struct OwnParts<'a> {
     pub laws: &'a OwnLaws,
@@ -81,7 +85,7 @@ pub struct OwnParts<'a> {
 }
 
 impl<'a> Parts for OwnParts<'a> {
-    type Control = Either<Control, PythonControl<'a>>;
+    type Control = OwnControl<'a>;
     type Queue = NoOwn;
 
     fn control(&mut self, flow: &FlowSite<'_>) -> Result<Self::Control, BuildError> {
@@ -91,7 +95,7 @@ impl<'a> Parts for OwnParts<'a> {
             return Err(BuildError::NotHere { group: flow.group_index, law: own.name.clone() });
         };
         let maker = Maker { law, failures: self.failures, flow: LawFlow::of(flow), parameters: own.parameters.clone() };
-        Ok(Either::Second(PythonControl::new(Arc::new(maker), flow)))
+        Ok(Either::Second(Either::First(PythonControl::new(Arc::new(maker), flow))))
     }
 
     fn queue(&mut self, _link: &LinkSite<'_>) -> Option<NoOwn> {

@@ -3,8 +3,9 @@
 
 use crate::columns;
 use crate::error::{bad_shape, from_build, from_scenario};
+use crate::own::OwnControl;
 use base::Span;
-use law::{Control, Either, Held};
+use law::{Either, Held};
 use numpy::ndarray::{Array2, Array3, ArrayView2};
 use numpy::{IntoPyArray, PyArray2, PyArray3, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -35,7 +36,7 @@ struct HeldFlows<'a> {
 }
 
 impl Parts for HeldFlows<'_> {
-    type Control = Either<Control, Held>;
+    type Control = OwnControl<'static>;
     type Queue = NoOwn;
 
     fn control(&mut self, site: &FlowSite<'_>) -> Result<Self::Control, BuildError> {
@@ -44,11 +45,9 @@ impl Parts for HeldFlows<'_> {
         }
         self.base_rtts.push(((site.group_index, site.index), site.base_rtt));
         let window = site.initial_window;
-        Ok(Either::Second(if self.paced {
-            Held::paced(window, window / site.base_rtt.as_secs())
-        } else {
-            Held::window(window)
-        }))
+        let held =
+            if self.paced { Held::paced(window, window / site.base_rtt.as_secs()) } else { Held::window(window) };
+        Ok(Either::Second(Either::Second(held)))
     }
 
     fn queue(&mut self, _link: &LinkSite<'_>) -> Option<NoOwn> {
@@ -60,7 +59,7 @@ impl Parts for HeldFlows<'_> {
 struct Run {
     scenario: Scenario,
     canonical: String,
-    going: Option<SteppedRun<Either<Control, Held>>>,
+    going: Option<SteppedRun<OwnControl<'static>>>,
     driven: Vec<Driven>,
     link: usize,
     link_before: LinkReading,
@@ -106,7 +105,7 @@ impl Run {
     fn step(&mut self, windows: &[f64], rates: &[f64], length: Length, out: &mut [f64]) {
         let Some(run) = &mut self.going else { return };
         for ((driven, &window), &rate) in self.driven.iter().zip(windows).zip(rates) {
-            if let Some(Either::Second(held)) = run.control_mut(driven.flow) {
+            if let Some(Either::Second(Either::Second(held))) = run.control_mut(driven.flow) {
                 if !rate.is_nan() {
                     held.set_rate(rate);
                 }
@@ -134,7 +133,7 @@ impl Run {
         for (driven, row) in self.driven.iter_mut().zip(out.chunks_exact_mut(WIDTH)) {
             let Some(flow) = run.flow(driven.flow) else { continue };
             let mean_rtt = match run.control_mut(driven.flow) {
-                Some(Either::Second(held)) => held.take_rtts().mean(),
+                Some(Either::Second(Either::Second(held))) => held.take_rtts().mean(),
                 _ => None,
             };
             let (own, shared) = row.split_at_mut(sim::MEASURED.len());

@@ -121,24 +121,10 @@ impl<Q: LinkQueue> Local<Q> {
     ) {
         let Self { queue, busy, waiting, ledger } = self;
         let state = ServerState { busy: *busy, free: core.free, waiting: *waiting, begun: 0 };
-        let plain = if O::ACTIVE { None } else { core.plain_service() };
-        let state = if let Some(tx) = plain {
-            queue.visit(Serve::<O, true, false> { core: &mut *core, state, tx, ledger, arrivals, until, marks, shared })
-        } else if core.schedule.is_none() {
-            let tx = Tx::default();
-            queue.visit(Serve::<O, false, false> {
-                core: &mut *core,
-                state,
-                tx,
-                ledger,
-                arrivals,
-                until,
-                marks,
-                shared,
-            })
-        } else {
-            let tx = Tx::default();
-            queue.visit(Serve::<O, false, true> { core: &mut *core, state, tx, ledger, arrivals, until, marks, shared })
+        let serve = Serve { core: &mut *core, state, tx: Tx::default(), ledger, arrivals, until, marks, shared };
+        let state = match queue {
+            Either::First(queue) => O::serve_under(queue, serve),
+            Either::Second(queue) => serve.under(queue),
         };
         (*busy, *waiting, core.free) = (state.busy, state.waiting, state.free);
     }
@@ -157,7 +143,7 @@ impl<Q: LinkQueue> Local<Q> {
 
 /// What changes with every packet, kept by value so that it can stay in registers.
 #[derive(Clone, Copy)]
-struct ServerState {
+pub struct ServerState {
     busy: bool,
     free: Time,
     waiting: BacklogIntegral,
@@ -168,7 +154,7 @@ struct ServerState {
 /// Serves everything before `until`. On a `PLAIN` link packets are all alike and not observed, none is lost on purpose and
 /// none carries a header: most links are plain, and then most of a packet need not be looked at. On a `SCHEDULED` link a schedule
 /// says how long each takes.
-struct Serve<'a, O, const PLAIN: bool, const SCHEDULED: bool> {
+pub struct Serve<'a, O, const PLAIN: bool, const SCHEDULED: bool> {
     core: &'a mut LinkCore<O>,
     state: ServerState,
     /// Every packet, on a plain link.
@@ -178,6 +164,23 @@ struct Serve<'a, O, const PLAIN: bool, const SCHEDULED: bool> {
     until: Time,
     marks: &'a Marks,
     shared: &'a mut Shared,
+}
+
+impl<'a, O: Observer> Serve<'a, O, false, false> {
+    /// Serves everything under `queue`, as a link of the kind that this one is.
+    pub fn under<Q: QueueDiscipline>(self, queue: &mut Q) -> ServerState {
+        let plain = if O::ACTIVE { None } else { self.core.plain_service() };
+        match plain {
+            Some(tx) => queue.visit(Serve { tx, ..self }.of_kind::<true, false>()),
+            None if self.core.schedule.is_none() => queue.visit(self),
+            None => queue.visit(self.of_kind::<false, true>()),
+        }
+    }
+
+    fn of_kind<const PLAIN: bool, const SCHEDULED: bool>(self) -> Serve<'a, O, PLAIN, SCHEDULED> {
+        let Self { core, state, tx, ledger, arrivals, until, marks, shared } = self;
+        Serve { core, state, tx, ledger, arrivals, until, marks, shared }
+    }
 }
 
 impl<O: Observer, const PLAIN: bool, const SCHEDULED: bool> Visitor for Serve<'_, O, PLAIN, SCHEDULED> {

@@ -78,7 +78,7 @@ impl<O: Observer, Q: LinkQueue> Node<O, Q> {
     /// Serves `arrivals`, which are in order, all before `until`, which is not after the end.
     pub fn serve(&mut self, arrivals: &[Rec], until: Time, marks: &Marks, shared: &mut Shared) {
         match &mut self.server {
-            Server::Fifo(fifo) => fifo.serve(&mut self.core, arrivals, marks, shared),
+            Server::Fifo(fifo) => O::serve(fifo, &mut self.core, arrivals, marks, shared),
             Server::Local(local) => local.serve(&mut self.core, arrivals, until, marks, shared),
         }
     }
@@ -86,7 +86,7 @@ impl<O: Observer, Q: LinkQueue> Node<O, Q> {
     /// Serves one arrival of a link that shares memory: only first-in first-out links do.
     pub fn serve_in_pool(&mut self, rec: &Rec, pool: &mut Place<'_>, marks: &Marks, shared: &mut Shared) {
         if let Server::Fifo(fifo) = &mut self.server {
-            fifo.serve_in_pool(&mut self.core, rec, pool, marks, shared);
+            O::serve_in_pool(fifo, &mut self.core, rec, pool, marks, shared);
         }
     }
 

@@ -1,0 +1,61 @@
+//! Links under each observer, compiled here. What is generic over a caller's controls or queues is compiled again in the caller's
+//! crate, with all that it calls: built-in disciplines, each with a loop of its own, shall not be part of that.
+
+use super::core::LinkCore;
+use super::fifo::Fifo;
+use super::local::{Serve, ServerState};
+use super::pool::Place;
+use super::ring::Rec;
+use super::shared::Shared;
+use crate::observer::{NoObserver, PacketObserver};
+use crate::plan::Marks;
+use queue::AnyQueue;
+
+/// What built-in disciplines do under an observer: no function here may be generic, nor inlined into one that is.
+pub trait Links: Sized {
+    /// See [`Fifo::serve`].
+    fn serve(fifo: &mut Fifo, core: &mut LinkCore<Self>, arrivals: &[Rec], marks: &Marks, shared: &mut Shared);
+
+    /// See [`Fifo::serve_in_pool`].
+    fn serve_in_pool(
+        fifo: &mut Fifo,
+        core: &mut LinkCore<Self>,
+        rec: &Rec,
+        pool: &mut Place<'_>,
+        marks: &Marks,
+        shared: &mut Shared,
+    );
+
+    /// See [`Serve::under`].
+    fn serve_under(queue: &mut AnyQueue, serve: Serve<'_, Self, false, false>) -> ServerState;
+}
+
+macro_rules! links {
+    ($($observer:ty),*) => {$(
+        impl Links for $observer {
+            #[inline(never)]
+            fn serve(fifo: &mut Fifo, core: &mut LinkCore<Self>, arrivals: &[Rec], marks: &Marks, shared: &mut Shared) {
+                fifo.serve(core, arrivals, marks, shared);
+            }
+
+            #[inline(never)]
+            fn serve_in_pool(
+                fifo: &mut Fifo,
+                core: &mut LinkCore<Self>,
+                rec: &Rec,
+                pool: &mut Place<'_>,
+                marks: &Marks,
+                shared: &mut Shared,
+            ) {
+                fifo.serve_in_pool(core, rec, pool, marks, shared);
+            }
+
+            #[inline(never)]
+            fn serve_under(queue: &mut AnyQueue, serve: Serve<'_, Self, false, false>) -> ServerState {
+                serve.under(queue)
+            }
+        }
+    )*};
+}
+
+links!(NoObserver, PacketObserver);
