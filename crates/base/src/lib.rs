@@ -15,6 +15,7 @@ pub mod registry;
 pub mod rng;
 pub mod scale;
 pub mod spelling;
+pub mod steps;
 pub mod text;
 pub mod time;
 pub mod values;

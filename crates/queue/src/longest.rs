@@ -5,6 +5,7 @@
 
 use crate::flows::Flows;
 use base::Stream;
+use base::steps::count_steps;
 
 /// See the [module](self).
 #[derive(Clone, Debug)]
@@ -30,10 +31,12 @@ impl Longest {
         let mut i = 0;
         while let Some(lane) = flows.change(i) {
             i += 1;
+            count_steps(1);
             self.file(lane, flows.bytes(lane), flows.packets(lane) > 0);
         }
         flows.forget_changes();
         while self.buckets[self.top].is_empty() {
+            count_steps(1);
             self.top -= 1;
         }
         let ties = &self.buckets[self.top];

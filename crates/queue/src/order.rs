@@ -2,6 +2,7 @@
 
 use crate::flows::{Flows, NONE};
 use crate::{Packet, Port};
+use base::steps::count_steps;
 use base::{Amount, ParamError};
 
 base::words! {
@@ -276,6 +277,7 @@ impl StartTime {
             if self.heap[parent] <= entry {
                 break;
             }
+            count_steps(1);
             self.put(i, self.heap[parent]);
             i = parent;
         }
@@ -300,6 +302,7 @@ impl StartTime {
             if entry <= self.heap[least] {
                 break;
             }
+            count_steps(1);
             self.put(i, self.heap[least]);
             i = least;
         }

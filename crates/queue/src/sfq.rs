@@ -132,6 +132,7 @@ impl Sfq {
         }
         self.turn = RoundRobin::new(self.quantum);
         self.salt = self.chance.next_u64();
+        base::steps::count_steps(waiting.len());
         for packet in waiting {
             self.put(packet);
         }

@@ -2,6 +2,7 @@
 //!
 //! Source: draft-ietf-ccwg-bbr-06, Section 4.1 (as draft-cheng-iccrg-delivery-rate-estimation-02). Counts segments.
 
+use base::steps::count_steps;
 use base::{Span, Time};
 use law::{CongestionControl, Delivery, Lost};
 use std::collections::VecDeque;
@@ -87,6 +88,7 @@ impl Deliveries {
     #[inline]
     pub fn delivered(&mut self, start: u64, end: u64, now: Time) {
         for seq in start.max(self.first)..end {
+            count_steps(1);
             self.delivered_one(seq, now);
         }
     }
@@ -121,6 +123,7 @@ impl Deliveries {
     #[inline]
     pub fn advance(&mut self, cum: u64, now: Time) {
         for seq in self.first..cum {
+            count_steps(1);
             let Some(snapshot) = self.list.pop_front() else { break };
             self.note(seq, snapshot, now);
         }
@@ -130,6 +133,7 @@ impl Deliveries {
     /// The sender takes `segments` for lost: reports each to `control`.
     pub fn on_lost(&mut self, segments: impl Iterator<Item = u64>, now: Time, control: &mut impl CongestionControl) {
         for seq in segments {
+            count_steps(1);
             if let Some(lost) = self.lost(seq, now) {
                 control.on_lost(&lost);
             }

@@ -104,8 +104,7 @@ impl Departures {
     #[inline]
     #[must_use]
     pub fn get(&self, seq: u64) -> Option<Departure> {
-        #[cfg(test)]
-        crate::testing::count_steps(1);
+        base::steps::count_steps(1);
         self.list.get(seq.checked_sub(self.first)? as usize).copied()
     }
 
@@ -122,8 +121,7 @@ impl Departures {
     /// `seq` is delivered. Returns what was known of it before, if it is outstanding.
     #[inline]
     pub fn deliver(&mut self, seq: u64) -> Option<Departure> {
-        #[cfg(test)]
-        crate::testing::count_steps(1);
+        base::steps::count_steps(1);
         let slot = self.list.get_mut(seq.checked_sub(self.first)? as usize)?;
         let before = *slot;
         slot.0 |= DELIVERED;

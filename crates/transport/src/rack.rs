@@ -306,6 +306,7 @@ impl Rack {
     }
 
     /// Segment `seq` is about to be sent again, at `now`.
+    #[inline]
     pub fn on_retransmit(&mut self, now: Time, seq: u64) {
         self.lost -= u32::from(self.departures.get(seq).is_some_and(Departure::lost));
         self.rexmits.push_back((now, seq));
@@ -369,7 +370,7 @@ fn patience((srtt, min_rtt): (Span, Span)) -> Span {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::steps;
+    use base::steps::steps;
     use proptest::prelude::*;
 
     const SRTT: Span = Span(40);

@@ -3,8 +3,7 @@
 //! Windows of 10^5 segments with a handful of holes cost a handful of runs; nothing here is per segment. With 10^5 holes,
 //! which repairs fill somewhere in the middle, runs are in pieces, so that none of these moves more than a piece.
 
-#[cfg(test)]
-use crate::testing::count_steps;
+use base::steps::count_steps;
 use std::collections::VecDeque;
 
 /// Runs `[start, end)` in increasing order.
@@ -305,7 +304,6 @@ impl Ranges {
             Runs::Many(pieces) => &mut pieces[piece],
         };
         if runs.len() < PIECE {
-            #[cfg(test)]
             count_steps(runs.len() - at);
             runs.insert(at, run);
             return;
@@ -313,7 +311,6 @@ impl Ranges {
         // In two, without those that are gone.
         let head = if piece == 0 { std::mem::take(&mut self.head) as usize } else { 0 };
         let mut low = std::mem::take(runs);
-        #[cfg(test)]
         count_steps(low.len());
         low.drain(..head);
         let at = at - head;
@@ -325,7 +322,6 @@ impl Ranges {
         }
         let pieces = self.pieces();
         pieces[piece] = low;
-        #[cfg(test)]
         count_steps((piece + 1).min(pieces.len() - piece - 1));
         pieces.insert(piece + 1, high);
     }
@@ -336,7 +332,6 @@ impl Ranges {
             Runs::Few(runs) => {
                 runs[at] = run;
                 if merged > 1 {
-                    #[cfg(test)]
                     count_steps(runs.len() - at - merged);
                     runs.drain(at + 1..at + merged);
                 }
@@ -345,20 +340,17 @@ impl Ranges {
                 let runs = &mut pieces[piece];
                 runs[at] = run;
                 let here = (merged - 1).min(runs.len() - at - 1);
-                #[cfg(test)]
                 count_steps(runs.len() - at - 1 - here);
                 runs.drain(at + 1..at + 1 + here);
                 let mut left = merged - 1 - here;
                 while left > 0 {
                     let runs = &mut pieces[piece + 1];
                     if left < runs.len() {
-                        #[cfg(test)]
                         count_steps(runs.len() - left);
                         runs.drain(..left);
                         break;
                     }
                     left -= runs.len();
-                    #[cfg(test)]
                     count_steps((piece + 1).min(pieces.len() - piece - 1));
                     pieces.remove(piece + 1);
                 }
@@ -411,7 +403,6 @@ impl Ranges {
             runs.shrink_to(KEPT);
             self.head = 0;
         } else if !keeps && self.head as usize > KEPT && 2 * self.head as usize > runs.len() {
-            #[cfg(test)]
             count_steps(runs.len() - self.head as usize);
             runs.drain(..self.head as usize);
             self.head = 0;
@@ -449,7 +440,7 @@ fn first_above(runs: &[Run], seq: u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::steps;
+    use base::steps::steps;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 

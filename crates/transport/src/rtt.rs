@@ -54,6 +54,7 @@ impl Rtt {
     }
 
     /// A round trip took `sample`, but is not one that counts for the timeout: only the smallest and the latest move.
+    #[inline]
     pub fn observe(&mut self, sample: Span) {
         let sample = sample.max(Span(1));
         self.latest = sample;

@@ -188,7 +188,7 @@ impl Scoreboard {
 
     /// The holes of [from, to), lowest first.
     pub fn holes(&self, from: u64, to: u64) -> impl Iterator<Item = u64> {
-        (from..to).filter(|&seq| self.runs.find(seq).is_none())
+        (from..to).inspect(|_| base::steps::count_steps(1)).filter(|&seq| self.runs.find(seq).is_none())
     }
 
     /// Whether a hole at or above `from` counts as lost.

@@ -5,21 +5,6 @@ use crate::recovery::RecoveryRules;
 use crate::{Ack, Options, Phase, Wire};
 use base::{Flags, Span, Time};
 use law::{CongestionControl, Control, LawSpec, StartSpec};
-use std::cell::Cell;
-
-thread_local! {
-    static STEPS: Cell<usize> = const { Cell::new(0) };
-}
-
-/// What is done for one record of many is a step: tests compare how many there are, as time would vary.
-pub fn count_steps(n: usize) {
-    STEPS.with(|steps| steps.set(steps.get() + n));
-}
-
-/// Steps of this thread so far.
-pub fn steps() -> usize {
-    STEPS.with(Cell::get)
-}
 
 /// What left: number, and whether it was a retransmission.
 #[derive(Default)]

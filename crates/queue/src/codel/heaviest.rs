@@ -39,6 +39,7 @@ impl Heaviest {
     /// The largest, the first of equals.
     pub fn find(&mut self) -> u32 {
         let (mut best, mut largest) = (0, 0);
+        base::steps::count_steps(self.tops.len());
         for block in 0..self.tops.len() {
             if self.tops[block] <= largest {
                 continue;
@@ -46,6 +47,7 @@ impl Heaviest {
             let first = block * BLOCK;
             let members = &self.weights[first..(first + BLOCK).min(self.weights.len())];
             if std::mem::take(&mut self.stale[block]) {
+                base::steps::count_steps(BLOCK);
                 self.tops[block] = members.iter().copied().max().unwrap_or(0);
             }
             if self.tops[block] > largest {

@@ -6,6 +6,7 @@
 
 use super::ring::Rec;
 use base::Time;
+use base::steps::count_steps;
 use std::hint::select_unpredictable;
 
 /// Below this many records a comparison sort is quicker than counting.
@@ -88,6 +89,7 @@ impl Bucket {
         }
         if n <= FEW || self.counts.iter().fold(0, |bits, count| bits | count) >= CROWD {
             // Stable, and quick on the sorted stretches that flows push.
+            count_steps(n);
             self.recs.sort_by_key(|rec| (rec.time, rec.flow()));
             self.sorted[..n].copy_from_slice(&self.recs);
             self.recs.clear();
@@ -187,6 +189,7 @@ fn select(first: bool, a: Rec, b: Rec) -> Rec {
 fn put_back(recs: &mut [Rec], at: usize) {
     let mut at = at;
     while at > 0 && recs[at].time < recs[at - 1].time {
+        count_steps(1);
         recs.swap(at, at - 1);
         at -= 1;
     }
@@ -198,6 +201,7 @@ fn insertion(recs: &mut [Rec]) {
         let rec = recs[i];
         let mut at = i;
         while at > 0 && rec.before(&recs[at - 1]) {
+            count_steps(1);
             recs[at] = recs[at - 1];
             at -= 1;
         }

@@ -8,6 +8,7 @@ use super::shared::Shared;
 use crate::Trace;
 use crate::observer::Observer;
 use crate::plan::{FlowControl, Marks};
+use base::steps::count_steps;
 use base::{Span, Time};
 
 /// Flows that run in a window until it is looked whether the run goes on: a window of a million takes half a second.
@@ -151,6 +152,7 @@ impl<'a, O: Observer, C: FlowControl> Chunk<'a, O, C> {
         is_stopped: impl Fn() -> bool,
     ) {
         let (Ends { stop, until }, mut untraced) = (ends, None);
+        count_steps(receivers.len() + senders.len());
         for &f in receivers {
             let f = f as usize - self.first;
             if self.receivers.due[f] < until

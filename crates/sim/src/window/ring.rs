@@ -1,5 +1,6 @@
 //! Records in flight: 16 bytes each, in rings that grow when used.
 
+use base::steps::count_steps;
 use base::{Flags, PacketNumber, Span, Time};
 
 /// An instant after every run: packets that an unlimited queue would serve later all count as served then.
@@ -110,6 +111,7 @@ impl Ring {
     #[cold]
     fn make_room(&mut self) {
         if 4 * self.head >= self.recs.len() && self.head > 0 {
+            count_steps(self.len());
             self.recs.drain(..self.head);
             self.head = 0;
         } else {

@@ -12,6 +12,8 @@ mod delayed;
 mod delays;
 mod equality;
 mod fuzz;
+#[cfg(debug_assertions)]
+mod growth;
 mod liveness;
 mod monitored;
 mod numbers;
