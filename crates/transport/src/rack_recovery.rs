@@ -47,6 +47,8 @@ impl RackRecovery {
     }
 
     /// Marks what is lost by now; returns whether something was that was not before.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "for every ACK")]
     fn detect<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time) -> bool {
         let seq = connection.seq();
         let (range, recovering) = ((seq.una(), seq.nxt()), connection.phase() != Phase::Open);
@@ -238,7 +240,8 @@ impl RecoveryRules for RackRecovery {
         }
     }
 
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "for every ACK")]
     fn arm_timers<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time, moved: bool) {
         let outstanding = connection.seq().outstanding();
         if connection.phase() != Phase::Open || !self.rack.is_quiet() || outstanding == 0 {

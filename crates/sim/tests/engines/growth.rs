@@ -50,7 +50,7 @@ const PAIRS: [Pair; 14] = [
     ("highspeed", "prr", r#", pacing = "linux""#, "droptail", FILLED, twice_the_bdp),
     ("cubic", "newreno", "", "droptail", LOSSY, twice_the_losses),
     ("cubic", "sack", "", "droptail", LOSSY, twice_the_losses),
-    ("cubic", "rack", "", "droptail", LOSSY, twice_the_losses),
+    ("bbr", "rack", "", "droptail", LOSSY, twice_the_losses),
     ("bbr", "prr", "", "droptail", LOSSY, twice_the_losses),
     ("cubic", "rack", "", "droptail", FILLED, twice_the_flows),
     ("bbr", "rack", "", "droptail", MANY, twice_the_flows),
