@@ -137,7 +137,7 @@ lint-workflows: ## the files in .github/workflows by actionlint, which has to be
 	actionlint
 
 scaling: ONLY ?=
-scaling: build ## is anything superlinear? instructions per packet of every sender, by valgrind (hours, resumable; ONLY="cubic rack")
+scaling: build ## is anything superlinear? instructions per packet of every sender, by valgrind (a quarter of an hour, resumable; ONLY="cubic rack")
 	cargo build --release --quiet -p elephan --example count
 	$(PY) tools/scaling.py $(addprefix --only ,$(ONLY))
 

@@ -25,7 +25,10 @@ class Engine:
     def __init__(self, bdp: float = 0.0, flows: float = 0.0, losses: float = 0.0) -> None:
         self.powers, self.calls = (bdp, flows, losses), 0
 
-    def __call__(self, text: str) -> Any:
+    def __call__(self, texts: list[str]) -> list[Any]:
+        return [self.one(text) for text in texts]
+
+    def one(self, text: str) -> Any:
         self.calls += 1
         scenario = Scenario.from_text(text)
         link = scenario.links[0]

@@ -1,12 +1,13 @@
 """Is anything superlinear? Instructions per packet when the BDP, the flows or the losses per window double.
 
-    python tools/scaling.py                          # every law x recovery x pacing (hours; goes on where it was)
+    python tools/scaling.py                          # every law x recovery x pacing (a quarter of an hour; goes on where it was)
     python tools/scaling.py --only cubic --only rack # those that have both words
 
 Each run has two flows with windows of a thousand segments from the start, whatever their law. Without random losses
 they fill the link in two round trips, and what does not fit is lost at once; with them windows of any law hold some
 losses all the time. What the same network costs in a millisecond is taken off. Counted by valgrind's callgrind, so that
-the load of the machine does not matter. What was counted stays in `target/scaling.json` until the program changes.
+the load of the machine does not matter; the ten runs of a sender in one process, since valgrind takes longer to begin
+than a run does. What was counted stays in `target/scaling.json` until the program changes.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
@@ -28,6 +29,9 @@ from elephan.catalog import catalog
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = ROOT / "target" / "release" / "examples" / "count"
+RUN = "count::counted_run"
+"""The function of the program that is one run."""
+
 KEPT = ROOT / "target" / "scaling.json"
 
 LIMIT = 1.3
@@ -51,7 +55,7 @@ DOUBLED = {"bdp": "filled", "flows": "filled", "losses": "lossy"}
 
 DURATION_S, NOTHING_S = 0.4, 0.001
 
-Count = Callable[[str], "Counted"]
+Count = Callable[[list[str]], list["Counted"]]
 
 
 class Counted(NamedTuple):
@@ -102,23 +106,31 @@ tcp = {{ initial_window = {WINDOW}, min_rto = "200 ms"{pacing} }}
 """
 
 
-def by_callgrind(text: str) -> Counted:
-    """Run a scenario under callgrind."""
-    words = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", str(PROGRAM)]
-    done = subprocess.run(words, input=text, capture_output=True, text=True, check=False)
-    collected = re.search(r"Collected : (\d+)", done.stderr)
-    if done.returncode != 0 or collected is None:
-        # What the scenario is refused for stands on the program's own line.
-        said = [line for line in done.stderr.splitlines() if line and not line.startswith("==")]
-        raise ValueError(said[-1] if said else f"exit code {done.returncode}")
-    return Counted(int(collected[1]), int(done.stdout.split()[0]))
+def by_callgrind(texts: list[str]) -> list[Counted]:
+    """Run scenarios under callgrind, one after the other, each counted by itself."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "counts"
+        words = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", f"--dump-before={RUN}", str(PROGRAM)]
+        text = "\n---\n".join(texts)
+        done = subprocess.run(words, input=text, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            # What the scenario is refused for stands on the program's own line.
+            said = [line for line in done.stderr.splitlines() if line and not line.startswith("==")]
+            raise ValueError(said[-1] if said else f"exit code {done.returncode}")
+        # The first holds what comes before the first run, and the last one has no number.
+        files = [*(Path(f"{out}.{run}") for run in range(2, len(texts) + 1)), out]
+        totals = [int(file.read_text().rpartition("totals: ")[2]) for file in files]
+    return [Counted(*row) for row in zip(totals, map(int, done.stdout.split()), strict=True)]
 
 
 def ratios(sender: Combination, count: Count) -> dict[str, float]:
     """What each doubling multiplies the instructions per packet by, and these themselves."""
+    points = list(product(NETWORKS, (DURATION_S, NOTHING_S)))
+    counts = count([scenario(sender, NETWORKS[name], duration_s) for name, duration_s in points])
+    of = dict(zip(points, counts, strict=True))
     costs = {}
-    for name, point in NETWORKS.items():
-        long, nothing = (count(scenario(sender, point, duration_s)) for duration_s in (DURATION_S, NOTHING_S))
+    for name in NETWORKS:
+        long, nothing = of[name, DURATION_S], of[name, NOTHING_S]
         costs[name] = (long.instructions - nothing.instructions) / max(1, long.packets - nothing.packets)
     return {"per_packet": costs["filled"], **{name: costs[name] / costs[base] for name, base in DOUBLED.items()}}
 
