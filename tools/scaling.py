@@ -1,6 +1,6 @@
 """Is anything superlinear? Instructions per packet when the BDP, the flows or the losses per window double.
 
-    python tools/scaling.py                          # every law x recovery x pacing (a quarter of an hour; goes on where it was)
+    python tools/scaling.py                          # every law x recovery x pacing (minutes; goes on where it was)
     python tools/scaling.py --only cubic --only rack # those that have both words
 
 Each run has two flows with windows of a thousand segments from the start, whatever their law. Without random losses
