@@ -8,6 +8,7 @@
 //! Differs from RFC 8257: a segment out of order, or the last of a transfer, that carries another mark than those pending
 //! acknowledges them with its own.
 
+mod extra;
 mod runs;
 
 use crate::ack::{Ack, MAX_BLOCKS};
@@ -16,6 +17,7 @@ use crate::options::Coalescing;
 use crate::ranges::Ranges;
 use crate::sequence::NO_SEGMENT;
 use base::{Flags, Header, PacketNumber, Span, Time};
+use extra::{Extra, Merging};
 
 /// The receiving end of one connection.
 #[derive(Clone, Debug)]
@@ -49,42 +51,6 @@ pub struct Receiver {
     is_special: bool,
     /// Whether a transfer is announced of which nothing has arrived.
     is_announced: bool,
-}
-
-/// What a receiver keeps whose connection carries transfers, whose ACKs may be lost, or whose segments are merged or window is tuned.
-#[derive(Clone, Debug)]
-struct Extra {
-    /// First segment and end of the transfer that comes next, once its sender has opened it.
-    upcoming: (u64, u64),
-    /// Segments delivered of the transfers before the one that is open.
-    earlier: u64,
-    /// Segments whose blocks were reported last, most recent first.
-    recent: [u64; MAX_BLOCKS],
-    /// What the interface has not handed over yet, where it merges segments.
-    merging: Option<Merging>,
-    /// Where the window is tuned.
-    tuner: Option<Tuner>,
-}
-
-impl Default for Extra {
-    fn default() -> Self {
-        let upcoming = (NO_SEGMENT, NO_SEGMENT);
-        Self { upcoming, earlier: 0, recent: [NO_SEGMENT; MAX_BLOCKS], merging: None, tuner: None }
-    }
-}
-
-/// Segments in a row that wait to be handed over as one.
-#[derive(Clone, Copy, Debug)]
-struct Merging {
-    coalescing: Coalescing,
-    /// First segment and end; nothing waits if they are equal.
-    run: (u64, u64),
-    /// Flags of each of them.
-    flags: Flags,
-    /// When they are handed over at the latest.
-    due: Time,
-    /// When the delayed ACK leaves: the receiver's deadline is the earlier of the two.
-    delayed: Time,
 }
 
 impl Receiver {
@@ -125,15 +91,8 @@ impl Receiver {
     /// The same behind an interface that merges segments.
     #[must_use]
     pub fn behind(mut self, offload: Option<Coalescing>) -> Self {
-        let merging = |coalescing| Merging {
-            coalescing,
-            run: (0, 0),
-            flags: Flags::NONE,
-            due: Time::NEVER,
-            delayed: Time::NEVER,
-        };
         if let Some(coalescing) = offload {
-            self.extra.get_or_insert_default().merging = Some(merging(coalescing));
+            self.extra.get_or_insert_default().merging = Some(Merging::new(coalescing));
             self.set_special(true);
         }
         self

@@ -1,0 +1,50 @@
+//! What only some receivers keep, apart from the others: a flow of a million should not carry it.
+
+use crate::ack::MAX_BLOCKS;
+use crate::autotuning::Tuner;
+use crate::options::Coalescing;
+use crate::sequence::NO_SEGMENT;
+use base::{Flags, Time};
+
+/// What a receiver keeps whose connection carries transfers, whose ACKs may be lost, or whose segments are merged or window is tuned.
+#[derive(Clone, Debug)]
+pub struct Extra {
+    /// First segment and end of the transfer that comes next, once its sender has opened it.
+    pub upcoming: (u64, u64),
+    /// Segments delivered of the transfers before the one that is open.
+    pub earlier: u64,
+    /// Segments whose blocks were reported last, most recent first.
+    pub recent: [u64; MAX_BLOCKS],
+    /// What the interface has not handed over yet, where it merges segments.
+    pub merging: Option<Merging>,
+    /// Where the window is tuned.
+    pub tuner: Option<Tuner>,
+}
+
+impl Default for Extra {
+    fn default() -> Self {
+        let upcoming = (NO_SEGMENT, NO_SEGMENT);
+        Self { upcoming, earlier: 0, recent: [NO_SEGMENT; MAX_BLOCKS], merging: None, tuner: None }
+    }
+}
+
+/// Segments in a row that wait to be handed over as one.
+#[derive(Clone, Copy, Debug)]
+pub struct Merging {
+    pub coalescing: Coalescing,
+    /// First segment and end; nothing waits if they are equal.
+    pub run: (u64, u64),
+    /// Flags of each of them.
+    pub flags: Flags,
+    /// When they are handed over at the latest.
+    pub due: Time,
+    /// When the delayed ACK leaves: the receiver's deadline is the earlier of the two.
+    pub delayed: Time,
+}
+
+impl Merging {
+    /// Nothing waits.
+    pub fn new(coalescing: Coalescing) -> Self {
+        Self { coalescing, run: (0, 0), flags: Flags::NONE, due: Time::NEVER, delayed: Time::NEVER }
+    }
+}
