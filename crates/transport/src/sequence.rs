@@ -177,8 +177,7 @@ impl SequenceSpace {
     pub fn slide(&mut self, segments: u32) {
         debug_assert!(!self.is_going_back() && segments <= self.outstanding() && u64::from(segments) <= self.unsent());
         self.una += u64::from(segments);
-        self.nxt += u64::from(segments);
-        self.high = self.nxt;
+        self.send_row(segments);
     }
 
     /// Everything outstanding is to be sent again, in order.

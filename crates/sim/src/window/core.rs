@@ -192,7 +192,7 @@ impl<O: Observer> LinkCore<O> {
 
     #[cold]
     pub fn count_drop(&mut self, rec: &Rec, cause: Cause, marks: &Marks, shared: &mut Shared) {
-        self.count_drops(std::slice::from_ref(rec).iter(), cause, marks, shared);
+        self.count_one(rec, cause, marks, shared);
     }
 
     /// The same of several.

@@ -114,35 +114,16 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
                 self.observe_alike((1, each as u32), times.clone());
             }
             if opening > 0 {
-                self.send_row((0..2 * acks.len()).map(|i| acks[i / 2].time), bucket, until);
+                let twice = (0..2 * acks.len()).map(|i| acks[i / 2].time);
+                self.access.send_row(twice, nxt, self.data_flags, bucket, until);
                 self.plan.sender.take_opening(n, last);
             } else {
-                self.send_row(times.clone(), bucket, until);
+                self.access.send_row(times.clone(), nxt, self.data_flags, bucket, until);
                 self.plan.sender.take_steady(n, 1, last, times);
             }
             ring.consume(n as usize);
             self.plan.receiver.take_plain(n);
             self.delivered += u64::from(n);
-        }
-    }
-
-    /// New segments leave at `times`, one at least, none of which is lost at the sender's own link.
-    #[inline]
-    fn send_row(
-        &mut self,
-        times: impl ExactSizeIterator<Item = Time> + DoubleEndedIterator + Clone,
-        bucket: &mut Bucket,
-        until: Time,
-    ) {
-        let Some(last) = times.clone().next_back() else { return };
-        let new = tag(self.access.id, PacketNumber::of(self.plan.sender.nxt()), self.data_flags);
-        if self.access.all_arrive(last, times.len() as u32, until) {
-            self.access.link.pass_all(times, new, bucket);
-            return;
-        }
-        for (time, tag) in times.zip(new..) {
-            let arrival = Rec { time: self.access.link.pass(time), tag };
-            self.access.emit(arrival, bucket, until);
         }
     }
 
