@@ -150,7 +150,7 @@ survey: build ## simulate all over buffer x flows x RTT (some minutes), and comp
 questions: build ## docs/guide/questions.md: operators' questions asked again, with their times (minutes)
 	$(PY) tools/questions.py
 
-reproduction: $(VENV)/.dev ## every experiment of the papers in full (most of an hour, resumable), and docs/reproduction
+reproduction: $(VENV)/.dev ## every experiment of the papers in full (about half an hour on two cores, resumable), and docs/reproduction
 	$(BIN)/elephan reproduce --out target/reproduction --pages docs/reproduction --bless
 	$(BIN)/elephan conform bbr --pages docs/conformance
 
