@@ -108,6 +108,20 @@ impl Departures {
         self.list.get(seq.checked_sub(self.first)? as usize).copied()
     }
 
+    /// Of the segments from `seq` on the first that was sent once and that no ACK has reported since: when it left, and which it is.
+    #[inline]
+    #[must_use]
+    pub fn first_from(&self, seq: u64) -> Option<(Time, u64)> {
+        let from = (seq.checked_sub(self.first)? as usize).min(self.list.len());
+        for (departure, seq) in self.list.range(from..).zip(seq..) {
+            base::steps::count_steps(1);
+            if departure.is_first() {
+                return Some((departure.time(), seq));
+            }
+        }
+        None
+    }
+
     /// `seq` is taken for lost. Returns whether that is new.
     pub fn lose(&mut self, seq: u64) -> bool {
         let slot = seq.checked_sub(self.first).and_then(|at| self.list.get_mut(at as usize));
@@ -139,6 +153,29 @@ impl Departures {
         }
         slot.0 |= DELIVERED;
         Some(left)
+    }
+
+    /// The segments from `first` on, as far as each was sent once and left between `after` and `before`, as segments in a row leave
+    /// one after the other, are delivered at `times`. Returns how many, when the last of them left and when it was delivered.
+    #[inline]
+    pub fn deliver_row(
+        &mut self,
+        first: u64,
+        (after, before): ((Time, u64), (Time, u64)),
+        times: impl Iterator<Item = Time>,
+    ) -> Option<(u32, Time, Time)> {
+        let at = first.checked_sub(self.first)? as usize;
+        let slots = self.list.range_mut(at.min(self.list.len())..);
+        let (mut latest, mut row) = (after, None);
+        for ((slot, seq), now) in slots.zip(first..).zip(times) {
+            let left = (slot.time(), seq);
+            if !slot.is_first() || left < latest || left > before {
+                break;
+            }
+            slot.0 |= DELIVERED;
+            (latest, row) = (left, Some(((seq + 1 - first) as u32, left.0, now)));
+        }
+        row
     }
 
     /// Forgets everything below `cum`.

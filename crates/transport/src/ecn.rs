@@ -53,6 +53,7 @@ impl EcnSender {
     }
 
     /// Flags of the next new segment.
+    #[inline]
     pub fn on_new_segment(&mut self) -> Flags {
         if std::mem::take(&mut self.reduced) { self.data.with(Flags::CWR) } else { self.data }
     }

@@ -28,6 +28,7 @@ impl Prr {
     }
 
     /// How many segments may be in the network.
+    #[inline]
     #[must_use]
     pub fn cwnd(&self) -> u32 {
         self.cwnd
@@ -35,6 +36,7 @@ impl Prr {
 
     /// An ACK reports `delivered` segments as arrived and leaves `in_flight` in the network; `safe` says whether it moved
     /// snd.una without showing a further loss. An ACK that delivers nothing changes nothing.
+    #[inline]
     pub fn on_ack(&mut self, delivered: u32, in_flight: u32, ssthresh: u32, safe: bool) {
         if delivered == 0 {
             return;
@@ -52,6 +54,7 @@ impl Prr {
     }
 
     /// A segment leaves.
+    #[inline]
     pub fn on_transmit(&mut self) {
         self.out += 1;
     }

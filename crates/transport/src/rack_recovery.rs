@@ -161,6 +161,11 @@ impl RecoveryRules for RackRecovery {
     }
 
     #[inline]
+    fn extend_row(&mut self, times: impl Iterator<Item = Time>) -> u32 {
+        if self.waits || self.rack.has_lost() { 0 } else { self.rack.extend_row(times) }
+    }
+
+    #[inline]
     fn room_in_repair<C: CongestionControl>(&mut self, connection: &Connection<C>) -> Option<u32> {
         if self.waits { None } else { selective::room_in_repair(self, connection) }
     }
@@ -215,6 +220,9 @@ impl RecoveryRules for RackRecovery {
             if let Some(seq) = self.rack.next_lost() {
                 self.waits = false;
                 self.resend(connection, now, seq, wire);
+            } else if connection.is_unpaced() {
+                connection.send_unpaced(self, now, room - sent, wire);
+                return;
             } else if connection.has_new() {
                 connection.transmit_next(self, now, wire);
             } else {

@@ -171,6 +171,13 @@ pub trait RecoveryRules {
         false
     }
 
+    /// Takes in what as many as possible of the ACKs at `times` report, each as [`Self::extend`] has it, but does nothing else: the
+    /// caller stops the reordering timer and counts for PRR. Returns how many; none while something lost waits to be sent again.
+    #[inline]
+    fn extend_row(&mut self, _times: impl Iterator<Item = Time>) -> u32 {
+        0
+    }
+
     /// How many ACKs in a row, each as [`Self::extend`] has it, let no more than one segment leave each: at first so many let none
     /// leave, and all in all there are so many of them.
     #[inline]

@@ -234,7 +234,7 @@ impl<C: CongestionControl> Sender<C> {
     /// ACKs in a row, as [`Self::repairs`] has them, arrive at `times`. Takes those that show no loss, up to the first before which a
     /// timer expires that is not the pace's, with what leaves at its pace before each: the same as so many calls of
     /// [`Self::on_ack`] and [`Self::on_timer`]. Returns how many ACKs that were.
-    pub fn take_repairs(&mut self, times: impl Iterator<Item = Time>, wire: &mut impl Wire) -> u32 {
+    pub fn take_repairs(&mut self, times: impl Iterator<Item = Time> + Clone, wire: &mut impl Wire) -> u32 {
         each!(&mut self.recovery, recovery => self.connection.take_repairs(recovery, times, wire))
     }
 

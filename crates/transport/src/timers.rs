@@ -44,6 +44,13 @@ impl Timers {
         self.rto.min(self.reorder.min(self.probe))
     }
 
+    /// When the first of them but the reordering timer expires.
+    #[inline]
+    #[must_use]
+    pub fn deadline_but_reorder(&self) -> Time {
+        self.rto.min(self.pacing.min(self.probe))
+    }
+
     /// When a segment that waits for the pace leaves.
     #[inline]
     #[must_use]

@@ -67,13 +67,20 @@ impl<C: CongestionControl> Connection<C> {
     pub fn take_repairs(
         &mut self,
         recovery: &mut impl RecoveryRules,
-        times: impl Iterator<Item = Time>,
+        mut times: impl Iterator<Item = Time> + Clone,
         wire: &mut impl Wire,
     ) -> u32 {
         let (mut taken, counts) = (0, self.counts_deliveries());
         let notes =
             self.optional.as_deref_mut().and_then(OptionalState::pacer).is_some_and(|pacer| pacer.notes_window_use());
-        for now in times {
+        loop {
+            // Only who knows when segments left says beforehand what an ACK shows.
+            if recovery.departures().is_some() && self.is_unpaced() {
+                let row = self.take_quiet_repairs(recovery, times.clone(), wire);
+                taken += row;
+                times = skipped(times, row);
+            }
+            let Some(now) = times.next() else { break };
             if self.timers.deadline() < now && !self.release_before(recovery, (now, notes), wire) {
                 break;
             }
@@ -93,6 +100,93 @@ impl<C: CongestionControl> Connection<C> {
             }
         }
         taken
+    }
+
+    /// The same where nothing waits to be sent again, segments leave as soon as they may and nobody asks for single deliveries, of a
+    /// recovery that says beforehand how many ACKs show no loss ([`RecoveryRules::extend_row`]): what each lets leave are new
+    /// segments.
+    #[inline]
+    fn take_quiet_repairs(
+        &mut self,
+        recovery: &mut impl RecoveryRules,
+        times: impl Iterator<Item = Time> + Clone,
+        wire: &mut impl Wire,
+    ) -> u32 {
+        let deadlines = (self.timers.deadline(), self.timers.deadline_but_reorder());
+        if times.clone().next().is_none_or(|first| deadlines.0 < first) {
+            return 0;
+        }
+        let (nxt, window, data) = (self.seq.nxt(), self.window(), self.ecn.data());
+        let mut in_flight = recovery.in_flight(&self.seq);
+        let acks = recovery.extend_row(times.clone().take_while(|now| *now <= deadlines.1));
+        if acks == 0 {
+            return 0;
+        }
+        self.stop_reorder();
+        let mut new = self.unsent_within_window();
+        let proportional = self.phase == Phase::Recovery && recovery.prr().is_some();
+        let ssthresh = self.control.ssthresh() as u32;
+        for now in times.take(acks as usize) {
+            in_flight -= 1;
+            let window = match recovery.prr() {
+                Some(prr) if proportional => {
+                    prr.on_ack(1, in_flight, ssthresh, false);
+                    prr.cwnd()
+                }
+                _ => window,
+            };
+            let room = window.saturating_sub(in_flight).min(new);
+            for _ in 0..room {
+                let seq = self.seq.send_new();
+                self.timed.begin(now, seq);
+                if let Some(departures) = recovery.departures() {
+                    departures.sent_next(now);
+                }
+                if proportional && let Some(prr) = recovery.prr() {
+                    prr.on_transmit();
+                }
+                wire.send(now, seq, data);
+            }
+            (in_flight, new) = (in_flight + room, new - room);
+            wire.on_window(now, self.control.cwnd(), self.seq.una(), self.seq.nxt(), in_flight);
+        }
+        self.counters.sent += self.seq.nxt() - nxt;
+        acks
+    }
+
+    /// New segments that may be sent as far as receiver and application are concerned.
+    #[inline]
+    fn unsent_within_window(&self) -> u32 {
+        let room = self.receive_window.saturating_sub(self.seq.outstanding());
+        self.seq.unsent().min(u64::from(room)) as u32
+    }
+
+    /// Whether segments leave as soon as they may, and nothing is kept of single ones but by the recovery.
+    #[inline]
+    pub fn is_unpaced(&self) -> bool {
+        self.optional.is_none()
+    }
+
+    /// Sends `room` segments after those sent, or as many as there are and the receiver takes, where all were sent in order and
+    /// [`Self::is_unpaced`].
+    #[inline]
+    pub fn send_unpaced(&mut self, recovery: &mut impl RecoveryRules, now: Time, room: u32, wire: &mut impl Wire) {
+        debug_assert!(self.is_unpaced());
+        let new = room.min(self.unsent_within_window());
+        if new == 0 {
+            return;
+        }
+        self.timed.begin(now, self.seq.nxt());
+        self.timers.start_rto(now + self.rtt.rto());
+        self.counters.sent += u64::from(new);
+        for _ in 0..new {
+            let seq = self.seq.send_new();
+            if let Some(departures) = recovery.departures() {
+                departures.sent_next(now);
+            }
+            recovery.count_sent(self.phase);
+            wire.send(now, seq, self.ecn.on_new_segment());
+        }
     }
 
     /// Sends what may leave by its pace before `now`. Returns whether no other timer expires before.
@@ -192,6 +286,15 @@ impl<C: CongestionControl> Connection<C> {
                 .and_then(OptionalState::pacer)
                 .is_some_and(|pacer| pacer.pace().wait(now) == Some(at))
     }
+}
+
+/// `times` without the first `n`.
+#[inline]
+fn skipped<I: Iterator>(mut times: I, n: u32) -> I {
+    if let Some(last) = n.checked_sub(1) {
+        times.nth(last as usize);
+    }
+    times
 }
 
 #[cfg(test)]

@@ -219,7 +219,8 @@ impl<C: CongestionControl> Connection<C> {
     }
 
     /// Sends the next new segment, when nothing is lost, paced or to be announced.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "one caller, for most segments")]
     fn transmit_plain(
         &mut self,
         recovery: &mut impl RecoveryRules,
@@ -232,7 +233,7 @@ impl<C: CongestionControl> Connection<C> {
         self.timed.begin(now, seq);
         self.counters.sent += 1;
         if keeps_departures && let Some(departures) = self.departures(recovery) {
-            departures.sent(seq, now);
+            departures.sent_next(now);
         }
         wire.send(now, seq, flags);
     }

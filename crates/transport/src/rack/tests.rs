@@ -1,0 +1,223 @@
+//! RACK beside one that looks at every segment every time, rows of ACKs beside single ones, and what a segment costs.
+
+use super::*;
+use base::steps::steps;
+use proptest::prelude::*;
+
+const SRTT: Span = Span(40);
+const MIN_RTT: Span = Span(20);
+
+/// The same, looking at every segment every time.
+#[derive(Default)]
+struct Plain {
+    segments: Vec<Segment>,
+    una: u64,
+    latest: (Time, u64),
+    rtt: Span,
+    window: Span,
+}
+
+#[derive(Clone, Copy)]
+struct Segment {
+    left: Time,
+    again: bool,
+    lost: bool,
+    delivered: bool,
+}
+
+impl Plain {
+    fn sent(&mut self, now: Time, seq: u64) {
+        let again = (seq as usize) < self.segments.len();
+        let segment = Segment { left: now, again, lost: false, delivered: false };
+        if again { self.segments[seq as usize] = segment } else { self.segments.push(segment) }
+    }
+
+    fn update(&mut self, now: Time, ack: &Ack) {
+        for seq in (self.una..ack.cum).chain(ack.blocks().iter().flat_map(|&(start, end)| start..end)) {
+            let segment = &mut self.segments[seq as usize];
+            if std::mem::replace(&mut segment.delivered, true) || (segment.again && now - segment.left < MIN_RTT) {
+                continue;
+            }
+            if (segment.left, seq) > self.latest {
+                (self.latest, self.rtt) = ((segment.left, seq), now - segment.left);
+            }
+        }
+        self.una = self.una.max(ack.cum);
+    }
+
+    fn outstanding(&self, which: impl Fn(&Segment) -> bool) -> impl Iterator<Item = (u64, &Segment)> {
+        (0..).zip(&self.segments).skip(self.una as usize).filter(move |(_, segment)| which(segment))
+    }
+
+    fn sacked(&self) -> u32 {
+        self.outstanding(|segment| segment.delivered).count() as u32
+    }
+
+    fn next_lost(&self) -> Option<u64> {
+        self.outstanding(|segment| segment.lost && !segment.delivered).next().map(|(seq, _)| seq)
+    }
+
+    fn earliest(&self) -> Option<(Time, u64)> {
+        let unjudged = self.outstanding(|segment| !segment.lost && !segment.delivered);
+        unjudged.map(|(seq, segment)| (segment.left, seq)).min()
+    }
+
+    fn detect(&mut self, now: Time, recovering: bool) -> (Time, Vec<u64>) {
+        let patient = !(recovering || self.sacked() >= DUP_THRESH);
+        self.window = if patient { Span(MIN_RTT.0 / 4) } else { Span::ZERO };
+        let mut lost = Vec::new();
+        while let Some((left, seq)) = self.earliest().filter(|first| *first < self.latest) {
+            if left + self.rtt + self.window > now {
+                return (self.latest.0 + self.rtt + self.window, lost);
+            }
+            self.segments[seq as usize].lost = true;
+            lost.push(seq);
+        }
+        (Time::NEVER, lost)
+    }
+
+    fn on_timeout(&mut self, now: Time) -> Vec<u64> {
+        let mut lost = Vec::new();
+        while let Some((_, seq)) = self.earliest().filter(|first| first.0 + self.rtt + self.window <= now) {
+            self.segments[seq as usize].lost = true;
+            lost.push(seq);
+        }
+        if let Some(first) = self.segments.get_mut(self.una as usize).filter(|first| !first.lost) {
+            first.lost = true;
+            lost.push(self.una);
+        }
+        lost
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Send(u64),
+    SendAgain,
+    Ack { up: u64, block: (u64, u64) },
+    TimeOut,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        (1u64..8).prop_map(Step::Send),
+        Just(Step::SendAgain),
+        (0u64..3, 0u64..12, 1u64..5).prop_map(|(up, at, length)| Step::Ack { up, block: (at, length) }),
+        (0u64..3, 0u64..12, 1u64..5).prop_map(|(up, at, length)| Step::Ack { up: up / 2, block: (at, length) }),
+        Just(Step::TimeOut),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn it_is_as_if_it_looked_at_every_segment(script in prop::collection::vec((step(), 0u64..15), 1..80)) {
+        let (mut rack, mut plain) = (Rack::new((1, Span::ZERO)), Plain::default());
+        let mut now = Time(1000);
+        for (step, wait) in script {
+            now += Span(wait);
+            let nxt = plain.segments.len() as u64;
+            match step {
+                Step::Send(n) => {
+                    for seq in nxt..nxt + n {
+                        rack.departures().sent(seq, now);
+                        plain.sent(now, seq);
+                    }
+                }
+                Step::SendAgain => {
+                    if let Some(seq) = rack.next_lost() {
+                        rack.on_retransmit(now, seq);
+                        rack.departures().sent(seq, now);
+                        plain.sent(now, seq);
+                    }
+                }
+                Step::Ack { up, block: (at, length) } => {
+                    let mut cum = (plain.una + up).min(nxt);
+                    while plain.segments.get(cum as usize).is_some_and(|segment| segment.delivered) {
+                        cum += 1;
+                    }
+                    let (start, end) = ((cum + 1 + at).min(nxt), (cum + 1 + at + length).min(nxt));
+                    let blocks: &[_] = if start < end { &[(start, end)] } else { &[] };
+                    let ack = Ack::new(cum, blocks, false);
+                    rack.update(now, plain.una, &ack, MIN_RTT, |_, _| {});
+                    plain.update(now, &ack);
+                    let mut lost = Vec::new();
+                    let found =
+                        rack.detect(now, (plain.una, nxt), up == 2, (SRTT, MIN_RTT), |seq| lost.push(seq));
+                    prop_assert_eq!((found, lost), plain.detect(now, up == 2));
+                }
+                Step::TimeOut => {
+                    let mut lost = Vec::new();
+                    rack.on_timeout(now, (plain.una, nxt), |seq| lost.push(seq));
+                    prop_assert_eq!(lost, plain.on_timeout(now));
+                }
+            }
+            prop_assert_eq!(rack.next_lost(), plain.next_lost());
+            let lost = plain.outstanding(|segment| segment.lost && !segment.delivered).count() as u32;
+            let nxt = plain.segments.len() as u64;
+            prop_assert_eq!(rack.pipe(plain.una, nxt), (nxt - plain.una) as u32 - plain.sacked() - lost);
+            prop_assert_eq!((rack.sacked(), rack.has_lost()), (plain.sacked(), lost > 0));
+        }
+    }
+}
+
+#[test]
+fn a_row_of_acks_is_so_many_single_ones() {
+    // Of segments that leave one each picosecond the first is lost; what is sent again leaves at 25, before those from 20 on.
+    let mut rack = Rack::new((1, Span::ZERO));
+    (0..20).for_each(|seq| rack.departures().sent(seq, Time(seq)));
+    let now = Time(24);
+    rack.update(now, 0, &Ack::new(0, &[(1, 4)], false), MIN_RTT, |_, _| {});
+    rack.detect(now, (0, 20), true, (SRTT, MIN_RTT), |_| ());
+    rack.on_retransmit(Time(25), 0);
+    rack.departures().sent(0, Time(25));
+    (20..24).for_each(|seq| rack.departures().sent(seq, Time(seq + 6)));
+    let (mut single, times) = (rack.clone(), (0..30).map(|k| Time(25 + k)));
+    let singles = times.clone().take_while(|now| single.extend(*now).is_some()).count();
+    assert_eq!(rack.extend_row(times), 16, "none that left after what was sent again");
+    assert_eq!((singles, format!("{rack:?}")), (16, format!("{single:?}")));
+    assert_eq!(rack.extend_row(std::iter::once(Time(60))), 0);
+}
+
+/// A window of `n` segments, of which every other is lost, and every third of what is sent again: one arrives or is lost
+/// and one leaves at a time, for eight windows. Steps per segment sent.
+fn steps_per_segment(n: u64) -> f64 {
+    let (mut rack, before) = (Rack::new((1, Span::ZERO)), steps());
+    let mut held = Ranges::default();
+    let (mut una, mut nxt, mut resent) = (0, 0, 0);
+    let mut path: VecDeque<Option<u64>> = VecDeque::new();
+    for tick in 0..9 * n {
+        let now = Time(1000 + tick);
+        if tick >= n
+            && let Some(Some(seq)) = path.pop_front()
+        {
+            let (start, end) = held.insert(seq, seq + 1, |_, _| {});
+            let ack = if start == una { Ack::new(end, &[], false) } else { Ack::new(una, &[(start, end)], false) };
+            rack.update(now, una, &ack, Span(n), |_, _| {});
+            if start == una {
+                una = end;
+                held.remove_below(end);
+            }
+            rack.detect(now, (una, nxt), true, (Span(n), Span(n)), |_| ());
+        }
+        let lost = rack.next_lost();
+        let seq = lost.unwrap_or(nxt);
+        if lost.is_some() {
+            rack.on_retransmit(now, seq);
+            resent += 1;
+            path.push_back((resent % 3 != 0).then_some(seq));
+        } else {
+            nxt += 1;
+            path.push_back((seq % 2 != 0).then_some(seq));
+        }
+        rack.departures().sent(seq, now);
+    }
+    assert!(resent > 3 * n, "{resent}");
+    (steps() - before) as f64 / (9 * n) as f64
+}
+
+#[test]
+fn elephants_cost_no_more_per_segment_than_others() {
+    let (small, large) = (steps_per_segment(2_000), steps_per_segment(16_000));
+    // A handful of looks at a segment in its life, and half a piece of runs moved for one that arrives.
+    assert!(small < 150.0 && large < 1.3 * small, "{small} {large}");
+}
