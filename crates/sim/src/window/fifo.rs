@@ -213,15 +213,16 @@ impl Fifo {
         shared: &mut Shared,
     ) {
         let arrivals = std::slice::from_ref(rec);
+        // One at a time: a loop for each rule would have nothing to repeat.
         match &mut self.waiting {
             AnyWaitingQueue::Uniform(waiting) => {
-                self.rule.visit(Serve::<O, false, false, _, _> { waiting, core, arrivals, pool, marks, shared });
+                Serve::<O, false, false, _, _> { waiting, core, arrivals, pool, marks, shared }.visit(&mut self.rule);
             }
             AnyWaitingQueue::Stored(waiting) if core.schedule.is_none() => {
-                self.rule.visit(Serve::<O, false, false, _, _> { waiting, core, arrivals, pool, marks, shared });
+                Serve::<O, false, false, _, _> { waiting, core, arrivals, pool, marks, shared }.visit(&mut self.rule);
             }
             AnyWaitingQueue::Stored(waiting) => {
-                self.rule.visit(Serve::<O, false, true, _, _> { waiting, core, arrivals, pool, marks, shared });
+                Serve::<O, false, true, _, _> { waiting, core, arrivals, pool, marks, shared }.visit(&mut self.rule);
             }
         }
     }
