@@ -3,8 +3,8 @@
     python tools/scaling.py                          # every law x recovery x pacing (minutes; goes on where it was)
     python tools/scaling.py --only cubic --only rack # those that have both words
 
-Each run has two flows with windows of a thousand segments from the start, whatever their law. Without random losses
-they fill the link in two round trips, and what does not fit is lost at once; with them windows of any law hold some
+Each run has four flows with windows of a thousand segments from the start, whatever their law. Without random losses
+they fill the link in a round trip, and what does not fit is lost at once; with them windows of any law hold some
 losses all the time. What the same network costs in a millisecond is taken off. Counted by valgrind's callgrind, so that
 the load of the machine does not matter; the ten runs of a sender in one process, since valgrind takes longer to begin
 than a run does. What was counted stays in `target/scaling.json` until the program changes.
@@ -42,11 +42,11 @@ WINDOW = 1000
 
 PACINGS = ("none", "linux", "quic")
 NETWORKS: dict[str, dict[str, float]] = {
-    "filled": {"rate_mbps": 1200, "flows": 2, "loss": 0.0},
-    "bdp": {"rate_mbps": 2400, "flows": 2, "loss": 0.0},
-    "flows": {"rate_mbps": 2400, "flows": 4, "loss": 0.0},
-    "lossy": {"rate_mbps": 1200, "flows": 2, "loss": 0.005},
-    "losses": {"rate_mbps": 1200, "flows": 2, "loss": 0.01},
+    "filled": {"rate_mbps": 1200, "flows": 4, "loss": 0.0},
+    "bdp": {"rate_mbps": 2400, "flows": 4, "loss": 0.0},
+    "flows": {"rate_mbps": 2400, "flows": 8, "loss": 0.0},
+    "lossy": {"rate_mbps": 1200, "flows": 4, "loss": 0.005},
+    "losses": {"rate_mbps": 1200, "flows": 4, "loss": 0.01},
 }
 """A BDP of 4,000 packets at 40 ms; with twice the flows each keeps its share of it."""
 
