@@ -207,8 +207,7 @@ impl<O: Observer> LinkCore<O> {
         recs.for_each(|rec| self.count_one(rec, cause, marks, shared));
     }
 
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "for every drop of a full buffer, which are many")]
+    #[inline]
     fn count_one(&mut self, rec: &Rec, cause: Cause, marks: &Marks, shared: &mut Shared) {
         self.totals.dropped[cause_index(cause)] += 1;
         if rec.is_data() {
