@@ -18,7 +18,7 @@ use crate::meter::{FlowMeter, LinkFacts, LinkSpan, LinkTotals, Tally, link_outco
 use crate::plan::{FlowControl, FlowPlan, Identity, LinkQueue, Marks, Network, SessionPlan, TcpPlan};
 use crate::pool::PoolAccount;
 use crate::probe::{LinkSnapshot, Probe, ServerModel};
-use crate::results::{FinalTally, FlowResults};
+use crate::results::{FinalResults, FinalTally, FlowResults};
 use crate::transfers::TransferMeter;
 use crate::{Balance, Options, Outcome, Trace, TraceDrop, cause_index};
 use base::{Cause, Flags, Header, PacketNumber, RunMonitor, Span, Time};
@@ -545,7 +545,7 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
             .sum();
         let mut hash = Rolling::default();
         let (mut links, mut traces, mut packets) = (Vec::new(), Vec::new(), Vec::new());
-        let mut results = FlowResults::new(&self.identities, self.transfers, &self.marks);
+        let results = FlowResults::new(&self.identities, self.transfers, &self.marks);
         let end = self.marks.end;
         for (l, (mut node, facts)) in self.nodes.into_iter().zip(facts).enumerate() {
             node.account(end);
@@ -566,18 +566,16 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
             packets.extend(seen);
         }
         let pools = self.pools.into_iter().map(|pool| pool.finish(&self.marks, &mut links)).collect();
-        for ends in self.endpoints {
+        let results = results.of(self.endpoints, |_, ends| {
             hash.word(ends.hash.value());
             in_flight += ends.access.waiting.len() as u64 + u64::from(ends.access.serving.is_some());
             let (counters, delivered) = ends.counters();
             let tally = Tally { meter: ends.meter, bytes: ends.bytes, counters, delivered, dropped: ends.dropped };
             let (flow, fault) = (ends.plan.party().flow, ends.plan.fault());
-            let tally = FinalTally { flow, open: ends.open, writes: ends.plan.into_writes(), fault, tally };
-            results.add(tally);
             traces.extend(ends.trace.map(|trace| trace.in_order(options.first_number)));
-        }
-        let fault = results.take_fault();
-        let (flows, transfers) = results.finish();
+            FinalTally { flow, open: ends.open, writes: ends.plan.into_writes(), fault, tally }
+        });
+        let FinalResults { fault, flows, transfers } = results;
         Outcome {
             fault,
             links,

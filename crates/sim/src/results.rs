@@ -20,32 +20,58 @@ pub struct FinalTally {
     pub tally: Tally,
 }
 
-/// The results of flows and groups, from the tallies of the senders in the order of their flows: the tally of a flow is kept only
-/// until the next flow's first comes.
+/// What is left of all flows and groups.
+pub struct FinalResults {
+    /// What the control of a flow did wrong, with its group: that of the first such flow.
+    pub fault: Option<(u32, String)>,
+    pub flows: Vec<FlowOutcome>,
+    pub transfers: Vec<Option<TransferOutcome>>,
+}
+
+/// The results of flows and groups, from the tallies of the senders in the order of their flows, each of which has one at least: the
+/// tally of a flow is kept only until the next flow's first comes.
 pub struct FlowResults<'a> {
     identities: &'a [Identity],
     marks: &'a Marks,
     transfers: Vec<TransferMeter>,
-    flows: Vec<FlowOutcome>,
     /// The first, and the group that it is of.
     fault: Option<(u32, String)>,
-    /// Of the flow behind `flows`.
+    /// The flow whose senders come, and theirs so far.
+    flow: usize,
     tally: Tally,
 }
 
 impl<'a> FlowResults<'a> {
     /// `transfers`: what is known of those of each group that have ended.
     pub fn new(identities: &'a [Identity], transfers: Vec<TransferMeter>, marks: &'a Marks) -> Self {
-        let flows = Vec::with_capacity(identities.len());
-        Self { identities, marks, transfers, flows, fault: None, tally: Tally::default() }
+        Self { identities, marks, transfers, fault: None, flow: 0, tally: Tally::default() }
     }
 
-    /// Adds a sender to its flow, which the places of a session share, and to the transfers of its group.
-    pub fn add(&mut self, last: FinalTally) {
-        while self.flows.len() < last.flow as usize {
-            self.complete();
+    /// Those of `senders`, what is left of which `tally` says. They lie where the senders lay, if these are as large: with a million
+    /// flows nothing else takes as much memory as the end of a run.
+    pub fn of<S>(mut self, senders: Vec<S>, mut tally: impl FnMut(usize, S) -> FinalTally) -> FinalResults {
+        let any = !senders.is_empty();
+        let ended = senders.into_iter().enumerate().filter_map(|(f, sender)| self.add(tally(f, sender)));
+        let mut flows: Vec<FlowOutcome> = ended.collect();
+        if any {
+            flows.push(self.complete());
         }
-        let who = &self.identities[last.flow as usize];
+        flows.shrink_to_fit();
+        debug_assert_eq!(flows.len(), self.identities.len());
+        let mut any = vec![false; self.transfers.len()];
+        for who in self.identities {
+            any[who.group as usize] |= who.session || who.writes || who.finite.is_some();
+        }
+        let transfers = self.transfers.into_iter().zip(any);
+        let transfers = transfers.map(|(meter, any)| any.then(|| meter.outcome())).collect();
+        FinalResults { fault: self.fault, flows, transfers }
+    }
+
+    /// Adds a sender to its flow, which the places of a session share, and to the transfers of its group. Returns the flow before, if
+    /// it is the first of its own.
+    fn add(&mut self, last: FinalTally) -> Option<FlowOutcome> {
+        let before = (self.flow < last.flow as usize).then(|| self.complete());
+        let who = &self.identities[self.flow];
         if self.fault.is_none() {
             self.fault = last.fault.map(|fault| (who.group, fault));
         }
@@ -61,36 +87,20 @@ impl<'a> FlowResults<'a> {
         } else {
             self.tally = last.tally;
         }
+        before
     }
 
     /// The tally is that of the whole flow.
-    fn complete(&mut self) {
-        let who = &self.identities[self.flows.len()];
+    fn complete(&mut self) -> FlowOutcome {
+        let who = &self.identities[self.flow];
+        self.flow += 1;
         let flow = std::mem::take(&mut self.tally).outcome(who, self.marks);
         if let Some(segments) = who.finite {
             let ended = flow.finished.unwrap_or(self.marks.end);
             let open = OpenTransfer { opened: who.start.min(self.marks.end), segments: segments.get() };
             self.transfers[who.group as usize].transfer(who, open, flow.finished, ended);
         }
-        self.flows.push(flow);
-    }
-
-    /// What the control of a flow did wrong, with its group: that of the first such flow.
-    pub fn take_fault(&mut self) -> Option<(u32, String)> {
-        self.fault.take()
-    }
-
-    /// All senders were added.
-    pub fn finish(mut self) -> (Vec<FlowOutcome>, Vec<Option<TransferOutcome>>) {
-        while self.flows.len() < self.identities.len() {
-            self.complete();
-        }
-        let mut any = vec![false; self.transfers.len()];
-        for who in self.identities {
-            any[who.group as usize] |= who.session || who.writes || who.finite.is_some();
-        }
-        let transfers = self.transfers.into_iter().zip(any);
-        (self.flows, transfers.map(|(meter, any)| any.then(|| meter.outcome())).collect())
+        flow
     }
 }
 
@@ -127,14 +137,13 @@ mod tests {
     fn the_places_of_a_session_are_one_flow_and_what_is_open_counts_as_opened() {
         let identities = identities();
         let meters = TransferMeter::by_group(&identities, MARKS, false);
-        let mut results = FlowResults::new(&identities, meters, &MARKS);
+        let results = FlowResults::new(&identities, meters, &MARKS);
         let mut finished = sent(9);
         finished.meter.finish(Time(42));
         let open = Some(OpenTransfer { opened: Time(60), segments: 3 });
-        for (flow, open, tally) in [(0, None, sent(7)), (0, open, sent(4)), (1, None, finished)] {
-            results.add(FinalTally { flow, open, writes: None, fault: None, tally });
-        }
-        let (flows, transfers) = results.finish();
+        let senders = vec![(0, None, sent(7)), (0, open, sent(4)), (1, None, finished)];
+        let FinalResults { flows, transfers, .. } =
+            results.of(senders, |_, (flow, open, tally)| FinalTally { flow, open, writes: None, fault: None, tally });
         assert_eq!([flows[0].sent, flows[1].sent], [11, 9]);
         let [session, transfer] = transfers.try_into().map(|both: [_; 2]| both.map(Option::unwrap_or_default)).unwrap();
         assert_eq!((session.opened, session.completed, session.open_mean), (1, 0, 0.4));

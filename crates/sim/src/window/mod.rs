@@ -34,7 +34,7 @@ use crate::meter::{LinkFacts, LinkSpan, link_outcome};
 use crate::observer::{NoObserver, Observer, PacketObserver};
 use crate::plan::{FlowControl, FlowPlan, Identity, LinkQueue, Marks, Network};
 use crate::probe::Probe;
-use crate::results::FlowResults;
+use crate::results::{FinalResults, FlowResults};
 use crate::transfers::TransferMeter;
 use crate::{Balance, Options, Outcome, Trace};
 use base::{RunMonitor, Span, Time};
@@ -442,25 +442,24 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
             balance.in_flight += ring.all().iter().filter(|rec| rec.is_data()).count() as u64;
         }
         let none = Ring::default();
-        let mut results = FlowResults::new(&self.identities, self.transfers, &self.marks);
-        for (f, flow) in self.flows.into_iter().enumerate() {
+        let results = FlowResults::new(&self.identities, self.transfers, &self.marks);
+        let FinalResults { fault, flows, transfers } = results.of(self.flows, |f, flow| {
             let dropped = self.shared.dropped[f];
+            let mut ring = std::mem::take(&mut self.shared.rings[f]);
             let result = match flow {
                 AnySender::Tcp(flow) => {
                     let receivers = if self.shared.receivers > 0 { &self.shared.rings[n + f] } else { &none };
-                    flow.finish(&self.shared.rings[f], receivers, &self.marks, dropped)
+                    flow.finish(&ring, receivers, &self.marks, dropped)
                 }
-                AnySender::Datagrams(source) => source.finish(&mut self.shared.rings[f], &self.marks, dropped),
+                AnySender::Datagrams(source) => source.finish(&mut ring, &self.marks, dropped),
             };
             hash.word(result.hash.value());
             balance.sent += result.sent;
             balance.delivered += result.delivered;
             balance.dropped += result.access_drops;
             balance.in_flight += result.in_flight;
-            results.add(result.tally);
-        }
-        let fault = results.take_fault();
-        let (flows, transfers) = results.finish();
+            result.tally
+        });
         Outcome {
             fault,
             links,
