@@ -15,15 +15,15 @@ use law::{CongestionControl, Needs};
 
 /// The recovery of one sender, with its data.
 ///
-/// The tag stands by itself: one hidden in the data of a recovery takes several steps to read, on every run of ACKs.
+/// The tag stands by itself, and the data in a box: every flow would take what the largest of them takes.
 #[derive(Clone, Debug)]
 #[repr(u8)]
 pub enum LossRecovery {
     /// Tahoe, Reno, NewReno.
-    Cumulative(Cumulative),
+    Cumulative(Box<Cumulative>),
     /// A scoreboard, with or without PRR.
-    Sack(SackRecovery),
-    /// RACK-TLP. Few senders have it, and it is large.
+    Sack(Box<SackRecovery>),
+    /// RACK-TLP.
     Rack(Box<RackRecovery>),
 }
 
@@ -31,8 +31,14 @@ pub enum LossRecovery {
 macro_rules! each {
     ($recovery:expr, $it:ident => $does:expr) => {
         match $recovery {
-            $crate::recovery::LossRecovery::Cumulative($it) => $does,
-            $crate::recovery::LossRecovery::Sack($it) => $does,
+            $crate::recovery::LossRecovery::Cumulative($it) => {
+                let $it = &mut **$it;
+                $does
+            }
+            $crate::recovery::LossRecovery::Sack($it) => {
+                let $it = &mut **$it;
+                $does
+            }
             $crate::recovery::LossRecovery::Rack($it) => {
                 let $it = &mut **$it;
                 $does
@@ -49,9 +55,11 @@ impl LossRecovery {
         // A control that asks for every delivery rules its own window in recovery.
         let proportional = !needs.deliveries;
         match recovery {
-            Recovery::Tahoe | Recovery::Reno | Recovery::NewReno => Self::Cumulative(Cumulative::new(recovery)),
-            Recovery::Sack => Self::Sack(SackRecovery::new(false)),
-            Recovery::Prr => Self::Sack(SackRecovery::new(proportional)),
+            Recovery::Tahoe | Recovery::Reno | Recovery::NewReno => {
+                Self::Cumulative(Box::new(Cumulative::new(recovery)))
+            },
+            Recovery::Sack => Self::Sack(Box::new(SackRecovery::new(false))),
+            Recovery::Prr => Self::Sack(Box::new(SackRecovery::new(proportional))),
             Recovery::Rack => Self::Rack(Box::new(RackRecovery::new(proportional, options))),
         }
     }

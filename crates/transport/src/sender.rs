@@ -214,7 +214,7 @@ impl<C: CongestionControl> Sender<C> {
     #[must_use]
     pub fn row_of_repairs(&self) -> Option<(u32, u32)> {
         match &self.recovery {
-            LossRecovery::Sack(sack) => self.connection.row_of_repairs(sack),
+            LossRecovery::Sack(sack) => self.connection.row_of_repairs(&**sack),
             _ => None,
         }
     }

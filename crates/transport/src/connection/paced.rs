@@ -394,12 +394,12 @@ mod tests {
             unreachable!()
         };
         let (mut wire, ms) = (Left::default(), Span::millis(1));
-        connection.start(&mut sack, Time::ZERO + ms, &mut wire);
+        connection.start(&mut *sack, Time::ZERO + ms, &mut wire);
         let mut una = 0;
         for k in 0..1000 {
             let now = Time::ZERO + Span::micros(5000 + 100 * k);
             while connection.timers.pacing() < now {
-                connection.on_timer(&mut sack, connection.timers.pacing(), &mut wire);
+                connection.on_timer(&mut *sack, connection.timers.pacing(), &mut wire);
             }
             una += u64::from(each);
             let recovery = LossRecovery::Sack(sack);
@@ -407,9 +407,9 @@ mod tests {
             let LossRecovery::Sack(back) = recovery else { unreachable!() };
             sack = back;
             if in_a_run && may > 0 {
-                connection.take_paced(&mut sack, [(now, each)].into_iter(), &mut wire);
+                connection.take_paced(&mut *sack, [(now, each)].into_iter(), &mut wire);
             } else {
-                connection.on_ack(&mut sack, now, &Ack::new(una, &[], false), &mut wire);
+                connection.on_ack(&mut *sack, now, &Ack::new(una, &[], false), &mut wire);
             }
         }
         (connection.control.asked, connection.control.cwnd, wire)
