@@ -154,8 +154,8 @@ fn of_elephan(scenario: &Scenario, found: &sim::Outcome) -> Outcome {
         goodput_bps: flow.goodput_bps,
         sent: flow.sent,
         lost: flow.retransmitted,
-        cwnd: flow.cwnd_samples.iter().map(|&segments| f64::from(segments)).collect(),
-        srtt_s: flow.srtt_samples.iter().map(|&srtt| f64::from(srtt)).collect(),
+        cwnd: flow.cwnd_samples().iter().map(|&segments| f64::from(segments)).collect(),
+        srtt_s: flow.srtt_samples().iter().map(|&srtt| f64::from(srtt)).collect(),
     });
     Outcome {
         utilization: link.utilization,

@@ -209,10 +209,10 @@ fn samples<'py>(py: Python<'py>, out: &Outcome) -> PyResult<Bound<'py, PyDict>> 
     let dict = PyDict::new(py);
     column(&dict, "time_s", &out.sampled_at, |t| t.as_secs())?;
     let width = |longest: usize| if longest == 0 { 0 } else { out.sampled_at.len() };
-    let per_flow = width(out.flows.iter().map(|f| f.cwnd_samples.len()).max().unwrap_or(0));
+    let per_flow = width(out.flows.iter().map(|f| f.cwnd_samples().len()).max().unwrap_or(0));
     let per_link = width(out.links.first().map_or(0, |l| l.backlog_samples.len()));
-    matrix(&dict, "cwnd_segments", &out.flows, (per_flow, f32::NAN), |f| &f.cwnd_samples)?;
-    matrix(&dict, "srtt_s", &out.flows, (per_flow, f32::NAN), |f| &f.srtt_samples)?;
+    matrix(&dict, "cwnd_segments", &out.flows, (per_flow, f32::NAN), |f| f.cwnd_samples())?;
+    matrix(&dict, "srtt_s", &out.flows, (per_flow, f32::NAN), |f| f.srtt_samples())?;
     matrix(&dict, "backlog_packets", &out.links, (per_link, 0), |l| &l.backlog_samples)?;
     matrix(&dict, "begun_bytes", &out.links, (per_link, 0), |l| &l.begun_bytes_samples)?;
     Ok(dict)

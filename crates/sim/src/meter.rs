@@ -3,7 +3,7 @@
 use crate::handover::{Handover, Propagation};
 use crate::plan::{Identity, LinkPlan, Marks};
 use crate::probe::Probe;
-use crate::{ByCause, FlowOutcome, LinkOutcome, PacketTrace};
+use crate::{ByCause, FlowOutcome, FlowSeries, LinkOutcome, PacketTrace};
 use base::Time;
 use law::CongestionControl;
 use transport::{Counters, Receiver, Sender};
@@ -99,26 +99,25 @@ pub fn link_outcome(
     (outcome, packets)
 }
 
-/// Every sample of a sender in a run.
-#[derive(Clone, Debug, Default)]
-struct FlowSeries {
-    /// In segments.
-    cwnd: Vec<f32>,
-    /// In seconds.
-    srtt: Vec<f32>,
-}
-
 /// Counting for one flow.
 #[derive(Clone, Debug, Default)]
 pub struct FlowMeter {
+    /// Once there is anything: of a million flows without a warm-up and samples none should carry it.
+    noted: Option<Box<Noted>>,
+    finished: Finished,
+}
+
+/// What was noted of a flow at the warm-up and at samples.
+#[derive(Clone, Debug, Default)]
+struct Noted {
     at_warmup: Counters,
     next_at_warmup: u64,
     cwnd_sum: f64,
     cwnd_count: u64,
     srtt_sum: f64,
     srtt_count: u64,
+    /// Every sample, if asked for.
     series: Option<Box<FlowSeries>>,
-    finished: Finished,
 }
 
 /// When a transfer with an end had all of it at its receiver: `NEVER` before, which is half the size of an option.
@@ -147,18 +146,29 @@ pub struct Tally {
 impl Tally {
     /// Adds another place of the same session.
     pub fn add(&mut self, other: &Self) {
-        let (mine, its) = (&mut self.meter, &other.meter);
+        if let Some(its) = other.meter.noted.as_deref() {
+            self.meter.noted.get_or_insert_default().add(its);
+        }
+        // No transfer is the flow's end.
+        self.meter.finished = Finished::default();
+        self.counters = sum(self.counters, other.counters);
+        self.delivered += other.delivered;
+        self.dropped += other.dropped;
+    }
+}
+
+impl Noted {
+    /// Adds what was noted of another place of the same session.
+    fn add(&mut self, its: &Self) {
+        let mine = self;
         mine.at_warmup = sum(mine.at_warmup, its.at_warmup);
         mine.next_at_warmup += its.next_at_warmup;
         mine.cwnd_sum += its.cwnd_sum;
         mine.cwnd_count += its.cwnd_count;
         mine.srtt_sum += its.srtt_sum;
         mine.srtt_count += its.srtt_count;
-        // Places take turns: their windows are no series, and no transfer is the flow's end.
-        (mine.series, mine.finished) = (None, Finished::default());
-        self.counters = sum(self.counters, other.counters);
-        self.delivered += other.delivered;
-        self.dropped += other.dropped;
+        // Places take turns: their windows are no series.
+        mine.series = None;
     }
 }
 
@@ -173,7 +183,8 @@ fn sum(a: Counters, b: Counters) -> Counters {
 
 impl FlowMeter {
     pub fn new(series: bool) -> Self {
-        Self { series: series.then(Box::default), ..Self::default() }
+        let noted = || Box::new(Noted { series: Some(Box::default()), ..Noted::default() });
+        Self { noted: series.then(noted), ..Self::default() }
     }
 
     /// A sample of the sender, before anything else happens at `at`.
@@ -181,14 +192,15 @@ impl FlowMeter {
         let (cwnd, srtt) = (sender.control().cwnd(), sender.rtt().srtt().as_secs());
         // A flow that has not started, or is done, has no window.
         if at >= marks.warmup && sender.counters().sent > 0 && !sender.is_done() {
-            self.cwnd_sum += cwnd;
-            self.cwnd_count += 1;
+            let noted = self.noted.get_or_insert_default();
+            noted.cwnd_sum += cwnd;
+            noted.cwnd_count += 1;
             if srtt > 0.0 {
-                self.srtt_sum += srtt;
-                self.srtt_count += 1;
+                noted.srtt_sum += srtt;
+                noted.srtt_count += 1;
             }
         }
-        if let Some(series) = &mut self.series {
+        if let Some(series) = self.noted.as_mut().and_then(|noted| noted.series.as_mut()) {
             series.cwnd.push(cwnd as f32);
             series.srtt.push(srtt as f32);
         }
@@ -196,12 +208,16 @@ impl FlowMeter {
 
     /// The sender's counters at the warm-up.
     pub fn sender_warm(&mut self, counters: Counters) {
-        self.at_warmup = counters;
+        if counters != Counters::default() {
+            self.noted.get_or_insert_default().at_warmup = counters;
+        }
     }
 
     /// The receiver at the warm-up.
     pub fn receiver_warm(&mut self, delivered: u64) {
-        self.next_at_warmup = delivered;
+        if delivered > 0 {
+            self.noted.get_or_insert_default().next_at_warmup = delivered;
+        }
     }
 
     /// A segment was delivered at `at`; records the end of a finite transfer.
@@ -235,10 +251,10 @@ impl Tally {
         let Self { meter, bytes, counters, delivered, dropped } = self;
         let mean = |sum: f64, count: u64| (count > 0).then(|| sum / count as f64);
         let span = (marks.end - marks.warmup).as_secs();
-        let before = meter.at_warmup;
-        let alike = (delivered - meter.next_at_warmup) as f64 * f64::from(who.packet);
         let finished = meter.finished();
-        let series = meter.series.map(|series| *series).unwrap_or_default();
+        let noted = meter.noted.map(|noted| *noted).unwrap_or_default();
+        let before = noted.at_warmup;
+        let alike = (delivered - noted.next_at_warmup) as f64 * f64::from(who.packet);
         FlowOutcome {
             group: who.group,
             index: who.index,
@@ -248,12 +264,11 @@ impl Tally {
             sent: counters.sent - before.sent,
             retransmitted: counters.retransmitted - before.retransmitted,
             dropped,
-            timeouts: counters.timeouts - before.timeouts,
-            loss_events: counters.loss_events - before.loss_events,
-            cwnd_mean: mean(meter.cwnd_sum, meter.cwnd_count),
-            srtt_mean_s: mean(meter.srtt_sum, meter.srtt_count),
-            cwnd_samples: series.cwnd,
-            srtt_samples: series.srtt,
+            timeouts: (counters.timeouts - before.timeouts).into(),
+            loss_events: (counters.loss_events - before.loss_events).into(),
+            cwnd_mean: mean(noted.cwnd_sum, noted.cwnd_count),
+            srtt_mean_s: mean(noted.srtt_sum, noted.srtt_count),
+            series: noted.series,
             finished,
         }
     }

@@ -250,12 +250,34 @@ pub struct FlowOutcome {
     /// Mean of the sampled smoothed round-trip times, in seconds; samples before the first measurement are left out;
     /// `None` without samples.
     pub srtt_mean_s: Option<f64>,
-    /// Congestion window at the samples of the whole run, in segments; empty unless asked for, and for datagrams.
-    pub cwnd_samples: Vec<f32>,
-    /// Smoothed round-trip time at the samples, in seconds; empty unless asked for, and for datagrams.
-    pub srtt_samples: Vec<f32>,
     /// When the receiver had everything a finite transfer holds; `None` for bulk and unfinished ones.
     pub finished: Option<Time>,
+    /// At every sample; `None` unless asked for, and for datagrams.
+    pub series: Option<Box<FlowSeries>>,
+}
+
+impl FlowOutcome {
+    /// Congestion window at the samples of the whole run, in segments; empty unless asked for, and for datagrams.
+    #[must_use]
+    pub fn cwnd_samples(&self) -> &[f32] {
+        self.series.as_deref().map_or(&[], |series| &series.cwnd)
+    }
+
+    /// Smoothed round-trip time at the samples, in seconds; empty unless asked for, and for datagrams.
+    #[must_use]
+    pub fn srtt_samples(&self) -> &[f32] {
+        self.series.as_deref().map_or(&[], |series| &series.srtt)
+    }
+}
+
+/// A flow at every sample of the whole run.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct FlowSeries {
+    /// Congestion window, in segments.
+    pub cwnd: Vec<f32>,
+    /// Smoothed round-trip time, in seconds.
+    pub srtt: Vec<f32>,
 }
 
 /// What became of the transfers of a group, each from the opening of its connection until its receiver had everything.

@@ -56,9 +56,9 @@ pub struct Counters {
     /// Retransmissions.
     pub retransmitted: u64,
     /// Expired timers.
-    pub timeouts: u64,
+    pub timeouts: u32,
     /// Window reductions.
-    pub loss_events: u64,
+    pub loss_events: u32,
 }
 
 /// The sending end of one connection under congestion control `C`.

@@ -37,12 +37,12 @@ pub struct TcpFlow<O, C> {
     stop: Time,
     /// ACKs on their way through return links, unless it is folded.
     acks: Option<Box<AckQueue>>,
-    next_sample: Time,
-    /// That, or the end of the warm-up until it is over.
+    /// When something of it is to be noted next: the next sample, or the end of the warm-up until that is over; where both run here
+    /// also as the sender sees what the receiver does then.
     next_mark: Time,
-    /// Whether it is over for the sender.
+    /// Whether the warm-up is over for the sender, and for the receiver.
     is_warm: bool,
-    receiver_warm: Time,
+    is_receiver_warm: bool,
     meter: FlowMeter,
     /// Whether an application writes to it.
     has_writes: bool,
@@ -120,8 +120,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         let folded = party.return_path.is_empty();
         let place = plan.template.is_some().then(Box::default);
         let meter = FlowMeter::new(series && place.is_none());
-        let receiver_warm = if folded { marks.warmup + party.return_delay } else { marks.warmup };
-        Self {
+        let mut flow = Self {
             access: AccessPath::new(&mut party, id, lanes, marks),
             start: party.start,
             stop: party.stop,
@@ -131,16 +130,17 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
             acks: (!folded).then(|| Box::new(AckQueue::new(PacketNumber::of(first)))),
             flow: party.flow,
             return_delay: party.return_delay,
-            next_sample: marks.sample_from(Time::ZERO),
+            next_mark: Time::ZERO,
             is_warm: false,
-            next_mark: marks.sample_from(Time::ZERO).min(marks.warmup),
-            receiver_warm,
+            is_receiver_warm: false,
             meter,
             has_writes,
             place,
             observer: O::new(first, None),
             delivered: 0,
-        }
+        };
+        flow.next_mark = flow.mark_from(marks.sample_from(Time::ZERO), marks);
+        flow
     }
 
     /// A place opens `transfer`; everything until then has been run.
@@ -385,8 +385,8 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
     /// Notes what the receiver has at the warm-up, if that is over `at`.
     #[inline]
     fn pass_receiver_warm(&mut self, at: Time, marks: &Marks) {
-        if at >= marks.warmup && self.receiver_warm != Time::NEVER {
-            self.receiver_warm = Time::NEVER;
+        if at >= marks.warmup && !self.is_receiver_warm {
+            self.is_receiver_warm = true;
             self.meter.receiver_warm(self.plan.receiver.delivered());
         }
     }
@@ -421,7 +421,8 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
     ) -> Time {
         let mut ack = Ack::NONE;
         loop {
-            if self.receive_in_order(ring, bucket, until) {
+            let limit = if self.is_receiver_warm { until } else { until.min(marks.warmup) };
+            if self.receive_in_order(ring, bucket, limit) {
                 continue;
             }
             let record = ring.peek().map_or(Time::NEVER, |rec| rec.time);
@@ -458,20 +459,34 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
     /// Takes the marks at or before `now`, as the sender was just before anything happened at them.
     #[cold]
     fn pass_marks(&mut self, now: Time, marks: &Marks) {
+        if now < self.next_mark {
+            return;
+        }
+        // No sample lies between a mark and the one before.
+        let mut sample = marks.sample_from(self.next_mark);
         if self.plan.template.is_some() && self.plan.sender.is_done() {
             // A free place is not sampled, however long it was free.
-            self.next_sample = self.next_sample.max(marks.sample_after(now));
+            sample = sample.max(marks.sample_after(now));
         }
-        while self.next_sample <= now && self.next_sample < marks.end {
-            self.meter.sample(self.next_sample, marks, &self.plan.sender);
-            self.next_sample = marks.sample_after(self.next_sample);
+        while sample <= now && sample < marks.end {
+            self.meter.sample(sample, marks, &self.plan.sender);
+            sample = marks.sample_after(sample);
         }
         if !self.is_warm && marks.warmup <= now {
             self.is_warm = true;
             self.meter.sender_warm(self.plan.sender.counters());
         }
-        let next = if self.next_sample < marks.end { self.next_sample } else { Time::NEVER };
-        self.next_mark = if self.is_warm { next } else { next.min(marks.warmup) };
+        if self.folded && self.return_delay <= now - Time::ZERO {
+            self.pass_receiver_warm(now - self.return_delay, marks);
+        }
+        self.next_mark = self.mark_from(sample, marks);
+    }
+
+    /// The next mark, when the next sample is at `sample`.
+    fn mark_from(&self, sample: Time, marks: &Marks) -> Time {
+        let next = if sample < marks.end { sample } else { Time::NEVER };
+        let next = if self.is_warm { next } else { next.min(marks.warmup) };
+        if self.folded && !self.is_receiver_warm { next.min(marks.warmup + self.return_delay) } else { next }
     }
 
     /// The run is over: what the receiver still gets before the end, and the result. Packets that are still on their way are
@@ -495,7 +510,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         } else {
             in_flight += receivers.len() as u64;
         }
-        if self.receiver_warm != Time::NEVER {
+        if !self.is_receiver_warm {
             self.meter.receiver_warm(self.plan.receiver.delivered());
         }
         let delivered = self.plan.receiver.delivered();

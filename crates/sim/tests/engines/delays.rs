@@ -161,14 +161,14 @@ fn a_round_trip_over_a_stepped_link_has_the_mean_of_its_steps() {
         assert_eq!(flow.base_rtt, Span::from_secs(0.040 + rest));
         // At the end of each step the smoothed round-trip time is that of the step: of a sample each round trip, 40 at least in the
         // 4.9 s, each takes 1/8 of what is left of the 30 ms, (7/8)^40 of which are 0.14 ms.
-        let at = |seconds: f64| f64::from(flow.srtt_samples[(100.0 * seconds) as usize]);
+        let at = |seconds: f64| f64::from(flow.srtt_samples()[(100.0 * seconds) as usize]);
         for (seconds, delay) in [(9.9, 0.030), (14.9, 0.060), (24.9, 0.030), (29.9, 0.060)] {
             assert!((at(seconds) - delay - rest - 12e-6).abs() < 1.5e-4, "{seconds}: {}", at(seconds));
         }
         // Over four periods the mean of the samples is that of the steps. A step is smoothed over two round trips, up and down alike:
         // 30 ms times a few round trips of 0.1 s, of which what is not alike is below 0.03 x 0.1 x 4 / 15 s.
         let (from, to) = (200, 6200);
-        let mean = flow.srtt_samples[from..to].iter().map(|&x| f64::from(x)).sum::<f64>() / (to - from) as f64;
+        let mean = flow.srtt_samples()[from..to].iter().map(|&x| f64::from(x)).sum::<f64>() / (to - from) as f64;
         assert!((mean - 0.040 - rest).abs() < 1e-3, "{mean}");
         // A null that forgets how long each step holds, 45 ms, is five times as far off.
         assert!((mean - 0.045 - rest).abs() > 4e-3, "{mean}");

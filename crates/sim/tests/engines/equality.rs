@@ -350,7 +350,7 @@ fn traces_are_equal_row_by_row() {
     let outcome = equal("trace", &text);
     assert_eq!(outcome.traces.len(), 1);
     assert!(outcome.traces[0].rows.len() > 100 && !outcome.traces[0].drops.is_empty());
-    assert_eq!(outcome.flows[1].cwnd_samples.len(), outcome.sampled_at.len());
+    assert_eq!(outcome.flows[1].cwnd_samples().len(), outcome.sampled_at.len());
 }
 
 #[test]
@@ -439,7 +439,7 @@ fn datagrams_beside_tcp_under_every_discipline() {
                 assert!(flow.sent > 500 && flow.goodput_bps > 0.0, "{queue} {traffic}: {flow:?}");
                 let none = (flow.retransmitted, flow.timeouts, flow.loss_events, flow.cwnd_mean, flow.srtt_mean_s);
                 assert_eq!(none, (0, 0, 0, None, None));
-                assert!(flow.cwnd_samples.is_empty() && flow.finished.is_none());
+                assert!(flow.cwnd_samples().is_empty() && flow.finished.is_none());
             }
         }
     }

@@ -94,7 +94,7 @@ fn a_slow_start_of_stretch_acks_grows_by_what_rfc_3465_allows() {
         );
         let scenario = scenario::read(&text).unwrap_or_else(|e| panic!("{e}"));
         let outcome = simulate(&scenario, 0, Options { series: true, ..Options::default() }).expect("small");
-        *outcome.flows[0].cwnd_samples.last().expect("samples")
+        *outcome.flows[0].cwnd_samples().last().expect("samples")
     };
     let (one, two, all) = (grown("abc_limit = 1"), grown(""), grown("abc_limit = \"none\""));
     assert_eq!((two, all), (256.0, 256.0), "2 * 2^7");

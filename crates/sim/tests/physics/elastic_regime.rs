@@ -103,7 +103,7 @@ fn swing(runs: &[Outcome], senders: usize) -> Vec<f64> {
         let spread = (from..run.sampled_at.len()).map(|i| {
             let rates: Vec<f64> = run.flows[..senders]
                 .iter()
-                .map(|flow| f64::from(flow.cwnd_samples[i]) / f64::from(flow.srtt_samples[i]))
+                .map(|flow| f64::from(flow.cwnd_samples()[i]) / f64::from(flow.srtt_samples()[i]))
                 .collect();
             let (most, least) = (rates.iter().copied().fold(0.0, f64::max), rates.iter().copied().fold(1e9, f64::min));
             (most - least) / rates.iter().sum::<f64>()

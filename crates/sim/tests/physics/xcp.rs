@@ -79,7 +79,7 @@ fn a_newcomer_has_its_share_in_a_few_seconds_and_the_queue_hardly_notices() {
     let text = flows("early", "\"l\"", "count = 4\nrtt = \"100 ms\"")
         + &flows("late", "\"l\"", "rtt = \"100 ms\"\nstart = \"10 s\"");
     let outcome = run(&gigabit("xcp", &text));
-    let window = |flow: usize, seconds: usize| f64::from(outcome.flows[flow].cwnd_samples[100 * seconds]);
+    let window = |flow: usize, seconds: usize| f64::from(outcome.flows[flow].cwnd_samples()[100 * seconds]);
     assert!((window(0, 9) / 3125.0 - 1.0).abs() < 0.01, "a quarter of 12500 each: {}", window(0, 9));
     // A tenth of the traffic changes hands each 100 ms: of the distance to its share at least e^-1 is left after 1 s, in which
     // the first round trips give nothing; 3 s later less than a twentieth is.

@@ -17,7 +17,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         headers: &mut Headers,
         Window { horizon, until }: Window,
     ) {
-        let limit = horizon.min(self.next_mark).min(self.receiver_warm).min(self.stop);
+        let limit = horizon.min(self.next_mark).min(self.stop);
         while let Some(top) = self.plan.receiver.extends_plainly() {
             let expected = tag(self.access.id, PacketNumber::of(top.1), self.data_flags);
             let ready = ring.peek().is_some_and(|rec| rec.time < limit && rec.tag == expected);

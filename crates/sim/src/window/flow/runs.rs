@@ -54,7 +54,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         headers: &mut Headers,
         Window { horizon, until }: Window,
     ) -> bool {
-        let limit = horizon.min(self.next_mark).min(self.receiver_warm).min(self.stop);
+        let limit = horizon.min(self.next_mark).min(self.stop);
         loop {
             let front = ring.all();
             let una = PacketNumber::of(self.plan.sender.una());
@@ -138,7 +138,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         if self.plan.receiver.delays_plainly() == 0 {
             return false;
         }
-        let limit = horizon.min(self.next_mark).min(self.receiver_warm).min(self.stop);
+        let limit = horizon.min(self.next_mark).min(self.stop);
         let (each, after) = (self.plan.receiver.delayed_ack(), self.return_delay);
         loop {
             let (front, receiver, sender) = (ring.all(), &self.plan.receiver, &self.plan.sender);
@@ -277,13 +277,13 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         self.plan.sender.take_steady(acks, each, last, times);
     }
 
-    /// Segments in order reach a receiver whose ACKs take return links. Returns whether any did.
-    pub(super) fn receive_in_order(&mut self, ring: &mut Ring, bucket: &mut Bucket, until: Time) -> bool {
+    /// Segments in order reach a receiver whose ACKs take return links before `limit`. Returns whether any did.
+    pub(super) fn receive_in_order(&mut self, ring: &mut Ring, bucket: &mut Bucket, limit: Time) -> bool {
         let (front, receiver) = (ring.all(), &self.plan.receiver);
         if self.has_writes || self.access.carries_headers() {
             return false;
         }
-        let (limit, next) = (until.min(self.receiver_warm), PacketNumber::of(receiver.next()));
+        let next = PacketNumber::of(receiver.next());
         let most = until_wrap(next).min(receiver.delays_plainly()) as usize;
         let front = &front[..front.len().min(most)];
         let expected = tag(self.access.id, next, self.data_flags);
