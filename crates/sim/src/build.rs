@@ -6,7 +6,8 @@ use crate::draw::{self, Draws, Expanded, Propagation};
 use crate::own::{self, FlowSite, Parts};
 use crate::places::SessionPlaces;
 use crate::plan::{
-    FlowControl, FlowPlan, Identity, Marks, Network, Party, SendJitter, SessionPlan, SourcePlan, TcpPlan,
+    Application, FlowControl, FlowPlan, Identity, Marks, Network, Party, SendJitter, SessionPlan, SourcePlan, TcpPlan,
+    Transfers,
 };
 use crate::writes::FlowWrites;
 use crate::{BuildError, sizes};
@@ -40,6 +41,7 @@ pub fn network<P: Parts>(
         pools: expanded.pools(scenario),
         tables: expanded.counts(),
         identities: Vec::with_capacity(scenario.flows() as usize),
+        packets: scenario.groups.iter().map(|group| group.packet.0 as u32).collect(),
         flows: Vec::with_capacity(total as usize),
         sessions: Vec::new(),
         marks: Marks::of(scenario),
@@ -122,7 +124,7 @@ impl<P: Parts> Builder<'_, P> {
                 writes = own.has_transfers();
                 let mut plan = tcp(group, first, sender(0)?);
                 (plan.sender, plan.receiver) = (plan.sender.expecting_writes(&group.tcp), plan.receiver.until(NO_END));
-                (plan.data_end, plan.writes) = (NO_END, Some(Box::new(own)));
+                plan.application = Some(Box::new(Application::Writes(own)));
                 network.flows.push(FlowPlan::Tcp(Box::new(party(0, start, stop)), Box::new(plan)));
             }
             Offer::Session(session) => {
@@ -134,7 +136,8 @@ impl<P: Parts> Builder<'_, P> {
                     // The session says when each place starts, and when it stops.
                     let party = party(place, Time::NEVER, Time::NEVER);
                     let plan = tcp(group, first, Sender::clone(&template));
-                    let plan = TcpPlan { template: Some(Arc::clone(&template)), ..plan };
+                    let application = Some(Box::new(Application::Session(Arc::clone(&template))));
+                    let plan = TcpPlan { application, ..plan };
                     network.flows.push(FlowPlan::Tcp(Box::new(party), Box::new(plan)));
                 }
             }
@@ -146,17 +149,14 @@ impl<P: Parts> Builder<'_, P> {
                 network.flows.push(FlowPlan::Datagrams(Box::new(plan)));
             }
         }
+        let session = group.traffic.sort() == Sort::Session;
+        let transfers = Transfers { one_way_latency, bottleneck_tx_time, session, finite };
         network.identities.push(Identity {
             group: g as u32,
             index: i,
             base_rtt: round_trip.base_rtt,
             start,
-            packet: group.packet.0 as u32,
-            one_way_latency,
-            bottleneck_tx_time,
-            session: group.traffic.sort() == Sort::Session,
-            writes,
-            finite,
+            transfers: (session || writes || finite.is_some()).then(|| Box::new(transfers)),
         });
         Ok(())
     }
@@ -178,7 +178,6 @@ fn window_limits(group: &Group) -> Option<WindowLimits> {
 
 fn tcp<C: FlowControl>(group: &Group, first: u64, sender: Sender<C>) -> TcpPlan<C> {
     let sender = sender.beginning_at(first);
-    let data_end = sender.data_end();
     let needs = sender.control().needs();
     let blocks = match (group.recovery.selective(), group.back.is_empty()) {
         (true, true) => 1,
@@ -186,22 +185,14 @@ fn tcp<C: FlowControl>(group: &Group, first: u64, sender: Sender<C>) -> TcpPlan<
         _ => 0,
     };
     let receiver = Receiver::new(group.tcp.delayed_ack, group.tcp.delayed_ack_timeout, blocks)
-        .until(data_end)
+        .until(sender.data_end())
         .behind(group.tcp.receive_offload);
     let receiver = match window_limits(group) {
         Some(limits) => receiver.tuning(limits, !group.back.is_empty()),
         None => receiver,
     };
     let receiver = receiver.beginning_at(first);
-    TcpPlan {
-        data_end,
-        template: None,
-        writes: None,
-        sender,
-        receiver: if needs.marks { receiver.echoing_every_mark() } else { receiver },
-        ect: group.tcp.ecn.flags(needs.marks),
-        headers: needs.headers,
-    }
+    TcpPlan { sender, receiver: if needs.marks { receiver.echoing_every_mark() } else { receiver }, application: None }
 }
 
 /// Packets that a flow of `group` sends in a second: datagrams in the mean while they send most, TCP at most.

@@ -1,12 +1,12 @@
 //! Counting, the same for both engines: totals at the warm-up and at the end, and what follows from their difference.
 
 use crate::handover::{Handover, Propagation};
-use crate::plan::{Identity, LinkPlan, Marks};
+use crate::plan::{Identity, LinkPlan, Marks, TcpPlan};
 use crate::probe::Probe;
 use crate::{ByCause, FlowOutcome, FlowSeries, LinkOutcome, PacketTrace};
 use base::Time;
 use law::CongestionControl;
-use transport::{Counters, Receiver, Sender};
+use transport::{Counters, Sender};
 
 /// What happened at a link before some instant. Service begun before it counts, service begun at it does not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -222,8 +222,8 @@ impl FlowMeter {
 
     /// A segment was delivered at `at`; records the end of a finite transfer.
     #[inline]
-    pub fn delivered(&mut self, at: Time, receiver: &Receiver, data_end: u64) {
-        if receiver.next() == data_end && self.finished.0 == Time::NEVER {
+    pub fn delivered<C>(&mut self, at: Time, plan: &TcpPlan<C>) {
+        if plan.receiver.is_complete() && self.finished.0 == Time::NEVER && plan.writes().is_none() {
             self.finish(at);
         }
     }
@@ -246,15 +246,15 @@ impl FlowMeter {
 }
 
 impl Tally {
-    /// The result of flow `who`.
-    pub fn outcome(self, who: &Identity, marks: &Marks) -> FlowOutcome {
+    /// The result of flow `who`, whose data packets have so many bytes on the wire.
+    pub fn outcome(self, who: &Identity, packet: u32, marks: &Marks) -> FlowOutcome {
         let Self { meter, bytes, counters, delivered, dropped } = self;
         let mean = |sum: f64, count: u64| (count > 0).then(|| sum / count as f64);
         let span = (marks.end - marks.warmup).as_secs();
         let finished = meter.finished();
         let noted = meter.noted.map(|noted| *noted).unwrap_or_default();
         let before = noted.at_warmup;
-        let alike = (delivered - noted.next_at_warmup) as f64 * f64::from(who.packet);
+        let alike = (delivered - noted.next_at_warmup) as f64 * f64::from(packet);
         FlowOutcome {
             group: who.group,
             index: who.index,

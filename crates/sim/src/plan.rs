@@ -6,7 +6,7 @@ use crate::handover::Handover;
 use crate::ingress::Ingress;
 use crate::places::SessionPlaces;
 use crate::writes::FlowWrites;
-use base::{Bytes, Flags, PacketNumber, Rate, Span, Stream, Time};
+use base::{Bytes, PacketNumber, Rate, Span, Stream, Time};
 use law::{CongestionControl, Control};
 use queue::{AnyQueue, Either, Limit, NoOwn, QueueDiscipline, Schedule, SharedMemory};
 use scenario::Scenario;
@@ -37,6 +37,8 @@ pub struct Network<C = Control, Q = NoOwn> {
     pub tables: Vec<u32>,
     /// The flows of the scenario, groups in its order.
     pub identities: Vec<Identity>,
+    /// By group: size of a data packet on the wire.
+    pub packets: Vec<u32>,
     /// The senders: one for each flow of the scenario, and for a session one for each of its places.
     pub flows: Vec<FlowPlan<C>>,
     pub sessions: Vec<SessionPlan>,
@@ -126,21 +128,36 @@ pub struct Identity {
     pub index: u32,
     pub base_rtt: Span,
     pub start: Time,
-    /// Size of a data packet on the wire.
-    pub packet: u32,
+    /// Unless it only sends, from its start on and without an end.
+    pub transfers: Option<Box<Transfers>>,
+}
+
+/// What the transfers of a flow are, and are measured against.
+#[derive(Clone, Debug)]
+pub struct Transfers {
     /// From handing a packet over until its receiver has it, with nothing else in the network.
     pub one_way_latency: Span,
     /// Time of a data packet on the slowest link of the path.
     pub bottleneck_tx_time: Span,
     /// Whether it is a session.
     pub session: bool,
-    /// Whether it writes transfers to one connection.
-    pub writes: bool,
     /// Its segments, if it is one transfer with an end.
     pub finite: Option<NonZeroU64>,
 }
 
 impl Identity {
+    /// Whether it is a session.
+    pub fn is_session(&self) -> bool {
+        self.transfers.as_deref().is_some_and(|transfers| transfers.session)
+    }
+
+    /// Its segments, if it is one transfer with an end.
+    pub fn finite(&self) -> Option<u64> {
+        Some(self.transfers.as_deref()?.finite?.get())
+    }
+}
+
+impl Transfers {
     /// The shortest time that a transfer of `segments` can take: each on its way as soon as the one before has left the
     /// slowest link.
     pub fn ideal(&self, segments: u64) -> Span {
@@ -169,17 +186,19 @@ pub enum FlowPlan<C = Control> {
 /// A TCP sender and its receiver.
 #[derive(Debug)]
 pub struct TcpPlan<C = Control> {
-    pub data_end: u64,
-    /// Of a place: the sender with which each transfer begins.
-    pub template: Option<Arc<Sender<C>>>,
-    /// Of an application that writes now and then: what it has written.
-    pub writes: Option<Box<FlowWrites>>,
     pub sender: Sender<C>,
     pub receiver: Receiver,
-    /// Flags of its data: whether it can be marked.
-    pub ect: Flags,
-    /// Whether its data packets carry headers for routers.
-    pub headers: bool,
+    /// Unless it has all of its data, or data without an end, when it starts.
+    pub application: Option<Box<Application<C>>>,
+}
+
+/// Where a flow gets data from that it has not got when it starts.
+#[derive(Debug)]
+pub enum Application<C> {
+    /// It is a place of a session: the sender with which each transfer begins.
+    Session(Arc<Sender<C>>),
+    /// From an application that writes now and then: what it has written.
+    Writes(FlowWrites),
 }
 
 /// A source of datagrams. Nothing comes back.
@@ -230,10 +249,34 @@ pub struct Party {
     pub traced: bool,
 }
 
+impl<C> TcpPlan<C> {
+    /// Whether it carries one transfer of a session after the other.
+    pub fn is_place(&self) -> bool {
+        matches!(self.application.as_deref(), Some(Application::Session(_)))
+    }
+
+    /// What its application has written, if it has one that writes now and then.
+    #[inline]
+    pub fn writes(&self) -> Option<&FlowWrites> {
+        match self.application.as_deref()? {
+            Application::Session(_) => None,
+            Application::Writes(writes) => Some(writes),
+        }
+    }
+
+    /// The same, when nothing more is written.
+    pub fn take_writes(&mut self) -> Option<FlowWrites> {
+        match *self.application.take()? {
+            Application::Session(_) => None,
+            Application::Writes(writes) => Some(writes),
+        }
+    }
+}
+
 impl<C: FlowControl> TcpPlan<C> {
     /// The flow starts, or its application does what is due. Returns when that is to do something again, as far as is known.
     pub fn start(&mut self, now: Time, wire: &mut impl Wire) -> Time {
-        if let Some(writes) = &mut self.writes {
+        if let Some(Application::Writes(writes)) = self.application.as_deref_mut() {
             // It may have been said twice when, and be done.
             if writes.due() != now {
                 return Time::NEVER;
@@ -247,29 +290,33 @@ impl<C: FlowControl> TcpPlan<C> {
 
     /// An ACK has arrived. Returns when an application that waited for it is to do something, if there is one.
     pub fn acknowledged(&mut self, now: Time) -> Option<Time> {
-        let writes = self.writes.as_mut()?;
+        let Application::Writes(writes) = self.application.as_deref_mut()? else { return None };
         writes.acknowledged(now, &self.sender).then(|| writes.due())
     }
 
     /// The receiver has got something at `at`: an application's writes may be complete with it.
     #[cold]
     pub fn delivered(&mut self, at: Time) {
-        if let Some(writes) = &mut self.writes {
+        if let Some(Application::Writes(writes)) = self.application.as_deref_mut() {
             writes.delivered(at, &mut self.receiver);
         }
     }
 
     /// Another transfer of a session: its segments are numbered on.
     pub fn open(&mut self, segments: u64) {
-        if let Some(template) = &self.template {
+        if let Some(Application::Session(template)) = self.application.as_deref() {
             let (first, end) = self.sender.open(template, segments);
             self.receiver.announce(first, end);
-            self.data_end = end;
         }
     }
 }
 
 impl<C: FlowControl> FlowPlan<C> {
+    /// Whether its data packets carry headers for routers.
+    pub fn has_headers(&self) -> bool {
+        matches!(self, Self::Tcp(_, plan) if plan.sender.control().needs().headers)
+    }
+
     /// What its control did wrong.
     pub fn fault(&self) -> Option<String> {
         match self {
@@ -294,20 +341,15 @@ impl<C> FlowPlan<C> {
         }
     }
 
-    /// Whether its data packets carry headers for routers.
-    pub fn has_headers(&self) -> bool {
-        matches!(self, Self::Tcp(_, plan) if plan.headers)
-    }
-
     /// Whether it carries one transfer after the other.
     pub fn is_place(&self) -> bool {
-        matches!(self, Self::Tcp(_, plan) if plan.template.is_some())
+        matches!(self, Self::Tcp(_, plan) if plan.is_place())
     }
 
     /// What its application has written, if it has one that writes now and then.
-    pub fn into_writes(self) -> Option<Box<FlowWrites>> {
+    pub fn into_writes(self) -> Option<FlowWrites> {
         match self {
-            Self::Tcp(_, plan) => plan.writes,
+            Self::Tcp(_, mut plan) => plan.take_writes(),
             Self::Datagrams(_) => None,
         }
     }

@@ -84,6 +84,8 @@ struct Engine<C, Q> {
     pools: Vec<PoolAccount>,
     endpoints: Vec<Endpoints<C>>,
     identities: Vec<Identity>,
+    /// By group.
+    packets: Vec<u32>,
     sessions: Vec<SessionPlan>,
     /// By group.
     transfers: Vec<TransferMeter>,
@@ -140,6 +142,7 @@ pub fn run<C: FlowControl, Q: LinkQueue>(network: Network<C, Q>, options: Option
         endpoints: endpoints.collect(),
         transfers: TransferMeter::by_group(&network.identities, marks, options.series),
         identities: network.identities,
+        packets: network.packets,
         sessions: network.sessions,
         delays,
         marks,
@@ -247,7 +250,7 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
                 let FlowPlan::Tcp(_, tcp) = &mut ends.plan else { return };
                 if tcp.receiver.deadline() == now {
                     let ack = tcp.receiver.on_timer(now, &mut ends.ack);
-                    ends.meter.delivered(now, &tcp.receiver, tcp.data_end);
+                    ends.meter.delivered(now, tcp);
                     tcp.delivered(now);
                     self.acknowledge(now, f, ack);
                 }
@@ -376,7 +379,7 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
         let seq = tcp.receiver.segment(PacketNumber(packet.token));
         tcp.receiver.on_header(seq, &packet.header.times(1.0 / party.packet as f32));
         let ack = tcp.receiver.on_segment(now, seq, packet.flags, &mut ends.ack);
-        ends.meter.delivered(now, &tcp.receiver, tcp.data_end);
+        ends.meter.delivered(now, tcp);
         tcp.delivered(now);
         self.acknowledge(now, f, ack);
     }
@@ -545,7 +548,7 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
             .sum();
         let mut hash = Rolling::default();
         let (mut links, mut traces, mut packets) = (Vec::new(), Vec::new(), Vec::new());
-        let results = FlowResults::new(&self.identities, self.transfers, &self.marks);
+        let results = FlowResults::new((&self.identities, &self.packets), self.transfers, &self.marks);
         let end = self.marks.end;
         for (l, (mut node, facts)) in self.nodes.into_iter().zip(facts).enumerate() {
             node.account(end);

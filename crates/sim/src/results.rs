@@ -14,7 +14,7 @@ pub struct FinalTally {
     /// The transfer that is still open, if it is a place of a session.
     pub open: Option<OpenTransfer>,
     /// What its application has written.
-    pub writes: Option<Box<FlowWrites>>,
+    pub writes: Option<FlowWrites>,
     /// What its control did wrong.
     pub fault: Option<String>,
     pub tally: Tally,
@@ -32,6 +32,8 @@ pub struct FinalResults {
 /// tally of a flow is kept only until the next flow's first comes.
 pub struct FlowResults<'a> {
     identities: &'a [Identity],
+    /// By group: the size of a data packet.
+    packets: &'a [u32],
     marks: &'a Marks,
     transfers: Vec<TransferMeter>,
     /// The first, and the group that it is of.
@@ -43,8 +45,12 @@ pub struct FlowResults<'a> {
 
 impl<'a> FlowResults<'a> {
     /// `transfers`: what is known of those of each group that have ended.
-    pub fn new(identities: &'a [Identity], transfers: Vec<TransferMeter>, marks: &'a Marks) -> Self {
-        Self { identities, marks, transfers, fault: None, flow: 0, tally: Tally::default() }
+    pub fn new(
+        (identities, packets): (&'a [Identity], &'a [u32]),
+        transfers: Vec<TransferMeter>,
+        marks: &'a Marks,
+    ) -> Self {
+        Self { identities, packets, marks, transfers, fault: None, flow: 0, tally: Tally::default() }
     }
 
     /// Those of `senders`, what is left of which `tally` says. They lie where the senders lay, if these are as large: with a million
@@ -60,7 +66,7 @@ impl<'a> FlowResults<'a> {
         debug_assert_eq!(flows.len(), self.identities.len());
         let mut any = vec![false; self.transfers.len()];
         for who in self.identities {
-            any[who.group as usize] |= who.session || who.writes || who.finite.is_some();
+            any[who.group as usize] |= who.transfers.is_some();
         }
         let transfers = self.transfers.into_iter().zip(any);
         let transfers = transfers.map(|(meter, any)| any.then(|| meter.outcome())).collect();
@@ -82,7 +88,7 @@ impl<'a> FlowResults<'a> {
         if let Some(writes) = last.writes {
             writes.report(who, meter, self.marks.end);
         }
-        if who.session {
+        if who.is_session() {
             self.tally.add(&last.tally);
         } else {
             self.tally = last.tally;
@@ -94,10 +100,10 @@ impl<'a> FlowResults<'a> {
     fn complete(&mut self) -> FlowOutcome {
         let who = &self.identities[self.flow];
         self.flow += 1;
-        let flow = std::mem::take(&mut self.tally).outcome(who, self.marks);
-        if let Some(segments) = who.finite {
+        let flow = std::mem::take(&mut self.tally).outcome(who, self.packets[who.group as usize], self.marks);
+        if let Some(segments) = who.finite() {
             let ended = flow.finished.unwrap_or(self.marks.end);
-            let open = OpenTransfer { opened: who.start.min(self.marks.end), segments: segments.get() };
+            let open = OpenTransfer { opened: who.start.min(self.marks.end), segments };
             self.transfers[who.group as usize].transfer(who, open, flow.finished, ended);
         }
         flow
@@ -107,6 +113,7 @@ impl<'a> FlowResults<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::Transfers;
     use base::{Span, Time};
     use transport::Counters;
 
@@ -119,12 +126,12 @@ mod tests {
             index: 0,
             base_rtt: Span(1),
             start: Time(10),
-            packet: 1000,
-            one_way_latency: Span(8),
-            bottleneck_tx_time: Span(1),
-            session,
-            writes: false,
-            finite,
+            transfers: Some(Box::new(Transfers {
+                one_way_latency: Span(8),
+                bottleneck_tx_time: Span(1),
+                session,
+                finite,
+            })),
         };
         vec![who(0, true, None), who(1, false, std::num::NonZeroU64::new(5))]
     }
@@ -137,7 +144,7 @@ mod tests {
     fn the_places_of_a_session_are_one_flow_and_what_is_open_counts_as_opened() {
         let identities = identities();
         let meters = TransferMeter::by_group(&identities, MARKS, false);
-        let results = FlowResults::new(&identities, meters, &MARKS);
+        let results = FlowResults::new((&identities, &[1000, 1000]), meters, &MARKS);
         let mut finished = sent(9);
         finished.meter.finish(Time(42));
         let open = Some(OpenTransfer { opened: Time(60), segments: 3 });

@@ -121,7 +121,7 @@ impl<C: CongestionControl + Send + Sync + 'static> SteppedRun<C> {
         let mut senders = vec![None; network.identities.len()];
         for (f, plan) in network.flows.iter().enumerate() {
             if let FlowPlan::Tcp(party, plan) = plan
-                && plan.template.is_none()
+                && !plan.is_place()
             {
                 senders[party.flow as usize] = Some(f as u32);
             }

@@ -54,7 +54,7 @@ impl TransferMeter {
         self.out.segments += open.segments;
         self.out.duration_sum += u128::from(duration.0);
         self.out.durations.count(duration.0);
-        let ideal = who.ideal(open.segments);
+        let ideal = who.transfers.as_deref().map_or(duration, |transfers| transfers.ideal(open.segments));
         let slowdown = (duration.as_secs() / ideal.as_secs() * SLOWDOWN).round() as u64;
         self.out.slowdown_sum += slowdown;
         self.out.slowdowns.count(slowdown);
@@ -132,6 +132,7 @@ impl TransferMeter {
 mod tests {
     use super::*;
     use crate::histogram::Histogram;
+    use crate::plan::Transfers;
     use base::Span;
 
     fn ms(n: u64) -> Time {
@@ -140,18 +141,14 @@ mod tests {
 
     /// A packet takes 1 ms on the slowest link, and 10 ms to the receiver.
     fn who() -> Identity {
-        Identity {
-            group: 3,
-            index: 4,
-            base_rtt: Span::millis(20),
-            start: Time::ZERO,
-            packet: 1000,
+        let transfers = Transfers {
             one_way_latency: Span::millis(10),
             bottleneck_tx_time: Span::millis(1),
             session: true,
-            writes: false,
             finite: None,
-        }
+        };
+        let transfers = Some(Box::new(transfers));
+        Identity { group: 3, index: 4, base_rtt: Span::millis(20), start: Time::ZERO, transfers }
     }
 
     /// Measured from 100 to 200 ms, sampled every 50.

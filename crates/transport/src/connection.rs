@@ -21,7 +21,7 @@ use crate::sequence::{MAX_OUTSTANDING, SequenceSpace};
 use crate::timers::{Due, Timers};
 use crate::validation::Validation;
 use crate::{Ack, Counters, DUP_THRESH, Options, Phase, Rtt, WindowLimits, Wire};
-use base::{Span, Time};
+use base::{Flags, Span, Time};
 use law::{AckSample, CongestionControl, CongestionEvent, Signal};
 
 /// What an acknowledgement says, before any recovery has made something of it.
@@ -124,6 +124,11 @@ impl<C: CongestionControl> Connection<C> {
 
     pub fn control_mut(&mut self) -> &mut C {
         &mut self.control
+    }
+
+    /// Flags of new data, as long as nothing has reduced the window.
+    pub fn data_flags(&self) -> Flags {
+        self.ecn.data()
     }
 
     /// The round-trip estimator.

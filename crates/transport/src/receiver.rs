@@ -177,6 +177,13 @@ impl Receiver {
         }
     }
 
+    /// Whether all of the transfer has arrived, and none is announced.
+    #[inline]
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.next == self.end && !self.is_announced
+    }
+
     /// Segments delivered to the application, of all transfers.
     #[inline]
     #[must_use]

@@ -57,7 +57,7 @@ impl LossRecovery {
         match recovery {
             Recovery::Tahoe | Recovery::Reno | Recovery::NewReno => {
                 Self::Cumulative(Box::new(Cumulative::new(recovery)))
-            },
+            }
             Recovery::Sack => Self::Sack(Box::new(SackRecovery::new(false))),
             Recovery::Prr => Self::Sack(Box::new(SackRecovery::new(proportional))),
             Recovery::Rack => Self::Rack(Box::new(RackRecovery::new(proportional, options))),

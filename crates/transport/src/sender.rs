@@ -244,6 +244,12 @@ impl<C: CongestionControl> Sender<C> {
         each!(&mut self.recovery, recovery => self.connection.take_pace(recovery, limit, wire))
     }
 
+    /// Flags of its new data, as long as nothing has reduced the window: whether it can be marked.
+    #[must_use]
+    pub fn data_flags(&self) -> Flags {
+        self.connection.data_flags()
+    }
+
     /// When the next timer expires that is not the pace's.
     #[inline]
     #[must_use]

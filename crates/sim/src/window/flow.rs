@@ -116,15 +116,15 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         marks: &Marks,
         series: bool,
     ) -> Self {
-        let (first, has_writes) = (plan.sender.una(), plan.writes.is_some());
+        let (first, has_writes) = (plan.sender.una(), plan.writes().is_some());
         let folded = party.return_path.is_empty();
-        let place = plan.template.is_some().then(Box::default);
+        let place = plan.is_place().then(Box::default);
         let meter = FlowMeter::new(series && place.is_none());
         let mut flow = Self {
             access: AccessPath::new(&mut party, id, lanes, marks),
             start: party.start,
             stop: party.stop,
-            data_flags: plan.ect,
+            data_flags: plan.sender.data_flags(),
             plan,
             folded,
             acks: (!folded).then(|| Box::new(AckQueue::new(PacketNumber::of(first)))),
@@ -375,7 +375,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         self.delivered += 1;
         let seq = self.plan.receiver.segment(rec.number());
         let acknowledges = self.plan.receiver.on_segment(at, seq, rec.flags(), ack);
-        self.meter.delivered(at, &self.plan.receiver, self.plan.data_end);
+        self.meter.delivered(at, &self.plan);
         if self.has_writes {
             self.plan.delivered(at);
         }
@@ -395,7 +395,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
     fn time_receiver(&mut self, at: Time, marks: &Marks, ack: &mut Ack) -> bool {
         self.pass_receiver_warm(at, marks);
         let acknowledges = self.plan.receiver.on_timer(at, ack);
-        self.meter.delivered(at, &self.plan.receiver, self.plan.data_end);
+        self.meter.delivered(at, &self.plan);
         if self.has_writes {
             self.plan.delivered(at);
         }
@@ -464,7 +464,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         }
         // No sample lies between a mark and the one before.
         let mut sample = marks.sample_from(self.next_mark);
-        if self.plan.template.is_some() && self.plan.sender.is_done() {
+        if self.plan.is_place() && self.plan.sender.is_done() {
             // A free place is not sampled, however long it was free.
             sample = sample.max(marks.sample_after(now));
         }
@@ -524,7 +524,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
             tally: FinalTally {
                 flow: self.flow,
                 open: self.place.and_then(|place| place.open),
-                writes: self.plan.writes.take(),
+                writes: self.plan.take_writes(),
                 fault: self.plan.sender.control().fault(),
                 tally: Tally {
                     meter: self.meter,

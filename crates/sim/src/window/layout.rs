@@ -7,7 +7,7 @@ use super::headers::{HeaderLanes, Headers, NONE};
 use super::ring::Ring;
 use super::service::{DRAWN, Drawn, Service, Tx};
 use super::shared::Shared;
-use crate::plan::Network;
+use crate::plan::{FlowControl, Network};
 use base::{Span, Time};
 use scenario::HEADER;
 use std::collections::BTreeMap;
@@ -35,7 +35,7 @@ struct Hop {
 }
 
 /// Lays out `network`; the rings go into `shared`.
-pub fn lay_out<C, Q>(network: &Network<C, Q>, shared: &mut Shared) -> Layout {
+pub fn lay_out<C: FlowControl, Q>(network: &Network<C, Q>, shared: &mut Shared) -> Layout {
     let (n, links) = (network.flows.len(), network.links.len());
     let mut layout = Layout {
         tables: Vec::with_capacity(links),
@@ -94,7 +94,7 @@ pub fn lay_out<C, Q>(network: &Network<C, Q>, shared: &mut Shared) -> Layout {
 }
 
 /// A lane for each hop of the flows whose packets carry headers, and one for the receiver behind the last.
-fn lay_lanes<C, Q>(network: &Network<C, Q>, layout: &mut Layout, shared: &mut Shared) {
+fn lay_lanes<C: FlowControl, Q>(network: &Network<C, Q>, layout: &mut Layout, shared: &mut Shared) {
     let mut next = 0;
     for (f, flow) in network.flows.iter().enumerate().filter(|(_, flow)| flow.has_headers()) {
         let flow = flow.party();

@@ -94,6 +94,8 @@ struct Engine<O, C, Q> {
     places: Vec<Option<(usize, usize)>>,
     flows: Vec<AnySender<O, C>>,
     identities: Vec<Identity>,
+    /// By group.
+    packets: Vec<u32>,
     /// The sessions, by the link that they send into first.
     sessions: Vec<Vec<Session>>,
     /// By group.
@@ -152,7 +154,7 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
     fn build(network: Network<C, Q>, options: Options) -> Self {
         let mut shared = Shared::default();
         let mut layout = lay_out(&network, &mut shared);
-        let Network { links, pools, flows, identities, sessions, marks, .. } = network;
+        let Network { links, pools, flows, identities, packets, sessions, marks, .. } = network;
         let mut engine = Self {
             facts: links.iter().map(|link| LinkFacts::of(link, &marks)).collect(),
             buckets: links.iter().map(|_| Bucket::default()).collect(),
@@ -163,6 +165,7 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
             flows: Vec::with_capacity(flows.len()),
             transfers: TransferMeter::by_group(&identities, marks, options.series),
             identities,
+            packets,
             shared,
             marks,
             layout: Layout::default(),
@@ -442,7 +445,7 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
             balance.in_flight += ring.all().iter().filter(|rec| rec.is_data()).count() as u64;
         }
         let none = Ring::default();
-        let results = FlowResults::new(&self.identities, self.transfers, &self.marks);
+        let results = FlowResults::new((&self.identities, &self.packets), self.transfers, &self.marks);
         let FinalResults { fault, flows, transfers } = results.of(self.flows, |f, flow| {
             let dropped = self.shared.dropped[f];
             let mut ring = std::mem::take(&mut self.shared.rings[f]);

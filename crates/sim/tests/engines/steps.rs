@@ -44,7 +44,11 @@ fn readings_are_those_of_the_last_ack_before_and_of_the_samples() {
             waited = waited.max(run.link(0).waiting);
             let flow = run.flow(1).expect("a sender of its own");
             assert_eq!(flow.cwnd as f32, outcome.flows[1].cwnd_samples()[i], "{more_link} {more_flow} {at:?}");
-            assert_eq!(flow.srtt.as_secs() as f32, outcome.flows[1].srtt_samples()[i], "{more_link} {more_flow} {at:?}");
+            assert_eq!(
+                flow.srtt.as_secs() as f32,
+                outcome.flows[1].srtt_samples()[i],
+                "{more_link} {more_flow} {at:?}"
+            );
             let Some(row) = outcome.traces[0].rows.iter().rev().find(|row| row.time < at) else { continue };
             assert_eq!(flow.srtt, row.srtt, "{more_link} {more_flow} {at:?}");
             assert!(flow.delivered >= row.una, "what is SACKed counts, too");

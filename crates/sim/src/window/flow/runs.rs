@@ -103,7 +103,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
                 ring.consume(n as usize);
                 self.plan.receiver.take_plain(n);
                 self.delivered += u64::from(n);
-                self.meter.delivered(last - self.return_delay, &self.plan.receiver, self.plan.data_end);
+                self.meter.delivered(last - self.return_delay, &self.plan);
                 if self.note_end(last) {
                     return true;
                 }
@@ -178,7 +178,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
             ring.consume(n as usize);
             self.plan.receiver.take_delayed(n, deadline);
             self.delivered += u64::from(n);
-            self.meter.delivered(last - after, &self.plan.receiver, self.plan.data_end);
+            self.meter.delivered(last - after, &self.plan);
             if self.note_end(last) {
                 return true;
             }
@@ -307,7 +307,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         ring.consume(n as usize);
         self.plan.receiver.take_delayed(n, deadline);
         self.delivered += u64::from(n);
-        self.meter.delivered(last, &self.plan.receiver, self.plan.data_end);
+        self.meter.delivered(last, &self.plan);
         true
     }
 
