@@ -16,7 +16,7 @@ use scenario::{Group, Scenario};
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use traffic::{Offer, Sort};
-use transport::{NO_END, ReceiveWindow, Receiver, Sender, WindowLimits};
+use transport::{NO_END, ReceiveWindow, Receiver, Sender, TimerOptions, WindowLimits};
 
 /// A flow number has 24 bits: eight bits beside it in a record are for flags.
 const MAX_FLOWS: u64 = (1 << 24) - 1;
@@ -48,9 +48,9 @@ pub fn network<P: Parts>(
     };
     let mut builder = Builder { scenario, replication, first, expanded, network, parts };
     for (g, group) in scenario.groups.iter().enumerate() {
-        let draws = Draws::new(group);
+        let (draws, timers) = (Draws::new(group), Arc::new(TimerOptions::new(&group.tcp)));
         for i in 0..group.count {
-            builder.add(g, i, &draws)?;
+            builder.add((g, i), &draws, &timers)?;
         }
     }
     Ok(builder.network)
@@ -68,7 +68,7 @@ struct Builder<'a, P: Parts> {
 
 impl<P: Parts> Builder<'_, P> {
     /// Flow `i` of group `g`.
-    fn add(&mut self, g: usize, i: u32, draws: &Draws<'_>) -> Result<(), BuildError> {
+    fn add(&mut self, (g, i): (usize, u32), draws: &Draws<'_>, timers: &Arc<TimerOptions>) -> Result<(), BuildError> {
         let Self { scenario, replication, first, expanded, network, parts } = self;
         let first = *first;
         let group = &scenario.groups[g];
@@ -109,7 +109,7 @@ impl<P: Parts> Builder<'_, P> {
             let flow = FlowSite::new(scenario, (g, i, *replication), (round_trip.base_rtt, start));
             let control = parts.control(&flow)?;
             own::check_needs(&flow, &control)?;
-            Ok(new_sender(group, control, segments))
+            Ok(new_sender(group, timers, control, segments))
         };
         let offer = group.traffic.offer(&group.site(scenario, i, start), || stream("traffic"));
         let (mut finite, mut writes) = (None, false);
@@ -162,8 +162,8 @@ impl<P: Parts> Builder<'_, P> {
     }
 }
 
-fn new_sender<C: FlowControl>(group: &Group, control: C, segments: u64) -> Sender<C> {
-    let sender = Sender::new(control, group.recovery, &group.tcp, segments);
+fn new_sender<C: FlowControl>(group: &Group, timers: &Arc<TimerOptions>, control: C, segments: u64) -> Sender<C> {
+    let sender = Sender::new(control, group.recovery, &group.tcp, segments).sharing(timers);
     match window_limits(group) {
         Some(limits) => sender.following_window(limits, &group.tcp),
         None => sender,

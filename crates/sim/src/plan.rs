@@ -395,6 +395,11 @@ impl Marks {
         self.sample_from(Time(time.0 + 1))
     }
 
+    /// The sample after the one at `sample`.
+    pub fn next_sample(&self, sample: Time) -> Time {
+        self.every.map_or(Time::NEVER, |every| sample.saturating_add(every))
+    }
+
     /// All samples before the end.
     pub fn samples(&self) -> Vec<Time> {
         match self.every {

@@ -16,13 +16,14 @@ use crate::ecn::EcnSender;
 use crate::habits::Habits;
 use crate::optional::OptionalState;
 use crate::recovery::RecoveryRules;
-use crate::rtt::TimedSegment;
+use crate::rtt::{TimedSegment, TimerOptions};
 use crate::sequence::{MAX_OUTSTANDING, SequenceSpace};
 use crate::timers::{Due, Timers};
 use crate::validation::Validation;
 use crate::{Ack, Counters, DUP_THRESH, Options, Phase, Rtt, WindowLimits, Wire};
 use base::{Flags, Span, Time};
 use law::{AckSample, CongestionControl, CongestionEvent, Signal};
+use std::sync::Arc;
 
 /// What an acknowledgement says, before any recovery has made something of it.
 #[derive(Clone, Copy, Debug)]
@@ -76,7 +77,7 @@ impl<C: CongestionControl> Connection<C> {
             seq: SequenceSpace::new(0, data_end),
             timers: Timers::new(),
             timed: TimedSegment::none(),
-            rtt: Rtt::new(options.min_rto, options.rto_granularity),
+            rtt: Rtt::new(Arc::new(TimerOptions::new(options))),
             phase: Phase::Open,
             ecn: EcnSender::new(options.ecn.flags(needs.marks)),
             habits: Habits::new(options, needs),
@@ -91,6 +92,11 @@ impl<C: CongestionControl> Connection<C> {
     pub fn follow_window(&mut self, limits: WindowLimits, options: &Options) {
         self.receive_window = limits.initial();
         self.optional.get_or_insert_with(|| Box::new(OptionalState::none(options))).follow_window(limits);
+    }
+
+    /// Nothing was sent; timers go by `options`, which others go by, too.
+    pub fn share(&mut self, options: Arc<TimerOptions>) {
+        self.rtt = Rtt::new(options);
     }
 
     /// Nothing was sent, and the first segment is to be `first`.

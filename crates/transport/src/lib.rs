@@ -37,7 +37,7 @@ pub use options::{
 };
 pub use ranges::Ranges;
 pub use receiver::Receiver;
-pub use rtt::Rtt;
+pub use rtt::{Rtt, TimerOptions};
 pub use scoreboard::{DUP_THRESH, Scoreboard};
 
 pub use sender::{Counters, Phase, Sender, Wire};

@@ -21,12 +21,10 @@ use std::collections::{BinaryHeap, VecDeque};
 pub struct Rack {
     departures: Departures,
     runs: Ranges,
-    /// Which segments are lost and not sent since, lowest first; those since delivered or sent again are skipped.
-    waiting: BinaryHeap<Reverse<u64>>,
     /// First transmissions of segments below this are judged: delivered, lost, or sent again.
     cursor: u64,
-    /// Retransmissions in the order sent; those since delivered, lost or sent again are skipped.
-    rexmits: VecDeque<(Time, u64)>,
+    /// Once something was lost: of a million flows those should not carry it that never lose anything.
+    repairs: Option<Box<Repairs>>,
     /// `RACK.xmit_ts` and `RACK.segment`: the latest departure among what was delivered.
     latest: (Time, u64),
     /// `RACK.rtt`.
@@ -35,9 +33,6 @@ pub struct Rack {
     window: Span,
     /// `TLP.end_seq` of the probe that is out; `NO_SEGMENT` if none is, which is half the size of an option.
     probe_end: u64,
-    /// How long the receiver may wait until it acknowledges, and for how many segments in order.
-    delayed_ack_timeout: Span,
-    delayed_ack: u32,
     sacked: u32,
     /// How many are lost and not sent since.
     lost: u32,
@@ -47,22 +42,28 @@ pub struct Rack {
     timed: bool,
 }
 
+/// What is to be sent again, and what was.
+#[derive(Clone, Debug, Default)]
+struct Repairs {
+    /// Which segments are lost and not sent since, lowest first; those since delivered or sent again are skipped.
+    waiting: BinaryHeap<Reverse<u64>>,
+    /// Retransmissions in the order sent; those since delivered, lost or sent again are skipped.
+    rexmits: VecDeque<(Time, u64)>,
+}
+
 impl Rack {
-    /// A connection whose receiver acknowledges every so many segments, or after so long.
+    /// A connection on which nothing has left.
     #[must_use]
-    pub fn new(delayed_ack: (u32, Span)) -> Self {
+    pub fn new() -> Self {
         Self {
             departures: Departures::default(),
             runs: Ranges::default(),
-            waiting: BinaryHeap::new(),
             cursor: 0,
-            rexmits: VecDeque::new(),
+            repairs: None,
             latest: (Time::ZERO, 0),
             rtt: Span::ZERO,
             window: Span::ZERO,
             probe_end: NO_SEGMENT,
-            delayed_ack_timeout: delayed_ack.1,
-            delayed_ack: delayed_ack.0,
             sacked: 0,
             lost: 0,
             probes_again: false,
@@ -174,7 +175,7 @@ impl Rack {
             return None;
         }
         // What was sent again left after it, whatever has become of that, and so did what was never SACKed.
-        let resent = self.rexmits.front().copied().unwrap_or((Time::NEVER, 0));
+        let resent = self.first_resent();
         let left = self.departures.deliver_first(next, self.latest, resent)?;
         self.runs.extend(1);
         self.sacked += 1;
@@ -190,13 +191,20 @@ impl Rack {
         if self.runs.top().is_none_or(|top| top.1 != next) {
             return 0;
         }
-        let resent = self.rexmits.front().copied().unwrap_or((Time::NEVER, 0));
+        let resent = self.first_resent();
         let Some((acks, left, now)) = self.departures.deliver_row(next, (self.latest, resent), times) else { return 0 };
         self.runs.extend(acks);
         self.sacked += acks;
         self.cursor = next + u64::from(acks);
         (self.latest, self.rtt, self.timed, self.window) = ((left, self.cursor - 1), now - left, true, Span::ZERO);
         acks
+    }
+
+    /// When what was sent again first left, whatever has become of it, and which it is.
+    #[inline]
+    fn first_resent(&self) -> (Time, u64) {
+        let repairs = self.repairs.as_deref();
+        repairs.and_then(|repairs| repairs.rexmits.front().copied()).unwrap_or((Time::NEVER, 0))
     }
 
     /// ACKs in a row, of segments sent once: the last was `seq`, sent at `left` and acknowledged `rtt` later, which left the
@@ -279,11 +287,12 @@ impl Rack {
     /// The earliest retransmission that is neither delivered nor taken for lost.
     #[inline]
     fn earliest_resent(&mut self) -> Option<(Time, u64)> {
-        while let Some(&(left, seq)) = self.rexmits.front() {
+        let rexmits = &mut self.repairs.as_deref_mut()?.rexmits;
+        while let Some(&(left, seq)) = rexmits.front() {
             if self.departures.get(seq).is_some_and(|d| d.time() == left && !d.lost() && !d.delivered()) {
                 return Some((left, seq));
             }
-            self.rexmits.pop_front();
+            rexmits.pop_front();
         }
         None
     }
@@ -297,7 +306,9 @@ impl Rack {
     #[inline]
     fn lose(&mut self, seq: u64, again: bool, on_lost: &mut impl FnMut(u64)) {
         if again {
-            self.rexmits.pop_front();
+            if let Some(repairs) = self.repairs.as_deref_mut() {
+                repairs.rexmits.pop_front();
+            }
         } else {
             self.cursor = seq + 1;
         }
@@ -308,46 +319,54 @@ impl Rack {
     }
 
     fn count_lost(&mut self, seq: u64) {
+        let first = self.lost == 0;
         self.lost += 1;
-        self.waiting.push(Reverse(seq));
+        let Some(repairs) = self.repairs.as_deref_mut() else { return self.begin_repairs(&[], &[Reverse(seq)]) };
+        if first {
+            repairs.waiting.clear();
+        }
+        repairs.waiting.push(Reverse(seq));
+    }
+
+    /// The first segment was lost, or sent again.
+    #[cold]
+    fn begin_repairs(&mut self, rexmits: &[(Time, u64)], waiting: &[Reverse<u64>]) {
+        let (rexmits, waiting) = (rexmits.iter().copied().collect(), waiting.iter().copied().collect());
+        self.repairs = Some(Box::new(Repairs { waiting, rexmits }));
     }
 
     /// The lowest segment that is lost and not sent since.
     pub fn next_lost(&mut self) -> Option<u64> {
         if self.lost == 0 {
-            self.waiting.clear();
             return None;
         }
-        while let Some(&Reverse(seq)) = self.waiting.peek() {
+        let waiting = &mut self.repairs.as_deref_mut()?.waiting;
+        while let Some(&Reverse(seq)) = waiting.peek() {
             if self.departures.get(seq).is_some_and(|departure| departure.lost() && !departure.delivered()) {
                 return Some(seq);
             }
-            self.waiting.pop();
+            waiting.pop();
         }
         None
     }
 
     /// Segment `seq` is about to be sent again, at `now`.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "one caller, for every segment sent again")]
     pub fn on_retransmit(&mut self, now: Time, seq: u64) {
         self.lost -= u32::from(self.departures.get(seq).is_some_and(Departure::lost));
-        self.rexmits.push_back((now, seq));
+        match self.repairs.as_deref_mut() {
+            Some(repairs) => repairs.rexmits.push_back((now, seq)),
+            None => self.begin_repairs(&[(now, seq)], &[]),
+        }
     }
 
-    /// Section 7.2: when the probe should leave, if nothing else happens to the `flight` segments outstanding: at
+    /// Section 7.2: when the probe should leave, if nothing else happens to the segments outstanding, whose ACK may `wait`: at
     /// `rto_at` at the latest, and never without a round-trip sample since the last probe (7.3).
     #[inline]
-    pub fn probe_at(&self, now: Time, flight: u32, srtt: Span, rto_at: Time) -> Time {
-        let wait =
-            Span(2 * srtt.0) + if self.expects_delayed_ack(flight) { self.delayed_ack_timeout } else { Span::ZERO };
+    pub fn probe_at(&self, now: Time, wait: Span, srtt: Span, rto_at: Time) -> Time {
+        let wait = Span(2 * srtt.0) + wait;
         if self.timed { (now + wait).min(rto_at) } else { Time::NEVER }
-    }
-
-    /// Whether the receiver may delay the ACK of so few segments.
-    #[inline]
-    #[must_use]
-    pub fn expects_delayed_ack(&self, flight: u32) -> bool {
-        flight < self.delayed_ack
     }
 
     /// Section 7.1: a recovery begins, and what the probe was about is repaired in it.

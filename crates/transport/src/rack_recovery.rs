@@ -10,7 +10,7 @@ use crate::recovery::RecoveryRules;
 use crate::selective::{self, begin_repair, room};
 use crate::sequence::SequenceSpace;
 use crate::timers::Due;
-use crate::{Ack, Options, Phase, Wire};
+use crate::{Ack, Phase, Wire};
 use base::{Span, Time};
 use law::CongestionControl;
 
@@ -27,16 +27,8 @@ pub struct RackRecovery {
 impl RackRecovery {
     /// Nothing has left; `proportional` asks for PRR.
     #[must_use]
-    pub fn new(proportional: bool, options: &Options) -> Self {
-        let rack = Rack::new((options.delayed_ack, options.delayed_ack_timeout));
-        Self { rack, waits: false, prr: proportional.then(Prr::default) }
-    }
-
-    /// Whether the probe waits for the ACK of so few segments.
-    #[inline]
-    #[must_use]
-    pub fn expects_delayed_ack(&self, outstanding: u32) -> bool {
-        self.rack.expects_delayed_ack(outstanding)
+    pub fn new(proportional: bool) -> Self {
+        Self { rack: Rack::new(), waits: false, prr: proportional.then(Prr::default) }
     }
 
     /// The highest run of SACKed segments, of a connection without a probe.
@@ -255,7 +247,8 @@ impl RecoveryRules for RackRecovery {
         if connection.phase() != Phase::Open || !self.rack.is_quiet() || outstanding == 0 {
             connection.set_probe_at(Time::NEVER);
         } else if moved {
-            let probe_at = self.rack.probe_at(now, outstanding, connection.rtt().srtt(), connection.rto_at());
+            let wait = connection.rtt().options().wait_for_ack(outstanding);
+            let probe_at = self.rack.probe_at(now, wait, connection.rtt().srtt(), connection.rto_at());
             connection.set_probe_at(probe_at);
         }
     }
@@ -272,7 +265,7 @@ mod tests {
     use crate::testing::Driven;
 
     fn driven(data_end: u64) -> Driven<RackRecovery> {
-        Driven::new(RackRecovery::new(true, &Options::default()), data_end, true)
+        Driven::new(RackRecovery::new(true), data_end, true)
     }
 
     /// The first of ten segments is lost, and known to be so when a quarter of the smallest RTT is over.

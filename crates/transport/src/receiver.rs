@@ -36,8 +36,6 @@ pub struct Receiver {
     delayed_ack: u32,
     /// In-order segments not yet acknowledged.
     pending: u32,
-    /// What routers granted since the last ACK.
-    granted: f32,
     /// What ACKs say of the window, where it is tuned.
     tuning: u16,
     /// Whether ACKs carry SACK blocks, and how many are needed.
@@ -70,7 +68,6 @@ impl Receiver {
             extra: (sack_blocks > 1).then(Box::default),
             delayed_ack,
             pending: 0,
-            granted: 0.0,
             tuning: 0,
             sack_blocks: sack_blocks as u8,
             acknowledges_each: delayed_ack == 1,
@@ -229,9 +226,14 @@ impl Receiver {
     /// Segment `seq`, about to arrive, carries `header`, in segments: the next ACK returns what it grants.
     #[inline]
     pub fn on_header(&mut self, seq: u64, header: &Header) {
-        if seq >= self.base {
-            self.granted += header.feedback;
+        if seq >= self.base && header.feedback != 0.0 {
+            self.note_granted(header.feedback);
         }
+    }
+
+    #[inline(never)]
+    fn note_granted(&mut self, feedback: f32) {
+        self.extra.get_or_insert_default().granted += feedback;
     }
 
     /// Segment `seq` arrives. Returns whether it triggers an acknowledgement, which is then in `ack`: made where it is read, as copying
@@ -403,7 +405,7 @@ impl Receiver {
         self.pending = 0;
         self.deadline = Time::NEVER;
         ack.renew(self.next, self.echo, self.tuning);
-        ack.feedback = std::mem::take(&mut self.granted);
+        ack.feedback = self.extra.as_deref_mut().map_or(0.0, |extra| std::mem::take(&mut extra.granted));
     }
 
     /// Adds the blocks most recently reported, where ACKs may be lost.

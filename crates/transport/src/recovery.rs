@@ -9,7 +9,7 @@ use crate::rack_recovery::RackRecovery;
 use crate::sack::SackRecovery;
 use crate::sequence::SequenceSpace;
 use crate::timers::Due;
-use crate::{Ack, Options, Phase, Recovery, Wire};
+use crate::{Ack, Phase, Recovery, Wire};
 use base::{Span, Time};
 use law::{CongestionControl, Needs};
 
@@ -51,7 +51,7 @@ pub(crate) use each;
 impl LossRecovery {
     /// The one called for, of a sender whose control has these needs.
     #[must_use]
-    pub fn new(recovery: Recovery, needs: Needs, options: &Options) -> Self {
+    pub fn new(recovery: Recovery, needs: Needs) -> Self {
         // A control that asks for every delivery rules its own window in recovery.
         let proportional = !needs.deliveries;
         match recovery {
@@ -60,7 +60,7 @@ impl LossRecovery {
             }
             Recovery::Sack => Self::Sack(Box::new(SackRecovery::new(false))),
             Recovery::Prr => Self::Sack(Box::new(SackRecovery::new(proportional))),
-            Recovery::Rack => Self::Rack(Box::new(RackRecovery::new(proportional, options))),
+            Recovery::Rack => Self::Rack(Box::new(RackRecovery::new(proportional))),
         }
     }
 
@@ -81,14 +81,11 @@ impl LossRecovery {
         }
     }
 
-    /// Whether a timer waits longer because so few segments are outstanding that the receiver may delay their ACK.
+    /// Whether a timer waits longer where so few segments are outstanding that the receiver may delay their ACK.
     #[inline]
     #[must_use]
-    pub fn expects_delayed_ack(&self, outstanding: u32) -> bool {
-        match self {
-            Self::Rack(rack) => rack.expects_delayed_ack(outstanding),
-            _ => false,
-        }
+    pub fn expects_delayed_acks(&self) -> bool {
+        matches!(self, Self::Rack(_))
     }
 
     /// Segments in the network as the sender sees it.

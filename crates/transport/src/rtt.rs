@@ -4,14 +4,51 @@
 //! segment is timed at a time, never one that was sent twice (Karn's rule, Section 3).
 //! Differs from ns-2: samples are exact, not counted in timer ticks; the granularity rounds the timeout up.
 
+use crate::Options;
 use crate::sequence::NO_SEGMENT;
 use base::{Span, Time};
+use std::sync::Arc;
 
 /// The longest timeout (RFC 6298, 2.5 allows a maximum of at least 60 seconds).
 const MAX_RTO: Span = Span::secs(60);
 
 /// The timeout before the first sample (RFC 6298, 2.1).
 const FIRST_RTO: Span = Span::secs(1);
+
+/// What a sender's timers go by whatever happens: the same for all flows of a group, which keep it once.
+#[derive(Clone, Debug)]
+pub struct TimerOptions {
+    min_rto: Span,
+    granularity: Span,
+    /// How long the receiver may wait until it acknowledges, and for how many segments in order.
+    delayed_ack_timeout: Span,
+    delayed_ack: u32,
+}
+
+impl TimerOptions {
+    /// Those that the keys ask for.
+    #[must_use]
+    pub fn new(options: &Options) -> Self {
+        Self {
+            min_rto: options.min_rto,
+            granularity: options.rto_granularity,
+            delayed_ack_timeout: options.delayed_ack_timeout,
+            delayed_ack: options.delayed_ack,
+        }
+    }
+
+    /// How long the receiver may wait until it acknowledges so few segments.
+    #[inline]
+    pub(crate) fn wait_for_ack(&self, outstanding: u32) -> Span {
+        if self.may_delay_ack(outstanding) { self.delayed_ack_timeout } else { Span::ZERO }
+    }
+
+    /// Whether the receiver may delay the ACK of so few segments.
+    #[inline]
+    pub(crate) fn may_delay_ack(&self, outstanding: u32) -> bool {
+        outstanding < self.delayed_ack
+    }
+}
 
 /// The estimator of one connection.
 #[derive(Clone, Debug)]
@@ -21,16 +58,21 @@ pub struct Rtt {
     min: Span,
     latest: Span,
     rto: Span,
-    min_rto: Span,
-    granularity: Span,
+    options: Arc<TimerOptions>,
 }
 
 impl Rtt {
     /// An estimator without samples.
     #[must_use]
-    pub fn new(min_rto: Span, granularity: Span) -> Self {
-        let rto = FIRST_RTO.max(min_rto);
-        Self { srtt: Span::ZERO, rttvar: Span::ZERO, min: Span::ZERO, latest: Span::ZERO, rto, min_rto, granularity }
+    pub fn new(options: Arc<TimerOptions>) -> Self {
+        let rto = FIRST_RTO.max(options.min_rto);
+        Self { srtt: Span::ZERO, rttvar: Span::ZERO, min: Span::ZERO, latest: Span::ZERO, rto, options }
+    }
+
+    /// What it goes by besides samples.
+    #[inline]
+    pub(crate) fn options(&self) -> &TimerOptions {
+        &self.options
     }
 
     /// A segment sent once took `sample` to be acknowledged; a doubled timeout returns to normal.
@@ -48,9 +90,10 @@ impl Rtt {
             self.srtt = Span((7 * self.srtt.0 + sample.0) / 8);
             self.min = self.min.min(sample);
         }
-        let rto = self.srtt.0 + self.granularity.0.max(4 * self.rttvar.0);
-        let tick = self.granularity.0.max(1);
-        self.rto = Span(rto.div_ceil(tick) * tick).clamp(self.min_rto, MAX_RTO.max(self.min_rto));
+        let TimerOptions { min_rto, granularity, .. } = *self.options;
+        let rto = self.srtt.0 + granularity.0.max(4 * self.rttvar.0);
+        let tick = granularity.0.max(1);
+        self.rto = Span(rto.div_ceil(tick) * tick).clamp(min_rto, MAX_RTO.max(min_rto));
     }
 
     /// A round trip took `sample`, but is not one that counts for the timeout: only the smallest and the latest move.
@@ -63,7 +106,7 @@ impl Rtt {
 
     /// The timer expired: the next timeout is twice as long.
     pub fn back_off(&mut self) {
-        self.rto = Span(self.rto.0 * 2).min(MAX_RTO.max(self.min_rto));
+        self.rto = Span(self.rto.0 * 2).min(MAX_RTO.max(self.options.min_rto));
     }
 
     /// The timeout.
@@ -151,9 +194,13 @@ impl TimedSegment {
 mod tests {
     use super::*;
 
+    fn rtt(min_rto: Span, rto_granularity: Span) -> Rtt {
+        Rtt::new(Arc::new(TimerOptions::new(&Options { min_rto, rto_granularity, ..Options::default() })))
+    }
+
     #[test]
     fn follows_the_formulas_of_rfc_6298() {
-        let mut rtt = Rtt::new(Span::ZERO, Span::ZERO);
+        let mut rtt = rtt(Span::ZERO, Span::ZERO);
         assert_eq!(rtt.rto(), Span::secs(1));
         rtt.sample(Span::millis(100));
         // srtt = R, rttvar = R/2, rto = srtt + 4 rttvar.
@@ -166,7 +213,7 @@ mod tests {
 
     #[test]
     fn doubles_to_a_minute_and_returns_with_the_next_sample() {
-        let mut rtt = Rtt::new(Span::millis(200), Span::millis(10));
+        let mut rtt = rtt(Span::millis(200), Span::millis(10));
         rtt.sample(Span::millis(44));
         // 44 + 4 * 22 = 132, rounded up to 140, below the minimum.
         assert_eq!(rtt.rto(), Span::millis(200));

@@ -6,9 +6,10 @@
 
 use crate::connection::Connection;
 use crate::recovery::{LossRecovery, RecoveryRules, each};
-use crate::{Ack, Options, Recovery, Rtt, WindowLimits};
+use crate::{Ack, Options, Recovery, Rtt, TimerOptions, WindowLimits};
 use base::{Flags, Header, Time};
 use law::CongestionControl;
+use std::sync::Arc;
 
 /// Where the sender puts its segments: the access link, the path behind it.
 pub trait Wire {
@@ -72,7 +73,7 @@ impl<C: CongestionControl> Sender<C> {
     /// A sender of `data_end` segments ([`crate::NO_END`] for no end) that has sent nothing.
     #[must_use]
     pub fn new(control: C, recovery: Recovery, options: &Options, data_end: u64) -> Self {
-        let recovery = LossRecovery::new(recovery, control.needs(), options);
+        let recovery = LossRecovery::new(recovery, control.needs());
         Self { connection: Connection::new(control, options, data_end, recovery.keeps_departures()), recovery }
     }
 
@@ -80,6 +81,13 @@ impl<C: CongestionControl> Sender<C> {
     #[must_use]
     pub fn following_window(mut self, limits: WindowLimits, options: &Options) -> Self {
         self.connection.follow_window(limits, options);
+        self
+    }
+
+    /// The same, which has sent nothing and shares with others what its timers go by: that of its own options.
+    #[must_use]
+    pub fn sharing(mut self, options: &Arc<TimerOptions>) -> Self {
+        self.connection.share(Arc::clone(options));
         self
     }
 
@@ -360,6 +368,6 @@ mod tests {
             size_of::<crate::rack_recovery::RackRecovery>(),
             size_of::<crate::Receiver>(),
         );
-        assert!(bytes.0 <= 464 && bytes.1 <= 224 && bytes.2 <= 104, "{bytes:?}");
+        assert!(bytes.0 <= 368 && bytes.1 <= 168 && bytes.2 <= 96, "{bytes:?}");
     }
 }

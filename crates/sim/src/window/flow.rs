@@ -370,6 +370,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
     }
 
     /// A segment reaches the receiver. Returns whether it triggers `ack`.
+    #[inline]
     fn deliver(&mut self, at: Time, rec: &Rec, marks: &Marks, ack: &mut Ack) -> bool {
         self.pass_receiver_warm(at, marks);
         self.delivered += 1;
@@ -385,10 +386,15 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
     /// Notes what the receiver has at the warm-up, if that is over `at`.
     #[inline]
     fn pass_receiver_warm(&mut self, at: Time, marks: &Marks) {
-        if at >= marks.warmup && !self.is_receiver_warm {
-            self.is_receiver_warm = true;
-            self.meter.receiver_warm(self.plan.receiver.delivered());
+        if !self.is_receiver_warm && at >= marks.warmup {
+            self.note_receiver_warm();
         }
+    }
+
+    #[cold]
+    fn note_receiver_warm(&mut self) {
+        self.is_receiver_warm = true;
+        self.meter.receiver_warm(self.plan.receiver.delivered());
     }
 
     /// A timer of the receiver. Returns whether it triggers `ack`.
@@ -470,7 +476,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         }
         while sample <= now && sample < marks.end {
             self.meter.sample(sample, marks, &self.plan.sender);
-            sample = marks.sample_after(sample);
+            sample = marks.next_sample(sample);
         }
         if !self.is_warm && marks.warmup <= now {
             self.is_warm = true;
@@ -511,7 +517,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
             in_flight += receivers.len() as u64;
         }
         if !self.is_receiver_warm {
-            self.meter.receiver_warm(self.plan.receiver.delivered());
+            self.note_receiver_warm();
         }
         let delivered = self.plan.receiver.delivered();
         let counters = self.plan.sender.counters();

@@ -389,8 +389,7 @@ mod tests {
         let pacing = Pacing::Linux(PacingFactors::default());
         let options = Options { pacing, initial_window: 40, ..Options::default() };
         let mut connection = Connection::new(Counter { cwnd: 40.0, says, asked: 0 }, &options, NO_END, false);
-        let LossRecovery::Sack(mut sack) = LossRecovery::new(Recovery::Sack, connection.control.needs(), &options)
-        else {
+        let LossRecovery::Sack(mut sack) = LossRecovery::new(Recovery::Sack, connection.control.needs()) else {
             unreachable!()
         };
         let (mut wire, ms) = (Left::default(), Span::millis(1));

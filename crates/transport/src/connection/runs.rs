@@ -154,7 +154,7 @@ impl<C: CongestionControl> Connection<C> {
     /// segment being timed, or the next where a longer wait for a delayed ACK ends with it.
     #[inline]
     pub(super) fn until_timed(&self, recovery: &LossRecovery, each: u32) -> u32 {
-        if recovery.expects_delayed_ack(self.seq.outstanding()) {
+        if recovery.expects_delayed_acks() && self.rtt.options().may_delay_ack(self.seq.outstanding()) {
             return 1;
         }
         self.timed.distance(self.seq.una()).map_or(u32::MAX, |distance| distance / each + 1)

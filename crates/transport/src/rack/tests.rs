@@ -111,7 +111,7 @@ fn step() -> impl Strategy<Value = Step> {
 proptest! {
     #[test]
     fn it_is_as_if_it_looked_at_every_segment(script in prop::collection::vec((step(), 0u64..15), 1..80)) {
-        let (mut rack, mut plain) = (Rack::new((1, Span::ZERO)), Plain::default());
+        let (mut rack, mut plain) = (Rack::new(), Plain::default());
         let mut now = Time(1000);
         for (step, wait) in script {
             now += Span(wait);
@@ -163,7 +163,7 @@ proptest! {
 #[test]
 fn a_row_of_acks_is_so_many_single_ones() {
     // Of segments that leave one each picosecond the first is lost; what is sent again leaves at 25, before those from 20 on.
-    let mut rack = Rack::new((1, Span::ZERO));
+    let mut rack = Rack::new();
     (0..20).for_each(|seq| rack.departures().sent(seq, Time(seq)));
     let now = Time(24);
     rack.update(now, 0, &Ack::new(0, &[(1, 4)], false), MIN_RTT, |_, _| {});
@@ -181,7 +181,7 @@ fn a_row_of_acks_is_so_many_single_ones() {
 /// A window of `n` segments, of which every other is lost, and every third of what is sent again: one arrives or is lost
 /// and one leaves at a time, for eight windows. Steps per segment sent.
 fn steps_per_segment(n: u64) -> f64 {
-    let (mut rack, before) = (Rack::new((1, Span::ZERO)), steps());
+    let (mut rack, before) = (Rack::new(), steps());
     let mut held = Ranges::default();
     let (mut una, mut nxt, mut resent) = (0, 0, 0);
     let mut path: VecDeque<Option<u64>> = VecDeque::new();

@@ -6,7 +6,7 @@ use crate::options::Coalescing;
 use crate::sequence::NO_SEGMENT;
 use base::{Flags, Time};
 
-/// What a receiver keeps whose connection carries transfers, whose ACKs may be lost, or whose segments are merged or window is tuned.
+/// What a receiver keeps whose connection carries transfers or headers, whose ACKs may be lost, or whose segments are merged or window is tuned.
 #[derive(Clone, Debug)]
 pub struct Extra {
     /// First segment and end of the transfer that comes next, once its sender has opened it.
@@ -15,6 +15,8 @@ pub struct Extra {
     pub earlier: u64,
     /// Segments whose blocks were reported last, most recent first.
     pub recent: [u64; MAX_BLOCKS],
+    /// What routers granted since the last ACK.
+    pub granted: f32,
     /// What the interface has not handed over yet, where it merges segments.
     pub merging: Option<Merging>,
     /// Where the window is tuned.
@@ -24,7 +26,7 @@ pub struct Extra {
 impl Default for Extra {
     fn default() -> Self {
         let upcoming = (NO_SEGMENT, NO_SEGMENT);
-        Self { upcoming, earlier: 0, recent: [NO_SEGMENT; MAX_BLOCKS], merging: None, tuner: None }
+        Self { upcoming, earlier: 0, recent: [NO_SEGMENT; MAX_BLOCKS], granted: 0.0, merging: None, tuner: None }
     }
 }
 
