@@ -19,7 +19,11 @@ base::params! {
 
 /// See the [module](self).
 #[derive(Clone, Debug)]
-pub struct Vegas {
+pub struct Vegas(Box<Resting>);
+
+/// On the heap, so that flows under other slow starts do not carry it.
+#[derive(Clone, Debug)]
+struct Resting {
     gamma: f64,
     growing: bool,
     /// Smallest round-trip time of the round in progress.
@@ -43,7 +47,7 @@ impl Start for Vegas {
         if p.gamma < 0.0 {
             return Err(ParamError::new("gamma", "must be 0 or more"));
         }
-        Ok(Self { gamma: p.gamma, growing: false, least: Span(u64::MAX) })
+        Ok(Self(Box::new(Resting { gamma: p.gamma, growing: false, least: Span(u64::MAX) })))
     }
 }
 
@@ -53,22 +57,23 @@ impl SlowStart for Vegas {
     }
 
     fn open(&mut self, cwnd: f64, ack: &AckSample) -> Opening {
+        let Resting { gamma, growing, least } = &mut *self.0;
         if ack.round_start {
-            let rested = !self.growing && self.least.0 != u64::MAX;
-            if rested && cwnd * (1.0 - ack.min_rtt.0 as f64 / self.least.0 as f64) > self.gamma {
+            let rested = !*growing && least.0 != u64::MAX;
+            if rested && cwnd * (1.0 - ack.min_rtt.0 as f64 / least.0 as f64) > *gamma {
                 return Opening::Exit(cwnd);
             }
-            self.growing = !self.growing;
-            self.least = Span(u64::MAX);
+            *growing = !*growing;
+            *least = Span(u64::MAX);
         }
         if let Some(rtt) = ack.rtt {
-            self.least = self.least.min(rtt);
+            *least = (*least).min(rtt);
         }
-        Opening::Grow(if self.growing { cwnd + ack.acked.min(ack.abc_limit) } else { cwnd })
+        Opening::Grow(if *growing { cwnd + ack.acked.min(ack.abc_limit) } else { cwnd })
     }
 
     fn restart(&mut self) {
-        (self.growing, self.least) = (false, Span(u64::MAX));
+        (self.0.growing, self.0.least) = (false, Span(u64::MAX));
     }
 }
 
