@@ -108,7 +108,7 @@ pub fn simulate_parts<P: Parts>(
 struct Names {
     /// Links by table.
     tables: Vec<u32>,
-    /// By sender: its flow.
+    /// By sender: its flow; empty where each flow has one.
     owners: Vec<u32>,
     /// By table: whether the rate of its links changes, and whether their delay does.
     varies: Vec<(bool, bool)>,
@@ -118,7 +118,11 @@ impl Names {
     fn of<C, Q>(network: &plan::Network<C, Q>, scenario: &Scenario) -> Self {
         Self {
             tables: network.tables.clone(),
-            owners: network.flows.iter().map(|flow| flow.party().flow).collect(),
+            owners: if network.sessions.is_empty() {
+                Vec::new()
+            } else {
+                network.flows.iter().map(|flow| flow.party().flow).collect()
+            },
             varies: scenario.links.iter().map(|link| (link.rate.changes(), link.delay_varies())).collect(),
         }
     }
@@ -129,7 +133,7 @@ impl Names {
         }
         // The senders of a session are its places; results are by flow.
         for row in outcome.packets.iter_mut().flat_map(|trace| &mut trace.rows) {
-            row.flow = self.owners[row.flow as usize];
+            row.flow = self.owners.get(row.flow as usize).copied().unwrap_or(row.flow);
         }
         merge::by_table(&mut outcome, &self.tables);
         for (link, &(rate, delay)) in outcome.links.iter_mut().zip(&self.varies) {

@@ -5,6 +5,7 @@
 //! what the others keep is a box.
 
 use super::bucket::Bucket;
+use super::headers::HeaderLanes;
 use super::ring::{FAR, Rec};
 use crate::plan::{Marks, SendJitter};
 use base::{Span, Time};
@@ -18,7 +19,7 @@ pub struct AccessLink {
     service: Span,
     free: Time,
     first_link_delay: Span,
-    /// Unless packets enter when they are handed over, and all of them.
+    /// Unless packets enter when they are handed over, all of them, and none carries a header.
     limits: Option<Box<AccessLimits>>,
 }
 
@@ -29,9 +30,18 @@ pub struct AccessDrops {
     pub since_warmup: u64,
 }
 
-/// Why packets may enter late or not at all, and those that did not.
+/// Where the headers of a flow's packets go.
+#[derive(Debug)]
+pub struct HeaderPath {
+    pub lanes: HeaderLanes,
+    /// Size of a packet: senders count segments, routers bytes.
+    pub packet: f32,
+}
+
+/// Why packets may enter late or not at all, those that did not, and where headers go: what only few own links have.
 #[derive(Debug)]
 struct AccessLimits {
+    headers: Option<HeaderPath>,
     jitter: Option<SendJitter>,
     last_enter: Time,
     /// Longest wait that a packet may find.
@@ -65,6 +75,7 @@ impl AccessLink {
         buffer: Option<u32>,
         first_link_delay: Span,
         jitter: Option<Box<SendJitter>>,
+        headers: Option<HeaderPath>,
         marks: &Marks,
     ) -> Self {
         // A packet that finds the link busy for w ahead of it finds ceil(w / service) packets, one of them in service: b
@@ -73,8 +84,9 @@ impl AccessLink {
             Some(packets) if service > Span::ZERO => Span(service.0 * u64::from(packets)),
             _ => UNLIMITED,
         };
-        let limits = (jitter.is_some() || longest_wait < UNLIMITED).then(|| {
+        let limits = (jitter.is_some() || longest_wait < UNLIMITED || headers.is_some()).then(|| {
             Box::new(AccessLimits {
+                headers,
                 jitter: jitter.map(|jitter| *jitter),
                 last_enter: Time::ZERO,
                 longest_wait,
@@ -85,6 +97,12 @@ impl AccessLink {
             })
         });
         Self { service, free: Time::ZERO, first_link_delay, limits }
+    }
+
+    /// Where headers go, if packets carry any.
+    #[inline]
+    pub fn headers(&self) -> Option<&HeaderPath> {
+        self.limits.as_deref()?.headers.as_ref()
     }
 
     /// Time that a packet takes.
@@ -197,13 +215,13 @@ mod tests {
 
     #[test]
     fn packets_leave_one_service_apart_and_arrive_a_delay_later() {
-        let mut link = AccessLink::new(Span(10), None, Span(100), None, &MARKS);
+        let mut link = AccessLink::new(Span(10), None, Span(100), None, None, &MARKS);
         assert_eq!([0, 0, 25, 50].map(|at| link.pass(Time(at))), [110, 120, 135, 160].map(Time));
     }
 
     #[test]
     fn a_buffer_of_two_drops_the_fourth_of_a_burst() {
-        let mut link = AccessLink::new(Span(10), Some(2), Span(5), None, &MARKS);
+        let mut link = AccessLink::new(Span(10), Some(2), Span(5), None, None, &MARKS);
         // At 0 one is served and two wait; at 10 one has left, and at 11 still only one place is free.
         let fates = [0, 0, 0, 0, 10, 10, 11].map(|at| link.admit(Time(at)));
         let arrives = |at| Some(Time(at));
@@ -215,7 +233,7 @@ mod tests {
     fn room_is_for_packets_that_are_not_dropped_even_all_at_once() {
         for buffer in [0, 1, 2, 7] {
             for before in 0..4 {
-                let mut link = AccessLink::new(Span(10), Some(buffer), Span::ZERO, None, &MARKS);
+                let mut link = AccessLink::new(Span(10), Some(buffer), Span::ZERO, None, None, &MARKS);
                 for _ in 0..before {
                     link.admit(Time(0));
                 }
@@ -231,7 +249,7 @@ mod tests {
     fn latest_is_no_earlier_than_any_arrival_whatever_the_jitter() {
         let stream = base::Stream::new(1, 0, ("test", 0), "jitter");
         for jitter in [None, Some(Box::new(SendJitter { longest: Span(30), stream }))] {
-            let mut link = AccessLink::new(Span(10), None, Span(100), jitter, &MARKS);
+            let mut link = AccessLink::new(Span(10), None, Span(100), jitter, None, &MARKS);
             for round in 0..50 {
                 let now = Time(17 * round);
                 let latest = link.latest(now, 3);

@@ -1,6 +1,6 @@
 //! From a sender to its first link: the sender's own link, and the packets that arrive only after the window.
 
-use super::access_link::{AccessDrops, AccessLink};
+use super::access_link::{AccessDrops, AccessLink, HeaderPath};
 use super::bucket::Bucket;
 use super::headers::{HeaderLanes, Headers};
 use super::ring::{Rec, Ring, tag, until_wrap};
@@ -15,16 +15,6 @@ pub struct AccessPath {
     pub link: AccessLink,
     /// Emitted, but arriving no sooner than at the end of the window: while there is anything, as few flows have any at a time.
     spill: Option<Box<Ring>>,
-    /// If its packets carry headers.
-    headers: Option<Box<HeaderPath>>,
-}
-
-/// Where the headers of a flow's packets go.
-#[derive(Debug)]
-struct HeaderPath {
-    lanes: HeaderLanes,
-    /// Size of a packet: senders count segments, routers bytes.
-    packet: f32,
 }
 
 impl AccessPath {
@@ -37,10 +27,10 @@ impl AccessPath {
                 party.access_buffer,
                 party.first_link_delay,
                 party.jitter.take(),
+                lanes.map(|lanes| HeaderPath { lanes, packet }),
                 marks,
             ),
             spill: None,
-            headers: lanes.map(|lanes| Box::new(HeaderPath { lanes, packet })),
         }
     }
 
@@ -95,7 +85,7 @@ impl AccessPath {
 
     /// The header of the packet just sent.
     pub fn put_header(&self, header: Header, headers: &mut Headers) {
-        if let Some(path) = &self.headers {
+        if let Some(path) = self.link.headers() {
             headers.put(path.lanes.first, header.times(path.packet));
         }
     }
@@ -103,13 +93,13 @@ impl AccessPath {
     /// Whether its packets carry headers.
     #[inline]
     pub fn carries_headers(&self) -> bool {
-        self.headers.is_some()
+        self.link.headers().is_some()
     }
 
     /// The header of the packet that reaches the receiver, if its packets carry any.
     #[inline]
     pub fn take_header(&self, headers: &mut Headers) -> Option<Header> {
-        let path = self.headers.as_deref()?;
+        let path = self.link.headers()?;
         Some(headers.take(path.lanes.last).times(1.0 / path.packet))
     }
 

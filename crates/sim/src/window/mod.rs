@@ -125,7 +125,6 @@ struct Course {
     threadable: bool,
     /// Whether links of it share memory.
     pooled: bool,
-    rings: Vec<u32>,
 }
 
 /// Runs `network` to its end. If `monitor` stops it before, the outcome is none of any run.
@@ -232,7 +231,6 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
     fn course(&self, part: &Part) -> Course {
         let of =
             |lists: &[Vec<u32>]| -> Vec<u32> { part.order.iter().flat_map(|&l| lists[l].iter().copied()).collect() };
-        let n = self.flows.len() as u32;
         let mut senders = of(&self.layout.senders);
         let sessions = part.order.iter().flat_map(|&l| &self.sessions[l]);
         let count = sessions.clone().count();
@@ -243,10 +241,6 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
             part.window.min(Span(gap.saturating_mul(arrivals).max(1)))
         };
         let windows = [ARRIVALS, ARRIVALS_ON_THREADS].map(length);
-        // The rings whose readers belong to this part.
-        let mut rings = of(&self.layout.pipes);
-        rings.extend(of(&self.layout.receivers).iter().map(|f| n + f));
-        rings.extend(&senders);
         // Senders run ahead of their links by no more than this.
         let ahead = senders.iter().map(|&f| self.shared.delay_to_link[f as usize]).max().unwrap_or(Span::ZERO);
         Course {
@@ -256,7 +250,6 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
             windows,
             threadable: self.may_take_threads(part, windows[1].0 / gap),
             pooled: part.order.iter().any(|&l| self.place_of(l).is_some()),
-            rings,
         }
     }
 
@@ -271,11 +264,23 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
         course.now = stop;
         if !busy {
             // Nothing happened: on to the next thing that will.
-            let next = course.rings.iter().map(|&ring| self.shared.due[ring as usize]).min().unwrap_or(course.last);
+            let next = self.next_reading(part).unwrap_or(course.last);
             let served = part.order.iter().map(|&l| self.nodes[l].due()).min().unwrap_or(course.last);
             let opened = part.order.iter().flat_map(|&l| &self.sessions[l]).map(|session| session.due);
             course.now = stop.max(next.min(served).min(opened.min().unwrap_or(course.last)));
         }
+    }
+
+    /// When the first of the readers of rings in this part has something to do.
+    fn next_reading(&self, part: &Part) -> Option<Time> {
+        let n = self.flows.len();
+        let of_link = |&l: &usize| {
+            let Layout { pipes, receivers, senders, .. } = &self.layout;
+            let places = self.sessions[l].iter().flat_map(Session::places);
+            let senders = senders[l].iter().chain(&pipes[l]).map(|&ring| ring as usize);
+            senders.chain(receivers[l].iter().map(move |&f| n + f as usize)).chain(places)
+        };
+        part.order.iter().flat_map(of_link).map(|ring| self.shared.due[ring]).min()
     }
 
     /// About how far apart packets arrive at the fastest of `links`: as it serves them, or less often where the own links of
