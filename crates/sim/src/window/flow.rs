@@ -23,6 +23,7 @@ use transport::{Ack, Sender, Wire};
 
 /// See the [module](self).
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "what every step asks for, answered before")]
 pub struct TcpFlow<O, C> {
     plan: Box<TcpPlan<C>>,
     /// Whether ACKs reach the sender a fixed time after the delivery.
