@@ -14,8 +14,10 @@ pub struct LossEvents {
     /// Events, and the flows that each hit, summed.
     pub events: u64,
     pub hit: u64,
-    /// By place: the last event that hit it, counted from 1.
-    hit_in: Vec<u64>,
+    /// The number of the last event, from 1 on.
+    number: u32,
+    /// By place: the number of the last event that hit it.
+    hit_in: Vec<u32>,
 }
 
 impl LossEvents {
@@ -28,14 +30,33 @@ impl LossEvents {
     #[inline]
     pub fn on_drop(&mut self, now: Time, place: usize) {
         if self.events == 0 || now - self.last >= self.gap {
-            self.events += 1;
+            self.begin_event();
         }
         self.last = now;
         if self.hit_in.len() <= place {
-            self.hit_in.resize(place + 1, 0);
+            self.make_room(place);
         }
-        self.hit += u64::from(self.hit_in[place] != self.events);
-        self.hit_in[place] = self.events;
+        self.hit += u64::from(self.hit_in[place] != self.number);
+        self.hit_in[place] = self.number;
+    }
+
+    #[cold]
+    fn begin_event(&mut self) {
+        self.events += 1;
+        if self.number == u32::MAX {
+            // It has hit none yet.
+            self.hit_in.fill(0);
+            self.number = 0;
+        }
+        self.number += 1;
+    }
+
+    /// By a quarter: with many flows the slack of doubling adds up.
+    #[cold]
+    fn make_room(&mut self, place: usize) {
+        let len = self.hit_in.len();
+        self.hit_in.reserve_exact((place + 1).max(len + len / 4) - len);
+        self.hit_in.resize(place + 1, 0);
     }
 }
 
@@ -51,5 +72,15 @@ mod tests {
             losses.on_drop(Time(at), flow);
         }
         assert_eq!((losses.events, losses.hit), (3, 2 + 1 + 1));
+    }
+
+    #[test]
+    fn the_number_of_an_event_begins_again_when_it_has_no_more_bits() {
+        let mut losses = LossEvents { number: u32::MAX - 1, ..LossEvents::new(Span(100)) };
+        for at in [0, 10, 100, 110, 200, 210] {
+            losses.on_drop(Time(at), 3);
+            losses.on_drop(Time(at), 5);
+        }
+        assert_eq!((losses.events, losses.hit, losses.number), (3, 4 + 2, 2));
     }
 }

@@ -23,11 +23,8 @@ use transport::{Ack, Sender, Wire};
 
 /// See the [module](self).
 #[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "what every step asks for, answered before")]
 pub struct TcpFlow<O, C> {
     plan: Box<TcpPlan<C>>,
-    /// Whether ACKs reach the sender a fixed time after the delivery.
-    folded: bool,
     /// Which flow of the scenario.
     flow: u32,
     return_delay: Span,
@@ -36,7 +33,7 @@ pub struct TcpFlow<O, C> {
     access: AccessPath,
     start: Time,
     stop: Time,
-    /// ACKs on their way through return links, unless it is folded.
+    /// ACKs on their way through return links; none where they reach the sender a fixed time after the delivery.
     acks: Option<Box<AckQueue>>,
     /// When something of it is to be noted next: the next sample, or the end of the warm-up until that is over; where both run here
     /// also as the sender sees what the receiver does then.
@@ -127,7 +124,6 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
             stop: party.stop,
             data_flags: plan.sender.data_flags(),
             plan,
-            folded,
             acks: (!folded).then(|| Box::new(AckQueue::new(PacketNumber::of(first)))),
             flow: party.flow,
             return_delay: party.return_delay,
@@ -162,6 +158,12 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         self.plan.open(transfer.segments);
         let (plan, mut wire) = self.plan_and_wire(bucket, headers, until);
         plan.sender.start(now, &mut wire);
+    }
+
+    /// Whether ACKs reach the sender a fixed time after the delivery.
+    #[inline]
+    fn is_folded(&self) -> bool {
+        self.acks.is_none()
     }
 
     /// Which flow of the scenario.
@@ -249,7 +251,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
                     if let Some(rec) = ring.pop() {
                         #[cfg(test)]
                         runs::SINGLE.set(runs::SINGLE.get() + 1);
-                        if self.folded {
+                        if self.is_folded() {
                             self.take_header(rec.number(), headers);
                             acked = self.deliver(now - self.return_delay, &rec, marks, &mut ack);
                             if acked {
@@ -352,7 +354,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
                 next = (at, what);
             }
         };
-        if self.folded {
+        if self.is_folded() {
             or(self.plan.receiver.deadline().saturating_add(self.return_delay), Next::DelayedAck);
         }
         or(timer, Next::Timer);
@@ -483,7 +485,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
             self.is_warm = true;
             self.meter.sender_warm(self.plan.sender.counters());
         }
-        if self.folded && self.return_delay <= now - Time::ZERO {
+        if self.is_folded() && self.return_delay <= now - Time::ZERO {
             self.pass_receiver_warm(now - self.return_delay, marks);
         }
         self.next_mark = self.mark_from(sample, marks);
@@ -493,7 +495,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
     fn mark_from(&self, sample: Time, marks: &Marks) -> Time {
         let next = if sample < marks.end { sample } else { Time::NEVER };
         let next = if self.is_warm { next } else { next.min(marks.warmup) };
-        if self.folded && !self.is_receiver_warm { next.min(marks.warmup + self.return_delay) } else { next }
+        if self.is_folded() && !self.is_receiver_warm { next.min(marks.warmup + self.return_delay) } else { next }
     }
 
     /// The run is over: what the receiver still gets before the end, and the result. Packets that are still on their way are
@@ -503,7 +505,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         self.pass_marks(Time(end.0 - 1), marks);
         let mut in_flight = self.access.in_flight();
         let mut ack = Ack::NONE;
-        if self.folded {
+        if self.is_folded() {
             for rec in senders.all() {
                 let at = rec.time - self.return_delay;
                 if at < end {

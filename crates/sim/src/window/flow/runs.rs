@@ -32,7 +32,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         headers: &mut Headers,
         window: Window,
     ) -> bool {
-        if !self.folded {
+        if !self.is_folded() {
             return self.run_acks(ring, bucket, headers, window);
         }
         if self.plan.receiver.holds_any() {
