@@ -322,7 +322,7 @@ impl Rack {
         let first = self.lost == 0;
         self.lost += 1;
         let Some(repairs) = self.repairs.as_deref_mut() else { return self.begin_repairs(&[], &[Reverse(seq)]) };
-        if first {
+        if first && !repairs.waiting.is_empty() {
             repairs.waiting.clear();
         }
         repairs.waiting.push(Reverse(seq));
