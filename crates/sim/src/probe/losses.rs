@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn the_number_of_an_event_begins_again_when_it_has_no_more_bits() {
         let mut losses = LossEvents { number: u32::MAX - 1, ..LossEvents::new(Span(100)) };
-        for at in [0, 10, 100, 110, 200, 210] {
+        for at in [0, 10, 110, 120, 220, 230] {
             losses.on_drop(Time(at), 3);
             losses.on_drop(Time(at), 5);
         }
