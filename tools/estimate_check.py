@@ -36,7 +36,7 @@ FILES_S = 10.0
 PACKETS = 1.5e6
 """Of a random scenario at most, by the estimate: some tenths of a second."""
 
-NULL_BYTES = 1750.0
+NULL_BYTES = 1100.0
 """What the null gives every sender, whatever it is: a plain flow's measured share of a run of a million."""
 
 LARGE = 5e6

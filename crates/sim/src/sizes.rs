@@ -2,7 +2,7 @@
 //! follow the types, so that they need not be measured again when a type grows.
 
 use crate::plan::{Identity, Network, SourcePlan, TcpPlan};
-use crate::{FlowOutcome, LinkOutcome, window};
+use crate::{LinkOutcome, window};
 use scenario::Scenario;
 use std::hint::black_box;
 
@@ -10,13 +10,13 @@ use std::hint::black_box;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemorySizes {
-    /// Of a TCP sender and its receiver: a flow, or a place of a session.
+    /// Of a TCP sender and its receiver without its recovery: a flow, or a place of a session.
     pub tcp: usize,
     /// Of a source of datagrams.
     pub source: usize,
     /// Of the ring of a receiver, where the ACKs of any flow cross links: then each has one.
     pub receiver_ring: usize,
-    /// Of a flow of the scenario beside its senders: who it is, and its results.
+    /// Of a flow of the scenario beside its senders: who it is. Its results lie where its sender lay.
     pub flow: usize,
     /// Of a link, without what its discipline allocates.
     pub link: usize,
@@ -35,7 +35,7 @@ pub fn memory_sizes() -> MemorySizes {
         tcp: window::SENDER_BYTES + size_of::<TcpPlan>(),
         source: window::SENDER_BYTES + size_of::<SourcePlan>(),
         receiver_ring: window::RING_BYTES,
-        flow: size_of::<Identity>() + size_of::<FlowOutcome>(),
+        flow: size_of::<Identity>(),
         link: window::LINK_BYTES,
         link_outcome: size_of::<LinkOutcome>(),
         hop: window::HOP_BYTES,
@@ -47,7 +47,7 @@ pub fn memory_sizes() -> MemorySizes {
 fn least(scenario: &Scenario) -> usize {
     let sizes = memory_sizes();
     let flows = scenario.groups.iter().map(|group| {
-        let sender = if group.traffic.is_tcp() { sizes.tcp } else { sizes.source };
+        let sender = if group.traffic.is_tcp() { sizes.tcp + group.recovery.bytes() } else { sizes.source };
         group.count as usize * (sizes.flow + group.traffic.places() as usize * sender)
     });
     let links = scenario.links.iter().map(|link| link.count as usize * sizes.link);
@@ -68,6 +68,7 @@ pub fn refused(scenario: &Scenario) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use transport::Recovery;
 
     #[test]
     fn a_scenario_needs_what_its_flows_places_and_links_need() {
@@ -81,7 +82,10 @@ mod tests {
             assert_eq!(refused(&scenario), None);
             least(&scenario)
         };
-        assert_eq!(of(1001, "") - of(1, ""), 1000 * (sizes.flow + sizes.tcp));
+        let flow = |recovery: Recovery| 1000 * (sizes.flow + sizes.tcp + recovery.bytes());
+        assert_eq!(of(1001, "") - of(1, ""), flow(Recovery::Sack));
+        let rack = "recovery = \"rack\"";
+        assert_eq!(of(1001, rack) - of(1, rack), flow(Recovery::Rack));
         assert_eq!(of(1001, "traffic = \"cbr\"") - of(1, "traffic = \"cbr\""), 1000 * (sizes.flow + sizes.source));
         // A sender is above its law, its recovery and a ring, and far below what it took before sizes were counted.
         assert!((500..1600).contains(&sizes.tcp), "{sizes:?}");

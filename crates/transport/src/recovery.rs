@@ -48,6 +48,18 @@ macro_rules! each {
 }
 pub(crate) use each;
 
+impl Recovery {
+    /// What a sender keeps for it beside itself, in bytes.
+    #[must_use]
+    pub fn bytes(self) -> usize {
+        match self {
+            Self::Tahoe | Self::Reno | Self::NewReno => size_of::<Cumulative>(),
+            Self::Sack | Self::Prr => size_of::<SackRecovery>(),
+            Self::Rack => size_of::<RackRecovery>(),
+        }
+    }
+}
+
 impl LossRecovery {
     /// The one called for, of a sender whose control has these needs.
     #[must_use]

@@ -26,8 +26,11 @@ RING = 1.8
 BURST = 5.0
 """The same for each packet of a full pipe: slow start ends with twice as many, and as many were just read."""
 
-RECOVERY = {"rack": 360, "prr": 40}
-"""What a recovery allocates for itself besides the sender [bytes]."""
+RECOVERY = {"rack": 280, "prr": 96, "sack": 96}
+"""What a recovery allocates for itself besides the sender [bytes]; others 48."""
+
+NOTED = 80
+"""What is noted of a flow at the end of a warm-up, and at samples [bytes]."""
 
 DEPARTURE = 8
 """Of each packet in flight, where the recovery or the law notes when it left [bytes]."""
@@ -70,7 +73,7 @@ LINK_COLUMNS = 30 * 8
 BUCKET = 44
 """Of an arrival in the window that a link sorts [bytes]."""
 
-ARRIVALS, ARRIVALS_PER_FLOW = 4096, 4
+ARRIVALS, ARRIVALS_PER_FLOW = 8192, 4
 """Of a window, as the engine chooses it."""
 
 PROCESS = 75e6
@@ -128,11 +131,12 @@ def expected_memory(network: Network, traffic: ExpectedTraffic, *, series: bool 
     senders = sum(group.flows * group.places for group in network.groups)
     any_return = any(group.return_path for group in network.groups)
     flows = float(senders * size["receiver_ring"] * any_return)
+    noted = NOTED * (network.warmup_s > 0.0 or network.every_s is not None)
     packets = 0.0
     for group, in_flight in zip(network.groups, traffic.in_flight, strict=True):
         # Base RTTs as numbers of Python, one object where all are the same.
         flows += len(group.rtts_s) * (32 if group.rtts_s[0] != group.rtts_s[-1] else 8)
-        flows += group.flows * (size["flow"] + group.places * _sender(group))
+        flows += group.flows * (size["flow"] + noted + group.places * _sender(group))
         # What waits at its links is on the way too; counted with the links.
         packets += in_flight * _packet(group)
     links = result_links = 0.0
@@ -175,7 +179,7 @@ def _sender(group: FlowGroup) -> float:
     hops = len(group.path) + len(group.return_path)
     own = size["tcp"] if group.is_tcp else size["source"]
     # Rings begin with room for four packets; malloc rounds up.
-    return own + hops * size["hop"] + 4 * size["packet"] + 32 + _kept_by_law(group) + RECOVERY.get(group.recovery, 0)
+    return own + hops * size["hop"] + 4 * size["packet"] + 32 + _kept_by_law(group) + RECOVERY.get(group.recovery, 48)
 
 
 def _kept_by_law(group: FlowGroup) -> float:
