@@ -3,11 +3,11 @@
     python tools/scaling.py                          # every law x recovery x pacing (minutes; goes on where it was)
     python tools/scaling.py --only cubic --only rack # those that have both words
 
-Each run has four flows with windows of a thousand segments from the start, whatever their law. Without random losses
+Each run has some flows with windows of a thousand segments from the start, whatever their law. Without random losses
 they fill the link in a round trip, and what does not fit is lost at once; with them windows of any law hold some
 losses all the time. What the same network costs in a millisecond is taken off. Counted by valgrind's callgrind, so that
 the load of the machine does not matter; the ten runs of a sender in one process, since valgrind takes longer to begin
-than a run does. What was counted stays in `target/scaling.json` until the program changes.
+than a run does. What was counted stays in `target/scaling.json` until the program or this file changes.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ NETWORKS: dict[str, dict[str, float]] = {
     "filled": {"rate_mbps": 1200, "flows": 4, "loss": 0.0},
     "bdp": {"rate_mbps": 2400, "flows": 4, "loss": 0.0},
     "flows": {"rate_mbps": 2400, "flows": 8, "loss": 0.0},
-    "lossy": {"rate_mbps": 1200, "flows": 4, "loss": 0.005},
-    "losses": {"rate_mbps": 1200, "flows": 4, "loss": 0.01},
+    "lossy": {"rate_mbps": 1200, "flows": 2, "loss": 0.005},
+    "losses": {"rate_mbps": 1200, "flows": 2, "loss": 0.01},
 }
 """A BDP of 4,000 packets at 40 ms; with twice the flows each keeps its share of it."""
 
@@ -136,7 +136,7 @@ def ratios(sender: Combination, count: Count) -> dict[str, float]:
 
 
 class Kept:
-    """What was counted, in a file: of one program only."""
+    """What was counted, in a file: of one program only, and of one set of runs."""
 
     def __init__(self, path: Path, program: bytes) -> None:
         self.path, self.of = path, hashlib.blake2b(program, digest_size=16).hexdigest()
@@ -215,7 +215,7 @@ def main(arguments: list[str] | None = None) -> int:
     if not PROGRAM.exists():
         sys.stderr.write("make scaling builds what is counted: cargo build --release -p elephan --example count" + "\n")
         return 2
-    kept = Kept(KEPT, PROGRAM.read_bytes())
+    kept = Kept(KEPT, PROGRAM.read_bytes() + Path(__file__).read_bytes())
     measure(senders, by_callgrind, kept, asked.workers)
     return report(kept, senders)
 
