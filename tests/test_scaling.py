@@ -36,7 +36,7 @@ class Engine:
         packets = round(link["bdp_packets"] * (1 + 10 * scenario.facts["duration_s"]))
         cost = 500.0
         losses = loss["random"] if loss else 0.005
-        sizes = (link["bdp_packets"] / flows / 2000, flows / 2, losses / 0.005)
+        sizes = (link["bdp_packets"] / flows / 1000, flows / 4, losses / 0.005)
         for size, power in zip(sizes, self.powers, strict=True):
             cost *= size**power
         # What a network costs before its first packet must not count.
