@@ -136,7 +136,7 @@ def expected_memory(network: Network, traffic: ExpectedTraffic, *, series: bool 
     for group, in_flight in zip(network.groups, traffic.in_flight, strict=True):
         # Base RTTs as numbers of Python, one object where all are the same.
         flows += len(group.rtts_s) * (32 if group.rtts_s[0] != group.rtts_s[-1] else 8)
-        flows += group.flows * (size["flow"] + noted + group.places * _sender(group))
+        flows += group.flows * (size["flow"] + noted * group.is_tcp + group.places * _sender(group))
         # What waits at its links is on the way too; counted with the links.
         packets += in_flight * _packet(group)
     links = result_links = 0.0
