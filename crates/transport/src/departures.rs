@@ -54,6 +54,13 @@ impl Departure {
     pub fn is_first(self) -> bool {
         self.0 <= TIME
     }
+
+    /// When `seq`, which this is, left, if it was sent once, between these other two.
+    #[inline]
+    fn left_between(self, seq: u64, after: (Time, u64), before: (Time, u64)) -> Option<Time> {
+        let left = (self.time(), seq);
+        (self.is_first() && after <= left && left <= before).then_some(left.0)
+    }
 }
 
 /// The departures of the segments from `first` on.
@@ -147,10 +154,7 @@ impl Departures {
     #[expect(clippy::inline_always, reason = "one caller, for every ACK of a repair")]
     pub fn deliver_first(&mut self, seq: u64, after: (Time, u64), before: (Time, u64)) -> Option<Time> {
         let slot = self.list.get_mut(seq.checked_sub(self.first)? as usize)?;
-        let left = slot.time();
-        if !slot.is_first() || (left, seq) < after || (left, seq) > before {
-            return None;
-        }
+        let left = slot.left_between(seq, after, before)?;
         slot.0 |= DELIVERED;
         Some(left)
     }
@@ -168,12 +172,9 @@ impl Departures {
         let slots = self.list.range_mut(at.min(self.list.len())..);
         let (mut latest, mut row) = (after, None);
         for ((slot, seq), now) in slots.zip(first..).zip(times) {
-            let left = (slot.time(), seq);
-            if !slot.is_first() || left < latest || left > before {
-                break;
-            }
+            let Some(left) = slot.left_between(seq, latest, before) else { break };
             slot.0 |= DELIVERED;
-            (latest, row) = (left, Some(((seq + 1 - first) as u32, left.0, now)));
+            (latest, row) = ((left, seq), Some(((seq + 1 - first) as u32, left, now)));
         }
         row
     }

@@ -169,35 +169,36 @@ impl Rack {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "one caller, for every ACK of a repair")]
     pub fn extend(&mut self, now: Time) -> Option<u64> {
-        let next = self.cursor;
-        // All before it is judged.
-        if self.runs.top().is_none_or(|top| top.1 != next) {
-            return None;
-        }
-        // What was sent again left after it, whatever has become of that, and so did what was never SACKed.
-        let resent = self.first_resent();
-        let left = self.departures.deliver_first(next, self.latest, resent)?;
-        self.runs.extend(1);
-        self.sacked += 1;
-        self.cursor = next + 1;
-        (self.latest, self.rtt, self.timed, self.window) = ((left, next), now - left, true, Span::ZERO);
+        let next = self.next_in_row()?;
+        let left = self.departures.deliver_first(next, self.latest, self.first_resent())?;
+        self.note_row(1, left, now);
         Some(next)
     }
 
     /// [`Self::extend`] for as many as possible of the ACKs at `times`. Returns how many.
     #[inline]
     pub fn extend_row(&mut self, times: impl Iterator<Item = Time>) -> u32 {
-        let next = self.cursor;
-        if self.runs.top().is_none_or(|top| top.1 != next) {
-            return 0;
-        }
-        let resent = self.first_resent();
-        let Some((acks, left, now)) = self.departures.deliver_row(next, (self.latest, resent), times) else { return 0 };
+        let Some(next) = self.next_in_row() else { return 0 };
+        let bounds = (self.latest, self.first_resent());
+        let Some((acks, left, now)) = self.departures.deliver_row(next, bounds, times) else { return 0 };
+        self.note_row(acks, left, now);
+        acks
+    }
+
+    /// The segment after the highest run of SACKed ones, if all before it is judged.
+    #[inline]
+    fn next_in_row(&self) -> Option<u64> {
+        self.runs.top().filter(|top| top.1 == self.cursor).map(|top| top.1)
+    }
+
+    /// The next `acks` segments are SACKed, of which the last left at `left` and was acknowledged `now`. What was sent again left after
+    /// them, whatever has become of that, and so did what was never SACKed.
+    #[inline]
+    fn note_row(&mut self, acks: u32, left: Time, now: Time) {
         self.runs.extend(acks);
         self.sacked += acks;
-        self.cursor = next + u64::from(acks);
+        self.cursor += u64::from(acks);
         (self.latest, self.rtt, self.timed, self.window) = ((left, self.cursor - 1), now - left, true, Span::ZERO);
-        acks
     }
 
     /// When what was sent again first left, whatever has become of it, and which it is.
@@ -233,8 +234,7 @@ impl Rack {
         let mut resent = self.earliest_resent();
         loop {
             let first = self.earliest_first(una, nxt);
-            let again = resent.is_some_and(|resent| first.is_none_or(|first| resent < first));
-            let Some((left, seq)) = (if again { resent } else { first }).filter(|earliest| *earliest < self.latest)
+            let Some((left, seq, again)) = earlier(first, resent).filter(|&(left, seq, _)| (left, seq) < self.latest)
             else {
                 return Time::NEVER;
             };
@@ -266,12 +266,8 @@ impl Rack {
 
     /// The earliest departure whose segment is neither delivered nor taken for lost: when, which, and whether again.
     fn earliest(&mut self, una: u64, nxt: u64) -> Option<(Time, u64, bool)> {
-        let first = self.earliest_first(una, nxt).map(|(left, seq)| (left, seq, false));
-        let again = self.earliest_resent().map(|(left, seq)| (left, seq, true));
-        match (first, again) {
-            (Some(first), Some(again)) => Some(first.min(again)),
-            _ => first.or(again),
-        }
+        let first = self.earliest_first(una, nxt);
+        earlier(first, self.earliest_resent())
     }
 
     /// The same of segments that were sent once.
@@ -399,6 +395,15 @@ impl Rack {
         }
         again && ack.cum > end
     }
+}
+
+/// Which of two departures comes before the other, as far as there are any: that of a segment sent once, or `resent`; and whether it is
+/// the latter.
+#[inline]
+fn earlier(first: Option<(Time, u64)>, resent: Option<(Time, u64)>) -> Option<(Time, u64, bool)> {
+    let again = resent.is_some_and(|resent| first.is_none_or(|first| resent < first));
+    let (left, seq) = if again { resent } else { first }?;
+    Some((left, seq, again))
 }
 
 /// The reordering window while nothing says that segments are lost: a quarter of the smallest round-trip time, and no more than

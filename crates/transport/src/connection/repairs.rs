@@ -78,7 +78,9 @@ impl<C: CongestionControl> Connection<C> {
             if recovery.departures().is_some() && self.is_unpaced() {
                 let row = self.take_quiet_repairs(recovery, times.clone(), wire);
                 taken += row;
-                times = skipped(times, row);
+                if row > 0 {
+                    times.nth(row as usize - 1);
+                }
             }
             let Some(now) = times.next() else { break };
             if self.timers.deadline() < now && !self.release_before(recovery, (now, notes), wire) {
@@ -142,9 +144,7 @@ impl<C: CongestionControl> Connection<C> {
                 if let Some(departures) = recovery.departures() {
                     departures.sent_next(now);
                 }
-                if proportional && let Some(prr) = recovery.prr() {
-                    prr.on_transmit();
-                }
+                recovery.count_sent(self.phase);
                 wire.send(now, seq, data);
             }
             (in_flight, new) = (in_flight + room, new - room);
@@ -286,15 +286,6 @@ impl<C: CongestionControl> Connection<C> {
                 .and_then(OptionalState::pacer)
                 .is_some_and(|pacer| pacer.pace().wait(now) == Some(at))
     }
-}
-
-/// `times` without the first `n`.
-#[inline]
-fn skipped<I: Iterator>(mut times: I, n: u32) -> I {
-    if let Some(last) = n.checked_sub(1) {
-        times.nth(last as usize);
-    }
-    times
 }
 
 #[cfg(test)]
