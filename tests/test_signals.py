@@ -88,6 +88,32 @@ def test_every_verb_ends_at_once(tmp_path: Path, verb: str, after_s: float) -> N
         assert not (tmp_path / "out").exists()
 
 
+SIGNAL_WHILE_ARRAYS_LOAD = """
+import os, signal
+import numpy.lib
+import elephan
+
+begin = numpy.lib.NumpyVersion.__init__
+
+def interrupted(self, text):
+    os.kill(os.getpid(), signal.SIGINT)
+    for _ in range(1000):
+        begin(self, text)
+
+numpy.lib.NumpyVersion.__init__ = interrupted
+elephan.run('long.toml', replications=1, workers=1)
+"""
+
+
+def test_a_signal_may_come_while_numpy_s_functions_are_loaded(tmp_path: Path) -> None:
+    """The binding loads them with the first array, and takes what a handler raises then for a broken NumPy."""
+    process = started(tmp_path, "-c", SIGNAL_WHILE_ARRAYS_LOAD)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == -signal.SIGINT, said
+    assert b"panicked" not in said
+    assert b"KeyboardInterrupt" in said
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_script_ends_at_once(tmp_path: Path, workers: int) -> None:
     process = started(tmp_path, "-c", PYTHON.format(workers=workers))

@@ -2,6 +2,7 @@
 //!
 //! Data crosses once in each direction, and no simulation holds the interpreter's lock.
 
+mod arrays;
 mod cards;
 mod columns;
 mod error;

@@ -1,6 +1,7 @@
 //! Native loops that hear of Ctrl-C: whoever waits for several threads stops their monitors; a call on its own looks at the
 //! interpreter's signals while it runs.
 
+use crate::arrays;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -53,6 +54,7 @@ pub fn interruptible<T: Send>(
     given: Option<&Bound<'_, RunMonitor>>,
     work: impl FnOnce(&base::RunMonitor) -> T + Send,
 ) -> PyResult<T> {
+    arrays::load(py);
     let raised = Arc::new(Mutex::new(None));
     let monitor =
         given.map_or_else(|| Arc::new(asking_for_signals(Arc::clone(&raised))), |own| Arc::clone(&own.get().0));

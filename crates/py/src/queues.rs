@@ -111,6 +111,7 @@ pub fn replay_queue<'py>(
 /// make a uniform one.
 #[pyfunction]
 pub fn queue_draws(py: Python<'_>, seed: u64, count: usize) -> Bound<'_, PyArray1<u64>> {
+    crate::arrays::load(py);
     let mut chance = stream(seed);
     PyArray1::from_iter(py, (0..count).map(|_| chance.next_u64()))
 }

@@ -57,6 +57,7 @@ impl Bottleneck {
         shaken_s: f64,
         awake: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
+        crate::arrays::load(py);
         let delays =
             |&(to, back): &(f64, f64)| FlowDelays { forward: Span::from_secs(to), backward: Span::from_secs(back) };
         let delays: Vec<_> = wires_s.iter().map(delays).collect();

@@ -157,7 +157,8 @@ impl SteppedRuns {
     /// Room for a run of each of these canonical scenarios, in each of which so many flows are driven; they go on on so many threads.
     #[new]
     #[pyo3(signature = (canonicals, *, flows, threads = 1))]
-    fn new(canonicals: Vec<String>, flows: usize, threads: usize) -> PyResult<Self> {
+    fn new(py: Python<'_>, canonicals: Vec<String>, flows: usize, threads: usize) -> PyResult<Self> {
+        crate::arrays::load(py);
         let runs = canonicals.into_iter().map(|canonical| {
             let scenario = scenario::from_canonical(&canonical).map_err(from_scenario)?;
             let link_before = LinkReading::default();
