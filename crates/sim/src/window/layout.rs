@@ -22,7 +22,7 @@ pub struct Layout {
     pub senders: Vec<Vec<u32>>,
     pub receivers: Vec<Vec<u32>>,
     pub pipes: Vec<Vec<u32>>,
-    /// By flow, if its packets carry headers.
+    /// By flow, if its packets carry headers; empty if those of none do.
     pub header_lanes: Vec<Option<HeaderLanes>>,
 }
 
@@ -42,7 +42,7 @@ pub fn lay_out<C: FlowControl, Q>(network: &Network<C, Q>, shared: &mut Shared) 
         senders: vec![Vec::new(); links],
         receivers: vec![Vec::new(); links],
         pipes: vec![Vec::new(); links],
-        header_lanes: vec![None; n],
+        header_lanes: Vec::new(),
     };
     let mut hops: Vec<Vec<Hop>> = vec![Vec::new(); links];
     let mut pipes = BTreeMap::new();
@@ -95,7 +95,7 @@ pub fn lay_out<C: FlowControl, Q>(network: &Network<C, Q>, shared: &mut Shared) 
 
 /// A lane for each hop of the flows whose packets carry headers, and one for the receiver behind the last.
 fn lay_lanes<C: FlowControl, Q>(network: &Network<C, Q>, layout: &mut Layout, shared: &mut Shared) {
-    let mut next = 0;
+    let (mut next, n) = (0, network.flows.len());
     for (f, flow) in network.flows.iter().enumerate().filter(|(_, flow)| flow.has_headers()) {
         let flow = flow.party();
         for (&link, lane) in flow.path.iter().zip(next..) {
@@ -104,6 +104,7 @@ fn lay_lanes<C: FlowControl, Q>(network: &Network<C, Q>, layout: &mut Layout, sh
             table.lanes[table.places.of(f as u32)] = lane;
         }
         let last = next + flow.path.len() as u32;
+        layout.header_lanes.resize_with(n, || None);
         layout.header_lanes[f] = Some(HeaderLanes { first: next, last });
         next = last + 1;
     }

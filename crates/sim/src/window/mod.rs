@@ -73,6 +73,9 @@ const FEWEST_MEASURING: usize = 4;
 /// Arrivals per flow and window that are worth a visit, when there are many flows.
 const ARRIVALS_PER_FLOW: u64 = 4;
 
+/// Where flows send much more than a link carries, a window is shorter, but no shorter than one in so many parts.
+const MOST_PARTS: u64 = 16;
+
 /// What a ring takes, and what goes with it.
 pub const RING_BYTES: usize = size_of::<Ring>() + size_of::<Time>() + size_of::<Span>();
 /// What a sender takes besides its plan: itself, its ring and its drops. Where the ACKs of any flow cross links,
@@ -119,12 +122,29 @@ struct Course {
     /// Where the run is over.
     last: Time,
     window: Span,
-    /// Its length on one thread, and on several.
+    /// The longest that it may be on one thread, and on several.
     windows: [Span; 2],
+    /// That of them which counts now.
+    longest: Span,
+    /// About how far apart packets arrive, see [`Engine::gap`].
+    gap: u64,
     /// Whether threads are worth it.
     threadable: bool,
     /// Whether links of it share memory.
     pooled: bool,
+}
+
+impl Course {
+    /// A window of `length` had so many arrivals at one link. Where flows send much more than it carries, as when many open at once,
+    /// the next windows are shorter: what arrives in one takes memory.
+    fn after(&mut self, length: Span, arrivals: u64) {
+        let most = 2 * (self.longest.0 / self.gap).max(ARRIVALS);
+        if self.window == self.longest && arrivals <= most {
+            return;
+        }
+        let window = length.0 as f64 * most as f64 / arrivals.max(1) as f64;
+        self.window = Span(window as u64).clamp(Span(self.longest.0.div_ceil(MOST_PARTS)), self.longest);
+    }
 }
 
 /// Runs `network` to its end. If `monitor` stops it before, the outcome is none of any run.
@@ -199,9 +219,14 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
             engine.shared.delay_to_link[f] = party.first_link_delay;
             engine.shared.due[f] = party.start.min(party.stop).saturating_add(party.first_link_delay);
             engine.flows.push(match plan {
-                FlowPlan::Tcp(party, plan) => {
-                    AnySender::Tcp(TcpFlow::new(*party, plan, f as u32, header_lanes[f], &marks, options.series))
-                }
+                FlowPlan::Tcp(party, plan) => AnySender::Tcp(TcpFlow::new(
+                    *party,
+                    plan,
+                    f as u32,
+                    header_lanes.get(f).copied().flatten(),
+                    &marks,
+                    options.series,
+                )),
                 FlowPlan::Datagrams(plan) => AnySender::Datagrams(Source::new(plan, f as u32, &marks)),
             });
         }
@@ -220,7 +245,8 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
             if course.threadable && monitor.threads() != threads {
                 threads = monitor.threads();
                 self.take_threads(part, threads);
-                course.window = course.windows[usize::from(self.threads.is_some())];
+                course.longest = course.windows[usize::from(self.threads.is_some())];
+                course.window = course.longest;
             }
             self.run_window(part, &mut course, last, monitor);
         }
@@ -248,6 +274,8 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
             last: self.marks.end + ahead,
             window: windows[0],
             windows,
+            longest: windows[0],
+            gap,
             threadable: self.may_take_threads(part, windows[1].0 / gap),
             pooled: part.order.iter().any(|&l| self.place_of(l).is_some()),
         }
@@ -256,12 +284,13 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
     /// The next window of a part, which ends at `limit` or before it.
     fn run_window(&mut self, part: &Part, course: &mut Course, limit: Time, monitor: &RunMonitor) {
         let (start, stop) = (course.now, course.now.saturating_add(course.window).min(limit));
-        let busy = if course.pooled {
+        let (busy, arrivals) = if course.pooled {
             self.step::<true>(part, start, stop, monitor)
         } else {
             self.step::<false>(part, start, stop, monitor)
         };
         course.now = stop;
+        course.after(stop - start, arrivals as u64);
         if !busy {
             // Nothing happened: on to the next thing that will.
             let next = self.next_reading(part).unwrap_or(course.last);
@@ -350,12 +379,19 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
         self.places.get(l).copied().flatten()
     }
 
-    /// One window at every link of a part. Returns whether anything arrived anywhere. `POOLED`: some of them share memory.
-    fn step<const POOLED: bool>(&mut self, part: &Part, start: Time, stop: Time, monitor: &RunMonitor) -> bool {
+    /// One window at every link of a part. Returns whether anything arrived anywhere, and how much at one link at the most. `POOLED`:
+    /// some of them share memory.
+    fn step<const POOLED: bool>(
+        &mut self,
+        part: &Part,
+        start: Time,
+        stop: Time,
+        monitor: &RunMonitor,
+    ) -> (bool, usize) {
         let end = self.marks.end;
         let until = stop.min(end);
         let ends = Ends { stop, until };
-        let mut busy = false;
+        let (mut busy, mut most) = (false, 0);
         for &l in &part.order {
             let (shared, bucket) = (&mut self.shared, &mut self.buckets[l]);
             bucket.begin(start, until);
@@ -381,7 +417,7 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
                 bucket
             };
             if monitor.was_stopped() {
-                return false;
+                return (false, most);
             }
             for session in &mut self.sessions[l] {
                 if session.is_due(shared, stop) {
@@ -421,10 +457,11 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
                             && self.sessions[l].is_empty(),
                     )
                 };
+                most = most.max(arrivals.len());
                 self.nodes[l].serve(arrivals, until, &self.marks, shared);
             }
         }
-        busy
+        (busy, most)
     }
 
     fn finish(mut self, options: Options) -> Outcome {
@@ -506,6 +543,30 @@ mod tests {
         let engine = Engine::<NoObserver, _, _>::build(network, Options::default());
         let gap = engine.gap(&parts[0].order, &engine.flows_of(&parts[0]));
         engine.may_take_threads(&parts[0], parts[0].window.0 / gap)
+    }
+
+    #[test]
+    fn windows_are_shorter_where_flows_send_more_than_the_link_carries() {
+        let longest = Span(40_000_000);
+        let mut course = Course {
+            now: Time::ZERO,
+            last: Time::NEVER,
+            window: longest,
+            windows: [longest; 2],
+            longest,
+            gap: 1000,
+            threadable: false,
+            pooled: false,
+        };
+        // The link carries 40,000 in a window.
+        let mut next = |length: u64, arrivals| {
+            course.after(Span(length), arrivals);
+            course.window.0
+        };
+        assert_eq!([next(40_000_000, 80_000), next(40_000_000, 160_000)], [40_000_000, 20_000_000]);
+        assert_eq!([next(20_000_000, 80_000), next(20_000_000, 10_000_000)], [20_000_000, 2_500_000]);
+        // One that nothing came in is followed by the longest.
+        assert_eq!([next(2_500_000, 9_000), next(22_222_222, 0)], [22_222_222, 40_000_000]);
     }
 
     #[test]

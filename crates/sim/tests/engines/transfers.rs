@@ -1,6 +1,7 @@
 //! Every finite transfer ends, whatever is lost on either way, under every law, slow start and recovery: no sender waits
 //! for something that never comes. And both engines agree where losses are heavy.
 
+use crate::equality::equal;
 use law::{CongestionControl, LAWS, LawSpec, STARTS, StartSpec};
 use proptest::prelude::*;
 use sim::{Engine, Options, simulate};
@@ -128,4 +129,14 @@ fn an_ack_is_as_large_as_a_header_and_a_payload_smaller_by_it() {
     };
     // 96,000 bytes in packets of 960, 948 and 928.
     assert_eq!([sent(40), sent(52), sent(72)], [100, 102, 104]);
+}
+
+#[test]
+fn thousands_that_open_at_once_on_a_slow_link() {
+    // 20,000 segments arrive in a window in which the link serves 800: the next is shorter.
+    let text = "duration = \"0.9 s\"\n[[links]]\nname = \"l\"\nrate = \"100 Mbit/s\"\nbuffer = \"400 packets\"\n\
+                [[flows]]\ncount = 2500\npath = [\"l\"]\nrtt = { from = \"100 ms\", to = \"140 ms\" }\npacket = \"1500 B\"\n\
+                control = { law = \"cubic\" }\ntcp = \"linux\"\nstart = { from = \"0 s\", to = \"0.05 s\" }\n";
+    let outcome = equal("thousands", text);
+    assert!(outcome.balance.dropped > 20_000, "{:?}", outcome.balance);
 }
