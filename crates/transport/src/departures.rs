@@ -15,6 +15,9 @@ const DELIVERED: u64 = 1 << 61;
 /// Runs end before the 2^60th picosecond: these bits of a time are never set.
 const TIME: u64 = DELIVERED - 1;
 
+/// More room than this is not kept beyond twice what is outstanding.
+const SLACK: usize = 8;
+
 /// What is known of one outstanding segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Departure(u64);
@@ -189,6 +192,14 @@ impl Departures {
             self.list.drain(..n.min(self.list.len()));
         }
         self.first = cum;
+    }
+
+    /// Gives back room that is not needed soon, as a window that fell grows slowly: to be called where it may have fallen.
+    #[inline]
+    pub fn trim(&mut self) {
+        if self.list.capacity() > 2 * self.list.len() + SLACK {
+            self.list.shrink_to(self.list.len() + SLACK / 2);
+        }
     }
 
     /// Forgets the first `n`, one at least, and returns the last of them.

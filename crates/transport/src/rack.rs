@@ -137,6 +137,7 @@ impl Rack {
             }
             if !runs.is_empty() {
                 self.sacked -= runs.remove_below(ack.cum);
+                departures.trim();
             }
         }
         let mut new = 0;
