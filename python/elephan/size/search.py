@@ -336,9 +336,12 @@ def finer(low: int, high: int, precision: float) -> list[int]:
     --------
     >>> finer(10, 20, 0.2)
     [10, 12, 14, 17, 20]
+    >>> finer(2, 6, 0.125)
+    [2, 3, 4, 5, 6]
     """
-    steps = high - low if precision >= 1 else math.ceil(math.log(high / low) / -math.log1p(-precision) - 1e-9)
-    steps = max(1, min(steps, high - low))
+    steps = 1 if precision >= 1 else math.ceil(math.log(high / low) / -math.log1p(-precision) - 1e-9)
+    if steps >= high - low:
+        return list(range(low, high + 1))
     return sorted({round(low * (high / low) ** (i / steps)) for i in range(steps + 1)})
 
 
