@@ -2,8 +2,9 @@
 
     python tools/estimate_check.py [RANDOM [SEED]]
 
-Prints a line for each scenario and, below, the factors within which nineteen of twenty were right, beside that of a
-null which gives every sender the same memory. `elephan.estimate.FACTORS` has the first, rounded up.
+Prints a line for each scenario and, below, the factors within which nineteen of twenty were right, beside those of
+nulls which give every sender the same memory and every packet the same time. `elephan.estimate.FACTORS` has the first,
+rounded up.
 """
 
 import json
@@ -39,6 +40,9 @@ PACKETS = 1.5e6
 NULL_BYTES = 1100.0
 """What the null gives every sender, whatever it is: a plain flow's measured share of a run of a million."""
 
+NULL_PACKETS = 4.0
+"""What the null takes every packet for, whatever sends it, in packets of the probe: about the median of the runs."""
+
 LARGE = 5e6
 """Growth of the memory above which the model itself is judged, not the interpreter around it [bytes]."""
 
@@ -70,6 +74,8 @@ class Compared(NamedTuple):
     growth: float | None
     null: float | None
     """Of the growth alone, where it is large: the model, and the null."""
+    cpu_null: float
+    """Processor time of the null, which knows only how many packets there are."""
 
 
 def measure(scenario: Scenario) -> tuple[float, float, float]:
@@ -94,6 +100,7 @@ def compare(scenario: Scenario, ns_per_packet: float) -> Compared:
         memory_bytes=(PROCESS + memory.peak) / (PROCESS + growth),
         growth=memory.peak / growth if large else None,
         null=NULL_BYTES * senders / growth if large else None,
+        cpu_null=NULL_PACKETS * sum(traffic.sent) * ns_per_packet * 1e-9 / max(took_s, 1e-6),
     )
 
 
@@ -161,9 +168,9 @@ def within(ratios: list[float], share: float = 0.95) -> float:
 
 
 def summary(rows: Mapping[str, Compared]) -> dict[str, float]:
-    """Return the factors of each quantity, and those of the model and the null of memory where that grows."""
+    """Return the factors of each quantity, of the model of memory where that grows, and of the nulls."""
     factors = {name: within([getattr(row, name) for row in rows.values()]) for name in FACTORS}
-    for name in ("growth", "null"):
+    for name in ("growth", "null", "cpu_null"):
         factors[name] = within([ratio for row in rows.values() if (ratio := getattr(row, name)) is not None])
     return factors
 

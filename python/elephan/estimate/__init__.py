@@ -36,7 +36,7 @@ __all__ = [
     "memory_of",
 ]
 
-FACTORS = {"packets": 2.5, "cpu_s": 4.0, "memory_bytes": 1.25}
+FACTORS = {"packets": 2.5, "cpu_s": 3.5, "memory_bytes": 1.25}
 """Within which factor estimates were right for nineteen in twenty of the scenarios that `tools/estimate_check.py` runs:
 the speed workloads, `scenarios/`, and random ones of all laws, recoveries, disciplines and kinds of traffic."""
 
