@@ -3,7 +3,10 @@
 //! Windows of 10^5 segments with a handful of holes cost a handful of runs; nothing here is per segment. With 10^5 holes,
 //! which repairs fill somewhere in the middle, runs are in pieces, so that none of these moves more than a piece.
 
+mod pieces;
+
 use base::steps::count_steps;
+use pieces::{Pieces, Place, Run, first_above};
 use std::collections::VecDeque;
 
 /// Runs `[start, end)` in increasing order.
@@ -15,8 +18,6 @@ pub struct Ranges {
     /// Numbers in them.
     count: u32,
 }
-
-type Run = (u64, u64);
 
 /// By half and two runs: of the most that many flows ever hold, the slack of doubling would be most.
 #[cold]
@@ -30,15 +31,7 @@ enum Runs {
     /// All in one piece, as almost always.
     Few(Vec<Run>),
     /// In two pieces or more, none of which is empty.
-    #[expect(clippy::box_collection, reason = "few take no more room for it")]
-    Many(Box<VecDeque<Vec<Run>>>),
-}
-
-/// The place of a run: in which piece, and where in it, those that are gone included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place {
-    piece: usize,
-    at: usize,
+    Many(Box<Pieces>),
 }
 
 /// Room for so many runs is kept when a set falls empty.
@@ -74,8 +67,8 @@ impl Ranges {
         let (few, many) = match &self.runs {
             Runs::Few(runs) => (runs.get(self.head as usize..), None),
             Runs::Many(pieces) => {
-                let rest = pieces.iter().skip(1).flatten();
-                (pieces.front().and_then(|piece| piece.get(self.head as usize..)), Some(rest))
+                let rest = pieces.list.iter().skip(1).flatten();
+                (pieces.list.front().and_then(|piece| piece.get(self.head as usize..)), Some(rest))
             }
         };
         few.unwrap_or_default().iter().chain(many.into_iter().flatten()).copied()
@@ -94,7 +87,7 @@ impl Ranges {
     pub fn top(&self) -> Option<Run> {
         match &self.runs {
             Runs::Few(runs) => runs.last().copied(),
-            Runs::Many(pieces) => pieces.back()?.last().copied(),
+            Runs::Many(pieces) => pieces.list.back()?.last().copied(),
         }
     }
 
@@ -103,7 +96,7 @@ impl Ranges {
     pub fn extend(&mut self, n: u32) {
         let runs = match &mut self.runs {
             Runs::Few(runs) => Some(runs),
-            Runs::Many(pieces) => pieces.back_mut(),
+            Runs::Many(pieces) => pieces.list.back_mut(),
         };
         if let Some(top) = runs.and_then(|runs| runs.last_mut()) {
             top.1 += u64::from(n);
@@ -120,7 +113,7 @@ impl Ranges {
         }
         match &self.runs {
             Runs::Few(runs) => from_end(runs.iter().rev(), n),
-            Runs::Many(pieces) => from_end(pieces.iter().rev().flat_map(|runs| runs.iter().rev()), n),
+            Runs::Many(pieces) => from_end(pieces.list.iter().rev().flat_map(|runs| runs.iter().rev()), n),
         }
     }
 
@@ -133,21 +126,16 @@ impl Ranges {
                 let runs = runs.get(self.head as usize..).unwrap_or_default();
                 runs.get(first_above(runs, seq)).copied()
             }
-            Runs::Many(_) => self.find_in_pieces(seq),
+            Runs::Many(pieces) => self.get(pieces.position(&pieces.found, self.head as usize, seq)),
         }?;
         (run.0 <= seq).then_some(run)
-    }
-
-    #[inline(never)]
-    fn find_in_pieces(&self, seq: u64) -> Option<Run> {
-        self.get(self.position(seq))
     }
 
     #[inline]
     fn piece(&self, piece: usize) -> Option<&Vec<Run>> {
         match &self.runs {
             Runs::Few(runs) => (piece == 0).then_some(runs),
-            Runs::Many(pieces) => pieces.get(piece),
+            Runs::Many(pieces) => pieces.list.get(piece),
         }
     }
 
@@ -156,25 +144,12 @@ impl Ranges {
         self.piece(place.piece)?.get(place.at).copied()
     }
 
-    /// Place of the first run that ends above `seq`.
+    /// Place of the first run that ends above `seq`, to put something there.
     fn position(&self, seq: u64) -> Place {
+        let head = self.head as usize;
         match &self.runs {
-            Runs::Few(runs) => {
-                let head = self.head as usize;
-                Place { piece: 0, at: head + first_above(runs.get(head..).unwrap_or_default(), seq) }
-            }
-            Runs::Many(pieces) => {
-                let is_below = |piece: &Vec<Run>| piece.last().is_some_and(|run| run.1 <= seq);
-                // Again the top or the lowest, mostly.
-                let piece = match (pieces.front(), pieces.get(pieces.len() - 2)) {
-                    (Some(lowest), _) if !is_below(lowest) => 0,
-                    (_, Some(next)) if is_below(next) => pieces.len() - 1,
-                    _ => pieces.partition_point(is_below),
-                };
-                let head = if piece == 0 { self.head as usize } else { 0 };
-                let runs = pieces.get(piece).and_then(|runs| runs.get(head..)).unwrap_or_default();
-                Place { piece, at: head + first_above(runs, seq) }
-            }
+            Runs::Few(runs) => Place { piece: 0, at: head + first_above(runs.get(head..).unwrap_or_default(), seq) },
+            Runs::Many(pieces) => pieces.position(&pieces.put, head, seq),
         }
     }
 
@@ -216,7 +191,7 @@ impl Ranges {
     fn insert_in_pieces(&mut self, start: u64, end: u64, mut on_new: impl FnMut(u64, u64)) -> Run {
         let last = match &mut self.runs {
             Runs::Few(runs) => Some(runs),
-            Runs::Many(pieces) => pieces.back_mut(),
+            Runs::Many(pieces) => pieces.list.back_mut(),
         };
         if let Some(runs) = last
             && let Some(top) = runs.last_mut()
@@ -256,10 +231,11 @@ impl Ranges {
     /// The pieces, for one more to be added.
     fn pieces(&mut self) -> &mut VecDeque<Vec<Run>> {
         if let Runs::Few(runs) = &mut self.runs {
-            self.runs = Runs::Many(Box::new(VecDeque::from([std::mem::take(runs)])));
+            let list = VecDeque::from([std::mem::take(runs)]);
+            self.runs = Runs::Many(Box::new(Pieces { list, ..Pieces::default() }));
         }
         match &mut self.runs {
-            Runs::Many(pieces) => pieces,
+            Runs::Many(pieces) => &mut pieces.list,
             Runs::Few(_) => unreachable!("made above"),
         }
     }
@@ -301,7 +277,7 @@ impl Ranges {
     fn insert_at(&mut self, Place { piece, at }: Place, run: Run) {
         let runs = match &mut self.runs {
             Runs::Few(runs) => runs,
-            Runs::Many(pieces) => &mut pieces[piece],
+            Runs::Many(pieces) => &mut pieces.list[piece],
         };
         if runs.len() < PIECE {
             count_steps(runs.len() - at);
@@ -336,7 +312,8 @@ impl Ranges {
                     runs.drain(at + 1..at + merged);
                 }
             }
-            Runs::Many(pieces) => {
+            Runs::Many(many) => {
+                let pieces = &mut many.list;
                 let runs = &mut pieces[piece];
                 runs[at] = run;
                 let here = (merged - 1).min(runs.len() - at - 1);
@@ -362,9 +339,9 @@ impl Ranges {
     /// What has come to one piece is few again.
     fn tidy(&mut self) {
         if let Runs::Many(pieces) = &mut self.runs
-            && pieces.len() <= 1
+            && pieces.list.len() <= 1
         {
-            self.runs = Runs::Few(pieces.pop_front().unwrap_or_default());
+            self.runs = Runs::Few(pieces.list.pop_front().unwrap_or_default());
         }
     }
 
@@ -372,7 +349,8 @@ impl Ranges {
     #[inline]
     pub fn remove_below(&mut self, seq: u64) -> u32 {
         let mut removed = 0;
-        if let Runs::Many(pieces) = &mut self.runs {
+        if let Runs::Many(many) = &mut self.runs {
+            let pieces = &mut many.list;
             while pieces.len() > 1
                 && let Some(piece) = pieces.front()
                 && piece.last().is_some_and(|run| run.1 <= seq)
@@ -385,7 +363,7 @@ impl Ranges {
         }
         let (runs, keeps) = match &mut self.runs {
             Runs::Few(runs) => (runs, false),
-            Runs::Many(pieces) => (&mut pieces[0], true),
+            Runs::Many(pieces) => (&mut pieces.list[0], true),
         };
         while let Some(run) = runs.get_mut(self.head as usize)
             && run.0 < seq
@@ -423,18 +401,6 @@ fn from_end<'a>(runs: impl Iterator<Item = &'a Run>, n: u64) -> Option<u64> {
         left -= end - start;
     }
     None
-}
-
-/// Index of the first run that ends above `seq`.
-#[inline]
-fn first_above(runs: &[Run], seq: u64) -> usize {
-    // Arrivals and SACKs mostly touch the top run, cumulative ACKs and retransmissions the lowest.
-    match (runs.first(), runs.last()) {
-        (Some(first), _) if seq < first.1 => 0,
-        (_, Some(top)) if top.1 <= seq => runs.len(),
-        (_, Some(top)) if top.0 <= seq => runs.len() - 1,
-        _ => runs.partition_point(|run| run.1 <= seq),
-    }
 }
 
 #[cfg(test)]
