@@ -178,8 +178,10 @@ def _sender(group: FlowGroup) -> float:
     size = sizes()
     hops = len(group.path) + len(group.return_path)
     own = size["tcp"] if group.is_tcp else size["source"]
-    # Rings begin with room for four packets; malloc rounds up.
-    return own + hops * size["hop"] + 4 * size["packet"] + 32 + _kept_by_law(group) + RECOVERY.get(group.recovery, 48)
+    # Rings begin with room for four packets, which is given back where nothing waits: a source's is mostly empty. And
+    # malloc rounds up.
+    ring = 4 * size["packet"] * group.is_tcp + 32
+    return own + hops * size["hop"] + ring + _kept_by_law(group) + RECOVERY.get(group.recovery, 48)
 
 
 def _kept_by_law(group: FlowGroup) -> float:
