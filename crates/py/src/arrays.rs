@@ -12,6 +12,10 @@ use std::sync::OnceLock;
 /// If there is no `NumPy` that the binding can use.
 pub fn load(py: Python<'_>) {
     static LOADED: OnceLock<()> = OnceLock::new();
+    // Short calls need not let go of the interpreter each time.
+    if LOADED.get().is_some() {
+        return;
+    }
     py.detach(|| {
         LOADED.get_or_init(|| {
             let loading = std::thread::spawn(|| Python::attach(numpy::npyffi::is_numpy_2));

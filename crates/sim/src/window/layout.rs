@@ -95,7 +95,7 @@ pub fn lay_out<C: FlowControl, Q>(network: &Network<C, Q>, shared: &mut Shared) 
 
 /// A lane for each hop of the flows whose packets carry headers, and one for the receiver behind the last.
 fn lay_lanes<C: FlowControl, Q>(network: &Network<C, Q>, layout: &mut Layout, shared: &mut Shared) {
-    let (mut next, n) = (0, network.flows.len());
+    let mut next = 0;
     for (f, flow) in network.flows.iter().enumerate().filter(|(_, flow)| flow.has_headers()) {
         let flow = flow.party();
         for (&link, lane) in flow.path.iter().zip(next..) {
@@ -104,7 +104,7 @@ fn lay_lanes<C: FlowControl, Q>(network: &Network<C, Q>, layout: &mut Layout, sh
             table.lanes[table.places.of(f as u32)] = lane;
         }
         let last = next + flow.path.len() as u32;
-        layout.header_lanes.resize_with(n, || None);
+        layout.header_lanes.resize(network.flows.len(), None);
         layout.header_lanes[f] = Some(HeaderLanes { first: next, last });
         next = last + 1;
     }
