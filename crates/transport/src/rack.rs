@@ -47,8 +47,22 @@ pub struct Rack {
 struct Repairs {
     /// Which segments are lost and not sent since, lowest first; those since delivered or sent again are skipped.
     waiting: BinaryHeap<Reverse<u64>>,
-    /// Retransmissions in the order sent; those since delivered, lost or sent again are skipped.
+    /// Retransmissions, by when they left and, of one instant, by number, as RACK compares them; those since delivered,
+    /// lost or sent again are skipped.
     rexmits: VecDeque<(Time, u64)>,
+}
+
+impl Repairs {
+    /// Segment `seq` leaves again, at `now`.
+    #[inline]
+    fn sent_again(&mut self, now: Time, seq: u64) {
+        // A timeout can send a lower segment again in the instant in which a higher one left.
+        let mut at = self.rexmits.len();
+        while at > 0 && self.rexmits[at - 1] > (now, seq) {
+            at -= 1;
+        }
+        if at == self.rexmits.len() { self.rexmits.push_back((now, seq)) } else { self.rexmits.insert(at, (now, seq)) }
+    }
 }
 
 impl Rack {
@@ -353,7 +367,7 @@ impl Rack {
     pub fn on_retransmit(&mut self, now: Time, seq: u64) {
         self.lost -= u32::from(self.departures.get(seq).is_some_and(Departure::lost));
         match self.repairs.as_deref_mut() {
-            Some(repairs) => repairs.rexmits.push_back((now, seq)),
+            Some(repairs) => repairs.sent_again(now, seq),
             None => self.begin_repairs(&[(now, seq)], &[]),
         }
     }

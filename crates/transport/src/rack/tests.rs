@@ -161,6 +161,22 @@ proptest! {
 }
 
 #[test]
+fn what_leaves_again_in_one_instant_is_judged_by_number() {
+    // RFC 8985, Section 6.2, step 2: of two that left at one time the one with the higher number was sent after.
+    let mut rack = Rack::new();
+    (0..3).for_each(|seq| rack.departures().sent(seq, Time(1)));
+    rack.on_timeout(Time(5), (0, 3), |_| ());
+    for seq in [2, 0, 1] {
+        rack.on_retransmit(Time(10), seq);
+        rack.departures().sent(seq, Time(10));
+    }
+    rack.update(Time(40), 0, &Ack::new(0, &[(1, 2)], false), MIN_RTT, |_, _| {});
+    let mut lost = Vec::new();
+    let timer = rack.detect(Time(80), (0, 3), true, (SRTT, MIN_RTT), |seq| lost.push(seq));
+    assert_eq!((timer, lost), (Time::NEVER, vec![0]), "2 was sent after the 1 that has arrived");
+}
+
+#[test]
 fn a_row_of_acks_is_so_many_single_ones() {
     // Of segments that leave one each picosecond the first is lost; what is sent again leaves at 25, before those from 20 on.
     let mut rack = Rack::new();
