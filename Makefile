@@ -159,9 +159,10 @@ survival: $(VENV)/.dev ## kill -9, a full disk, damage: failing system calls: wh
 	$(PY) tests/faults.py --seeds 200
 
 fuzz: INPUTS ?= 1000000
-fuzz: $(VENV)/.dev ## hostile files, command lines, stores and random networks (INPUTS=1000000): hours; goes on where it was, finds are kept in target/fuzz
+fuzz: $(VENV)/.dev ## hostile files, command lines, stores, random networks and sequences of events (INPUTS=1000000): hours; goes on where it was, finds are kept in target/fuzz
 	cd tests && ../$(PY) -m fuzz --inputs $(INPUTS)
 	FUZZ_NETWORKS=$$(($(INPUTS) / 100)) cargo test --package elephan-sim --test engines fuzz
+	PROPTEST_CASES=$$(($(INPUTS) / 10)) cargo test --workspace --exclude elephan-py --lib
 	MUTANTS=$(INPUTS) cargo test --package elephan-ebpf --test objects million -- --ignored
 
 docs: $(VENV)/.dev ## docs/catalog, the notebooks, and the site target/site/index.html; the Rust documentation
