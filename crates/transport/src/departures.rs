@@ -122,14 +122,16 @@ impl Departures {
     #[inline]
     #[must_use]
     pub fn first_from(&self, seq: u64) -> Option<(Time, u64)> {
-        let from = (seq.checked_sub(self.first)? as usize).min(self.list.len());
-        for (departure, seq) in self.list.range(from..).zip(seq..) {
+        // Mostly it is the first that is looked at, or one of the next few.
+        let mut at = seq.checked_sub(self.first)? as usize;
+        loop {
             base::steps::count_steps(1);
+            let departure = self.list.get(at)?;
             if departure.is_first() {
-                return Some((departure.time(), seq));
+                return Some((departure.time(), self.first + at as u64));
             }
+            at += 1;
         }
-        None
     }
 
     /// `seq` is taken for lost. Returns whether that is new.

@@ -192,7 +192,7 @@ impl<O: Observer> LinkCore<O> {
 
     #[cold]
     pub fn count_drop(&mut self, rec: &Rec, cause: Cause, marks: &Marks, shared: &mut Shared) {
-        self.count_one(rec, cause, marks, shared);
+        self.count_drops(std::iter::once(rec), cause, marks, shared);
     }
 
     /// The same of several.
@@ -204,15 +204,14 @@ impl<O: Observer> LinkCore<O> {
         marks: &Marks,
         shared: &mut Shared,
     ) {
-        recs.for_each(|rec| self.count_one(rec, cause, marks, shared));
-    }
-
-    #[inline]
-    fn count_one(&mut self, rec: &Rec, cause: Cause, marks: &Marks, shared: &mut Shared) {
-        self.totals.dropped[cause_index(cause)] += 1;
-        if rec.is_data() {
+        let (mut all, mut data) = (0, 0);
+        for rec in recs {
+            all += 1;
+            if !rec.is_data() {
+                continue;
+            }
+            data += 1;
             let f = rec.flow() as usize;
-            shared.dropped_total += 1;
             if rec.time >= marks.warmup {
                 shared.dropped[f] += 1;
                 self.probe.losses.on_drop(rec.time, self.flows.places.of(rec.flow()));
@@ -221,6 +220,8 @@ impl<O: Observer> LinkCore<O> {
                 trace.drops.push(TraceDrop { time: rec.time, link: self.index, seq: rec.number().0.into() });
             }
         }
+        self.totals.dropped[cause_index(cause)] += all;
+        shared.dropped_total += data;
     }
 
     /// The header of the arrival `rec`, on a link with headers.

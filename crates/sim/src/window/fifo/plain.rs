@@ -59,14 +59,11 @@ impl Clock {
             if O::ACTIVE {
                 self.clone().observe(recs, size, &mut core.observer);
             }
-            let (n, mut refused) = self.take(recs, room);
+            let (n, refused) = self.take(recs, room);
             shared.push_all(&core.flows, &room[..n]);
-            let dropped = std::iter::from_fn(|| {
-                let highest = refused.checked_ilog2()?;
-                refused ^= 1 << highest;
-                recs.get(recs.len() - 1 - highest as usize)
-            });
-            core.count_drops(dropped, Cause::Overflow, marks, shared);
+            if refused > 0 {
+                count_refused(core, recs, refused, marks, shared);
+            }
         }
     }
 
@@ -159,6 +156,24 @@ impl Clock {
         core.totals.nonempty += self.nonempty;
         self.most
     }
+}
+
+/// Counts those of `recs` as dropped whose bits in `refused` are set, the last one's the lowest. Apart, so that the loop over all fits
+/// the registers.
+#[inline(never)]
+fn count_refused<O: Observer>(
+    core: &mut LinkCore<O>,
+    recs: &[Rec],
+    mut refused: u64,
+    marks: &Marks,
+    shared: &mut Shared,
+) {
+    let dropped = std::iter::from_fn(|| {
+        let highest = refused.checked_ilog2()?;
+        refused ^= 1 << highest;
+        recs.get(recs.len() - 1 - highest as usize)
+    });
+    core.count_drops(dropped, Cause::Overflow, marks, shared);
 }
 
 #[cfg(test)]
