@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from elephan.display import ColumnTable, figure
@@ -51,13 +52,13 @@ class ResultHolder(Protocol):
         """Return everything as an `xarray.Dataset`."""
 
 
-class ResultTables:
+class ResultTables(ABC):
     """What is the same for all that hold results: a class that is derived says what `parts` it has."""
 
     @property
+    @abstractmethod
     def parts(self) -> Sequence[ResultPart]:
         """Runs that it is made of, in order."""
-        raise NotImplementedError
 
     @property
     def _title(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -64,15 +65,16 @@ class FolderRun(ResultTables):
     folder: Path
 
     @property
+    @abstractmethod
     def document(self) -> dict[str, Any]:
         """The document of ``elephan run --json``."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def scenario(self) -> Scenario:
         """The scenario as it was run."""
-        raise NotImplementedError
 
+    @abstractmethod
     def read(self, name: str) -> Any:
         """Read a table of the folder.
 
@@ -91,7 +93,6 @@ class FolderRun(ResultTables):
         InputError
             If there is no such table, or it is damaged.
         """
-        raise NotImplementedError
 
     @cached_property
     def outcomes(self) -> tuple[ReplicationOutcome, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -73,12 +74,14 @@ class SavedSizing(ResultTables):
         return measured_pictures(self.parts, self._document)
 
     @property
+    @abstractmethod
     def _document(self) -> dict[str, Any]:
-        raise NotImplementedError
+        """The document as it lies in the folder."""
 
     @property
+    @abstractmethod
     def _table_file(self) -> str:
-        raise NotImplementedError
+        """The file of what was measured."""
 
     @property
     def _title(self) -> str:
