@@ -162,7 +162,7 @@ fuzz: INPUTS ?= 1000000
 fuzz: $(VENV)/.dev ## hostile files, command lines, stores, random networks and sequences of events (INPUTS=1000000): hours; goes on where it was, finds are kept in target/fuzz
 	cd tests && ../$(PY) -m fuzz --inputs $(INPUTS)
 	FUZZ_NETWORKS=$$(($(INPUTS) / 100)) cargo test --package elephan-sim --test engines fuzz
-	PROPTEST_CASES=$$(($(INPUTS) / 10)) cargo test --workspace --exclude elephan-py --lib
+	PROPTEST_CASES=$$(($(INPUTS) / 10)) cargo test --workspace --exclude elephan-py --lib --tests
 	MUTANTS=$(INPUTS) cargo test --package elephan-ebpf --test objects million -- --ignored
 
 docs: $(VENV)/.dev ## docs/catalog, the notebooks, and the site target/site/index.html; the Rust documentation

@@ -121,16 +121,14 @@ impl Departures {
     /// Of the segments from `seq` on the first that was sent once and that no ACK has reported since: when it left, and which it is.
     #[inline]
     #[must_use]
-    pub fn first_from(&self, seq: u64) -> Option<(Time, u64)> {
+    pub fn first_from(&self, mut seq: u64) -> Option<(Time, u64)> {
         // Mostly it is the first that is looked at, or one of the next few.
-        let mut at = seq.checked_sub(self.first)? as usize;
         loop {
-            base::steps::count_steps(1);
-            let departure = self.list.get(at)?;
+            let departure = self.get(seq)?;
             if departure.is_first() {
-                return Some((departure.time(), self.first + at as u64));
+                return Some((departure.time(), seq));
             }
-            at += 1;
+            seq += 1;
         }
     }
 

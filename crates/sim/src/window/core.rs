@@ -190,6 +190,7 @@ impl<O: Observer> LinkCore<O> {
         self.ingress.as_mut()?.drops(rec.time, self.totals.arrived, size)
     }
 
+    /// The arrival `rec` is dropped.
     #[cold]
     pub fn count_drop(&mut self, rec: &Rec, cause: Cause, marks: &Marks, shared: &mut Shared) {
         self.count_drops(std::iter::once(rec), cause, marks, shared);
