@@ -8,7 +8,9 @@ use crate::table::{self, Defs, KeyType, Table, example};
 use base::keys::Range;
 use base::{Bytes, Key, Quantity, Rate, Span};
 use serde_json::{Value as Json, json};
-use transport::{Autotuning, Burst, Coalescing, Device, Ecn, Pacing, PacingFactors, ReceiveWindow, WindowValidation};
+use transport::{
+    Autotuning, Burst, Coalescing, Device, Ecn, Pacing, PacingFactors, ReceiveWindow, Rto, WindowValidation,
+};
 
 impl KeyType for String {
     fn read(node: &Node, key: &Key) -> Result<Self, ScenarioError> {
@@ -258,6 +260,7 @@ pub(crate) use words;
 
 words! {
     Ecn, "on", true On, false Off;
+    Rto, "linux";
     WindowValidation, "linux";
 }
 

@@ -2,16 +2,17 @@
 //!
 //! Draws come from streams named by (seed, replication, flow), so another flow in the file does not move them.
 
-use crate::draw::{self, Draws, Expanded, Propagation};
+use crate::draw::{self, Draws, Expanded, Propagation, RoundTrip};
 use crate::own::{self, FlowSite, Parts};
 use crate::places::SessionPlaces;
 use crate::plan::{
-    Application, FlowControl, FlowPlan, Identity, Marks, Network, Party, SendJitter, SessionPlan, SourcePlan, TcpPlan,
-    Transfers,
+    Application, FlowControl, FlowPlan, Identity, LinkPlan, Marks, Network, Party, SendJitter, SessionPlan, SourcePlan,
+    TcpPlan, Transfers,
 };
 use crate::writes::FlowWrites;
 use crate::{BuildError, sizes};
 use base::{PacketNumber, Span, Stream, Time};
+use queue::Limit;
 use scenario::{Group, Scenario};
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -85,6 +86,7 @@ impl<P: Parts> Builder<'_, P> {
         let hops = path.iter().map(|&l| links[l as usize].rate.serialize(group.packet));
         let bottleneck_tx_time = hops.clone().fold(access, Span::max);
         let one_way_latency = hops.fold(round_trip.first_link_delay + access + forward, |sum, hop| sum + hop);
+        let handshake = Handshake::new(scenario, group, links, (&path, &return_path), one_way_latency, &round_trip);
         let jitter = group.tcp.send_jitter;
         // The first place draws as a flow without places does.
         let purpose = |place: u32| if place == 0 { "jitter".to_owned() } else { format!("jitter/{place}") };
@@ -109,7 +111,7 @@ impl<P: Parts> Builder<'_, P> {
             let flow = FlowSite::new(scenario, (g, i, *replication), (round_trip.base_rtt, start));
             let control = parts.control(&flow)?;
             own::check_needs(&flow, &control)?;
-            Ok(new_sender(group, timers, control, segments))
+            Ok(new_sender(group, timers, control, segments).after_handshake(handshake.sample, handshake.longest))
         };
         let offer = group.traffic.offer(&group.site(scenario, i, start), || stream("traffic"));
         let (mut finite, mut writes) = (None, false);
@@ -163,10 +165,48 @@ impl<P: Parts> Builder<'_, P> {
 }
 
 fn new_sender<C: FlowControl>(group: &Group, timers: &Arc<TimerOptions>, control: C, segments: u64) -> Sender<C> {
-    let sender = Sender::new(control, group.recovery, &group.tcp, segments).sharing(timers);
+    let options = group.tcp.with_mss(group.mss());
+    let sender = Sender::new(control, group.recovery, &options, segments).sharing(timers);
     match window_limits(group) {
-        Some(limits) => sender.following_window(limits, &group.tcp),
+        Some(limits) => sender.following_window(limits, &options),
         None => sender,
+    }
+}
+
+/// Round-trip times that the handshake of a connection may have measured: its packets are not simulated.
+struct Handshake {
+    /// A data packet and its ACK, without queues.
+    sample: Span,
+    /// The same behind full buffers.
+    longest: Span,
+}
+
+impl Handshake {
+    fn new<Q>(
+        scenario: &Scenario,
+        group: &Group,
+        links: &[LinkPlan<Q>],
+        (path, return_path): (&[u32], &[u32]),
+        one_way_latency: Span,
+        round_trip: &RoundTrip,
+    ) -> Self {
+        let back = return_path.iter().map(|&l| &links[l as usize]);
+        let back = back
+            .fold(round_trip.return_delay, |sum, link| sum + link.mean_delay + link.rate.serialize(group.tcp.header));
+        let sample = one_way_latency + back;
+        let largest = scenario.groups.iter().map(|group| group.packet.0).max().unwrap_or(0);
+        let longest = path.iter().chain(return_path).fold(sample, |sum, &l| {
+            let link = &links[l as usize];
+            let bytes = match link.limit {
+                Limit::Packets(packets) => u64::from(packets).saturating_mul(largest),
+                Limit::Bytes(bytes) => bytes.0,
+                Limit::Unlimited => u64::MAX,
+            };
+            // A minute stands for every longer queue.
+            let seconds = (bytes as f64 * 8.0 / link.rate.0 as f64).min(60.0);
+            sum + Span::from_secs(seconds)
+        });
+        Self { sample, longest }
     }
 }
 

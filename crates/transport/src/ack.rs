@@ -13,6 +13,8 @@ pub struct Ack {
     count: u8,
     /// Congestion echo.
     pub ece: bool,
+    /// Whether the timestamp that it echoes is that of a retransmission (RFC 7323).
+    pub echoes_resent: bool,
     /// What a receiver that tunes its window says of it ([`crate::WindowLimits`]); 0 of others.
     pub tuning: u16,
     /// What routers granted to the segments since the last ACK, in segments (XCP); 0 without headers.
@@ -22,8 +24,15 @@ pub struct Ack {
 
 impl Ack {
     /// One that says nothing yet.
-    pub const NONE: Self =
-        Self { cum: 0, count: 0, ece: false, tuning: 0, feedback: 0.0, blocks: [(0, 0); MAX_BLOCKS] };
+    pub const NONE: Self = Self {
+        cum: 0,
+        count: 0,
+        ece: false,
+        echoes_resent: false,
+        tuning: 0,
+        feedback: 0.0,
+        blocks: [(0, 0); MAX_BLOCKS],
+    };
 
     /// An acknowledgement with these blocks `[start, end)`, at most [`MAX_BLOCKS`] of them.
     #[inline]
@@ -40,7 +49,7 @@ impl Ack {
     /// Makes it an acknowledgement of `cum` without blocks, of a receiver that says `tuning` of its window.
     #[inline]
     pub fn renew(&mut self, cum: u64, ece: bool, tuning: u16) {
-        (self.cum, self.ece, self.tuning, self.count) = (cum, ece, tuning, 0);
+        (self.cum, self.ece, self.tuning, self.count, self.echoes_resent) = (cum, ece, tuning, 0, false);
     }
 
     /// Adds a block, if there is room and it is not there yet.
@@ -65,7 +74,7 @@ impl Ack {
 
 impl PartialEq for Ack {
     fn eq(&self, other: &Self) -> bool {
-        let said = |ack: &Self| (ack.cum, ack.ece, ack.tuning, ack.feedback);
+        let said = |ack: &Self| (ack.cum, ack.ece, ack.echoes_resent, ack.tuning, ack.feedback);
         said(self) == said(other) && self.blocks() == other.blocks()
     }
 }

@@ -26,6 +26,9 @@ const SOON: Span = Span::millis(1);
 /// `sysctl_tcp_tso_win_divisor`: a third of the window is worth sending.
 const WIN_DIVISOR: u32 = 3;
 
+/// Payload of a segment where the network does not say how large a burst is: 1,500 bytes on the wire with timestamps.
+const USUAL_MSS: u32 = 1448;
+
 /// A law that names a rate below so many segments per second (1.2 Mbit/s of 1,500 bytes) sends them one by one, as BBR's
 /// `min_tso_segs` has it.
 const SLOW: f64 = 100.0;
@@ -36,6 +39,9 @@ pub struct Ask {
     pub now: Time,
     /// Segments that the window, or what stands for it, lets leave now.
     pub room: u32,
+    /// Whether that is the congestion window, and not the receive window (`is_cwnd_limited` or `is_rwnd_limited` of
+    /// `tcp_tso_should_defer`).
+    pub cwnd_limited: bool,
     pub cwnd: u32,
     /// Whether losses are being repaired.
     pub repairs: bool,
@@ -62,7 +68,7 @@ pub struct Bursts {
     left: u32,
     /// When it began: what did not leave then does not belong to it.
     began: Time,
-    /// Whether the sender waits for the next ACK to send more at once.
+    /// Whether the sender waits for the next ACK to send more at once, and it is the congestion window that holds it back.
     waits: bool,
 }
 
@@ -83,8 +89,9 @@ impl Bursts {
     /// A burst may begin as far as the pace is concerned. Returns whether it does; if not, the sender waits for the next ACK.
     pub fn begin(&mut self, ask: &Ask) -> bool {
         let most = self.most(ask);
-        self.waits = ask.room < most && Self::defers(ask);
-        if self.waits {
+        let defers = ask.room < most && Self::defers(ask);
+        self.waits = defers && ask.cwnd_limited;
+        if defers {
             return false;
         }
         // No burst empties more than half of the window at once.
@@ -105,7 +112,7 @@ impl Bursts {
         first.then_some(self.size)
     }
 
-    /// Whether the sender waited for an ACK since this was last asked: its window counts as full then.
+    /// Whether the sender waited for an ACK since this was last asked, held back by the congestion window, which counts as full then.
     #[inline]
     pub fn take_waited(&mut self) -> bool {
         std::mem::take(&mut self.waits)
@@ -116,7 +123,7 @@ impl Bursts {
         let device = match self.burst {
             Burst::None => return 1,
             Burst::Segments(segments) => return segments,
-            Burst::Linux(device) => device.max_segments,
+            Burst::Linux(device) => device.segments(USUAL_MSS),
         };
         let Some(interval) = ask.interval else { return device };
         let at_rate = (LASTS.0 as f64 / interval.0.max(1) as f64) as u32;
@@ -144,6 +151,7 @@ mod tests {
         Ask {
             now: Time(Span::millis(40).0),
             room,
+            cwnd_limited: true,
             cwnd: 100,
             repairs: false,
             interval: Some(Span::micros(50)),
@@ -161,7 +169,7 @@ mod tests {
 
     #[test]
     fn a_burst_lasts_a_millisecond_at_the_rate() {
-        // A second over 1,024 at 50 us each: 19. Nothing of the device's 44 is left after 97 halvings.
+        // A second over 1,024 at 50 us each: 19. Nothing of the device's 45 is left after 97 halvings.
         let mut bursts = linux();
         assert_eq!(bursts.most(&ask(50)), 19);
         assert!(bursts.begin(&ask(50)));
@@ -176,11 +184,11 @@ mod tests {
         let slow = Ask { interval: Some(Span::millis(20)), ..ask(50) };
         assert_eq!(linux().most(&slow), 2);
         assert_eq!(linux().most(&Ask { own_rate: true, ..slow }), 1, "BBR below 1.2 Mbit/s");
-        // Within 512 us all of it, at 1,100 us a quarter: 44 / 4 and the 19 of the rate.
-        assert_eq!(linux().most(&Ask { min_rtt: Span::micros(500), ..ask(50) }), 44);
+        // Within 512 us all of it, at 1,100 us a quarter: 45 / 4 and the 19 of the rate.
+        assert_eq!(linux().most(&Ask { min_rtt: Span::micros(500), ..ask(50) }), 45);
         assert_eq!(linux().most(&Ask { min_rtt: Span::micros(1_100), ..ask(50) }), 30);
-        assert_eq!(linux().most(&Ask { interval: None, ..ask(50) }), 44);
-        assert_eq!(linux().most(&Ask { interval: Some(Span::micros(1)), ..ask(50) }), 44);
+        assert_eq!(linux().most(&Ask { interval: None, ..ask(50) }), 45);
+        assert_eq!(linux().most(&Ask { interval: Some(Span::micros(1)), ..ask(50) }), 45);
     }
 
     #[test]
@@ -210,6 +218,21 @@ mod tests {
         ] {
             assert!(bursts.begin(&now) && !bursts.take_waited(), "{why}");
         }
+    }
+
+    #[test]
+    fn a_burst_fills_64_kib_at_most() {
+        // By hand: 65,215 bytes in segments of 1,448, 1,460 and 8,948.
+        let segments = |mss| Device::default().segments(mss);
+        assert_eq!([1448, 1460, 8948, 48, 100_000].map(segments), [45, 44, 7, 1358, 1]);
+        assert_eq!(Device { max_segments: Some(128) }.segments(1448), 128);
+    }
+
+    #[test]
+    fn waiting_behind_the_receive_window_does_not_count_as_a_full_congestion_window() {
+        let mut bursts = linux();
+        assert!(!bursts.begin(&Ask { cwnd_limited: false, ..ask(18) }));
+        assert!(!bursts.take_waited());
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod pace;
 mod paced;
 mod repairs;
 mod runs;
+mod stamped;
 
 use crate::bursts::Ask;
 use crate::departures::Departure;
@@ -16,7 +17,7 @@ use crate::ecn::EcnSender;
 use crate::habits::Habits;
 use crate::optional::OptionalState;
 use crate::recovery::RecoveryRules;
-use crate::rtt::{TimedSegment, TimerOptions};
+use crate::rtt::{Round, TimedSegment, TimerOptions};
 use crate::sequence::{MAX_OUTSTANDING, SequenceSpace};
 use crate::timers::{Due, Timers};
 use crate::validation::Validation;
@@ -34,6 +35,8 @@ pub struct AckInfo {
     pub acked: u32,
     /// Segments newly SACKed.
     pub sacked: u32,
+    /// When the first and the last of those that were sent once had left, where the recovery keeps that.
+    pub sacked_ends: Option<(Time, Time)>,
     /// Segments that it reported as arrived, cumulatively or selectively.
     pub delivered: u32,
     /// Whether it echoes a congestion mark.
@@ -96,20 +99,29 @@ impl<C: CongestionControl> Connection<C> {
 
     /// Nothing was sent; timers go by `options`, which others go by, too.
     pub fn share(&mut self, options: Arc<TimerOptions>) {
-        self.rtt = Rtt::new(options);
+        self.rtt.share(options);
+    }
+
+    /// Nothing was sent, but the handshake: see [`Rtt::shake_hands`].
+    pub fn shake_hands(&mut self, sample: Span, longest: Span) {
+        self.rtt.shake_hands(sample, longest);
     }
 
     /// Nothing was sent, and the first segment is to be `first`.
     pub fn begin_at(&mut self, first: u64) {
         self.seq = SequenceSpace::new(first, self.seq.unsent());
+        self.rtt.begin_at(first);
         if let Some(optional) = self.optional.as_deref_mut() {
             optional.begin_at(first);
         }
     }
 
-    /// Takes its numbers and counters from `last`, the connection before it: `segments` with numbers after all of that one's.
-    pub fn follow(&mut self, last: &SequenceSpace, counters: Counters, segments: u64) {
-        self.seq = SequenceSpace::after(last, segments);
+    /// Takes its numbers, counters and first timeout from `last`, the connection before it: `segments` with numbers after all of
+    /// that one's.
+    pub fn follow(&mut self, last: (&SequenceSpace, &Rtt), counters: Counters, segments: u64) {
+        self.seq = SequenceSpace::after(last.0, segments);
+        self.rtt.follow(last.1);
+        self.rtt.begin_at(self.seq.base());
         if let Some(optional) = self.optional.as_deref_mut() {
             optional.begin_at(self.seq.base());
         }
@@ -241,6 +253,7 @@ impl<C: CongestionControl> Connection<C> {
             now,
             acked: (ack.cum - self.seq.una()) as u32,
             sacked: 0,
+            sacked_ends: None,
             delivered: 0,
             marked: ack.ece,
             in_flight_before,
@@ -253,11 +266,17 @@ impl<C: CongestionControl> Connection<C> {
             lost: false,
             probe_repaired: false,
         };
-        self.sample_departure(recovery, &mut info, ack);
+        let stamped = self.habits.timestamps().then(|| self.ack_times(recovery, ack));
+        if stamped.is_none() {
+            self.sample_departure(recovery, &mut info, ack);
+        }
         if let Some(optional) = self.optional.as_deref_mut() {
             optional.on_ack(ack, &info, &mut self.control, (&mut self.receive_window, &mut self.ecn));
         }
         recovery.on_report(self, &mut info, ack);
+        if let Some(times) = stamped {
+            self.sample_stamped(recovery, &mut info, ack, &times);
+        }
         if info.acked > 0 {
             if let Some(optional) = self.optional.as_deref_mut() {
                 optional.forget_below(ack.cum);
@@ -297,7 +316,9 @@ impl<C: CongestionControl> Connection<C> {
     #[inline]
     fn sample(&mut self, now: Time, cum: u64) -> Option<Span> {
         let rtt = self.timed.on_ack(now, cum)?;
-        self.rtt.sample(rtt);
+        if !self.habits.timestamps() {
+            self.rtt.sample(rtt, Round { una: cum, nxt: self.seq.nxt() });
+        }
         Some(rtt)
     }
 
@@ -503,9 +524,12 @@ impl<C: CongestionControl> Connection<C> {
         let oldest = departures.or_else(|| optional.departures().map(|departures| departures.get(una))).flatten();
         let Some(pacer) = optional.pacer() else { return true };
         let interval = pacer.interval(&self.control, &self.seq);
+        // A receive window that lets less leave than the congestion window is what holds the sender back.
+        let cwnd_limited = room < self.receive_window.saturating_sub(self.seq.outstanding());
         pacer.begins(now, || Ask {
             now,
             room,
+            cwnd_limited,
             cwnd: self.control.cwnd() as u32,
             repairs: self.phase != Phase::Open,
             interval,

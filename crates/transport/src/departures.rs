@@ -163,13 +163,15 @@ impl Departures {
     }
 
     /// The segments from `first` on, as far as each was sent once and left between `after` and `before`, as segments in a row leave
-    /// one after the other, are delivered at `times`. Returns how many, when the last of them left and when it was delivered.
+    /// one after the other, are delivered at `times`: `on_each` is called with
+    /// departure and delivery of each. Returns how many, when the last of them left and when it was delivered.
     #[inline]
     pub fn deliver_row(
         &mut self,
         first: u64,
         (after, before): ((Time, u64), (Time, u64)),
         times: impl Iterator<Item = Time>,
+        mut on_each: impl FnMut(Time, Time),
     ) -> Option<(u32, Time, Time)> {
         let at = first.checked_sub(self.first)? as usize;
         let slots = self.list.range_mut(at.min(self.list.len())..);
@@ -177,6 +179,7 @@ impl Departures {
         for ((slot, seq), now) in slots.zip(first..).zip(times) {
             let Some(left) = slot.left_between(seq, latest, before) else { break };
             slot.0 |= DELIVERED;
+            on_each(left, now);
             (latest, row) = ((left, seq), Some(((seq + 1 - first) as u32, left, now)));
         }
         row
@@ -212,9 +215,34 @@ impl Departures {
         self.list.pop_front()
     }
 
+    /// Forgets the first `n`, one at least, and returns the first and the last of them.
+    #[inline]
+    pub fn pop_ends(&mut self, n: u32) -> Option<(Departure, Departure)> {
+        let first = *self.list.front()?;
+        Some((first, self.pop(n)?))
+    }
+
+    /// Departure times of the segments from `una` up to `cum` that were sent once and are not reported yet: the oldest and the latest;
+    /// nothing if any of them was sent again.
+    #[must_use]
+    pub fn ends_of_first(&self, una: u64, cum: u64) -> Option<(Time, Time)> {
+        let mut ends: Option<(Time, Time)> = None;
+        for seq in una..cum {
+            let departure = self.get(seq)?;
+            if departure.again() {
+                return None;
+            }
+            if departure.is_first() {
+                ends = Some((ends.map_or(departure.time(), |ends| ends.0), departure.time()));
+            }
+        }
+        ends
+    }
+
     /// The first segments are acknowledged at `times`, `each` of them by each ACK, which releases as many new ones.
     pub fn take<I: Iterator<Item = Time>>(&mut self, times: I, each: u32) -> Taken<'_, I> {
-        Taken { departures: self, times, each, least: Span(u64::MAX), last: Span::ZERO, left: Time::ZERO }
+        let (least, last) = (Span(u64::MAX), Span::ZERO);
+        Taken { departures: self, times, each, least, last, oldest: Span::ZERO, left: Time::ZERO }
     }
 }
 
@@ -227,6 +255,8 @@ pub struct Taken<'a, I> {
     pub least: Span,
     /// The last one.
     pub last: Span,
+    /// Round-trip time of the first segment of the last ACK.
+    pub oldest: Span,
     /// When the last segment had left.
     pub left: Time,
 }
@@ -238,9 +268,12 @@ impl<I: Iterator<Item = Time>> Iterator for Taken<'_, I> {
     fn next(&mut self) -> Option<Self::Item> {
         let now = self.times.next()?;
         let list = &mut self.departures.list;
-        for _ in 0..self.each {
+        for i in 0..self.each {
             self.left = list.pop_front()?.time();
             list.push_back(Departure(now.0));
+            if i == 0 {
+                self.oldest = now - self.left;
+            }
         }
         self.departures.first += u64::from(self.each);
         self.last = now - self.left;

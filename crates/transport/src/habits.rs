@@ -1,10 +1,10 @@
-//! What every sender does or not: RFC 3042, the limit of RFC 3465 as most have it, and whether its control wants every
+//! Switches of a sender: RFC 3042, the limit of RFC 3465 as most have it, timestamps, and whether its control wants every
 //! round-trip time.
 
 use crate::Options;
 use law::Needs;
 
-/// Three answers in a byte: another would make every sender eight larger.
+/// Four answers in a byte: another would make every sender eight larger.
 #[derive(Clone, Copy, Debug)]
 pub struct Habits(u8);
 
@@ -15,6 +15,8 @@ impl Habits {
     const NO_ABC_LIMIT: u8 = 2;
     /// The control wants the round-trip time of every segment.
     const EVERY_RTT: u8 = 4;
+    /// Every ACK gives a round-trip sample (RFC 7323).
+    const TIMESTAMPS: u8 = 8;
 
     /// Those that the keys and the control ask for; other limits of growth are kept elsewhere.
     #[must_use]
@@ -22,7 +24,8 @@ impl Habits {
         let when = |is_so: bool, bit: u8| if is_so { bit } else { 0 };
         let limited_transmit = when(options.limited_transmit, Self::LIMITED_TRANSMIT);
         let no_abc_limit = when(options.abc_limit.is_none(), Self::NO_ABC_LIMIT);
-        Self(limited_transmit | no_abc_limit | when(needs.every_rtt, Self::EVERY_RTT))
+        let timestamps = when(options.timestamps, Self::TIMESTAMPS);
+        Self(limited_transmit | no_abc_limit | timestamps | when(needs.every_rtt, Self::EVERY_RTT))
     }
 
     /// Whether the first two duplicate ACKs release new segments.
@@ -37,6 +40,13 @@ impl Habits {
     #[must_use]
     pub fn every_rtt(self) -> bool {
         self.0 & Self::EVERY_RTT != 0
+    }
+
+    /// Whether every ACK gives a round-trip sample.
+    #[inline]
+    #[must_use]
+    pub fn timestamps(self) -> bool {
+        self.0 & Self::TIMESTAMPS != 0
     }
 
     /// Segments by which one ACK grows the window in slow start at most.

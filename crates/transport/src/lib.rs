@@ -32,7 +32,7 @@ mod validation;
 pub use ack::{Ack, MAX_BLOCKS};
 pub use autotuning::WindowLimits;
 pub use options::{
-    Autotuning, Burst, Coalescing, Device, Ecn, Options, Pacing, PacingFactors, ReceiveWindow, Recovery,
+    Autotuning, Burst, Coalescing, Device, Ecn, Options, Pacing, PacingFactors, ReceiveWindow, Recovery, Rto,
     WindowValidation,
 };
 pub use ranges::Ranges;

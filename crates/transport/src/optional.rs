@@ -46,7 +46,8 @@ impl OptionalState {
         let pacer = Pacer::new(options.pacing, options.burst, names_rate);
         // Those that `Habits` knows need no more.
         let other_limit = options.abc_limit.is_some() && options.abc_limit != Options::default().abc_limit;
-        let needs_departures = needs.every_rtt || pacer.is_some_and(|pacer| pacer.asks_departures());
+        let needs_departures =
+            options.timestamps || needs.every_rtt || pacer.is_some_and(|pacer| pacer.asks_departures());
         let keeps_departures = needs_departures && !departures;
         if !(keeps_departures || needs.deliveries || needs.headers || pacer.is_some() || other_limit) {
             return None;
@@ -78,11 +79,8 @@ impl OptionalState {
         }
     }
 
-    /// The window is to be validated. `departures` says whether the recovery keeps them.
-    pub fn validate(&mut self, validation: Validation, departures: bool) {
-        if validation.asks_departures() && !departures && self.departures.is_none() {
-            self.departures = Some(Departures::default());
-        }
+    /// The window is to be validated.
+    pub fn validate(&mut self, validation: Validation) {
         self.validation = Some(Box::new(validation));
     }
 
@@ -189,9 +187,6 @@ impl OptionalState {
     pub fn on_rtt(&mut self, rtt: Span) {
         if let Some(pacer) = &mut self.pacer {
             pacer.on_rtt(rtt);
-        }
-        if let Some(validation) = &mut self.validation {
-            validation.on_rtt(rtt);
         }
     }
 

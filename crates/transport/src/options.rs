@@ -129,6 +129,20 @@ impl WindowValidation {
     ];
 }
 
+/// How the retransmission timeout follows from round-trip times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rto {
+    /// At least the smallest timeout, else `srtt + 4 rttvar`: RFC 6298, Section 2.
+    Rfc6298,
+    /// `srtt` and a variation of at least the smallest timeout, which falls slowly: `tcp_rtt_estimator` of Linux.
+    Linux,
+}
+
+impl Rto {
+    /// Name in scenario files of each.
+    pub const ALL: [(Self, &'static str); 2] = [(Self::Rfc6298, "rfc6298"), (Self::Linux, "linux")];
+}
+
 /// How a sender spaces its segments.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pacing {
@@ -164,14 +178,25 @@ pub enum Burst {
 }
 
 base::keys! {
-    /// What a network interface takes at once.
+    /// Limits of a network interface for one burst.
     pub struct Device {
-        /// The longest burst: 44 segments of 1,460 bytes fill the 64 KiB of an IP packet.
-        max_segments: u32 = 44, in 2..=65_536;
+        /// Most segments of a burst, or "size": as many as fill 64 KiB, 45 of 1,448 bytes or 7 of 8,948.
+        max_segments: Option<u32> = None, unit "segments", in 2..=65_536, or "size";
     }
 }
 
 impl Copy for Device {}
+
+impl Device {
+    /// Payload of the largest burst: 64 KiB without the room that Linux leaves for headers (`sk_setup_caps`, `MAX_TCP_HEADER`).
+    const PAYLOAD: u32 = 65_536 - 321;
+
+    /// Most segments of a burst of a sender whose segments carry `mss` bytes.
+    #[must_use]
+    pub fn segments(self, mss: u32) -> u32 {
+        self.max_segments.unwrap_or(Self::PAYLOAD / mss.max(1)).max(1)
+    }
+}
 
 base::keys! {
     /// How a receiver's interface merges what arrives before TCP sees it.
@@ -226,6 +251,10 @@ base::keys! {
     pub struct Options {
         /// Smallest retransmission timeout.
         min_rto: Span = Span::secs(1), eg "200 ms", in TIMER;
+        /// How the timeout follows from round-trip times: "rfc6298" (srtt + 4 rttvar, and no less than min_rto), or "linux" (srtt + rttvar, of which rttvar is no less than min_rto).
+        rto: Rto = Rto::Rfc6298, since "0.1";
+        /// Whether every ACK gives a round-trip sample, also of a retransmission (RFC 7323, 4.1), as timestamps allow; header has to count their 12 bytes.
+        timestamps: bool = false, since "0.1";
         /// Granularity of the timer.
         rto_granularity: Span = Span::millis(1), eg "1 ms", in TIMER;
         /// Bytes of IP and TCP header in every packet, and the size of an ACK: 40 without options, 52 with timestamps, 72 over IPv6.
@@ -248,7 +277,7 @@ base::keys! {
         send_jitter: Span = Span::ZERO, eg "8 us", in Span::ZERO..=Span::secs(1);
         /// How segments are spaced: "none", "linux" (2 windows per srtt in slow start, 1.2 afterwards), "quic" (RFC 9002), or Linux's way with other factors. A law that names a rate keeps it and takes only the spacing. Default: "none".
         pacing: Pacing = Pacing::None, eg "linux", since "0.1";
-        /// Segments that leave at once, as segmentation offload sends them: "none" (one by one), "linux" (about a millisecond at the pacing rate, at least two, at most 44; shorter ones wait for the next ACK), { max_segments = 128 } for another device, or a number of segments. Default: "none".
+        /// Segments that leave at once, as segmentation offload sends them: "none" (one by one), "linux" (about a millisecond at the pacing rate, at least two, at most 64 KiB; shorter ones wait for the next ACK), { max_segments = 128 } for another device, or a number of segments. Default: "none".
         burst: Burst = Burst::None, eg "linux", since "0.1";
         /// How the receiver's interface merges segments in a row before TCP sees them: "none", or { segments = 44, wait = "50 us" }. What is merged takes one ACK.
         receive_offload: Option<Coalescing> = None, or "none", since "0.1";
@@ -263,13 +292,26 @@ base::keys! {
 const TIMER: RangeInclusive<Span> = Span::nanos(1)..=Span::secs(3600);
 
 impl Options {
-    /// The profile `tcp = "linux"`: initial window 10 (RFC 6928), minimum timeout 200 ms, an ACK for two segments
-    /// within 40 ms, a window that falls while it is not used (`tcp_slow_start_after_idle`), timestamps in every header
-    /// (`tcp_timestamps`), and slow start by all that an ACK acknowledges (`tcp_slow_start`).
+    /// The same for segments of `mss` bytes: limits in bytes become segments.
+    #[must_use]
+    pub fn with_mss(&self, mss: u32) -> Self {
+        let burst = match self.burst {
+            Burst::Linux(device) => Burst::Linux(Device { max_segments: Some(device.segments(mss)) }),
+            burst => burst,
+        };
+        Self { burst, ..self.clone() }
+    }
+
+    /// The profile `tcp = "linux"`: the timers of Linux with timestamps (`tcp_timestamps`), initial window 10 (RFC 6928), an ACK for
+    /// two segments within 40 ms, a window that falls while it is not used (`tcp_slow_start_after_idle`), slow start by all that an
+    /// ACK acknowledges (`tcp_slow_start`), and bursts as segmentation offload makes them (`tcp_tso_autosize`).
     #[must_use]
     pub fn linux() -> Self {
         Self {
             min_rto: Span::millis(200),
+            rto: Rto::Linux,
+            timestamps: true,
+            burst: Burst::Linux(Device::default()),
             initial_window: 10,
             delayed_ack: 2,
             delayed_ack_timeout: Span::millis(40),

@@ -14,7 +14,7 @@ use crate::scoreboard::DUP_THRESH;
 use crate::sequence::NO_SEGMENT;
 use base::{Span, Time};
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 /// What RACK-TLP knows of one connection.
 #[derive(Clone, Debug)]
@@ -50,6 +50,8 @@ struct Repairs {
     /// Retransmissions, by when they left and, of one instant, by number, as RACK compares them; those since delivered,
     /// lost or sent again are skipped.
     rexmits: VecDeque<(Time, u64)>,
+    /// When outstanding segments that were sent again left for the first time: their ACK may be that of the first copy.
+    firsts: BTreeMap<u64, Time>,
 }
 
 impl Repairs {
@@ -122,9 +124,16 @@ impl Rack {
         self.sacked == 0 && self.lost == 0 && self.probe_end == NO_SEGMENT
     }
 
-    /// Steps 1 to 3: takes in an ACK. `una` is the value before it. Returns how many segments it SACKs for the first time, and
-    /// calls `on_new` with them.
-    pub fn update(&mut self, now: Time, una: u64, ack: &Ack, min_rtt: Span, mut on_new: impl FnMut(u64, u64)) -> u32 {
+    /// Steps 1 to 3: takes in an ACK. `una` is the value before it. Returns how many segments it SACKs for the first time, and when
+    /// the first and the last of those that were sent once had left; calls `on_new` with them.
+    pub fn update(
+        &mut self,
+        now: Time,
+        una: u64,
+        ack: &Ack,
+        min_rtt: Span,
+        mut on_new: impl FnMut(u64, u64),
+    ) -> (u32, Option<(Time, Time)>) {
         let Self { departures, runs, lost, latest, rtt, timed, .. } = self;
         let mut delivered = |departure: Departure, seq: u64| {
             // What was SACKed before is not new.
@@ -153,8 +162,11 @@ impl Rack {
                 self.sacked -= runs.remove_below(ack.cum);
                 departures.trim();
             }
+            if let Some(repairs) = self.repairs.as_deref_mut().filter(|repairs| !repairs.firsts.is_empty()) {
+                repairs.firsts = repairs.firsts.split_off(&ack.cum);
+            }
         }
-        let mut new = 0;
+        let (mut new, mut ends) = (0, None);
         for &(start, end) in ack.blocks() {
             if end > ack.cum {
                 runs.insert(start.max(ack.cum), end, |s, e| {
@@ -163,13 +175,17 @@ impl Rack {
                     for seq in s..e {
                         if let Some(departure) = departures.deliver(seq) {
                             delivered(departure, seq);
+                            if !departure.again() {
+                                let left = departure.time();
+                                ends = Some((ends.map_or(left, |ends: (Time, Time)| ends.0), left));
+                            }
                         }
                     }
                 });
             }
         }
         self.sacked += new;
-        new
+        (new, ends)
     }
 
     /// The highest run of SACKed segments, of a connection without a probe.
@@ -180,22 +196,23 @@ impl Rack {
     }
 
     /// In a repair an ACK SACKs the segment after the highest run and nothing else: as [`Self::update`] and [`Self::detect`].
-    /// Returns that segment if nothing is lost by it and no timer has to judge what may be soon; else it changes nothing.
+    /// Returns that segment and when it left if nothing is lost by it and no timer has to judge what may be soon; else it changes nothing.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "one caller, for every ACK of a repair")]
-    pub fn extend(&mut self, now: Time) -> Option<u64> {
+    pub fn extend(&mut self, now: Time) -> Option<(u64, Time)> {
         let next = self.next_in_row()?;
         let left = self.departures.deliver_first(next, self.latest, self.first_resent())?;
         self.note_row(1, left, now);
-        Some(next)
+        Some((next, left))
     }
 
-    /// [`Self::extend`] for as many as possible of the ACKs at `times`. Returns how many.
+    /// [`Self::extend`] for as many as possible of the ACKs at `times`: calls `on_each` with departure and delivery of each. Returns
+    /// how many.
     #[inline]
-    pub fn extend_row(&mut self, times: impl Iterator<Item = Time>) -> u32 {
+    pub fn extend_row(&mut self, times: impl Iterator<Item = Time>, on_each: impl FnMut(Time, Time)) -> u32 {
         let Some(next) = self.next_in_row() else { return 0 };
         let bounds = (self.latest, self.first_resent());
-        let Some((acks, left, now)) = self.departures.deliver_row(next, bounds, times) else { return 0 };
+        let Some((acks, left, now)) = self.departures.deliver_row(next, bounds, times, on_each) else { return 0 };
         self.note_row(acks, left, now);
         acks
     }
@@ -343,7 +360,7 @@ impl Rack {
     #[cold]
     fn begin_repairs(&mut self, rexmits: &[(Time, u64)], waiting: &[Reverse<u64>]) {
         let (rexmits, waiting) = (rexmits.iter().copied().collect(), waiting.iter().copied().collect());
-        self.repairs = Some(Box::new(Repairs { waiting, rexmits }));
+        self.repairs = Some(Box::new(Repairs { waiting, rexmits, firsts: BTreeMap::new() }));
     }
 
     /// The lowest segment that is lost and not sent since.
@@ -365,11 +382,23 @@ impl Rack {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "one caller, for every segment sent again")]
     pub fn on_retransmit(&mut self, now: Time, seq: u64) {
-        self.lost -= u32::from(self.departures.get(seq).is_some_and(Departure::lost));
+        let departure = self.departures.get(seq);
+        self.lost -= u32::from(departure.is_some_and(Departure::lost));
         match self.repairs.as_deref_mut() {
             Some(repairs) => repairs.sent_again(now, seq),
             None => self.begin_repairs(&[(now, seq)], &[]),
         }
+        if let Some(departure) = departure.filter(|departure| !departure.again())
+            && let Some(repairs) = self.repairs.as_deref_mut()
+        {
+            repairs.firsts.insert(seq, departure.time());
+        }
+    }
+
+    /// When segment `seq`, which was sent again, left for the first time.
+    #[must_use]
+    pub fn first_departure(&self, seq: u64) -> Option<Time> {
+        self.repairs.as_deref()?.firsts.get(&seq).copied()
     }
 
     /// Section 7.2: when the probe should leave, if nothing else happens to the segments outstanding, whose ACK may `wait`: at

@@ -145,16 +145,18 @@ impl RecoveryRules for RackRecovery {
 
     #[inline]
     fn extend<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time) -> bool {
-        let Some(seq) = self.rack.extend(now) else { return false };
+        let in_flight = self.in_flight(connection.seq());
+        let Some((seq, left)) = self.rack.extend(now) else { return false };
         connection.on_next_sacked(now, seq);
+        connection.sample_next_sacked(self, now, left, in_flight);
         connection.stop_reorder();
         selective::on_next_sacked(self, connection);
         true
     }
 
     #[inline]
-    fn extend_row(&mut self, times: impl Iterator<Item = Time>) -> u32 {
-        if self.waits || self.rack.has_lost() { 0 } else { self.rack.extend_row(times) }
+    fn extend_row(&mut self, times: impl Iterator<Item = Time>, on_each: impl FnMut(Time, Time)) -> u32 {
+        if self.waits || self.rack.has_lost() { 0 } else { self.rack.extend_row(times, on_each) }
     }
 
     #[inline]
@@ -167,10 +169,16 @@ impl RecoveryRules for RackRecovery {
         Some(self.rack.departures())
     }
 
+    #[inline]
+    fn first_departure(&self, seq: u64) -> Option<Time> {
+        self.rack.first_departure(seq)
+    }
+
     fn on_report<C: CongestionControl>(&mut self, connection: &mut Connection<C>, info: &mut AckInfo, ack: &Ack) {
         let (now, una, before) = (info.now, connection.seq().una(), self.rack.sacked());
         let min_rtt = connection.rtt().min();
-        info.sacked = self.rack.update(now, una, ack, min_rtt, |start, end| connection.on_sacked(now, start, end));
+        let on_new = |start, end| connection.on_sacked(now, start, end);
+        (info.sacked, info.sacked_ends) = self.rack.update(now, una, ack, min_rtt, on_new);
         info.delivered = (info.acked + self.rack.sacked()).saturating_sub(before);
         info.probe_repaired = self.rack.probe_repaired(ack, info.acked > 0, info.sacked);
     }

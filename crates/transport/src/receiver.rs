@@ -33,11 +33,12 @@ pub struct Receiver {
     deadline: Time,
     /// What only some receivers keep.
     extra: Option<Box<Extra>>,
-    delayed_ack: u32,
     /// In-order segments not yet acknowledged.
     pending: u32,
     /// What ACKs say of the window, where it is tuned.
     tuning: u16,
+    /// In-order segments per acknowledgement, at most 64.
+    delayed_ack: u8,
     /// Whether ACKs carry SACK blocks, and how many are needed.
     sack_blocks: u8,
     /// Whether each in-order segment is acknowledged when it arrives.
@@ -49,6 +50,9 @@ pub struct Receiver {
     is_special: bool,
     /// Whether a transfer is announced of which nothing has arrived.
     is_announced: bool,
+    /// Whether the timestamp to be echoed is that of a retransmission: of the first segment that is not acknowledged
+    /// (RFC 7323, 4.3).
+    echoes_resent: bool,
 }
 
 impl Receiver {
@@ -66,7 +70,7 @@ impl Receiver {
             timeout,
             deadline: Time::NEVER,
             extra: (sack_blocks > 1).then(Box::default),
-            delayed_ack,
+            delayed_ack: delayed_ack as u8,
             pending: 0,
             tuning: 0,
             sack_blocks: sack_blocks as u8,
@@ -75,6 +79,7 @@ impl Receiver {
             every_mark: false,
             is_special: false,
             is_announced: false,
+            echoes_resent: false,
         }
     }
 
@@ -158,7 +163,7 @@ impl Receiver {
     fn accept(&mut self) {
         debug_assert!(self.held.is_empty());
         self.is_announced = false;
-        (self.pending, self.deadline, self.echo) = (0, Time::NEVER, false);
+        (self.pending, self.deadline, self.echo, self.echoes_resent) = (0, Time::NEVER, false, false);
         let extra = self.extra.get_or_insert_default();
         let (first, end) = std::mem::replace(&mut extra.upcoming, (NO_SEGMENT, NO_SEGMENT));
         extra.earlier += self.next - self.base;
@@ -199,7 +204,7 @@ impl Receiver {
     #[inline]
     #[must_use]
     pub fn delayed_ack(&self) -> u32 {
-        self.delayed_ack
+        u32::from(self.delayed_ack)
     }
 
     /// Longest delay of a delayed acknowledgement.
@@ -318,6 +323,9 @@ impl Receiver {
         if seq < self.next && seq + n > self.next {
             (seq, n) = (self.next, seq + n - self.next);
         }
+        if seq == self.next && self.pending == 0 && flags.has(Flags::RETRANSMITTED) {
+            self.echoes_resent = true;
+        }
         let marked = flags.has(Flags::CE);
         if self.every_mark {
             // What is pending carried the other mark: it is acknowledged by itself, and this segment begins anew.
@@ -329,7 +337,7 @@ impl Receiver {
                 self.next += n;
                 self.pending = n as u32;
                 // As many as are acknowledged at once are so, with an ACK of their own.
-                self.deadline = if n > 1 && self.pending >= self.delayed_ack { now } else { now + self.timeout };
+                self.deadline = if n > 1 && self.pending >= self.delayed_ack() { now } else { now + self.timeout };
                 return true;
             }
             self.echo = marked;
@@ -342,7 +350,7 @@ impl Receiver {
         if seq == self.next && self.held.is_empty() {
             self.next += n;
             self.pending += n as u32;
-            let early = self.pending < self.delayed_ack && self.next != self.end;
+            let early = self.pending < self.delayed_ack() && self.next != self.end;
             if early && (!marked || self.every_mark) {
                 if self.deadline == Time::NEVER {
                     self.deadline = now + self.timeout;
@@ -405,6 +413,7 @@ impl Receiver {
         self.pending = 0;
         self.deadline = Time::NEVER;
         ack.renew(self.next, self.echo, self.tuning);
+        ack.echoes_resent = std::mem::take(&mut self.echoes_resent);
         ack.feedback = self.extra.as_deref_mut().map_or(0.0, |extra| std::mem::take(&mut extra.granted));
     }
 

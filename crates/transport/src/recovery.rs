@@ -189,9 +189,10 @@ pub trait RecoveryRules {
     }
 
     /// Takes in what as many as possible of the ACKs at `times` report, each as [`Self::extend`] has it, but does nothing else: the
-    /// caller stops the reordering timer and counts for PRR. Returns how many; none while something lost waits to be sent again.
+    /// caller stops the reordering timer and counts for PRR. `on_each` is called with departure and delivery of each. Returns how
+    /// many; none while something lost waits to be sent again.
     #[inline]
-    fn extend_row(&mut self, _times: impl Iterator<Item = Time>) -> u32 {
+    fn extend_row(&mut self, _times: impl Iterator<Item = Time>, _on_each: impl FnMut(Time, Time)) -> u32 {
         0
     }
 
@@ -216,6 +217,12 @@ pub trait RecoveryRules {
     /// When segments left, if the recovery keeps that itself.
     #[inline]
     fn departures(&mut self) -> Option<&mut Departures> {
+        None
+    }
+
+    /// When segment `seq`, which was sent again, left for the first time, where that is kept.
+    #[inline]
+    fn first_departure(&self, _seq: u64) -> Option<Time> {
         None
     }
 

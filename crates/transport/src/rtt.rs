@@ -1,52 +1,127 @@
-//! Round-trip time and retransmission timeout.
+//! Round-trip time and retransmission timeout, by RFC 6298 or as Linux has them.
 //!
-//! Source: RFC 6298, Section 2 (srtt, rttvar, alpha = 1/8, beta = 1/4, K = 4), Section 5.5 (doubling, 60 s at most). One
-//! segment is timed at a time, never one that was sent twice (Karn's rule, Section 3).
-//! Differs from ns-2: samples are exact, not counted in timer ticks; the granularity rounds the timeout up.
+//! Source: RFC 6298, Section 2 (srtt, rttvar, alpha = 1/8, beta = 1/4, K = 4), Section 5.5 (doubling, 60 s at most), Section
+//! 5.7 (3 s after a SYN that timed out); RFC 7323, Section 4.1 and Appendix G (samples of every ACK). Linux 6.12,
+//! `tcp_rtt_estimator`, `tcp_set_rto` and `tcp_init_metrics` (facts, not text). Without timestamps one segment is timed at a
+//! time, never one that was sent twice (Karn's rule, RFC 6298, Section 3).
+//! Differs from ns-2 and Linux: samples are exact, not counted in ticks; the granularity rounds the timeout up.
+//! Differs from Linux: the timeout is not below a second until data has given a sample ([`Rtt::shake_hands`]).
 
 use crate::Options;
+use crate::options::Rto;
 use crate::sequence::NO_SEGMENT;
-use base::{Span, Time};
+use base::{PacketNumber, Span, Time};
 use std::sync::Arc;
 
 /// The longest timeout (RFC 6298, 2.5 allows a maximum of at least 60 seconds).
 const MAX_RTO: Span = Span::secs(60);
 
+/// The longest timeout of Linux (`TCP_RTO_MAX`).
+const MAX_RTO_LINUX: Span = Span::secs(120);
+
 /// The timeout before the first sample (RFC 6298, 2.1).
 const FIRST_RTO: Span = Span::secs(1);
 
-/// What a sender's timers go by whatever happens: the same for all flows of a group, which keep it once.
+/// The timeout of the first data after a SYN that timed out (RFC 6298, 5.7; `TCP_TIMEOUT_FALLBACK` of Linux).
+const FALLBACK_RTO: Span = Span::secs(3);
+
+/// RFC 8985, 7.2: the worst-case delay of an acknowledgement for a single segment.
+const DELAYED_ACK: Span = Span::millis(200);
+
+/// The shortest timer of Linux (`TCP_TIMEOUT_MIN_US`), which it adds to every probe timer but that of a single segment.
+const LEAST_WAIT: Span = Span::millis(2);
+
+/// Timer settings of a sender: the same for all flows of a group, which keep them once.
 #[derive(Clone, Debug)]
 pub struct TimerOptions {
+    rule: Rto,
     min_rto: Span,
     granularity: Span,
-    /// How long the receiver may wait until it acknowledges, and for how many segments in order.
+    /// The longest delay of an acknowledgement that the probe timer allows for.
     delayed_ack_timeout: Span,
+    /// Time that it adds otherwise.
+    least_wait: Span,
+    /// Segments in order for each acknowledgement.
     delayed_ack: u32,
 }
 
 impl TimerOptions {
-    /// Those that the keys ask for.
+    /// Settings from the keys of `tcp`.
     #[must_use]
     pub fn new(options: &Options) -> Self {
         Self {
+            rule: options.rto,
             min_rto: options.min_rto,
             granularity: options.rto_granularity,
-            delayed_ack_timeout: options.delayed_ack_timeout,
+            delayed_ack_timeout: match options.rto {
+                // Linux adds its smallest timeout, whatever the receiver does (`tcp_schedule_loss_probe`).
+                Rto::Linux => options.min_rto,
+                Rto::Rfc6298 => options.delayed_ack_timeout.max(DELAYED_ACK),
+            },
+            least_wait: if options.rto == Rto::Linux { LEAST_WAIT } else { Span::ZERO },
             delayed_ack: options.delayed_ack,
         }
     }
 
-    /// How long the receiver may wait until it acknowledges so few segments.
+    /// How the timeout follows from round-trip times.
     #[inline]
-    pub(crate) fn wait_for_ack(&self, outstanding: u32) -> Span {
-        if self.may_delay_ack(outstanding) { self.delayed_ack_timeout } else { Span::ZERO }
+    pub(crate) fn rule(&self) -> Rto {
+        self.rule
     }
 
-    /// Whether the receiver may delay the ACK of so few segments.
+    /// Time that the probe timer adds for the delayed acknowledgement of this number of outstanding segments (RFC 8985, 7.2).
+    #[inline]
+    pub(crate) fn wait_for_ack(&self, outstanding: u32) -> Span {
+        if self.may_delay_ack(outstanding) { self.delayed_ack_timeout } else { self.least_wait }
+    }
+
+    /// Whether the receiver may delay the acknowledgement of this number of outstanding segments.
     #[inline]
     pub(crate) fn may_delay_ack(&self, outstanding: u32) -> bool {
-        outstanding < self.delayed_ack
+        match self.rule {
+            Rto::Linux => outstanding == 1,
+            Rto::Rfc6298 => outstanding < self.delayed_ack,
+        }
+    }
+
+    fn max_rto(&self) -> Span {
+        match self.rule {
+            Rto::Linux => MAX_RTO_LINUX,
+            Rto::Rfc6298 => MAX_RTO,
+        }
+        .max(self.min_rto)
+    }
+}
+
+/// Round-trip times of an ACK: the sample of its oldest newly acknowledged segment, and of the latest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AckRtt {
+    /// `seq_rtt_us` of Linux: includes the time for which the receiver delayed the ACK.
+    pub oldest: Span,
+    /// `ca_rtt_us` of Linux.
+    pub latest: Span,
+}
+
+/// Sequence numbers at which a round of samples ends: `una` after the ACK, `nxt` before anything leaves for it.
+#[derive(Clone, Copy, Debug)]
+pub struct Round {
+    pub una: u64,
+    pub nxt: u64,
+}
+
+/// Microseconds, as Linux counts them: half the size of a [`Span`], which every flow would pay for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Micros(u32);
+
+impl Micros {
+    #[inline]
+    fn of(span: Span) -> Self {
+        Self(u32::try_from(span.0 / 1_000_000).unwrap_or(u32::MAX))
+    }
+
+    #[inline]
+    fn span(self) -> Span {
+        Span::micros(u64::from(self.0))
     }
 }
 
@@ -54,10 +129,17 @@ impl TimerOptions {
 #[derive(Clone, Debug)]
 pub struct Rtt {
     srtt: Span,
+    /// Variation: `rttvar` of RFC 6298, and `rttvar_us` of Linux, which is four times as large.
     rttvar: Span,
     min: Span,
     latest: Span,
     rto: Span,
+    /// Linux: four times the mean deviation (`mdev_us`), its largest value in this round trip, and where that ends (`rtt_seq`).
+    mdev: Micros,
+    mdev_max: Micros,
+    round_end: PacketNumber,
+    /// Smoothed round-trip time of earlier connections over the same path, zero without one.
+    cached: Micros,
     options: Arc<TimerOptions>,
 }
 
@@ -65,35 +147,143 @@ impl Rtt {
     /// An estimator without samples.
     #[must_use]
     pub fn new(options: Arc<TimerOptions>) -> Self {
-        let rto = FIRST_RTO.max(options.min_rto);
-        Self { srtt: Span::ZERO, rttvar: Span::ZERO, min: Span::ZERO, latest: Span::ZERO, rto, options }
+        let (rto, zero) = (FIRST_RTO.max(options.min_rto), Span::ZERO);
+        let none = Micros(0);
+        let (srtt, rttvar, min, latest) = (zero, zero, zero, zero);
+        let (mdev, mdev_max, round_end, cached) = (none, none, PacketNumber(0), none);
+        Self { srtt, rttvar, min, latest, rto, mdev, mdev_max, round_end, cached, options }
     }
 
-    /// What it goes by besides samples.
+    /// Timer settings.
     #[inline]
     pub(crate) fn options(&self) -> &TimerOptions {
         &self.options
     }
 
-    /// A segment sent once took `sample` to be acknowledged; a doubled timeout returns to normal.
-    pub fn sample(&mut self, sample: Span) {
+    /// The same, with other settings and without samples.
+    pub(crate) fn share(&mut self, options: Arc<TimerOptions>) {
+        *self = Self::new(options);
+    }
+
+    /// Segments are numbered from `first` on.
+    pub(crate) fn begin_at(&mut self, first: u64) {
+        self.round_end = PacketNumber::of(first);
+    }
+
+    /// The connection was opened over a path that takes `sample` without queues and may take up to `longest` with them: no packet of the
+    /// handshake is simulated. The sample is the first one; the smallest round-trip time is left to data, as the handshake may have
+    /// met a queue.
+    ///
+    /// Until data has given a sample the timeout is at least a second, and three seconds where the SYN may have timed out
+    /// (RFC 6298, 5.7).
+    pub fn shake_hands(&mut self, sample: Span, longest: Span) {
+        self.first_sample(sample.max(Span(1)), Round { una: 0, nxt: 0 });
+        self.set_rto();
+        self.rto = self.rto.max(if longest < FIRST_RTO { FIRST_RTO } else { FALLBACK_RTO });
+    }
+
+    /// Another connection over the path of `last`, which has ended: its timeout before the first sample allows for the
+    /// round-trip time that was measured there (RFC 9040; Linux's `tcp_metrics`, which keep an overestimate for longer).
+    pub(crate) fn follow(&mut self, last: &Self) {
+        let (cached, srtt) = (last.cached.span(), if last.latest == Span::ZERO { Span::ZERO } else { last.srtt });
+        let cached = if srtt >= cached || srtt == Span::ZERO { srtt.max(cached) } else { moved(cached, srtt, 8) };
+        self.cached = Micros::of(cached);
+        self.rto = self.rto.max(Span(3 * cached.0)).min(self.options.max_rto());
+    }
+
+    /// A segment sent once took `sample` to be acknowledged, with one sample for each round trip; a doubled timeout returns to
+    /// normal.
+    pub fn sample(&mut self, sample: Span, round: Round) {
         // Zero marks "no sample yet"; no path is that short.
         let sample = sample.max(Span(1));
-        self.latest = sample;
+        self.observe(sample);
+        self.smooth(sample, round, 1);
+        self.set_rto();
+    }
+
+    /// An ACK of a sender with timestamps gave these round-trip times while `outstanding` segments were in flight; a doubled timeout
+    /// returns to normal.
+    #[inline]
+    pub fn sample_ack(&mut self, rtt: AckRtt, round: Round, outstanding: u32) {
+        self.smooth_ack(rtt, round, outstanding);
+        self.set_rto();
+    }
+
+    /// The same without a new timeout, for ACKs in a row: [`Self::set_rto`] has to follow the last.
+    #[inline]
+    pub fn smooth_ack(&mut self, rtt: AckRtt, round: Round, outstanding: u32) {
+        self.observe(rtt.latest);
+        // RFC 7323, Appendix G: a window gives a sample for every two segments.
+        self.smooth(rtt.oldest.max(Span(1)), round, u64::from(outstanding.div_ceil(2)).max(1));
+    }
+
+    /// Smooths a sample, of which a round trip has `expected`.
+    #[inline]
+    fn smooth(&mut self, sample: Span, round: Round, expected: u64) {
         if self.srtt == Span::ZERO {
-            self.srtt = sample;
-            self.rttvar = Span(sample.0 / 2);
-            self.min = if self.min == Span::ZERO { sample } else { self.min.min(sample) };
-        } else {
-            let error = self.srtt.0.abs_diff(sample.0);
-            self.rttvar = Span((3 * self.rttvar.0 + error) / 4);
-            self.srtt = Span((7 * self.srtt.0 + sample.0) / 8);
-            self.min = self.min.min(sample);
+            return self.first_sample(sample, round);
         }
-        let TimerOptions { min_rto, granularity, .. } = *self.options;
-        let rto = self.srtt.0 + granularity.0.max(4 * self.rttvar.0);
-        let tick = granularity.0.max(1);
-        self.rto = Span(rto.div_ceil(tick) * tick).clamp(min_rto, MAX_RTO.max(min_rto));
+        match self.options.rule {
+            Rto::Linux => self.smooth_linux(sample, round),
+            Rto::Rfc6298 if expected == 1 => {
+                let error = self.srtt.0.abs_diff(sample.0);
+                self.rttvar = Span((3 * self.rttvar.0 + error) / 4);
+                self.srtt = Span((7 * self.srtt.0 + sample.0) / 8);
+            }
+            Rto::Rfc6298 => {
+                let error = self.srtt.0.abs_diff(sample.0);
+                self.rttvar = moved(self.rttvar, Span(error), 4 * expected);
+                self.srtt = moved(self.srtt, sample, 8 * expected);
+            }
+        }
+    }
+
+    fn first_sample(&mut self, sample: Span, round: Round) {
+        self.srtt = sample;
+        self.rttvar = Span(sample.0 / 2);
+        if self.options.rule == Rto::Linux {
+            self.rttvar = Span(2 * sample.0).max(self.options.min_rto);
+            (self.mdev, self.mdev_max) = (Micros::of(Span(2 * sample.0)), Micros::of(self.rttvar));
+            self.round_end = PacketNumber::of(round.nxt);
+        }
+    }
+
+    #[inline]
+    fn smooth_linux(&mut self, sample: Span, round: Round) {
+        let quarter = self.mdev.0 / 4;
+        let deviation = Micros::of(Span(sample.0.abs_diff(self.srtt.0))).0;
+        self.mdev.0 = if deviation <= quarter {
+            self.mdev.0 - (quarter - deviation)
+        } else if sample < self.srtt {
+            // A falling round-trip time raises the deviation by an eighth only.
+            self.mdev.0.saturating_add((deviation - quarter) / 8)
+        } else {
+            self.mdev.0.saturating_add(deviation - quarter)
+        };
+        self.srtt = moved(self.srtt, sample, 8);
+        if self.mdev > self.mdev_max {
+            self.mdev_max = self.mdev;
+            self.rttvar = self.rttvar.max(self.mdev.span());
+        }
+        if round.una > self.round_end.near(round.una) {
+            let largest = self.mdev_max.span();
+            if largest < self.rttvar {
+                self.rttvar = moved(self.rttvar, largest, 4);
+            }
+            (self.round_end, self.mdev_max) = (PacketNumber::of(round.nxt), Micros::of(self.options.min_rto));
+        }
+    }
+
+    /// Sets the timeout by the present estimates.
+    #[inline]
+    pub fn set_rto(&mut self) {
+        let options = &*self.options;
+        let tick = options.granularity.0.max(1);
+        let (rto, least) = match options.rule {
+            Rto::Linux => (self.srtt.0 + self.rttvar.0, Span::ZERO),
+            Rto::Rfc6298 => (self.srtt.0 + options.granularity.0.max(4 * self.rttvar.0), options.min_rto),
+        };
+        self.rto = Span(rto.div_ceil(tick) * tick).clamp(least, options.max_rto());
     }
 
     /// A round trip took `sample`, but is not one that counts for the timeout: only the smallest and the latest move.
@@ -106,7 +296,7 @@ impl Rtt {
 
     /// The timer expired: the next timeout is twice as long.
     pub fn back_off(&mut self) {
-        self.rto = Span(self.rto.0 * 2).min(MAX_RTO.max(self.options.min_rto));
+        self.rto = Span(self.rto.0 * 2).min(self.options.max_rto());
     }
 
     /// The timeout.
@@ -122,17 +312,32 @@ impl Rtt {
         self.srtt
     }
 
-    /// Latest sample; zero before the first.
+    /// Variation of the round-trip time as the timeout takes it: `4 rttvar` of RFC 6298, `rttvar` of Linux.
+    #[must_use]
+    pub fn variation(&self) -> Span {
+        match self.options.rule {
+            Rto::Linux => self.rttvar,
+            Rto::Rfc6298 => Span(4 * self.rttvar.0),
+        }
+    }
+
+    /// Latest sample of data; zero before the first.
     #[must_use]
     pub fn latest(&self) -> Span {
         self.latest
     }
 
-    /// Smallest sample; zero before the first.
+    /// Smallest sample of data; zero before the first.
     #[must_use]
     pub fn min(&self) -> Span {
         self.min
     }
+}
+
+/// A value that goes one part in `n` of the way to `to`.
+#[inline]
+fn moved(from: Span, to: Span, n: u64) -> Span {
+    if to >= from { Span(from.0 + (to.0 - from.0) / n) } else { Span(from.0 - (from.0 - to.0) / n) }
 }
 
 /// The one segment that is being timed, if any, and since when.
@@ -194,35 +399,130 @@ impl TimedSegment {
 mod tests {
     use super::*;
 
+    const ROUND: Round = Round { una: 1, nxt: 10 };
+
     fn rtt(min_rto: Span, rto_granularity: Span) -> Rtt {
         Rtt::new(Arc::new(TimerOptions::new(&Options { min_rto, rto_granularity, ..Options::default() })))
+    }
+
+    fn linux() -> Rtt {
+        Rtt::new(Arc::new(TimerOptions::new(&Options::linux())))
+    }
+
+    fn alike(ms: u64) -> AckRtt {
+        AckRtt { oldest: Span::millis(ms), latest: Span::millis(ms) }
     }
 
     #[test]
     fn follows_the_formulas_of_rfc_6298() {
         let mut rtt = rtt(Span::ZERO, Span::ZERO);
         assert_eq!(rtt.rto(), Span::secs(1));
-        rtt.sample(Span::millis(100));
+        rtt.sample(Span::millis(100), ROUND);
         // srtt = R, rttvar = R/2, rto = srtt + 4 rttvar.
         assert_eq!((rtt.srtt(), rtt.rto()), (Span::millis(100), Span::millis(300)));
-        rtt.sample(Span::millis(180));
+        rtt.sample(Span::millis(180), ROUND);
         // rttvar = 3/4 50 + 1/4 80 = 57.5, srtt = 7/8 100 + 1/8 180 = 110, rto = 110 + 230.
         assert_eq!((rtt.srtt(), rtt.rto()), (Span::millis(110), Span::millis(340)));
         assert_eq!(rtt.min(), Span::millis(100));
     }
 
     #[test]
+    fn linux_adds_a_variation_of_at_least_the_smallest_timeout() {
+        // The steps of tcp_rtt_estimator by hand, in milliseconds, with mdev and rttvar times four as there.
+        let mut rtt = linux();
+        rtt.sample_ack(alike(100), Round { una: 1, nxt: 10 }, 10);
+        assert_eq!((rtt.srtt(), rtt.mdev.0, rtt.rto()), (Span::millis(100), 200_000, Span::millis(300)));
+        // Error 80: mdev = 200 + 80 - 50, which is larger than rttvar.
+        rtt.sample_ack(alike(180), Round { una: 2, nxt: 12 }, 10);
+        assert_eq!((rtt.srtt(), rtt.mdev.0, rtt.rto()), (Span::millis(110), 230_000, Span::millis(340)));
+        // Error -50: 50 - 57.5 is below zero and counts in full. The first round ends: the next begins with 200.
+        rtt.sample_ack(alike(60), Round { una: 11, nxt: 20 }, 10);
+        assert_eq!((rtt.srtt(), rtt.mdev.0), (Span::micros(103_750), 222_500));
+        assert_eq!((rtt.variation(), rtt.mdev_max.0), (Span::millis(230), 200_000));
+        assert_eq!(rtt.rto(), Span::millis(334), "333.75 in ticks of a millisecond");
+        // A fall of 78.75: 78.75 - 55.625 is positive and counts an eighth.
+        rtt.sample_ack(alike(25), Round { una: 12, nxt: 22 }, 10);
+        assert_eq!(rtt.mdev.0, 222_500 + 23_125 / 8);
+        // A steady path comes down to srtt + 200 ms, a quarter of the excess each round.
+        for round in 2..200 {
+            rtt.sample_ack(alike(25), Round { una: 10 * round + 1, nxt: 10 * round + 10 }, 10);
+        }
+        let excess = rtt.rto().0 - Span::millis(225).0;
+        assert!(excess <= Span::millis(2).0, "{:?}", rtt.rto());
+    }
+
+    #[test]
+    fn timestamps_smooth_over_a_window_whatever_the_number_of_samples() {
+        // RFC 7323, Appendix G: 100 segments in flight give 50 samples a round trip, and each counts a fiftieth.
+        let mut many = rtt(Span::ZERO, Span::ZERO);
+        let mut one = many.clone();
+        many.sample_ack(alike(100), ROUND, 100);
+        one.sample(Span::millis(100), ROUND);
+        for _ in 0..50 {
+            many.sample_ack(alike(180), ROUND, 100);
+        }
+        one.sample(Span::millis(180), ROUND);
+        // (1 - 1/400)^50 = 0.8823 where a single sample leaves 7/8 = 0.875 of the old value.
+        let moved = |rtt: &Rtt| (rtt.srtt().as_secs() - 0.1) / 0.08;
+        assert!((moved(&many) - 0.1177).abs() < 1e-3 && (moved(&one) - 0.125).abs() < 1e-9, "{}", moved(&many));
+    }
+
+    #[test]
     fn doubles_to_a_minute_and_returns_with_the_next_sample() {
         let mut rtt = rtt(Span::millis(200), Span::millis(10));
-        rtt.sample(Span::millis(44));
+        rtt.sample(Span::millis(44), ROUND);
         // 44 + 4 * 22 = 132, rounded up to 140, below the minimum.
         assert_eq!(rtt.rto(), Span::millis(200));
         for _ in 0..20 {
             rtt.back_off();
         }
         assert_eq!(rtt.rto(), Span::secs(60));
-        rtt.sample(Span::millis(44));
+        rtt.sample(Span::millis(44), ROUND);
         assert_eq!(rtt.rto(), Span::millis(200));
+        let mut rtt = linux();
+        (0..20).for_each(|_| rtt.back_off());
+        assert_eq!(rtt.rto(), Span::secs(120), "TCP_RTO_MAX");
+    }
+
+    #[test]
+    fn a_handshake_gives_the_first_sample_and_three_seconds_where_its_syn_may_have_timed_out() {
+        let after = |mut rtt: Rtt, ms, longest| {
+            rtt.shake_hands(Span::millis(ms), Span::millis(longest));
+            (rtt.srtt(), rtt.rto(), rtt.min())
+        };
+        let rfc = || rtt(Span::secs(1), Span::millis(1));
+        assert_eq!(after(rfc(), 40, 90), (Span::millis(40), Span::secs(1), Span::ZERO));
+        assert_eq!(after(rfc(), 500, 900), (Span::millis(500), Span::millis(1500), Span::ZERO));
+        // RFC 6298, 5.7: on the path itself, or behind what its buffers hold.
+        assert_eq!(after(rfc(), 1100, 1200).1, Span::millis(3300));
+        assert_eq!(after(rfc(), 40, 1040).1, Span::secs(3));
+        assert_eq!(after(linux(), 1100, 1200).1, Span::millis(3300));
+        assert_eq!(after(linux(), 40, 90).1, Span::secs(1), "not 240 ms: the handshake may have met a queue");
+        // The first sample of data ends that.
+        let mut rtt = linux();
+        rtt.shake_hands(Span::millis(40), Span::millis(1040));
+        rtt.sample_ack(alike(40), ROUND, 2);
+        assert_eq!(rtt.rto(), Span::millis(240));
+    }
+
+    #[test]
+    fn the_next_connection_allows_for_what_the_last_one_measured() {
+        let mut last = linux();
+        last.shake_hands(Span::millis(40), Span::millis(90));
+        let fresh = last.clone();
+        let mut next = fresh.clone();
+        next.follow(&last);
+        assert_eq!(next.rto(), Span::secs(1), "no data was acknowledged");
+        (0..100).for_each(|_| last.sample_ack(alike(1100), ROUND, 2));
+        next = fresh.clone();
+        next.follow(&last);
+        assert!((3_290..3_301).contains(&(next.rto().0 / 1_000_000_000)), "{:?}", next.rto());
+        // An overestimate is kept for longer: an eighth of the way down.
+        next.sample_ack(alike(100), ROUND, 2);
+        (0..100).for_each(|_| next.sample_ack(alike(100), ROUND, 2));
+        let mut third = fresh;
+        third.follow(&next);
+        assert!((2_900..2_950).contains(&(third.rto().0 / 1_000_000_000)), "{:?}", third.rto());
     }
 
     #[test]

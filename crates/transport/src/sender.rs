@@ -7,7 +7,7 @@
 use crate::connection::Connection;
 use crate::recovery::{LossRecovery, RecoveryRules, each};
 use crate::{Ack, Options, Recovery, Rtt, TimerOptions, WindowLimits};
-use base::{Flags, Header, Time};
+use base::{Flags, Header, Span, Time};
 use law::CongestionControl;
 use std::sync::Arc;
 
@@ -91,6 +91,13 @@ impl<C: CongestionControl> Sender<C> {
         self
     }
 
+    /// The same, opened over a path that takes `sample` without queues and up to `longest` with them ([`Rtt::shake_hands`]).
+    #[must_use]
+    pub fn after_handshake(mut self, sample: Span, longest: Span) -> Self {
+        self.connection.shake_hands(sample, longest);
+        self
+    }
+
     /// The same, which has sent nothing, with the number `first` for its first segment.
     #[must_use]
     pub fn beginning_at(mut self, first: u64) -> Self {
@@ -102,9 +109,9 @@ impl<C: CongestionControl> Sender<C> {
     /// Becomes `fresh`, a sender that has sent nothing, for another transfer of `segments`: a connection of its own, with the
     /// numbers from the first returned up to the second. What has happened is counted on.
     pub fn open(&mut self, fresh: &Self, segments: u64) -> (u64, u64) {
-        let (last, counters) = (self.connection.seq().clone(), self.counters());
+        let (last, counters, rtt) = (self.connection.seq().clone(), self.counters(), self.connection.rtt().clone());
         self.clone_from(fresh);
-        self.connection.follow(&last, counters, segments);
+        self.connection.follow((&last, &rtt), counters, segments);
         let (first, end) = (self.connection.seq().base(), self.connection.seq().data_end());
         each!(&mut self.recovery, recovery => recovery.begin_at(first));
         (first, end)
@@ -118,7 +125,7 @@ impl<C: CongestionControl> Sender<C> {
     /// The same, of an application that writes now and then ([`Self::write`]): nothing until it does.
     #[must_use]
     pub fn expecting_writes(mut self, options: &Options) -> Self {
-        self.connection.expect_writes(options, self.recovery.keeps_departures());
+        self.connection.expect_writes(options);
         self
     }
 
@@ -368,6 +375,6 @@ mod tests {
             size_of::<crate::rack_recovery::RackRecovery>(),
             size_of::<crate::Receiver>(),
         );
-        assert!(bytes.0 <= 368 && bytes.1 <= 168 && bytes.2 <= 96, "{bytes:?}");
+        assert!(bytes.0 <= 384 && bytes.1 <= 168 && bytes.2 <= 96, "{bytes:?}");
     }
 }

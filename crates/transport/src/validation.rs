@@ -43,11 +43,8 @@ pub struct WindowState {
 pub struct Validation {
     rule: WindowValidation,
     initial_window: f64,
-    min_rto: Span,
     /// Of the clock that pauses and timeouts are counted with, in the rule of Linux.
     tick: Span,
-    /// Smoothed round-trip time of every ACK; zero before the first.
-    srtt: Span,
     last_sent: Time,
     /// Counter of segments when it was last looked at.
     sent: u64,
@@ -82,15 +79,13 @@ struct PipeAck {
 }
 
 impl Validation {
-    /// Of a sender that has sent nothing, with this smallest timeout and tick of its clock.
+    /// The state of a sender that has sent nothing, with this tick of its clock.
     #[must_use]
-    pub fn new(rule: WindowValidation, initial_window: u32, (min_rto, tick): (Span, Span)) -> Self {
+    pub fn new(rule: WindowValidation, initial_window: u32, tick: Span) -> Self {
         Self {
             rule,
             initial_window: f64::from(initial_window),
-            min_rto,
             tick: tick.max(Span(1)),
-            srtt: Span::ZERO,
             last_sent: Time::ZERO,
             sent: 0,
             linux: Usage::default(),
@@ -101,26 +96,6 @@ impl Validation {
     /// Whether it remembers how far the window was used, as Linux does.
     fn is_linux(&self) -> bool {
         matches!(self.rule, WindowValidation::Linux | WindowValidation::LinuxKept)
-    }
-
-    /// Whether it asks for the round-trip time of every ACK.
-    #[must_use]
-    pub fn asks_departures(&self) -> bool {
-        self.rule == WindowValidation::Linux
-    }
-
-    /// An ACK took this round-trip time.
-    #[inline]
-    pub fn on_rtt(&mut self, rtt: Span) {
-        self.srtt = if self.srtt == Span::ZERO { rtt } else { Span((7 * self.srtt.0 + rtt.0) / 8) };
-    }
-
-    /// The timeout as Linux has it: the least is what is added to the smoothed round-trip time, which takes a sample with every
-    /// ACK.
-    fn linux_rto(&self, state: &WindowState) -> Span {
-        let srtt = if self.srtt == Span::ZERO { state.srtt } else { self.srtt };
-        let rto = srtt + self.min_rto.max(Span(state.rto.0.saturating_sub(state.srtt.0)));
-        Span(rto.0.div_ceil(self.tick.0) * self.tick.0)
     }
 
     /// Whole ticks of a pause.
@@ -142,9 +117,9 @@ impl Validation {
         let mut restart = Restart { now, idle, cwnd: f64::INFINITY, ssthresh: None };
         match self.rule {
             WindowValidation::Rfc5681 if idle > rto => restart.cwnd = self.initial_window.min(cwnd),
-            WindowValidation::Linux if self.ticked(idle) > self.linux_rto(state) => {
+            WindowValidation::Linux if self.ticked(idle) > state.rto => {
                 restart.ssthresh = Some(kept(cwnd, ssthresh));
-                restart.cwnd = self.decayed(cwnd, self.ticked(idle), self.linux_rto(state));
+                restart.cwnd = self.decayed(cwnd, self.ticked(idle), state.rto);
                 (self.linux.used_at, self.linux.used) = (now, 0);
             }
             WindowValidation::None
@@ -180,7 +155,7 @@ impl Validation {
         if !self.is_linux() {
             return None;
         }
-        let (limited, rto) = (in_flight >= cwnd as u32, self.linux_rto(state));
+        let (limited, rto) = (in_flight >= cwnd as u32, state.rto);
         if !sent && !limited {
             return None;
         }
@@ -354,7 +329,7 @@ mod tests {
     }
 
     fn after_pause(rule: WindowValidation, cwnd: f64, pause: u64) -> (f64, Option<f64>) {
-        let mut validation = Validation::new(rule, 10, (Span::millis(100), Span::millis(1)));
+        let mut validation = Validation::new(rule, 10, Span::millis(1));
         validation.on_transmit(ms(1000));
         let restart = validation.restart(&state(1000 + pause, cwnd, 0));
         assert_eq!(restart.idle, Span::millis(pause));
@@ -384,7 +359,7 @@ mod tests {
 
     #[test]
     fn linux_cuts_a_window_that_was_not_used_for_a_timeout_halfway_to_what_was() {
-        let mut validation = Validation::new(WindowValidation::Linux, 10, (Span::millis(100), Span::millis(1)));
+        let mut validation = Validation::new(WindowValidation::Linux, 10, Span::millis(1));
         let used = |at, sent, outstanding| WindowState { sent, nxt: sent, una: sent, ..state(at, 100.0, outstanding) };
         assert!(validation.after_sending(&used(1000, 100, 100)).is_none(), "full");
         // 20 and 30 of 100 segments in the next rounds.
@@ -393,17 +368,17 @@ mod tests {
         let cut = validation.after_sending(&used(1200, 151, 12)).expect("a timeout later");
         assert_eq!((cut.cwnd, cut.ssthresh, cut.idle), (65.0, Some(75.0), Span::ZERO));
         // Not while the application has more: something else held it back.
-        let mut validation = Validation::new(WindowValidation::Linux, 10, (Span::millis(100), Span::millis(1)));
+        let mut validation = Validation::new(WindowValidation::Linux, 10, Span::millis(1));
         assert!(validation.after_sending(&used(1000, 100, 100)).is_none());
         assert!(validation.after_sending(&WindowState { waits_for_data: false, ..used(1300, 120, 20) }).is_none());
         // RFC 5681 asks for pauses only.
-        let mut validation = Validation::new(WindowValidation::Rfc5681, 10, (Span::millis(100), Span::millis(1)));
+        let mut validation = Validation::new(WindowValidation::Rfc5681, 10, Span::millis(1));
         assert!([1000, 2000, 9000].map(|at| validation.after_sending(&used(at, at, 1))).iter().all(Option::is_none));
     }
 
     #[test]
     fn linux_lets_a_window_grow_that_was_full_in_this_window_of_data_or_half_full_in_slow_start() {
-        let mut validation = Validation::new(WindowValidation::Linux, 10, (Span::millis(100), Span::millis(1)));
+        let mut validation = Validation::new(WindowValidation::Linux, 10, Span::millis(1));
         let at = |una, nxt, out| WindowState { una, nxt, sent: nxt, ..state(nxt, 40.0, out) };
         let _ = validation.after_sending(&at(0, 40, 40));
         assert!(validation.counts_as_full(40.0, 20.0));
@@ -428,7 +403,7 @@ mod tests {
 
     #[test]
     fn rfc_7661_keeps_a_window_for_five_minutes_in_which_less_than_half_was_used() {
-        let mut validation = Validation::new(WindowValidation::Rfc7661, 10, (Span::millis(100), Span::millis(1)));
+        let mut validation = Validation::new(WindowValidation::Rfc7661, 10, Span::millis(1));
         assert!(steady(&mut validation, 100.0, (0, 1000), 60).is_none());
         assert!(!validation.pipe.is_unvalidated(100.0) && validation.pipe.is_unvalidated(121.0));
         assert!((validation.pipe.value() - 60.0).abs() < 1e-9);
@@ -445,7 +420,7 @@ mod tests {
 
     #[test]
     fn a_loss_while_not_validated_leaves_half_of_what_the_path_carried() {
-        let mut validation = Validation::new(WindowValidation::Rfc7661, 10, (Span::millis(100), Span::millis(1)));
+        let mut validation = Validation::new(WindowValidation::Rfc7661, 10, Span::millis(1));
         let _ = steady(&mut validation, 100.0, (0, 3000), 20);
         // A law that keeps 70 of 100; 20 were carried in a round trip, 24 were out.
         let cut = validation.on_congestion(&state(3100, 70.0, 24), 100.0, 24, true).expect("not validated");
@@ -455,7 +430,7 @@ mod tests {
         assert_eq!(end.cwnd, 10.0);
         assert!(!validation.pipe.is_unvalidated(1e9), "undefined again");
         // Validated: the law's cut stands.
-        let mut validation = Validation::new(WindowValidation::Rfc7661, 10, (Span::millis(100), Span::millis(1)));
+        let mut validation = Validation::new(WindowValidation::Rfc7661, 10, Span::millis(1));
         let _ = steady(&mut validation, 100.0, (0, 3000), 50);
         assert!(validation.on_congestion(&state(3100, 70.0, 50), 100.0, 50, true).is_none());
         assert!(validation.on_recovered(&state(3300, 70.0, 50)).is_none());

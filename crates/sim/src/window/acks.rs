@@ -37,7 +37,8 @@ impl AckQueue {
 
     /// Any other.
     pub fn push(&mut self, ack: &Ack) {
-        if ack.blocks().is_empty() && !ack.ece && ack.feedback == 0.0 && ack.tuning == 0 {
+        let is_plain = ack.blocks().is_empty() && !ack.ece && !ack.echoes_resent;
+        if is_plain && ack.feedback == 0.0 && ack.tuning == 0 {
             self.push_plain(ack.cum);
         } else {
             self.numbers.push_back(ack.cum | FULL);

@@ -12,16 +12,11 @@ use law::{CongestionControl, Restart};
 
 impl<C: CongestionControl> Connection<C> {
     /// The application writes now and then: its window is validated as `options` say.
-    /// `departures` says whether the recovery keeps them.
-    pub fn expect_writes(&mut self, options: &Options, departures: bool) {
-        let validation = Validation::new(
-            options.window_validation,
-            options.initial_window,
-            (options.min_rto, options.rto_granularity),
-        );
+    pub fn expect_writes(&mut self, options: &Options) {
+        let validation = Validation::new(options.window_validation, options.initial_window, options.rto_granularity);
         let base = self.seq.base();
         let optional = self.optional.get_or_insert_with(|| Box::new(OptionalState::none(options)));
-        optional.validate(validation, departures);
+        optional.validate(validation);
         optional.begin_at(base);
     }
 

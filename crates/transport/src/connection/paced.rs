@@ -11,7 +11,7 @@ use crate::deliveries::Deliveries;
 use crate::departures::Departures;
 use crate::pacing::Pace;
 use crate::recovery::{LossRecovery, RecoveryRules};
-use crate::rtt::TimedSegment;
+use crate::rtt::{AckRtt, Round, TimedSegment};
 use crate::sequence::{MAX_OUTSTANDING, SequenceSpace};
 use crate::{Phase, Rtt, Wire};
 use base::{Flags, Span, Time};
@@ -68,6 +68,7 @@ impl<C: CongestionControl> Connection<C> {
                 asks_pace_at_end: rack,
                 control,
                 rtt: &mut self.rtt,
+                stamped: self.habits.timestamps(),
                 departures,
                 deliveries: parts.deliveries,
                 wire,
@@ -93,6 +94,9 @@ impl<C: CongestionControl> Connection<C> {
         }
         self.optional = Some(optional);
         if let Some((left, rtt)) = latest {
+            if self.habits.timestamps() {
+                self.rtt.set_rto();
+            }
             recovery.on_plain_acks(self.seq.una() - 1, left, rtt, (self.rtt.srtt(), self.rtt.min()));
         }
         self.timers.set_rto(last + self.rtt.rto());
@@ -196,6 +200,8 @@ struct Run<'a, C, W> {
     asks_pace_at_end: bool,
     control: Counting<'a, C>,
     rtt: &'a mut Rtt,
+    /// Whether every ACK gives a round-trip sample.
+    stamped: bool,
     departures: Option<&'a mut Departures>,
     deliveries: Option<&'a mut Deliveries>,
     wire: &'a mut W,
@@ -220,14 +226,21 @@ impl<C: CongestionControl, W: Wire> Run<'_, C, W> {
         let limited = before >= self.control.whole || self.pace.counts_as_full(windows, self.waits != Time::NEVER);
         self.seq.acknowledge_first(acked);
         let timed = self.timed.on_ack(now, self.seq.una());
-        if let Some(rtt) = timed {
-            self.rtt.sample(rtt);
+        let round = Round { una: self.seq.una(), nxt: self.seq.nxt() };
+        if let Some(rtt) = timed.filter(|_| !self.stamped) {
+            self.rtt.sample(rtt, round);
         }
         let mut rtt = timed;
-        let latest = self.departures.as_deref_mut().and_then(|list| list.pop(acked)).map(|departure| {
-            let (left, taken) = (departure.time(), now - departure.time());
-            self.rtt.observe(taken);
-            self.pace.on_rtt(taken);
+        let latest = self.departures.as_deref_mut().and_then(|list| list.pop_ends(acked)).map(|(first, last)| {
+            let (left, taken) = (last.time(), now - last.time());
+            if self.stamped {
+                let oldest = now - first.time();
+                self.rtt.smooth_ack(AckRtt { oldest, latest: taken }, round, before);
+                self.pace.on_rtt(oldest);
+            } else {
+                self.rtt.observe(taken);
+                self.pace.on_rtt(taken);
+            }
             if every_rtt {
                 rtt = Some(taken);
             }

@@ -75,7 +75,7 @@ impl<C: CongestionControl> Connection<C> {
             self.optional.as_deref_mut().and_then(OptionalState::pacer).is_some_and(|pacer| pacer.notes_window_use());
         loop {
             // Only who knows when segments left says beforehand what an ACK shows.
-            if recovery.departures().is_some() && self.is_unpaced() {
+            if recovery.departures().is_some() && self.is_unpaced() && self.smooths_alike() {
                 let row = self.take_quiet_repairs(recovery, times.clone(), wire);
                 taken += row;
                 if row > 0 {
@@ -120,7 +120,12 @@ impl<C: CongestionControl> Connection<C> {
         }
         let (nxt, window, data) = (self.seq.nxt(), self.window(), self.ecn.data());
         let mut in_flight = recovery.in_flight(&self.seq);
-        let acks = recovery.extend_row(times.clone().take_while(|now| *now <= deadlines.1));
+        let row = times.clone().take_while(|now| *now <= deadlines.1);
+        let acks = if self.habits.timestamps() {
+            self.extend_stamped_row(recovery, row)
+        } else {
+            recovery.extend_row(row, |_, _| {})
+        };
         if acks == 0 {
             return 0;
         }
@@ -290,7 +295,7 @@ impl<C: CongestionControl> Connection<C> {
 
 #[cfg(test)]
 mod tests {
-    use crate::options::{Pacing, PacingFactors};
+    use crate::options::{Pacing, PacingFactors, Rto};
     use crate::{Ack, NO_END, Options, Receiver, Recovery, Sender, Wire};
     use base::{Flags, PacketNumber, Span, Time};
     use law::{CongestionControl, Control, LawSpec, StartSpec};
@@ -325,8 +330,8 @@ mod tests {
 
     /// Two thousand segments arrive, in runs where that is possible or not; how many ACKs were taken in runs, and how many of these
     /// in rows.
-    fn drive(law: &str, recovery: Recovery, pacing: Pacing, in_runs: bool) -> (Path, u32, u32) {
-        let options = Options { pacing, initial_window: 40, ..Options::default() };
+    fn drive(law: &str, recovery: Recovery, tcp: &Options, in_runs: bool) -> (Path, u32, u32) {
+        let options = Options { initial_window: 40, ..tcp.clone() };
         let law = LawSpec::named(law).expect("registered");
         let control = law.build(&StartSpec::named("classic").expect("registered"), 40.0, 30.0).expect("defaults");
         let mut sender: Sender<Control> = Sender::new(control, recovery, &options, NO_END);
@@ -385,8 +390,16 @@ mod tests {
             ("bbr1", Pacing::None),
         ] {
             for recovery in [Recovery::Sack, Recovery::Prr, Recovery::Rack] {
-                let (one, none, _) = drive(law, recovery, pacing, false);
-                let (run, taken, in_rows) = drive(law, recovery, pacing, true);
+                let plain = Options { pacing, ..Options::default() };
+                let linux = Options { timestamps: true, rto: Rto::Linux, ..plain.clone() };
+                let stamped = Options { timestamps: true, ..plain.clone() };
+                for options in [linux, stamped] {
+                    let (one, run) = (drive(law, recovery, &options, false).0, drive(law, recovery, &options, true).0);
+                    let n = one.left.len().min(run.left.len());
+                    assert_eq!(one.left[..n], run.left[..n], "{law} {recovery:?} {options:?}");
+                }
+                let (one, none, _) = drive(law, recovery, &plain, false);
+                let (run, taken, in_rows) = drive(law, recovery, &plain, true);
                 let n = one.seen.len().min(run.seen.len());
                 assert_eq!(one.seen[..n], run.seen[..n], "{law} {recovery:?} {pacing:?}");
                 let n = one.left.len().min(run.left.len());
@@ -401,6 +414,6 @@ mod tests {
 
     #[test]
     fn cumulative_recoveries_take_none() {
-        assert_eq!(drive("reno", Recovery::NewReno, Pacing::None, true).1, 0);
+        assert_eq!(drive("reno", Recovery::NewReno, &Options::default(), true).1, 0);
     }
 }

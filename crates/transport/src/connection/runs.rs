@@ -5,9 +5,8 @@
 //! is asked on every ACK, each costs the law and what it releases (`plain`).
 
 use super::Connection;
-use crate::departures::Departures;
-use crate::optional::OptionalState;
 use crate::recovery::{LossRecovery, RecoveryRules};
+use crate::rtt::{AckRtt, Round};
 use crate::sequence::MAX_OUTSTANDING;
 use crate::{Phase, Wire};
 use base::{Flags, Time};
@@ -83,39 +82,57 @@ impl<C: CongestionControl> Connection<C> {
         if let Some(step) = self.control.step() {
             self.control.advance(step, segments);
         }
+        let (una, nxt) = (self.seq.una(), self.seq.nxt());
         self.seq.slide(segments);
         self.counters.sent += u64::from(segments);
-        self.timers.set_rto(last + self.rtt.rto());
         if let LossRecovery::Rack(rack) = recovery {
-            self.take_departures(&mut **rack, each, last, times);
+            self.take_departures(&mut **rack, each, (una, nxt), times);
         } else if self.optional.is_some() {
-            crate::recovery::each!(recovery, recovery => self.take_departures(recovery, each, last, times));
+            crate::recovery::each!(recovery, recovery => self.take_departures(recovery, each, (una, nxt), times));
+        }
+        self.timers.set_rto(last + self.rtt.rto());
+        if recovery.keeps_departures() || self.optional.is_some() {
+            crate::recovery::each!(recovery, recovery => self.arm_timers(recovery, last, true));
         }
     }
 
-    /// The departures of a run of ACKs, each of which released `each` segments at `times`; the last at `last`.
+    /// The departures of a run of ACKs, each of which released `each` segments at `times`, from `una` and `nxt` on.
     fn take_departures(
         &mut self,
         recovery: &mut impl RecoveryRules,
         each: u32,
-        last: Time,
+        (mut una, mut nxt): (u64, u64),
         times: impl Iterator<Item = Time>,
     ) {
         let optional = self.optional.as_deref_mut();
-        let every_rtt = self.habits.every_rtt();
+        let (every_rtt, stamped, outstanding) = (self.habits.every_rtt(), self.habits.timestamps(), (nxt - una) as u32);
         let Some(departures) = recovery.departures().or_else(|| optional?.departures()) else { return };
         let mut taken = departures.take(times, each);
+        let rtt = &mut self.rtt;
+        let mut smooth = |oldest, latest| {
+            una += u64::from(each);
+            rtt.smooth_ack(AckRtt { oldest, latest }, Round { una, nxt }, outstanding);
+            nxt += u64::from(each);
+        };
         // A law that counts takes none, and only such take part in runs of delayed ACKs.
-        if every_rtt && each == 1 {
-            self.control.on_rtt_samples(&mut taken);
-        } else {
-            taken.by_ref().for_each(drop);
+        match (every_rtt && each == 1, stamped) {
+            (true, false) => self.control.on_rtt_samples(&mut taken),
+            (true, true) => self.control.on_rtt_samples(&mut taken.by_ref().inspect(|&(_, rtt)| smooth(rtt, rtt))),
+            (false, false) => taken.by_ref().for_each(drop),
+            (false, true) => {
+                while let Some((_, latest)) = taken.next() {
+                    smooth(taken.oldest, latest);
+                }
+            }
         }
         let (least, latest, left) = (taken.least, taken.last, taken.left);
-        self.rtt.observe(least);
-        self.rtt.observe(latest);
+        if stamped {
+            self.rtt.set_rto();
+        } else {
+            self.rtt.observe(least);
+            self.rtt.observe(latest);
+        }
         recovery.on_plain_acks(self.seq.una() - 1, left, latest, (self.rtt.srtt(), self.rtt.min()));
-        self.arm_timers(recovery, last, true);
     }
 
     /// See [`crate::Sender::is_plain`].
@@ -170,7 +187,7 @@ impl<C: CongestionControl> Connection<C> {
     ) {
         let flags = self.ecn.data();
         let keeps_departures = recovery.departures().is_some() || self.optional.is_some();
-        let every_rtt = self.habits.every_rtt();
+        let (every_rtt, stamped) = (self.habits.every_rtt(), self.habits.timestamps());
         let (mut last, min_rtt, srtt) = (Time::ZERO, self.rtt.min(), self.rtt.srtt());
         let mut ack = AckSample { srtt, min_rtt, rtt: None, ..AckSample::plain(Time::ZERO, srtt) };
         ack.abc_limit = self.abc_limit();
@@ -181,9 +198,17 @@ impl<C: CongestionControl> Connection<C> {
                 ack.rtt = Some(rtt);
                 (ack.round_start, ack.srtt, ack.min_rtt) = (true, self.rtt.srtt(), self.rtt.min());
             }
-            if keeps_departures && let Some(left) = self.departures(recovery).and_then(|list| list.pop(acked)) {
+            if keeps_departures
+                && let Some((first, left)) = self.departures(recovery).and_then(|list| list.pop_ends(acked))
+            {
                 let rtt = now - left.time();
-                self.rtt.observe(rtt);
+                if stamped {
+                    let round = Round { una: una + u64::from(acked), nxt: self.seq.nxt() };
+                    self.rtt.smooth_ack(AckRtt { oldest: now - first.time(), latest: rtt }, round, before);
+                    ack.srtt = self.rtt.srtt();
+                } else {
+                    self.rtt.observe(rtt);
+                }
                 latest = Some((left.time(), rtt));
                 if every_rtt {
                     ack.rtt = Some(rtt);
@@ -206,16 +231,13 @@ impl<C: CongestionControl> Connection<C> {
             last = now;
         }
         if let Some((left, rtt)) = latest {
+            if stamped {
+                self.rtt.set_rto();
+            }
             recovery.on_plain_acks(self.seq.una() - 1, left, rtt, (self.rtt.srtt(), self.rtt.min()));
         }
         self.timers.set_rto(if self.seq.outstanding() == 0 { Time::NEVER } else { last + self.rtt.rto() });
         self.arm_timers(recovery, last, true);
-    }
-
-    /// When segments left, wherever that is kept.
-    #[inline]
-    fn departures<'a>(&'a mut self, recovery: &'a mut impl RecoveryRules) -> Option<&'a mut Departures> {
-        recovery.departures().or_else(|| self.optional.as_deref_mut().and_then(OptionalState::departures))
     }
 
     /// Sends the next new segment, when nothing is lost, paced or to be announced.

@@ -189,9 +189,9 @@ fn a_row_of_acks_is_so_many_single_ones() {
     (20..24).for_each(|seq| rack.departures().sent(seq, Time(seq + 6)));
     let (mut single, times) = (rack.clone(), (0..30).map(|k| Time(25 + k)));
     let singles = times.clone().take_while(|now| single.extend(*now).is_some()).count();
-    assert_eq!(rack.extend_row(times), 16, "none that left after what was sent again");
+    assert_eq!(rack.extend_row(times, |_, _| {}), 16, "none that left after what was sent again");
     assert_eq!((singles, format!("{rack:?}")), (16, format!("{single:?}")));
-    assert_eq!(rack.extend_row(std::iter::once(Time(60))), 0);
+    assert_eq!(rack.extend_row(std::iter::once(Time(60)), |_, _| {}), 0);
 }
 
 /// A window of `n` segments, of which every other is lost, and every third of what is sent again: one arrives or is lost

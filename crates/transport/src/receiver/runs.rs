@@ -23,7 +23,7 @@ impl Receiver {
     #[inline]
     #[must_use]
     pub fn delays_plainly(&self) -> u64 {
-        let plain = self.held.is_empty() && !self.echo && !self.is_announced && !self.is_special;
+        let plain = self.held.is_empty() && !self.echo && !self.is_announced && !self.is_special && !self.echoes_resent;
         // The last segment of a transfer is acknowledged at once.
         let row = if self.next < self.end { self.end - 1 - self.next } else { u64::MAX };
         if plain { row } else { 0 }
@@ -34,7 +34,7 @@ impl Receiver {
     pub fn take_delayed(&mut self, n: u32, deadline: Time) {
         debug_assert!(u64::from(n) <= self.delays_plainly());
         self.next += u64::from(n);
-        self.pending = (self.pending + n) % self.delayed_ack;
+        self.pending = (self.pending + n) % self.delayed_ack();
         self.deadline = deadline;
         debug_assert_eq!(self.pending == 0, deadline == Time::NEVER);
     }

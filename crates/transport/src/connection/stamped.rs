@@ -1,0 +1,129 @@
+//! Round-trip samples of a sender with timestamps: one from every ACK that acknowledges or SACKs something new.
+//!
+//! Source: RFC 7323, Section 4.1; Linux 6.12, `tcp_clean_rtx_queue` and `tcp_ack_update_rtt` (facts, not text): segments sent once
+//! are timed by when they left; where any of what is acknowledged was sent again, the timestamp says which copy arrived.
+//! Differs from Linux: of a segment that was sent again more than once, an ACK of an earlier retransmission counts for the last.
+
+use super::{AckInfo, Connection};
+use crate::Ack;
+use crate::departures::Departures;
+use crate::optional::OptionalState;
+use crate::options::Rto;
+use crate::recovery::RecoveryRules;
+use crate::rtt::{AckRtt, Round};
+use base::Time;
+use law::CongestionControl;
+
+/// Departure times of what an ACK acknowledges cumulatively.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct AckTimes {
+    /// First and last of the segments newly reported, if all were sent once.
+    acked: Option<(Time, Time)>,
+    /// The echoed timestamp, if not.
+    echoed: Option<Time>,
+}
+
+impl<C: CongestionControl> Connection<C> {
+    /// Departure times of what `ack` acknowledges, before they are forgotten.
+    pub(super) fn ack_times(&mut self, recovery: &mut impl RecoveryRules, ack: &Ack) -> AckTimes {
+        let una = self.seq.una();
+        if ack.cum == una {
+            return AckTimes::default();
+        }
+        let first = recovery.first_departure(una);
+        let Some(departures) = self.departures(recovery) else { return AckTimes::default() };
+        let acked = departures.ends_of_first(una, ack.cum);
+        let echoed = match departures.get(una) {
+            Some(departure) if !departure.again() || ack.echoes_resent => Some(departure.time()),
+            _ => first,
+        };
+        AckTimes { acked, echoed }
+    }
+
+    /// Takes the sample of an ACK that was taken in.
+    pub(super) fn sample_stamped(
+        &mut self,
+        recovery: &mut impl RecoveryRules,
+        info: &mut AckInfo,
+        ack: &Ack,
+        times: &AckTimes,
+    ) {
+        let oldest = times.acked.or(info.sacked_ends).map(|ends| ends.0);
+        let latest = info.sacked_ends.or(times.acked).map(|ends| ends.1);
+        let echoed = times.echoed.filter(|_| info.acked > 0);
+        let Some((oldest, latest)) = oldest.zip(latest).or(echoed.zip(echoed)) else { return };
+        let rtt = AckRtt { oldest: info.now - oldest, latest: info.now - latest };
+        let round = Round { una: ack.cum, nxt: self.seq.nxt() };
+        self.rtt.sample_ack(rtt, round, info.in_flight_before);
+        if let Some(optional) = self.optional.as_deref_mut() {
+            optional.on_rtt(rtt.oldest);
+        }
+        if self.habits.every_rtt() {
+            info.rtt = Some(rtt.latest);
+        }
+        if info.acked == 0 {
+            self.restart_rto_by_sack(recovery, info.now, oldest);
+        }
+    }
+
+    /// An ACK SACKs the segment after the highest run of SACKed ones, which was sent once, at `left`.
+    #[inline]
+    pub fn sample_next_sacked(&mut self, recovery: &mut impl RecoveryRules, now: Time, left: Time, in_flight: u32) {
+        if !self.habits.timestamps() {
+            return;
+        }
+        let rtt = AckRtt { oldest: now - left, latest: now - left };
+        self.rtt.sample_ack(rtt, Round { una: self.seq.una(), nxt: self.seq.nxt() }, in_flight);
+        if let Some(optional) = self.optional.as_deref_mut() {
+            optional.on_rtt(rtt.oldest);
+        }
+        self.restart_rto_by_sack(recovery, now, left);
+    }
+
+    /// [`RecoveryRules::extend_row`] with a sample of each ACK.
+    #[inline]
+    pub(super) fn extend_stamped_row(
+        &mut self,
+        recovery: &mut impl RecoveryRules,
+        times: impl Iterator<Item = Time>,
+    ) -> u32 {
+        let una = self.seq.una();
+        let round = Round { una, nxt: self.seq.nxt() };
+        let first = self.departures(recovery).and_then(|list| list.get(una)).map(|first| first.time());
+        let restarts = first.filter(|_| self.rtt.options().rule() == Rto::Linux).unwrap_or(Time::ZERO);
+        let in_flight = recovery.in_flight(&self.seq);
+        let Self { rtt, timers, .. } = self;
+        let mut in_flight = in_flight;
+        recovery.extend_row(times, |left, now| {
+            rtt.sample_ack(AckRtt { oldest: now - left, latest: now - left }, round, in_flight);
+            in_flight = in_flight.saturating_sub(1);
+            if left < restarts {
+                timers.set_rto(now + rtt.rto());
+            }
+        })
+    }
+
+    /// Whether samples count the same whatever is in flight: RFC 7323's do not (Appendix G).
+    #[inline]
+    pub(super) fn smooths_alike(&self) -> bool {
+        !self.habits.timestamps() || self.rtt.options().rule() == Rto::Linux
+    }
+
+    /// Linux lets the timer begin anew with SACKs of what had left before the first outstanding segment last did: that one may still
+    /// be on its way.
+    #[inline]
+    fn restart_rto_by_sack(&mut self, recovery: &mut impl RecoveryRules, now: Time, left: Time) {
+        let una = self.seq.una();
+        if self.rtt.options().rule() == Rto::Linux
+            && self.departures(recovery).and_then(|list| list.get(una)).is_some_and(|first| left < first.time())
+        {
+            self.restart_rto(now);
+        }
+    }
+
+    /// When segments left, wherever that is kept.
+    #[inline]
+    pub(super) fn departures<'a>(&'a mut self, recovery: &'a mut impl RecoveryRules) -> Option<&'a mut Departures> {
+        recovery.departures().or_else(|| self.optional.as_deref_mut().and_then(OptionalState::departures))
+    }
+}
