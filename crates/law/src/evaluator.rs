@@ -182,6 +182,7 @@ fn loss_event(at: Moment) -> CongestionEvent {
         rtt,
         srtt: rtt,
         min_rtt: Span::from_secs(at.base),
+        floor: crate::MIN_SSTHRESH,
     }
 }
 

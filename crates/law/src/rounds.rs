@@ -122,7 +122,16 @@ pub fn rounds_monitored(
                 control.on_lost(&Lost { now, delivered, prior_delivered, tx_in_flight, lost, app_limited: false });
             }
             let in_flight = if signal == Signal::Timeout { 0.0 } else { window };
-            control.on_congestion(&CongestionEvent { now, signal, in_flight, delivered, rtt, srtt, min_rtt });
+            control.on_congestion(&CongestionEvent {
+                now,
+                signal,
+                in_flight,
+                delivered,
+                rtt,
+                srtt,
+                min_rtt,
+                floor: crate::MIN_SSTHRESH,
+            });
             recovering = signal != Signal::Ecn;
         }
         sent_in = SentIn { acks, from, rtt };

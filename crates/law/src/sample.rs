@@ -126,13 +126,15 @@ pub struct CongestionEvent {
     pub srtt: Span,
     /// Smallest round-trip time seen; zero before the first sample.
     pub min_rtt: Span,
+    /// Smallest window after a mark, in segments: one in RFC 3168 (6.1.2) and RFC 9438 (4.6), two in Linux.
+    pub floor: f64,
 }
 
 impl CongestionEvent {
     /// A `signal` at `now` on a path that always takes `rtt`.
     #[must_use]
     pub fn plain(now: Time, signal: Signal, rtt: Span) -> Self {
-        Self { now, signal, in_flight: 0.0, delivered: 0, rtt, srtt: rtt, min_rtt: rtt }
+        Self { now, signal, in_flight: 0.0, delivered: 0, rtt, srtt: rtt, min_rtt: rtt, floor: crate::MIN_SSTHRESH }
     }
 }
 

@@ -122,8 +122,14 @@ impl<L: WindowLaw, S: SlowStart> CongestionControl for Windowed<L, S> {
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) {
-        self.ssthresh = on_grid(self.law.backoff(self.cwnd, event).max(MIN_SSTHRESH));
-        self.cwnd = if event.signal == Signal::Timeout { 1.0 } else { self.ssthresh };
+        let kept = self.law.backoff(self.cwnd, event);
+        self.ssthresh = on_grid(kept.max(MIN_SSTHRESH));
+        self.cwnd = match event.signal {
+            Signal::Timeout => 1.0,
+            // RFC 9438, 4.6: the window may be below the threshold.
+            Signal::Ecn => on_grid(kept.max(event.floor)),
+            Signal::Loss => self.ssthresh,
+        };
         self.start.restart();
         self.refresh();
     }

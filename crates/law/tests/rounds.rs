@@ -63,6 +63,7 @@ fn events_one_by_one() {
         rtt,
         srtt: rtt,
         min_rtt: rtt,
+        floor: 2.0,
     });
     let seen = replay(&mut control, [ack, ack, loss, ack].into_iter());
     assert_eq!(seen[..3], [(11.0, 1e9), (12.0, 1e9), (6.0, 6.0)]);

@@ -89,7 +89,13 @@ fn event(at: impl Fn(usize) -> f64) -> Event {
         _ => Signal::Timeout,
     };
     let rtt = rtt.unwrap_or(srtt);
-    Event::Congestion(CongestionEvent { now, signal, in_flight, delivered, rtt, srtt, min_rtt })
+    Event::Congestion(CongestionEvent {
+        in_flight,
+        delivered,
+        srtt,
+        min_rtt,
+        ..CongestionEvent::plain(now, signal, rtt)
+    })
 }
 
 /// A window law evaluated without packets: what it gains and gives up; see [`law::evaluator`]. Times in seconds, windows in segments,

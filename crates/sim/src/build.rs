@@ -118,13 +118,13 @@ impl<P: Parts> Builder<'_, P> {
         match offer.expect("checked when the scenario was read") {
             Offer::Segments(segments) => {
                 finite = segments.and_then(NonZeroU64::new);
-                let plan = tcp(group, first, sender(segments.unwrap_or(NO_END))?);
+                let plan = tcp(group, first, &handshake, sender(segments.unwrap_or(NO_END))?);
                 network.flows.push(FlowPlan::Tcp(Box::new(party(0, start, stop)), Box::new(plan)));
             }
             Offer::Writes(application) => {
                 let own = FlowWrites::new(application, stop);
                 writes = own.has_transfers();
-                let mut plan = tcp(group, first, sender(0)?);
+                let mut plan = tcp(group, first, &handshake, sender(0)?);
                 (plan.sender, plan.receiver) = (plan.sender.expecting_writes(&group.tcp), plan.receiver.until(NO_END));
                 plan.application = Some(Box::new(Application::Writes(own)));
                 network.flows.push(FlowPlan::Tcp(Box::new(party(0, start, stop)), Box::new(plan)));
@@ -137,7 +137,7 @@ impl<P: Parts> Builder<'_, P> {
                 for place in 0..place_count {
                     // The session says when each place starts, and when it stops.
                     let party = party(place, Time::NEVER, Time::NEVER);
-                    let plan = tcp(group, first, Sender::clone(&template));
+                    let plan = tcp(group, first, &handshake, Sender::clone(&template));
                     let application = Some(Box::new(Application::Session(Arc::clone(&template))));
                     let plan = TcpPlan { application, ..plan };
                     network.flows.push(FlowPlan::Tcp(Box::new(party), Box::new(plan)));
@@ -216,7 +216,7 @@ fn window_limits(group: &Group) -> Option<WindowLimits> {
     Some(WindowLimits::new(&tuning, group.mss()))
 }
 
-fn tcp<C: FlowControl>(group: &Group, first: u64, sender: Sender<C>) -> TcpPlan<C> {
+fn tcp<C: FlowControl>(group: &Group, first: u64, handshake: &Handshake, sender: Sender<C>) -> TcpPlan<C> {
     let sender = sender.beginning_at(first);
     let needs = sender.control().needs();
     let blocks = match (group.recovery.selective(), group.back.is_empty()) {
@@ -224,7 +224,10 @@ fn tcp<C: FlowControl>(group: &Group, first: u64, sender: Sender<C>) -> TcpPlan<
         (true, false) => 3,
         _ => 0,
     };
+    // The receiver's own timeout, as the handshake left it.
+    let quick_after = handshake.sample + group.tcp.min_rto.max(Span(2 * handshake.sample.0));
     let receiver = Receiver::new(group.tcp.delayed_ack, group.tcp.delayed_ack_timeout, blocks)
+        .acknowledging_quickly(group.tcp.quick_acks, quick_after)
         .until(sender.data_end())
         .behind(group.tcp.receive_offload);
     let receiver = match window_limits(group) {

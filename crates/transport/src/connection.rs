@@ -18,6 +18,7 @@ use crate::habits::Habits;
 use crate::optional::OptionalState;
 use crate::recovery::RecoveryRules;
 use crate::rtt::{Round, TimedSegment, TimerOptions};
+use crate::selective;
 use crate::sequence::{MAX_OUTSTANDING, SequenceSpace};
 use crate::timers::{Due, Timers};
 use crate::validation::Validation;
@@ -82,7 +83,7 @@ impl<C: CongestionControl> Connection<C> {
             timed: TimedSegment::none(),
             rtt: Rtt::new(Arc::new(TimerOptions::new(options))),
             phase: Phase::Open,
-            ecn: EcnSender::new(options.ecn.flags(needs.marks)),
+            ecn: EcnSender::new(options.ecn.flags(needs.marks), if needs.marks { 2 } else { options.ecn_floor }),
             habits: Habits::new(options, needs),
             receive_window: window.unwrap_or(MAX_OUTSTANDING),
             optional: OptionalState::new(needs, options, control.pacing_rate().is_some(), departures),
@@ -220,7 +221,7 @@ impl<C: CongestionControl> Connection<C> {
     /// The window in whole segments.
     #[inline]
     pub fn window(&self) -> u32 {
-        (self.control.cwnd() as u32).min(self.receive_window)
+        if self.ecn.is_held() { 0 } else { (self.control.cwnd() as u32).min(self.receive_window) }
     }
 
     /// Segments by which one ACK grows the window in slow start at most.
@@ -285,14 +286,21 @@ impl<C: CongestionControl> Connection<C> {
             self.timers.set_rto(if self.seq.outstanding() == 0 { Time::NEVER } else { now + self.rtt.rto() });
         }
         recovery.on_ack(self, &info, wire);
-        if info.probe_repaired && self.phase == Phase::Open {
+        if info.probe_repaired && !self.phase.repairs() {
             // RFC 8985, 7.4: as after a fast recovery, which is over at once. A mark in the same window is the same event.
             self.reduce(recovery, now, Signal::Loss);
             self.seq.mark_echo();
             self.control.on_recovered();
         }
-        if ack.ece && self.ecn.is_on() {
-            self.on_echo(recovery, now);
+        if self.ecn.is_on() {
+            if ack.ece {
+                self.on_echo(recovery, &info);
+            } else if info.acked > 0 {
+                self.ecn.hold(false);
+            }
+            if self.ecn.is_held() && self.timers.rto() == Time::NEVER {
+                self.restart_rto(now);
+            }
         }
         if self.counts_deliveries() {
             self.report_delivery(recovery, now, in_flight_before);
@@ -326,7 +334,7 @@ impl<C: CongestionControl> Connection<C> {
     #[inline]
     fn sample_departure(&mut self, recovery: &mut impl RecoveryRules, info: &mut AckInfo, ack: &Ack) {
         // In recovery a number may be acknowledged long after its segment arrived, and so above what is SACKed.
-        if info.acked == 0 || self.phase != Phase::Open || recovery.sacked() > 0 {
+        if info.acked == 0 || self.phase.repairs() || recovery.sacked() > 0 {
             return;
         }
         let optional = self.optional.as_deref_mut();
@@ -351,8 +359,20 @@ impl<C: CongestionControl> Connection<C> {
             self.on_other_timers(recovery, now, due, wire);
         }
         if self.timers.is_rto_due(now) {
+            if self.ecn.is_held() && self.seq.outstanding() == 0 {
+                return self.on_held_timer(recovery, now, wire);
+            }
             self.on_timeout(recovery, now, wire);
         }
+    }
+
+    /// RFC 3168, 6.1.2: at a window of one segment a sender whose segments are marked sends one for each timeout.
+    fn on_held_timer(&mut self, recovery: &mut impl RecoveryRules, now: Time, wire: &mut impl Wire) {
+        self.ecn.hold(false);
+        self.timers.set_rto(Time::NEVER);
+        let high = self.seq.high();
+        recovery.fill(self, now, wire);
+        self.arm_timers(recovery, now, self.seq.high() > high);
     }
 
     fn on_other_timers(&mut self, recovery: &mut impl RecoveryRules, now: Time, due: Due, wire: &mut impl Wire) {
@@ -364,6 +384,7 @@ impl<C: CongestionControl> Connection<C> {
 
     fn on_timeout(&mut self, recovery: &mut impl RecoveryRules, now: Time, wire: &mut impl Wire) {
         self.counters.timeouts += 1;
+        self.ecn.hold(false);
         recovery.on_timeout(self, now);
         if self.seq.on_timeout() {
             self.reduce(recovery, now, Signal::Timeout);
@@ -427,6 +448,7 @@ impl<C: CongestionControl> Connection<C> {
             rtt: self.rtt.latest(),
             srtt: self.rtt.srtt(),
             min_rtt: self.rtt.min(),
+            floor: f64::from(self.ecn.floor()),
         };
         let (before, flight) = (self.control.cwnd(), recovery.in_flight(&self.seq));
         self.control.on_congestion(&event);
@@ -443,7 +465,11 @@ impl<C: CongestionControl> Connection<C> {
 
     /// What every fast retransmit begins with.
     pub fn enter_recovery(&mut self, recovery: &impl RecoveryRules, now: Time) {
-        self.reduce(recovery, now, Signal::Loss);
+        self.ecn.hold(false);
+        // One reduction for a window of data, whether it was marked or lost (RFC 3168, 6.1.2).
+        if self.phase != Phase::Reduction && (self.seq.is_past_mark() || self.control.needs().marks) {
+            self.reduce(recovery, now, Signal::Loss);
+        }
         self.seq.begin_recovery();
         self.phase = Phase::Recovery;
         // The segment being timed may be acknowledged only after the repair: its time would not be the path's.
@@ -470,11 +496,27 @@ impl<C: CongestionControl> Connection<C> {
     }
 
     /// A congestion echo: at most one reduction per window, none while a loss is being repaired (RFC 3168, 6.1.2).
-    fn on_echo(&mut self, recovery: &impl RecoveryRules, now: Time) {
-        if self.phase == Phase::Open && self.seq.is_past_echo() {
-            self.reduce(recovery, now, Signal::Ecn);
-            self.seq.mark_echo();
+    fn on_echo(&mut self, recovery: &mut impl RecoveryRules, info: &AckInfo) {
+        if self.phase != Phase::Open || !self.seq.is_past_echo() {
+            return;
         }
+        if self.ecn.floor() == 1 && self.control.cwnd() < 2.0 {
+            // No window is smaller: the next segment waits for the timer.
+            self.ecn.on_reduction();
+            self.ecn.hold(true);
+            self.restart_rto(info.now);
+        } else {
+            self.reduce(recovery, info.now, Signal::Ecn);
+            self.seq.mark_echo();
+            if selective::begin_reduction(recovery, self, info) {
+                self.phase = Phase::Reduction;
+            }
+        }
+    }
+
+    /// What was outstanding when the window began to fall is acknowledged.
+    pub fn leave_reduction(&mut self) {
+        self.phase = Phase::Open;
     }
 
     /// Segments that have reached the receiver, as the sender knows.
@@ -531,7 +573,7 @@ impl<C: CongestionControl> Connection<C> {
             room,
             cwnd_limited,
             cwnd: self.control.cwnd() as u32,
-            repairs: self.phase != Phase::Open,
+            repairs: self.phase.repairs(),
             interval,
             own_rate: self.control.pacing_rate().is_some(),
             srtt: self.rtt.srtt(),
@@ -578,7 +620,9 @@ impl<C: CongestionControl> Connection<C> {
     /// Grows the window by what `acked` segments earn.
     #[inline]
     pub fn grow(&mut self, recovery: &impl RecoveryRules, info: &AckInfo, acked: u32) {
-        if acked == 0 || self.counts_deliveries() {
+        // RFC 3168, 6.1.2: an ACK that echoes a mark does not grow the window. Laws that count marks decide for themselves.
+        let marked = info.marked && self.ecn.is_on() && !self.control.needs().marks;
+        if acked == 0 || marked || self.counts_deliveries() {
             return;
         }
         let (abc_limit, paced) = (self.abc_limit(), self.optional.as_deref().is_some_and(OptionalState::spaces));

@@ -65,7 +65,7 @@ impl Cumulative {
         self.dupacks = 0;
         let recovered = connection.seq().is_recovered();
         match connection.phase() {
-            Phase::Open => connection.grow(self, info, info.acked),
+            Phase::Open | Phase::Reduction => connection.grow(self, info, info.acked),
             Phase::Loss => {
                 if recovered {
                     connection.leave_recovery();
@@ -90,7 +90,7 @@ impl Cumulative {
         match connection.phase() {
             Phase::Recovery => self.inflation += 1,
             Phase::Loss => {}
-            Phase::Open => {
+            Phase::Open | Phase::Reduction => {
                 self.dupacks += 1;
                 if self.dupacks == DUP_THRESH && connection.seq().is_past_recovery() {
                     self.first_partial_ack_rto = None;

@@ -9,15 +9,40 @@ use base::Flags;
 pub struct EcnSender {
     /// Flags of data: whether it can be marked, and what it echoes.
     data: Flags,
-    /// Whether the next new segment carries CWR: the window was reduced.
-    reduced: bool,
+    /// Three answers in a byte: another would make every sender eight larger.
+    state: u8,
 }
 
+/// The next new segment carries CWR: the window was reduced.
+const REDUCED: u8 = 1;
+/// Nothing new leaves until the retransmission timer expires, as marks were echoed at a window of one segment.
+const HELD: u8 = 2;
+/// The window is at least two segments after a mark, and not one.
+const FLOOR_OF_TWO: u8 = 4;
+
 impl EcnSender {
-    /// A sender whose data carries these flags.
+    /// A sender whose data carries these flags, with this smallest window after a mark.
     #[must_use]
-    pub fn new(data: Flags) -> Self {
-        Self { data, reduced: false }
+    pub fn new(data: Flags, floor: u32) -> Self {
+        Self { data, state: if floor > 1 { FLOOR_OF_TWO } else { 0 } }
+    }
+
+    /// Smallest window after a mark, in segments.
+    #[must_use]
+    pub fn floor(self) -> u32 {
+        if self.state & FLOOR_OF_TWO != 0 { 2 } else { 1 }
+    }
+
+    /// Whether new segments wait for the retransmission timer (RFC 3168, 6.1.2).
+    #[inline]
+    #[must_use]
+    pub fn is_held(self) -> bool {
+        self.state & HELD != 0
+    }
+
+    /// New segments wait for the retransmission timer, or not any more.
+    pub fn hold(&mut self, held: bool) {
+        self.set(HELD, held);
     }
 
     /// Whether data can be marked.
@@ -31,7 +56,7 @@ impl EcnSender {
     #[inline]
     #[must_use]
     pub fn is_quiet(self) -> bool {
-        !self.reduced
+        self.state & (REDUCED | HELD) == 0
     }
 
     /// Flags of data while [`Self::is_quiet`].
@@ -44,7 +69,7 @@ impl EcnSender {
     /// The window was reduced. Every reduction is reported to the receiver, or its echo of an older mark would bring another
     /// (6.1.2).
     pub fn on_reduction(&mut self) {
-        self.reduced = self.is_on();
+        self.set(REDUCED, self.is_on());
     }
 
     /// Segments echo a bit from now on.
@@ -55,7 +80,15 @@ impl EcnSender {
     /// Flags of the next new segment.
     #[inline]
     pub fn on_new_segment(&mut self) -> Flags {
-        if std::mem::take(&mut self.reduced) { self.data.with(Flags::CWR) } else { self.data }
+        if self.state & REDUCED == 0 {
+            return self.data;
+        }
+        self.set(REDUCED, false);
+        self.data.with(Flags::CWR)
+    }
+
+    fn set(&mut self, bit: u8, on: bool) {
+        self.state = if on { self.state | bit } else { self.state & !bit };
     }
 
     /// Flags of a retransmission. It is not ECN-capable (6.1.5), unless the law counts `marks`: RFC 8257 needs them.
@@ -72,7 +105,7 @@ mod tests {
 
     #[test]
     fn one_new_segment_reports_a_reduction() {
-        let mut ecn = EcnSender::new(Flags::ECT);
+        let mut ecn = EcnSender::new(Flags::ECT, 1);
         assert_eq!(ecn.on_new_segment(), Flags::ECT);
         ecn.on_reduction();
         assert!(!ecn.is_quiet());
@@ -84,7 +117,7 @@ mod tests {
 
     #[test]
     fn without_ecn_nothing_is_reported() {
-        let mut ecn = EcnSender::new(Flags::NONE);
+        let mut ecn = EcnSender::new(Flags::NONE, 1);
         ecn.on_reduction();
         assert!(ecn.is_quiet() && !ecn.is_on());
         assert_eq!(ecn.on_new_segment(), Flags::NONE);

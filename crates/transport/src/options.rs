@@ -269,10 +269,14 @@ base::keys! {
         delayed_ack: u32 = 1, in 1..=64;
         /// Longest delay of a delayed acknowledgement.
         delayed_ack_timeout: Span = Span::millis(200), eg "200 ms", in TIMER, needs [Not("delayed_ack", "1")];
+        /// ACKs at the start, and after a pause longer than a retransmission timeout, that are not delayed: 16 in Linux.
+        quick_acks: u32 = 0, in 0..=64, since "0.1", needs [Not("delayed_ack", "1")];
         /// Whether the first two duplicate ACKs release new data (RFC 3042); RACK's pipe lets them anyway.
         limited_transmit: bool = true, needs [Not("recovery", "rack")];
         /// Explicit congestion notification: "off", "on" (RFC 3168), or "l4s" (ECT(1), RFC 9331).
         ecn: Ecn = Ecn::Off, needs [Marks];
+        /// Smallest window after a mark, in segments: 1 (RFC 3168, 6.1.2: then a segment for each timeout as long as marks are echoed), or 2, as in Linux. Laws that count marks keep 2.
+        ecn_floor: u32 = 1, unit "segments", in 1..=2, since "0.1", needs [Not("ecn", "off")];
         /// Each packet is sent a uniform time in [0, this] late, order kept: "8 us".
         send_jitter: Span = Span::ZERO, eg "8 us", in Span::ZERO..=Span::secs(1);
         /// How segments are spaced: "none", "linux" (2 windows per srtt in slow start, 1.2 afterwards), "quic" (RFC 9002), or Linux's way with other factors. A law that names a rate keeps it and takes only the spacing. Default: "none".
@@ -303,7 +307,8 @@ impl Options {
     }
 
     /// The profile `tcp = "linux"`: the timers of Linux with timestamps (`tcp_timestamps`), initial window 10 (RFC 6928), an ACK for
-    /// two segments within 40 ms, a window that falls while it is not used (`tcp_slow_start_after_idle`), slow start by all that an
+    /// two segments within 40 ms after 16 quick ones (`TCP_MAX_QUICKACKS`), a receive window that grows within `tcp_rmem`, a window
+    /// that falls while it is not used (`tcp_slow_start_after_idle`), slow start by all that an
     /// ACK acknowledges (`tcp_slow_start`), and bursts as segmentation offload makes them (`tcp_tso_autosize`).
     #[must_use]
     pub fn linux() -> Self {
@@ -311,10 +316,13 @@ impl Options {
             min_rto: Span::millis(200),
             rto: Rto::Linux,
             timestamps: true,
+            ecn_floor: 2,
             burst: Burst::Linux(Device::default()),
             initial_window: 10,
             delayed_ack: 2,
             delayed_ack_timeout: Span::millis(40),
+            quick_acks: 16,
+            receive_window: ReceiveWindow::Autotuned(Autotuning::default()),
             window_validation: WindowValidation::Linux,
             header: Bytes(52),
             abc_limit: None,

@@ -43,7 +43,7 @@ impl RackRecovery {
     #[expect(clippy::inline_always, reason = "for every ACK")]
     fn detect<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time) -> bool {
         let seq = connection.seq();
-        let (range, recovering) = ((seq.una(), seq.nxt()), connection.phase() != Phase::Open);
+        let (range, recovering) = ((seq.una(), seq.nxt()), connection.phase().repairs());
         let times = (connection.rtt().srtt(), connection.rtt().min());
         let mut any = false;
         let reorder_at = self.rack.detect(now, range, recovering, times, |seq| {
@@ -185,7 +185,7 @@ impl RecoveryRules for RackRecovery {
 
     fn on_ack<C: CongestionControl>(&mut self, connection: &mut Connection<C>, info: &AckInfo, wire: &mut impl Wire) {
         let lost = self.detect(connection, info.now);
-        let was_repairing = connection.phase() != Phase::Open;
+        let was_repairing = connection.phase().repairs();
         if selective::on_ack(self, connection, info, lost) {
             self.repair_lost(connection, info.now, (info.delivered, was_repairing), wire);
         }
@@ -240,7 +240,7 @@ impl RecoveryRules for RackRecovery {
     ) {
         if due.reorder {
             self.detect(connection, now);
-            if connection.phase() == Phase::Open {
+            if !connection.phase().repairs() {
                 self.repair_lost(connection, now, (0, false), wire);
             }
         } else if due.probe {
@@ -252,7 +252,7 @@ impl RecoveryRules for RackRecovery {
     #[expect(clippy::inline_always, reason = "for every ACK")]
     fn arm_timers<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time, moved: bool) {
         let outstanding = connection.seq().outstanding();
-        if connection.phase() != Phase::Open || !self.rack.is_quiet() || outstanding == 0 {
+        if connection.phase().repairs() || !self.rack.is_quiet() || outstanding == 0 {
             connection.set_probe_at(Time::NEVER);
         } else if moved {
             let wait = connection.rtt().options().wait_for_ack(outstanding);

@@ -1,7 +1,7 @@
 //! The receiver: what has arrived, and which acknowledgements that makes.
 //!
 //! Source: RFC 5681, Section 4.2 (every n-th in-order segment, at once when out of order or filling a hole), RFC 1122
-//! 4.2.3.2 (delayed ACKs within a bound), RFC 2018, Section 4 (the block of the segment that triggered the ACK first, then
+//! 4.2.3.2 (delayed ACKs within a bound), Linux 6.12, `tcp_event_data_recv` (quick ACKs; facts, not text), RFC 2018, Section 4 (the block of the segment that triggered the ACK first, then
 //! those most recently reported), RFC 3168, Section 6.1.3 (echo until the sender says it has reduced), or
 //! RFC 8257, Section 3.2 (echo what each segment carried). Linux 6.12, `tcp_gro_receive` (receive offload: segments in a row
 //! with the same flags become one, up to a size, until the interface's poll is over).
@@ -31,12 +31,18 @@ pub struct Receiver {
     held: Ranges,
     timeout: Span,
     deadline: Time,
+    /// When the last segment in order arrived, and the pause after which ACKs are quick again.
+    last: Time,
+    quick_after: Span,
     /// What only some receivers keep.
     extra: Option<Box<Extra>>,
     /// In-order segments not yet acknowledged.
     pending: u32,
     /// What ACKs say of the window, where it is tuned.
     tuning: u16,
+    /// ACKs that are still not delayed, and their number after a pause.
+    quick: u8,
+    quick_acks: u8,
     /// In-order segments per acknowledgement, at most 64.
     delayed_ack: u8,
     /// Whether ACKs carry SACK blocks, and how many are needed.
@@ -69,10 +75,14 @@ impl Receiver {
             held: Ranges::default(),
             timeout,
             deadline: Time::NEVER,
+            last: Time::ZERO,
+            quick_after: Span::ZERO,
             extra: (sack_blocks > 1).then(Box::default),
             delayed_ack: delayed_ack as u8,
             pending: 0,
             tuning: 0,
+            quick: 0,
+            quick_acks: 0,
             sack_blocks: sack_blocks as u8,
             acknowledges_each: delayed_ack == 1,
             echo: false,
@@ -87,6 +97,14 @@ impl Receiver {
     #[must_use]
     pub fn echoing_every_mark(mut self) -> Self {
         self.every_mark = true;
+        self
+    }
+
+    /// The same, which does not delay its first ACKs, nor those after a pause of `quick_after`.
+    #[must_use]
+    pub fn acknowledging_quickly(mut self, acks: u32, quick_after: Span) -> Self {
+        let acks = acks.min(u32::from(u8::MAX)) as u8;
+        (self.quick, self.quick_acks, self.quick_after) = (acks, acks, quick_after);
         self
     }
 
@@ -164,6 +182,7 @@ impl Receiver {
         debug_assert!(self.held.is_empty());
         self.is_announced = false;
         (self.pending, self.deadline, self.echo, self.echoes_resent) = (0, Time::NEVER, false, false);
+        self.quick = self.quick_acks;
         let extra = self.extra.get_or_insert_default();
         let (first, end) = std::mem::replace(&mut extra.upcoming, (NO_SEGMENT, NO_SEGMENT));
         extra.earlier += self.next - self.base;
@@ -347,10 +366,13 @@ impl Receiver {
             }
             self.echo |= marked;
         }
+        if seq == self.next && self.quick_acks > 0 {
+            self.note_arrival(now);
+        }
         if seq == self.next && self.held.is_empty() {
             self.next += n;
             self.pending += n as u32;
-            let early = self.pending < self.delayed_ack() && self.next != self.end;
+            let early = self.pending < self.delayed_ack() && self.next != self.end && self.quick == 0;
             if early && (!marked || self.every_mark) {
                 if self.deadline == Time::NEVER {
                     self.deadline = now + self.timeout;
@@ -408,8 +430,25 @@ impl Receiver {
         true
     }
 
+    /// A segment arrives in order: after a long pause ACKs are quick again.
+    #[inline]
+    fn note_arrival(&mut self, now: Time) {
+        if self.is_late(now) {
+            self.quick = self.quick_acks;
+        }
+        self.last = now;
+    }
+
+    /// Whether a segment in order at `now` ends a pause after which ACKs are quick.
+    #[inline]
+    #[must_use]
+    pub fn is_late(&self, now: Time) -> bool {
+        self.quick_acks > 0 && self.last > Time::ZERO && now > self.last + self.quick_after
+    }
+
     #[inline]
     fn acknowledge(&mut self, ack: &mut Ack) {
+        self.quick = self.quick.saturating_sub(1);
         self.pending = 0;
         self.deadline = Time::NEVER;
         ack.renew(self.next, self.echo, self.tuning);

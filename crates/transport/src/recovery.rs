@@ -162,7 +162,7 @@ pub trait RecoveryRules {
     /// A segment leaves in `phase`: what is sent in a recovery is counted where that rules it.
     #[inline]
     fn count_sent(&mut self, phase: Phase) {
-        if phase == Phase::Recovery
+        if matches!(phase, Phase::Recovery | Phase::Reduction)
             && let Some(prr) = self.prr()
         {
             prr.on_transmit();

@@ -34,6 +34,8 @@ pub fn on_ack<C: CongestionControl>(
             connection.grow_by_one(recovery, info);
             return recovered;
         }
+        Phase::Reduction if connection.seq().is_past_mark() => connection.leave_reduction(),
+        Phase::Reduction => count_delivered(recovery, connection, info.delivered, progress && !shows_loss),
         Phase::Open if progress => connection.grow(recovery, info, info.acked),
         Phase::Open => {}
     }
@@ -47,7 +49,12 @@ pub fn begin_repair<C: CongestionControl>(
     now: Time,
     delivered: u32,
 ) {
+    let reduces = connection.phase() == Phase::Reduction;
     connection.enter_recovery(recovery, now);
+    if reduces {
+        // The reduction goes on (`tcp_enter_recovery` of Linux); this ACK is counted in it.
+        return;
+    }
     // What this recovery delivers: what was SACKed before it does not count, what this ACK reports does.
     let flight = connection.seq().outstanding() - recovery.sacked() + delivered;
     let in_flight = recovery.in_flight(connection.seq());
@@ -56,6 +63,22 @@ pub fn begin_repair<C: CongestionControl>(
     }
     // It shows losses, so it is not safe.
     count_delivered(recovery, connection, delivered, false);
+}
+
+/// The window falls to `ssthresh` segment by segment after a congestion echo, where that is the rule; the ACK of `info` is the
+/// first. Returns whether it does.
+///
+/// Source: Linux 6.12, `tcp_enter_cwr` and `tcp_cwnd_reduction` (facts, not text).
+pub fn begin_reduction<C: CongestionControl>(
+    recovery: &mut impl RecoveryRules,
+    connection: &Connection<C>,
+    info: &AckInfo,
+) -> bool {
+    let in_flight = recovery.in_flight(connection.seq());
+    let Some(prr) = recovery.prr() else { return false };
+    *prr = Prr::new(info.in_flight_before, in_flight);
+    count_delivered(recovery, connection, info.delivered, info.acked > 0);
+    true
 }
 
 /// PRR's share of an ACK that reported `delivered` segments; `safe` as there.
@@ -105,7 +128,7 @@ pub fn room_in_repair<C: CongestionControl>(
 pub fn room<C: CongestionControl>(recovery: &mut impl RecoveryRules, connection: &Connection<C>) -> u32 {
     let in_flight = recovery.in_flight(connection.seq());
     let window = match recovery.prr() {
-        Some(prr) if connection.phase() == Phase::Recovery => prr.cwnd(),
+        Some(prr) if matches!(connection.phase(), Phase::Recovery | Phase::Reduction) => prr.cwnd(),
         _ => connection.window(),
     };
     window.saturating_sub(in_flight)

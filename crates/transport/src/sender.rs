@@ -43,10 +43,21 @@ pub trait Wire {
 pub enum Phase {
     /// Nothing known to be lost.
     Open,
+    /// The window falls after a congestion echo, segment by segment (`TCP_CA_CWR` of Linux): with proportional rate reduction.
+    Reduction,
     /// Repairing after a fast retransmit.
     Recovery,
     /// Repairing after a timeout (for Tahoe, after a fast retransmit too).
     Loss,
+}
+
+impl Phase {
+    /// Whether losses are being repaired.
+    #[inline]
+    #[must_use]
+    pub fn repairs(self) -> bool {
+        matches!(self, Self::Recovery | Self::Loss)
+    }
 }
 
 /// What has happened so far.
@@ -375,6 +386,6 @@ mod tests {
             size_of::<crate::rack_recovery::RackRecovery>(),
             size_of::<crate::Receiver>(),
         );
-        assert!(bytes.0 <= 384 && bytes.1 <= 168 && bytes.2 <= 96, "{bytes:?}");
+        assert!(bytes.0 <= 384 && bytes.1 <= 168 && bytes.2 <= 112, "{bytes:?}");
     }
 }

@@ -234,6 +234,13 @@ impl SequenceSpace {
         self.marks.is_past(Mark::Recovery, self.una) && self.marks.is_past(Mark::Echo, self.una)
     }
 
+    /// Whether all that was sent when a congestion echo last counted is acknowledged.
+    #[inline]
+    #[must_use]
+    pub fn is_past_mark(&self) -> bool {
+        self.marks.is_past(Mark::Echo, self.una + 1)
+    }
+
     /// The retransmission timer expired; returns whether for the first time for this segment.
     pub fn on_timeout(&mut self) -> bool {
         let first = self.marks.is_past(Mark::Timeout, self.una);

@@ -265,6 +265,9 @@ fn tcp() -> impl Strategy<Value = String> {
         "rto = \"linux\", ",
         "window_validation = \"rfc7661\", burst = \"linux\", ",
         "window_validation = \"none\", abc_limit = 1, ",
+        "ecn_floor = 2, ",
+        "quick_acks = 3, ",
+        "timestamps = true, rto = \"linux\", ecn_floor = 2, ",
         "header = \"41 B\", ",
     ];
     let offload = prop::sample::select(offload);

@@ -39,7 +39,7 @@ impl<C: CongestionControl> Connection<C> {
     /// After an ACK, before anything leaves; the connection was in `phase_before` when it came.
     #[inline(never)]
     pub(super) fn validate_after_ack(&mut self, recovery: &impl RecoveryRules, info: &AckInfo, phase_before: Phase) {
-        if info.acked == 0 || self.phase != Phase::Open {
+        if info.acked == 0 || self.phase.repairs() {
             return;
         }
         if phase_before == Phase::Recovery {
@@ -67,7 +67,7 @@ impl<C: CongestionControl> Connection<C> {
             retransmitted: self.counters.retransmitted,
             srtt: self.rtt.srtt(),
             rto: self.rtt.rto(),
-            waits_for_data: self.seq.unsent() == 0 && self.phase == Phase::Open,
+            waits_for_data: self.seq.unsent() == 0 && !self.phase.repairs(),
         }
     }
 

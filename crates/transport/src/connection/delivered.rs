@@ -1,7 +1,6 @@
 //! What a connection reports to a control that wants to know of deliveries and losses one by one.
 
 use super::Connection;
-use crate::Phase;
 use crate::optional::OptionalState;
 use crate::recovery::RecoveryRules;
 use base::Time;
@@ -43,7 +42,7 @@ impl<C: CongestionControl> Connection<C> {
     pub(super) fn report_delivery(&mut self, recovery: &impl RecoveryRules, now: Time, in_flight_before: u32) {
         let Some(deliveries) = self.optional.as_deref_mut().and_then(OptionalState::deliveries) else { return };
         let in_flight = (in_flight_before, recovery.in_flight(&self.seq));
-        let recovering = self.phase != Phase::Open;
+        let recovering = self.phase.repairs();
         if let Some(mut delivery) = deliveries.sample(now, self.rtt.min(), in_flight, recovering) {
             if let Some(rtt) = delivery.rtt {
                 self.rtt.observe(rtt);

@@ -14,7 +14,7 @@ impl<C: CongestionControl> Connection<C> {
     /// See [`crate::Sender::repairs`].
     #[inline]
     pub fn repairs(&self, recovery: &LossRecovery, next: u64, top: (u64, u64)) -> bool {
-        self.phase != Phase::Open
+        self.phase.repairs()
             && self.seq.una() == next
             && recovery.top() == Some(top)
             && self.ecn.is_quiet()

@@ -24,18 +24,20 @@ impl Receiver {
     #[must_use]
     pub fn delays_plainly(&self) -> u64 {
         let plain = self.held.is_empty() && !self.echo && !self.is_announced && !self.is_special && !self.echoes_resent;
+        let plain = plain && self.quick == 0;
         // The last segment of a transfer is acknowledged at once.
         let row = if self.next < self.end { self.end - 1 - self.next } else { u64::MAX };
         if plain { row } else { 0 }
     }
 
-    /// `n` such segments; those that are not acknowledged yet have an ACK at `deadline` at the latest.
+    /// `n` such segments, the last at `last`; those that are not acknowledged yet have an ACK at `deadline` at the latest.
     #[inline]
-    pub fn take_delayed(&mut self, n: u32, deadline: Time) {
+    pub fn take_delayed(&mut self, n: u32, last: Time, deadline: Time) {
         debug_assert!(u64::from(n) <= self.delays_plainly());
         self.next += u64::from(n);
         self.pending = (self.pending + n) % self.delayed_ack();
         self.deadline = deadline;
+        self.last = last;
         debug_assert_eq!(self.pending == 0, deadline == Time::NEVER);
     }
 

@@ -176,7 +176,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
                 self.take_alike(way, acks.map(|rec| rec.time), each, bucket, headers, until);
             }
             ring.consume(n as usize);
-            self.plan.receiver.take_delayed(n, deadline);
+            self.plan.receiver.take_delayed(n, last - after, deadline);
             self.delivered += u64::from(n);
             self.meter.delivered(last - after, &self.plan);
             if self.note_end(last) {
@@ -305,7 +305,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
             acks.push_plain(cum);
         }
         ring.consume(n as usize);
-        self.plan.receiver.take_delayed(n, deadline);
+        self.plan.receiver.take_delayed(n, last, deadline);
         self.delivered += u64::from(n);
         self.meter.delivered(last, &self.plan);
         true
@@ -349,9 +349,12 @@ fn tags_in_row(recs: &[Rec], expected: u64) -> usize {
 }
 
 /// The first of `recs`, which are in order and reach their sender's side `after` the `receiver`, before a delayed ACK would leave
-/// by its timer.
+/// by its timer; none after a pause that makes ACKs quick.
 fn in_time<'a>(recs: &'a [Rec], receiver: &Receiver, after: Span) -> &'a [Rec] {
     let (Some(first), Some(last)) = (recs.first(), recs.last()) else { return recs };
+    if receiver.is_late(first.time - after) {
+        return &[];
+    }
     let (each, pending, timeout) = (receiver.delayed_ack() as usize, receiver.pending() as usize, receiver.timeout());
     let head = if pending > 0 { recs.len().min(each - pending) } else { 0 };
     let deadline = receiver.deadline().saturating_add(after);
