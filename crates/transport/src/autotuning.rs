@@ -102,7 +102,8 @@ impl Tuner {
             repeats: may_lose_acks,
             window: limits.initial,
             room: limits.initial,
-            space: FIRST_SPACE.min(u64::from(limits.initial)),
+            // Linux keeps one segment of the first window back (`tcp_init_buffer_space`), so that a full window grows.
+            space: FIRST_SPACE.min(u64::from(limits.initial.saturating_sub(1))).max(1),
             since: (Time::NEVER, 0),
             rtt: Span::ZERO,
             bit: true,
@@ -176,6 +177,17 @@ mod tests {
         assert_eq!(limits(6 << 20).initial() * 1448, 65_160);
         // 3 MiB are 2,172 segments, 16 MiB 11,586.
         assert_eq!([6 << 20, 32 << 20].map(|max| limits(max).max()), [2_172, 11_586]);
+    }
+
+    #[test]
+    fn a_first_window_of_few_segments_grows_when_it_is_used_in_full() {
+        // Jumbo frames: 65,536 bytes are 7 segments of 8,948, fewer than the ten that count as given before the first round trip.
+        let mut tuner = Tuner::new(WindowLimits::new(&Autotuning::default(), 8948), false);
+        assert_eq!(tuner.limits.initial, 7);
+        tuner.rtt = MS;
+        tuner.since = (Time::ZERO, 0);
+        assert!(!tuner.on_read(Time::ZERO + MS, 7));
+        assert!(tuner.room > 14, "{}", tuner.room);
     }
 
     #[test]
