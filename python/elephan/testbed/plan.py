@@ -28,8 +28,8 @@ CLIENT, SERVER = "192.0.2.1", "192.0.2.2"
 
 DEVICE = "bottleneck"
 FIRST_PORT = 5201
-LINUX_SEGMENTS = 44
-"""That fill 64 KiB, the usual limit of a device."""
+LARGEST_BURST_B = 65_215
+"""Payload of the largest burst: the 64 KiB of a device without the room that Linux leaves for headers [bytes]."""
 
 PACED_BPS = 1e11
 """Above every rate of a law: what iperf3 asks for as the highest rate only makes the socket pace [bit/s]."""
@@ -305,11 +305,12 @@ def plan(scenario: Scenario, replication: int = 0) -> TestbedPlan:
         for number, (group, index, start_s, rtt_s) in enumerate(zip(*columns, strict=True))
     )
     tcp = scenario.resolved["flows"][0]["tcp"]
-    settings = SETTINGS | {"net.ipv4.tcp_ecn": "1" if tcp["ecn"] != "off" else "0"} | _factors(tcp)
+    settings = SETTINGS | {"net.ipv4.tcp_ecn": "1" if tcp["ecn"] != "off" else "0"} | _factors(tcp) | _memory(tcp)
     route = f"initcwnd {tcp['initial_window']} rto_min {round(tcp['min_rto_ps'] / 1e9)}ms"
     back = "quickack 1" if tcp["delayed_ack"] == 1 else ""
     packet, paced = scenario.groups[0]["packet_bytes"], tcp.get("pacing", "none") != "none"
-    return TestbedPlan(scenario, replication, flows, packet, settings, route, back, _segments(tcp), paced)
+    segments = _segments(tcp, packet - tcp["header_bytes"])
+    return TestbedPlan(scenario, replication, flows, packet, settings, route, back, segments, paced)
 
 
 def _factors(tcp: dict[str, Any]) -> dict[str, str]:
@@ -321,14 +322,22 @@ def _factors(tcp: dict[str, Any]) -> dict[str, str]:
     return {f"net.ipv4.tcp_pacing_{name}_ratio": str(round(100 * share)) for name, share in shares.items()}
 
 
-def _segments(tcp: dict[str, Any]) -> int:
+def _memory(tcp: dict[str, Any]) -> dict[str, str]:
+    """Receive buffers, if the scenario names those of Linux."""
+    window = tcp["receive_window"]
+    if not isinstance(window, dict):
+        return {}
+    return {"net.ipv4.tcp_rmem": f"4096 {window['initial_bytes']} {window['max_bytes']}"}
+
+
+def _segments(tcp: dict[str, Any], payload_bytes: int) -> int:
     """Segments that a sender may hand over at once."""
     burst = tcp.get("burst", "none")
     if burst == "none":
         # Bursts of several would make round-trip times rise and fall within them.
         return 1
     if burst == "linux":
-        return LINUX_SEGMENTS
+        return max(LARGEST_BURST_B // payload_bytes, 1)
     return int(burst["max_segments"] if isinstance(burst, dict) else burst)
 
 
@@ -361,7 +370,7 @@ def _conditions(scenario: Scenario) -> Iterator[tuple[bool, str, str]]:
         place = f"flows.{name.removesuffix('_bytes')}"
         yield any(flow[name] != flows[0][name] for flow in flows), place, "all flows have the same"
     window = flows[0]["tcp"]["receive_window"]
-    yield window is not None, "flows.tcp.receive_window", "it is the kernel's; leave it out"
+    yield isinstance(window, int), "flows.tcp.receive_window", 'it is the kernel\'s; give "linux" or "none"'
     yield any(flow["stop_ps"] is not None for flow in flows), "flows.stop", "flows go on to the end; leave stop out"
     controls = [flow["control"] for flow in flows]
     unlike = any(one["law"] == other["law"] and one != other for one in controls for other in controls)
