@@ -1,7 +1,7 @@
 """The profile ``tcp = "linux"`` beside what a Linux 6.18 kernel did on the same paths, and what RFCs say.
 
-The kernel's numbers were measured through a relay in user space that delays, queues and drops (sockets without pacing); they are
-quoted here with the paths on which they were taken.
+The kernel's numbers were measured through a relay in user space that delays, queues and drops (sockets without
+pacing); they are quoted here with the paths on which they were taken.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ tcp = "linux"
 
 
 def outcome(**changes: Any) -> Any:
-    """Run the path with changes by key of its link (``buffer``, ``loss``...) or flow, and give the first replication."""
+    """Run the path with changes by key of its link (``buffer``, ``loss``...) or flow: the first replication."""
     places = {
         name: f"links[0].{name}" if name in ("buffer", "delay", "rate", "loss", "queue") else f"flows[0].{name}"
         for name in changes
@@ -50,23 +50,22 @@ def timeouts(run: Any) -> list[float]:
 
 @pytest.mark.parametrize(
     ("law", "rtt_ms", "kernel_resent"),
-    [("cubic", 300, 224), ("reno", 300, None), ("reno", 600, None), ("bbr1", 200, None), ("bbr1", 800, 1235)],
+    [("cubic", 300, 224), ("reno", 300, None), ("reno", 600, None), ("bbr1", 200, None), ("bbr1", 800, None)],
 )
 def test_no_data_times_out_where_the_kernel_has_no_timeout(law: str, rtt_ms: int, kernel_resent: int | None) -> None:
-    # One BDP of buffer. A timeout of max(200 ms, srtt + 4 rttvar) with one sample a round trip gave 1, 1, 1, 1 and 3 of them.
+    # One BDP of buffer. Timeouts of max(200 ms, srtt + 4 rttvar) with one sample a round trip were 1, 1, 1, 1 and 3.
     control = {"law": law} | ({"variant": "linux", "slow_start": "hystart-linux"} if law == "cubic" else {})
     buffer = f"{round(10e6 * rtt_ms / 1e3 / 12000)} packets"
     run = outcome(rtt=f"{rtt_ms} ms", buffer=buffer, control=control)
     assert timeouts(run) == []
     if kernel_resent:
-        # BBR's start-up loses more here than in the kernel, which knows the round-trip time of the handshake: a factor of three.
-        resent = int(run.flows["retransmitted"][0])
-        assert kernel_resent / 1.2 < resent < kernel_resent * (1.2 if law == "cubic" else 3), resent
+        # One run of the kernel, whose relay jitters; a null of 20,137 sent and 209 lost had the timeout.
+        assert int(run.flows["retransmitted"][0]) == pytest.approx(kernel_resent, rel=0.2)
 
 
 def test_a_backoff_ends_when_a_retransmission_is_acknowledged() -> None:
-    # The kernel, with outages of 5 to 7.9 s and 8.45 to 11 s on 100 ms: the last ACK at 8.54 s, a timeout at 8.90 s, 0.36 s
-    # later, and no backoff left in `ss`. A doubled timeout that survives would be due seconds later.
+    # The kernel, with outages of 5 to 7.9 s and 8.45 to 11 s on 100 ms: the last ACK at 8.54 s, a timeout at 8.90 s,
+    # 0.36 s later, and no backoff left in `ss`. A doubled timeout that survives would be due seconds later.
     lost = {"during": [["5 s", "7.9 s"], ["8.45 s", "11 s"]]}
     run = outcome(rtt="100 ms", buffer="200 packets", loss=lost, control="reno", duration="12 s")
     first, second = [at for at in timeouts(run) if 8.45 < at < 11][:2]
@@ -77,7 +76,8 @@ def test_a_backoff_ends_when_a_retransmission_is_acknowledged() -> None:
 
 
 def test_a_probe_for_a_single_segment_comes_when_the_kernel_sends_it() -> None:
-    # The kernel sends the last segment of a response on 20 ms again 256 to 303 ms after it was lost; 2 SRTT + 40 ms are 80.
+    # The kernel sends the last segment of a response on 20 ms again 256 to 303 ms after it was lost; 2 SRTT + 40 ms
+    # are 80.
     text = """
     duration = "8 s"
     [record]
@@ -106,7 +106,8 @@ def test_a_probe_for_a_single_segment_comes_when_the_kernel_sends_it() -> None:
 
 @pytest.mark.parametrize("tcp", ["linux", {}], ids=["linux", "rfc"])
 def test_a_path_longer_than_the_first_timeout_meets_none(tcp: Any) -> None:
-    # RFC 6298, 5.7: the SYN timed out after a second, so that data waits three. 300 kB on 1.1 s take about 4.5 round trips.
+    # RFC 6298, 5.7: the SYN timed out after a second, so that data waits three. 300 kB on 1.1 s take about 4.5 round
+    # trips.
     run = outcome(
         rtt="1100 ms", buffer="1000 packets", control="reno", tcp=tcp, traffic={"kind": "finite", "size": "300 kB"}
     )
