@@ -17,7 +17,7 @@ use scenario::{Group, Scenario};
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use traffic::{Offer, Sort};
-use transport::{NO_END, ReceiveWindow, Receiver, Sender, TimerOptions, WindowLimits};
+use transport::{NO_END, Options, ReceiveWindow, Receiver, Sender, TimerOptions, WindowLimits};
 
 /// A flow number has 24 bits: eight bits beside it in a record are for flags.
 const MAX_FLOWS: u64 = (1 << 24) - 1;
@@ -47,14 +47,26 @@ pub fn network<P: Parts>(
         sessions: Vec::new(),
         marks: Marks::of(scenario),
     };
-    let mut builder = Builder { scenario, replication, first, expanded, network, parts };
+    let largest = scenario.groups.iter().map(|group| group.packet.0).max().unwrap_or(0);
+    let mut builder = Builder { scenario, replication, first, largest, expanded, network, parts };
     for (g, group) in scenario.groups.iter().enumerate() {
-        let (draws, timers) = (Draws::new(group), Arc::new(TimerOptions::new(&group.tcp)));
+        let shared = Shared {
+            draws: Draws::new(group),
+            options: group.tcp.with_mss(group.mss()),
+            timers: Arc::new(TimerOptions::new(&group.tcp)),
+        };
         for i in 0..group.count {
-            builder.add((g, i), &draws, &timers)?;
+            builder.add((g, i), &shared)?;
         }
     }
     Ok(builder.network)
+}
+
+/// Settings that the flows of one group share.
+struct Shared<'a> {
+    draws: Draws<'a>,
+    options: Options,
+    timers: Arc<TimerOptions>,
 }
 
 struct Builder<'a, P: Parts> {
@@ -62,6 +74,8 @@ struct Builder<'a, P: Parts> {
     replication: u32,
     /// The number of the first segment or datagram of every flow.
     first: u64,
+    /// Size of the largest data packet.
+    largest: u64,
     expanded: Expanded,
     network: Network<P::Control, P::Queue>,
     parts: &'a mut P,
@@ -69,9 +83,9 @@ struct Builder<'a, P: Parts> {
 
 impl<P: Parts> Builder<'_, P> {
     /// Flow `i` of group `g`.
-    fn add(&mut self, (g, i): (usize, u32), draws: &Draws<'_>, timers: &Arc<TimerOptions>) -> Result<(), BuildError> {
-        let Self { scenario, replication, first, expanded, network, parts } = self;
-        let first = *first;
+    fn add(&mut self, (g, i): (usize, u32), shared: &Shared<'_>) -> Result<(), BuildError> {
+        let Self { scenario, replication, first, largest, expanded, network, parts } = self;
+        let (first, draws) = (*first, &shared.draws);
         let group = &scenario.groups[g];
         // A flow is named by group and position, so that another group does not move its draws.
         let name = format!("flow/{}", group.name);
@@ -86,7 +100,7 @@ impl<P: Parts> Builder<'_, P> {
         let hops = path.iter().map(|&l| links[l as usize].rate.serialize(group.packet));
         let bottleneck_tx_time = hops.clone().fold(access, Span::max);
         let one_way_latency = hops.fold(round_trip.first_link_delay + access + forward, |sum, hop| sum + hop);
-        let handshake = Handshake::new(scenario, group, links, (&path, &return_path), one_way_latency, &round_trip);
+        let handshake = Handshake::new(links, (&path, &return_path), (group, *largest), one_way_latency, &round_trip);
         let jitter = group.tcp.send_jitter;
         // The first place draws as a flow without places does.
         let purpose = |place: u32| if place == 0 { "jitter".to_owned() } else { format!("jitter/{place}") };
@@ -111,7 +125,7 @@ impl<P: Parts> Builder<'_, P> {
             let flow = FlowSite::new(scenario, (g, i, *replication), (round_trip.base_rtt, start));
             let control = parts.control(&flow)?;
             own::check_needs(&flow, &control)?;
-            Ok(new_sender(group, timers, control, segments).after_handshake(handshake.sample, handshake.longest))
+            Ok(new_sender(group, shared, control, segments).after_handshake(handshake.sample, handshake.longest))
         };
         let offer = group.traffic.offer(&group.site(scenario, i, start), || stream("traffic"));
         let (mut finite, mut writes) = (None, false);
@@ -164,11 +178,10 @@ impl<P: Parts> Builder<'_, P> {
     }
 }
 
-fn new_sender<C: FlowControl>(group: &Group, timers: &Arc<TimerOptions>, control: C, segments: u64) -> Sender<C> {
-    let options = group.tcp.with_mss(group.mss());
-    let sender = Sender::new(control, group.recovery, &options, segments).sharing(timers);
+fn new_sender<C: FlowControl>(group: &Group, shared: &Shared<'_>, control: C, segments: u64) -> Sender<C> {
+    let sender = Sender::new(control, group.recovery, &shared.options, segments).sharing(&shared.timers);
     match window_limits(group) {
-        Some(limits) => sender.following_window(limits, &options),
+        Some(limits) => sender.following_window(limits, &shared.options),
         None => sender,
     }
 }
@@ -183,10 +196,9 @@ struct Handshake {
 
 impl Handshake {
     fn new<Q>(
-        scenario: &Scenario,
-        group: &Group,
         links: &[LinkPlan<Q>],
         (path, return_path): (&[u32], &[u32]),
+        (group, largest): (&Group, u64),
         one_way_latency: Span,
         round_trip: &RoundTrip,
     ) -> Self {
@@ -194,7 +206,6 @@ impl Handshake {
         let back = back
             .fold(round_trip.return_delay, |sum, link| sum + link.mean_delay + link.rate.serialize(group.tcp.header));
         let sample = one_way_latency + back;
-        let largest = scenario.groups.iter().map(|group| group.packet.0).max().unwrap_or(0);
         let longest = path.iter().chain(return_path).fold(sample, |sum, &l| {
             let link = &links[l as usize];
             let bytes = match link.limit {
