@@ -102,7 +102,10 @@ impl Controller for Bpf {
     fn new(p: &Params, initial_window: f64) -> Result<Self, ParamError> {
         let (name, variable) = p.control()?;
         // An object whose controls all lack a name is told so.
-        let loaded = p.object.load(if name.is_empty() { &variable } else { &name }, None).map_err(|e| ParamError::new("object", e))?;
+        let loaded = p
+            .object
+            .load(if name.is_empty() { &variable } else { &name }, None)
+            .map_err(|e| ParamError::new("object", e))?;
         Self::under(&loaded, initial_window, f64::INFINITY, None)
             .map_err(|fault| ParamError::new("object", fault.to_string()))
     }

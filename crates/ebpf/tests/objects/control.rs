@@ -18,9 +18,11 @@ pub struct Built {
     /// Functions of the kernel, and whether they may be missing.
     pub outside: Vec<(String, bool)>,
     pub parameters: usize,
-    /// Controls that stand beside it: variable, name, and programs by callback.
-    pub beside: Vec<(String, String, Vec<(String, String)>)>,
+    pub beside: Vec<Beside>,
 }
+
+/// A control that stands beside it: variable, name, and programs by callback.
+pub type Beside = (String, String, Vec<(String, String)>);
 
 impl Built {
     /// With `cong_avoid` as given; the other programs that must be there return 7.
