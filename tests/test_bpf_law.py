@@ -124,6 +124,26 @@ def test_what_is_wrong_with_an_object_is_one_line(control: str, said: str) -> No
     assert "\n" not in str(caught.value)
 
 
+def test_what_is_wrong_with_a_control_that_is_not_chosen_does_not_matter(tmp_path: Path) -> None:
+    # As libbpf loads it: a structure without a name fails when it is attached (Linux, bpf_tcp_ca_init_member: -EINVAL).
+    first, other = (name.ljust(16, b"\0") for name in (b"el_highspeed", b"el_htcp"))
+    raw = OBJECT.read_bytes()
+    assert raw.count(first) == raw.count(other) == 1
+    path = tmp_path / "nameless.bpf.o"
+
+    def control(name: str) -> str:
+        return f'{{ law = "bpf", object = "{path}", name = "{name}" }}'
+
+    shipped = [hashes(f'{{ law = "bpf", name = "{name}" }}') for name in ("el_htcp", "el_highspeed")]
+    path.write_bytes(raw.replace(other, bytes(16)))
+    assert hashes(control("el_highspeed")) == shipped[1]
+    with pytest.raises(ScenarioError, match=r'control\.name: must be "el_highspeed" or'):
+        scenario(control("el_htcp"))
+    path.write_bytes(raw.replace(first, bytes(16)))
+    assert hashes(control("el_htcp")) == shipped[0]
+    assert scenario(control("")).id != scenario(control("el_htcp")).id
+
+
 def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "large.bpf.o"
     path.write_bytes(b"\x7fELF" + bytes(2**20))

@@ -373,3 +373,58 @@ def test_memory_grows_with_links_and_flows_and_not_with_their_product() -> None:
 
     # Twice, and the steps of the allocator; with a table of all flows for each link it was 3.4 times.
     assert growth(8000) / growth(4000) < 2.5
+
+
+BATCHES = """
+duration = "5 s"
+[record]
+every = "none"
+[[links]]
+name = "wireless"
+rate = "10 Gbit/s"
+buffer = "9 packets"
+batch = "2 s"
+[[links]]
+name = "next"
+rate = "20 Gbit/s"
+buffer = "9 packets"
+[[flows]]
+path = PATH
+rtt = "20 ms"
+packet = "1000 B"
+traffic = { kind = "cbr", rate = "9 Gbit/s" }
+"""
+
+
+@pytest.mark.slow
+def test_what_a_link_hands_over_in_batches_is_kept_only_for_a_link_behind_it_and_then_estimated() -> None:
+    # 2.25 million packets in two seconds, of 16 bytes each on their way and as much again twice where they arrive.
+    last = elephan.Scenario.from_text(BATCHES.replace("PATH", '["wireless"]'))
+    assert measured(last)[0] < 5e6
+    assert elephan.estimate(last, workers=1).parts_bytes["packets in flight"] < 5e6
+    for buffer in ("9 packets", "unlimited"):
+        first = elephan.Scenario.from_text(BATCHES.replace("PATH", '["wireless", "next"]'))
+        first = first.replace({"links[1].buffer": buffer})
+        growth = measured(first)[0]
+        assert growth > 50e6
+        # As for random scenarios: within 2.
+        assert off(expected_memory(first.network, expected_traffic(first.network)).peak, growth) < 2, buffer
+
+
+def test_batches_that_do_not_fit_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    room = AvailableMemory(8_000_000_000, "free memory of the machine")
+    monkeypatch.setattr(import_module("elephan.estimate.check"), "available_memory", lambda: room)
+    scenario = elephan.Scenario.from_text(BATCHES.replace("PATH", '["wireless", "next"]'))
+    check_memory(scenario, workers=1)
+    large = {"links[0].rate": "100 Gbit/s", "links[1].rate": "200 Gbit/s", "links[0].batch": "60 s", "duration": "60 s"}
+    large["flows[0].traffic.rate"] = "90 Gbit/s"
+    with pytest.raises(elephan.InputError, match="of them for packets in flight, and there are 8 GB"):
+        check_memory(scenario.replace(large), workers=1)
+    # Where nothing is behind that link, nothing is kept.
+    alone = elephan.Scenario.from_text(BATCHES.replace("PATH", '["wireless"]'))
+    check_memory(alone.replace(large), workers=1)
+    # Delays that vary hold packets as batches do.
+    steps = {"steps": [["0 s", "0 s"], ["30 s", "4 s"]]}
+    delayed = scenario.replace(large | {"links[0].batch": "none", "links[0].delay": steps, "flows[0].rtt": "20 s"})
+    # Two seconds longer than in the mean.
+    assert expected_traffic(delayed.network).held == pytest.approx((90e9 / 8000 * 2, 0), rel=0.01)

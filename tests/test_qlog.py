@@ -1,6 +1,7 @@
 """qlog of recorded flows: text sequences whose events are those of the drafts, with the numbers of the trace."""
 
 import json
+import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -146,3 +147,67 @@ def test_files_are_written_where_they_are_asked_for(elephan: Command, tmp_path: 
     ):
         done = elephan("run", str(file), *words)
         assert (done.code, done.err.strip()) == (2, said)
+
+
+HOSTILE = [
+    "../../pwn",
+    "..",
+    ".",
+    "/etc/pwn",
+    "..\\pwn",
+    "C:pwn",
+    "CON",
+    "con.x",
+    "Core",
+    "core",
+    "core/",
+    "~core",
+    "-rf",
+    ".hidden",
+    "x" * 64,
+    "é" * 32,
+    "e\u0301",
+    "\u00e9",
+    "a:b|c?d*e<f>g",
+    "   ",
+]
+"""Names that the reader of scenarios takes; NUL, line breaks and more than 64 bytes it refuses."""
+
+
+def test_names_of_a_scenario_never_lead_out_of_the_folder_that_was_named(tmp_path: Path, elephan: Command) -> None:
+    quoted = [json.dumps(name) for name in HOSTILE]
+    text = 'duration = "0.3 s"\nwarmup = "0.1 s"\n[record]\nevery = "50 ms"\n'
+    text += f"trace = [{', '.join(json.dumps(name + '[0]') for name in HOSTILE)}]\n"
+    packets = [f'{{ link = {q}, from = "0 s", to = "0.2 s" }}' for q in quoted]
+    text += f"packets = [{', '.join(packets)}]\n"
+    for q in quoted:
+        text += f'[[links]]\nname = {q}\nrate = "1 Mbit/s"\nbuffer = "20 packets"\n'
+        text += f'[[flows]]\nname = {q}\npath = [{q}]\nrtt = "10 ms"\n'
+    inner = tmp_path / "a" / "b" / "c"
+    inner.mkdir(parents=True)
+    file = inner / "s.toml"
+    file.write_text(text)
+    done = elephan("run", file, "--out", inner / "o", "--qlog", "--plot")
+    assert done.code == 0, done.err
+    files = {path for path in tmp_path.rglob("*") if path.is_file()}
+    assert {path.parent for path in files} == {inner, inner / "o"}
+    names = [path.name for path in files if path.parent == inner / "o"]
+    assert sum(name.endswith(".sqlog") for name in names) == len(HOSTILE)
+    assert sum(name.startswith("packets-") and name.endswith(".png") for name in names) == len(HOSTILE)
+    # As file systems of Windows and macOS see them; their rules for names are Microsoft's "Naming Files, Paths".
+    assert len({unicodedata.normalize("NFC", name).casefold() for name in names}) == len(names)
+    for name in names:
+        assert len(name.encode()) < 200
+        assert not name.startswith((".", "-"))
+        assert not set('<>:"/\\|?* ') & set(name)
+        assert name.partition(".")[0].upper() not in {"CON", "PRN", "AUX", "NUL"}
+
+
+@pytest.mark.parametrize("name", ["a\\u0000b", "a\\nb", "x" * 65, ""])
+def test_names_that_no_file_could_have_are_refused_with_the_scenario(name: str) -> None:
+    with pytest.raises(elephan.ScenarioError, match=r"flows\[0\]\.name: "):
+        elephan.Scenario.from_text(TEXT.replace("LAW", "reno").replace('name = "one"', f'name = "{name}"'))
+
+
+def test_ordinary_names_stand_in_names_of_files_as_they_are(tmp_path: Path) -> None:
+    assert [path.name for path in write_qlog(made("reno"), tmp_path)] == ["one-0.sqlog"]

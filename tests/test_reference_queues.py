@@ -297,6 +297,18 @@ def test_blue_goes_up_with_losses_and_down_with_idleness_but_not_while_frozen() 
     assert link.discipline.numbers()["p_m"] == pytest.approx(0.018)  # idle after 3 s
 
 
+def test_blue_goes_down_as_long_as_the_server_is_idle() -> None:
+    blue = Blue(1)
+    blue.p_m, blue.last_update, blue.idle_since = 1.0, 0, 0
+    blue.attach(1e6, itertools.repeat(0.0))
+    # At 0.1, 0.2, ... 9.9 s; at 10 s the freeze has not ended. What is dropped ends no idle period.
+    for now, p_m in ((10 * SECOND, 1 - 99 * 0.002), (10 * SECOND + 1, 0.8), (100 * SECOND, 0.0)):
+        blue.arrive(packet(time=now), now)
+        assert blue.p_m == pytest.approx(p_m)
+    # Down to 0 at 50 s, and no further: a loss at once is not frozen.
+    assert 50 * SECOND <= blue.last_update <= 50.1 * SECOND
+
+
 def test_rem_prices_backlog_and_mismatch() -> None:
     rem = Rem(99)
     rem.waiting = 30

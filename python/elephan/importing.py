@@ -6,15 +6,13 @@ columns may be others, and times may begin anywhere.
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from elephan import trace_files
 from elephan.errors import InputError, UnitError
-from elephan.input_files import read_bytes
+from elephan.input_files import decoded, read_bytes
 from elephan.units import bits_per_second, format_rate, format_time, seconds
 
 if TYPE_CHECKING:
@@ -176,7 +174,7 @@ def read(path: Path, *, rate: str | None = None, delay: str | None = None, time:
         message = "--rate, --delay: give the one that the second column is"
         raise InputError(message)
     raw = read_bytes(path, "trace")
-    first = raw[:4096].partition(b"\n")[0]
+    first = raw[:4096].strip().replace(b"\r", b"\n").partition(b"\n")[0]
     is_table = any(mark in first for mark in b",;\t") or rate is not None or delay is not None
     try:
         if not is_table:
@@ -222,31 +220,17 @@ def _opportunities(path: Path, raw: bytes) -> ImportedTrace:
 
 def _table(path: Path, raw: bytes, units: tuple[str | None, str | None, str | None]) -> ImportedTrace:
     """A table of times and rates or delays."""
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        message = "not a text file in UTF-8"
-        raise ValueError(message) from None
-    first = text.partition("\n")[0]
-    mark = max(",;\t", key=first.count)
-    try:
-        rows = [
-            (reader.line_num, row)
-            for reader in [csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True)]
-            for row in reader
-            if row
-        ]
-    except csv.Error as error:
-        message = f"cannot be read: {error}"
-        raise ValueError(message) from None
-    header = [] if not rows or _is_number(rows[0][1][0]) else [name.strip() for name in rows.pop(0)[1]]
+    text = decoded(raw)
+    _, names = next(trace_files.table_rows(text), (0, []))
+    first = text.strip("\n").partition("\n")[0]
+    # A link knows commas alone: where they give it its columns, other marks belong to names.
+    mark = "," if "time_s" in names else max(",;\t", key=first.count)
+    rows = list(trace_files.table_rows(text, mark))
+    header = [] if not rows or _is_number(rows[0][1][0]) else rows.pop(0)[1]
     kind, columns, scales = _columns(header, len(rows[0][1]) if rows else 2, units)
     held: list[tuple[float, float]] = []
     begins = 0.0
     for line, row in rows:
-        if len(row) <= max(columns):
-            message = f"line {line}: has {len(row)} fields, not {max(columns) + 1}"
-            raise ValueError(message)
         time, value = (_number(line, row[i]) * scale for i, scale in zip(columns, scales, strict=True))
         if held and round((time - begins) * 1e9) <= round(held[-1][0] * 1e9):
             message = f"line {line}: its time must be later than in the line above; sort them"
@@ -263,10 +247,10 @@ def _table(path: Path, raw: bytes, units: tuple[str | None, str | None, str | No
     if not held:
         message = "has no rows; each is a time and what holds from then on"
         raise ValueError(message)
-    standard = header and {"time_s", {"rates": "rate_bps", "delays": "delay_s"}[kind]} <= set(header) and mark == ","
-    return _summed(
-        path, kind, held, begins, as_it_stands=bool(standard) and begins == 0 and path.suffix.lower() == ".csv"
-    )
+    taken = [header[i] for i in columns] if header else []
+    standard = taken == ["time_s", {"rates": "rate_bps", "delays": "delay_s"}[kind]] and scales == (1.0, 1.0)
+    stands = standard and mark == "," and begins == 0 and path.suffix.lower() == ".csv"
+    return _summed(path, kind, held, begins, as_it_stands=stands)
 
 
 def _summed(

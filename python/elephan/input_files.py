@@ -57,11 +57,30 @@ def read_text(path: str | Path, what: str) -> str:
         message = f"{path}: has more than {format_bytes(MOST_BYTES)}; give the path of a {what}"
         raise InputError(message)
     try:
-        # As a text file is read: every ending of a line is \n.
-        return raw.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
-    except UnicodeDecodeError:
-        message = f"{path}: not a text file in UTF-8"
+        return decoded(raw)
+    except ValueError as error:
+        message = f"{path}: {error}"
         raise InputError(message) from None
+
+
+def decoded(raw: bytes) -> str:
+    r"""Decode what a text file holds: without a byte order mark, and with \n at the end of every line.
+
+    Raises
+    ------
+    ValueError
+        If it is no text in UTF-8.
+
+    Examples
+    --------
+    >>> decoded(b"\xef\xbb\xbftime_s,rate_bps\r\n0,1\r1,2")
+    'time_s,rate_bps\n0,1\n1,2'
+    """
+    try:
+        return raw.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+    except UnicodeDecodeError:
+        message = "not a text file in UTF-8"
+        raise ValueError(message) from None
 
 
 def read_bytes(path: str | Path, what: str, most: int = MOST_BYTES, advice: str = "") -> bytes:

@@ -75,6 +75,8 @@ class NetworkLink:
         Kinds of all that crosses it.
     pool_bytes : float or None [bytes]
         What all links of its pool may hold together; None of a link without pool.
+    held_s : float [s]
+        How long what it has served may be on its way beyond the mean delay: until the next batch, by steps and jitter.
     """
 
     index: int
@@ -97,6 +99,7 @@ class NetworkLink:
     arriving_bps: float = 0.0
     traffic: frozenset[str] = frozenset()
     pool_bytes: float | None = None
+    held_s: float = 0.0
 
     @property
     def flows_per_member(self) -> int:
@@ -444,6 +447,7 @@ def _link(
         arriving_bps=float(sum(bps for group, bps in crossing if group["law"] is not None)),
         traffic=frozenset(group["traffic"] for group, _ in crossing),
         pool_bytes=None if fact["pool"] is None else _pool_bytes(pools[fact["pool"]], _known(fact["packet_bytes"])),
+        held_s=float(fact["held_s"]),
     )
 
 

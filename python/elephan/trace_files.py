@@ -6,17 +6,19 @@ leave.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import math
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from elephan.errors import InputError, ScenarioError
 from elephan.flow_files import dumps
-from elephan.input_files import parse_if_named, read_bytes
+from elephan.input_files import decoded, parse_if_named, read_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     import numpy as np
@@ -26,6 +28,7 @@ _TIME = "time_s"
 _MOST_TIMES, MOST_STEPS = 10_000_000, 100_000
 OPPORTUNITY_BYTES = 1504
 _MOST_MS, MOST_SECONDS = 10**9, 1e6
+_BLANKS = re.compile(rb"^[ \t]+|[ \t]+$", re.MULTILINE)
 _WHAT = {
     "rate": "trace (times in milliseconds, one a line, or a .csv of time_s and rate_bps)",
     "delay": "trace (a .csv of time_s and delay_s)",
@@ -150,6 +153,7 @@ def opportunity_times(raw: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]
     Parameters
     ----------
     raw : bytes
+        A byte order mark, blanks around a time and blank last lines are passed over.
 
     Returns
     -------
@@ -165,7 +169,9 @@ def opportunity_times(raw: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]
     """
     import numpy as np  # noqa: PLC0415 (slow to import; few scenarios need it)
 
-    raw = raw.replace(b"\r\n", b"\n").removesuffix(b"\n")
+    raw = raw.removeprefix(codecs.BOM_UTF8).replace(b"\r\n", b"\n").replace(b"\r", b"\n").rstrip()
+    if b" " in raw or b"\t" in raw:
+        raw = _BLANKS.sub(b"", raw)
     if not raw:
         message = "is empty; a trace has a time in milliseconds on each line"
         raise ValueError(message)
@@ -197,44 +203,73 @@ def opportunity_times(raw: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]
     return each, counts
 
 
-def _steps(raw: bytes, value: _Column) -> list[list[str]]:
-    """The rows of a table, as times and what holds from then on."""
+def table_rows(text: str, mark: str = ",") -> Iterator[tuple[int, list[str]]]:
+    r"""Yield the rows of a table, the header among them, as every reader of one takes them.
+
+    Parameters
+    ----------
+    text : str
+        Without a byte order mark (`elephan.input_files.decoded`).
+    mark : str
+        What parts the columns.
+
+    Yields
+    ------
+    tuple of int and list of str
+        The line in the file, and its fields without the blanks around them; blank lines are passed over.
+
+    Raises
+    ------
+    ValueError
+        If its quotes are wrong, or a row has not as many fields as the first.
+
+    Examples
+    --------
+    >>> list(table_rows('time_s, "rate_bps"\n\n0, 5'))
+    [(1, ['time_s', '"rate_bps"']), (3, ['0', '5'])]
+    """
+    width = 0
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True)
     try:
-        text = raw.decode("utf-8")
-    except UnicodeDecodeError:
-        message = "not a text file in UTF-8"
-        raise ValueError(message) from None
-    try:
-        rows = csv.reader(io.StringIO(text, newline=""), strict=True)
-        header = [name.strip() for name in next(rows, [])]
-        if any(header.count(name) != 1 for name in (_TIME, value.name)):
-            held = ", ".join(header) if "".join(header).isprintable() else "not readable"
-            message = f"must have one column {_TIME} and one {value.name}; its columns: {held or 'none'}"
-            raise ValueError(message)
-        columns = [header.index(name) for name in (_TIME, value.name)]
-        steps: list[list[str]] = []
-        last = -1
-        for row in filter(None, rows):
-            line = rows.line_num
-            if len(row) != len(header):
-                message = f"line {line}: has {len(row)} fields, not {len(header)}"
+        for row in rows:
+            fields = [field.strip() for field in row]
+            if fields in ([], [""]):
+                continue
+            width = width or len(fields)
+            if len(fields) != width:
+                message = f"line {rows.line_num}: has {len(fields)} fields, not {width}"
                 raise ValueError(message)
-            limits = ((_TIME, MOST_SECONDS), (value.name, value.most))
-            time, number = (_number(line, limit, row[i]) for limit, i in zip(limits, columns, strict=True))
-            if (at := round(time * 1e9)) <= last:
-                message = f"line {line}: {_TIME} must be later than in the line above, not {time:.15g}"
-                raise ValueError(message)
-            if not steps and at:
-                message = f"line {line}: {_TIME} must begin at 0, not at {time:.15g}"
-                raise ValueError(message)
-            last = at
-            steps.append([f"{at} ns", value.text(number)])
-            if len(steps) > MOST_STEPS:
-                message = f"must have 1 to {MOST_STEPS} rows, has more"
-                raise ValueError(message)
+            yield rows.line_num, fields
     except csv.Error as error:
         message = f"cannot be read: {error}"
         raise ValueError(message) from None
+
+
+def _steps(raw: bytes, value: _Column) -> list[list[str]]:
+    """The rows of a table, as times and what holds from then on."""
+    rows = table_rows(decoded(raw))
+    _, header = next(rows, (0, []))
+    if any(header.count(name) != 1 for name in (_TIME, value.name)):
+        held = ", ".join(header) if "".join(header).isprintable() else "not readable"
+        message = f"must have one column {_TIME} and one {value.name}; its columns: {held or 'none'}"
+        raise ValueError(message)
+    columns = [header.index(name) for name in (_TIME, value.name)]
+    limits = ((_TIME, MOST_SECONDS), (value.name, value.most))
+    steps: list[list[str]] = []
+    last = -1
+    for line, row in rows:
+        time, number = (_number(line, limit, row[i]) for limit, i in zip(limits, columns, strict=True))
+        if (at := round(time * 1e9)) <= last:
+            message = f"line {line}: {_TIME} must be later than in the line above, not {time:.15g}"
+            raise ValueError(message)
+        if not steps and at:
+            message = f"line {line}: {_TIME} must begin at 0, not at {time:.15g}"
+            raise ValueError(message)
+        last = at
+        steps.append([f"{at} ns", value.text(number)])
+        if len(steps) > MOST_STEPS:
+            message = f"must have 1 to {MOST_STEPS} rows, has more"
+            raise ValueError(message)
     if not steps:
         message = "has no rows; each is a time and what holds from then on"
         raise ValueError(message)

@@ -4,7 +4,7 @@
 //! relocations of `.struct_ops`, and its structures by their symbols, since some compilers leave the offsets in the
 //! types empty.
 
-use crate::btf::{self, Adaptation, Btf, Id, Kind};
+use crate::btf::{self, Adaptation, Btf, Id, Kind, Member};
 use crate::elf::{Elf, FUNCTION, POINTER, SECTION, Symbol, u32_at, u64_at};
 use crate::error::{Error, Problem};
 use crate::load;
@@ -96,10 +96,12 @@ pub struct Control {
     pub(crate) long_form: bool,
     /// By [`Callback`].
     pub(crate) programs: [Option<Place>; Callback::ALL.len()],
+    /// Why the kernel would not take it, or why it is not simulated: only if it is chosen, as others of the object may be.
+    problem: Option<Problem>,
 }
 
 impl Control {
-    /// The name by which sockets choose it.
+    /// The name by which sockets choose it; empty if none can.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -196,12 +198,20 @@ impl Object {
     /// # Errors
     /// If there is no such control or section, if the kernel would refuse the control, or if a program is damaged.
     pub fn load(&self, control: &str, sections: &[(&str, &[u8])]) -> Result<Arc<Loaded>, Error> {
-        let found = self.controls.iter().find(|one| one.name == control || one.variable == control);
+        let mut all = self.controls.iter().filter(|one| one.name == control && !control.is_empty());
+        let found = all.next();
+        if all.next().is_some() {
+            return Err(Error::new(&self.name, Problem::Control(format!("has two controls of the name {control}"))));
+        }
+        let found = found.or_else(|| self.controls.iter().find(|one| one.variable == control));
         let Some(found) = found else {
-            let names: Vec<&str> = self.controls.iter().map(Control::name).collect();
+            let names: Vec<&str> = self.controls.iter().map(Control::name).filter(|name| !name.is_empty()).collect();
             let right = format!("has no congestion control {control:?}; there are {}", names.join(", "));
             return Err(Error::new(&self.name, Problem::Control(right)));
         };
+        if let Some(problem) = &found.problem {
+            return Err(Error::new(&self.name, problem.clone()));
+        }
         for needed in [Callback::Ssthresh, Callback::UndoCwnd] {
             if !found.implements(needed) {
                 return Err(self.incomplete(found, needed.name()));
@@ -240,65 +250,67 @@ fn controls(elf: &Elf, btf: &Btf) -> Result<Vec<Control>, Problem> {
             if list.len() == MOST_CONTROLS {
                 return Err(Problem::Size(format!("has more than {MOST_CONTROLS} congestion controls")));
             }
-            list.push(control(btf, id, symbol, section.data, &program)?);
-        }
-    }
-    for (i, one) in list.iter().enumerate() {
-        if list[..i].iter().any(|other| other.name == one.name) {
-            return Err(Problem::Control(format!("has two controls of the name {}", one.name)));
+            let mut found = Control {
+                name: String::new(),
+                variable: symbol.name.into(),
+                flags: 0,
+                long_form: false,
+                programs: [None; Callback::ALL.len()],
+                problem: None,
+            };
+            found.problem = found.fill(btf, id, symbol, section.data, &program).err();
+            list.push(found);
         }
     }
     Ok(list)
 }
 
-fn control<'a>(
-    btf: &Btf,
-    id: Id,
-    symbol: &Symbol,
-    data: &[u8],
-    program: &dyn Fn(u64) -> Option<(Symbol<'a>, u64)>,
-) -> Result<Control, Problem> {
-    let wrong = |what: &str| Problem::Control(format!("control {}: {what}", symbol.name));
-    let mut found = Control {
-        name: String::new(),
-        variable: symbol.name.into(),
-        flags: 0,
-        long_form: false,
-        programs: [None; Callback::ALL.len()],
-    };
-    for member in btf.members(id).ok_or_else(|| wrong("is no structure"))? {
-        let at = symbol.value.checked_add(u64::from(member.offset / 8)).ok_or_else(|| wrong("lies nowhere"))?;
-        let from = usize::try_from(at).ok();
-        let name = btf.text(member.name);
-        match name {
-            "name" => {
-                let text = from.and_then(|from| data.get(from..from.checked_add(16)?));
-                let text = text.and_then(|text| text.split(|byte| *byte == 0).next());
-                let text = text.and_then(|text| std::str::from_utf8(text).ok());
-                found.name = text.ok_or_else(|| wrong("its name is no text"))?.into();
+impl Control {
+    /// Takes over what the structure at `symbol` holds, its name in any case if there is one.
+    fn fill<'a>(
+        &mut self,
+        btf: &Btf,
+        id: Id,
+        symbol: &Symbol,
+        data: &[u8],
+        program: &dyn Fn(u64) -> Option<(Symbol<'a>, u64)>,
+    ) -> Result<(), Problem> {
+        let wrong = |what: &str| Problem::Control(format!("control {}: {what}", symbol.name));
+        let members = btf.members(id).ok_or_else(|| wrong("is no structure"))?;
+        let place = |member: &Member| symbol.value.checked_add(u64::from(member.offset / 8));
+        if let Some(member) = members.iter().find(|member| btf.text(member.name) == "name") {
+            let from = place(member).and_then(|at| usize::try_from(at).ok());
+            let text = from.and_then(|from| data.get(from..from.checked_add(16)?));
+            let text = text.and_then(|text| text.split(|byte| *byte == 0).next());
+            let text = text.and_then(|text| std::str::from_utf8(text).ok());
+            self.name = text.ok_or_else(|| wrong("its name is no text"))?.into();
+        }
+        if self.name.is_empty() {
+            return Err(wrong("has no name by which sockets could choose it"));
+        }
+        for member in members {
+            let at = place(member).ok_or_else(|| wrong("lies nowhere"))?;
+            let name = btf.text(member.name);
+            if name == "flags" {
+                self.flags = usize::try_from(at).ok().and_then(|from| u32_at(data, from)).unwrap_or(0);
+                continue;
             }
-            "flags" => found.flags = from.and_then(|from| u32_at(data, from)).unwrap_or(0),
-            _ => {
-                let Some((to, addend)) = program(at) else { continue };
-                let place = match to.kind {
-                    FUNCTION => to.value,
-                    SECTION => to.value.wrapping_add(addend),
-                    _ => return Err(wrong(&format!("its {name} is no program"))),
-                };
-                let Some(callback) = Callback::ALL.into_iter().find(|callback| callback.name() == name) else {
-                    return Err(wrong(&format!("its {name} is not simulated")));
-                };
-                found.programs[callback as usize] = Some((to.section, place));
-                if callback == Callback::CongControl {
-                    found.long_form = parameters(btf, member.id) > 2;
-                }
+            let Some((to, addend)) = program(at) else { continue };
+            let place = match to.kind {
+                FUNCTION => to.value,
+                SECTION => to.value.wrapping_add(addend),
+                _ => return Err(wrong(&format!("its {name} is no program"))),
+            };
+            let Some(callback) = Callback::ALL.into_iter().find(|callback| callback.name() == name) else {
+                return Err(wrong(&format!("its {name} is not simulated")));
+            };
+            self.programs[callback as usize] = Some((to.section, place));
+            if callback == Callback::CongControl {
+                self.long_form = parameters(btf, member.id) > 2;
             }
         }
+        Ok(())
     }
-    if found.name.is_empty() {
-        return Err(wrong("has no name by which sockets could choose it"));
-    }
-    Ok(found)
 }
 
 /// How many parameters a pointer's function has.

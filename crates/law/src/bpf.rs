@@ -25,7 +25,7 @@ base::params! {
     pub struct Params {
         /// The compiled congestion control: a file such as "mine.bpf.o", or "shipped", the object of elephan's own laws.
         object: ObjectFile = ObjectFile::default(), "";
-        /// Which of its congestion controls, by the name that sockets choose; empty for the first.
+        /// Which of its congestion controls, by the name that sockets choose; empty for the first that has one.
         name: String = String::new(), "";
     }
 }
@@ -37,11 +37,13 @@ impl Params {
     /// If the object has no such control.
     pub fn control(&self) -> Result<(String, String), ParamError> {
         let controls = self.object.object().controls();
+        // One without a name is none that a socket can choose.
+        let named = || controls.iter().filter(|control| !control.name().is_empty());
         let found = match self.name.as_str() {
-            "" => controls.first(),
-            name => controls.iter().find(|control| control.name() == name),
+            "" => named().next().or(controls.first()),
+            name => named().find(|control| control.name() == name),
         };
-        let names = || controls.iter().map(|control| format!("{:?}", control.name())).collect::<Vec<_>>().join(" or ");
+        let names = || named().map(|control| format!("{:?}", control.name())).collect::<Vec<_>>().join(" or ");
         let found = found.ok_or_else(|| ParamError::new("name", format!("must be {}", names())))?;
         Ok((found.name().into(), found.variable().into()))
     }
@@ -98,8 +100,12 @@ impl Registered for Bpf {
 
 impl Controller for Bpf {
     fn new(p: &Params, initial_window: f64) -> Result<Self, ParamError> {
-        let (name, _) = p.control()?;
-        let loaded = p.object.load(&name, None).map_err(|e| ParamError::new("object", e))?;
+        let (name, variable) = p.control()?;
+        // An object whose controls all lack a name is told so.
+        let loaded = p
+            .object
+            .load(if name.is_empty() { &variable } else { &name }, None)
+            .map_err(|e| ParamError::new("object", e))?;
         Self::under(&loaded, initial_window, f64::INFINITY, None)
             .map_err(|fault| ParamError::new("object", fault.to_string()))
     }

@@ -87,6 +87,7 @@ fn link(scenario: &Scenario, index: usize) -> Value {
         "rate_changes": link.rate.changes(),
         "delay_s": delay.as_secs(),
         "delay_varies": link.delay_varies(),
+        "held_s": (link.batch.unwrap_or(Span::ZERO) + link.swing(scenario.duration).1).as_secs(),
         "discipline": link.queue.card().name,
         "queue": Value::Object(link.queue.values().into_iter().map(|(name, value)| (name.to_owned(), json!(value))).collect()),
         "tc": link.queue.tc(&scenario.port(index), "eth0"),

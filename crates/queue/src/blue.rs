@@ -3,8 +3,8 @@
 //! Source: Feng, Shin, Kandlur and Saha 2002 ("The BLUE Active Queue Management Algorithms", IEEE/ACM Transactions on
 //! Networking 10(4)), Section III. Defaults as in ns-3's port of the authors' program: the small steps, the long
 //! `freeze_time`; the large steps are 0.02 and 0.002. The paper leaves open whether BLUE's own drops are losses (here
-//! no), whether the arrival belongs to the backlog (no), and how often a link falls idle (once, as an idle period
-//! begins).
+//! no), whether the arrival belongs to the backlog (no), and how often an idle link is an event (as the idle period
+//! begins, then whenever `freeze_time` has passed until the probability is 0, so that a probability of 1 does not last).
 //! Differs from ns-3: its own early drops raise the probability there.
 
 use crate::signal::{by_chance, signal};
@@ -16,7 +16,7 @@ base::params! {
     pub struct Params {
         /// What the probability gains when a packet is lost (d1).
         increment: f64 = 0.0025, "";
-        /// What it gives up when the link falls idle (d2).
+        /// What it gives up when the link falls idle, and each `freeze_time` that the link stays so (d2).
         decrement: f64 = 0.00025, "";
         /// After a change of the probability, events that come no later than this are ignored.
         freeze_time: Span = Span::millis(100), "";
@@ -85,13 +85,27 @@ impl Blue {
             state.last_update = at;
         }
     }
+
+    /// The event of a link that is idle from `since` on: as that begins, and again as soon as the freeze has ended before `now`,
+    /// as long as there is something to give up.
+    fn idle(&mut self, since: Time, now: Time) {
+        if since > self.state.last_update {
+            self.event(since, -self.params.decrement);
+        }
+        let (Params { freeze_time, decrement, .. }, state) = (&self.params, &mut self.state);
+        let Some(passed) = now.since(state.last_update).0.checked_sub(1) else { return };
+        let steps = (state.prob / decrement).ceil() as u64;
+        // Without a freeze any time is enough for all of them.
+        let events = passed.checked_div(freeze_time.0).unwrap_or(steps).min(steps);
+        state.prob = (state.prob - events as f64 * decrement).max(0.0);
+        state.last_update += Span(freeze_time.0 * events);
+    }
 }
 
 impl Admission for Blue {
     fn admit(&mut self, packet: &Packet, backlog: Backlog, idle_since: Option<Time>) -> Verdict {
         if let Some(since) = idle_since {
-            // Later arrivals of the same idle period find the event used up: it has changed the probability already.
-            self.event(since, -self.params.decrement);
+            self.idle(since, packet.arrived);
         } else if !self.limit.has_room(backlog, packet) {
             self.event(packet.arrived, self.params.increment);
             return Verdict::Drop(Cause::Overflow);
@@ -142,11 +156,15 @@ mod tests {
             (101, None, 0.02),         // + d1
             (150, None, 0.02),         // 49 ms later: frozen
             (202, None, 0.04),         // 101 ms later: + d1
-            (400, Some(300), 0.04),    // idle 98 ms after the update: frozen, however late the arrival
-            (900, Some(303), 0.038),   // idle 101 ms after the update: - d2, at 303 ms
-            (950, Some(303), 0.038),   // the same idle period
-            (960, None, 0.058),        // + d1: 657 ms after the update at 303 ms
-            (5000, Some(2000), 0.056), // - d2 once, however long
+            (302, Some(300), 0.04),    // idle 98 ms after the update: frozen, and still at 302 ms
+            (303, Some(300), 0.038),   // but no more once the freeze has ended, at 302 ms: - d2
+            (390, Some(303), 0.038),   // idle 1 ms after that update: frozen
+            (900, Some(303), 0.028),   // - d2 at 402, 502, 602, 702 and 802 ms
+            (901, Some(303), 0.028),   // the same idle period, 99 ms after the update at 802 ms
+            (902, None, 0.028),        // 100 ms: frozen
+            (960, None, 0.048),        // + d1
+            (2000, Some(2000), 0.046), // idle now: - d2
+            (2250, Some(2000), 0.042), // and at 2100 and 2200 ms
         ];
         for &(now, idle, expected) in steps {
             blue.admit(&packet(now), waiting(if idle.is_some() { 0 } else { 50 }), idle.map(at));
@@ -155,6 +173,27 @@ mod tests {
         blue.state.prob = 0.001;
         blue.admit(&packet(9000), waiting(0), Some(at(8000)));
         assert_eq!(blue.state.prob, 0.0, "never below 0");
+    }
+
+    #[test]
+    fn lets_packets_pass_again_some_time_after_a_flood() {
+        // A flood has brought it to 1: what comes then is dropped, which ends no idle period. A decrement each 100 ms: 0 after
+        // 400 s, and half of the packets pass after 200 s.
+        let mut blue = rule(&Params::default());
+        blue.state = State { prob: 1.0, last_update: at(60_000) };
+        let arrivals = |from: u64, to: u64| (from..to).step_by(1000).map(|s| 60_000 + s);
+        for ms in arrivals(1, 200_000) {
+            blue.admit(&packet(ms), waiting(0), Some(at(60_000)));
+        }
+        assert!((blue.state.prob - (1.0 - 1990.0 * 0.00025)).abs() < 1e-12, "{}", blue.state.prob);
+        for ms in arrivals(400_001, 500_000) {
+            assert_eq!(blue.admit(&packet(ms), waiting(0), Some(at(60_000))), Verdict::Accept);
+        }
+        // Without a freeze any idle time is enough.
+        let mut blue = rule(&Params { freeze_time: Span::ZERO, ..Params::default() });
+        blue.state = State { prob: 1.0, last_update: at(60_000) };
+        assert!(matches!(blue.admit(&packet(60_000), waiting(0), Some(at(60_000))), Verdict::Drop(_)));
+        assert_eq!(blue.admit(&packet(60_001), waiting(0), Some(at(60_000))), Verdict::Accept);
     }
 
     #[test]

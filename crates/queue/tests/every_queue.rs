@@ -6,9 +6,9 @@ extern crate elephan_queue as queue;
 mod spec;
 mod values;
 
-use base::{Bytes, Cause, Flags, Rate, Stream, Time, Value};
+use base::{Bytes, Cause, Flags, Rate, Span, Stream, Time, Value};
 use proptest::prelude::*;
-use queue::{AnyQueue, Backlog, Fates, Limit, Link, Packet, Port, QUEUES, QueueDiscipline, QueueSpec, replay};
+use queue::{AnyQueue, Backlog, Fate, Fates, Limit, Link, Packet, Port, QUEUES, QueueDiscipline, QueueSpec, replay};
 
 #[derive(Default)]
 struct Ledger {
@@ -267,6 +267,28 @@ proptest! {
             prop_assert!(ce.iter().all(|token| marked.binary_search(token).is_ok()), "{}", entry.card.name);
             prop_assert!(marked.windows(2).all(|two| two[0] < two[1]), "{}: marked twice", entry.card.name);
         }
+    }
+}
+
+#[test]
+fn every_discipline_lets_packets_pass_again_when_a_flood_is_over() {
+    // Ten times what the link carries for a minute, then a packet each second, all of which find it idle, for a quarter of an
+    // hour: the slowest, BLUE, needs 360 s from a probability of 0.9.
+    let flood = (0..75_000).map(|i| 800 * i);
+    let times: Vec<u64> = flood.chain((61..961).map(|s| 1_000_000 * s)).collect();
+    let packets: Vec<Packet> = times
+        .iter()
+        .enumerate()
+        .map(|(token, us)| Packet::new(token as u32 % 3, token as u32, 1000, Time::ZERO + Span::micros(*us)))
+        .collect();
+    for entry in QUEUES {
+        let port = Port::new(Limit::Packets(50), Rate(1_000_000), 1000.0);
+        let spec = QueueSpec::named(entry.card.name).expect("registered");
+        let queue = spec.build(&port, Stream::new(1, 0, ("link", 0), "queue")).expect("its defaults are valid");
+        let fates = replay(queue, port.rate, &packets, |_, _| {});
+        let passed = |fates: &[Fate]| fates.iter().filter(|fate| fate.cause.is_none()).count();
+        assert!(passed(&fates[..75_000]) < 10_000, "{}: it is a flood", entry.card.name);
+        assert_eq!(passed(&fates[75_800..]), 100, "{}", entry.card.name);
     }
 }
 

@@ -10,6 +10,7 @@ import typer
 from elephan.cli.common import JsonOption, print_json, print_lines, say, write_new
 from elephan.errors import InputError
 from elephan.importing import beside, read
+from elephan.input_files import read_text
 from elephan.scenario import Scenario
 
 EXAMPLE = """Example:  elephan import cellular.up --out cellular.toml
@@ -61,7 +62,7 @@ def import_(
             if source.exists() and source.samefile(trace):
                 message = f"--out {out}: {source} would be written over the trace itself; give another name"
                 raise InputError(message)
-            text = trace.read_text(encoding="ascii") if found.kind == "mahimahi" else found.table()
+            text = read_text(trace, "trace") if found.kind == "mahimahi" else found.table()
             write_new(source, text, force=force)
             files.append(source)
         scenario = found.scenario(beside(source, out))

@@ -26,6 +26,9 @@ SHOWN = {
 }
 """Quantities that the table of all points has, and their heads."""
 
+_LONGEST = 64
+"""Letters of labels in the name of a folder; file systems take 255 bytes."""
+
 
 @dataclass(frozen=True)
 class PointComparison:
@@ -43,9 +46,9 @@ class PointComparison:
 
     @property
     def name(self) -> str:
-        """For a folder: its number and its labels, in letters that any file system takes."""
+        """For a folder: its number and the beginning of its labels, in letters that any file system takes."""
         values = "-".join(str(value) for value in self.labels.values())
-        return f"{self.index + 1:02d}-{re.sub(r'[^A-Za-z0-9.]+', '-', values).strip('-')}"
+        return f"{self.index + 1:02d}-{re.sub(r'[^A-Za-z0-9.]+', '-', values)[:_LONGEST].strip('-.')}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the point as the document of all has it: labels, folder, quantities, and whether it is valid."""

@@ -73,6 +73,9 @@ LINK_COLUMNS = 30 * 8
 BUCKET = 44
 """Of an arrival in the window that a link sorts [bytes]."""
 
+HELD = 44
+"""Of a packet that its link has served and holds: an arrival at the next, see `BUCKET` [bytes]."""
+
 ARRIVALS, ARRIVALS_PER_FLOW = 8192, 4
 """Of a window, as the engine chooses it."""
 
@@ -143,7 +146,8 @@ def expected_memory(network: Network, traffic: ExpectedTraffic, *, series: bool 
     samples = 0.0 if network.every_s is None else math.ceil(network.duration_s / network.every_s)
     members = sum(link.members for link in network.links)
     answered = {link for group in network.groups if group.is_tcp for link in (*group.path, *group.return_path)}
-    for link, waiting, served in zip(network.links, traffic.waiting, traffic.served, strict=True):
+    each_link = zip(network.links, traffic.waiting, traffic.served, traffic.held, strict=True)
+    for link, waiting, served, held in each_link:
         links += link.members * (size["link"] + size["link_outcome"] + _discipline(link))
         counted = _histograms(network, link, served, samples)
         links += link.members * counted
@@ -154,7 +158,7 @@ def expected_memory(network: Network, traffic: ExpectedTraffic, *, series: bool 
         window = min(most, max(ARRIVALS, ARRIVALS_PER_FLOW * senders / members))
         links += link.members * window * BUCKET
         stored = RING * size["packet"] if link.discipline in FIFO else QUEUED
-        packets += min(waiting, served) * stored
+        packets += min(waiting, served) * stored + held * HELD
         result_links += LINK_COLUMNS + counted
     flows_in_all = sum(group.flows for group in network.groups)
     kept = samples * (8.0 * flows_in_all + 12.0 * len(network.links) + 8.0) if series else 0.0

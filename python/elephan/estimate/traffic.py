@@ -42,6 +42,8 @@ class ExpectedTraffic:
         By link: the longest queue.
     transfers : tuple of float
         By group: how many end.
+    held : tuple of float [packets]
+        By link: of what it has served, how much is still on its way because it goes in batches or its delay varies.
     """
 
     sent: tuple[float, ...]
@@ -49,6 +51,7 @@ class ExpectedTraffic:
     in_flight: tuple[float, ...]
     waiting: tuple[float, ...]
     transfers: tuple[float, ...]
+    held: tuple[float, ...]
 
 
 def expected_traffic(network: Network) -> ExpectedTraffic:
@@ -78,12 +81,14 @@ def expected_traffic(network: Network) -> ExpectedTraffic:
             served[link] += packets / group.tcp.get("delayed_ack", 1) if group.is_tcp else 0.0
     # A link serves no more than it can.
     capacity = [_capacity(network, link.index) for link in network.links]
+    held = _held(network, sent)
     return ExpectedTraffic(
         tuple(sent),
         tuple(served),
         tuple(in_flight),
-        tuple(_waiting(network, index, served[index], capacity[index]) for index in range(len(served))),
+        tuple(_waiting(network, index, served[index], capacity[index], held) for index in range(len(served))),
         tuple(transfers),
+        held,
     )
 
 
@@ -228,6 +233,26 @@ def _in_flight(group: FlowGroup, share_bps: float, sent: float) -> float:
     return min(group.flows * each, max(sent, 1.0))
 
 
+def _held(network: Network, sent: Sequence[float]) -> tuple[float, ...]:
+    """Of what each link has served, what is held at once before it goes on."""
+    held = [0.0] * len(network.links)
+    for group, packets in zip(network.groups, sent, strict=True):
+        rate = packets / max(_active_s(network, group), 1e-12)
+        # Datagrams that left their last link are counted, not kept.
+        for link in (*group.path, *group.return_path) if group.is_tcp else group.path[:-1]:
+            held_s = network.links[link].held_s
+            most = packets
+            if group.is_tcp and held_s > 0:
+                # A window doubles each round trip at the most, of which half of what is held is a part.
+                rounds = _active_s(network, group) / (group.rtt_s + held_s / 2)
+                first = float(max(group.tcp.get("initial_window", 2), 1))
+                most = min(most, group.flows * first * 2.0 ** min(rounds, 100.0))
+                if group.receive_window is not None:
+                    most = min(most, float(group.flows * group.receive_window))
+            held[link] += min(rate * held_s, most)
+    return tuple(held)
+
+
 def _capacity(network: Network, index: int) -> float:
     """Packets that a link, or an array, can serve in a run."""
     link = network.links[index]
@@ -235,7 +260,7 @@ def _capacity(network: Network, index: int) -> float:
     return link.members * link.rate_bps * network.duration_s / 8 / size
 
 
-def _waiting(network: Network, index: int, served: float, capacity: float) -> float:
+def _waiting(network: Network, index: int, served: float, capacity: float, handed_over: Sequence[float]) -> float:
     """The longest queue of a link, or of an array together."""
     link = network.links[index]
     limit = link.most_waiting
@@ -247,7 +272,9 @@ def _waiting(network: Network, index: int, served: float, capacity: float) -> fl
         if index in group.path:
             window = group.receive_window if group.is_tcp else None
             if not group.is_tcp:
-                held += max(0.0, served - capacity)
+                # What a link before this one has held comes at once.
+                before = group.path[: group.path.index(index)]
+                held += max(0.0, served - capacity) + sum(handed_over[link] for link in before)
             else:
                 held += math.inf if window is None else group.flows * window
     return min(held, served)

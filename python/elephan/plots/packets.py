@@ -5,13 +5,12 @@ Source: J. Auge, J. Roberts, Buffer Sizing for Elastic Traffic, NGI 2006, Figure
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from elephan.plots.style import BLACK, COLOURS, GREY, NotebookFigure, legend, sign, title
-from elephan.run.files import link_name
+from elephan.run.files import file_names, link_name
 from elephan.run.result import buffer_packets
 
 if TYPE_CHECKING:
@@ -33,16 +32,9 @@ def packets_figures(result: ReplicatedRun) -> dict[str, Figure]:
     dict of str to Figure
         By name, ``packets-LINK``; empty if none were.
     """
-    figures = {}
-    for trace in result.outcomes[0].packets:
-        if trace["time_s"].size:
-            name = link_name(result.scenario.links, trace)
-            safe = re.sub(r"[^\w.]+", "-", name).strip("-")
-            if f"packets-{safe}" in figures:
-                # Names that differ only in what a file's name cannot have.
-                safe = f"{safe}-{trace['link']}"
-            figures[f"packets-{safe}"] = _figure(result, trace)
-    return figures
+    traces = [trace for trace in result.outcomes[0].packets if trace["time_s"].size]
+    names = file_names([link_name(result.scenario.links, trace) for trace in traces])
+    return {f"packets-{name}": _figure(result, trace) for name, trace in zip(names, traces, strict=True)}
 
 
 def _figure(result: ReplicatedRun, trace: dict[str, Any]) -> Figure:

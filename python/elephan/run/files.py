@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 import shutil
+import unicodedata
 from contextlib import contextmanager
 from json.encoder import encode_basestring_ascii as _string
 from math import isfinite
@@ -109,6 +111,40 @@ def whole_folder(folder: Path) -> Iterator[Path]:
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
         raise
+
+
+_RESERVED = re.compile(r"(con|prn|aux|nul|(com|lpt)[0-9¹²³])(\..*)?", re.IGNORECASE)
+"""Names that Windows keeps for devices, whatever their ending."""
+
+
+def file_names(names: Sequence[str]) -> list[str]:
+    """Turn names of links or flows into parts of names of files.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of one folder's files, as a scenario has them: any text of 64 bytes at most.
+
+    Returns
+    -------
+    list of str
+        Letters, digits, ``-``, ``_`` and ``.``, with ``~`` and a number where it would else be another's name on a
+        file system that does not tell upper case from lower; never a path, hidden, or a device of Windows.
+
+    Examples
+    --------
+    >>> file_names(["core", "client[3]", "../../core", "CON"])
+    ['core', 'client-3', 'core~2', '_CON']
+    """
+    found: list[str] = []
+    taken: set[str] = set()
+    for i, name in enumerate(names):
+        safe = re.sub(r"[^\w.-]+", "-", name).strip("-.") or "_"
+        safe = f"_{safe}" if _RESERVED.fullmatch(safe) else safe
+        key = unicodedata.normalize("NFKC", safe).casefold()
+        found.append(f"{safe}~{i}" if key in taken else safe)
+        taken.add(key)
+    return found
 
 
 def write_bytes(path: Path, content: bytes) -> Path:

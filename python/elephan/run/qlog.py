@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from elephan.run.files import link_name, write_bytes
+from elephan.run.files import file_names, link_name, write_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -43,6 +43,8 @@ _DIGITS = 12
 def write_qlog(result: RunResult, folder: Path) -> list[Path]:
     """Write a file ``GROUP-INDEX.sqlog`` for each flow recorded, with ``-rN`` where there are replications.
 
+    Of a group's name there are in the file's only the characters that a file's name can have.
+
     Parameters
     ----------
     folder : Path
@@ -59,9 +61,10 @@ def write_qlog(result: RunResult, folder: Path) -> list[Path]:
         If the folder cannot be written.
     """
     written = []
+    groups = file_names([group["name"] for group in result.scenario.groups])
     for replication, outcome in enumerate(result.outcomes):
         for position, trace in enumerate(outcome.traces):
-            group = result.scenario.groups[int(outcome.flows["group"][trace["flow"]])]["name"]
+            group = groups[int(outcome.flows["group"][trace["flow"]])]
             of = f"-r{replication}" if len(result.outcomes) > 1 else ""
             path = folder / f"{group}-{int(outcome.flows['index'][trace['flow']])}{of}.sqlog"
             written.append(write_bytes(path, encode_qlog(result, replication, position)))

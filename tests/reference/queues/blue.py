@@ -9,14 +9,17 @@ Choices:
 * With L, an accepted packet that leaves more than L waiting is the same event.
 * `room_first`: events come before the packet is judged. One without room is a loss whatever p_m says, and one that
   finds more than L waiting is the event.
-* Link idle is the instant at which the server finds nothing to serve: once per idle period, not every freeze_time of
-  it. A packet dropped at the idle server ends no idle period and begins none.
+* Link idle is a state: it counts at the instant at which the server finds nothing to serve, and while it lasts whenever
+  freeze_time has passed since the last update, until p_m is 0. A packet dropped at the idle server ends no idle period
+  and begins none.
 * now - last_update > freeze_time strictly; last_update is 0 at the start, so that nothing moves in the first
   freeze_time.
 * p_m is kept within [0, 1].
 * Otherwise the rule is asked before the room. A packet that overflows is judged by the p_m before its own loss.
 * d1 = 0.02, d2 = 0.002, freeze_time 0.1 s: defaults only.
 """
+
+import math
 
 from .discipline import Fifo, Unit, Verdict
 from .packet import Packet, picoseconds
@@ -58,7 +61,16 @@ class Blue(Fifo):
             return "accept"
         return "mark" if self.ecn and p.ect else "early"
 
+    def stay_idle(self, now: int) -> None:
+        # Caught up with at arrivals: nobody asks for p_m in between.
+        passed = -(-(now - self.last_update) // self.freeze_time) - 1
+        periods = min(passed, math.ceil(self.p_m / self.d2))
+        if self.idle_since is not None and periods > 0:
+            self.p_m = max(self.p_m - periods * self.d2, 0.0)
+            self.last_update += periods * self.freeze_time
+
     def arrive(self, p: Packet, now: int) -> None:
+        self.stay_idle(now)
         super().arrive(p, now)
         if p.fate is None and not self.room_first:
             self.watch(now)

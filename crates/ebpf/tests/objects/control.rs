@@ -18,7 +18,11 @@ pub struct Built {
     /// Functions of the kernel, and whether they may be missing.
     pub outside: Vec<(String, bool)>,
     pub parameters: usize,
+    pub beside: Vec<Beside>,
 }
+
+/// A control that stands beside it: variable, name, and programs by callback.
+pub type Beside = (String, String, Vec<(String, String)>);
 
 impl Built {
     /// With `cong_avoid` as given; the other programs that must be there return 7.
@@ -36,6 +40,7 @@ impl Built {
             adaptations: Vec::new(),
             outside: Vec::new(),
             parameters: 2,
+            beside: Vec::new(),
         }
     }
 
@@ -43,6 +48,13 @@ impl Built {
     pub fn with(mut self, name: &str, program: &[[u8; 8]]) -> Self {
         self.programs.retain(|(known, _)| known != name);
         self.programs.push((name.into(), program.to_vec()));
+        self
+    }
+
+    /// Another control, before the first in the types; its programs are those of the first.
+    pub fn beside(mut self, variable: &str, name: &str, programs: &[(&str, &str)]) -> Self {
+        let programs = programs.iter().map(|(callback, program)| ((*callback).into(), (*program).into())).collect();
+        self.beside.push((variable.into(), name.into(), programs));
         self
     }
 
@@ -109,8 +121,9 @@ impl Built {
         let mut members: Vec<(&str, u32, u32)> = vec![("name", name, 0)];
         members.extend(callbacks.iter().enumerate().map(|(i, name)| (*name, function, 64 * (i as u32 + 2))));
         let ops = t.structure("tcp_congestion_ops", 16 + 8 * callbacks.len() as u32, &members);
+        let others: Vec<u32> = self.beside.iter().map(|(variable, ..)| t.variable(variable, ops)).collect();
         let variable = t.variable("ops", ops);
-        t.section(".struct_ops", &[variable]);
+        t.section(".struct_ops", &[others, vec![variable]].concat());
         let mut code = Vec::new();
         let mut starts = Vec::new();
         for (name, program) in &self.programs {
@@ -134,6 +147,17 @@ impl Built {
                 pointers.push((16 + 8 * i as u64, name.clone(), 2));
             }
         }
+        for (variable, name, programs) in &self.beside {
+            let at = data.len();
+            data.resize(at + 16 + 8 * callbacks.len(), 0);
+            data[at..at + name.len()].copy_from_slice(name.as_bytes());
+            self.elf.symbol(variable, Some(".struct_ops"), at as u64, 16 + 8 * callbacks.len() as u64, OBJECT, GLOBAL);
+            for (callback, program) in programs {
+                let i = callbacks.iter().position(|known| known == callback).unwrap();
+                pointers.push(((at + 16 + 8 * i) as u64, program.clone(), 2));
+            }
+        }
+        pointers.sort();
         self.elf.section(".struct_ops", data).relocations = pointers;
         self.elf.symbol("ops", Some(".struct_ops"), 0, 16 + 8 * callbacks.len() as u64, OBJECT, GLOBAL);
         for (name, may_be_missing) in &self.outside {

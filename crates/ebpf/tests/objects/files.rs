@@ -51,6 +51,36 @@ fn what_the_kernel_would_refuse_is_refused() {
 }
 
 #[test]
+fn what_is_wrong_with_a_control_that_is_not_chosen_does_not_matter() {
+    let beside = |name: &str, callback: &str, program: &str| {
+        let built = Built::new(&[EXIT]).beside("other", name, &[(callback, program)]);
+        Object::read("mine.bpf.o", &built.outside("nowhere", false).data(".data", "number", vec![0; 8]).bytes())
+            .unwrap()
+    };
+    // What libbpf loads, and refuses only when that map is attached: without a name, and without what each must have.
+    for (name, callback, program, said) in [
+        ("", "cong_avoid", "cong_avoid", "control other: has no name by which sockets could choose it"),
+        ("spare", "cong_avoid", "cong_avoid", "control spare: has no ssthresh, without which the kernel takes none"),
+        ("spare", "get_info", "cong_avoid", "control other: its get_info is not simulated"),
+        ("spare", "init", "number", "control other: its init is no program"),
+    ] {
+        let object = beside(name, callback, program);
+        assert!(object.load("mine", &[]).is_ok(), "{said}");
+        assert_eq!(object.load("other", &[]).unwrap_err().to_string(), format!("mine.bpf.o: {said}"));
+    }
+    let object = beside("", "cong_avoid", "cong_avoid");
+    let said = object.load("yours", &[]).unwrap_err().to_string();
+    assert_eq!(said, "mine.bpf.o: has no congestion control \"yours\"; there are mine");
+    assert!(object.load("", &[]).is_err(), "the empty name is that of none");
+    // Which of two is meant by one name cannot be told; a third beside them can be chosen.
+    let twice = Built::new(&[EXIT]).beside("one", "same", &[]).beside("two", "same", &[]);
+    let object = Object::read("mine.bpf.o", &twice.bytes()).unwrap();
+    assert!(object.load("mine", &[]).is_ok());
+    let said = object.load("same", &[]).unwrap_err().to_string();
+    assert_eq!(said, "mine.bpf.o: has two controls of the name same");
+}
+
+#[test]
 fn damaged_code_is_refused_with_its_place() {
     let of = |at: usize, what: &str| format!("program cong_avoid, instruction {at}: {what}");
     assert_eq!(code(&[insn(0xff, 0, 0, 0, 0), EXIT]), of(0, "there is no instruction 0xff with these fields"));

@@ -245,3 +245,16 @@ fn xcp_gets_on_where_the_narrow_link_does_not_speak_it() {
         assert!(goodput > 4e6, "{recovery}: {goodput}");
     }
 }
+
+#[test]
+fn a_link_with_blue_carries_again_what_it_did_before_a_flood() {
+    // Its probability is 0.95 when the flood ends at 60 s, and hardly anything passes that could end the link's idleness: it falls by a
+    // decrement each freeze_time, to 0 within 400 s. Feng et al. 2002, Section III.
+    let outcome = crate::equality::equal(
+        "after a flood",
+        "duration = \"900 s\"\nwarmup = \"600 s\"\n[[links]]\nname = \"l\"\nrate = \"1 Mbit/s\"\nbuffer = \"50 packets\"\n\
+         queue = \"blue\"\n[[flows]]\nname = \"tcp\"\npath = [\"l\"]\nrtt = \"50 ms\"\n[[flows]]\nname = \"flood\"\n\
+         path = [\"l\"]\nrtt = \"50 ms\"\nstop = \"60 s\"\ntraffic = { kind = \"cbr\", rate = \"20 Mbit/s\" }\n",
+    );
+    assert!(outcome.links[0].utilization > 0.9, "{}", outcome.links[0].utilization);
+}
