@@ -89,7 +89,7 @@ fn link(scenario: &Scenario, index: usize) -> Value {
         "delay_varies": link.delay_varies(),
         "discipline": link.queue.card().name,
         "queue": Value::Object(link.queue.values().into_iter().map(|(name, value)| (name.to_owned(), json!(value))).collect()),
-        "tc": link.queue.tc(&scenario.port(index), "eth0"),
+        "tc": scenario.tc(index, "eth0"),
         "buffer_limit_packets": packets,
         "buffer_limit_bytes": bytes,
         "pool": link.pool.map(|PoolName(pool)| pool),
