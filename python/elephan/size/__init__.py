@@ -14,6 +14,7 @@ from elephan.scenario import Scenario
 from elephan.size.answer import NoModelError, SizeAnswer
 from elephan.size.comparison import SizeComparison, size_variants
 from elephan.size.inverse import LimitAnswer, size_limit
+from elephan.size.limits import held_elsewhere, why_not
 from elephan.size.measuring import LinkSimulations
 from elephan.size.pacing import BOTH, check_pacing, with_pacing
 from elephan.size.targets import parse_targets
@@ -196,6 +197,10 @@ def _size(
         # What to say of a conflict is seen on the whole curve.
         search.complete()
     buffer, note = _judge(search.curve, targets, found)
+    limited = held_elsewhere(scenario.network, index)
+    if found is None:
+        limited = why_not(scenario.network, index, _missed(search.curve, targets))
+        note = f"{limited[0].text}; {note}" if limited else note
     interval = None if buffer is None else search.curve.interval(search.floors, buffer)
     # The answer stands; what follows shows what it is worth, and does not move it.
     search.measure_also({*standard.values(), max(standard[PER_FLOW], buffer or 1)}, STANDARD_REPLICATIONS)
@@ -217,7 +222,14 @@ def _size(
         simulations.packets,
         scenario.replications,
         time.perf_counter() - begun,
+        limits=limited,
     )
+
+
+def _missed(curve: BufferCurve, targets: Sequence[Target]) -> list[Target]:
+    """Floors that the largest buffer measured misses, or else all."""
+    top, floors = curve.buffers[-1], [target for target in targets if target.is_floor]
+    return [target for target in floors if not target.meets(curve.estimate(top, target.metric).mean)] or floors
 
 
 def _judge(curve: BufferCurve, targets: Sequence[Target], found: int | None) -> tuple[int | None, str]:
@@ -226,8 +238,9 @@ def _judge(curve: BufferCurve, targets: Sequence[Target], found: int | None) -> 
     ceilings = [target for target in targets if target.is_ceiling]
     if found is None:
         top = curve.buffers[-1]
-        missed = [target for target in floors if not target.meets(curve.estimate(top, target.metric).mean)]
-        reached = ", ".join(f"{_shown(curve, top, target)} where {target} is wanted" for target in missed or floors)
+        reached = ", ".join(
+            f"{_shown(curve, top, target)} where {target} is wanted" for target in _missed(curve, targets)
+        )
         return None, f"no buffer up to {top} packets is enough: {reached}{_in_between(curve, targets)}"
     violated = [target for target in ceilings if not target.meets(curve.estimate(found, target.metric).mean)]
     if violated:

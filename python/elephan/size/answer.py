@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from elephan.pictures.figure import Figure
     from elephan.scenario import Scenario
     from elephan.size.curve import BufferCurve
+    from elephan.size.limits import LinkLimit
     from elephan.size.models import ModelPrediction
     from elephan.size.suggest import BufferSuggestion
     from elephan.size.targets import Target
@@ -73,6 +74,8 @@ class SizeAnswer(ResultTables):
     wall_s : float [s]
     paced : SizeAnswer or None
         The answer for the same senders paced as Linux does, if it was asked for.
+    limits : tuple of LinkLimit
+        What limits the link where it is not its buffer, the tightest first.
     """
 
     scenario: Scenario
@@ -89,6 +92,7 @@ class SizeAnswer(ResultTables):
     replications: int
     wall_s: float
     paced: SizeAnswer | None = None
+    limits: tuple[LinkLimit, ...] = ()
 
     @property
     def is_met(self) -> bool:
@@ -198,6 +202,7 @@ class SizeAnswer(ResultTables):
             "buffer_interval_packets": bounds,
             **self.at(buffer),
             **self.suggestion.to_json(),
+            "limited_by": [limit.to_json() for limit in self.limits],
             "table": [{"is": list(roles), **self.row(b)} for b, roles in self.suggestion.rows.items()],
             "rules": rules(self.scenario.network, self.link),
             "rules_broken": broken(self.scenario.network, self.link),

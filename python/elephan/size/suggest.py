@@ -11,6 +11,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from elephan.size.limits import held_elsewhere
 from elephan.stats import estimate
 from elephan.units import format_rate, format_time
 
@@ -122,8 +123,10 @@ def suggest(
     facts = network.links[link]
     standard = standard_buffers(facts)
     chosen, why = _choose(curve, targets, found, standard[PER_FLOW])
-    if capped := _held_elsewhere(network, link):
-        return BufferSuggestion(None, "", (capped,), (), _rows(standard, found, None, curve))
+    if capped := held_elsewhere(network, link):
+        # Where there is no answer, it names the first itself.
+        said = tuple(limit.text for limit in (capped[1:] if found is None else capped))
+        return BufferSuggestion(None, "", said, (), _rows(standard, found, None, curve))
     at = chosen or found or _largest_utilization(curve)
     dangers, advice = _shares(curve, targets, at, network, link)
     dangers = [*_below(curve, targets, found, chosen, standard[PER_FLOW]), *dangers, *_turning(curve, targets, at)]
@@ -144,18 +147,6 @@ def _choose(curve: BufferCurve, targets: Sequence[Target], found: int | None, fl
                 return buffer, f"{found} packets are less than one for each of the {flows} flows"
             return buffer, f"with {found} packets the link is {_percent(curve, found)} busy"
     return None, ""
-
-
-def _held_elsewhere(network: Network, link: int) -> str:
-    """Say so where the senders' own links carry less together than this one: no queue stays, whatever the buffer."""
-    groups, facts = network.crossing(link), network.links[link]
-    rates = [group.flows * group.access_rate_bps for group in groups if group.access_rate_bps is not None]
-    if len(rates) < len(groups) or not sum(rates) < facts.rate_bps:
-        return ""
-    return (
-        f"the senders' own links carry {format_rate(sum(rates))} together, less than the {format_rate(facts.rate_bps)} "
-        "of this link: it is no bottleneck, and this says nothing about its buffer"
-    )
 
 
 def _least_busy(curve: BufferCurve, targets: Sequence[Target]) -> float:
