@@ -55,8 +55,9 @@ def test_the_lowest_delay_wins_and_the_reason_has_the_numbers() -> None:
     assert found.runner_up is not None
     assert found.runner_up.queue == "slow"
     assert found.reason == (
-        "reno with fast meets utilization >= 0.9 with 100 packets; against reno with slow, the runner-up, it has less "
-        "delay (10 ms against 20 ms); it costs more loss (0.2 % against 0.1 %)"
+        "reno with fast meets utilization >= 0.9 with 100 packets (delay 10 ms, loss 0.2 %, Jain's index 0.9); "
+        "against reno with slow, the runner-up, it has less delay (10 ms against 20 ms); it costs more loss (0.2 % "
+        "against 0.1 %)"
     )
     assert found.otherwise == "reno with slow if the loss counts most (0.1 % against 0.2 %)"
 

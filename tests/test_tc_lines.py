@@ -3,7 +3,7 @@
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import pytest
 
@@ -29,7 +29,7 @@ rtt = "25 ms"
 SHAPED = {"links[0].shaper": {"rate": "8 Mbit/s", "burst": "6 kB"}}
 
 
-def line(changes: dict[str, object]) -> str | None:
+def line(changes: Mapping[str, object]) -> str | None:
     text = package.Scenario.from_text(LINK).replace(changes).links[0]["tc"]
     return None if text is None else str(text)
 
@@ -79,7 +79,7 @@ def test_a_bucket_that_never_waits_is_not_said() -> None:
         {"links[0].buffer": "1400 B"},
     ],
 )
-def test_a_link_that_no_queue_of_a_device_gives_has_no_line(changes: dict[str, object]) -> None:
+def test_a_link_that_no_queue_of_a_device_gives_has_no_line(changes: Mapping[str, object]) -> None:
     assert line(changes) is None
 
 
@@ -129,7 +129,7 @@ def namespace() -> Iterator[str]:
         ({**SHAPED, "links[0].buffer": "90 kB"}, ["tbf 1: root", "bfifo 10: parent 1:1", "limit 90000b"]),
     ],
 )
-def test_a_real_tc_takes_the_line_twice(namespace: str, changes: dict[str, object], shown: list[str]) -> None:
+def test_a_real_tc_takes_the_line_twice(namespace: str, changes: Mapping[str, object], shown: list[str]) -> None:
     text = line(changes)
     assert text is not None
     words = text.replace(" dev eth0 ", " dev lo ")

@@ -87,7 +87,7 @@ def comparison_tables(comparison: SizeComparison) -> list[Table | str]:
 
 
 def comparison_screen(comparison: SizeComparison) -> list[str]:
-    """Write the screen of a comparison: what should run, why, and each variant with an ample buffer.
+    """Write the screen of a comparison: what should run, why, and each variant with its buffer.
 
     Returns
     -------
@@ -101,7 +101,7 @@ def comparison_screen(comparison: SizeComparison) -> list[str]:
     reason = reason.replace(", the runner-up, it has ", ": ")
     notes = [wrapped(f"{text}.", mark="  ! ") for text in found.caveats]
     notes += [wrapped(f"{text}.", mark="  > ") for text in [found.otherwise] if text]
-    table = _ample_table(comparison) if first.ample_packets is not None else _table_of_models(comparison)
+    table = _table_of_variants(comparison) if first.ample_packets is not None else _table_of_models(comparison)
     tc = [f"Linux: {chosen.tc}"] if found.meets and chosen.tc else []
     runs = sum(variant.answer.runs for variant in comparison.variants)
     last = wrapped(
@@ -121,26 +121,35 @@ def _packets(chosen: Candidate) -> str:
     return "" if chosen.buffer_packets is None else f", {chosen.buffer_packets:,} packets"
 
 
-def _ample_table(comparison: SizeComparison) -> list[str]:
-    """A row for each variant: what it needs, and what it gives with a buffer that is the same for all."""
+def _table_of_variants(comparison: SizeComparison) -> list[str]:
+    """A row for each variant: what it needs, and what it gives with the buffer with which it is compared."""
     variants, chosen = comparison.variants, comparison.recommended()
-    ample = variants[0].ample_packets
-    rows = [variant.answer.row(variant.ample_packets or 1) for variant in variants]
+    rows = [variant.answer.row(variant.deployed_packets or 1) for variant in variants]
     smallest = [variant.answer.buffer_packets for variant in variants]
     waits = [
         None if b is None else variant.answer.at(b)["queueing_delay_s"]
         for b, variant in zip(smallest, variants, strict=True)
     ]
     names = [f"{variant.law}{f' {MARK}' if variant is chosen else ''}" for variant in variants]
+    buffer, _, *measured = buffer_columns(rows)
+    ample = variants[0].ample_packets
+    if {variant.deployed_packets for variant in variants} == {ample}:
+        beside, said = [], f"{ample:,} packets (1 BDP)"
+    else:
+        cells = (
+            "none" if v.answer.is_met and v.refused else cell for v, cell in zip(variants, buffer.cells, strict=True)
+        )
+        beside = [Column("buffer", "packets", tuple(cells))]
+        said = "the one to deploy"
     columns = [
         Column("law", "", tuple(names), is_text=True),
         Column("queue", "", tuple(variant.queue for variant in variants), is_text=True),
         Column("needs", "packets", tuple("not met" if b is None else f"{b:,}" for b in smallest)),
         Column("delay", "there", tuple(map(short_time, waits)), 2),
-        *buffer_columns(rows)[2:],
+        *beside,
+        *measured,
     ]
-    said = f"needs: smallest buffer for the target; the rest with {ample:,} packets (1 BDP)"
-    return [*wrapped(said), *table_lines(columns)]
+    return [*wrapped(f"needs: smallest buffer for the target; the rest with {said}"), *table_lines(columns)]
 
 
 def _table_of_models(comparison: SizeComparison) -> list[str]:

@@ -168,10 +168,27 @@ def _size(
     chosen = trusted(models)
     if model_only:
         buffer, note = by_model(models, chosen, targets)
+        limited = held_elsewhere(scenario.network, index)
+        if limited:
+            buffer, note = None, limited[0].text
         suggestion = suggest_by_model(models, chosen, buffer, facts)
         wall_s = time.perf_counter() - begun
+        curve = BufferCurve()
         answer = SizeAnswer(
-            scenario, index, targets, buffer, None, note, BufferCurve(), models, chosen, suggestion, 0, 0, wall_s
+            scenario,
+            index,
+            targets,
+            buffer,
+            None,
+            note,
+            curve,
+            models,
+            chosen,
+            suggestion,
+            0,
+            0,
+            wall_s,
+            limits=limited,
         )
         if chosen is None:
             message = f"{scenario.origin}: {note}"

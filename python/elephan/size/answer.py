@@ -236,17 +236,20 @@ class SizeAnswer(ResultTables):
     def tc(self) -> str | None:
         """The line that sets the suggested buffer on Linux; none while a warning forbids it."""
         buffer = self.suggestion.buffer_packets
-        return None if buffer is None or self.forbidding else self.tc_of(buffer)
+        return None if buffer is None else self.tc_of(buffer)
 
     def tc_of(self, buffer: int) -> str | None:
-        """Return the line that sets a buffer on Linux; None if Linux has no such queue.
+        """Return the line that sets a buffer on Linux; None if no queue there gives the same, or a warning forbids it.
 
         Parameters
         ----------
         buffer : int [packets]
         """
-        line = self._with(buffer).links[self.link]["tc"]
-        return None if line is None else str(line)
+        changed = self._with(buffer)
+        line = changed.links[self.link]["tc"]
+        if line is None or any(warned.rule in FORBIDS_DEPLOYMENT for warned in lint(changed)):
+            return None
+        return str(line)
 
     @property
     def runs(self) -> int:

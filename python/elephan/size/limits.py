@@ -167,11 +167,13 @@ def _offered(network: Network, group: FlowGroup) -> float:
 
 
 def _lossy(network: Network, group: FlowGroup) -> float:
+    events = _loss_events(network, group)
+    if not events or not group.is_tcp or min(group.rtts_s) <= 0:
+        return math.inf
     from elephan.theory import controls  # noqa: PLC0415 (NumPy; --help does without)
     from elephan.theory.law_responses import SOURCES, law_responses  # noqa: PLC0415 (as above)
 
-    events = _loss_events(network, group)
-    if not events or group.law not in SOURCES or min(group.rtts_s) <= 0:
+    if group.law not in SOURCES:
         return math.inf
     try:
         windows = law_responses(controls.write(group.control)).window([events] * len(group.rtts_s), group.rtts_s)

@@ -31,6 +31,9 @@ STARVED = 1 / 3
 UNFAIR = 0.8
 """Jain's index of two flows of which one gets three times the other."""
 
+LOSSY = 0.01
+"""Loss that other traffic on the link suffers from: video telephony wants less (ITU-T G.1010, Table I.1)."""
+
 FLAT = 0.02
 """Utilization that differs by less over a range of buffers does not choose among them."""
 
@@ -129,7 +132,8 @@ def suggest(
         return BufferSuggestion(None, "", said, (), _rows(standard, found, None, curve))
     at = chosen or found or _largest_utilization(curve)
     dangers, advice = _shares(curve, targets, at, network, link)
-    dangers = [*_below(curve, targets, found, chosen, standard[PER_FLOW]), *dangers, *_turning(curve, targets, at)]
+    below = _below(curve, targets, found, chosen, standard[PER_FLOW])
+    dangers = [*below, *dangers, *_losses(curve, targets, at), *_turning(curve, targets, at)]
     advice = [*advice, *_flat(curve, at, standard[BDP])]
     return BufferSuggestion(chosen, why, tuple(dangers), tuple(advice), _rows(standard, found, chosen, curve))
 
@@ -173,6 +177,36 @@ def _below(
         if missed:
             lines.append(f"with {larger[0]} packets {' and '.join(map(str, missed))} is not met")
     return lines
+
+
+def dangers_at(
+    curve: BufferCurve, targets: Sequence[Target], at: int, network: Network, link: int
+) -> tuple[list[str], list[str]]:
+    """Say what is dangerous with one buffer.
+
+    Parameters
+    ----------
+    at : int [packets]
+        One that was measured.
+    link : int
+
+    Returns
+    -------
+    tuple of list of str
+        What forbids it beside something that does without: much loss, a group that starves; and all else.
+    """
+    shares, _ = _shares(curve, targets, at, network, link)
+    starved = _ratio(curve, at, compared_groups(network, link)) < STARVED
+    grave = [*_losses(curve, targets, at), *(shares if starved else [])]
+    return grave, [*([] if starved else shares), *_turning(curve, targets, at)]
+
+
+def _losses(curve: BufferCurve, targets: Sequence[Target], at: int) -> list[str]:
+    """Say so where much is lost, unless a target says how much may be."""
+    lost = curve.estimate(at, "loss_ratio").mean
+    if not lost > LOSSY or any(target.metric == "loss_ratio" for target in targets):
+        return []
+    return [f"{100 * lost:.2g} % of the packets are lost with {at:,} packet{'s' if at > 1 else ''} of buffer"]
 
 
 def _turning(curve: BufferCurve, targets: Sequence[Target], at: int) -> list[str]:
