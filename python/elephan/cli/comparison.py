@@ -98,7 +98,7 @@ def comparison_screen(comparison: SizeComparison) -> list[str]:
     wanted = ", ".join(str(target) for target in first.answer.targets)
     verdict = "Nearest" if found.is_nearest else "Recommended"
     reason = found.reason.replace(f" meets {wanted} with {found.chosen.buffer_packets} packets", _packets(found.chosen))
-    reason = reason.replace(", the runner-up, it has ", ": ")
+    reason = reason.replace(", the runner-up, it has ", ": ").replace(" and is the only one of ", ", the only one of ")
     notes = [wrapped(f"{text}.", mark="  ! ") for text in found.caveats]
     notes += [wrapped(f"{text}.", mark="  > ") for text in [found.otherwise] if text]
     table = _table_of_variants(comparison) if first.ample_packets is not None else _table_of_models(comparison)
@@ -124,7 +124,10 @@ def _packets(chosen: Candidate) -> str:
 def _table_of_variants(comparison: SizeComparison) -> list[str]:
     """A row for each variant: what it needs, and what it gives with the buffer with which it is compared."""
     variants, chosen = comparison.variants, comparison.recommended()
-    rows = [variant.answer.row(variant.deployed_packets or 1) for variant in variants]
+    ample = variants[0].ample_packets
+    # Of one that misses its targets with every buffer the ample one, if that is what the others have.
+    buffers = [v.ample_packets if v.at_ample and not v.answer.is_met else v.deployed_packets for v in variants]
+    rows = [variant.answer.row(buffer or 1) for variant, buffer in zip(variants, buffers, strict=True)]
     smallest = [variant.answer.buffer_packets for variant in variants]
     waits = [
         None if b is None else variant.answer.at(b)["queueing_delay_s"]
@@ -132,8 +135,7 @@ def _table_of_variants(comparison: SizeComparison) -> list[str]:
     ]
     names = [f"{variant.law}{f' {MARK}' if variant is chosen else ''}" for variant in variants]
     buffer, _, *measured = buffer_columns(rows)
-    ample = variants[0].ample_packets
-    if {variant.deployed_packets for variant in variants} == {ample}:
+    if set(buffers) == {ample}:
         beside, said = [], f"{ample:,} packets (1 BDP)"
     else:
         cells = (

@@ -14,7 +14,7 @@ from elephan.scenario import Scenario
 from elephan.size.answer import NoModelError, SizeAnswer
 from elephan.size.comparison import SizeComparison, size_variants
 from elephan.size.inverse import LimitAnswer, size_limit
-from elephan.size.limits import held_elsewhere, why_not
+from elephan.size.limits import held_by_windows, held_elsewhere, why_not
 from elephan.size.measuring import LinkSimulations
 from elephan.size.pacing import BOTH, check_pacing, with_pacing
 from elephan.size.targets import parse_targets
@@ -214,7 +214,7 @@ def _size(
         # What to say of a conflict is seen on the whole curve.
         search.complete()
     buffer, note = _judge(search.curve, targets, found)
-    limited = held_elsewhere(scenario.network, index)
+    limited = held_elsewhere(scenario.network, index) or held_by_windows(scenario.network, index)
     if found is None:
         limited = why_not(scenario.network, index, _missed(search.curve, targets))
         note = f"{limited[0].text}; {note}" if limited else note

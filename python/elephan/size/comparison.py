@@ -92,7 +92,7 @@ class SizedVariant:
     def refused(self) -> str:
         """Why no buffer of it is one to deploy, or is enough for something else than the buffer; empty otherwise."""
         answer = self.answer
-        if answer.limits:
+        if answer.limits and (not answer.is_met or answer.limits[0].is_certain):
             return answer.limits[0].text
         if not answer.is_met or self._is_ample or answer.suggestion.buffer_packets is not None:
             return ""
@@ -142,6 +142,7 @@ class SizedVariant:
             near = {"buffer_packets": buffer, **answer.at(buffer)}
         document = {"law": self.law, "queue": self.queue, **answer.to_json(), "nearest": near}
         document["deployed"] = None if buffer is None else answer.row(buffer)
+        document["refused"] = self.refused
         document["ample"] = None if self.ample_packets is None else answer.row(self.ample_packets)
         return document
 

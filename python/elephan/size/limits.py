@@ -54,10 +54,6 @@ class LinkLimit:
     text: str
     is_certain: bool
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the entry of ``limited_by`` in the document."""
-        return {"what": self.what, "rate_bps": self.rate_bps, "text": self.text}
-
 
 def limits(network: Network, link: int) -> tuple[LinkLimit, ...]:
     """Return what lets less over a link than it carries, the least first.
@@ -80,6 +76,16 @@ def limits(network: Network, link: int) -> tuple[LinkLimit, ...]:
     return tuple(sorted(found, key=lambda limit: limit.rate_bps or 0.0))
 
 
+def held_by_windows(network: Network, link: int) -> tuple[LinkLimit, ...]:
+    """Return the limit of receive windows, with which a buffer takes bursts and no more.
+
+    Parameters
+    ----------
+    link : int
+    """
+    return tuple(limit for limit in limits(network, link) if limit.what == WINDOW)
+
+
 def held_elsewhere(network: Network, link: int) -> tuple[LinkLimit, ...]:
     """Return the limits that make a link no bottleneck, the least first.
 
@@ -100,12 +106,11 @@ def why_not(network: Network, link: int, missed: Sequence[Target]) -> tuple[Link
     """
     rate_bps = network.links[link].rate_bps
     used = max((target.level for target in missed if target.metric == "utilization"), default=0.0)
-    found = limits(network, link)
-    # Less offered than the link carries is what other targets are for.
+    # Less than the link carries is what other targets are for; of random loss the bound is not sharp.
     possible = [
         limit
-        for limit in found
-        if not limit.is_certain and (limit.what != OFFERED or (limit.rate_bps or 0.0) < BELOW * used * rate_bps)
+        for limit in limits(network, link)
+        if not limit.is_certain and (limit.what == LOSS or (limit.rate_bps or 0.0) < BELOW * used * rate_bps)
     ]
     lost = [*_lost_anyway(network, link, missed)]
     return (
@@ -123,24 +128,21 @@ def _of_senders(network: Network, link: int) -> Iterator[LinkLimit]:
     """Limits of the groups that cross a link, each kind by itself, and together where none alone says it."""
     groups, rate_bps = network.crossing(link), network.links[link].rate_bps
     caps = {what: [cap(network, group) for group in groups] for what, cap in _CAPS.items()}
-    less = f"less than the {format_rate(rate_bps)} of this link"
     for what, each in caps.items():
         if (total := sum(each)) < BELOW * rate_bps:
-            text, is_certain = _said(network, groups, what, total), what in (ACCESS, WINDOW)
-            yield LinkLimit(what, total, f"{text}, {less}: {_then(is_certain)}", is_certain)
+            # Windows, transfers and datagrams may come in bursts, for which a link of their senders leaves no room.
+            yield _limit(what, total, rate_bps, _said(network, groups, what, total), is_certain=what == ACCESS)
     least = [min((each[i], what) for what, each in caps.items()) for i in range(len(groups))]
-    total, kinds = sum(cap for cap, _ in least), {what for _, what in least}
-    if total < BELOW * rate_bps and len(kinds) > 1:
+    total = sum(cap for cap, _ in least)
+    if total < BELOW * rate_bps and len({what for _, what in least}) > 1:
         parts = [f"{g.name} {format_rate(cap)} ({_WORDS[what]})" for g, (cap, what) in zip(groups, least, strict=True)]
-        text, is_certain = (
-            f"the senders reach {format_rate(total)} together, {', '.join(parts)}",
-            kinds <= {ACCESS, WINDOW},
-        )
-        yield LinkLimit(SEVERAL, total, f"{text}, {less}: {_then(is_certain)}", is_certain)
+        text = f"the senders reach {format_rate(total)} together, {', '.join(parts)}"
+        yield _limit(SEVERAL, total, rate_bps, text, is_certain=False)
 
 
-def _then(is_certain: bool) -> str:
-    return NO_BOTTLENECK if is_certain else "no buffer changes that"
+def _limit(what: str, least_bps: float, rate_bps: float, text: str, *, is_certain: bool) -> LinkLimit:
+    then = NO_BOTTLENECK if is_certain else "no buffer changes that"
+    return LinkLimit(what, least_bps, f"{text}, less than the {format_rate(rate_bps)} of this link: {then}", is_certain)
 
 
 def _access(_network: Network, group: FlowGroup) -> float:
@@ -221,19 +223,24 @@ def _of_links(network: Network, link: int) -> Iterator[LinkLimit]:
     groups, facts = network.crossing(link), network.links[link]
     own = [min(cap(network, group) for cap in _CAPS.values()) for group in groups]
     for other in network.links:
-        beside = sum(cap for group, cap in zip(groups, own, strict=True) if not _passes(group, link, other.index))
-        if math.isinf(beside) or not any(_passes(group, link, other.index) for group in groups):
+        passing = [_passes(group, link, other.index) for group in groups]
+        beside = sum(cap for cap, passes in zip(own, passing, strict=True) if not passes)
+        if math.isinf(beside) or not any(passing):
             continue
+        # What comes at the pace of a link before leaves nothing to queue for.
+        before = (
+            all(group.path.index(other.index) <= group.path.index(link) for group in groups) if not beside else False
+        )
         carried = other.rate_bps * other.members + beside
         if other.index != link and carried < BELOW * facts.rate_bps:
-            text = f"link {other.name} lets {format_rate(carried)} through, less than the {format_rate(facts.rate_bps)}"
-            yield LinkLimit(OTHER_LINK, carried, f"{text} of this link: {NO_BOTTLENECK}", is_certain=True)
+            text = f"link {other.name} lets {format_rate(carried)} through"
+            yield _limit(OTHER_LINK, carried, facts.rate_bps, text, is_certain=before)
         let = _policed(network, other.index) * other.members + beside
         if let < BELOW * facts.rate_bps:
             which = "the policer" if other.index == link else f"the policer of link {other.name}"
             share = f"{100 * let / facts.rate_bps:.3g} % of the {format_rate(facts.rate_bps)} of this link"
-            text = f"{which} lets {format_rate(let)} through, {share}: the link {NO_BOTTLENECK.removeprefix('it ')}"
-            yield LinkLimit(POLICER, let, text, is_certain=True)
+            then = f"the link {NO_BOTTLENECK.removeprefix('it ')}" if before else "no buffer changes that"
+            yield LinkLimit(POLICER, let, f"{which} lets {format_rate(let)} through, {share}: {then}", before)
 
 
 def _passes(group: FlowGroup, link: int, other: int) -> bool:

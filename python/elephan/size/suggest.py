@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from elephan.size.limits import held_elsewhere
+from elephan.size.limits import held_by_windows, held_elsewhere
 from elephan.stats import estimate
 from elephan.units import format_rate, format_time
 
@@ -135,6 +135,8 @@ def suggest(
     below = _below(curve, targets, found, chosen, standard[PER_FLOW])
     dangers = [*below, *dangers, *_losses(curve, targets, at), *_turning(curve, targets, at)]
     advice = [*advice, *_flat(curve, at, standard[BDP])]
+    if found is not None:
+        advice = [*(limit.text for limit in held_by_windows(network, link)), *advice]
     return BufferSuggestion(chosen, why, tuple(dangers), tuple(advice), _rows(standard, found, chosen, curve))
 
 
