@@ -113,7 +113,9 @@ def comparison_screen(comparison: SizeComparison) -> list[str]:
         room = LINES - len(head) - len(table) - len(tc) - len(last)
         if room > 0:
             break
-    return [*head, *within(notes, room, least=1), *table, *tc, *last]
+    # A danger of what is recommended is said, whatever the room.
+    least = 1 + sum(len(lines) for lines in notes[: len(chosen.candidate.dangers)])
+    return [*head, *within(notes, room, least), *table, *tc, *last]
 
 
 def _packets(chosen: Candidate) -> str:

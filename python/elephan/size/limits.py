@@ -67,7 +67,7 @@ def limits(network: Network, link: int) -> tuple[LinkLimit, ...]:
     >>> from elephan.scenario import EXAMPLE, Scenario
     >>> policed = {"links[0].policer": {"rate": "2 Mbit/s", "burst": "20 kB"}}
     >>> limits(Scenario.from_text(EXAMPLE).replace(policed).network, 0)[0].text
-    'the policer lets 2 Mbit/s through, 50 % of the 4 Mbit/s of this link: the link is no bottleneck, and this says
+    'the policer lets 2 Mbit/s through, 20 % of the 10 Mbit/s of this link: the link is no bottleneck, and this says
     nothing about its buffer'
     >>> limits(Scenario.from_text(EXAMPLE).network, 0)
     ()
