@@ -108,7 +108,10 @@ def test_what_limits_is_named_with_its_rate(changes: Mapping[str, object], expec
 
 def test_windows_grow_to_what_linux_lets_them_and_may_still_be_too_small() -> None:
     # 10 Gbit/s over 40 ms are 40,000 segments; 6 MiB, of which a half is window, are fewer.
-    far: dict[str, object] = {"links[0].rate": "10 Gbit/s", **{f"flows[{i}].tcp": {"receive_window": "linux"} for i in (0, 1)}}
+    far: dict[str, object] = {
+        "links[0].rate": "10 Gbit/s",
+        **{f"flows[{i}].tcp": {"receive_window": "linux"} for i in (0, 1)},
+    }
     far |= {"flows[0].rtt": "40 ms", "flows[0].count": 1, "flows[1].count": 1}
     network = scenario(far).network
     segments = network.groups[0].receive_window
