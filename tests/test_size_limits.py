@@ -211,6 +211,18 @@ def test_the_screen_and_the_document_say_it_first(
     assert max(map(len, lines)) <= 80
 
 
+def test_senders_that_lose_nothing_are_what_limits() -> None:
+    # A response of 20 kB and a pause: what it offers is nowhere stated.
+    answers = {"kind": "request-response", "size": "20 kB"}
+    made = scenario({"flows[0].traffic": answers, "flows[1].traffic": answers})
+    answer = package.size(made, "utilization=0.9", precision=0.5)
+    document = answer.to_json()
+    assert document["limited_by"] == ["senders"]
+    assert document["limits"][0] in document["note"]
+    assert "lose nothing" in document["note"]
+    assert 0 < document["limited_to_bps"] < 0.9 * 40e6
+
+
 def test_an_answer_that_nothing_else_limits_says_null() -> None:
     document = package.size(scenario({}), "utilization=0.8", precision=0.5).to_json()
     assert (document["limited_by"], document["limited_to_bps"], document["limits"]) == (None, None, None)

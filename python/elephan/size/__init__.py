@@ -14,15 +14,17 @@ from elephan.scenario import Scenario
 from elephan.size.answer import NoModelError, SizeAnswer
 from elephan.size.comparison import SizeComparison, size_variants
 from elephan.size.inverse import LimitAnswer, size_limit
-from elephan.size.limits import held_by_windows, held_elsewhere, why_not
+from elephan.size.limits import SENDERS, LinkLimit, held_by_windows, held_elsewhere, why_not
 from elephan.size.measuring import LinkSimulations
 from elephan.size.pacing import BOTH, check_pacing, with_pacing
 from elephan.size.targets import parse_targets
+from elephan.units import format_rate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from elephan.network import NetworkLink
     from elephan.size.curve import BufferCurve
     from elephan.size.search import SearchProgress
     from elephan.size.targets import Target
@@ -216,7 +218,7 @@ def _size(
     buffer, note = _judge(search.curve, targets, found)
     limited = held_elsewhere(scenario.network, index) or held_by_windows(scenario.network, index)
     if found is None:
-        limited = why_not(scenario.network, index, _missed(search.curve, targets))
+        limited = why_not(scenario.network, index, _missed(search.curve, targets)) or _idle(search.curve, facts)
         note = f"{limited[0].text}; {note}" if limited else note
     interval = None if buffer is None else search.curve.interval(search.floors, buffer)
     # The answer stands; what follows shows what it is worth, and does not move it.
@@ -241,6 +243,16 @@ def _size(
         time.perf_counter() - begun,
         limits=limited,
     )
+
+
+def _idle(curve: BufferCurve, link: NetworkLink) -> tuple[LinkLimit, ...]:
+    """Say so where the largest buffer loses nothing: then no larger one gives more."""
+    top = curve.buffers[-1]
+    if curve.estimate(top, "loss_ratio").mean > 0:
+        return ()
+    rate_bps = curve.estimate(top, "utilization").mean * link.rate_bps
+    text = f"the senders fill {format_rate(rate_bps)} of this link and lose nothing with {top:,} packets"
+    return (LinkLimit(SENDERS, rate_bps, f"{text}: no buffer changes that", is_certain=False),)
 
 
 def _missed(curve: BufferCurve, targets: Sequence[Target]) -> list[Target]:

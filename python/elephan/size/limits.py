@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from elephan.size.targets import Target
 
 POLICER, OTHER_LINK, ACCESS, WINDOW = "policer", "other-link", "access", "receive-window"
-OFFERED, LOSS, START_UP, SEVERAL = "offered-load", "random-loss", "start-up", "several"
+OFFERED, LOSS, START_UP, SEVERAL, SENDERS = "offered-load", "random-loss", "start-up", "several", "senders"
 
 BELOW = 1 - 1e-9
 """Of a rate: sums of rates are rounded."""
@@ -40,7 +40,8 @@ class LinkLimit:
     ----------
     what : str
         ``"policer"``, ``"other-link"``, ``"access"``, ``"receive-window"``, ``"offered-load"``, ``"random-loss"``,
-        ``"start-up"``; ``"several"`` where groups of flows are limited by different ones.
+        ``"start-up"``; ``"several"`` where groups of flows are limited by different ones; ``"senders"`` where a run
+        shows that they lose nothing, and no more is known.
     rate_bps : float or None [bit/s]
         The most that it lets over the link; None where it is no rate.
     text : str
