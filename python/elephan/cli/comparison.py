@@ -10,6 +10,7 @@ from elephan.cli.size_screen import buffer_columns, short_percent, short_time, w
 from elephan.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from rich.table import Table
@@ -107,15 +108,25 @@ def comparison_screen(comparison: SizeComparison) -> list[str]:
     last = wrapped(
         f"({len(comparison.variants)} variants, {runs} runs, {comparison.wall_s:.0f} s; more with --details)"
     )
-    # Where there is no room for all of the reason, what it costs is seen in the table.
-    for text in (reason, reason.partition("; it costs")[0]):
+    # A danger of what is recommended has room; where the whole reason has none, the table shows what is left out.
+    least = 1 if notes else 0
+    if any(chosen.dangers):
+        least = len(notes[0]) + (len(notes) > 1)
+    for text in _shorter(reason):
         head = [*wrapped(comparison.scenario.title), *wrapped(f"{verdict} for {wanted}: {text}.")]
         room = LINES - len(head) - len(table) - len(tc) - len(last)
-        if room > 0:
+        if room >= least:
             break
-    # A danger of what is recommended is said, whatever the room.
-    least = 1 + sum(len(lines) for lines in notes[: len(chosen.candidate.dangers)])
     return [*head, *within(notes, room, least), *table, *tc, *last]
+
+
+def _shorter(reason: str) -> Iterator[str]:
+    """Yield a reason, without what it costs, with the first gain only, and without the runner-up."""
+    yield reason
+    yield reason.partition("; it costs")[0]
+    head, against, rest = reason.partition("; against ")
+    yield f"{head}{against}{rest.partition(')')[0]})" if against else reason
+    yield head
 
 
 def _packets(chosen: Candidate) -> str:
@@ -131,26 +142,26 @@ def _table_of_variants(comparison: SizeComparison) -> list[str]:
     buffers = [v.ample_packets if v.at_ample and not v.answer.is_met else v.deployed_packets for v in variants]
     rows = [variant.answer.row(buffer or 1) for variant, buffer in zip(variants, buffers, strict=True)]
     smallest = [variant.answer.buffer_packets for variant in variants]
-    waits = [
-        None if b is None else variant.answer.at(b)["queueing_delay_s"]
-        for b, variant in zip(smallest, variants, strict=True)
-    ]
     names = [f"{variant.law}{f' {MARK}' if variant is chosen else ''}" for variant in variants]
     buffer, _, *measured = buffer_columns(rows)
     if set(buffers) == {ample}:
-        beside, said = [], f"{ample:,} packets (1 BDP)"
+        waits = [
+            None if b is None else variant.answer.at(b)["queueing_delay_s"]
+            for b, variant in zip(smallest, variants, strict=True)
+        ]
+        beside = Column("delay", "there", tuple(map(short_time, waits)), 2)
+        said = f"{ample:,} packets (1 BDP)"
     else:
         cells = (
             "none" if v.answer.is_met and v.refused else cell for v, cell in zip(variants, buffer.cells, strict=True)
         )
-        beside = [Column("buffer", "packets", tuple(cells))]
+        beside = Column("buffer", "packets", tuple(cells))
         said = "the one to deploy"
     columns = [
         Column("law", "", tuple(names), is_text=True),
         Column("queue", "", tuple(variant.queue for variant in variants), is_text=True),
         Column("needs", "packets", tuple("not met" if b is None else f"{b:,}" for b in smallest)),
-        Column("delay", "there", tuple(map(short_time, waits)), 2),
-        *beside,
+        beside,
         *measured,
     ]
     return [*wrapped(f"needs: smallest buffer for the target; the rest with {said}"), *table_lines(columns)]

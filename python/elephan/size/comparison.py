@@ -185,7 +185,7 @@ class SizeComparison(ResultTables):
         grave, other = chosen.dangers
         network, replications = chosen.answer.scenario.network, chosen.answer.replications
         known = caveats(network, self.link, self.group, found.chosen, replications, (*grave, *other))
-        return replace(found, caveats=(*grave, *self._smaller(chosen), *other, *known))
+        return replace(found, caveats=(*grave, *other, *self._smaller(chosen), *known))
 
     def _smaller(self, chosen: SizedVariant) -> list[str]:
         """Say so where a queue that was compared with an ample buffer has less delay with a small one."""

@@ -57,7 +57,7 @@ class Candidate:
     rtt_s : float [s]
         Mean base RTT of the link's flows.
     dangers : tuple of str
-        What is dangerous with that buffer, a sentence each without a full stop.
+        What puts it behind variants without such: much loss. A sentence each without a full stop.
     refused : str
         Why no buffer of it is one to deploy, though one may meet the targets; empty otherwise.
 

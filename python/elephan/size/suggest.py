@@ -195,12 +195,10 @@ def dangers_at(
     Returns
     -------
     tuple of list of str
-        What forbids it beside something that does without: much loss, a group that starves; and all else.
+        What puts it behind something that does without, which is much loss; and all else, unequal shares first.
     """
     shares, _ = _shares(curve, targets, at, network, link)
-    starved = _ratio(curve, at, compared_groups(network, link)) < STARVED
-    grave = [*_losses(curve, targets, at), *(shares if starved else [])]
-    return grave, [*([] if starved else shares), *_turning(curve, targets, at)]
+    return _losses(curve, targets, at), [*shares, *_turning(curve, targets, at)]
 
 
 def _losses(curve: BufferCurve, targets: Sequence[Target], at: int) -> list[str]:
