@@ -112,12 +112,12 @@ def comparison_screen(comparison: SizeComparison) -> list[str]:
     least = 1 if notes else 0
     if any(chosen.dangers):
         least = len(notes[0]) + (len(notes) > 1)
-    for text in _shorter(reason):
-        head = [*wrapped(comparison.scenario.title), *wrapped(f"{verdict} for {wanted}: {text}.")]
-        room = LINES - len(head) - len(table) - len(tc) - len(last)
-        if room >= least:
-            break
-    return [*head, *within(notes, room, least), *table, *tc, *last]
+    texts = list(_shorter(reason))
+    heads = [[*wrapped(comparison.scenario.title), *wrapped(f"{verdict} for {wanted}: {text}.")] for text in texts]
+    below = len(table) + len(tc) + len(last)
+    # With more variants than the screen has room for, cutting more is of no use.
+    head = next((head for head in heads if LINES - len(head) - below >= least), heads[1])
+    return [*head, *within(notes, LINES - len(head) - below, least), *table, *tc, *last]
 
 
 def _shorter(reason: str) -> Iterator[str]:
