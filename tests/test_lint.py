@@ -96,6 +96,9 @@ FIRES: dict[str, list[Changes]] = {
         {**queue(discipline="drop-tail", ecn_threshold="51 packets"), "flows[bulk].tcp": {"ecn": "on"}},
         queue(discipline="pie", target="41 ms"),
         queue(discipline="blue", threshold="51 packets"),
+        # 1000 B take 0.8 ms.
+        queue(discipline="codel", target="0.79 ms"),
+        queue(discipline="fq-codel", target="0.79 ms"),
     ],
     "nic-queue": [
         {"flows[bulk].access": {"rate": "4 Mbit/s"}},
@@ -185,6 +188,9 @@ DOES_NOT_FIRE: dict[str, list[Changes]] = {
         # 50 packets of 1000 B drain in 40 ms.
         queue(discipline="pie", target="39 ms"),
         queue(discipline="codel"),
+        queue(discipline="codel", target="0.8 ms"),
+        # PIE has no such advice.
+        queue(discipline="pie", target="0.79 ms"),
     ],
     "nic-queue": [
         {"flows[bulk].access": {"rate": "4 Mbit/s", "buffer": "20 packets"}},
@@ -265,6 +271,19 @@ def test_where_unpaced_bursts_are_warned_of_paced_flows_use_far_more_and_elsewhe
     assert ("unpaced-bursts" in [warned.rule for warned in lint(unpaced)]) == fires
     assert (more - used > 0.2) == fires, f"{used:.3f} unpaced, {more:.3f} paced"
     assert fires or more - used < 0.05
+
+
+@pytest.mark.parametrize(("rate", "target"), [("1 Mbit/s", "8 ms"), ("0.9 Mbit/s", "8.89 ms")])
+def test_the_target_that_is_advised_for_a_slow_link_is_enough(rate: str, target: str) -> None:
+    slow = {"links[core].rate": rate, "links[core].queue": "codel"}
+    (found,) = [
+        warned for warned in lint(elephan.Scenario.from_text(CLEAN).replace(slow)) if warned.rule == "thresholds"
+    ]
+    assert (found.where, found.remedy) == (
+        "links[core].queue.target",
+        f'give at least "{target}", as the line for Linux does',
+    )
+    assert "thresholds" not in rules({**slow, **queue(discipline="codel", target=target)})
 
 
 def test_every_rule_is_tried_both_ways() -> None:

@@ -55,8 +55,9 @@ def test_the_lowest_delay_wins_and_the_reason_has_the_numbers() -> None:
     assert found.runner_up is not None
     assert found.runner_up.queue == "slow"
     assert found.reason == (
-        "reno with fast meets utilization >= 0.9 with 100 packets; against reno with slow, the runner-up, it has less "
-        "delay (10 ms against 20 ms); it costs more loss (0.2 % against 0.1 %)"
+        "reno with fast meets utilization >= 0.9 with 100 packets (delay 10 ms, loss 0.2 %, Jain's index 0.9); "
+        "against reno with slow, the runner-up, it has less delay (10 ms against 20 ms); it costs more loss (0.2 % "
+        "against 0.1 %)"
     )
     assert found.otherwise == "reno with slow if the loss counts most (0.1 % against 0.2 %)"
 
@@ -66,6 +67,45 @@ def test_only_variants_that_meet_the_targets_count() -> None:
     assert found.chosen.queue == "slow"
     assert found.runner_up is None
     assert "is the only one of 2 that does" in found.reason
+
+
+def test_what_misses_by_noise_alone_is_still_none_of_those_that_meet() -> None:
+    # Half a per cent below the target, well within what its replications differ by.
+    near = replace(variant("near", delay=0.001, used=0.8955, meets=False), dangers=())
+    found = recommend([near, variant("slow", delay=0.1), variant("slower", delay=0.2)], TARGETS)
+    assert found.chosen.queue == "slow"
+    assert "with the lowest delay" not in found.reason
+    assert "near" not in found.reason + found.otherwise
+
+
+def test_a_variant_with_a_danger_comes_after_all_without_and_is_said_where_it_would_win() -> None:
+    lossy = replace(variant("lossy", delay=0.001, loss=0.04), dangers=("4 % of the packets are lost with 3 packets",))
+    found = recommend([lossy, variant("slow", delay=0.02), variant("slower", delay=0.03)], TARGETS)
+    assert found.chosen.queue == "slow"
+    assert found.runner_up is not None
+    assert found.runner_up.queue == "slower"
+    # It is not the lowest delay of those that meet the target, and nobody says so.
+    assert "with the lowest delay" not in found.reason
+    assert "reno with lossy if the delay counts most (1 ms against 20 ms, but 4 % of the packets are lost" in (
+        found.otherwise
+    )
+    # Where every variant has one, the rule is as before.
+    both = [lossy, replace(variant("slow", delay=0.02, loss=0.05), dangers=("5 % of the packets are lost",))]
+    assert recommend(both, TARGETS).chosen is lossy
+
+
+def test_what_nobody_should_deploy_is_no_answer_and_the_reason_says_why() -> None:
+    refused = replace(variant("tiny", meets=False), refused="3 packets are less than one for each of the 9 flows")
+    found = recommend([refused], TARGETS)
+    assert not found.meets
+    assert found.reason == (
+        "reno with tiny does not meet utilization >= 0.9 with a buffer to deploy: 3 packets are less than one for each "
+        "of the 9 flows"
+    )
+    policed = [replace(variant(name, used=0.1, meets=False), refused="the policer lets 1 % through") for name in "ab"]
+    assert recommend(policed, TARGETS).reason == (
+        "none of 2 variants meets utilization >= 0.9: the policer lets 1 % through"
+    )
 
 
 def test_what_is_worse_in_something_and_better_in_nothing_is_not_even_runner_up() -> None:
@@ -288,6 +328,98 @@ def test_starving_flows_other_groups_and_few_replications_are_said() -> None:
         'only the flows of "bulk" run reno; those of "beside" keep cubic',
         "one replication has no interval: the choice goes by single runs",
     )
+
+
+MANY = """
+title = "Twelve on a short path"
+duration = "8 s"
+warmup = "3 s"
+replications = 2
+
+[[links]]
+name = "core"
+rate = "60 Mbit/s"
+buffer = "bdp"
+
+[[flows]]
+name = "some"
+count = 12
+path = ["core"]
+rtt = { from = "14 ms", to = "26 ms" }
+start = { from = "0 s", to = "1 s" }
+tcp = "linux"
+"""
+
+
+def test_laws_are_compared_at_the_buffer_that_size_suggests_for_each(elephan: Command, tmp_path: Path) -> None:
+    few = {"flows[0].count": 4, "flows[0].rtt": {"from": "38 ms", "to": "44 ms"}}
+    scenario = package.Scenario.from_text(MANY).replace(few)
+    found = size_variants(scenario, ["cubic", "bbr1"], [], "utilization=0.9", precision=0.3)
+    cubic, bbr = found.variants
+    # BBR fills the link from less than a packet of each flow, and by losing several per cent.
+    assert bbr.answer.buffer_packets is not None
+    assert bbr.answer.buffer_packets < 4
+    assert bbr.deployed_packets == bbr.answer.suggestion.buffer_packets
+    assert bbr.deployed_packets is not None
+    assert bbr.deployed_packets >= 4
+    assert bbr.candidate.mean("loss_ratio") > 0.03
+    assert bbr.candidate.mean("queueing_delay_s") < cubic.candidate.mean("queueing_delay_s")
+    assert any("% of the packets are lost" in text for text in bbr.candidate.dangers)
+    assert found.recommended() is cubic
+    reason = found.recommendation.reason
+    assert "with the lowest delay" not in reason
+    for part in ("delay", "loss", "Jain's index"):
+        assert part in reason[: reason.index(";")]
+    # Both rows stand at their own buffer.
+    path = tmp_path / "many.toml"
+    path.write_text(scenario.text)
+    words = ("--target", "utilization=0.9", "--laws", "cubic,bbr1", "--precision", "30%", "-q")
+    rows = {row[0]: row for row in map(str.split, elephan("size", path, *words).out.splitlines()) if row}
+    assert rows["bbr1"][2] == str(bbr.answer.buffer_packets)
+    assert str(bbr.deployed_packets) in rows["bbr1"][3:6]
+
+
+def test_a_danger_of_what_is_recommended_is_said() -> None:
+    found = size_variants(package.Scenario.from_text(MANY), ["bbr1"], [], "utilization=0.9", precision=0.3)
+    assert found.is_met
+    assert "% of the packets are lost with " in found.recommendation.caveats[0]
+    # A target that allows for it leaves nothing to warn of.
+    asked = size_variants(package.Scenario.from_text(MANY), ["bbr1"], [], "utilization=0.9,loss=20%", precision=0.3)
+    assert not any("packets are lost" in text for text in asked.recommendation.caveats)
+
+
+def test_no_buffer_with_a_packet_of_each_flow_is_no_recommendation() -> None:
+    # Twelve packets of 1500 bytes take 2.4 ms at 60 Mbit/s: a buffer for one of each flow breaks the delay.
+    targets = "utilization=0.5,delay=0.6ms"
+    found = size_variants(package.Scenario.from_text(MANY), ["reno"], [], targets, precision=0.3)
+    (variant,) = found.variants
+    assert variant.answer.is_met
+    assert variant.answer.suggestion.buffer_packets is None
+    assert not found.is_met
+    assert variant.tc is None
+    assert "with a buffer to deploy: " in found.recommendation.reason
+    assert "less than one for each of the 12 flows" in found.recommendation.reason
+
+
+def test_codel_is_compared_with_the_target_of_a_slow_link() -> None:
+    made: list[package.Scenario] = []
+
+    def stop(changed: package.Scenario) -> Any:
+        made.append(changed)
+        message = "enough"
+        raise package.ScenarioError(message)
+
+    for rate, queue, target in (
+        ("1 Mbit/s", "codel", "8 ms"),
+        ("900 kbit/s", "fq-codel", "8.889 ms"),
+        ("2 Mbit/s", "codel", "5 ms"),
+    ):
+        with pytest.raises(package.ScenarioError, match="enough"):
+            size_variants(SMALL.replace({"links[0].rate": rate}), [], [queue], stop)
+        link = made[-1].links[0]
+        # 1000 bytes of a packet, in whole microseconds.
+        assert link["queue"]["target"] == target
+        assert f" target {round(1000 * float(target.split()[0]))}us " in link["tc"]
 
 
 # --- the whole thing

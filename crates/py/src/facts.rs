@@ -90,7 +90,7 @@ fn link(scenario: &Scenario, index: usize) -> Value {
         "held_s": (link.batch.unwrap_or(Span::ZERO) + link.swing(scenario.duration).1).as_secs(),
         "discipline": link.queue.card().name,
         "queue": Value::Object(link.queue.values().into_iter().map(|(name, value)| (name.to_owned(), json!(value))).collect()),
-        "tc": link.queue.tc(&scenario.port(index), "eth0"),
+        "tc": scenario.tc(index, "eth0"),
         "buffer_limit_packets": packets,
         "buffer_limit_bytes": bytes,
         "pool": link.pool.map(|PoolName(pool)| pool),

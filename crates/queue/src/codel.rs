@@ -96,7 +96,7 @@ impl Rule for Codel {
 
     fn tc(p: &Params, port: &Port) -> Option<String> {
         let Limit::Packets(limit) = port.limit else { return None };
-        Some(format!("codel limit {limit} {}", control::words(p.target, p.interval, p.ecn, p.ce_threshold)?))
+        Some(format!("codel limit {limit} {}", control::words(control::at_least_a_packet(p.target, port), p.interval, p.ecn, p.ce_threshold)?))
     }
 }
 
@@ -201,5 +201,18 @@ mod tests {
         let words = Codel::tc(&params, &port).unwrap();
         assert!(words.ends_with("ecn ce_threshold 1000us"), "{words}");
         assert_eq!(Codel::tc(&params, &Port { limit: Limit::Unlimited, ..port }), None);
+    }
+
+    #[test]
+    fn gets_a_target_of_a_packet_where_one_takes_longer() {
+        // 1500 bytes at 1 Mbit/s: 12 ms; RFC 8290 has about 15 ms for the same.
+        let slow = Port::new(Limit::Packets(30), Rate(1_000_000), 1500.0);
+        let words = Codel::tc(&resolved(&slow), &slow).unwrap();
+        assert_eq!(words, "codel limit 30 target 12000us interval 100000us noecn");
+        // A third of a microsecond too much is a microsecond; a larger target stays.
+        let odd = Port { rate: Rate(900_000), ..slow };
+        assert!(Codel::tc(&resolved(&odd), &odd).unwrap().contains(" target 13334us "));
+        let patient = Params { target: Span::millis(20), ..resolved(&slow) };
+        assert!(Codel::tc(&patient, &slow).unwrap().contains(" target 20000us "));
     }
 }

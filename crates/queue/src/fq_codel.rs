@@ -164,7 +164,7 @@ impl Rule for FqCodel {
             0 => String::new(),
             bytes => format!(" memory_limit {bytes}"),
         };
-        let codel = control::words(p.target, p.interval, p.ecn, p.ce_threshold)?;
+        let codel = control::words(control::at_least_a_packet(p.target, port), p.interval, p.ecn, p.ce_threshold)?;
         let (flows, quantum, batch) = (p.flows, bytes(p.quantum), p.drop_batch_size);
         Some(format!("fq_codel limit {limit} flows {flows} quantum {quantum} {codel}{memory} drop_batch {batch}"))
     }

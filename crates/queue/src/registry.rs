@@ -26,7 +26,7 @@ pub trait Rule: Registered + Sized {
     /// The first parameter out of range.
     fn new(params: &Self::Params, port: &Port, chance: Stream) -> Result<Self, ParamError>;
 
-    /// What follows `tc qdisc replace dev DEV root` to get the same from Linux, from resolved parameters; `None` where
+    /// What follows `tc qdisc replace dev DEV root` (or `parent`) to get the same from Linux, from resolved parameters; `None` where
     /// Linux has no such discipline or not this form of it.
     fn tc(_params: &Self::Params, _port: &Port) -> Option<String> {
         None
@@ -96,12 +96,16 @@ impl QueueSpec {
         )
     }
 
-    /// The words after `tc` that give the same on the Linux device `device`; `None` where Linux has no such
-    /// discipline, or not this form of it. The specification must be resolved.
+    /// The words of `tc qdisc` that give the same on Linux; `None` where Linux has no such discipline, or not this form of it, and of a
+    /// buffer without room for a packet: with `limit 0` Linux drops everything or takes its default. The specification must be resolved.
     #[must_use]
-    pub fn tc(&self, port: &Port, device: &str) -> Option<String> {
-        let words = each_queue!(self, |p, Kind| <Kind as Rule>::tc(p, port));
-        words.map(|words| format!("tc qdisc replace dev {device} root {words}"))
+    pub fn tc(&self, port: &Port) -> Option<String> {
+        let has_room = match port.limit {
+            Limit::Packets(n) => n > 0,
+            Limit::Bytes(n) => n.0 as f64 >= port.packet,
+            Limit::Unlimited => true,
+        };
+        if has_room { each_queue!(self, |p, Kind| <Kind as Rule>::tc(p, port)) } else { None }
     }
 
     /// Probability of a drop or mark at an average of `average` packets; `None` for disciplines without such a

@@ -187,7 +187,7 @@ fn written_and_read(spec: &QueueSpec, port: &Port) -> Result<(), TestCaseError> 
         prop_assert_eq!(read.set(name, &value), Some(Ok(())), "{}", name);
     }
     prop_assert_eq!(&read, &resolved);
-    if let Some(words) = resolved.tc(port, "eth0") {
+    if let Some(words) = resolved.tc(port) {
         prop_assert!(!words.contains("NaN") && !words.contains("inf"), "{}", words);
     }
     for average in [0.0, 0.1, 1.0, 5.0, 30.0, 1e3, 1e6, 1e18] {

@@ -186,4 +186,8 @@ fn is_said_in_the_words_of_tc() {
     let port = Port::new(Limit::Packets(10_240), Rate(8_000_000), 1000.0);
     let words = FqCodel::tc(&resolved(Params::default(), &port), &port).unwrap();
     assert_eq!(words, "fq_codel limit 10240 flows 1024 quantum 1514 target 5000us interval 100000us ecn drop_batch 64");
+    // 1000 bytes at 500 kbit/s.
+    let slow = Port { rate: Rate(500_000), ..port };
+    let words = FqCodel::tc(&resolved(Params::default(), &slow), &slow).unwrap();
+    assert!(words.contains(" target 16000us interval 100000us "), "{words}");
 }

@@ -289,8 +289,8 @@ fn speaks_tc_where_linux_has_this_form() {
         let mut red = spec(name, &example);
         red.resolve(&port).unwrap();
         assert!(red.values().contains(&("w_q", Value::Number(1.0 / 32.0))), "{:?}", red.values());
-        let line = red.tc(&port, "eth0").unwrap();
-        let head = "tc qdisc replace dev eth0 root red limit 400000 min 30000 max 90000 avpkt 1000 burst ";
+        let line = red.tc(&port).unwrap();
+        let head = "red limit 400000 min 30000 max 90000 avpkt 1000 burst ";
         let tail = format!(" probability 0.02 bandwidth 10000000bit ecn harddrop{end}");
         assert!(line.starts_with(head) && line.ends_with(&tail), "{line}");
         // What the line says gives the same weight again.
@@ -302,15 +302,15 @@ fn speaks_tc_where_linux_has_this_form() {
         for (key, value) in [("gentle", Value::Bool(true)), ("count", text("wait"))] {
             let mut other = red.clone();
             other.set(key, &value).unwrap().unwrap();
-            assert_eq!(other.tc(&port, "eth0"), None, "{key}");
+            assert_eq!(other.tc(&port), None, "{key}");
         }
         let unlimited = Port { limit: Limit::Unlimited, ..port };
-        assert_eq!(red.tc(&unlimited, "eth0"), None);
+        assert_eq!(red.tc(&unlimited), None);
     }
     let mut other = spec("ared", &example);
     other.set("beta", &Value::Number(0.8)).unwrap().unwrap();
     other.resolve(&port).unwrap();
-    assert_eq!(other.tc(&port, "eth0"), None);
+    assert_eq!(other.tc(&port), None);
 }
 
 #[test]

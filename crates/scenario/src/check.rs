@@ -61,7 +61,7 @@ fn span(place: impl Into<String>, span: Span, range: &RangeInclusive<Span>) -> C
 }
 
 /// The largest packet that can wait at a link; ACKs are smaller than any.
-fn largest_packet(scenario: &Scenario, link: usize) -> Bytes {
+pub(crate) fn largest_packet(scenario: &Scenario, link: usize) -> Bytes {
     let largest = |group: &Group| match group.traffic.size() {
         PacketSize::Constant => group.packet,
         PacketSize::Exponential => *limits::PACKET.end(),

@@ -33,6 +33,7 @@ mod scenario;
 mod schedule;
 mod schema;
 mod table;
+mod tc;
 mod types;
 mod values;
 

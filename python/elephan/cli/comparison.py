@@ -10,6 +10,7 @@ from elephan.cli.size_screen import buffer_columns, short_percent, short_time, w
 from elephan.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from rich.table import Table
@@ -87,7 +88,7 @@ def comparison_tables(comparison: SizeComparison) -> list[Table | str]:
 
 
 def comparison_screen(comparison: SizeComparison) -> list[str]:
-    """Write the screen of a comparison: what should run, why, and each variant with an ample buffer.
+    """Write the screen of a comparison: what should run, why, and each variant with its buffer.
 
     Returns
     -------
@@ -98,22 +99,34 @@ def comparison_screen(comparison: SizeComparison) -> list[str]:
     wanted = ", ".join(str(target) for target in first.answer.targets)
     verdict = "Nearest" if found.is_nearest else "Recommended"
     reason = found.reason.replace(f" meets {wanted} with {found.chosen.buffer_packets} packets", _packets(found.chosen))
-    reason = reason.replace(", the runner-up, it has ", ": ")
+    reason = reason.replace(", the runner-up, it has ", ": ").replace(" and is the only one of ", ", the only one of ")
     notes = [wrapped(f"{text}.", mark="  ! ") for text in found.caveats]
     notes += [wrapped(f"{text}.", mark="  > ") for text in [found.otherwise] if text]
-    table = _ample_table(comparison) if first.ample_packets is not None else _table_of_models(comparison)
+    table = _table_of_variants(comparison) if first.ample_packets is not None else _table_of_models(comparison)
     tc = [f"Linux: {chosen.tc}"] if found.meets and chosen.tc else []
     runs = sum(variant.answer.runs for variant in comparison.variants)
     last = wrapped(
         f"({len(comparison.variants)} variants, {runs} runs, {comparison.wall_s:.0f} s; more with --details)"
     )
-    # Where there is no room for all of the reason, what it costs is seen in the table.
-    for text in (reason, reason.partition("; it costs")[0]):
-        head = [*wrapped(comparison.scenario.title), *wrapped(f"{verdict} for {wanted}: {text}.")]
-        room = LINES - len(head) - len(table) - len(tc) - len(last)
-        if room > 0:
-            break
-    return [*head, *within(notes, room, least=1), *table, *tc, *last]
+    # A danger of what is recommended has room; where the whole reason has none, the table shows what is left out.
+    least = 1 if notes else 0
+    if any(chosen.dangers):
+        least = len(notes[0]) + (len(notes) > 1)
+    texts = list(_shorter(reason))
+    heads = [[*wrapped(comparison.scenario.title), *wrapped(f"{verdict} for {wanted}: {text}.")] for text in texts]
+    below = len(table) + len(tc) + len(last)
+    # With more variants than the screen has room for, cutting more is of no use.
+    head = next((head for head in heads if LINES - len(head) - below >= least), heads[1])
+    return [*head, *within(notes, LINES - len(head) - below, least), *table, *tc, *last]
+
+
+def _shorter(reason: str) -> Iterator[str]:
+    """Yield a reason, without what it costs, with the first gain only, and without the runner-up."""
+    yield reason
+    yield reason.partition("; it costs")[0]
+    head, against, rest = reason.partition("; against ")
+    yield f"{head}{against}{rest.partition(')')[0]})" if against else reason
+    yield head
 
 
 def _packets(chosen: Candidate) -> str:
@@ -121,26 +134,37 @@ def _packets(chosen: Candidate) -> str:
     return "" if chosen.buffer_packets is None else f", {chosen.buffer_packets:,} packets"
 
 
-def _ample_table(comparison: SizeComparison) -> list[str]:
-    """A row for each variant: what it needs, and what it gives with a buffer that is the same for all."""
+def _table_of_variants(comparison: SizeComparison) -> list[str]:
+    """A row for each variant: what it needs, and what it gives with the buffer with which it is compared."""
     variants, chosen = comparison.variants, comparison.recommended()
     ample = variants[0].ample_packets
-    rows = [variant.answer.row(variant.ample_packets or 1) for variant in variants]
+    # Of one that misses its targets with every buffer the ample one, if that is what the others have.
+    buffers = [v.ample_packets if v.at_ample and not v.answer.is_met else v.deployed_packets for v in variants]
+    rows = [variant.answer.row(buffer or 1) for variant, buffer in zip(variants, buffers, strict=True)]
     smallest = [variant.answer.buffer_packets for variant in variants]
-    waits = [
-        None if b is None else variant.answer.at(b)["queueing_delay_s"]
-        for b, variant in zip(smallest, variants, strict=True)
-    ]
     names = [f"{variant.law}{f' {MARK}' if variant is chosen else ''}" for variant in variants]
+    buffer, _, *measured = buffer_columns(rows)
+    if set(buffers) == {ample}:
+        waits = [
+            None if b is None else variant.answer.at(b)["queueing_delay_s"]
+            for b, variant in zip(smallest, variants, strict=True)
+        ]
+        beside = Column("delay", "there", tuple(map(short_time, waits)), 2)
+        said = f"{ample:,} packets (1 BDP)"
+    else:
+        cells = (
+            "none" if v.answer.is_met and v.refused else cell for v, cell in zip(variants, buffer.cells, strict=True)
+        )
+        beside = Column("buffer", "packets", tuple(cells))
+        said = "the one to deploy"
     columns = [
         Column("law", "", tuple(names), is_text=True),
         Column("queue", "", tuple(variant.queue for variant in variants), is_text=True),
         Column("needs", "packets", tuple("not met" if b is None else f"{b:,}" for b in smallest)),
-        Column("delay", "there", tuple(map(short_time, waits)), 2),
-        *buffer_columns(rows)[2:],
+        beside,
+        *measured,
     ]
-    said = f"needs: smallest buffer for the target; the rest with {ample:,} packets (1 BDP)"
-    return [*wrapped(said), *table_lines(columns)]
+    return [*wrapped(f"needs: smallest buffer for the target; the rest with {said}"), *table_lines(columns)]
 
 
 def _table_of_models(comparison: SizeComparison) -> list[str]:

@@ -1,4 +1,4 @@
-"""Thresholds and targets of a discipline that its buffer can never let it reach."""
+"""Thresholds and targets of a discipline that its buffer can never let it reach, or that a single packet exceeds."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 COMPARED = ("min_th", "max_th", "ecn_threshold", "threshold", "target")
 """Parameters that are held against a backlog or a delay, and so are in vain above what the buffer holds."""
 
+CODELS = frozenset({"codel", "fq-codel"})
+"""Disciplines with CoDel's target."""
+
 
 def _check(study: LintSubject) -> Iterator[LintFinding]:
     for link in study.network.links:
@@ -21,7 +24,18 @@ def _check(study: LintSubject) -> Iterator[LintFinding]:
         size = link.packet_bytes
         if limit is None:
             limit = link.buffer_packets
-        if limit is None or math.isnan(size):
+        if math.isnan(size):
+            continue
+        packet_s = 8 * size / link.rate_bps
+        if link.discipline in CODELS and seconds(link.queue["target"]) < packet_s:
+            yield LintFinding(
+                f"links[{link.name}].queue.target",
+                f"{link.queue['target']} is less than the {format_time(packet_s)} that a packet takes on this link, so "
+                "one packet ahead is a queue too long",
+                # Up, so that what is given is enough.
+                f'give at least "{math.ceil(round(1e5 * packet_s, 6)) / 100:g} ms", as the line for Linux does',
+            )
+        if limit is None:
             continue
         drain_s = 8 * limit * size / link.rate_bps
         for name, wanted, most in _compared(link.queue, limit, drain_s, size):
@@ -55,10 +69,12 @@ def _packets(text: str, size: float) -> float | None:
 
 RULE = LintRule(
     "thresholds",
-    "A threshold or target lies above the buffer",
-    "Floyd and Jacobson 1993, Random early detection gateways, Section 4; RFC 8289 and RFC 8033 for targets",
+    "A threshold or target lies above the buffer, or a target below a packet",
+    "Floyd and Jacobson 1993, Random early detection gateways, Section 4; RFC 8289 and RFC 8033 for targets, RFC 8290 "
+    "Section 5.2 for that of slow links",
     "A discipline that acts above a backlog or a delay which its buffer cannot hold never acts: it is drop-tail under "
     "another name. (A min_th above max_th, or a backlog to aim at above the buffer, is refused "
-    "when the scenario is read.)",
+    "when the scenario is read.) A target of CoDel below the time of a packet, as the usual 5 ms are below 2.4 Mbit/s, "
+    "is exceeded by every packet that finds another in service.",
     _check,
 )

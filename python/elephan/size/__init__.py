@@ -14,14 +14,17 @@ from elephan.scenario import Scenario
 from elephan.size.answer import NoModelError, SizeAnswer
 from elephan.size.comparison import SizeComparison, size_variants
 from elephan.size.inverse import LimitAnswer, size_limit
+from elephan.size.limits import SENDERS, LinkLimit, held_by_windows, held_elsewhere, why_not
 from elephan.size.measuring import LinkSimulations
 from elephan.size.pacing import BOTH, check_pacing, with_pacing
 from elephan.size.targets import parse_targets
+from elephan.units import format_rate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from elephan.network import NetworkLink
     from elephan.size.curve import BufferCurve
     from elephan.size.search import SearchProgress
     from elephan.size.targets import Target
@@ -167,10 +170,27 @@ def _size(
     chosen = trusted(models)
     if model_only:
         buffer, note = by_model(models, chosen, targets)
+        limited = held_elsewhere(scenario.network, index)
+        if limited:
+            buffer, note = None, limited[0].text
         suggestion = suggest_by_model(models, chosen, buffer, facts)
         wall_s = time.perf_counter() - begun
+        curve = BufferCurve()
         answer = SizeAnswer(
-            scenario, index, targets, buffer, None, note, BufferCurve(), models, chosen, suggestion, 0, 0, wall_s
+            scenario,
+            index,
+            targets,
+            buffer,
+            None,
+            note,
+            curve,
+            models,
+            chosen,
+            suggestion,
+            0,
+            0,
+            wall_s,
+            limits=limited,
         )
         if chosen is None:
             message = f"{scenario.origin}: {note}"
@@ -196,6 +216,10 @@ def _size(
         # What to say of a conflict is seen on the whole curve.
         search.complete()
     buffer, note = _judge(search.curve, targets, found)
+    limited = held_elsewhere(scenario.network, index) or held_by_windows(scenario.network, index)
+    if found is None:
+        limited = why_not(scenario.network, index, _missed(search.curve, targets)) or _idle(search.curve, facts)
+        note = f"{limited[0].text}; {note}" if limited else note
     interval = None if buffer is None else search.curve.interval(search.floors, buffer)
     # The answer stands; what follows shows what it is worth, and does not move it.
     search.measure_also({*standard.values(), max(standard[PER_FLOW], buffer or 1)}, STANDARD_REPLICATIONS)
@@ -217,7 +241,24 @@ def _size(
         simulations.packets,
         scenario.replications,
         time.perf_counter() - begun,
+        limits=limited,
     )
+
+
+def _idle(curve: BufferCurve, link: NetworkLink) -> tuple[LinkLimit, ...]:
+    """Say so where the largest buffer loses nothing: then no larger one gives more."""
+    top = curve.buffers[-1]
+    if curve.estimate(top, "loss_ratio").mean > 0:
+        return ()
+    rate_bps = curve.estimate(top, "utilization").mean * link.rate_bps
+    text = f"the senders fill {format_rate(rate_bps)} of this link and lose nothing with {top:,} packets"
+    return (LinkLimit(SENDERS, rate_bps, f"{text}: no buffer changes that", is_certain=False),)
+
+
+def _missed(curve: BufferCurve, targets: Sequence[Target]) -> list[Target]:
+    """Floors that the largest buffer measured misses, or else all."""
+    top, floors = curve.buffers[-1], [target for target in targets if target.is_floor]
+    return [target for target in floors if not target.meets(curve.estimate(top, target.metric).mean)] or floors
 
 
 def _judge(curve: BufferCurve, targets: Sequence[Target], found: int | None) -> tuple[int | None, str]:
@@ -226,8 +267,9 @@ def _judge(curve: BufferCurve, targets: Sequence[Target], found: int | None) -> 
     ceilings = [target for target in targets if target.is_ceiling]
     if found is None:
         top = curve.buffers[-1]
-        missed = [target for target in floors if not target.meets(curve.estimate(top, target.metric).mean)]
-        reached = ", ".join(f"{_shown(curve, top, target)} where {target} is wanted" for target in missed or floors)
+        reached = ", ".join(
+            f"{_shown(curve, top, target)} where {target} is wanted" for target in _missed(curve, targets)
+        )
         return None, f"no buffer up to {top} packets is enough: {reached}{_in_between(curve, targets)}"
     violated = [target for target in ceilings if not target.meets(curve.estimate(found, target.metric).mean)]
     if violated:

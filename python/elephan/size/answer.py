@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from elephan.pictures.figure import Figure
     from elephan.scenario import Scenario
     from elephan.size.curve import BufferCurve
+    from elephan.size.limits import LinkLimit
     from elephan.size.models import ModelPrediction
     from elephan.size.suggest import BufferSuggestion
     from elephan.size.targets import Target
@@ -73,6 +74,8 @@ class SizeAnswer(ResultTables):
     wall_s : float [s]
     paced : SizeAnswer or None
         The answer for the same senders paced as Linux does, if it was asked for.
+    limits : tuple of LinkLimit
+        What limits the link where it is not its buffer, the tightest first.
     """
 
     scenario: Scenario
@@ -89,6 +92,7 @@ class SizeAnswer(ResultTables):
     replications: int
     wall_s: float
     paced: SizeAnswer | None = None
+    limits: tuple[LinkLimit, ...] = ()
 
     @property
     def is_met(self) -> bool:
@@ -198,6 +202,9 @@ class SizeAnswer(ResultTables):
             "buffer_interval_packets": bounds,
             **self.at(buffer),
             **self.suggestion.to_json(),
+            "limited_by": [limit.what for limit in self.limits] or None,
+            "limited_to_bps": self.limits[0].rate_bps if self.limits else None,
+            "limits": [limit.text for limit in self.limits] or None,
             "table": [{"is": list(roles), **self.row(b)} for b, roles in self.suggestion.rows.items()],
             "rules": rules(self.scenario.network, self.link),
             "rules_broken": broken(self.scenario.network, self.link),
@@ -231,17 +238,20 @@ class SizeAnswer(ResultTables):
     def tc(self) -> str | None:
         """The line that sets the suggested buffer on Linux; none while a warning forbids it."""
         buffer = self.suggestion.buffer_packets
-        return None if buffer is None or self.forbidding else self.tc_of(buffer)
+        return None if buffer is None else self.tc_of(buffer)
 
     def tc_of(self, buffer: int) -> str | None:
-        """Return the line that sets a buffer on Linux; None if Linux has no such queue.
+        """Return the line that sets a buffer on Linux; None if no queue there gives the same, or a warning forbids it.
 
         Parameters
         ----------
         buffer : int [packets]
         """
-        line = self._with(buffer).links[self.link]["tc"]
-        return None if line is None else str(line)
+        changed = self._with(buffer)
+        line = changed.links[self.link]["tc"]
+        if line is None or any(warned.rule in FORBIDS_DEPLOYMENT for warned in lint(changed)):
+            return None
+        return str(line)
 
     @property
     def runs(self) -> int:

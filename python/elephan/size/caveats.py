@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from elephan.network import Network, NetworkLink
     from elephan.size.recommend import Candidate
 
@@ -18,7 +20,9 @@ UNFAIR = 0.8
 """Jain's index of two flows of which one gets three times the other."""
 
 
-def caveats(network: Network, link: int, group: int, chosen: Candidate, replications: int) -> tuple[str, ...]:
+def caveats(
+    network: Network, link: int, group: int, chosen: Candidate, replications: int, said: Sequence[str] = ()
+) -> tuple[str, ...]:
     """Say what a recommendation leaves open.
 
     Parameters
@@ -29,6 +33,8 @@ def caveats(network: Network, link: int, group: int, chosen: Candidate, replicat
         Where they are.
     replications : int
         0 if nothing was simulated.
+    said : sequence of str
+        Dangers that stand beside.
 
     Returns
     -------
@@ -47,7 +53,7 @@ def caveats(network: Network, link: int, group: int, chosen: Candidate, replicat
     if chosen.meets and chosen.queue not in FULL_FIRST:
         lines.append(f"{chosen.queue} drops or marks before the buffer is full: a larger buffer adds no delay")
     fairness = chosen.mean("jain")
-    if fairness < UNFAIR:
+    if fairness < UNFAIR and not any("Jain's index" in text for text in said):
         lines.append(f"Jain's index is {fairness:.2f}: some flows get far less than others")
     others = _others(network, link, group)
     if others:

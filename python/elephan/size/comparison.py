@@ -13,18 +13,20 @@ from typing import TYPE_CHECKING, Any
 from elephan.catalog.entry import RegistryEntry
 from elephan.display import ColumnTable
 from elephan.errors import InputError, ScenarioError
+from elephan.lint.thresholds import CODELS
 from elephan.results import ResultPart, ResultTables
 from elephan.scenario import Scenario
 from elephan.size.answer import METRICS, NoModelError
 from elephan.size.caveats import FULL_FIRST, caveats
 from elephan.size.notebook import comparison_page
 from elephan.size.targets import BufferSample
-from elephan.units import format_time
+from elephan.units import format_time, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from elephan.lint import LintWarning
+    from elephan.network import NetworkLink
     from elephan.size.answer import SizeAnswer
     from elephan.size.recommend import Candidate, Recommendation
 
@@ -75,13 +77,26 @@ class SizedVariant:
         from elephan.size.recommend import nearest  # noqa: PLC0415 (NumPy; the command line starts without)
 
         answer, ample = self.answer, self.ample_packets
-        if self.at_ample and answer.is_met and ample is not None and self._meets(ample):
+        if self._is_ample:
             return ample
         return answer.suggestion.buffer_packets or answer.buffer_packets or nearest(answer.curve, answer.targets)
 
-    def _meets(self, buffer: int) -> bool:
-        curve = self.answer.curve
-        return all(target.meets(curve.estimate(buffer, target.metric).mean) for target in self.answer.targets)
+    @cached_property
+    def _is_ample(self) -> bool:
+        answer, ample = self.answer, self.ample_packets
+        if not self.at_ample or not answer.is_met or ample is None:
+            return False
+        return all(target.meets(answer.curve.estimate(ample, target.metric).mean) for target in answer.targets)
+
+    @property
+    def refused(self) -> str:
+        """Why no buffer of it is one to deploy, or is enough for something else than the buffer; empty otherwise."""
+        answer = self.answer
+        if answer.limits and (not answer.is_met or answer.limits[0].is_certain):
+            return answer.limits[0].text
+        if not answer.is_met or self._is_ample or answer.suggestion.buffer_packets is not None:
+            return ""
+        return "; ".join(answer.suggestion.dangers[:2]) or "no buffer of it is one to deploy"
 
     @cached_property
     def candidate(self) -> Candidate:
@@ -97,7 +112,20 @@ class SizedVariant:
             samples = (BufferSample(used, loss, wait, jain),)
         rtt_s = float(answer.facts["mean_rtt_s"])
         interval = answer.interval if buffer == answer.buffer_packets else None
-        return Candidate(self.law, self.queue, buffer, answer.is_met, interval, samples, rtt_s)
+        meets = answer.is_met and not self.refused
+        dangers = self.dangers[0]
+        return Candidate(self.law, self.queue, buffer, meets, interval, samples, rtt_s, dangers, self.refused)
+
+    @cached_property
+    def dangers(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """What is dangerous with the buffer with which it is compared; see `elephan.size.suggest.dangers_at`."""
+        from elephan.size.suggest import dangers_at  # noqa: PLC0415 (NumPy; the command line starts without)
+
+        answer, buffer = self.answer, self.deployed_packets
+        if buffer is None or not answer.is_simulated:
+            return (), ()
+        grave, other = dangers_at(answer.curve, answer.targets, buffer, answer.scenario.network, answer.link)
+        return tuple(grave), tuple(other)
 
     def to_json(self) -> dict[str, Any]:
         """Return the document of ``elephan size --json`` with the law and the queue in front.
@@ -114,13 +142,14 @@ class SizedVariant:
             near = {"buffer_packets": buffer, **answer.at(buffer)}
         document = {"law": self.law, "queue": self.queue, **answer.to_json(), "nearest": near}
         document["deployed"] = None if buffer is None else answer.row(buffer)
+        document["refused"] = self.refused
         document["ample"] = None if self.ample_packets is None else answer.row(self.ample_packets)
         return document
 
     @property
     def tc(self) -> str | None:
         """The line that sets the buffer with which it is compared on Linux; none if it does not meet the targets."""
-        if self.deployed_packets is None or not self.answer.is_met:
+        if self.deployed_packets is None or not self.candidate.meets:
             return None
         return self.answer.tc_of(self.deployed_packets)
 
@@ -152,9 +181,11 @@ class SizeComparison(ResultTables):
         from elephan.size.recommend import recommend  # noqa: PLC0415 (NumPy; the command line starts without)
 
         found = recommend([variant.candidate for variant in self.variants], self.variants[0].answer.targets)
-        answer = self.recommended(found).answer
-        known = caveats(answer.scenario.network, self.link, self.group, found.chosen, answer.replications)
-        return replace(found, caveats=(*self._smaller(self.recommended(found)), *known))
+        chosen = self.recommended(found)
+        grave, other = chosen.dangers
+        network, replications = chosen.answer.scenario.network, chosen.answer.replications
+        known = caveats(network, self.link, self.group, found.chosen, replications, (*grave, *other))
+        return replace(found, caveats=(*grave, *other, *self._smaller(chosen), *known))
 
     def _smaller(self, chosen: SizedVariant) -> list[str]:
         """Say so where a queue that was compared with an ample buffer has less delay with a small one."""
@@ -168,9 +199,11 @@ class SizeComparison(ResultTables):
         if not waits or not min(waits)[0] < own:
             return []
         wait, packets, queue = min(waits)
+        variant = next(v for v, b in known if (v.queue, b) == (queue, packets))
+        lost = variant.answer.curve.estimate(packets, "loss_ratio").mean
         return [
-            f"{queue} has less delay ({format_time(wait)}) with {packets:,} packets, a buffer that suits these flows "
-            "and RTTs only"
+            f"{queue} has less delay ({format_time(wait)}, loss {100 * lost:.2g} %) with {packets:,} packets, a buffer "
+            "that suits these flows and RTTs only"
         ]
 
     @property
@@ -409,8 +442,18 @@ def _changed(scenario: Scenario, group: int, link: int, law: str | None, queue: 
     if queue is not None:
         changes[f"links[{link}].queue"] = {"discipline": queue}
     try:
-        return scenario.replace(changes) if changes else scenario
+        changed = scenario.replace(changes) if changes else scenario
+        target = None if queue is None else _slow_target(changed.network.links[link])
+        return changed if target is None else changed.replace({f"links[{link}].queue.target": target})
     except ScenarioError as error:
         text = " with ".join(name for name in (law, queue) if name is not None)
         message = f"{error} (variant {text})"
         raise ScenarioError(message) from None
+
+
+def _slow_target(link: NetworkLink) -> str | None:
+    """CoDel's target on a link where a packet takes longer, as in the line for Linux; RFC 8290, Section 5.2."""
+    if link.discipline not in CODELS or not link.packet_bytes > 0:
+        return None
+    packet_us = math.ceil(round(8e6 * link.packet_bytes / link.rate_bps, 3))
+    return f"{packet_us} us" if 1e-6 * packet_us > seconds(link.queue["target"]) else None

@@ -26,9 +26,6 @@ FELT = 0.01
 RARE = 1e-6
 """A smaller difference in loss is no reason to choose: a packet in a million is less than links corrupt."""
 
-FEWEST = 3
-"""Replications of which an interval says something: of two it is thirteen standard errors."""
-
 BUFFER = "buffer"
 CRITERIA = ("queueing_delay_s", "loss_ratio", "jain", BUFFER)
 """What variants are chosen by, in this order."""
@@ -59,6 +56,10 @@ class Candidate:
         What was measured with that buffer, by replication.
     rtt_s : float [s]
         Mean base RTT of the link's flows.
+    dangers : tuple of str
+        What puts it behind variants without such: much loss. A sentence each without a full stop.
+    refused : str
+        Why no buffer of it is one to deploy, though one may meet the targets; empty otherwise.
 
     Examples
     --------
@@ -74,6 +75,8 @@ class Candidate:
     interval: tuple[float, float] | None
     samples: tuple[BufferSample, ...]
     rtt_s: float = 0.0
+    dangers: tuple[str, ...] = ()
+    refused: str = ""
 
     @property
     def label(self) -> str:
@@ -170,15 +173,15 @@ class Recommendation:
 def recommend(candidates: Sequence[Candidate], targets: Sequence[Target]) -> Recommendation:
     """Choose among variants.
 
-    The rule: (1) Only variants that meet all targets count, and those that miss one by less than its 95 % interval,
-    since what noise alone tells apart is no reason to choose. (2) One that another dominates is dropped: clearly worse
-    in queueing delay, loss, fairness or buffer, and clearly better in none. (3) Of the rest those remain whose delay is
-    not clearly above the lowest; of these those whose loss is not clearly above the lowest, then likewise the fairest,
-    then the smallest buffer; what is still left is decided by the mean delay. *Clearly* means beyond the 95 % interval
-    of the paired difference (of the buffer: intervals apart) and by more than `MATTERS` of the larger; delay also by
-    more than `FELT` of the base RTT, loss by more than `RARE`; fairness by more than `MATTERS` in the coefficient of
-    variation of the shares, sqrt(1/J - 1) for Jain's index J. If no variant meets the targets, the one that misses the
-    fewest comes nearest, and among equals that whose worst miss is the smallest share of its level.
+    The rule: (1) Only variants count that meet all targets with a buffer to deploy; of these those without a danger, if
+    there are any. (2) One that another dominates is dropped: clearly worse in queueing delay, loss, fairness or buffer,
+    and clearly better in none. (3) Of the rest those remain whose delay is not clearly above the lowest; of these those
+    whose loss is not clearly above the lowest, then likewise the fairest, then the smallest buffer; what is still left
+    is decided by the mean delay. *Clearly* means beyond the 95 % interval of the paired difference (of the buffer:
+    intervals apart) and by more than `MATTERS` of the larger; delay also by more than `FELT` of the base RTT, loss by
+    more than `RARE`; fairness by more than `MATTERS` in the coefficient of variation of the shares, sqrt(1/J - 1) for
+    Jain's index J. If no variant meets the targets, the one that misses the fewest comes nearest, and among equals that
+    whose worst miss is the smallest share of its level.
 
     Parameters
     ----------
@@ -200,64 +203,27 @@ def recommend(candidates: Sequence[Candidate], targets: Sequence[Target]) -> Rec
     >>> fast = Candidate("cubic", "fq", 70, True, None, (BufferSample(0.95, 0.001, 0.002, 0.98),))
     >>> slow = Candidate("reno", "drop-tail", 140, True, None, (BufferSample(0.95, 0.001, 0.005, 0.9),))
     >>> recommend([slow, fast], parse_targets("utilization=0.95")).reason
-    "cubic with fq meets utilization >= 0.95 with 70 packets; against reno with drop-tail, the runner-up, it has less
-    delay (2 ms against 5 ms), fairer shares (Jain's index 0.98 against 0.9), less buffer (70 packets against 140
-    packets)"
+    "cubic with fq meets utilization >= 0.95 with 70 packets (delay 2 ms, loss 0.1 %, Jain's index 0.98); against reno
+    with drop-tail, the runner-up, it has less delay (2 ms against 5 ms), fairer shares (Jain's index 0.98 against 0.9),
+    less buffer (70 packets against 140 packets)"
     """
-    if not any(candidate.meets for candidate in candidates):
+    meeting = [candidate for candidate in candidates if candidate.meets]
+    if not meeting:
         return _nearest(candidates, targets)
-    meeting = [candidate for candidate in candidates if candidate.meets or may_meet(candidate, targets)]
-    chosen = _choose(meeting)
+    safe = [candidate for candidate in meeting if not candidate.dangers]
+    chosen = _choose(safe or meeting)
     others = [candidate for candidate in meeting if candidate is not chosen]
-    runner = _choose(others) if others else None
+    runner = _choose([c for c in safe if c is not chosen] or others) if others else None
     wanted = " and ".join(str(target) for target in targets)
-    head = f"{chosen.label} meets {wanted} with {chosen.buffer_packets} packets{_within(chosen, targets)}"
+    known = _facts(chosen)
+    head = f"{chosen.label} meets {wanted} with {chosen.buffer_packets} packets{f' ({known})' if known else ''}"
     if runner is None:
         only = f" and is the only one of {len(candidates)} that does" if len(candidates) > 1 else ""
-        return Recommendation(chosen, None, f"{head}{only}: {_facts(chosen)}", "")
+        return Recommendation(chosen, None, f"{head}{only}", "")
     is_lowest = _cost(chosen, CRITERIA[0]) <= min(_cost(c, CRITERIA[0]) for c in others)
     if is_lowest and len(meeting) > 2:
         head += f", with the lowest delay of the {len(meeting)} variants that do"
     return Recommendation(chosen, runner, f"{head}; {_why(chosen, runner)}", _otherwise(chosen, others))
-
-
-def may_meet(candidate: Candidate, targets: Sequence[Target]) -> bool:
-    """Return whether a variant misses its targets by so little that noise may be the reason.
-
-    Returns
-    -------
-    bool
-        True if it misses some, each by no more than the 95 % interval of what was measured and than `MATTERS` of the
-        level. False with fewer than `FEWEST` replications, whose intervals say nothing.
-
-    Examples
-    --------
-    >>> from elephan.size.targets import BufferSample, parse_targets
-    >>> used = (0.94, 0.955, 0.945)
-    >>> noisy = Candidate("bbr", "fq", 70, False, None, tuple(BufferSample(u, 0.01, 0.0) for u in used))
-    >>> may_meet(noisy, parse_targets("utilization=0.95")), may_meet(noisy, parse_targets("utilization=0.98"))
-    (True, False)
-    """
-    if len(candidate.samples) < FEWEST:
-        return False
-    missed = False
-    for target in targets:
-        mean, half = estimate(candidate.values(target.metric))
-        if target.meets(mean):
-            continue
-        missed = True
-        if half is None or not abs(mean - target.level) <= min(half, MATTERS * target.level):
-            return False
-    return missed
-
-
-def _within(chosen: Candidate, targets: Sequence[Target]) -> str:
-    """What a variant that meets its targets only within its interval measured."""
-    missed = [target for target in targets if not target.meets(chosen.mean(target.metric))]
-    if chosen.meets or not missed:
-        return ""
-    shown = [f"{_name(t)} {chosen.mean(t.metric):.4g} ± {estimate(chosen.values(t.metric)).ci95:.2g}" for t in missed]
-    return f" within its interval ({', '.join(shown)})"
 
 
 def is_better(one: Candidate, other: Candidate, criterion: str) -> bool:
@@ -384,8 +350,10 @@ def _against(one: Candidate, other: Candidate, criterion: str) -> str:
 
 
 def _facts(candidate: Candidate) -> str:
+    """Delay, loss and shares, as far as they are known."""
+    names = _COUNTS | {"jain": "Jain's index"}
     return ", ".join(
-        f"{_COUNTS[c]} {candidate.shown(c)}" for c in CRITERIA if c != BUFFER and not math.isnan(candidate.mean(c))
+        f"{names[c]} {candidate.shown(c)}" for c in CRITERIA if c != BUFFER and not math.isnan(candidate.mean(c))
     )
 
 
@@ -397,7 +365,8 @@ def _otherwise(chosen: Candidate, others: Sequence[Candidate]) -> str:
         if better:
             best = min(better, key=lambda c: (_cost(c, criterion), _cost(c, CRITERIA[0])))
             numbers = _against(best, chosen, criterion)
-            phrases.append(f"{best.label} if the {_COUNTS[criterion]} counts most ({numbers})")
+            but = f", but {best.dangers[0]}" if best.dangers else ""
+            phrases.append(f"{best.label} if the {_COUNTS[criterion]} counts most ({numbers}{but})")
     return "; ".join(phrases)
 
 
@@ -407,6 +376,11 @@ def _nearest(candidates: Sequence[Candidate], targets: Sequence[Target]) -> Reco
     chosen = ranked[0]
     wanted = " and ".join(str(target) for target in targets)
     none = f"none of {len(candidates)} variants meets" if len(candidates) > 1 else f"{chosen.label} does not meet"
+    if chosen.refused:
+        deployed = " with a buffer to deploy" if chosen.samples and not misses(chosen.samples, targets)[0] else ""
+        shared = len({candidate.refused for candidate in candidates}) == 1
+        which = "" if shared else f"{chosen.label} comes nearest, and "
+        return Recommendation(chosen, None, f"{none} {wanted}{deployed}: {which}{chosen.refused}", "", is_nearest=True)
     if not chosen.samples:
         reason = f"{none} {wanted}, and nothing is known of how far they miss"
         return Recommendation(chosen, None, reason, "", is_nearest=True)

@@ -11,6 +11,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from elephan.size.limits import held_by_windows, held_elsewhere
 from elephan.stats import estimate
 from elephan.units import format_rate, format_time
 
@@ -29,6 +30,9 @@ STARVED = 1 / 3
 
 UNFAIR = 0.8
 """Jain's index of two flows of which one gets three times the other."""
+
+LOSSY = 0.01
+"""Loss that other traffic on the link suffers from: video telephony wants less (ITU-T G.1010, Table I.1)."""
 
 FLAT = 0.02
 """Utilization that differs by less over a range of buffers does not choose among them."""
@@ -122,12 +126,17 @@ def suggest(
     facts = network.links[link]
     standard = standard_buffers(facts)
     chosen, why = _choose(curve, targets, found, standard[PER_FLOW])
-    if capped := _held_elsewhere(network, link):
-        return BufferSuggestion(None, "", (capped,), (), _rows(standard, found, None, curve))
+    if capped := held_elsewhere(network, link):
+        # Where there is no answer, it names the first itself.
+        said = tuple(limit.text for limit in (capped[1:] if found is None else capped))
+        return BufferSuggestion(None, "", said, (), _rows(standard, found, None, curve))
     at = chosen or found or _largest_utilization(curve)
     dangers, advice = _shares(curve, targets, at, network, link)
-    dangers = [*_below(curve, targets, found, chosen, standard[PER_FLOW]), *dangers, *_turning(curve, targets, at)]
+    below = _below(curve, targets, found, chosen, standard[PER_FLOW])
+    dangers = [*below, *dangers, *_losses(curve, targets, at), *_turning(curve, targets, at)]
     advice = [*advice, *_flat(curve, at, standard[BDP])]
+    if found is not None:
+        advice = [*(limit.text for limit in held_by_windows(network, link)), *advice]
     return BufferSuggestion(chosen, why, tuple(dangers), tuple(advice), _rows(standard, found, chosen, curve))
 
 
@@ -144,18 +153,6 @@ def _choose(curve: BufferCurve, targets: Sequence[Target], found: int | None, fl
                 return buffer, f"{found} packets are less than one for each of the {flows} flows"
             return buffer, f"with {found} packets the link is {_percent(curve, found)} busy"
     return None, ""
-
-
-def _held_elsewhere(network: Network, link: int) -> str:
-    """Say so where the senders' own links carry less together than this one: no queue stays, whatever the buffer."""
-    groups, facts = network.crossing(link), network.links[link]
-    rates = [group.flows * group.access_rate_bps for group in groups if group.access_rate_bps is not None]
-    if len(rates) < len(groups) or not sum(rates) < facts.rate_bps:
-        return ""
-    return (
-        f"the senders' own links carry {format_rate(sum(rates))} together, less than the {format_rate(facts.rate_bps)} "
-        "of this link: it is no bottleneck, and this says nothing about its buffer"
-    )
 
 
 def _least_busy(curve: BufferCurve, targets: Sequence[Target]) -> float:
@@ -182,6 +179,34 @@ def _below(
         if missed:
             lines.append(f"with {larger[0]} packets {' and '.join(map(str, missed))} is not met")
     return lines
+
+
+def dangers_at(
+    curve: BufferCurve, targets: Sequence[Target], at: int, network: Network, link: int
+) -> tuple[list[str], list[str]]:
+    """Say what is dangerous with one buffer.
+
+    Parameters
+    ----------
+    at : int [packets]
+        One that was measured.
+    link : int
+
+    Returns
+    -------
+    tuple of list of str
+        What puts it behind something that does without, which is much loss; and all else, unequal shares first.
+    """
+    shares, _ = _shares(curve, targets, at, network, link)
+    return _losses(curve, targets, at), [*shares, *_turning(curve, targets, at)]
+
+
+def _losses(curve: BufferCurve, targets: Sequence[Target], at: int) -> list[str]:
+    """Say so where much is lost, unless a target says how much may be."""
+    lost = curve.estimate(at, "loss_ratio").mean
+    if not lost > LOSSY or any(target.metric == "loss_ratio" for target in targets):
+        return []
+    return [f"{100 * lost:.2g} % of the packets are lost with {at:,} packet{'s' if at > 1 else ''} of buffer"]
 
 
 def _turning(curve: BufferCurve, targets: Sequence[Target], at: int) -> list[str]:

@@ -211,6 +211,13 @@ pub(crate) fn us(span: Span) -> Option<String> {
     micros.map(|n| format!("{n}us"))
 }
 
+/// The target for a device: on a slow link at least what one packet takes there, in whole microseconds; less drops from a queue of one
+/// packet. Source: RFC 8290, Section 5.2 (the target). The queue of a scenario keeps the target that it was given: `mtu` guards it.
+pub(crate) fn at_least_a_packet(target: Span, port: &Port) -> Span {
+    let micros = (8e6 * port.packet / port.rate.0 as f64).ceil();
+    target.max(Span::micros(micros as u64))
+}
+
 /// The words of `tc` that `codel` and `fq_codel` share.
 pub(crate) fn words(target: Span, interval: Span, ecn: bool, ce_threshold: Span) -> Option<String> {
     let ecn = if ecn { "ecn" } else { "noecn" };
