@@ -97,11 +97,16 @@ impl QueueSpec {
     }
 
     /// The words after `tc` that give the same on the Linux device `device`; `None` where Linux has no such
-    /// discipline, or not this form of it. The specification must be resolved.
+    /// discipline, or not this form of it. What Linux does without being told is left out. The specification must be resolved.
     #[must_use]
     pub fn tc(&self, port: &Port, device: &str) -> Option<String> {
-        let words = each_queue!(self, |p, Kind| <Kind as Rule>::tc(p, port));
-        words.map(|words| format!("tc qdisc replace dev {device} root {words}"))
+        let words = profile::terse(self, &self.words(port)?, port);
+        Some(format!("tc qdisc replace dev {device} root {words}"))
+    }
+
+    /// The discipline and all its parameters, as `tc` says them.
+    pub(crate) fn words(&self, port: &Port) -> Option<String> {
+        each_queue!(self, |p, Kind| <Kind as Rule>::tc(p, port))
     }
 
     /// Probability of a drop or mark at an average of `average` packets; `None` for disciplines without such a

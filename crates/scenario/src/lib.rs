@@ -18,6 +18,7 @@ mod limits;
 mod link_delay;
 mod link_rate;
 mod links;
+mod linux;
 mod loss;
 mod names;
 mod node;
