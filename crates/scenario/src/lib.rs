@@ -27,6 +27,7 @@ mod outstanding;
 mod own;
 mod parameters;
 mod pools;
+mod profile;
 mod read;
 mod record;
 mod rtt;

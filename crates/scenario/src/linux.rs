@@ -28,7 +28,8 @@ pub(crate) fn control(node: &Node, written: Option<&Json>, key: &Key) -> Result<
     {
         // It has parameters of version 3.
         let [bbr, ships, other] = BBR;
-        let reason = format!("{bbr:?} is version 1 under tcp = \"linux\" ({ships}), as Linux ships it; write {other:?}");
+        let reason =
+            format!("{bbr:?} is version 1 under tcp = \"linux\" ({ships:?}), as Linux ships it; write {other:?}");
         return Err(node.at("law").wrong(format!("{reason} for version 3")));
     }
     read

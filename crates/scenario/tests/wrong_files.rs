@@ -234,7 +234,7 @@ fn links() {
 + discipline = "red", min_th = "5 elephants"
 ! links[0].queue.min_th: must be an amount such as "50 packets", "75 kB", "5 ms", "25 % of buffer" or "0.1 bdp"
 + discipline = "drop-tail", min_th = 5
-! links[0].queue.min_th: unknown key; known here: discipline, limit, ecn_threshold
+! links[0].queue.min_th: unknown key; known here: discipline, limit, profile, ecn_threshold
 +
 ! links[0].queue.discipline: missing; write for example discipline = "drop-tail"
 - queue = { discipline = "drop-tail" }
