@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from elephan.catalog.entry import RegistryEntry
 from elephan.display import ColumnTable
 from elephan.errors import InputError, ScenarioError
+from elephan.profiles import profiled_queues
 from elephan.results import ResultPart, ResultTables
 from elephan.scenario import Scenario
 from elephan.size.answer import METRICS, NoModelError
@@ -407,7 +408,10 @@ def _changed(scenario: Scenario, group: int, link: int, law: str | None, queue: 
         kept = {key: before[key] for key in ("slow_start",) if isinstance(before, dict) and key in before}
         changes[f"flows[{group}].control"] = {"law": law, **kept}
     if queue is not None:
-        changes[f"links[{link}].queue"] = {"discipline": queue}
+        before = scenario.source["links"][link].get("queue", {})
+        profile = before.get("profile") if isinstance(before, dict) else None
+        profiled = profile is not None and queue in profiled_queues()
+        changes[f"links[{link}].queue"] = {"discipline": queue} | ({"profile": profile} if profiled else {})
     try:
         return scenario.replace(changes) if changes else scenario
     except ScenarioError as error:

@@ -23,7 +23,7 @@ AS_LINUX: dict[str, tuple[dict[str, str], str]] = {
 }
 """Laws that the simulator has as Linux has them: with which parameters, and under which slow start."""
 
-INSTEAD = {"bbr": "bbr1"}
+INSTEAD = {"bbr3": "bbr1"}
 """Laws of which Linux has another version, and the name of that one here."""
 
 ALWAYS = {
