@@ -1,7 +1,7 @@
 """Profiles of ``tcp`` and of queues: what each sets, with the place in Linux that it comes from.
 
-*Source*: Linux 6.12 for what the profile ``linux`` stands for, 6.18 for DualPI2; ip-sysctl and tcp(7). The values of ``tcp`` are
-read off a scenario that names the profile, those of queues stand beside the disciplines, in Rust.
+*Source*: Linux 6.12 for what the profile ``linux`` stands for, 6.18 for DualPI2; ip-sysctl and tcp(7). The values of
+``tcp`` are read off a scenario that names the profile, those of queues stand beside the disciplines, in Rust.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ SOURCES = {
     "timestamps": "net/ipv4/tcp_ipv4.c, tcp_sk_init; sysctl tcp_timestamps = 1",
     "window_validation": "net/ipv4/tcp_output.c, tcp_cwnd_restart; sysctl tcp_slow_start_after_idle = 1",
 }
-"""Where Linux has each key of ``tcp``, and of the group, that the profile sets or may set: file and function, or sysctl."""
+"""Where Linux has each key that the profile sets or that stands beside it: file and function, or sysctl."""
 
 NOT_MODELLED = "BQL, driver rings, TSQ; undo of cuts (F-RTO, DSACK, Eifel)"
 """What a host of Linux does and no key of a scenario says."""
@@ -123,9 +123,7 @@ def _of_queues() -> list[dict[str, Any]]:
         name = profile["discipline"]
         meanings = {row["name"]: row["meaning"] for row in queues[name]["parameters"]}
         meanings["limit"] = "The link's buffer, where neither the link nor the table says it."
-        rows = [
-            _row(row["name"], row["default"], meanings[row["name"]], row["source"]) for row in profile["settings"]
-        ]
+        rows = [_row(row["name"], row["default"], meanings[row["name"]], row["source"]) for row in profile["settings"]]
         title = f'A queue: profile = "{profile["name"]}"'
         source = f"Linux {profile['version']}"
         cards.append(_card(f"{name}/{profile['name']}", title, source, profile["differs"], rows))
