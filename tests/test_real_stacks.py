@@ -86,4 +86,4 @@ def test_the_largest_of_four_bbr_flows_keeps_most_of_the_link() -> None:
         return float(elephan.run(scenario).to_json()["fairness"]["jain"]["mean"])
 
     assert jain("bbr1") < 0.6
-    assert jain("bbr") > 0.8
+    assert jain("bbr3") > 0.8
