@@ -150,7 +150,7 @@ def test_the_law_with_another_constant_does_not_pass() -> None:
 
 def _with(**control: float) -> dict[str, Any]:
     [flow] = SUITE.scenario["flows"]
-    return {**flow, "control": {"law": "bbr", **control}}
+    return {**flow, "control": {"law": "bbr3", **control}}
 
 
 def test_both_engines_show_the_same_gauges() -> None:

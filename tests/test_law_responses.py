@@ -279,7 +279,7 @@ def test_one_round_of_the_engine_is_the_growth_that_is_asked_for() -> None:
 def test_what_cannot_be_asked_is_said_in_a_line() -> None:
     with pytest.raises(InputError, match='response: there is none to loss alone for "vegas"'):
         response("vegas")
-    with pytest.raises(InputError, match="law: bbr rules its window by itself"):
+    with pytest.raises(InputError, match="law: bbr3 rules its window by itself"):
         _native.LawEvaluator('{ law = "bbr" }')
     with pytest.raises(InputError, match="cubic: its growth is not a function of the window"):
         response("cubic").increase(100, 0.1)

@@ -69,7 +69,7 @@ def replayed(events: list[dict[str, Any]]) -> Iterator[tuple[float, dict[str, An
 
 
 def test_the_header_is_that_of_the_main_schema() -> None:
-    header, scenario, *events = records(made("bbr"))
+    header, scenario, *events = records(made("bbr3"))
     assert header["file_schema"] == "urn:ietf:params:qlog:file:sequential"
     assert header["serialization_format"] == "application/qlog+json-seq"
     assert header["trace"]["event_schemas"][0] == "urn:ietf:params:qlog:events:quic-13"
@@ -109,7 +109,7 @@ def test_what_is_written_of_changes_is_the_trace(law: str) -> None:
 @pytest.mark.parametrize(
     ("law", "states"),
     [
-        ("bbr", set(LAW_STATES["bbr"]) - {"ProbeRTT"}),
+        ("bbr3", set(LAW_STATES["bbr3"]) - {"ProbeRTT"}),
         ("bbr1", set(LAW_STATES["bbr1"]) - {"ProbeRTT"}),
         ("reno", {SLOW_START, AVOIDANCE}),
     ],
@@ -132,11 +132,11 @@ def test_drops_are_markers_where_they_were() -> None:
 
 def test_files_are_written_where_they_are_asked_for(elephan: Command, tmp_path: Path) -> None:
     file = tmp_path / "one.toml"
-    file.write_text(TEXT.replace("LAW", "bbr"), encoding="utf-8")
+    file.write_text(TEXT.replace("LAW", "bbr3"), encoding="utf-8")
     done = elephan("run", str(file), "--out", str(tmp_path / "out"), "--qlog", "--replications", "2", "-q")
     assert done.code == 0
     assert {path.name for path in (tmp_path / "out").glob("*.sqlog")} == {"one-0-r0.sqlog", "one-0-r1.sqlog"}
-    [alone] = write_qlog(made("bbr"), tmp_path)
+    [alone] = write_qlog(made("bbr3"), tmp_path)
     assert alone.name == "one-0.sqlog"
     for words, said in (
         (("--qlog",), "--qlog: where to? Give a folder with --out DIR"),

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LAWS = [card["name"] for card in catalog("laws")]
 PROMISED = {
     "reno", "highspeed", "ghstcp", "nr-hstcp", "constant-rate", "scalable", "fast", "htcp", "bic", "vegas", "cubic",
-    "westwood", "illinois", "yeah", "hybla", "compound", "dctcp", "bbr", "bbr1", "xcp",
+    "westwood", "illinois", "yeah", "hybla", "compound", "dctcp", "bbr3", "bbr1", "xcp",
     "packet-pair",
 }  # fmt: skip
 

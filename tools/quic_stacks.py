@@ -38,6 +38,8 @@ RUNS = 2
 
 LINUX = {"profile": "linux", "delayed_ack": 1, "burst": "linux"}
 QUIC = {"profile": "linux", "delayed_ack": 2, "pacing": "quic", "initial_window": 10}
+CUBIC = {"law": "cubic", "variant": "rfc9438"}
+"""As the stacks have it: under Linux's profile the name alone would be Linux's."""
 
 
 @dataclass(frozen=True)
@@ -64,17 +66,17 @@ SYSTEMS: dict[str, list[System]] = {
     ],
     "cubic": [
         System("elephan, as Linux", "elephan", own({"law": "cubic", "variant": "linux"}, LINUX)),
-        System("elephan, as QUIC", "elephan", own({"law": "cubic"}, QUIC)),
+        System("elephan, as QUIC", "elephan", own(CUBIC, QUIC)),
         System("quinn", "quinn/cubic"),
         System("noq", "noq/cubic"),
-        System("s2n-quic in elephan", "s2n/cubic", own({"law": "cubic"}, QUIC)),
+        System("s2n-quic in elephan", "s2n/cubic", own(CUBIC, QUIC)),
     ],
     "bbr": [
         System("elephan, version 1 as Linux", "elephan", own({"law": "bbr1"}, LINUX | {"pacing": "linux"})),
-        System("elephan, version 3", "elephan", own({"law": "bbr"}, LINUX | {"burst": "none"})),
+        System("elephan, version 3", "elephan", own({"law": "bbr3"}, LINUX | {"burst": "none"})),
         System("quinn (version 1)", "quinn/bbr"),
         System("noq (version 3)", "noq/bbr"),
-        System("s2n-quic in elephan (version 2)", "s2n/bbr", own({"law": "cubic"}, QUIC)),
+        System("s2n-quic in elephan (version 2)", "s2n/bbr", own(CUBIC, QUIC)),
     ],
 }
 KERNEL_WAY = "bursts"
@@ -90,8 +92,8 @@ EXPERIMENTS: dict[str, list[System]] = {
         System("elephan's Reno without a pace", "elephan", own({"law": "reno"}, QUIC | {"pacing": "none"})),
         System("quinn's CUBIC", "quinn/cubic"),
         System("quinn's CUBIC, one datagram at a time", "quinn/cubic", options=("--offload", "1")),
-        System("elephan's CUBIC, QUIC's pace", "elephan", own({"law": "cubic"}, QUIC)),
-        System("elephan's CUBIC without a pace", "elephan", own({"law": "cubic"}, QUIC | {"pacing": "none"})),
+        System("elephan's CUBIC, QUIC's pace", "elephan", own(CUBIC, QUIC)),
+        System("elephan's CUBIC without a pace", "elephan", own(CUBIC, QUIC | {"pacing": "none"})),
     ],
     "acks": [
         System("quinn's CUBIC, an ACK for every packet", "quinn/cubic", options=("--ack-every", "1")),
@@ -109,7 +111,7 @@ EXPERIMENTS: dict[str, list[System]] = {
     ],
     "law": [
         System("noq's CUBIC", "noq/cubic"),
-        System("elephan's CUBIC in noq", "noq/elephan", {"control": {"law": "cubic"}}),
+        System("elephan's CUBIC in noq", "noq/elephan", {"control": CUBIC}),
         System("elephan's CUBIC of Linux in noq", "noq/elephan", {"control": {"law": "cubic", "variant": "linux"}}),
         System("noq's NewReno", "noq/reno"),
         System("elephan's Reno in noq", "noq/elephan", {"control": {"law": "reno"}}),

@@ -94,7 +94,7 @@ class Cell:
     def null(self) -> dict[str, Any]:
         """The changes of the scenario for a sender that is not the kernel's."""
         if self.law == "bbr":
-            return self.changes() | {"flows[0].control": {"law": "bbr"}}
+            return self.changes() | {"flows[0].control": {"law": "bbr3"}}
         return replace(self, way=NULLS[self.way]).changes()
 
     def run(self) -> str:

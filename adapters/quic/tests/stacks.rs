@@ -156,7 +156,7 @@ fn what_quic_flows_cannot_cross_is_refused_in_one_line() {
         ),
         (
             "noq/elephan",
-            base.replace("\"reno\"", "\"bbr\""),
+            base.replace("\"reno\"", "\"bbr3\""),
             "flows[0].control: must be a law that needs no delivery rates, such as cubic",
         ),
     ];

@@ -46,8 +46,8 @@ static inline u64 el_htcp_alpha(const struct el_htcp_params *p, const struct el_
 	/* Seconds, 16 bits after the point: an hour is below 2^28, its square below 2^56. */
 	x = (past << 16) / 1000000;
 	alpha = (1ull << 16) + 10 * x + (x * x >> 18);
-	if (p->rtt_scaling && ack->srtt)
-		scale = el_clamp((u64)ack->srtt * EL_ONE / p->reference_rtt, EL_ONE / 10, 2 * EL_ONE);
+	if (p->rtt_scaling && ack->min_rtt)
+		scale = el_clamp((u64)ack->min_rtt * EL_ONE / p->reference_rtt, EL_ONE / 10, 2 * EL_ONE);
 	/* 2 (1 - beta) alpha, 2^40 at most before the last step. */
 	return (((alpha * (EL_ONE - beta) >> 20) * scale) >> 20) << 5;
 }

@@ -165,8 +165,8 @@ pub struct Bbr {
 impl Registered for Bbr {
     type Params = Params;
     const CARD: Card = Card {
-        name: "bbr",
-        aliases: &["bbr3", "bbrv3"],
+        name: "bbr3",
+        aliases: &["bbr", "bbrv3"],
         title: "BBR, version 3",
         source: "draft-ietf-ccwg-bbr-06",
         differs: "Random waits are a hash of clock and deliveries, segments are paced one by one (no send quantum), \

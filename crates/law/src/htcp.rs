@@ -4,7 +4,8 @@
 //! Source: R. Shorten, D. Leith, H-TCP: TCP for high-speed and long-distance networks, 2004; draft-leith-tcp-htcp-06.
 //! Differs from the source: alpha is set once per round trip, for its middle. Where it is silent: the largest round-trip
 //! time is that of one sample per round since the last event and of the newest, throughput that of the last whole round
-//! before the event; a timeout keeps one half.
+//! before the event; a timeout keeps one half. RTT scaling is by the smallest round-trip time, as in Linux (`htcp_alpha_update`), so that a queue changes nothing; the
+//! draft takes the smoothed one.
 //! Differs from Linux: RTT scaling is on there (off here and in FreeBSD), the largest round-trip time fades by 5 % per
 //! event, throughput is smoothed, time counts from the end of recovery. Differs from ns-3: there the smallest
 //! round-trip time, too, is forgotten at each event, and beta has no bounds.
@@ -29,7 +30,7 @@ base::params! {
         adaptive_backoff: bool = true, "";
         /// Relative change of throughput from event to event beyond which the smallest share is kept.
         throughput_change: f64 = 0.2, "", needs [Is("adaptive_backoff", "true")];
-        /// Whether alpha is multiplied by the smoothed round-trip time over `reference_rtt`.
+        /// Whether alpha is multiplied by the smallest round-trip time over `reference_rtt`, as in Linux.
         rtt_scaling: bool = false, "";
         /// Round-trip time at which scaling changes nothing.
         reference_rtt: Span = Span::millis(100), "", needs [Is("rtt_scaling", "true")];
@@ -64,7 +65,7 @@ impl Registered for Htcp {
         title: "H-TCP",
         source: "Shorten and Leith 2004; draft-leith-tcp-htcp-06",
         differs: "alpha is set once per round trip; the largest round-trip time is that since the last congestion \
-                  event. Linux scales alpha with the round-trip time by default; ns-3 keeps beta without bounds.",
+                  event. Linux scales alpha with the smallest round-trip time by default; ns-3 keeps beta without bounds.",
     };
 }
 
@@ -110,7 +111,7 @@ impl WindowLaw for Htcp {
             self.throughput = ack.delivered.saturating_sub(delivered) as f64 / (ack.now - began).as_secs();
         }
         self.max_rtt = self.max_rtt.max(ack.rtt.unwrap_or_default());
-        self.alpha = self.alpha_after((ack.now + Span(ack.srtt.0 / 2)).since(self.since), ack.srtt);
+        self.alpha = self.alpha_after((ack.now + Span(ack.srtt.0 / 2)).since(self.since), ack.min_rtt);
     }
 
     fn per_rtt(&self, _w: f64) -> Option<f64> {
@@ -130,7 +131,7 @@ impl WindowLaw for Htcp {
         self.since = event.now;
         self.max_rtt = Span::ZERO;
         self.round = (event.now, event.delivered);
-        self.alpha = self.alpha_after(Span::ZERO, event.srtt);
+        self.alpha = self.alpha_after(Span::ZERO, event.min_rtt);
         cwnd * if event.signal == Signal::Timeout { 0.5 } else { self.beta }
     }
 
@@ -142,10 +143,10 @@ impl WindowLaw for Htcp {
 
 impl Htcp {
     /// Segments per round trip a time `delta` after the last congestion event.
-    fn alpha_after(&self, delta: Span, srtt: Span) -> f64 {
+    fn alpha_after(&self, delta: Span, min_rtt: Span) -> f64 {
         let x = Span(delta.0.saturating_sub(self.p.low_speed.0)).as_secs();
-        let scale = if self.p.rtt_scaling && srtt > Span::ZERO {
-            (srtt.0 as f64 / self.p.reference_rtt.0 as f64).clamp(SCALE.0, SCALE.1)
+        let scale = if self.p.rtt_scaling && min_rtt > Span::ZERO {
+            (min_rtt.0 as f64 / self.p.reference_rtt.0 as f64).clamp(SCALE.0, SCALE.1)
         } else {
             1.0
         };
@@ -229,6 +230,19 @@ mod tests {
         for (ms, alpha) in [(1, 0.1), (50, 0.5), (100, 1.0), (150, 1.5), (1000, 2.0)] {
             assert_eq!(law.alpha_after(Span::ZERO, Span::millis(ms)), alpha, "{ms} ms");
         }
+    }
+
+    #[test]
+    fn a_queue_does_not_raise_what_scaling_multiplies_by() {
+        // 50 segments after a cut, 100 ms without a queue and 200 ms with it. tcp_htcp.c: scale = 8 HZ / (10 minRTT) = 8 of
+        // 8, factor 1, alpha = 2 (1 - 1/2): the round of 50 ACKs is worth 50 steps of 1/w, 50.99 in the end.
+        let mut law = law(&Params { rtt_scaling: true, ..Params::default() });
+        let sample = AckSample { min_rtt: RTT, ..round(0.0, 0, Span::millis(200)) };
+        law.on_sample(&sample);
+        law.backoff(100.0, &event(0.1, Signal::Loss, 100, Span::millis(200)));
+        law.on_sample(&AckSample { now: Time::ZERO + Span::millis(300), delivered: 150, ..sample });
+        let w = (0..50).fold(50.0, |w, _| w + law.per_rtt(w).unwrap() / w);
+        assert!((w - 50.99).abs() < 0.005, "{w}");
     }
 
     #[test]

@@ -6,6 +6,8 @@
 //! Communications and Networking 22(5), 2004. Its RTT is here the smallest one seen, as in ns-3 and (smoothed) in
 //! Linux: a queue does not make the flow more aggressive.
 //! Differs from the source: the initial window and threshold are the flow's, not multiplied by rho; no pacing.
+//! Differs from the paper and Linux: growth counts acknowledged segments, so that delayed ACKs do not halve it; `per_ack` is
+//! theirs.
 //! Differs from Linux: rho has no fixed-point steps of an eighth. Differs from ns-3: the reference there is 50 ms.
 
 use crate::{AckSample, CongestionEvent, Law, Needs, WindowLaw};
@@ -18,6 +20,8 @@ base::params! {
         reference_rtt: Span = Span::millis(25), "";
         /// Share of the window given up on loss.
         decrease: f64 = 0.5, "";
+        /// Grow by rho² over the window with each ACK, as the paper and Linux do, not with each acknowledged segment.
+        per_ack: bool = false, "";
     }
 }
 
@@ -26,6 +30,7 @@ base::params! {
 pub struct Hybla {
     reference_rtt: Span,
     decrease: f64,
+    per_ack: bool,
     rho: f64,
 }
 
@@ -37,7 +42,8 @@ impl Registered for Hybla {
         title: "TCP Hybla",
         source: "Caini and Firrincieli 2004",
         differs: "Congestion avoidance only; its slow start is `hybla-start`. rho follows the smallest \
-                  round-trip time; initial window and pacing are not scaled. ns-3 takes 50 ms as reference.",
+                  round-trip time; initial window and pacing are not scaled. Growth counts acknowledged segments; the paper \
+                  and Linux (tcp_hybla.c) grow with each ACK, half as fast with delayed ACKs: per_ack = true. ns-3 takes 50 ms as reference.",
     };
 }
 
@@ -52,7 +58,7 @@ impl Law for Hybla {
         if p.decrease <= 0.0 || p.decrease >= 1.0 {
             return Err(ParamError::new("decrease", "must lie strictly between 0 and 1"));
         }
-        Ok(Self { reference_rtt: p.reference_rtt, decrease: p.decrease, rho: 1.0 })
+        Ok(Self { reference_rtt: p.reference_rtt, decrease: p.decrease, per_ack: p.per_ack, rho: 1.0 })
     }
 }
 
@@ -71,7 +77,11 @@ impl WindowLaw for Hybla {
     }
 
     fn per_rtt(&self, _w: f64) -> Option<f64> {
-        Some(self.rho * self.rho)
+        (!self.per_ack).then_some(self.rho * self.rho)
+    }
+
+    fn avoid(&mut self, cwnd: f64, _ack: &AckSample) -> f64 {
+        cwnd + self.rho * self.rho / cwnd
     }
 
     fn backoff(&mut self, cwnd: f64, _event: &CongestionEvent) -> f64 {
@@ -109,6 +119,15 @@ mod tests {
             let rtt = ms as f64 / 1e3;
             assert!((law(ms).per_rtt(1000.0).unwrap() / (rtt * rtt) - 1600.0).abs() < 1e-9, "{ms} ms");
         }
+    }
+
+    #[test]
+    fn per_ack_an_ack_of_two_segments_gains_what_one_of_one_does() {
+        let mut law = Hybla::new(&Params { per_ack: true, ..Params::default() }).unwrap();
+        let ack = AckSample { acked: 2.0, ..AckSample::plain(Time::ZERO, Span::millis(100)) };
+        law.on_sample(&ack);
+        // tcp_hybla.c, hybla_cong_avoid: rho = 4, increment (16 << 7) / 100 = 20 of 128 with each ACK: 0.16 of a segment.
+        assert_eq!((law.per_rtt(100.0), law.avoid(100.0, &ack)), (None, 100.16));
     }
 
     #[test]

@@ -3,8 +3,9 @@
 //!
 //! Source: T. Kelly, Scalable TCP, ACM CCR 33(2), 2003, Section 3.
 //! Differs from the source: real-valued windows, so the cut is 0.125 cwnd and not the next whole segment.
-//! Differs from Linux and ns-3: there the gain is 1/50 per ACK, to make up for delayed ACKs (here every segment
-//! counts), Reno's growth reaches up to 50 segments and its halving is left out; ns-3 cuts from the data in flight.
+//! Differs from Linux: Reno's growth reaches up to 100 segments there (`TCP_SCALABLE_AI_CNT` of 6.1 and 6.12; 50 in early
+//! versions), its halving is left out, and a timeout keeps 7/8. Differs from ns-3: there the gain is 1/50 per ACK, Reno's
+//! growth reaches up to 50 segments, and the cut is from the data in flight.
 
 use crate::kernel::Arithmetic;
 use crate::{CongestionEvent, Law, Signal, WindowLaw};
@@ -39,8 +40,8 @@ impl Registered for Scalable {
         aliases: &["TcpScalable", "stcp"],
         title: "Scalable TCP",
         source: "Kelly 2003",
-        differs: "Linux and ns-3 gain 1/50 per ACK, grow as Reno up to 50 segments and never halve; ns-3 cuts from the \
-                  data in flight.",
+        differs: "Linux (tcp_scalable.c) grows as Reno up to 100 segments, gains 1/100 per segment above, and always \
+                  keeps 7/8, after a timeout too. ns-3 gains 1/50 per ACK and cuts from the data in flight.",
     };
 }
 

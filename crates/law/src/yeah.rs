@@ -6,7 +6,8 @@
 //! the authors' code in Linux is followed. As there, a decongestion usually comes twice, because it shows in the
 //! round-trip times only a round later.
 //! Differs from Linux: the queue at a loss is that of the round in progress and known in slow start too, where Linux takes
-//! the last round of congestion avoidance; rounds with fewer than three samples count.
+//! the last round of congestion avoidance; rounds with fewer than three samples count; a timeout keeps one half, where
+//! Linux takes what any loss takes.
 
 use crate::{AckSample, CongestionEvent, Law, MIN_SSTHRESH, Needs, Signal, WindowLaw};
 use base::{Card, ParamError, Registered, Span};
@@ -63,7 +64,8 @@ impl Registered for Yeah {
         title: "YeAH-TCP",
         source: "Baiocchi, Castellani and Vacirca 2007",
         differs: "The queue at a loss is measured in the round of the loss, in slow start too; Linux and ns-3 take the last \
-                  round of congestion avoidance.",
+                  round of congestion avoidance. A timeout keeps one half; Linux (tcp_yeah_ssthresh) keeps what it keeps \
+                  after any loss, 7/8 without a queue.",
     };
 }
 

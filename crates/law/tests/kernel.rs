@@ -159,6 +159,18 @@ fn htcps_alpha_is_the_papers_function_of_the_time_since_the_loss() {
     }
 }
 
+#[test]
+fn htcp_scales_by_the_smallest_round_trip_time() {
+    // As in tcp_htcp.c: with 100 ms without a queue nothing is scaled, whatever the smoothed one is.
+    for (ms, alpha) in [(50, 0.5), (100, 1.0), (150, 1.5)] {
+        let mut control = avoiding("htcp", &[("rtt_scaling", Value::Bool(true))], 1000);
+        let sample = |now| AckSample { min_rtt: Span::millis(ms), ..ack(now, 1.0, Span::millis(2 * ms)) };
+        control.on_ack(&AckSample { acked: 0.0, ..sample(micros(1)) });
+        let (found, known) = growth(&mut control, sample(micros(2)));
+        assert!((found - alpha).abs() < 2e-4 + known, "alpha at {ms} ms = {found}");
+    }
+}
+
 /// Two steady cycles of H-TCP in which the queue raises the round-trip time to `full` ms, with so many segments delivered in the
 /// second; what the second loss keeps of the window.
 fn kept(full: u64, second: u64) -> f64 {

@@ -37,7 +37,18 @@ fn laws() -> Vec<Value> {
     law::LAWS.iter().zip(registered(law::LAWS)).map(card).collect()
 }
 
-/// The catalogue of a kind (laws, slow-starts, recoveries, queues, traffic), as JSON.
+/// Parameters that another implementation has for a discipline, each with its source.
+fn profile(profile: &queue::Profile) -> Value {
+    let settings: Vec<Value> = profile
+        .settings
+        .iter()
+        .map(|setting| json!({ "name": setting.name, "default": setting.value, "source": setting.source }))
+        .collect();
+    let (name, discipline, version) = (profile.name, profile.discipline, profile.version);
+    json!({ "name": name, "discipline": discipline, "version": version, "differs": profile.differs, "settings": settings })
+}
+
+/// The catalogue of a kind (laws, slow-starts, recoveries, queues, traffic), or the profiles of queues, as JSON.
 #[pyfunction]
 pub fn catalog(kind: &str) -> PyResult<String> {
     let entries: Vec<Value> = match kind {
@@ -45,6 +56,7 @@ pub fn catalog(kind: &str) -> PyResult<String> {
         "slow-starts" => registered(law::STARTS),
         "queues" => registered(queue::QUEUES),
         "traffic" => registered(traffic::TRAFFIC),
+        "queue-profiles" => queue::PROFILES.iter().map(profile).collect(),
         "recoveries" => transport::Recovery::ALL
             .iter()
             .map(|&(recovery, name, title, source)| {

@@ -1,7 +1,9 @@
 //! CoDel: a FIFO that drops from its head while no packet of the last interval waited less than the target.
 //!
 //! Source: RFC 8289; marks in place of drops and `ce_threshold`: RFC 8290, Section 5.2.
-//! Differs from Linux: `mtu`, the backlog that is never too large, is a parameter and not the device's.
+//! Differs from Linux: `mtu`, the backlog that is never too large, is a parameter and not the device's; the control law
+//! takes the root of `count`, for which Linux makes one Newton step from the last value (`codel_Newton_step`): 1/2 where
+//! 1/sqrt(2) is meant, so that the third drop comes 50 ms after the second, and not 70.7 ms.
 
 use crate::{Backlog, Fates, Limit, Packet, Port, QueueDiscipline, Rule};
 use base::{Amount, Card, Cause, Flags, Need, ParamError, Registered, Span, Stream, Time};
@@ -70,7 +72,9 @@ impl Registered for Codel {
         aliases: &["CoDel", "CODEL"],
         title: "Controlled delay",
         source: "RFC 8289",
-        differs: "Where the source only drops, marks are as in RFC 8290; the buffer's size is the link's.",
+        differs: "Where the source only drops, marks are as in RFC 8290; the buffer's size is the link's. Linux takes one \
+                  Newton step in place of the inverse root (1/2 for 1/sqrt(2)): its third drop comes 50 ms after the \
+                  second, that of RFC 8289 and here 70.7 ms.",
     };
 }
 

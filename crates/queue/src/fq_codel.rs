@@ -117,7 +117,8 @@ impl Registered for FqCodel {
         aliases: &["fq_codel", "FQ-CoDel", "FqCoDel"],
         title: "Flow queue CoDel",
         source: "RFC 8290",
-        differs: "Flow numbers take the place of the five-tuple; the buffer's size is the link's.",
+        differs: "Flow numbers take the place of the five-tuple; the buffer's size is the link's. CoDel's inverse root is \
+                  exact, as RFC 8289 has it; Linux takes one Newton step.",
     };
 }
 

@@ -96,8 +96,9 @@ impl QueueSpec {
         )
     }
 
-    /// The words of `tc qdisc` that give the same on Linux; `None` where Linux has no such discipline, or not this form of it, and of a
-    /// buffer without room for a packet: with `limit 0` Linux drops everything or takes its default. The specification must be resolved.
+    /// The words of `tc qdisc` that give the same on Linux, without what Linux does anyway; `None` where Linux has no such discipline,
+    /// or not this form of it, and of a buffer without room for a packet: with `limit 0` Linux drops everything or takes its
+    /// default. The specification must be resolved.
     #[must_use]
     pub fn tc(&self, port: &Port) -> Option<String> {
         let has_room = match port.limit {
@@ -105,7 +106,12 @@ impl QueueSpec {
             Limit::Bytes(n) => n.0 as f64 >= port.packet,
             Limit::Unlimited => true,
         };
-        if has_room { each_queue!(self, |p, Kind| <Kind as Rule>::tc(p, port)) } else { None }
+        if has_room { Some(profile::terse(self, &self.words(port)?, port)) } else { None }
+    }
+
+    /// The discipline and all its parameters, as `tc` says them.
+    pub(crate) fn words(&self, port: &Port) -> Option<String> {
+        each_queue!(self, |p, Kind| <Kind as Rule>::tc(p, port))
     }
 
     /// Probability of a drop or mark at an average of `average` packets; `None` for disciplines without such a

@@ -285,13 +285,14 @@ fn speaks_tc_where_linux_has_this_form() {
         ("ecn", Value::Bool(true)),
     ];
     let port = Port::new(Limit::Bytes(Bytes(400_000)), Rate(10_000_000), 1500.0);
-    for (name, end) in [("red", ""), ("ared", " adaptive")] {
+    // 0.02 is what tc takes by itself (tc/q_red.c).
+    for (name, probability, end) in [("red", "", ""), ("ared", " probability 0.02", " adaptive")] {
         let mut red = spec(name, &example);
         red.resolve(&port).unwrap();
         assert!(red.values().contains(&("w_q", Value::Number(1.0 / 32.0))), "{:?}", red.values());
         let line = red.tc(&port).unwrap();
         let head = "red limit 400000 min 30000 max 90000 avpkt 1000 burst ";
-        let tail = format!(" probability 0.02 bandwidth 10000000bit ecn harddrop{end}");
+        let tail = format!("{probability} bandwidth 10000000bit ecn harddrop{end}");
         assert!(line.starts_with(head) && line.ends_with(&tail), "{line}");
         // What the line says gives the same weight again.
         let burst = line[head.len()..].split(' ').next().unwrap().parse().unwrap();

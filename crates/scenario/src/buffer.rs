@@ -4,6 +4,7 @@
 use crate::ScenarioError;
 use crate::names::Names;
 use crate::node::Node;
+use crate::profile;
 use crate::schema::text;
 use crate::table::{Defs, KeyType};
 use base::text::{self, TextError};
@@ -56,7 +57,10 @@ impl KeyType for Amount {
             }
             // What its pool has for it, and no cap of its own.
             (None, None) if table.get("pool").is_some_and(|pool| pool.as_text() != Some("none")) => Ok(Self::Unlimited),
-            (None, None) => Err(table.at(key.name).missing(&format!("{}, or \"unlimited\"", Self::hint(key)))),
+            (None, None) => match profile::limit(table)? {
+                Some(limit) => Ok(Self::Packets(f64::from(limit))),
+                None => Err(table.at(key.name).missing(&format!("{}, or \"unlimited\"", Self::hint(key)))),
+            },
         }
     }
     fn write(&self, _names: &Names) -> Json {

@@ -2,6 +2,7 @@
 //! of `tcp`, and what of all this is said of datagrams.
 
 use crate::ScenarioError;
+use crate::linux;
 use crate::names::Names;
 use crate::node::Node;
 use crate::own::OwnLaw;
@@ -52,6 +53,13 @@ impl KeyType for Control {
         let slow_start = node.get("slow_start").map(|node| StartSpec::read(&node, key)).transpose()?;
         let slow_start = slow_start.unwrap_or_else(|| own_start(&law));
         Ok(Self { law, slow_start, own: None })
+    }
+    fn find(group: &Node, key: &Key, default: Option<Self>) -> Result<Self, ScenarioError> {
+        let node = group.get(key.name);
+        if is_linux(group) {
+            return linux::control(&group.at(key.name), node.map(|node| node.value), key);
+        }
+        node.map_or_else(|| Ok(default.unwrap_or_default()), |node| Self::read(&node, key))
     }
     fn write(&self, names: &Names) -> Json {
         if let Some(own) = &self.own {
@@ -116,11 +124,10 @@ words! {
             if let Some(node) = table.get(key.name) {
                 return Self::read(&node, key);
             }
-            let linux = table.get("tcp").is_some_and(|tcp| profile(&tcp).is_some_and(|named| named.as_text() == Some(LINUX)));
-            let control = table.get("control").map(|node| Control::read(&node, key)).transpose()?.unwrap_or_default();
+            let control = Control::find(table, &Key { name: "control", ..Key::default() }, None)?;
             let built = control.law.build(&control.slow_start, 2.0, f64::INFINITY);
             let rules = built.is_ok_and(|control| control.needs().deliveries);
-            Ok(if linux || rules { Self::Rack } else { default.unwrap_or(Self::Sack) })
+            Ok(if is_linux(table) || rules { Self::Rack } else { default.unwrap_or(Self::Sack) })
         }
         fn restore(node: &Node, key: &Key) -> Result<Self, ScenarioError> {
             // Of datagrams.
@@ -142,6 +149,11 @@ fn profile<'a>(tcp: &'a Node<'a>) -> Option<Node<'a>> {
         return Some(Node { value: tcp.value, place: tcp.place.clone(), names: tcp.names });
     }
     tcp.get(PROFILE)
+}
+
+/// Whether the keys `tcp` of a group name Linux's profile.
+fn is_linux(group: &Node) -> bool {
+    group.get("tcp").is_some_and(|tcp| profile(&tcp).is_some_and(|named| named.as_text() == Some(LINUX)))
 }
 
 /// The options of the profile named at `node`.

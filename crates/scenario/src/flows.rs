@@ -25,7 +25,9 @@ base::keys! {
         rtt: Rtt, in limits::RTT;
         /// The sender's own link: { rate = "10 Gbit/s" }. Default: of infinite rate.
         access: Access = Access::default();
-        /// Congestion-control law and slow start: a name, or a table such as { law = "highspeed" }.
+        /// Congestion-control law and slow start: a name, or a table such as { law = "highspeed" }. Under tcp = "linux" the law is
+        /// what Linux runs: "cubic" is variant "linux" with "hystart-linux", "bbr" is "bbr1" (version 3 is "bbr3"), each unless the
+        /// table says otherwise. Default: "reno"; under tcp = "linux" "cubic".
         control: Control = Control::default();
         /// How losses are repaired. Default: "sack", where the law does not ask for more.
         recovery: Recovery = Recovery::Sack;

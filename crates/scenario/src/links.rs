@@ -26,10 +26,11 @@ base::keys! {
         /// `{ trace = "file.csv" }` to change. No packet overtakes the one before it.
         delay: LinkDelay = LinkDelay::same(Span::ZERO), eg "50 ms", in limits::DELAY;
         /// What may wait, the packet in service excluded: "1250 packets", "125 kB", "5 ms", "0.1 bdp", "10 % bdp",
-        /// "bdp/sqrt(n)", "unlimited". Must be given, here or as `limit` beside the discipline, but on a link with a `pool`, where it is a
-        /// cap of its own. Default there: "unlimited".
+        /// "bdp/sqrt(n)", "unlimited". Must be given, here, as `limit` beside the discipline or by its profile, but on a link with a
+        /// `pool`, where it is a cap of its own. Default there: "unlimited".
         buffer: Buffer, eg "1250 packets";
-        /// The discipline: a name, or a table such as { discipline = "red", gentle = true }.
+        /// The discipline: a name, or a table such as { discipline = "red", gentle = true }; { discipline = "pie", profile = "linux" }
+        /// has Linux's parameters where it gives none.
         queue: QueueSpec = QueueSpec::DropTail(queue::drop_tail::Params::default());
         /// Loss that is not the queue's: { random = 1e-4 }, { every = 10000 }, { gilbert = { enter, leave } }, { bursts = { mean, length } },
         /// each also only `during` stated intervals, or "none".

@@ -5,6 +5,7 @@ use crate::ScenarioError;
 use crate::names::{Names, unknown};
 use crate::node::Node;
 use crate::own::OwnLaw;
+use crate::profile;
 use crate::schema::choice;
 use crate::table::{Defs, KeyType};
 use base::{Card, Key, Param, ParamError, Value};
@@ -25,6 +26,10 @@ pub(crate) trait Parameters: Sized {
     /// Keys of the table that are somebody else's, with their schema.
     fn others(_defs: &mut Defs) -> Vec<(&'static str, Json)> {
         Vec::new()
+    }
+    /// What the table's profile has for parameters that are not `given` in it.
+    fn profiled(&self, _node: &Node, _given: &[&str]) -> Result<Vec<(&'static str, Value)>, ScenarioError> {
+        Ok(Vec::new())
     }
     /// The schema with forms that are none of the registry's.
     fn with_more_forms(schema: Json) -> Json {
@@ -112,13 +117,19 @@ parameters! {
             self.spellings()
         }
         fn others(_defs: &mut Defs) -> Vec<(&'static str, Json)> {
-            vec![("limit", json!({ "type": "string", "description": LIMIT }))]
+            let profile = json!({ "const": queue::LINUX, "description": QUEUE_PROFILE });
+            vec![("limit", json!({ "type": "string", "description": LIMIT })), (profile::KEY, profile)]
+        }
+        fn profiled(&self, node: &Node, given: &[&str]) -> Result<Vec<(&'static str, Value)>, ScenarioError> {
+            Ok(profile::of(node, self.card().name)?.map_or_else(Vec::new, |profile| profile.parameters(given).collect()))
         }
     }
     TrafficSpec = "Traffic" from TRAFFIC, ["traffic", "kind", "bulk"] {}
 }
 
 const SLOW_START: &str = "How the window opens: a name, or a table such as { kind = \"limited\", max_ssthresh = 100 }. Default: \"classic\".";
+
+const QUEUE_PROFILE: &str = "Whose parameters those are that the table does not give: \"linux\" for Linux's (elephan list profiles), the limit included.";
 
 const LIMIT: &str = "The link's buffer, where `tc` says it; instead of the link's own key.";
 
@@ -173,6 +184,10 @@ pub(crate) fn read<P: Parameters>(node: &Node, others: &[&str]) -> Result<P, Sce
         if meant != name && amount && matches!(value, Value::Number(_)) {
             return Err(node_at.wrong("must have its unit, such as \"30 kB\" or \"20 packets\": tc counts bytes"));
         }
+        spec.set(name, &value).unwrap_or(Ok(())).map_err(ScenarioError::parameter(&node.place))?;
+    }
+    let given: Vec<&str> = set.keys().map(String::as_str).collect();
+    for (name, value) in spec.profiled(node, &given)? {
         spec.set(name, &value).unwrap_or(Ok(())).map_err(ScenarioError::parameter(&node.place))?;
     }
     Ok(spec)

@@ -386,7 +386,7 @@ fn options() -> impl Strategy<Value = Options> {
     let burst = prop_oneof![
         Just(Burst::None),
         (2..=65_536u32).prop_map(Burst::Segments),
-        (2..=65_536u32).prop_map(|max_segments| Burst::Linux(Device { max_segments })),
+        (2..=65_536u32).prop_map(|max_segments| Burst::Linux(Device { max_segments: Some(max_segments) })),
     ];
     let merged = (2..=65_536u32, timer()).prop_map(|(segments, wait)| Coalescing { segments, wait });
     let validation = prop::sample::select(WindowValidation::ALL.map(|row| row.0).to_vec());

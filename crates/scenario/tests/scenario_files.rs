@@ -375,7 +375,7 @@ fn the_form_of_a_file_may_be_stated_and_is_no_part_of_the_scenario() {
 
 #[test]
 fn bbr_is_refused_without_selective_acknowledgements() {
-    for law in ["bbr", "bbr1"] {
+    for law in ["bbr3", "bbr1"] {
         let text = format!(
             "duration = \"10 s\"\n[[links]]\nname = \"l\"\nrate = \"1 Gbit/s\"\nbuffer = \"5 packets\"\n[[flows]]\n\
              path = [\"l\"]\nrtt = \"100 ms\"\ncontrol = \"{law}\"\nrecovery = \"reno\"\n"

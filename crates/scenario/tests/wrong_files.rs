@@ -234,7 +234,7 @@ fn links() {
 + discipline = "red", min_th = "5 elephants"
 ! links[0].queue.min_th: must be an amount such as "50 packets", "75 kB", "5 ms", "25 % of buffer" or "0.1 bdp"
 + discipline = "drop-tail", min_th = 5
-! links[0].queue.min_th: unknown key; known here: discipline, limit, ecn_threshold
+! links[0].queue.min_th: unknown key; known here: discipline, limit, profile, ecn_threshold
 +
 ! links[0].queue.discipline: missing; write for example discipline = "drop-tail"
 - queue = { discipline = "drop-tail" }
@@ -445,7 +445,7 @@ fn senders() {
 + law = "higspeed"
 ! flows[0].control.law: unknown law "higspeed"; did you mean "highspeed"?
 + law = "quic"
-! flows[0].control.law: unknown law "quic"; available: reno, highspeed, ghstcp, nr-hstcp, constant-rate, scalable, fast, htcp, bic, vegas, cubic, westwood, illinois, yeah, hybla, compound, dctcp, tabulated, bbr, bbr1, xcp, packet-pair, bpf
+! flows[0].control.law: unknown law "quic"; available: reno, highspeed, ghstcp, nr-hstcp, constant-rate, scalable, fast, htcp, bic, vegas, cubic, westwood, illinois, yeah, hybla, compound, dctcp, tabulated, bbr3, bbr1, xcp, packet-pair, bpf
 + law = 3
 ! flows[0].control.law: must be text such as "highspeed", not a bare number
 - low_window = 38

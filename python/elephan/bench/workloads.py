@@ -114,7 +114,7 @@ WORKLOADS = {
             reference_s=2,
             quick_s=2,
             base="W6",
-            changes={"title": "W7: W6 with 500 BBR", "flows[0].control.law": "bbr"},
+            changes={"title": "W7: W6 with 500 BBR", "flows[0].control": "bbr3"},
         ),
         Workload("W8", 45, 25, reference_s=2, quick_s=2),
         Workload("W8b", 50, 25, reference_s=2.5, quick_s=2.5, is_asked=True),

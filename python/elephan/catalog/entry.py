@@ -178,6 +178,9 @@ class Registry(Generic[E]):
     >>> from elephan import queues
     >>> queues.drop_tail is queues["drop-tail"] is queues["pfifo"]
     True
+    >>> from elephan import laws
+    >>> laws.bbr is laws.bbr3, laws.bbr()
+    (True, {'law': 'bbr3'})
     >>> queues.codle
     Traceback (most recent call last):
     elephan.errors.UnknownNameError: elephan.queues: unknown name "codle"; did you mean "codel"?
@@ -199,7 +202,8 @@ class Registry(Generic[E]):
             # Python asks for much, such as how to copy, also of what is not made yet; none of it is an entry.
             raise AttributeError(name)
         for entry in self._entries.values():
-            if identifier(entry.name) == name:
+            # Other names are attributes too, but not listed: laws.bbr is laws.bbr3, whatever the profile of a host.
+            if name in map(identifier, (entry.name, *entry.card["aliases"])):
                 return entry
         raise UnknownNameError(self._no(name, [identifier(entry) for entry in self._entries]))
 

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 ALSO: dict[str, Mapping[str, str]] = {
     "laws": {"slow_start": "Slow start before it: a name, or an entry of `elephan.slow_starts`; classic by default."},
-    "queues": {"limit": "Buffer, if the link itself states none."},
+    "queues": {
+        "limit": "Buffer, if the link itself states none.",
+        "profile": 'Whose parameters those are that are not given: "linux" for Linux\'s.',
+    },
 }
 """What a table takes besides the parameters of the card."""
 

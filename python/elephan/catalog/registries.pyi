@@ -194,7 +194,12 @@ class _LawsHybla(RegistryEntry):
     """TCP Hybla. Caini and Firrincieli 2004."""
 
     def __call__(
-        self, *, reference_rtt: Any = "25 ms", decrease: float | str = 0.5, slow_start: Any = None
+        self,
+        *,
+        reference_rtt: Any = "25 ms",
+        decrease: float | str = 0.5,
+        per_ack: bool = False,
+        slow_start: Any = None,
     ) -> dict[str, Any]: ...
 
 class _LawsCompound(RegistryEntry):
@@ -223,7 +228,7 @@ class _LawsTabulated(RegistryEntry):
 
     def __call__(self, *, increase: Any = ..., decrease: Any = ..., slow_start: Any = None) -> dict[str, Any]: ...
 
-class _LawsBbr(RegistryEntry):
+class _LawsBbr3(RegistryEntry):
     """BBR, version 3. draft-ietf-ccwg-bbr-06."""
 
     def __call__(
@@ -302,7 +307,7 @@ class _Laws(Registry[RegistryEntry]):
     compound: _LawsCompound
     dctcp: _LawsDctcp
     tabulated: _LawsTabulated
-    bbr: _LawsBbr
+    bbr3: _LawsBbr3
     bbr1: _LawsBbr1
     xcp: _LawsXcp
     packet_pair: _LawsPacketPair
@@ -353,7 +358,9 @@ class _SlowStartsHystartLinux(RegistryEntry):
 class _SlowStartsHyblaStart(RegistryEntry):
     """Hybla's slow start. Caini and Firrincieli 2004."""
 
-    def __call__(self, *, reference_rtt: Any = "25 ms", ssthresh: float | str = 64.0) -> dict[str, Any]: ...
+    def __call__(
+        self, *, reference_rtt: Any = "25 ms", ssthresh: float | str = 64.0, per_ack: bool = False
+    ) -> dict[str, Any]: ...
 
 class _SlowStartsVegasStart(RegistryEntry):
     """Slow start of Vegas. Brakmo and Peterson 1995."""
@@ -413,7 +420,9 @@ recoveries: _Recoveries
 class _QueuesDropTail(RegistryEntry):
     """Drop-tail FIFO. RFC 2309."""
 
-    def __call__(self, *, ecn_threshold: Any = "0 packets", limit: Any = None) -> dict[str, Any]: ...
+    def __call__(
+        self, *, ecn_threshold: Any = "0 packets", limit: Any = None, profile: Any = None
+    ) -> dict[str, Any]: ...
 
 class _QueuesRed(RegistryEntry):
     """Random early detection. Floyd and Jacobson 1993."""
@@ -433,6 +442,7 @@ class _QueuesRed(RegistryEntry):
         burst: float | str = 0.0,
         avpkt: Any = "auto",
         limit: Any = None,
+        profile: Any = None,
     ) -> dict[str, Any]: ...
 
 class _QueuesAred(RegistryEntry):
@@ -461,6 +471,7 @@ class _QueuesAred(RegistryEntry):
         target_low: float | str = 0.4,
         target_high: float | str = 0.6,
         limit: Any = None,
+        profile: Any = None,
     ) -> dict[str, Any]: ...
 
 class _QueuesGared(RegistryEntry):
@@ -488,6 +499,7 @@ class _QueuesGared(RegistryEntry):
         target_low: float | str = 0.4,
         target_high: float | str = 0.6,
         limit: Any = None,
+        profile: Any = None,
     ) -> dict[str, Any]: ...
 
 class _QueuesPdRed(RegistryEntry):
@@ -515,6 +527,7 @@ class _QueuesPdRed(RegistryEntry):
         bottom: float | str = 0.01,
         top: float | str = 0.5,
         limit: Any = None,
+        profile: Any = None,
     ) -> dict[str, Any]: ...
 
 class _QueuesBlue(RegistryEntry):
@@ -529,6 +542,7 @@ class _QueuesBlue(RegistryEntry):
         threshold: Any = "0 packets",
         ecn: bool = True,
         limit: Any = None,
+        profile: Any = None,
     ) -> dict[str, Any]: ...
 
 class _QueuesRem(RegistryEntry):
@@ -544,6 +558,7 @@ class _QueuesRem(RegistryEntry):
         interval: Any = "2 ms",
         ecn: bool = True,
         limit: Any = None,
+        profile: Any = None,
     ) -> dict[str, Any]: ...
 
 class _QueuesPie(RegistryEntry):
@@ -564,34 +579,53 @@ class _QueuesPie(RegistryEntry):
         high_delay: Any = "250 ms",
         decay_when_empty: bool = False,
         limit: Any = None,
+        profile: Any = None,
     ) -> dict[str, Any]: ...
 
 class _QueuesDrr(RegistryEntry):
     """Deficit round robin. Shreedhar and Varghese 1995."""
 
     def __call__(
-        self, *, quantum: Any = "1 packets", flow_limit: Any = "0 packets", limit: Any = None
+        self, *, quantum: Any = "1 packets", flow_limit: Any = "0 packets", limit: Any = None, profile: Any = None
     ) -> dict[str, Any]: ...
 
 class _QueuesFq(RegistryEntry):
     """Fair queueing, dropping from the longest queue. Suter, Lakshman, Stiliadis and Choudhury 1998."""
 
     def __call__(
-        self, *, scheduler: Any = "drr", quantum: Any = "1 packets", victim: Any = "tail", limit: Any = None
+        self,
+        *,
+        scheduler: Any = "drr",
+        quantum: Any = "1 packets",
+        victim: Any = "tail",
+        limit: Any = None,
+        profile: Any = None,
     ) -> dict[str, Any]: ...
 
 class _QueuesPriorityFq(RegistryEntry):
     """Priority fair queueing. Kortebi, Oueslati and Roberts 2004."""
 
     def __call__(
-        self, *, scheduler: Any = "start-time", quantum: Any = "1 packets", victim: Any = "tail", limit: Any = None
+        self,
+        *,
+        scheduler: Any = "start-time",
+        quantum: Any = "1 packets",
+        victim: Any = "tail",
+        limit: Any = None,
+        profile: Any = None,
     ) -> dict[str, Any]: ...
 
 class _QueuesSfq(RegistryEntry):
     """Stochastic fairness queueing. McKenney 1990."""
 
     def __call__(
-        self, *, buckets: float | str = 1024.0, quantum: Any = "1 packets", perturb: Any = "10 s", limit: Any = None
+        self,
+        *,
+        buckets: float | str = 1024.0,
+        quantum: Any = "1 packets",
+        perturb: Any = "10 s",
+        limit: Any = None,
+        profile: Any = None,
     ) -> dict[str, Any]: ...
 
 class _QueuesCodel(RegistryEntry):
@@ -606,6 +640,7 @@ class _QueuesCodel(RegistryEntry):
         ecn: bool = False,
         ce_threshold: Any = "0 s",
         limit: Any = None,
+        profile: Any = None,
     ) -> dict[str, Any]: ...
 
 class _QueuesFqCodel(RegistryEntry):
@@ -624,6 +659,7 @@ class _QueuesFqCodel(RegistryEntry):
         drop_batch_size: float | str = 64.0,
         memory_limit: Any = "0 packets",
         limit: Any = None,
+        profile: Any = None,
     ) -> dict[str, Any]: ...
 
 class _QueuesDualpi2(RegistryEntry):
@@ -645,6 +681,7 @@ class _QueuesDualpi2(RegistryEntry):
         time_shift: Any = "30 ms",
         decide: Any = "recur",
         limit: Any = None,
+        profile: Any = None,
     ) -> dict[str, Any]: ...
 
 class _QueuesXcp(RegistryEntry):
@@ -659,6 +696,7 @@ class _QueuesXcp(RegistryEntry):
         interval: Any = "100 ms",
         min_interval: Any = "1 ms",
         limit: Any = None,
+        profile: Any = None,
     ) -> dict[str, Any]: ...
 
 class _Queues(Registry[RegistryEntry]):

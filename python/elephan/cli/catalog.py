@@ -34,7 +34,7 @@ def list_(
         column.justify = "left"
     for card in cards:
         table.add_row(card["name"], card["title"], card["source"])
-    print_tables(table, *_elsewhere(elsewhere, kind, details=details))
+    print_tables(table, *_elsewhere(elsewhere, kind, details=details), *_profiles(kind, details=details))
     if not details:
         return
     for card in cards:
@@ -50,6 +50,9 @@ def list_(
             continue
         if "columns" in card:
             print_tables(*_model(card), "")
+            continue
+        if kind == "profiles":
+            print_tables(*_profile(card), "")
             continue
         rows = new_table("parameter", "default", "unit", "meaning", title=f"{card['name']}: {card['title']}")
         rows.columns[2].justify = rows.columns[3].justify = "left"
@@ -77,6 +80,24 @@ def _elsewhere(found: Elsewhere, kind: str, *, details: bool) -> list[Any]:
         table.add_row(card["name"], card["version"], card["title"], card["source"])
     lines = [f"{card['name']} ({card['package']}): {card['differs']}" for card in found.cards] if details else []
     return ["", table, *lines, ""] if details else ["", table]
+
+
+def _profiles(kind: str, *, details: bool) -> list[Any]:
+    """Say what no profile has, and how to see what each has."""
+    if kind != "profiles":
+        return []
+    from elephan.profiles import NOT_MODELLED  # noqa: PLC0415 (with the engine; start-up does without)
+
+    hint = [] if details else ["Each value with its file and function in Linux: --details."]
+    return ["", f"Not modelled: {NOT_MODELLED}.", *hint, *([""] if details else [])]
+
+
+def _profile(card: dict[str, Any]) -> list[Any]:
+    """Show each value of a profile with its source."""
+    rows = [[row["name"], as_text(row["default"]), row["source"]] for row in card["parameters"]]
+    table = fitted_table(["key", "value", "source"], rows, [True] * 3)
+    differs = [card["differs"]] if card["differs"] else []
+    return [f"{card['name']}: {card['title']}. Source: {card['source']}.", table, *differs]
 
 
 def _cards(kind: str) -> list[Any]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from elephan.run.outcome import ReplicationOutcome
 
-STATES = LAW_STATES["bbr"]
+STATES = LAW_STATES["bbr3"]
 """Of BBR, by the number that its gauge shows; the draft's names."""
 
 SHORT = {"Down": "ProbeBW_DOWN", "Cruise": "ProbeBW_CRUISE", "Refill": "ProbeBW_REFILL", "Up": "ProbeBW_UP"}
@@ -67,7 +67,7 @@ class LawTrace:
     def of(cls, outcome: ReplicationOutcome, names: Mapping[str, float], law: str) -> LawTrace:
         """Take the one flow that was recorded."""
         [trace] = outcome.traces
-        return cls(trace, names, law == "bbr")
+        return cls(trace, names, law == "bbr3")
 
     @property
     def time(self) -> NDArray[np.float64]:

@@ -42,11 +42,11 @@ OPTIONAL = 260
 """What a sender allocates for a law that asks for more than round trips by the round [bytes]."""
 
 EVERY_RTT = frozenset(
-    {"bbr", "bbr1", "compound", "fast", "illinois", "vegas", "westwood", "yeah", "packet-pair", "xcp", "htcp"}
+    {"bbr3", "bbr1", "compound", "fast", "illinois", "vegas", "westwood", "yeah", "packet-pair", "xcp", "htcp"}
 )
 """Laws that ask for more than one round trip by the round."""
 
-DELIVERIES = frozenset({"bbr", "bbr1"})
+DELIVERIES = frozenset({"bbr3", "bbr1"})
 """Laws that measure the rate of delivery."""
 
 DELIVERED = 900

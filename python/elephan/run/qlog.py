@@ -28,7 +28,7 @@ EVENT_SCHEMAS = ("urn:ietf:params:qlog:events:quic-13", "urn:ietf:params:qlog:ev
 RECORD_SEPARATOR = b"\x1e"
 
 LAW_STATES: Mapping[str, tuple[str, ...]] = {
-    "bbr": ("Startup", "Drain", "ProbeBW_DOWN", "ProbeBW_CRUISE", "ProbeBW_REFILL", "ProbeBW_UP", "ProbeRTT"),
+    "bbr3": ("Startup", "Drain", "ProbeBW_DOWN", "ProbeBW_CRUISE", "ProbeBW_REFILL", "ProbeBW_UP", "ProbeRTT"),
     "bbr1": ("Startup", "Drain", "ProbeBW", "ProbeRTT"),
 }
 """What the gauge ``state`` of a law counts."""

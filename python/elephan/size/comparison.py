@@ -14,6 +14,7 @@ from elephan.catalog.entry import RegistryEntry
 from elephan.display import ColumnTable
 from elephan.errors import InputError, ScenarioError
 from elephan.lint.thresholds import CODELS
+from elephan.profiles import profiled_queues
 from elephan.results import ResultPart, ResultTables
 from elephan.scenario import Scenario
 from elephan.size.answer import METRICS, NoModelError
@@ -440,7 +441,10 @@ def _changed(scenario: Scenario, group: int, link: int, law: str | None, queue: 
         kept = {key: before[key] for key in ("slow_start",) if isinstance(before, dict) and key in before}
         changes[f"flows[{group}].control"] = {"law": law, **kept}
     if queue is not None:
-        changes[f"links[{link}].queue"] = {"discipline": queue}
+        before = scenario.source["links"][link].get("queue", {})
+        profile = before.get("profile") if isinstance(before, dict) else None
+        profiled = profile is not None and queue in profiled_queues()
+        changes[f"links[{link}].queue"] = {"discipline": queue} | ({"profile": profile} if profiled else {})
     try:
         changed = scenario.replace(changes) if changes else scenario
         target = None if queue is None else _slow_target(changed.network.links[link])

@@ -23,8 +23,8 @@ AS_LINUX: dict[str, tuple[dict[str, str], str]] = {
 }
 """Laws that the simulator has as Linux has them: with which parameters, and under which slow start."""
 
-INSTEAD = {"bbr": "bbr1"}
-"""Laws of which Linux has another version, and the name of that one here."""
+INSTEAD = {"bbr3": ("bbr", "bbr1")}
+"""Laws of which Linux has another version: what that is called there, and here."""
 
 ALWAYS = {
     "initial_ssthresh": None,
@@ -88,9 +88,10 @@ def _of_law(control: dict[str, Any], ours: Collection[str]) -> Iterator[str]:
         stated, start = AS_LINUX[law]
     elif law not in ours:
         wanted = AS_LINUX[law][0] if law in AS_LINUX else {}
-        said = INSTEAD.get(law, ", ".join(f'{name} = "{value}"' for name, value in wanted.items()))
+        parameters = ", ".join(f'{name} = "{value}"' for name, value in wanted.items())
+        called, said = INSTEAD.get(law, (law, parameters))
         better = f"; {said} is that" if said else "; elephan list laws --details says what the simulator's is"
-        yield f"control: Linux has a {law} of its own{better}"
+        yield f"control: Linux has a {called} of its own{better}"
         return
     if (kind := control["slow_start"]["kind"]) != start:
         yield f'control.slow_start: Linux has "{start}" under this law, not "{kind}"'

@@ -59,8 +59,8 @@ LOADED = (*BPF_LAWS, "bpf")
 """Laws that a testbed loads: these, and objects of somebody's own."""
 
 KERNEL_LAWS = {
-    name: name for name in ("reno", "cubic", "bbr", "bic", "westwood", "vegas", "yeah", "illinois", "hybla", "dctcp")
-} | {"bbr1": "bbr"}
+    name: name for name in ("reno", "cubic", "bic", "westwood", "vegas", "yeah", "illinois", "hybla", "dctcp")
+} | {"bbr1": "bbr", "bbr3": "bbr"}
 """Laws that the kernel may have itself, as it calls them."""
 
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")

@@ -16,6 +16,8 @@ base::params! {
         reference_rtt: Span = Span::millis(25), "";
         /// Window at which the first slow start of a flow at `reference_rtt` ends; others multiply it by rho.
         ssthresh: f64 = 64.0, "segments";
+        /// Grow with each ACK, as the paper and Linux do, not with each acknowledged segment.
+        per_ack: bool = false, "";
     }
 }
 
@@ -27,6 +29,7 @@ pub struct Hybla(Box<Growth>);
 struct Growth {
     reference_rtt: Span,
     ssthresh: f64,
+    per_ack: bool,
     /// The round-trip time for which `gain` and `limit` hold.
     rtt: Span,
     gain: f64,
@@ -42,7 +45,8 @@ impl Registered for Hybla {
         aliases: &[],
         title: "Hybla's slow start",
         source: "Caini and Firrincieli 2004",
-        differs: "Ends at rho times ssthresh as in the paper, which Linux and ns-3 leave out; no pacing.",
+        differs: "Ends at rho times ssthresh as in the paper, which Linux and ns-3 leave out; no pacing. Growth counts \
+                  acknowledged segments; the paper and Linux grow with each ACK: per_ack = true.",
     };
     const NEEDS: &'static [Need] = &[Need::SlowStart];
 }
@@ -56,7 +60,8 @@ impl Start for Hybla {
             return Err(ParamError::new("ssthresh", "must be at least 2"));
         }
         let (rtt, gain, limit) = (Span::ZERO, 1.0, p.ssthresh);
-        let growth = Growth { reference_rtt: p.reference_rtt, ssthresh: p.ssthresh, rtt, gain, limit, first: true };
+        let Params { reference_rtt, ssthresh, per_ack } = *p;
+        let growth = Growth { reference_rtt, ssthresh, per_ack, rtt, gain, limit, first: true };
         Ok(Self(Box::new(growth)))
     }
 }
@@ -70,7 +75,8 @@ impl SlowStart for Hybla {
             growth.gain = libm::exp2(rho) - 1.0;
             growth.limit = rho * growth.ssthresh;
         }
-        let opened = cwnd + growth.gain * ack.acked.min(ack.abc_limit);
+        let counted = if growth.per_ack { 1.0 } else { ack.acked.min(ack.abc_limit) };
+        let opened = cwnd + growth.gain * counted;
         if growth.first && opened >= growth.limit {
             Opening::Exit(growth.limit.max(cwnd))
         } else {
@@ -98,6 +104,15 @@ mod tests {
         assert_eq!(opened(25, 10.0), Opening::Grow(11.0));
         assert_eq!(opened(50, 10.0), Opening::Grow(13.0));
         assert_eq!(opened(100, 10.0), Opening::Grow(25.0));
+    }
+
+    #[test]
+    fn per_ack_an_ack_of_two_segments_opens_by_as_much_as_one_of_one() {
+        let ack = AckSample { acked: 2.0, ..AckSample::plain(Time::ZERO, Span::millis(50)) };
+        for (per_ack, opened) in [(false, 16.0), (true, 13.0)] {
+            let mut start = Hybla::new(&Params { per_ack, ..Params::default() }).unwrap();
+            assert_eq!(start.open(10.0, &ack), Opening::Grow(opened));
+        }
     }
 
     #[test]

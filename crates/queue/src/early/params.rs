@@ -61,8 +61,8 @@ macro_rules! red_params {
                 ecn: bool = false, "", needs [EctFlows];
                 /// Packets that must wait for an early or forced drop, whatever the average is; ns-2 has 2.
                 least_backlog: f64 = 0.0, "packets";
-                /// Packets of size avpkt that lift the average from 0 to min_th: gives w_q, as in tc; 0 for unused.
-                burst: f64 = 0.0, "packets", needs [Open("w_q")];
+                /// Packets of size avpkt that lift the average from 0 to min_th: gives w_q, as in tc; 0 for unused; auto: tc's own.
+                burst: base::Auto = base::Auto::Is(0.0), "packets", needs [Open("w_q")];
                 /// Mean packet: the unit of idle time, and of size in byte mode; auto: the link's.
                 avpkt: base::Amount = base::Amount::Auto, "packets";
                 $($own)*
@@ -72,7 +72,7 @@ macro_rules! red_params {
         impl Params {
             fn open(&mut self) -> $crate::early::Open<'_> {
                 let Self { min_th, max_th, w_q, burst, avpkt, .. } = self;
-                $crate::early::Open { min_th, max_th, w_q, burst: *burst, avpkt }
+                $crate::early::Open { min_th, max_th, w_q, burst, avpkt }
             }
 
             fn settings(&self) -> $crate::early::Settings {
@@ -102,14 +102,14 @@ pub(crate) struct Open<'a> {
     pub min_th: &'a mut Amount,
     pub max_th: &'a mut Amount,
     pub w_q: &'a mut Auto,
-    pub burst: f64,
+    pub burst: &'a mut Auto,
     pub avpkt: &'a mut Amount,
 }
 
 impl Open<'_> {
     /// Fills it in; `automatic` gives the weight from the packets per second.
     pub fn resolve(self, port: &Port, automatic: impl FnOnce(f64) -> f64) -> Result<(), ParamError> {
-        if self.burst < 0.0 {
+        if matches!(*self.burst, Auto::Is(burst) if burst < 0.0) {
             return Err(ParamError::new("burst", "must be 0 or more packets"));
         }
         let avpkt = self.avpkt.or(|| 1.0);
@@ -128,16 +128,20 @@ impl Open<'_> {
             (Amount::Auto, max_th) => max_th.packets() / 3.0,
             (min_th, _) => min_th.packets(),
         };
+        let max_th = self.max_th.or(|| 3.0 * min_th);
+        // Of tc/q_red.c, in whole packets.
+        let burst = self.burst.or(|| ((2.0 * min_th + max_th) / (3.0 * avpkt)).floor());
         if *self.w_q == Auto::Auto {
-            *self.w_q = Auto::Is(if self.burst > 0.0 {
+            *self.w_q = Auto::Is(if burst > 0.0 {
                 let reason = "fits no weight: must be min_th / avpkt or more, and min_th above avpkt";
-                weight_for(min_th / avpkt, self.burst).ok_or_else(|| ParamError::new("burst", reason))?
+                weight_for(min_th / avpkt, burst).ok_or_else(|| ParamError::new("burst", reason))?
             } else {
                 automatic(port.capacity() / avpkt)
             });
         }
         *self.avpkt = Amount::Packets(avpkt);
-        *self.max_th = Amount::Packets(self.max_th.or(|| 3.0 * min_th));
+        *self.burst = Auto::Is(burst);
+        *self.max_th = Amount::Packets(max_th);
         *self.min_th = Amount::Packets(min_th);
         Ok(())
     }

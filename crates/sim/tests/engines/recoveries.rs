@@ -103,7 +103,7 @@ fn after_the_overshoot_of_slow_start_cubic_loses_what_linux_loses() {
             "duration = \"4 s\"\nwarmup = \"0 s\"\nreplications = 1\nseed = 1\n\
              [[links]]\nname = \"link\"\nrate = \"40 Mbit/s\"\ndelay = \"10 ms\"\nbuffer = \"{buffer} packets\"\n\
              [[flows]]\nname = \"cubic\"\npath = [\"link\"]\nrtt = \"40 ms\"\naccess = {{ rate = \"1 Gbit/s\" }}\n\
-             control = {{ law = \"cubic\" }}\ntcp = \"linux\"\nrecovery = \"rack\"\npacket = \"1500 B\"\n"
+             control = {{ law = \"cubic\", slow_start = \"classic\" }}\ntcp = \"linux\"\nrecovery = \"rack\"\npacket = \"1500 B\"\n"
         );
         let scenario = scenario::read(&text).unwrap_or_else(|e| panic!("{e}"));
         let options = Options { engine: Engine::Window, series: false, hash: false, ..Options::default() };

@@ -435,7 +435,7 @@ mod tests {
         let (loss, path) = ("loss = { random = 0.01 }", "path = [\"a\"]");
         for (law, tcp) in [
             ("cubic", "\"linux\""),
-            ("bbr", "\"linux\""),
+            ("bbr3", "\"linux\""),
             ("reno", "{ delayed_ack = 1 }"),
             ("cubic", "{ profile = \"linux\", pacing = \"linux\" }"),
         ] {
