@@ -5,7 +5,7 @@
 //! Differs from the source: `high_delay`, a rule of Linux, adds 0.02 an update above 250 ms; PIE is always on (Section
 //! 5.3 may switch it off).
 //! Differs from Linux: the delay there is the last packet's sojourn; the probability decays only without any delay
-//! (`decay_when_empty`), by 1/64, not 0.02; sizes are measured by the MTU, not by the mean packet.
+//! (`decay_when_empty`), by 1/64, not 0.02; it marks only with `ecn`; sizes are measured by the MTU, not by the mean packet.
 
 use crate::checks::{clock, gain};
 use crate::signal::signal;
@@ -72,7 +72,8 @@ impl Registered for Pie {
         aliases: &["PIE"],
         title: "Proportional integral controller enhanced",
         source: "RFC 8033",
-        differs: "Always on; 0.02 more an update above 250 ms, as Linux; delay from the backlog and the link's rate.",
+        differs: "Always on; 0.02 more an update above 250 ms, as Linux; delay from the backlog and the link's rate. \
+                  Marks by default, where Linux's PIE only drops without the word `ecn`: profile = \"linux\" is Linux's.",
     };
 }
 
