@@ -34,6 +34,7 @@ SOURCES = {
     "delayed_ack": "net/ipv4/tcp_input.c, __tcp_ack_snd_check",
     "delayed_ack_timeout": "include/net/tcp.h, TCP_DELACK_MIN",
     "ecn": "net/ipv4/tcp_ipv4.c, tcp_sk_init; sysctl tcp_ecn = 2",
+    "ecn_floor": "net/ipv4/tcp_cong.c, tcp_reno_ssthresh; tcp_cubic.c, cubictcp_recalc_ssthresh",
     "header": "net/ipv4/tcp_ipv4.c, tcp_sk_init; sysctl tcp_timestamps = 1",
     "initial_window": "include/net/tcp.h, TCP_INIT_CWND",
     "min_rto": "include/net/tcp.h, TCP_RTO_MIN; sysctl tcp_rto_min_us",
