@@ -39,8 +39,8 @@ LAWS: dict[str, Any] = {
 """As the kernel calls them."""
 
 WAYS: dict[str, dict[str, Any]] = {
-    "unpaced": {},
-    "paced": {"flows[0].tcp.pacing": "linux"},
+    "unpaced": {"flows[0].tcp.burst": "none"},
+    "paced": {"flows[0].tcp.pacing": "linux", "flows[0].tcp.burst": "none"},
     "bursts": {"flows[0].tcp.burst": "linux"},
     "paced bursts": {"flows[0].tcp.pacing": "linux", "flows[0].tcp.burst": "linux"},
 }
