@@ -184,6 +184,21 @@ fn lasting_marks_leave_one_segment_for_each_timeout_or_two_in_linux() {
 }
 
 #[test]
+fn segments_that_were_sacked_before_do_not_open_the_window_again() {
+    // packetdrill's limited-transmit-sack: an ACK of three after SACKs of two of them opens the window by one, in slow start.
+    for recovery in [Recovery::Prr, Recovery::Rack] {
+        let mut bench = Bench::with(recovery, &Options { initial_ssthresh: None, ..linux(10) });
+        bench.ack(100, 1, &[]);
+        let before = bench.cwnd();
+        bench.ack(1, 1, &[(2, 3)]);
+        bench.ack(1, 1, &[(2, 4)]);
+        assert_eq!((bench.sender.phase(), bench.cwnd()), (Phase::Open, before), "{recovery:?}");
+        bench.ack(1, 4, &[]);
+        assert_eq!(bench.cwnd(), before + 1.0, "{recovery:?}");
+    }
+}
+
+#[test]
 fn a_sender_behind_the_receive_window_does_not_grow_its_window() {
     // Waiting for a longer burst while the receive window binds is is_rwnd_limited; a null grew to 131,424 of 100 segments.
     for burst in [Burst::None, Burst::Linux(Device::default())] {
