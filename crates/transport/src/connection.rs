@@ -4,6 +4,7 @@
 //! Source: RFC 5681, RFC 6298 (timer), RFC 3042 (limited transmit), RFC 3168 (ECN).
 
 mod application;
+mod congestion;
 mod delivered;
 mod pace;
 mod paced;
@@ -18,13 +19,12 @@ use crate::habits::Habits;
 use crate::optional::OptionalState;
 use crate::recovery::RecoveryRules;
 use crate::rtt::{Round, TimedSegment, TimerOptions};
-use crate::selective;
 use crate::sequence::{MAX_OUTSTANDING, SequenceSpace};
 use crate::timers::{Due, Timers};
 use crate::validation::Validation;
 use crate::{Ack, Counters, DUP_THRESH, Options, Phase, Rtt, WindowLimits, Wire};
 use base::{Flags, Span, Time};
-use law::{AckSample, CongestionControl, CongestionEvent, Signal};
+use law::{AckSample, CongestionControl, Signal};
 use std::sync::Arc;
 
 /// What an acknowledgement says, before any recovery has made something of it.
@@ -366,15 +366,6 @@ impl<C: CongestionControl> Connection<C> {
         }
     }
 
-    /// RFC 3168, 6.1.2: at a window of one segment a sender whose segments are marked sends one for each timeout.
-    fn on_held_timer(&mut self, recovery: &mut impl RecoveryRules, now: Time, wire: &mut impl Wire) {
-        self.ecn.hold(false);
-        self.timers.set_rto(Time::NEVER);
-        let high = self.seq.high();
-        recovery.fill(self, now, wire);
-        self.arm_timers(recovery, now, self.seq.high() > high);
-    }
-
     fn on_other_timers(&mut self, recovery: &mut impl RecoveryRules, now: Time, due: Due, wire: &mut impl Wire) {
         let high = self.seq.high();
         recovery.on_timer(self, now, due, wire);
@@ -436,87 +427,9 @@ impl<C: CongestionControl> Connection<C> {
         }
     }
 
-    /// Reduces the window, once.
-    fn reduce(&mut self, recovery: &impl RecoveryRules, now: Time, signal: Signal) {
-        self.counters.loss_events += 1;
-        self.ecn.on_reduction();
-        let event = CongestionEvent {
-            now,
-            signal,
-            in_flight: f64::from(recovery.in_flight(&self.seq)),
-            delivered: self.delivered(recovery),
-            rtt: self.rtt.latest(),
-            srtt: self.rtt.srtt(),
-            min_rtt: self.rtt.min(),
-            floor: f64::from(self.ecn.floor()),
-        };
-        let (before, flight) = (self.control.cwnd(), recovery.in_flight(&self.seq));
-        self.control.on_congestion(&event);
-        match signal {
-            Signal::Timeout => self.validate(recovery, now, |validation, state| {
-                validation.on_timeout(state.now);
-                None
-            }),
-            Signal::Loss | Signal::Ecn => self.validate(recovery, now, |validation, state| {
-                validation.on_congestion(state, before, flight, signal == Signal::Loss)
-            }),
-        }
-    }
-
-    /// What every fast retransmit begins with.
-    pub fn enter_recovery(&mut self, recovery: &impl RecoveryRules, now: Time) {
-        self.ecn.hold(false);
-        // One reduction for a window of data, whether it was marked or lost (RFC 3168, 6.1.2).
-        if self.phase != Phase::Reduction && (self.seq.is_past_mark() || self.control.needs().marks) {
-            self.reduce(recovery, now, Signal::Loss);
-        }
-        self.seq.begin_recovery();
-        self.phase = Phase::Recovery;
-        // The segment being timed may be acknowledged only after the repair: its time would not be the path's.
-        self.timed.cancel();
-        self.restart_rto(now);
-    }
-
-    /// Everything lost was repaired.
-    pub fn leave_recovery(&mut self) {
-        self.phase = Phase::Open;
-        self.control.on_recovered();
-    }
-
-    /// Tahoe's fast retransmit: as after a timeout, the threshold stays.
-    pub fn collapse(&mut self) {
-        self.control.collapse();
-        self.phase = Phase::Loss;
-        self.seq.go_back();
-    }
-
     /// Everything outstanding is sent again, in order.
     pub fn go_back(&mut self) {
         self.seq.go_back();
-    }
-
-    /// A congestion echo: at most one reduction per window, none while a loss is being repaired (RFC 3168, 6.1.2).
-    fn on_echo(&mut self, recovery: &mut impl RecoveryRules, info: &AckInfo) {
-        if self.phase != Phase::Open || !self.seq.is_past_echo() {
-            return;
-        }
-        if self.ecn.floor() == 1 && self.control.cwnd() < 2.0 {
-            // No window is smaller: the next segment waits for the timer.
-            self.ecn.on_reduction();
-            self.ecn.hold(true);
-            self.restart_rto(info.now);
-        } else {
-            self.reduce(recovery, info.now, Signal::Ecn);
-            self.seq.mark_echo();
-            if selective::begin_reduction(recovery, self, info) {
-                self.phase = Phase::Reduction;
-            }
-        }
-    }
-
-    /// What was outstanding when the window began to fall is acknowledged.
-    pub fn leave_reduction(&mut self) {
-        self.phase = Phase::Open;
     }
 
     /// Segments that have reached the receiver, as the sender knows.

@@ -9,6 +9,7 @@
 //! acknowledges them with its own.
 
 mod extra;
+mod quick;
 mod runs;
 
 use crate::ack::{Ack, MAX_BLOCKS};
@@ -97,32 +98,6 @@ impl Receiver {
     #[must_use]
     pub fn echoing_every_mark(mut self) -> Self {
         self.every_mark = true;
-        self
-    }
-
-    /// The same, which does not delay its first ACKs, nor those after a pause of `quick_after`.
-    #[must_use]
-    pub fn acknowledging_quickly(mut self, acks: u32, quick_after: Span) -> Self {
-        let acks = acks.min(u32::from(u8::MAX)) as u8;
-        (self.quick, self.quick_acks, self.quick_after) = (acks, acks, quick_after);
-        self
-    }
-
-    /// The same behind an interface that merges segments.
-    #[must_use]
-    pub fn behind(mut self, offload: Option<Coalescing>) -> Self {
-        if let Some(coalescing) = offload {
-            self.extra.get_or_insert_default().merging = Some(Merging::new(coalescing));
-            self.set_special(true);
-        }
-        self
-    }
-
-    /// The same, tuning its window within `limits`; its ACKs may be lost or not.
-    #[must_use]
-    pub fn tuning(mut self, limits: WindowLimits, may_lose_acks: bool) -> Self {
-        self.extra.get_or_insert_default().tuner = Some(Tuner::new(limits, may_lose_acks));
-        self.set_special(true);
         self
     }
 
@@ -428,22 +403,6 @@ impl Receiver {
             tuner.on_ack(now);
         }
         true
-    }
-
-    /// A segment arrives in order: after a long pause ACKs are quick again.
-    #[inline]
-    fn note_arrival(&mut self, now: Time) {
-        if self.is_late(now) {
-            self.quick = self.quick_acks;
-        }
-        self.last = now;
-    }
-
-    /// Whether a segment in order at `now` ends a pause after which ACKs are quick.
-    #[inline]
-    #[must_use]
-    pub fn is_late(&self, now: Time) -> bool {
-        self.quick_acks > 0 && self.last > Time::ZERO && now > self.last + self.quick_after
     }
 
     #[inline]

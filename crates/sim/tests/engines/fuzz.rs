@@ -254,21 +254,14 @@ fn tcp() -> impl Strategy<Value = String> {
     let offload = vec![
         "",
         "",
-        "burst = \"linux\", ",
         "burst = 3, abc_limit = 1, ",
-        "receive_offload = { segments = 6, wait = \"3 ms\" }, ",
+        "burst = \"linux\", receive_offload = { segments = 6, wait = \"3 ms\" }, ",
         "burst = { max_segments = 5 }, receive_offload = {}, abc_limit = \"none\", ",
         "window_validation = \"linux\", ",
-        "timestamps = true, ",
-        "timestamps = true, rto = \"linux\", ",
-        "timestamps = true, rto = \"linux\", burst = \"linux\", ",
-        "rto = \"linux\", ",
-        "window_validation = \"rfc7661\", burst = \"linux\", ",
-        "window_validation = \"none\", abc_limit = 1, ",
-        "ecn_floor = 2, ",
-        "quick_acks = 3, ",
-        "timestamps = true, rto = \"linux\", ecn_floor = 2, ",
-        "header = \"41 B\", ",
+        "timestamps = true, quick_acks = 3, rto = \"linux\", ",
+        "timestamps = true, rto = \"linux\", burst = \"linux\", ecn_floor = 2, ",
+        "timestamps = true, window_validation = \"rfc7661\", burst = \"linux\", ",
+        "window_validation = \"none\", abc_limit = 1, ecn_floor = 2, header = \"41 B\", ",
     ];
     let offload = prop::sample::select(offload);
     // Down to what the second of two segments that are acknowledged together comes too late for.

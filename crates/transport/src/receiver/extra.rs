@@ -1,7 +1,8 @@
 //! What only some receivers keep, apart from the others: a flow of a million should not carry it.
 
+use super::Receiver;
 use crate::ack::MAX_BLOCKS;
-use crate::autotuning::Tuner;
+use crate::autotuning::{Tuner, WindowLimits};
 use crate::options::Coalescing;
 use crate::sequence::NO_SEGMENT;
 use base::{Flags, Time};
@@ -21,6 +22,26 @@ pub struct Extra {
     pub merging: Option<Merging>,
     /// Where the window is tuned.
     pub tuner: Option<Tuner>,
+}
+
+impl Receiver {
+    /// The same behind an interface that merges segments.
+    #[must_use]
+    pub fn behind(mut self, offload: Option<Coalescing>) -> Self {
+        if let Some(coalescing) = offload {
+            self.extra.get_or_insert_default().merging = Some(Merging::new(coalescing));
+            self.set_special(true);
+        }
+        self
+    }
+
+    /// The same, tuning its window within `limits`; its ACKs may be lost or not.
+    #[must_use]
+    pub fn tuning(mut self, limits: WindowLimits, may_lose_acks: bool) -> Self {
+        self.extra.get_or_insert_default().tuner = Some(Tuner::new(limits, may_lose_acks));
+        self.set_special(true);
+        self
+    }
 }
 
 impl Default for Extra {
