@@ -386,6 +386,9 @@ mod tests {
     use super::*;
     use crate::{Options, simulate};
 
+    /// Without bursts, whose senders take every ACK by itself.
+    const LINUX: &str = "{ profile = \"linux\", burst = \"none\", receive_window = \"none\" }";
+
     /// Records that flows took one by one, for each packet delivered: five flows on a link of 100 Mbit/s, 50 ms.
     fn one_by_one(law: &str, queue: &str, tcp: &str, path: &str) -> f64 {
         let text = format!(
@@ -403,24 +406,38 @@ mod tests {
 
     #[test]
     fn most_records_are_taken_in_runs_behind_delayed_acks_too() {
-        let linux = "\"linux\"";
         let (one, two, back) = ("path = [\"a\"]", "path = [\"a\", \"b\"]", "path = [\"a\"]\nreturn = [\"b\"]");
         for (law, queue, tcp, path) in [
             ("cubic", "", "{ delayed_ack = 1 }", one),
-            ("cubic", "", linux, one),
-            ("reno", "", linux, one),
-            ("highspeed", "", linux, one),
-            ("cubic", "", linux, two),
-            ("cubic", "queue = { discipline = \"red\" }", linux, one),
-            ("cubic", "queue = { discipline = \"codel\" }", linux, one),
-            ("cubic", "", "{ profile = \"linux\", delayed_ack = 3 }", one),
-            ("cubic", "", "{ profile = \"linux\", ecn = \"on\" }", one),
-            ("dctcp", "queue = { discipline = \"drop-tail\", ecn_threshold = 100 }", linux, one),
-            ("cubic", "", "{ profile = \"linux\", pacing = \"linux\" }", one),
-            ("reno", "", "{ profile = \"linux\", pacing = \"linux\" }", one),
-            ("cubic", "", linux, back),
-            ("reno", "", linux, back),
-            ("cubic", "", "{ profile = \"linux\", pacing = \"linux\" }", back),
+            ("cubic", "", LINUX, one),
+            ("reno", "", LINUX, one),
+            ("highspeed", "", LINUX, one),
+            ("cubic", "", LINUX, two),
+            ("cubic", "queue = { discipline = \"red\" }", LINUX, one),
+            ("cubic", "queue = { discipline = \"codel\" }", LINUX, one),
+            ("cubic", "", "{ profile = \"linux\", burst = \"none\", receive_window = \"none\", delayed_ack = 3 }", one),
+            ("cubic", "", "{ profile = \"linux\", burst = \"none\", receive_window = \"none\", ecn = \"on\" }", one),
+            ("dctcp", "queue = { discipline = \"drop-tail\", ecn_threshold = 100 }", LINUX, one),
+            (
+                "cubic",
+                "",
+                "{ profile = \"linux\", burst = \"none\", receive_window = \"none\", pacing = \"linux\" }",
+                one,
+            ),
+            (
+                "reno",
+                "",
+                "{ profile = \"linux\", burst = \"none\", receive_window = \"none\", pacing = \"linux\" }",
+                one,
+            ),
+            ("cubic", "", LINUX, back),
+            ("reno", "", LINUX, back),
+            (
+                "cubic",
+                "",
+                "{ profile = \"linux\", burst = \"none\", receive_window = \"none\", pacing = \"linux\" }",
+                back,
+            ),
         ] {
             let share = one_by_one(law, queue, tcp, path);
             // What is left is how recoveries begin and end: 0.02 to 0.08 here with every segment acknowledged and without, and all
@@ -434,10 +451,10 @@ mod tests {
     fn most_records_of_repairs_are_taken_in_runs() {
         let (loss, path) = ("loss = { random = 0.01 }", "path = [\"a\"]");
         for (law, tcp) in [
-            ("cubic", "\"linux\""),
-            ("bbr3", "\"linux\""),
+            ("cubic", LINUX),
+            ("bbr3", LINUX),
             ("reno", "{ delayed_ack = 1 }"),
-            ("cubic", "{ profile = \"linux\", pacing = \"linux\" }"),
+            ("cubic", "{ profile = \"linux\", burst = \"none\", receive_window = \"none\", pacing = \"linux\" }"),
         ] {
             let share = one_by_one(law, loss, tcp, path);
             // 0.03 to 0.07; one by one 0.3 (CUBIC) to 0.76 (BBR).
