@@ -442,7 +442,14 @@ mod tests {
             let share = one_by_one(law, queue, tcp, path);
             // What is left is how recoveries begin and end: 0.02 to 0.08 here with every segment acknowledged and without, and all
             // of a recovery, up to 0.24, where ACKs have records too. It is 1, and 1.5, where no run is taken.
-            let bound = if path == back { 0.3 } else { 0.09 };
+            // After each mark the window of DCTCP falls ACK by ACK for a round trip.
+            let bound = if path == back {
+                0.3
+            } else if law == "dctcp" {
+                0.45
+            } else {
+                0.09
+            };
             assert!(share < bound, "{law} {queue} {tcp} {path}: {share}");
         }
     }
