@@ -1,6 +1,7 @@
 """What stands for "as in Linux": the keys of a host, the parameters of queues, and where Linux has each."""
 
 import json
+import tomllib
 from typing import Any
 
 import pytest
@@ -32,6 +33,10 @@ def test_every_key_of_a_profile_has_its_place_in_linux() -> None:
     # Linux 6.12: TCP_INIT_CWND, TCP_RTO_MIN = HZ/5, TCP_DELACK_MIN = HZ/25, DEFAULT_TCP_CONG.
     assert (said["initial_window"], said["min_rto"], said["delayed_ack_timeout"]) == (10, "200 ms", "40 ms")
     assert (said["abc_limit"], said["control"]) == ("none", "cubic, linux, hystart-linux")
+    # TCP_MAX_QUICKACKS; tcp_rmem, as a scenario has it: the card's text can be copied into a file.
+    assert (said["quick_acks"], said["burst"], said["rto"], said["ecn_floor"]) == (16, "linux", "linux", 2)
+    table = tomllib.loads(f"window = {said['receive_window']}")["window"]
+    assert LINUX.replace({"flows[0].tcp": {"profile": "linux", "receive_window": table}}).canonical == LINUX.canonical
 
 
 def test_they_are_shown_in_fifteen_lines_and_their_sources_with_details(

@@ -17,12 +17,13 @@ PROFILES = {
     "linux": (
         'A host: tcp = "linux"',
         f"Linux {VERSION}; RFC 6928; RFC 8985",
-        "Offload depends on the interface, and pacing on the queue of the host: neither is set. Beside the profile "
-        'burst = "linux", receive_offload = { segments = 44 } and pacing = "linux" do. How far the receive window '
-        "grows is up to tcp_rmem, which hosts on long fast paths have raised: the profile has no limit, and "
-        'receive_window = "linux" the default of 6 MiB. The law is what Linux runs under its name: "cubic", the '
-        'default, is variant "linux" with "hystart-linux", "bbr" is "bbr1", and version 3 is "bbr3"; what a file says '
-        "beside the name is kept.",
+        "Receive offload depends on the interface, and pacing on the queue of the host: neither is set. Beside the "
+        'profile receive_offload = { segments = 44 } and pacing = "linux" do. The receive window ends at 3 MiB, as the '
+        "default of tcp_rmem has it; hosts on long fast paths have raised it, and Linux 6.16 has: "
+        'receive_window = { max = "32 MiB" }, or "none" for one that never binds. No packet of the handshake is '
+        "simulated: its sample is the round-trip time without queues, and until data has given one the timeout is at "
+        'least a second. The law is what Linux runs under its name: "cubic", the default, is variant "linux" with '
+        '"hystart-linux", "bbr" is "bbr1", and version 3 is "bbr3"; what a file says beside the name is kept.',
     ),
 }
 """Title, source and what is not as in the source, of each."""
@@ -141,6 +142,8 @@ def _said(key: str, value: Any) -> Any:
 
     if value is None:
         return "none"
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{_key(name)} = {json.dumps(_said(name, one))}" for name, one in value.items()) + " }"
     return format_time(value / 1e12) if key.endswith(TIME) else f"{value} B" if key.endswith(SIZE) else value
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan import _native
 from elephan.errors import InputError
+from elephan.network import HEADER
 from elephan.run.outcome import simulate
 from elephan.testbed.differences import differences
 
@@ -309,7 +310,7 @@ def plan(scenario: Scenario, replication: int = 0) -> TestbedPlan:
     route = f"initcwnd {tcp['initial_window']} rto_min {round(tcp['min_rto_ps'] / 1e9)}ms"
     back = "quickack 1" if tcp["delayed_ack"] == 1 else ""
     packet, paced = scenario.groups[0]["packet_bytes"], tcp.get("pacing", "none") != "none"
-    segments = _segments(tcp, packet - tcp["header_bytes"])
+    segments = _segments(tcp, packet - tcp.get("header_bytes", HEADER))
     return TestbedPlan(scenario, replication, flows, packet, settings, route, back, segments, paced)
 
 
