@@ -13,8 +13,7 @@ mod quick;
 mod runs;
 
 use crate::ack::{Ack, MAX_BLOCKS};
-use crate::autotuning::{Tuner, WindowLimits};
-use crate::options::Coalescing;
+use crate::autotuning::Tuner;
 use crate::ranges::Ranges;
 use crate::sequence::NO_SEGMENT;
 use base::{Flags, Header, PacketNumber, Span, Time};
@@ -440,6 +439,7 @@ impl Receiver {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::options::Coalescing;
 
     /// A receiver with the acknowledgement that it made last.
     struct Acking(Receiver, Ack);
