@@ -21,7 +21,7 @@ WRONG = {"reno": {"law": "scalable"}, "cubic": LAWS["reno"], "bbr": {"law": "bbr
 """Of four flows, whose windows are so small that HighSpeed is Reno."""
 
 SEEDS = 15
-"""Runs of several flows, which differ by chance: behind 33 packets by 0.4 points of utilization (standard deviation)."""
+"""Runs of several flows, which differ by chance: behind 33 packets by 0.4 points of utilization (one sigma)."""
 
 PERIOD = {"reno": 0.02, "cubic": 0.06, "bbr": 0.12}
 """Of one flow. Reno's teeth are all alike. CUBIC's rest on eight losses a minute: two runs of the kernel were 5.6 %
