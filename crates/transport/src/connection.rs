@@ -17,6 +17,7 @@ use crate::departures::Departure;
 use crate::ecn::EcnSender;
 use crate::habits::Habits;
 use crate::optional::OptionalState;
+use crate::options::Rto;
 use crate::recovery::RecoveryRules;
 use crate::rtt::{Round, TimedSegment, TimerOptions};
 use crate::sequence::{MAX_OUTSTANDING, SequenceSpace};
@@ -528,6 +529,13 @@ impl<C: CongestionControl> Connection<C> {
             }
         }
         wire.send(now, seq, flags);
+    }
+
+    /// Segments of an ACK by which the window grows: what it acknowledges (RFC 5681), or in Linux what it newly delivers, SACKs
+    /// included and what was SACKed before left out (`acked_sacked` of `tcp_cong_avoid`).
+    #[inline]
+    pub fn gained(&self, info: &AckInfo) -> u32 {
+        if self.rtt.options().rule() == Rto::Linux { info.delivered } else { info.acked }
     }
 
     /// Grows the window by what `acked` segments earn.

@@ -36,8 +36,7 @@ pub fn on_ack<C: CongestionControl>(
         }
         Phase::Reduction if connection.seq().is_past_mark() => connection.leave_reduction(),
         Phase::Reduction => count_delivered(recovery, connection, info.delivered, progress && !shows_loss),
-        // What was SACKed before had left the network by then: it does not count again (`acked_sacked` of Linux).
-        Phase::Open if progress => connection.grow(recovery, info, info.delivered),
+        Phase::Open if progress => connection.grow(recovery, info, connection.gained(info)),
         Phase::Open => {}
     }
     true

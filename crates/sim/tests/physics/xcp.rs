@@ -147,9 +147,9 @@ fn a_transfer_and_a_receiver_that_holds_back_leave_the_rest_to_others() {
         + &flows("bulk", "\"l\"", "rtt = \"100 ms\"");
     let outcome = run(&gigabit("xcp", &text));
     let shares = megabits(&outcome);
-    // 1000 segments in 100 ms are 80 Mbit/s; once the transfer is over the bulk flow has what else there is, less what is
+    // 1000 segments in 100 ms are 80 Mbit/s, and 78.4 behind the queue of up to 2 ms that a full link keeps; once the transfer is over the bulk flow has what else there is, less what is
     // shuffled to a flow that cannot use it: at most a tenth of the traffic.
-    assert!((shares[0] / 80.0 - 1.0).abs() < 0.01, "{shares:?}");
+    assert!(shares[0] > 78.4 && shares[0] < 80.0, "{shares:?}");
     assert!(outcome.flows[1].finished.is_some());
     assert!(shares[2] > 0.9 * 920.0, "{shares:?}");
     assert_eq!(dropped(&outcome), 0);
