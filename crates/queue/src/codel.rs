@@ -100,7 +100,10 @@ impl Rule for Codel {
 
     fn tc(p: &Params, port: &Port) -> Option<String> {
         let Limit::Packets(limit) = port.limit else { return None };
-        Some(format!("codel limit {limit} {}", control::words(control::at_least_a_packet(p.target, port), p.interval, p.ecn, p.ce_threshold)?))
+        Some(format!(
+            "codel limit {limit} {}",
+            control::words(control::at_least_a_packet(p.target, port), p.interval, p.ecn, p.ce_threshold)?
+        ))
     }
 }
 
