@@ -19,7 +19,7 @@ use scenario::{
 use traffic::on_off::Law;
 use traffic::{PacketSize, TimeLaw, TrafficSpec};
 use transport::{
-    Autotuning, Burst, Coalescing, Device, Ecn, Options, Pacing, PacingFactors, ReceiveWindow, Recovery,
+    Autotuning, Burst, Coalescing, Device, Ecn, Options, Pacing, PacingFactors, ReceiveWindow, Recovery, Rto,
     WindowValidation,
 };
 
@@ -370,9 +370,7 @@ fn laws() -> impl Strategy<Value = (LawSpec, StartSpec)> {
             law.set(row.name, &value).expect("a parameter").expect("in range");
         }
         let mut start = StartSpec::named(law::STARTS[start].card.name).expect("registered");
-        if let Some(set) = start.set("max_ssthresh", &Value::Number(ssthresh)) {
-            set.expect("in range");
-        }
+        start.set("max_ssthresh", &Value::Number(ssthresh)).transpose().expect("in range");
         (law, start)
     })
 }
@@ -380,7 +378,7 @@ fn laws() -> impl Strategy<Value = (LawSpec, StartSpec)> {
 fn options() -> impl Strategy<Value = Options> {
     let timer = || spans(Span::nanos(1), Span::secs(3600));
     let times = (timer(), timer(), timer(), spans(Span::ZERO, Span::secs(1)));
-    let counts = (1..=1000u32, prop::option::of(2.0..1e9), receive_windows(), 1..=64u32);
+    let counts = (1..=1000u32, prop::option::of(2.0..1e9), receive_windows(), 1..=64u32, (0..=64u32, 1..=2u32));
     let factors = (0.1..100.0, 0.1..100.0).prop_map(|(slow_start, avoidance)| PacingFactors { slow_start, avoidance });
     let pacing = prop_oneof![Just(Pacing::None), Just(Pacing::Quic), factors.prop_map(Pacing::Linux)];
     let burst = prop_oneof![
@@ -392,29 +390,33 @@ fn options() -> impl Strategy<Value = Options> {
     let validation = prop::sample::select(WindowValidation::ALL.map(|row| row.0).to_vec());
     let offload =
         (burst, prop::option::of(merged), prop::option::of(1..=1000u32), validation, (40..=120u64).prop_map(Bytes));
-    (times, counts, (any::<bool>(), prop::sample::select(Ecn::ALL.map(|row| row.0).to_vec()), pacing), offload)
-        .prop_map(
-            #[expect(clippy::needless_update, reason = "a new key needs no line here")]
-            |(times, counts, flags, offload)| Options {
-                min_rto: times.0,
-                rto_granularity: times.1,
-                delayed_ack_timeout: times.2,
-                send_jitter: times.3,
-                initial_window: counts.0,
-                initial_ssthresh: counts.1,
-                receive_window: counts.2,
-                delayed_ack: counts.3,
-                limited_transmit: flags.0,
-                ecn: flags.1,
-                pacing: flags.2,
-                burst: offload.0,
-                receive_offload: offload.1,
-                abc_limit: offload.2,
-                window_validation: offload.3,
-                header: offload.4,
-                ..Options::default()
-            },
-        )
+    let ecn = prop::sample::select(Ecn::ALL.map(|row| row.0).to_vec());
+    (times, counts, (any::<bool>(), ecn, pacing, any::<bool>()), offload).prop_map(
+        #[expect(clippy::needless_update, reason = "a new key needs no line here")]
+        |(times, counts, flags, offload)| Options {
+            min_rto: times.0,
+            rto_granularity: times.1,
+            delayed_ack_timeout: times.2,
+            send_jitter: times.3,
+            initial_window: counts.0,
+            initial_ssthresh: counts.1,
+            receive_window: counts.2,
+            delayed_ack: counts.3,
+            quick_acks: counts.4.0,
+            ecn_floor: counts.4.1,
+            timestamps: flags.3,
+            rto: if flags.3 { Rto::Linux } else { Rto::Rfc6298 },
+            limited_transmit: flags.0,
+            ecn: flags.1,
+            pacing: flags.2,
+            burst: offload.0,
+            receive_offload: offload.1,
+            abc_limit: offload.2,
+            window_validation: offload.3,
+            header: offload.4,
+            ..Options::default()
+        },
+    )
 }
 
 fn applications() -> impl Strategy<Value = TrafficSpec> {

@@ -6,7 +6,7 @@
 
 use super::{AckInfo, Connection};
 use crate::Ack;
-use crate::departures::Departures;
+use crate::departures::{Departure, Departures};
 use crate::optional::OptionalState;
 use crate::options::Rto;
 use crate::recovery::RecoveryRules;
@@ -89,7 +89,7 @@ impl<C: CongestionControl> Connection<C> {
     ) -> u32 {
         let una = self.seq.una();
         let round = Round { una, nxt: self.seq.nxt() };
-        let first = self.departures(recovery).and_then(|list| list.get(una)).map(|first| first.time());
+        let first = self.departures(recovery).and_then(|list| list.get(una)).map(Departure::time);
         let restarts = first.filter(|_| self.rtt.options().rule() == Rto::Linux).unwrap_or(Time::ZERO);
         let in_flight = recovery.in_flight(&self.seq);
         let Self { rtt, timers, .. } = self;
