@@ -238,6 +238,10 @@ class Names:
         found: Document = next(row for row in self.d["rows"] if row["amount"] == self.d["amount"])
         return found
 
+    def at(self, amount: float) -> Document:
+        """The row of an inverse question whose amount is nearest."""
+        return min(self.d["rows"], key=lambda row: abs(row["amount"] - amount))
+
     @staticmethod
     def held(rtt_s: float) -> str:
         """The rate to which a receive window of 3 MiB, Linux's default, holds a flow."""
@@ -322,7 +326,7 @@ def _with_base(file: Path) -> list[Path]:
 
 def evaluate(expression: str, document: Document) -> Any:
     """A Python expression of `questions.toml`."""
-    return eval(expression, {"__builtins__": {}}, Names(document).table())
+    return eval(expression, {"__builtins__": {}, **Names(document).table()})
 
 
 def fill(template: str, document: Document) -> str:
@@ -341,19 +345,24 @@ def claims(question: Document, document: Document) -> list[Claim]:
 
 def sentence(question: Document, document: Document) -> str:
     """The cell of a table: the answer, after what is not decided."""
-    unsure = [claim.text() for claim in claims(question, document) if not (claim.decided and claim.holds)]
-    first = f"{'; '.join(unsure)[:1].upper()}{'; '.join(unsure)[1:]}. " if unsure else ""
-    return first.replace("**not", "**Not", 1) + fill(question["answer"], document)
+    unsure = "; ".join(claim.text() for claim in claims(question, document) if not (claim.decided and claim.holds))
+    return (f"{capital(unsure)}. " if unsure else "") + fill(question["answer"], document)
+
+
+def capital(text: str) -> str:
+    """A text as a sentence begins, also in bold."""
+    bold = 2 * text.startswith("**")
+    return text[:bold] + text[bold : bold + 1].upper() + text[bold + 1 :]
 
 
 def lines(question: Document, document: Document) -> str:
     """What a page says beside its answer."""
     found = claims(question, document)
     holding = [claim.says for claim in found if claim.decided and claim.holds]
-    sure = [f"the 95 % intervals exclude the opposite of: {'; '.join(holding)}"] if holding else []
-    sure += [claim.text() for claim in found if not (claim.decided and claim.holds)]
+    sure = [f"The 95 % intervals exclude the opposite of: {'; '.join(holding)}"] if holding else []
+    sure += [capital(claim.text()) for claim in found if not (claim.decided and claim.holds)]
     if "sure" in question:
-        sure.append(fill(question["sure"], document))
+        sure.append(capital(fill(question["sure"], document)))
     senders, changes = (fill(question[key], document) for key in ("senders", "changes"))
     return f"- Valid for: {senders}\n- Would change it: {changes}\n- How sure: {'. '.join(sure)}.\n"
 
