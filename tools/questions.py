@@ -53,8 +53,8 @@ REPEATS = """\
 With four times the duration, and with another seed. *Stays*: each claim of the verdict holds as before, and the
 interval of what was sized overlaps with that of before. `python tools/questions.py --repeat` asks.
 
-| question | four times as long | another seed |
-|--:|---|---|
+| | four times as long | another seed |
+|---|---|---|
 """
 
 
@@ -408,7 +408,7 @@ def repeats(count: int) -> str:
     for number in range(1, count + 1):
         outcome = outcomes.get(str(number), {})
         cells = [outcome.get(name, "not asked again yet") for name in ("longer", "seed")]
-        rows.append(f"| [{number}](#question-{number}) | {cells[0]} | {cells[1]} |")
+        rows.append(f"| [question {number}](#question-{number}) | {cells[0]} | {cells[1]} |")
     return REPEATS + "\n".join(rows) + "\n\n"
 
 
