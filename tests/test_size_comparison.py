@@ -15,7 +15,7 @@ import pytest
 import elephan as package
 from conftest import Command
 from elephan.metrics import jain
-from elephan.plots.comparison import draw_comparison
+from elephan.plots.comparison import _up_to_one, draw_comparison
 from elephan.scenario import EXAMPLE
 from elephan.size import SizeComparison, _judge, size_variants
 from elephan.size.caveats import caveats
@@ -482,6 +482,11 @@ def test_the_verb_prints_a_row_each_and_one_recommendation(elephan: Command, sma
     assert len(done.out.splitlines()) <= 15
     # Only the line for Linux is longer: it is for copying.
     assert max(len(line) for line in done.out.splitlines() if not line.startswith("Linux: ")) <= 80
+
+
+@pytest.mark.parametrize(("mean", "bar"), [(0.9, [[0.2], [0.1]]), (1.0, [[0.2], [0.0]]), (1.0000004, [[0.2], [0.0]])])
+def test_the_bar_of_a_link_that_is_a_packet_more_than_busy_is_no_error(mean: float, bar: list[list[float]]) -> None:
+    assert _up_to_one(mean, 0.2) == [bar[0], pytest.approx(bar[1])]
 
 
 def test_the_document_has_the_promised_shape_and_files_are_written(

@@ -165,7 +165,7 @@ def _trade_off(axes: Axes, comparison: SizeComparison, looks: Sequence[_SeriesSt
                 1e3 * x["mean"],
                 y["mean"],
                 xerr=_within(1e3 * x["mean"], 1e3 * (x["ci95"] or 0.0)),
-                yerr=[[y["ci95"] or 0.0], [min(y["ci95"] or 0.0, 1 - y["mean"])]],
+                yerr=_up_to_one(y["mean"], y["ci95"] or 0.0),
                 ls="none",
                 elinewidth=0.8,
                 label=name,
@@ -280,6 +280,11 @@ def _name_rows(axes: Axes, comparison: SizeComparison) -> None:
             text.set_fontweight("bold")
         elif not variant.answer.is_met:
             text.set_color(GREY)
+
+
+def _up_to_one(mean: float, half: float) -> list[list[float]]:
+    """Lengths of the error bar of a utilization, which a packet at the end of a run may lift a little above 1."""
+    return [[half], [max(min(half, 1 - mean), 0.0)]]
 
 
 def _within(mean: float, half: float) -> list[list[float]]:
