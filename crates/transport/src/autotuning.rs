@@ -103,7 +103,7 @@ impl Tuner {
             window: limits.initial,
             room: limits.initial,
             // Linux keeps one segment of the first window back (`tcp_init_buffer_space`), so that a full window grows.
-            space: FIRST_SPACE.min(u64::from(limits.initial.saturating_sub(1))).max(1),
+            space: FIRST_SPACE.min(u64::from(limits.initial().saturating_sub(1))).max(1),
             since: (Time::NEVER, 0),
             rtt: Span::ZERO,
             bit: true,
@@ -188,6 +188,13 @@ mod tests {
         tuner.since = (Time::ZERO, 0);
         assert!(!tuner.on_read(Time::ZERO + MS, 7));
         assert!(tuner.room > 14, "{}", tuner.room);
+        // In units of two segments the first window is said to be six.
+        let large = Autotuning { max: Bytes(600_000_000), ..Autotuning::default() };
+        let mut tuner = Tuner::new(WindowLimits::new(&large, 8948), false);
+        assert_eq!((tuner.limits.initial, tuner.limits.initial()), (7, 6));
+        (tuner.rtt, tuner.since) = (MS, (Time::ZERO, 0));
+        assert!(!tuner.on_read(Time::ZERO + MS, 6));
+        assert!(tuner.room > 12, "{}", tuner.room);
     }
 
     #[test]
