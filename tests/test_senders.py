@@ -39,7 +39,7 @@ def test_run_takes_every_law_by_path(law: str, elephan: Command, small: Path) ->
 
 @pytest.mark.slow
 def test_size_compares_laws_of_every_kind(elephan: Command, small: Path) -> None:
-    laws = "reno,cubic,bbr,ghstcp"
+    laws = "reno,cubic,bbr3,ghstcp"
     done = elephan(
         "size", small, "--target", "utilization=0.5", "--laws", laws, "--precision", "30%", "--json", "--quiet"
     )

@@ -46,7 +46,7 @@ def test_a_shaped_link_keeps_its_bucket_and_has_the_queue_below_it() -> None:
     assert line({**SHAPED, "links[0].buffer": "90 kB"}) == f"{bucket} && {below} bfifo limit 90000"
     queue = line({**SHAPED, "links[0].queue": "fq-codel"})
     assert queue is not None
-    assert queue.startswith(f"{bucket} && {below} fq_codel limit 60 ")
+    assert queue.startswith(f"{bucket} && {below} fq_codel limit 60")
 
 
 @pytest.mark.parametrize(
@@ -89,12 +89,12 @@ def test_a_target_of_codel_holds_a_packet_on_slow_links() -> None:
         slow, fast = (line({"links[0].rate": rate, "links[0].queue": queue}) for rate in ("2 Mbit/s", "10 Mbit/s"))
         assert slow is not None
         assert fast is not None
-        assert " target 6000us " in slow
-        assert " target 5000us " in fast
+        assert " target 6000us" in slow
+        assert "target" not in fast, "Linux's own"
     # The bucket is what makes the link slow.
     shaped = line({"links[0].shaper": {"rate": "1 Mbit/s", "burst": "6 kB"}, "links[0].queue": "codel"})
     assert shaped is not None
-    assert " target 12000us " in shaped
+    assert " target 12000us" in shaped
 
 
 def test_run_prints_the_line_of_the_link(elephan: Command, tmp_path: os.PathLike[str]) -> None:

@@ -3,7 +3,7 @@
 //! Source: Linux 6.12 and, for dualpi2, 6.18 (`net/sched`, `include/net`); iproute2 6.1 for what `tc` fills in.
 
 use crate::{Limit, Port, QueueSpec};
-use base::Value;
+use base::{Rate, Value};
 
 /// A value, and where the source has it.
 #[derive(Clone, Copy, Debug)]
@@ -220,7 +220,11 @@ impl Setting {
 pub(crate) fn terse(spec: &QueueSpec, words: &str, port: &Port) -> String {
     let profile = PROFILES.iter().find(|profile| profile.discipline == spec.card().name);
     let plain = profile.and_then(|profile| {
-        let port = Port { limit: profile.limit().map_or(port.limit, Limit::Packets), ..*port };
+        let mut port = Port { limit: profile.limit().map_or(port.limit, Limit::Packets), ..*port };
+        if ["codel", "fq-codel"].contains(&profile.discipline) {
+            // Their line holds a packet's time on slow links; Linux does not do so by itself.
+            port.rate = Rate(u64::MAX);
+        }
         let mut plain = profile.spec()?;
         plain.resolve(&port).ok()?;
         Some((pairs(&plain.words(&port)?), profile.limit().is_none()))

@@ -41,6 +41,12 @@ DELIVERY = 40
 OPTIONAL = 260
 """What a sender allocates for a law that asks for more than round trips by the round [bytes]."""
 
+BURSTS = 320
+"""What a sender allocates to make bursts: its pace, departures [bytes]."""
+
+TUNED = 310
+"""What both ends allocate for a receive window that grows [bytes]."""
+
 EVERY_RTT = frozenset(
     {"bbr3", "bbr1", "compound", "fast", "illinois", "vegas", "westwood", "yeah", "packet-pair", "xcp", "htcp"}
 )
@@ -185,12 +191,13 @@ def _sender(group: FlowGroup) -> float:
     # Rings begin with room for four packets, which is given back where nothing waits: a source's is mostly empty. And
     # malloc rounds up.
     ring = 4 * size["packet"] * group.is_tcp + 32
-    return own + hops * size["hop"] + ring + _kept_by_law(group) + RECOVERY.get(group.recovery, 48)
+    return own + hops * size["hop"] + ring + _kept_by_keys(group) + RECOVERY.get(group.recovery, 48)
 
 
-def _kept_by_law(group: FlowGroup) -> float:
-    law = group.control.get("law")
-    return OPTIONAL * (law in EVERY_RTT) + DELIVERED * (law in DELIVERIES)
+def _kept_by_keys(group: FlowGroup) -> float:
+    law, tcp = group.control.get("law"), group.tcp
+    kept = BURSTS * (tcp.get("burst", "none") != "none") + TUNED * isinstance(tcp.get("receive_window"), dict)
+    return kept + OPTIONAL * (law in EVERY_RTT) + DELIVERED * (law in DELIVERIES)
 
 
 def _packet(group: FlowGroup) -> float:

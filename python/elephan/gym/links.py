@@ -115,7 +115,7 @@ class Links:
     >>> for _ in range(5):
     ...     interval = links.step(np.array([[1.0]]))
     >>> interval.cwnd.tolist(), interval.time_s.round(3).tolist()
-    ([[64.0]], [[0.2]])
+    ([[64.0]], [[0.201]])
     """
 
     def __init__(

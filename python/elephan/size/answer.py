@@ -112,7 +112,12 @@ class SizeAnswer(ResultTables):
     @cached_property
     def warnings(self) -> list[LintWarning]:
         """What the lint rules say of the scenario with the buffer that is suggested, or else was found."""
-        return lint(self._with(self.suggestion.buffer_packets or self.buffer_packets))
+        return lint(self._to_deploy)
+
+    @cached_property
+    def _to_deploy(self) -> Scenario:
+        """The scenario with the buffer that is suggested, or else was found."""
+        return self._with(self.suggestion.buffer_packets or self.buffer_packets)
 
     def _with(self, buffer: int | None) -> Scenario:
         """The scenario with another buffer."""
@@ -247,7 +252,7 @@ class SizeAnswer(ResultTables):
         ----------
         buffer : int [packets]
         """
-        changed = self._with(buffer)
+        changed = self._to_deploy if buffer == self.suggestion.buffer_packets else self._with(buffer)
         line = changed.links[self.link]["tc"]
         if line is None or any(warned.rule in FORBIDS_DEPLOYMENT for warned in lint(changed)):
             return None
