@@ -271,8 +271,8 @@ def test_a_learned_policy_and_the_law_that_is_made_of_it_do_the_same(capsys: pyt
             seconds += step
             events += links.interval.loss_events[0, 0]
     learned, reno = measured["learned"], measured["reno"]
-    # The agent grows in jumps and cuts at the next decision, the law with every ACK and at once: some thousandths of the
-    # link, and up to a twentieth of the delay, as a cut that comes a round trip late leaves its queue for as long.
+    # The agent grows in jumps and cuts at the next decision, the law with every ACK and at once: some thousandths of
+    # the link, and up to a twentieth of the delay, as a cut that comes a round trip late leaves its queue for as long.
     # Reno is 3 points of utilization and 13 % of the delay away.
     assert bits / seconds / 100e6 == pytest.approx(learned["utilization"], abs=0.005)
     assert delays / seconds == pytest.approx(learned["queueing_delay_s"], rel=0.05)
@@ -280,4 +280,4 @@ def test_a_learned_policy_and_the_law_that_is_made_of_it_do_the_same(capsys: pyt
     assert learned["utilization"] > reno["utilization"] + 0.02
     assert learned["queueing_delay_s"] < 0.9 * reno["queueing_delay_s"]
     # It pays with losses, as its reward lets it.
-    assert reno["loss_ratio"] < learned["loss_ratio"] < 1e-3
+    assert reno["loss_ratio"] < learned["loss_ratio"] < 2e-3
