@@ -196,7 +196,8 @@ def _sender(group: FlowGroup) -> float:
 
 def _kept_by_keys(group: FlowGroup) -> float:
     law, tcp = group.control.get("law"), group.tcp
-    kept = BURSTS * (tcp.get("burst", "none") != "none") + TUNED * isinstance(tcp.get("receive_window"), dict)
+    bursts, tuned = tcp.get("burst", "none") != "none", isinstance(tcp.get("receive_window"), dict)
+    kept: float = BURSTS * bool(bursts) + TUNED * tuned
     return kept + OPTIONAL * (law in EVERY_RTT) + DELIVERED * (law in DELIVERIES)
 
 
