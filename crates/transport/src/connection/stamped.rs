@@ -53,11 +53,7 @@ impl<C: CongestionControl> Connection<C> {
         let echoed = times.echoed.filter(|_| info.acked > 0);
         let Some((oldest, latest)) = oldest.zip(latest).or(echoed.zip(echoed)) else { return };
         let rtt = AckRtt { oldest: info.now - oldest, latest: info.now - latest };
-        let round = Round { una: ack.cum, nxt: self.seq.nxt() };
-        self.rtt.sample_ack(rtt, round, info.in_flight_before);
-        if let Some(optional) = self.optional.as_deref_mut() {
-            optional.on_rtt(rtt.oldest);
-        }
+        self.take_sample(rtt, ack.cum, info.in_flight_before);
         if self.habits.every_rtt() {
             info.rtt = Some(rtt.latest);
         }
@@ -72,15 +68,21 @@ impl<C: CongestionControl> Connection<C> {
         if !self.habits.timestamps() {
             return;
         }
-        let rtt = AckRtt { oldest: now - left, latest: now - left };
-        self.rtt.sample_ack(rtt, Round { una: self.seq.una(), nxt: self.seq.nxt() }, in_flight);
-        if let Some(optional) = self.optional.as_deref_mut() {
-            optional.on_rtt(rtt.oldest);
-        }
+        self.take_sample(AckRtt { oldest: now - left, latest: now - left }, self.seq.una(), in_flight);
         self.restart_rto_by_sack(recovery, now, left);
     }
 
-    /// [`RecoveryRules::extend_row`] with a sample of each ACK.
+    /// Takes the sample of an ACK of everything below `una` that found `in_flight` segments in the network.
+    #[inline]
+    fn take_sample(&mut self, rtt: AckRtt, una: u64, in_flight: u32) {
+        self.rtt.sample_ack(rtt, Round { una, nxt: self.seq.nxt() }, in_flight);
+        if let Some(optional) = self.optional.as_deref_mut() {
+            optional.on_rtt(rtt.oldest);
+        }
+    }
+
+    /// [`RecoveryRules::extend_row`] with a sample of each ACK, of a sender with the timers of Linux ([`Self::smooths_alike`]): what
+    /// is in flight does not matter to them.
     #[inline]
     pub(super) fn extend_stamped_row(
         &mut self,
@@ -89,15 +91,12 @@ impl<C: CongestionControl> Connection<C> {
     ) -> u32 {
         let una = self.seq.una();
         let round = Round { una, nxt: self.seq.nxt() };
-        let first = self.departures(recovery).and_then(|list| list.get(una)).map(Departure::time);
-        let restarts = first.filter(|_| self.rtt.options().rule() == Rto::Linux).unwrap_or(Time::ZERO);
-        let in_flight = recovery.in_flight(&self.seq);
+        let first = self.departures(recovery).and_then(|list| list.get(una)).map_or(Time::ZERO, Departure::time);
+        debug_assert!(self.smooths_alike(), "the number in flight counts");
         let Self { rtt, timers, .. } = self;
-        let mut in_flight = in_flight;
         recovery.extend_row(times, |left, now| {
-            rtt.sample_ack(AckRtt { oldest: now - left, latest: now - left }, round, in_flight);
-            in_flight = in_flight.saturating_sub(1);
-            if left < restarts {
+            rtt.sample_ack(AckRtt { oldest: now - left, latest: now - left }, round, 1);
+            if left < first {
                 timers.set_rto(now + rtt.rto());
             }
         })
