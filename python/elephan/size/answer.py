@@ -254,7 +254,8 @@ class SizeAnswer(ResultTables):
         """
         changed = self._to_deploy if buffer == self.suggestion.buffer_packets else self._with(buffer)
         line = changed.links[self.link]["tc"]
-        if line is None or any(warned.rule in FORBIDS_DEPLOYMENT for warned in lint(changed)):
+        warnings = self.warnings if changed is self._to_deploy else lint(changed)
+        if line is None or any(warned.rule in FORBIDS_DEPLOYMENT for warned in warnings):
             return None
         return str(line)
 
