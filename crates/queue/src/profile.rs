@@ -10,7 +10,7 @@ use base::{Rate, Value};
 pub struct Setting {
     /// The parameter; `limit` for the size of the buffer.
     pub name: &'static str,
-    /// As a scenario file says it.
+    /// The value in the form of a scenario file.
     pub value: &'static str,
     /// File and function.
     pub source: &'static str,
@@ -21,11 +21,11 @@ pub struct Setting {
 pub struct Profile {
     /// Its name in scenario files.
     pub name: &'static str,
-    /// Whose parameters they are.
+    /// Name of the discipline.
     pub discipline: &'static str,
     /// Version of the source.
     pub version: &'static str,
-    /// What differs from the source with these parameters.
+    /// Differences from the source that these parameters leave.
     pub differs: &'static str,
     /// Every parameter of the discipline, and the buffer's size where the source has one.
     pub settings: &'static [Setting],
@@ -157,7 +157,7 @@ pub const PROFILES: &[Profile] = &[
     },
 ];
 
-/// What `tc` leaves to itself once another parameter is given: the one on the left if the one on the right is.
+/// Parameters that `tc` computes once another is given: discipline, the computed one, the given one.
 const UNLESS: [(&str, &str, &str); 1] = [("red", "max_th", "min_th")];
 
 /// Words of `tc` that must be said even at their default.

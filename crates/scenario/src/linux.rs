@@ -35,7 +35,7 @@ pub(crate) fn control(node: &Node, written: Option<&Json>, key: &Key) -> Result<
     read
 }
 
-/// What the file would have to say outside of the profile.
+/// The control that means the same outside of the profile.
 fn meant(written: Option<&Json>) -> Json {
     let mut table = match written {
         None => json!({}),

@@ -27,7 +27,7 @@ pub(crate) trait Parameters: Sized {
     fn others(_defs: &mut Defs) -> Vec<(&'static str, Json)> {
         Vec::new()
     }
-    /// What the table's profile has for parameters that are not `given` in it.
+    /// Values of the table's profile for parameters that are not `given` in it.
     fn profiled(&self, _node: &Node, _given: &[&str]) -> Result<Vec<(&'static str, Value)>, ScenarioError> {
         Ok(Vec::new())
     }

@@ -1,4 +1,4 @@
-//! What a file means that says only "as in Linux": the law of a host, the parameters of a queue.
+//! Scenario files that say only "as in Linux": the law of a host, the parameters of a queue.
 
 extern crate elephan_scenario as scenario;
 

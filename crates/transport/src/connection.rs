@@ -104,7 +104,7 @@ impl<C: CongestionControl> Connection<C> {
         self.rtt.share(options);
     }
 
-    /// Nothing was sent, but the handshake: see [`Rtt::shake_hands`].
+    /// Takes the sample of the handshake, before anything else is sent: see [`Rtt::shake_hands`].
     pub fn shake_hands(&mut self, sample: Span, longest: Span) {
         self.rtt.shake_hands(sample, longest);
     }

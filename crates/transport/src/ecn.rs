@@ -15,7 +15,7 @@ pub struct EcnSender {
 
 /// The next new segment carries CWR: the window was reduced.
 const REDUCED: u8 = 1;
-/// Nothing new leaves until the retransmission timer expires, as marks were echoed at a window of one segment.
+/// New segments wait for the retransmission timer, since marks were echoed at a window of one segment.
 const HELD: u8 = 2;
 /// The window is at least two segments after a mark, and not one.
 const FLOOR_OF_TWO: u8 = 4;

@@ -45,7 +45,7 @@ impl<C: CongestionControl> Connection<C> {
         }
     }
 
-    /// What every fast retransmit begins with.
+    /// Reduces the window and begins a fast retransmit.
     pub fn enter_recovery(&mut self, recovery: &impl RecoveryRules, now: Time) {
         self.ecn.hold(false);
         // One reduction for a window of data, whether it was marked or lost (RFC 3168, 6.1.2).
@@ -91,7 +91,7 @@ impl<C: CongestionControl> Connection<C> {
         }
     }
 
-    /// What was outstanding when the window began to fall is acknowledged.
+    /// Ends a reduction: all that was outstanding when it began is acknowledged.
     pub fn leave_reduction(&mut self) {
         self.phase = Phase::Open;
     }

@@ -386,8 +386,11 @@ mod tests {
     use super::*;
     use crate::{Options, simulate};
 
-    /// Without bursts, whose senders take every ACK by itself.
+    /// Profile without bursts, whose senders take every ACK by itself.
     const LINUX: &str = "{ profile = \"linux\", burst = \"none\", receive_window = \"none\" }";
+
+    /// The same with paced segments.
+    const PACED: &str = "{ profile = \"linux\", burst = \"none\", receive_window = \"none\", pacing = \"linux\" }";
 
     /// Records that flows took one by one, for each packet delivered: five flows on a link of 100 Mbit/s, 50 ms.
     fn one_by_one(law: &str, queue: &str, tcp: &str, path: &str) -> f64 {
@@ -418,26 +421,11 @@ mod tests {
             ("cubic", "", "{ profile = \"linux\", burst = \"none\", receive_window = \"none\", delayed_ack = 3 }", one),
             ("cubic", "", "{ profile = \"linux\", burst = \"none\", receive_window = \"none\", ecn = \"on\" }", one),
             ("dctcp", "queue = { discipline = \"drop-tail\", ecn_threshold = 100 }", LINUX, one),
-            (
-                "cubic",
-                "",
-                "{ profile = \"linux\", burst = \"none\", receive_window = \"none\", pacing = \"linux\" }",
-                one,
-            ),
-            (
-                "reno",
-                "",
-                "{ profile = \"linux\", burst = \"none\", receive_window = \"none\", pacing = \"linux\" }",
-                one,
-            ),
+            ("cubic", "", PACED, one),
+            ("reno", "", PACED, one),
             ("cubic", "", LINUX, back),
             ("reno", "", LINUX, back),
-            (
-                "cubic",
-                "",
-                "{ profile = \"linux\", burst = \"none\", receive_window = \"none\", pacing = \"linux\" }",
-                back,
-            ),
+            ("cubic", "", PACED, back),
         ] {
             let share = one_by_one(law, queue, tcp, path);
             // What is left is how recoveries begin and end: 0.02 to 0.08 here with every segment acknowledged and without, and all
@@ -457,12 +445,7 @@ mod tests {
     #[test]
     fn most_records_of_repairs_are_taken_in_runs() {
         let (loss, path) = ("loss = { random = 0.01 }", "path = [\"a\"]");
-        for (law, tcp) in [
-            ("cubic", LINUX),
-            ("bbr3", LINUX),
-            ("reno", "{ delayed_ack = 1 }"),
-            ("cubic", "{ profile = \"linux\", burst = \"none\", receive_window = \"none\", pacing = \"linux\" }"),
-        ] {
+        for (law, tcp) in [("cubic", LINUX), ("bbr3", LINUX), ("reno", "{ delayed_ack = 1 }"), ("cubic", PACED)] {
             let share = one_by_one(law, loss, tcp, path);
             // 0.03 to 0.07; one by one 0.3 (CUBIC) to 0.76 (BBR).
             assert!(share < 0.1, "{law} {tcp}: {share}");
