@@ -1,8 +1,11 @@
 """What the tests share: a small scenario in a file, and the command line called as a function."""
 
+import importlib.util
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple
 
 import pytest
@@ -22,6 +25,16 @@ class Done(NamedTuple):
 
 
 Command = Callable[..., Done]
+
+
+def load_file(path: Path) -> ModuleType:
+    """Import a file that is in no package, such as a tool, under the name of the file."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules[path.stem] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture

@@ -1,9 +1,9 @@
 """The check of the layers finds what it is there to find."""
 
-import importlib.util
 from pathlib import Path
-from types import ModuleType
 from typing import Any
+
+from conftest import load_file
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -26,16 +26,7 @@ PAGE = """
 """
 
 
-def load() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("layers", ROOT / "tools" / "layers.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-layers = load()
+layers = load_file(ROOT / "tools" / "layers.py")
 
 
 def metadata(**needs: list[str]) -> dict[str, Any]:

@@ -1,13 +1,13 @@
 """The tool that runs the notebooks keeps what does not change, and sees what does."""
 
-import importlib.util
 import json
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import nbformat.v4
 import pytest
+
+from conftest import load_file
 
 pytestmark = pytest.mark.slow
 
@@ -16,16 +16,7 @@ v4: Any = nbformat.v4
 NOTEBOOKS = sorted((ROOT / "docs" / "guide").glob("*.ipynb"))
 
 
-def load() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("notebooks", ROOT / "tools" / "notebooks.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-tool = load()
+tool = load_file(ROOT / "tools" / "notebooks.py")
 
 
 def notebook(*outputs: Any) -> Any:

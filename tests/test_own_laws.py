@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import elephan
+from conftest import load_file
 from elephan import own_laws
 from elephan.errors import InputError, LawError, ScenarioError
 from elephan.lint import lint
@@ -26,12 +25,7 @@ EXAMPLES = Path(__file__).resolve().parent.parent / "examples" / "python"
 
 
 def module(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    found = sys.modules[name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(found)
-    return found
+    return load_file(EXAMPLES / f"{name}.py")
 
 
 STANDARD, MINE, EACH_ROUND = module("standard"), module("mine").Mine, module("each_round").EachRound

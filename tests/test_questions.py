@@ -1,14 +1,14 @@
 """A verdict of the page of questions is decided by intervals, not by hand; its scenarios are of a default host."""
 
-import importlib.util
 import math
-import sys
 import tomllib
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+
+from conftest import load_file
 
 ROOT = Path(__file__).resolve().parent.parent
 SCENARIOS = ROOT / "python" / "elephan" / "examples" / "operators"
@@ -18,13 +18,7 @@ OF_THE_QUESTION = {"ecn", "receive_window"}
 
 @pytest.fixture(scope="module")
 def asked() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("questions", ROOT / "tools" / "questions.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["questions"] = module
-    spec.loader.exec_module(module)
-    return module
+    return load_file(ROOT / "tools" / "questions.py")
 
 
 def measured(mean: float, ci95: float) -> dict[str, float]:

@@ -1,14 +1,14 @@
 """The page of QUIC stacks says what tests/data/quic_stacks.json has, and its sentences hold in those numbers."""
 
-import importlib.util
 import json
 import re
-import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+
+from conftest import load_file
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "guide" / "quic-stacks.md"
@@ -19,13 +19,7 @@ KERNEL: dict[str, Any] = json.loads((ROOT / "tests" / "data" / "real_stacks.json
 
 @pytest.fixture(scope="module")
 def tool() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("quic_stacks", ROOT / "tools" / "quic_stacks.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+    return load_file(ROOT / "tools" / "quic_stacks.py")
 
 
 def one(tool: ModuleType, place: str, name: str, flows: int, buffer: int) -> dict[str, float]:

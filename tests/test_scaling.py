@@ -1,22 +1,16 @@
 """`make scaling`: what is superlinear is found, what was counted is not counted again."""
 
-import importlib.util
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from conftest import load_file
 from elephan import Scenario
 
 ROOT = Path(__file__).resolve().parent.parent
 
-SPEC = importlib.util.spec_from_file_location("scaling", ROOT / "tools" / "scaling.py")
-assert SPEC is not None
-assert SPEC.loader is not None
-scaling: Any = importlib.util.module_from_spec(SPEC)
-sys.modules["scaling"] = scaling
-SPEC.loader.exec_module(scaling)
+scaling: Any = load_file(ROOT / "tools" / "scaling.py")
 
 
 class Engine:
