@@ -94,3 +94,13 @@ pub fn bad_shape(has: usize, wants: usize) -> PyErr {
 pub fn bad_events(columns: usize) -> PyErr {
     PyValueError::new_err(format!("events: must have {columns} columns"))
 }
+
+/// What a control that is a program did wrong.
+pub fn wrong_control(reason: &str) -> PyErr {
+    InputError::new_err(format!("flows[0].control: {reason}"))
+}
+
+/// A call that a sender cannot take; `reason` names the argument.
+pub fn bad_sender(reason: &'static str) -> PyErr {
+    PyValueError::new_err(reason)
+}

@@ -18,6 +18,7 @@ mod own_samples;
 mod parquet;
 mod queues;
 mod relay;
+mod sender;
 mod several;
 mod steps;
 
@@ -66,6 +67,9 @@ mod _native {
 
     #[pymodule_export]
     use several::simulate_several;
+
+    #[pymodule_export]
+    use crate::sender::TcpSender;
 
     #[pymodule_export]
     use steps::SteppedRuns;

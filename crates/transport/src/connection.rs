@@ -99,6 +99,11 @@ impl<C: CongestionControl> Connection<C> {
         self.optional.get_or_insert_with(|| Box::new(OptionalState::none(options))).follow_window(limits);
     }
 
+    /// The receiver lets `segments` be outstanding from now on.
+    pub fn set_receive_window(&mut self, segments: u32) {
+        self.receive_window = segments.min(MAX_OUTSTANDING);
+    }
+
     /// Nothing was sent; timers go by `options`, which others go by, too.
     pub fn share(&mut self, options: Arc<TimerOptions>) {
         self.rtt.share(options);

@@ -140,6 +140,11 @@ impl<C: CongestionControl> Sender<C> {
         self
     }
 
+    /// The receiver lets `segments` be outstanding from the next ACK or write on.
+    pub fn set_receive_window(&mut self, segments: u32) {
+        self.connection.set_receive_window(segments);
+    }
+
     /// The application has `segments` more; `None` for as many as can be sent until [`Self::stop`].
     pub fn write(&mut self, now: Time, segments: Option<u64>, wire: &mut impl Wire) {
         each!(&mut self.recovery, recovery => self.connection.write(recovery, now, segments, wire));
@@ -328,6 +333,28 @@ impl<C: CongestionControl> Sender<C> {
     #[must_use]
     pub fn in_flight(&self) -> u32 {
         self.recovery.in_flight(self.connection.seq())
+    }
+
+    /// Segments sent and not acknowledged cumulatively.
+    #[must_use]
+    pub fn outstanding(&self) -> u32 {
+        self.connection.seq().outstanding()
+    }
+
+    /// Segments that may be in the network while proportional rate reduction counts them: what Linux shows as `snd_cwnd` then.
+    pub fn window_in_repair(&mut self) -> Option<u32> {
+        if !matches!(self.phase(), Phase::Recovery | Phase::Reduction) {
+            return None;
+        }
+        each!(&mut self.recovery, recovery => recovery.prr()).map(|prr| prr.cwnd())
+    }
+
+    /// Retransmissions in the network, of a sender whose recovery keeps when segments left.
+    pub fn resent(&mut self) -> Option<u32> {
+        let range = self.connection.seq().una()..self.connection.seq().high();
+        let departures = each!(&mut self.recovery, recovery => recovery.departures())?;
+        let is_out = |seq| departures.get(seq).is_some_and(|d| d.again() && !d.lost() && !d.delivered());
+        Some(range.filter(|&seq| is_out(seq)).count() as u32)
     }
 
     /// Segments that have reached the receiver, as the sender knows.

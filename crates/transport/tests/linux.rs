@@ -242,3 +242,31 @@ fn an_ack_says_whether_a_retransmission_filled_the_hole() {
     assert_eq!(on(2, Flags::NONE), None);
     assert_eq!(on(3, Flags::RETRANSMITTED), Some((4, false)), "the first that is not acknowledged counts");
 }
+
+#[test]
+fn a_sender_says_what_tcp_info_shows() {
+    // Of ten segments the first is lost: three SACKs begin a repair, in which PRR counts what may be in the network.
+    for recovery in [Recovery::Prr, Recovery::Rack] {
+        let mut bench = Bench::of(recovery, &linux(10), 10);
+        bench.ack(100, 0, &[(1, 3)]);
+        assert_eq!((bench.sender.outstanding(), bench.sender.window_in_repair()), (10, None), "{recovery:?}");
+        bench.ack(1, 0, &[(1, 4)]);
+        assert_eq!(bench.sender.phase(), Phase::Recovery, "{recovery:?}");
+        assert_eq!(bench.sender.window_in_repair(), Some(7), "six in the network, and the one sent again");
+        assert_eq!(bench.sender.resent(), (recovery == Recovery::Rack).then_some(1));
+        bench.ack(100, 10, &[]);
+        assert_eq!((bench.sender.outstanding(), bench.sender.window_in_repair()), (0, None), "{recovery:?}");
+    }
+}
+
+#[test]
+fn a_receive_window_may_change_with_every_ack() {
+    let options = Options { receive_window: ReceiveWindow::Segments(4), ..linux(10) };
+    let mut bench = Bench::with(Recovery::Rack, &options);
+    assert_eq!(bench.sender.outstanding(), 4);
+    bench.sender.set_receive_window(6);
+    assert_eq!(bench.ack(100, 1, &[]), new(4..7));
+    bench.sender.set_receive_window(0);
+    assert_eq!(bench.ack(1, 2, &[]), new(0..0));
+    assert_eq!(bench.sender.outstanding(), 5);
+}
