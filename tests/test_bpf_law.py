@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 import elephan
-from elephan import Scenario, ScenarioError, object_files
+from elephan import InputError, Scenario, ScenarioError, object_files
+from elephan.conform.packetdrill import judge_script
 from elephan.run.outcome import simulate
 
 OBJECT = Path(__file__).resolve().parents[1] / "crates" / "law" / "kernel" / "laws.bpf.o"
@@ -188,6 +189,15 @@ def test_the_command_line_says_it_in_one_line_and_exits_with_2(
     assert done.returncode == 2
     assert "program el_highspeed_ssthresh, instruction 1" in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_a_fault_in_a_packetdrill_script_names_its_line(broken: Callable[[str, bytes], Path]) -> None:
+    script = Path(__file__).resolve().parent / "data" / "packetdrill" / "fast-retransmit.pkt"
+    control = {"law": "bpf", "object": str(broken("el_highspeed_ssthresh", NULL_READ)), "name": "el_highspeed"}
+    with pytest.raises(
+        InputError, match=r"pkt:24: flows\[0\].control: broken.bpf.o: program el_highspeed_ssthresh, instr"
+    ):
+        judge_script(script, {"flows[0].control": control})
 
 
 def test_objects_are_swept_and_sized_as_other_laws(tmp_path: Path) -> None:

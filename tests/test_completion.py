@@ -71,7 +71,7 @@ def offered(table: dict[str, Any], line: str) -> list[str]:
         ("elephan new dumbbell --out n", ["notes.txt"]),
         ("elephan schema s", ["scenario", "sweep"]),
         ("elephan completion ", ["bash", "zsh", "fish"]),
-        ("elephan conform ", ["bbr"]),
+        ("elephan conform ", ["bbr", "tcp"]),
         ("elephan conform bbr dr", ["drain-inflight", "drain-time"]),
         ("elephan conform bbr drain-time pol", ["policer"]),
         ("elephan run small.toml --set dur", ["duration="]),

@@ -191,7 +191,7 @@ def table(group: TyperGroup) -> dict[str, Any]:
         "templates": dict.fromkeys(DEFAULTS, ""),
         "schemas": dict.fromkeys(SCHEMAS, ""),
         "shells": dict.fromkeys(SHELLS, ""),
-        "suites": {suite: Suite.read(suite).title for suite in SUITES},
+        "suites": {suite: Suite.read(suite).title for suite in SUITES} | {"tcp": "Scripts of packetdrill"},
         "cases": {case.name: case.title for suite in SUITES for case in Suite.read(suite).cases},
     }
     parameters = {name: {p: row.meaning for p, row in model.parameters.items()} for name, model in MODELS.items()}

@@ -22,7 +22,9 @@ from elephan.cli.common import (
     say,
     writing,
 )
+from elephan.cli.conform_tcp import SCRIPTS, refuse_options, show_scripts
 from elephan.cli.progress import ProgressLine
+from elephan.scenario import parse_assignments
 from elephan.units import format_time
 
 if TYPE_CHECKING:
@@ -35,14 +37,32 @@ if TYPE_CHECKING:
 
 EXAMPLE = """Example:  elephan conform bbr
 elephan conform bbr drain-time 9 --details
-elephan conform bbr --out conformance/"""
+elephan conform bbr --out conformance/
+elephan conform tcp packetdrill/gtests/net/tcp/fast_recovery"""
 
 
 def conform(
-    suite: Annotated[str, typer.Argument(metavar="SUITE", help="Whose test cases: bbr.")],
+    suite: Annotated[
+        str, typer.Argument(metavar="SUITE", help="Whose test cases: bbr, or tcp for packetdrill scripts.")
+    ],
     cases: Annotated[
         list[str] | None,
-        typer.Argument(metavar="CASE", help="Names (drain-time) or numbers of cases.", show_default="all"),
+        typer.Argument(
+            metavar="CASE",
+            help="Names (drain-time) or numbers of cases; of tcp scripts, or folders.",
+            show_default="all",
+        ),
+    ] = None,
+    law: Annotated[
+        str | None, typer.Option("--law", metavar="NAME", help="The law of the sender of tcp scripts.")
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="PLACE=VALUE",
+            help='Change the sender of tcp scripts, as in flows[0].recovery="prr"; repeatable.',
+        ),
     ] = None,
     list_: Annotated[bool, typer.Option("--list", help="Only say which cases there are.")] = False,
     details: DetailsOption = False,
@@ -57,8 +77,16 @@ def conform(
 ) -> None:
     """Run the test cases of a specification; say of each what must be seen, whether it is, and what a null shows.
 
-    Exit code 1 if an observation is not made and no run explains it.
+    With tcp: run scripts of packetdrill against a sender in virtual time; say of each whether it agrees.
+    Exit code 1 if an observation is not made and no run explains it, or if a script differs.
     """
+    if suite == SCRIPTS:
+        refuse_options(SCRIPTS, {"--list": list_, "--workers": workers, "--out": out, "--pages": pages})
+        show_scripts(
+            cases or [], parse_assignments(set_, **{"flows[0].control": law}), details=details, quiet=quiet, json=json
+        )
+        return
+    refuse_options(suite, {"--law": law, "--set": set_})
     from elephan.conform import conform as judge  # noqa: PLC0415 (--help does without NumPy)
     from elephan.conform.conformance import find, select  # noqa: PLC0415 (as above)
 

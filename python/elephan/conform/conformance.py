@@ -148,7 +148,7 @@ def find(suite: str) -> Suite:
         If there is none of that name.
     """
     if suite not in SUITES:
-        message = f'conform: no suite "{suite}"; {suggest(suite, SUITES)}'
+        message = f'conform: no suite "{suite}"; {suggest(suite, (*SUITES, "tcp"))}'
         raise InputError(message)
     return Suite.read(suite)
 

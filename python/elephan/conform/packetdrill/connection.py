@@ -1,0 +1,251 @@
+"""A sender in virtual time as a script sees it: bytes instead of segments, and the fields of ``tcp_info``."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from elephan import _native
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+INFINITE_SSTHRESH = 0x7FFF_FFFF
+"""``tcpi_snd_ssthresh`` of Linux while there is no slow-start threshold."""
+
+STATES = {"open": 0, "disorder": 1, "reduction": 2, "recovery": 3, "loss": 4}
+"""``tcpi_ca_state`` by what the sender is busy with."""
+
+CONSTANTS = {
+    **dict(
+        zip(("TCP_CA_Open", "TCP_CA_Disorder", "TCP_CA_CWR", "TCP_CA_Recovery", "TCP_CA_Loss"), range(5), strict=True)
+    ),
+    "TCP_INFINITE_SSTHRESH": INFINITE_SSTHRESH,
+}
+
+MICROSECOND = 10**6
+"""A microsecond in picoseconds."""
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A segment that left.
+
+    Parameters
+    ----------
+    at : int [ps]
+    start, end : int
+        Its payload, in bytes: the first of all is 1.
+    again : bool
+        Whether it was sent before.
+    marked : bool
+        Whether it can be marked (ECT).
+    cause : str
+        What let it leave: ``"write"``, ``"ack"``, or which timer.
+    phase : str
+        What the sender was busy with.
+    """
+
+    at: int
+    start: int
+    end: int
+    again: bool
+    marked: bool
+    cause: str
+    phase: str
+
+
+class PartialAckError(Exception):
+    """An ACK or a SACK ends within a segment."""
+
+
+class Connection:
+    """A connection after its handshake, of which the handshake is a segment of its own: it gives the first sample.
+
+    Parameters
+    ----------
+    canonical : str
+        A scenario whose first group is the sender.
+    mss : int [bytes]
+        Payload of a full segment.
+    times : tuple of int [ps]
+        When the segment of the handshake left and when it was acknowledged.
+    window : int [bytes]
+        What the receiver lets be outstanding.
+    nodelay : bool
+        Whether the last segment, which is not full, need not wait (``TCP_NODELAY``).
+    """
+
+    def __init__(self, canonical: str, mss: int, times: tuple[int, int], window: int, *, nodelay: bool) -> None:
+        self.mss, self.nodelay = mss, nodelay
+        self.sent: deque[Sent] = deque()
+        self._tcp = _native.TcpSender(canonical)
+        # By number of segment, one past its last byte: the handshake is segment 0 and ends before byte 1.
+        self._ends = [1]
+        self._closed = True
+        self._held = 0
+        self._short = 0
+        self._duplicates = 0
+        self._timeouts_before = 0
+        self._tcp.open(*times, receive_window=self._segments(window))
+        self.window = window
+
+    def _segments(self, window: int) -> int:
+        return min(window // self.mss, 2**32 - 1)
+
+    @property
+    def written(self) -> int:
+        """One past the last byte that the application has written."""
+        return self._ends[-1] + self._held
+
+    @property
+    def has_unsent(self) -> bool:
+        """Whether something waits to be sent for the first time."""
+        state = self._tcp.state()
+        return self._held > 0 or state["una"] + state["outstanding"] < len(self._ends)
+
+    def write(self, now: int, count: int, *, ends_record: bool = False) -> None:
+        """Take in bytes from the application; ``MSG_EOR`` keeps later ones out of the last segment."""
+        before = len(self._ends)
+        count += self._held
+        self._held = 0
+        unsent = not self._closed and self._high() < len(self._ends)
+        room = self.mss - (self._ends[-1] - self._ends[-2]) if unsent and len(self._ends) > 1 else 0
+        taken = min(room, count)
+        self._ends[-1] += taken
+        count -= taken
+        self._closed = taken == room
+        if unsent and self._closed:
+            self._short = 0
+        for _ in range(count // self.mss):
+            self._ends.append(self._ends[-1] + self.mss)
+            self._closed = True
+        rest = count % self.mss
+        if rest and self._waits(ends_record=ends_record):
+            self._held = rest
+        elif rest:
+            self._append_short(rest)
+        self._closed = self._closed or ends_record
+        self._tcp.write(now, len(self._ends) - before)
+        self._collect("write")
+
+    def _append_short(self, rest: int) -> None:
+        self._ends.append(self._ends[-1] + rest)
+        self._closed = False
+        self._short = len(self._ends)
+
+    def _waits(self, *, ends_record: bool) -> bool:
+        """Nagle's rule as Linux has it (RFC 896; Minshall): a short segment waits while another is not acknowledged."""
+        return not (self.nodelay or ends_record) and self._tcp.state()["una"] < self._short
+
+    def acknowledge(
+        self,
+        now: int,
+        ack: int,
+        blocks: Sequence[tuple[int, int]],
+        *,
+        window: int,
+        ece: bool = False,
+        echoes_resent: bool = False,
+        has_data: bool = False,
+    ) -> None:
+        """Take in an ACK; one with data or another window does not count as a duplicate (RFC 5681, 2).
+
+        Raises
+        ------
+        PartialAckError
+            If it reports a part of a segment.
+        ValueError
+            If it reports what was not sent.
+        """
+        before = self._tcp.state()
+        cum = self._number(ack)
+        runs = [(self._number(start), self._number(end)) for start, end in blocks]
+        is_old, is_update = cum < before["una"], window != self.window
+        if not is_old:
+            self.window = window
+        repeats = cum == before["una"] and before["outstanding"] > 0
+        if repeats and not runs and (has_data or is_update):
+            self._tcp.update_window(now, self._segments(window))
+            self._collect("ack")
+            return
+        self._duplicates = self._duplicates + 1 if repeats else 0
+        if cum > before["una"]:
+            self._timeouts_before = before["timeouts"]
+        self._tcp.on_ack(
+            now,
+            cum,
+            [(start, end) for start, end in runs if start >= cum],
+            ece=ece,
+            echoes_resent=echoes_resent,
+            receive_window=None if is_old else self._segments(window),
+        )
+        self._collect("ack")
+        if self._held and not self._waits(ends_record=False):
+            held, self._held = self._held, 0
+            self._append_short(held)
+            self._tcp.write(now, 1)
+            self._collect("write")
+
+    def _number(self, byte: int) -> int:
+        """Return the number of the segment that begins at a byte."""
+        if byte > self._ends[-1]:
+            message = "there is no such byte"
+            raise ValueError(message)
+        number = bisect_right(self._ends, byte)
+        if number == 0 or self._ends[number - 1] != byte:
+            raise PartialAckError
+        return number
+
+    def _high(self) -> int:
+        state = self._tcp.state()
+        return int(state["una"] + state["outstanding"])
+
+    def deadline(self) -> int | None:
+        """Return when the next timer expires [ps]; None if none runs."""
+        return self._tcp.deadline()
+
+    def expire(self) -> None:
+        """Let the next timer expire."""
+        self._collect(self._tcp.on_timer())
+
+    def advance(self, to: int) -> None:
+        """Let every timer expire that is due before a time [ps]."""
+        while (at := self.deadline()) is not None and at < to:
+            self.expire()
+
+    def _collect(self, cause: str) -> None:
+        phase = str(self._tcp.state()["phase"])
+        for at, number, again, marked in self._tcp.take_sent():
+            start, end = self._ends[number - 1], self._ends[number]
+            self.sent.append(Sent(at, start, end, again, marked, cause, phase))
+
+    def phase(self) -> str:
+        """Return what the sender is busy with."""
+        phase = str(self._tcp.state()["phase"])
+        return "disorder" if phase == "open" and self._duplicates else phase
+
+    def info(self) -> dict[str, Any]:
+        """Return the fields of ``tcp_info`` that a sender here has; None where its recovery does not keep them."""
+        state = self._tcp.state()
+        return {
+            **CONSTANTS,
+            "tcpi_ca_state": STATES[self.phase()],
+            "tcpi_snd_cwnd": int(state["cwnd"]),
+            "tcpi_snd_ssthresh": INFINITE_SSTHRESH if state["ssthresh"] is None else int(state["ssthresh"]),
+            "tcpi_snd_mss": self.mss,
+            "tcpi_unacked": state["outstanding"],
+            "tcpi_sacked": state["sacked"],
+            "tcpi_lost": state["lost"],
+            "tcpi_retrans": state["resent"],
+            "tcpi_retransmits": state["timeouts"] - self._timeouts_before,
+            "tcpi_backoff": state["timeouts"] - self._timeouts_before,
+            "tcpi_total_retrans": state["retransmitted"],
+            "tcpi_delivered": state["delivered"],
+            "tcpi_rto": state["rto_ps"] // MICROSECOND,
+            "tcpi_rtt": state["srtt_ps"] // MICROSECOND,
+            "tcpi_rttvar": state["rttvar_ps"] // MICROSECOND,
+            "tcpi_min_rtt": state["min_rtt_ps"] // MICROSECOND,
+        }
