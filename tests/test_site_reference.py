@@ -13,6 +13,7 @@ import pytest
 import elephan
 from elephan.compare import compare as ask
 from elephan.compare.several import PointComparison
+from elephan.conform.packetdrill import conform_scripts
 from elephan.size import size, size_limit, size_variants
 from testbeds import faked
 
@@ -103,6 +104,8 @@ def documents(verb: str) -> Sequence[Mapping[str, Any]]:
         return [*own, {"points": [point]}]
     if verb == "elephan conform":
         return [elephan.conform("bbr", "drain-time", 18).to_json()]
+    if verb == "elephan conform tcp":
+        return [conform_scripts([Path(__file__).parent / "data" / "packetdrill"]).to_json()]
     made = size_variants(
         scenario, ["reno"], ["drop-tail", "fq"], lambda each: size(each, "utilization=0.8", replications=2)
     )
@@ -128,6 +131,7 @@ VERBS = (
     "elephan testbed run",
     "elephan compare",
     "elephan conform",
+    "elephan conform tcp",
 )
 BASE = {VERBS[2]: ("variants[].", VERBS[1]), "elephan testbed run": ("", VERBS[0])}
 """Documents that have the keys of another one, and where."""
