@@ -7,7 +7,7 @@ import pytest
 from conftest import Command
 from elephan import Scenario, flow_files, trace_files
 from elephan.errors import InputError
-from elephan.importing import read
+from elephan.importing import TableForm, read
 from elephan.scenario import EXAMPLE
 
 PLAIN = b"time_s,remark,VALUE\n0,a,1000000\n1,b,2000000\n"
@@ -111,7 +111,7 @@ def test_what_mahimahi_refuses_in_a_trace_is_refused(tmp_path: Path, held: bytes
 
 def test_a_table_whose_second_column_is_said_to_have_another_unit_is_written_anew(tmp_path: Path) -> None:
     file = table(tmp_path, b"time_s,VALUE\n0,1\n1,2\n", "rate_bps")
-    found = read(file, rate="Mbit/s")
+    found = read(file, TableForm(rate="Mbit/s"))
     assert (list(found.rows), found.as_it_stands) == ([(0.0, 1e6), (1.0, 2e6)], False)
 
 

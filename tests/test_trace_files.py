@@ -80,7 +80,7 @@ def test_rows_of_a_table_of_delays_are_steps_that_hold(tmp_path: Path) -> None:
         (b"time_s,delay_s\n", "has no rows; each is a time and what holds from then on"),
         (b"time_s,delay_s\n0,0.1\n2,0.2\n1,0.3\n", "line 4: time_s must be later than in the line above, not 1"),
         (b"time_s,delay_s\n0,-0.1\n", 'line 2: delay_s must be a number from 0 to 3600, not "-0.1"'),
-        (b"\x7fELF\x02\x01\0\0", "its columns: not readable"),
+        (b"\x01\x02ELF\x02\x01\0\0", "its columns: not readable"),
     ],
 )
 def test_what_is_no_table_of_delays_is_refused_in_one_line(tmp_path: Path, held: bytes, said: str) -> None:
@@ -103,8 +103,8 @@ def test_what_is_no_table_of_delays_is_refused_in_one_line(tmp_path: Path, held:
         (b"1\n2\n4.5\n", 'line 3: must be a whole number of milliseconds, not "4.5"'),
         (b"1\n99999999999999999999999\n", "line 2: must be a whole number of milliseconds, not"),
         (b"0\n0\n", "line 2: the last time must lie between 1 and 1000000000 ms, not 0"),
-        (b"\x7fELF\x02\x01\0\0", 'line 1: must be a whole number of milliseconds, not "'),
-        (b"\xff\xfe1\0\n", 'line 1: must be a whole number of milliseconds, not "'),
+        (b"\x01\x02ELF\x02\x01\0\0", 'line 1: must be a whole number of milliseconds, not "'),
+        (b"\xff\xfe1\0\n", "is a text in UTF-16, no trace; save it in UTF-8"),
     ],
 )
 def test_what_is_no_trace_is_refused_in_one_line_that_says_where(trace: Trace, held: bytes, said: str) -> None:
@@ -127,7 +127,8 @@ def test_what_is_no_trace_is_refused_in_one_line_that_says_where(trace: Trace, h
         (b"time_s,rate_bps\n0,-5\n", 'line 2: rate_bps must be a number from 0 to 1e+15, not "-5"'),
         (b"time_s,rate_bps\n0,nan\n", 'line 2: rate_bps must be a number from 0 to 1e+15, not "nan"'),
         (b"time_s,rate_bps\n0,5e6,7\n", "line 2: has 3 fields, not 2"),
-        (b"\xff\xfe\0", "not a text file in UTF-8"),
+        (b"\xff\xfe\0", "is a text in UTF-16, no trace; save it in UTF-8"),
+        (b"\xff\0", "not a text file in UTF-8"),
     ],
 )
 def test_what_is_no_table_of_rates_is_refused_in_one_line(trace: Trace, held: bytes, said: str) -> None:

@@ -7,24 +7,43 @@ columns may be others, and times may begin anywhere.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+import re
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from elephan import trace_files
-from elephan.errors import InputError, UnitError
-from elephan.input_files import decoded, read_bytes
+from elephan.errors import InputError, UnitError, suggest
+from elephan.input_files import decoded
 from elephan.units import bits_per_second, format_rate, format_time, seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
 Kind = Literal["mahimahi", "rates", "delays"]
+_Clock: TypeAlias = "Callable[[int, str], int]"
+
+_NAMES: dict[Kind, str] = {"rates": "rate_bps", "delays": "delay_s"}
+"""Of the columns that need no unit."""
+
+_SHOWN_NAMES = 12
+_FORMATS = ("%Y.%m.%d_%H.%M.%S", "%Y/%m/%d %H:%M:%S")
+"""Of calendar times that are known beside ISO 8601; the first is that of G-NetTrack, which measures 4G and 5G."""
+
+_MISSING = frozenset(("", "-", "na", "n/a", "nan", "none", "null"))
+
+_LIKELY = re.compile(r"rate|throughput|bps|delay|rtt|latency", re.IGNORECASE)
+"""Names of columns that are worth an example."""
+
+_LEAST_PACKETS = 10
+"""In a buffer that is suggested: with fewer a sender loses what it sends at once."""
 
 _SHORTEST_S, _LONGEST_S = 60.0, 600.0
 """Between these a scenario is as long as its trace."""
 
-_MOST = {"rates": 1e15, "delays": 3600.0}
+_MOST: dict[Kind, float] = {"rates": 1e15, "delays": 3600.0}
 """Of a link [bit/s], [s]."""
 
 _SHOWN = {"rates": format_rate, "delays": format_time}
@@ -52,6 +71,12 @@ class ImportedTrace:
         What the file calls the first time.
     as_it_stands : bool
         Whether a link reads the file as it is.
+    first : str
+        The first time as the file writes it, if that is a calendar time.
+    without : int
+        Rows without a value, which are passed over.
+    shared : int
+        Rows that have the time of the row above; the mean of those of one time holds.
     """
 
     path: Path
@@ -65,6 +90,9 @@ class ImportedTrace:
     rows: Sequence[tuple[float, float]] = ()
     begins_s: float = 0.0
     as_it_stands: bool = True
+    first: str = ""
+    without: int = 0
+    shared: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """Everything but the rows, as plain data."""
@@ -77,6 +105,9 @@ class ImportedTrace:
             unit: {"mean": self.mean, "min": self.least, "max": self.most},
             "longest_pause_s": self.pause_s,
             "begins_s": self.begins_s,
+            "first": self.first or None,
+            "rows_without_value": self.without,
+            "rows_of_one_time": self.shared,
             "as_it_stands": self.as_it_stands,
         }
 
@@ -91,14 +122,26 @@ class ImportedTrace:
         ]
         if self.pause_s > 0:
             found.append(f"nothing passes for {format_time(self.pause_s)} at the longest")
-        if self.begins_s > 0:
-            found.append(f"times begin at 0, not at {format_time(self.begins_s)}")
+        if self.first or self.begins_s > 0:
+            found.append(f"times begin at 0, not at {self.first or format_time(self.begins_s)}")
+        if self.without:
+            rows = "row without a value is" if self.without == 1 else "rows without a value are"
+            found.append(f"{self.without:,} {rows} passed over: what held before holds on")
+        if self.shared:
+            rows = "row has" if self.shared == 1 else "rows have"
+            found.append(f"{self.shared:,} {rows} the time of the row above: the mean of those of one time holds")
         return found
 
     def table(self) -> str:
         """The rows as a link reads them (.csv)."""
         name = "delay_s" if self.kind == "delays" else "rate_bps"
         return "".join([f"time_s,{name}\n", *(f"{time:.9f},{value:.15g}\n" for time, value in self.rows)])
+
+    def _mean_over(self, duration_s: float) -> float:
+        """The mean of a run of so long, in which the last row holds on."""
+        ends = [*(time for time, _ in self.rows[1:]), duration_s]
+        parts = ((min(end, duration_s) - time, value) for (time, value), end in zip(self.rows, ends, strict=True))
+        return sum(max(0.0, length) * value for length, value in parts) / duration_s if self.rows else self.mean
 
     def scenario(self, name: str) -> str:
         """Write a scenario to start from, whose link follows the trace.
@@ -117,9 +160,20 @@ class ImportedTrace:
         quoted = name.replace("\\", "\\\\").replace('"', '\\"')
         trace = f'{{ trace = "{quoted}" }}'
         rate, delay, rtt = ('"100 Mbit/s"', trace, "auto") if self.kind == "delays" else (trace, '"20 ms"', "40 ms")
+        mean = self._mean_over(duration)
+        bdp = (100e6 * 2 * mean if self.kind == "delays" else mean * 0.040) / 8 / 1500
+        is_small = bdp < _LEAST_PACKETS
+        buffer = f'"{_LEAST_PACKETS} packets"' if is_small else '"1 bdp"'
+        why = f"a BDP of the means is {bdp:.2g}, too few" if is_small else "of the means"
         title = "".join(c for c in self.path.name if c.isprintable() and c not in '"\\')
         return _SCENARIO.format(
-            title=title, duration=f"{duration:.0f} s", warmup=f"{duration / 6:.0f} s", rate=rate, delay=delay, rtt=rtt
+            title=title,
+            buffer=f"{buffer:32}# {why}",
+            duration=f"{duration:.0f} s",
+            warmup=f"{duration / 6:.0f} s",
+            rate=rate,
+            delay=delay,
+            rtt=rtt,
         )
 
 
@@ -135,7 +189,7 @@ seed         = 1
 name   = "measured"
 rate   = {rate}
 delay  = {delay}
-buffer = "1 bdp"                         # of the means
+buffer = {buffer}
 queue  = {{ discipline = "drop-tail" }}    # elephan list queues
 
 [[flows]]
@@ -152,37 +206,83 @@ every = "100 ms"
 """
 
 
-def read(path: Path, *, rate: str | None = None, delay: str | None = None, time: str | None = None) -> ImportedTrace:
+@dataclass(frozen=True)
+class TableForm:
+    """What is said of a table that its columns do not say.
+
+    Parameters
+    ----------
+    columns : str, optional
+        Those of the times and of what holds from then on, as names or as numbers from 1 on: ``"Timestamp,DL_bitrate"``.
+        Needs not be said of a table of two.
+    rate, delay : str, optional
+        What the second of them is in: ``"Mbit/s"``, ``"ms"``. Needs not be said of ``rate_bps`` and ``delay_s``.
+    time : str, optional
+        What the first is in, seconds otherwise.
+    time_format : str, optional
+        How it writes calendar times, as ``strptime`` has it: ``"%d/%m/%Y %H:%M:%S"``. ISO 8601 and the
+        ``2022.01.01_12.00.00`` of G-NetTrack are known.
+    """
+
+    columns: str | None = None
+    rate: str | None = None
+    delay: str | None = None
+    time: str | None = None
+    time_format: str | None = None
+
+    def check(self) -> None:
+        """Refuse what contradicts itself.
+
+        Raises
+        ------
+        InputError
+        """
+        if self.rate is not None and self.delay is not None:
+            message = "--rate, --delay: give the one that the second column is"
+            raise InputError(message)
+        if self.time is not None and self.time_format is not None:
+            message = "--time, --time-format: give the one that the first column has; calendar times have no unit"
+            raise InputError(message)
+        if self.columns is not None and [bool(name.strip()) for name in self.columns.split(",")] != [True, True]:
+            message = (
+                f"--columns {self.columns}: must be two, of times and of what holds from then on: --columns time,rate"
+            )
+            raise InputError(message)
+        if self.time_format is not None and "%" not in self.time_format:
+            message = (
+                f'--time-format {self.time_format}: must say where days and hours stand, as in "%d/%m/%Y %H:%M:%S"'
+            )
+            raise InputError(message)
+
+
+def read(path: Path, form: TableForm | None = None) -> ImportedTrace:
     """Read a trace.
 
     Parameters
     ----------
     path : Path
         Times in whole milliseconds, one a line (mahimahi), or a table in a text file: columns parted by commas,
-        semicolons or tabs, with a header or without.
-    rate, delay : str, optional
-        What the second column is in: ``"Mbit/s"``, ``"ms"``. Needs not be said of ``rate_bps`` and ``delay_s``.
-    time : str, optional
-        What the first column is in, seconds otherwise.
+        semicolons, tabs or blanks, with a header or without. Either may be packed by gzip.
+    form : TableForm, optional
+        What the columns of a table do not say.
 
     Raises
     ------
     InputError
         What is wrong with it, and in which line. No more than 64 MiB are read.
     """
-    if rate is not None and delay is not None:
-        message = "--rate, --delay: give the one that the second column is"
-        raise InputError(message)
-    raw = read_bytes(path, "trace")
+    form = form or TableForm()
+    form.check()
+    raw = trace_files.read_trace(path)
     first = raw[:4096].strip().replace(b"\r", b"\n").partition(b"\n")[0]
-    is_table = any(mark in first for mark in b",;\t") or rate is not None or delay is not None
+    parted = any(mark in first for mark in b",;\t ") and not first.startswith(b"#")
     try:
-        if not is_table:
-            if time is not None:
+        if not parted and form in (TableForm(), TableForm(time=form.time)):
+            if form.time is not None:
                 message = "is in mahimahi's format, whose times are in milliseconds; leave --time out"
                 raise ValueError(message)
             return _opportunities(path, raw)
-        return _table(path, raw, (rate, delay, time))
+        return _table(path, raw, form)
     except InputError:
         raise
     except ValueError as error:
@@ -214,43 +314,111 @@ def _opportunities(path: Path, raw: bytes) -> ImportedTrace:
         float(rates.min()),
         float(rates.max()),
         float(pauses.max()) / 1e3,
-        as_it_stands=path.suffix.lower() != ".csv",
+        as_it_stands=not trace_files.is_table(path),
     )
 
 
-def _table(path: Path, raw: bytes, units: tuple[str | None, str | None, str | None]) -> ImportedTrace:
+def _table(path: Path, raw: bytes, form: TableForm) -> ImportedTrace:
     """A table of times and rates or delays."""
     text = decoded(raw)
-    _, names = next(trace_files.table_rows(text), (0, []))
-    first = text.strip("\n").partition("\n")[0]
-    # A link knows commas alone: where they give it its columns, other marks belong to names.
-    mark = "," if "time_s" in names else max(",;\t", key=first.count)
-    rows = list(trace_files.table_rows(text, mark))
-    header = [] if not rows or _is_number(rows[0][1][0]) else rows.pop(0)[1]
-    kind, columns, scales = _columns(header, len(rows[0][1]) if rows else 2, units)
-    held: list[tuple[float, float]] = []
-    begins = 0.0
+    mark = _mark(text)
+    rows = list(_blank_rows(text)) if mark == " " else list(trace_files.table_rows(text, mark))
+    # A row of measurements has a number somewhere.
+    header = rows.pop(0)[1] if rows and not any(map(_is_number, rows[0][1])) else []
+    span = len((form.time_format or "x").split()) if mark == " " else 1
+    at, of = _places(header, len(rows[0][1]) if rows else len(header), span, form)
+    kind, scale = _kind(header, of, form)
+    if span > 1 and rows:
+        # Blanks part days from hours, too.
+        rows = [(line, [*row[:at], " ".join(row[at : at + span]), *row[at + span :]]) for line, row in rows]
+        of -= span - 1 if of > at and len(header) != len(rows[0][1]) else 0
+    named = [header[i] for i in (at, of)] if header else []
+    held = _Held(kind)
+    clock: _Clock | None = None
     for line, row in rows:
-        time, value = (_number(line, row[i]) * scale for i, scale in zip(columns, scales, strict=True))
-        if held and round((time - begins) * 1e9) <= round(held[-1][0] * 1e9):
-            message = f"line {line}: its time must be later than in the line above; sort them"
-            raise ValueError(message)
-        if not held:
-            begins = time
-        held.append((time - begins, value))
-        if value > _MOST[kind] or time - begins > trace_files.MOST_SECONDS:
-            message = f"line {line}: is beyond what a link may have; is the unit right?"
-            raise ValueError(message)
-        if len(held) > trace_files.MOST_STEPS:
-            message = f"has more than {trace_files.MOST_STEPS} rows; give fewer, such as one each 100 ms"
-            raise ValueError(message)
-    if not held:
+        if _is_missing(row[of], kind):
+            held.without += 1
+            continue
+        if clock is None:
+            clock, held.first = _clock(line, row[at], form), row[at]
+        held.add(line, clock(line, row[at]), _number(line, row[of]) * scale)
+    if not held.rows:
         message = "has no rows; each is a time and what holds from then on"
         raise ValueError(message)
-    taken = [header[i] for i in columns] if header else []
-    standard = taken == ["time_s", {"rates": "rate_bps", "delays": "delay_s"}[kind]] and scales == (1.0, 1.0)
-    stands = standard and mark == "," and begins == 0 and path.suffix.lower() == ".csv"
-    return _summed(path, kind, held, begins, as_it_stands=stands)
+    standard = (
+        mark == "," and named == ["time_s", _NAMES[kind]] and form in (TableForm(), TableForm(columns=form.columns))
+    )
+    whole = held.begins_ns == 0 == held.without + held.shared
+    found = _summed(
+        path, kind, held.rows, held.begins_ns / 1e9, as_it_stands=standard and whole and trace_files.is_table(path)
+    )
+    first = "" if _is_number(held.first) else held.first
+    return replace(found, first=first, without=held.without, shared=held.shared)
+
+
+class _Held:
+    """Rows as they are read: those of one time as one, with their mean."""
+
+    def __init__(self, kind: Kind) -> None:
+        self.kind = kind
+        self.rows: list[tuple[float, float]] = []
+        self.begins_ns = self.last_ns = 0
+        self.alike = self.without = self.shared = 0
+        self.first = ""
+
+    def add(self, line: int, time_ns: int, value: float) -> None:
+        """Take a row."""
+        if not self.rows:
+            self.begins_ns = self.last_ns = time_ns
+        if value > _MOST[self.kind] or time_ns - self.begins_ns > trace_files.MOST_SECONDS * 1e9:
+            message = f"line {line}: is beyond what a link may have; is the unit right?"
+            raise ValueError(message)
+        if time_ns < self.last_ns:
+            message = (
+                f"line {line}: its time must be later than in the line above; sort them, and give one run at a time"
+            )
+            raise ValueError(message)
+        if self.rows and time_ns == self.last_ns:
+            # A clock of whole seconds gives two samples one time; their mean moves as many bits as both.
+            self.shared += 1
+            self.alike += 1
+            time, mean = self.rows[-1]
+            self.rows[-1] = (time, mean + (value - mean) / self.alike)
+            return
+        self.last_ns, self.alike = time_ns, 1
+        self.rows.append(((time_ns - self.begins_ns) / 1e9, value))
+        if len(self.rows) > trace_files.MOST_STEPS:
+            message = f"has more than {trace_files.MOST_STEPS} rows; give fewer, such as one each 100 ms"
+            raise ValueError(message)
+
+
+def _mark(text: str) -> str:
+    """What parts the columns of a table; a blank where any number of blanks does."""
+    first = text.strip("\n").partition("\n")[0]
+    _, names = next(trace_files.table_rows(first), (0, []))
+    # A link knows commas alone: where they give it its columns, other marks belong to names.
+    if "time_s" in names:
+        return ","
+    mark = max(",;\t", key=first.count)
+    return mark if mark in first else " "
+
+
+def _blank_rows(text: str) -> Iterator[tuple[int, list[str]]]:
+    """Rows whose columns blanks part, without lines that begin with #; such a first line may be the header."""
+    lines = [(i, line.split()) for i, line in enumerate(text.split("\n"), 1) if line.strip()]
+    rows = [(i, fields) for i, fields in lines if not fields[0].startswith("#")]
+    if lines and lines[0][1][0].startswith("#") and rows:
+        names = " ".join(lines[0][1]).lstrip("# ").split()
+        if len(names) == len(rows[0][1]):
+            yield lines[0][0], names
+    width = len(rows[-1][1]) if rows else 0
+    for i, fields in rows:
+        # A header has one name for a time that a blank parts.
+        is_header = i == rows[0][0] and not any(map(_is_number, fields))
+        if len(fields) != width and not is_header:
+            message = f"line {i}: has {len(fields)} fields, not {width}"
+            raise ValueError(message)
+        yield i, fields
 
 
 def _summed(
@@ -271,25 +439,103 @@ def _summed(
     )
 
 
-def _columns(
-    header: Sequence[str], width: int, units: tuple[str | None, str | None, str | None]
-) -> tuple[Kind, tuple[int, int], tuple[float, float]]:
-    """What a table holds, in which columns, and what one of each is in seconds and bit/s."""
-    rate, delay, time = units
-    scale = _unit("--time", time, seconds) if time is not None else 1.0
-    for name, kind in (("rate_bps", "rates"), ("delay_s", "delays")):
-        if rate is None and delay is None and time is None and header.count(name) == 1 == header.count("time_s"):
-            return ("rates" if kind == "rates" else "delays"), (header.index("time_s"), header.index(name)), (1.0, 1.0)
-    named = f"its columns: {', '.join(header)}" if header and "".join(header).isprintable() else "it has no header"
-    if rate is None and delay is None:
-        message = f"say what the second column is: --rate Mbit/s, or --delay ms ({named})"
+def _places(header: Sequence[str], width: int, span: int, form: TableForm) -> tuple[int, int]:
+    """Where times and values stand in a row of a table, whose times take ``span`` fields."""
+    count = len(header) or width
+    if form.columns is not None:
+        at, of = (_place(name.strip(), header, count) for name in form.columns.split(","))
+        return at, of
+    for name in _NAMES.values():
+        if header.count("time_s") == 1 == header.count(name):
+            return header.index("time_s"), header.index(name)
+    if count - (span - 1 if count == width else 0) != 2:
+        likely = [name for name in header if _LIKELY.search(name)] or header[-1:]
+        example = f"{header[0]},{likely[0]}" if header and "".join(header).isprintable() else "1,2"
+        message = f"has {count} columns; say which two to read, such as --columns {example} ({_named(header)})"
         raise ValueError(message)
-    if (len(header) or width) != 2:
-        message = f"must have two columns, times and what holds from then on, not {len(header) or width}"
+    return 0, count - 1
+
+
+def _place(name: str, header: Sequence[str], count: int) -> int:
+    """Where a column stands that is named or counted from 1 on."""
+    alike = [i for i, known in enumerate(header) if known == name]
+    alike = alike or [i for i, known in enumerate(header) if known.lower() == name.lower()]
+    if len(alike) > 1:
+        message = f'--columns: {len(alike)} columns are called "{name}"; count from 1 on: {alike[0] + 1}'
         raise ValueError(message)
-    if rate is not None:
-        return "rates", (0, 1), (scale, _unit("--rate", rate, bits_per_second))
-    return "delays", (0, 1), (scale, _unit("--delay", delay or "", seconds))
+    if alike:
+        return alike[0]
+    if name.isdecimal() and 1 <= int(name) <= count:
+        return int(name) - 1
+    near = suggest(name, header, _named(header) if header else f"it has no header; give numbers from 1 to {count}")
+    message = f'--columns: there is no column "{name}"; {near}'
+    raise ValueError(message)
+
+
+def _named(header: Sequence[str]) -> str:
+    """The columns, for a message."""
+    if not header or not "".join(header).isprintable():
+        return "it has no header"
+    more = f" and {len(header) - _SHOWN_NAMES} more" if len(header) > _SHOWN_NAMES else ""
+    return f"its columns: {', '.join(header[:_SHOWN_NAMES])}{more}"
+
+
+def _kind(header: Sequence[str], of: int, form: TableForm) -> tuple[Kind, float]:
+    """What a table holds, and what one of it is in bit/s or seconds."""
+    if form.rate is not None:
+        return "rates", _unit("--rate", form.rate, bits_per_second)
+    if form.delay is not None:
+        return "delays", _unit("--delay", form.delay, seconds)
+    for kind, name in _NAMES.items():
+        if header and header[of] == name:
+            return kind, 1.0
+    what = f'the column "{header[of]}"' if header and header[of].isprintable() else "the second column"
+    message = f"say what {what} is: --rate Mbit/s, or --delay ms ({_named(header)})"
+    raise ValueError(message)
+
+
+def _clock(line: int, text: str, form: TableForm) -> _Clock:
+    """How times are read that look like this one, in nanoseconds."""
+    if form.time_format is None and _is_number(text):
+        unit = Decimal(repr(_unit("--time", form.time, seconds) if form.time is not None else 1.0)) * 10**9
+        return lambda line, text: round(Decimal(text) * unit) if _number(line, text) >= 0 else 0
+    if form.time is not None:
+        message = f'line {line}: "{_short(text)}" is no number, as --time {form.time} has it; see --time-format'
+        raise ValueError(message)
+    known = (form.time_format,) if form.time_format is not None else (None, *_FORMATS)
+    found = next((each for each in known if _calendar(text, each) is not None), "")
+    if found == "":
+        how = f"is not of the form {form.time_format}" if form.time_format else "is no time that is known"
+        message = f'line {line}: "{_short(text)}" {how}; say how times are written: --time-format "%d/%m/%Y %H:%M:%S"'
+        raise ValueError(message)
+
+    def read_calendar(line: int, text: str) -> int:
+        time = _calendar(text, found)
+        if time is None:
+            message = f'line {line}: "{_short(text)}" is not a time of the form {found or "ISO 8601"}'
+            raise ValueError(message)
+        return time
+
+    return read_calendar
+
+
+def _calendar(text: str, form: str | None) -> int | None:
+    """Nanoseconds of a calendar time, of ISO 8601 without a form; what names no zone counts as UTC."""
+    try:
+        time = datetime.fromisoformat(text) if form is None else datetime.strptime(text, form)
+    except (ValueError, re.error):
+        return None
+    time = time if time.tzinfo else time.replace(tzinfo=UTC)
+    return (time - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1) * 1000
+
+
+def _is_missing(text: str, kind: Kind) -> bool:
+    """Whether a field says that nothing was measured; pings that are lost have -1."""
+    return text.lower() in _MISSING or (kind == "delays" and text in ("-1", "-1.0"))
+
+
+def _short(text: str) -> str:
+    return text[:40].encode("unicode_escape").decode()
 
 
 def _unit(option: str, unit: str, quantity: Callable[[str], float]) -> float:

@@ -5,7 +5,10 @@ What is wrong becomes one `InputError` that names the file; no device is read wi
 
 from __future__ import annotations
 
+import codecs
+import io
 import os
+import re
 import stat
 import tomllib
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -15,6 +18,36 @@ from elephan.units import format_bytes
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+_FORMS = (
+    (b"PK\x03\x04", "a zip archive", "unpack it"),
+    (b"\x1f\x8b", "a gzip file", "unpack it (gunzip)"),
+    (b"\xfd7zXZ\0", "an xz file", "unpack it (unxz)"),
+    (b"BZh", "a bzip2 file", "unpack it (bunzip2)"),
+    (b"\x28\xb5\x2f\xfd", "a zstd file", "unpack it (unzstd)"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive", "unpack it"),
+    (b"\xd4\xc3\xb2\xa1", "a packet capture (pcap)", ""),
+    (b"\xa1\xb2\xc3\xd4", "a packet capture (pcap)", ""),
+    (b"\x4d\x3c\xb2\xa1", "a packet capture (pcap)", ""),
+    (b"\xa1\xb2\x3c\x4d", "a packet capture (pcap)", ""),
+    (b"\x0a\x0d\x0d\x0a", "a packet capture (pcapng)", ""),
+    (b"PAR1", "a Parquet file", ""),
+    (b"SQLite format 3\0", "an SQLite database", ""),
+    (b"\x89HDF", "an HDF5 file", ""),
+    (b"\x93NUMPY", "an array of NumPy", ""),
+    (b"%PDF", "a PDF document", ""),
+    (b"\x7fELF", "a program or object (ELF)", ""),
+    (b"\xff\xfe", "a text in UTF-16", "save it in UTF-8"),
+    (b"\xfe\xff", "a text in UTF-16", "save it in UTF-8"),
+    (b"version https://git-lfs", "a pointer of Git LFS", "fetch the file itself (git lfs pull)"),
+)
+"""How files of other kinds begin, what they are, and what makes a text of them, if that is one step."""
+
+_TEXTS = (
+    (re.compile(rb"<[!?a-zA-Z]"), "a page of HTML or XML"),
+    (re.compile(rb'\{|\[\s*[\[\]{"\d-]'), "a JSON document"),
+)
+"""The same of texts, behind blanks."""
 
 MOST_BYTES = 64 * 2**20
 """Of a scenario or sweep file; a million flows stand in a file of their own."""
@@ -56,6 +89,11 @@ def read_text(path: str | Path, what: str) -> str:
     if len(raw) > MOST_BYTES:
         message = f"{path}: has more than {format_bytes(MOST_BYTES)}; give the path of a {what}"
         raise InputError(message)
+    form = form_of(raw)
+    # TOML may begin as a list of JSON does.
+    if form and not raw.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"["):
+        message = f"{path}: is {form[0]}; give the path of a {what}"
+        raise InputError(message)
     try:
         return decoded(raw)
     except ValueError as error:
@@ -81,6 +119,56 @@ def decoded(raw: bytes) -> str:
     except UnicodeDecodeError:
         message = "not a text file in UTF-8"
         raise ValueError(message) from None
+
+
+def form_of(raw: bytes) -> tuple[str, str] | None:
+    r"""Tell what a file is that is no table and no TOML.
+
+    Returns
+    -------
+    tuple of str, or None
+        What it is, and what to do with it or nothing; None of what may be a text.
+
+    Examples
+    --------
+    >>> form_of(b"PK\x03\x04..."), form_of(b"time_s,rate_bps"), form_of(b' {"a": 1}')
+    (('a zip archive', 'unpack it'), None, ('a JSON document', ''))
+    """
+    begin = raw[:256].removeprefix(codecs.BOM_UTF8)
+    packed = ((name, advice) for mark, name, advice in _FORMS if begin.startswith(mark))
+    texts = ((name, "") for mark, name in _TEXTS if mark.match(begin.lstrip()))
+    return next(packed, None) or next(texts, None)
+
+
+def unpacked(raw: bytes, most: int = MOST_BYTES) -> bytes:
+    r"""Unpack what gzip has packed; other bytes are given back as they are.
+
+    Raises
+    ------
+    ValueError
+        If it is damaged, or holds more than ``most`` bytes, of which no more are unpacked.
+
+    Examples
+    --------
+    >>> import gzip
+    >>> unpacked(gzip.compress(b"1\n3\n")), unpacked(b"1\n3\n")
+    (b'1\n3\n', b'1\n3\n')
+    """
+    if not raw.startswith(b"\x1f\x8b"):
+        return raw
+    import gzip  # noqa: PLC0415 (few traces are packed)
+    import zlib  # noqa: PLC0415 (as above)
+
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(raw)) as file:
+            text = file.read(most + 1)
+    except (EOFError, OSError, zlib.error) as error:
+        message = f"is a damaged gzip file ({str(error).rstrip('.').lower()})"
+        raise ValueError(message) from None
+    if len(text) > most:
+        message = f"holds more than {format_bytes(most)}"
+        raise ValueError(message)
+    return text
 
 
 def read_bytes(path: str | Path, what: str, most: int = MOST_BYTES, advice: str = "") -> bytes:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from elephan.errors import InputError, ScenarioError
 from elephan.flow_files import dumps
-from elephan.input_files import decoded, parse_if_named, read_bytes
+from elephan.input_files import decoded, form_of, parse_if_named, read_bytes, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -113,7 +113,7 @@ def read(path: Path, key: str = "rate") -> dict[str, Any]:
     ----------
     path : Path
         A ``.csv`` with a header and the columns ``time_s`` [s], in order from 0, and ``rate_bps`` [bit/s] or
-        ``delay_s`` [s]; of a rate, any other file is in mahimahi's format.
+        ``delay_s`` [s]; of a rate, any other file is in mahimahi's format. Either may be packed by gzip (``.gz``).
     key : {"rate", "delay"}
 
     Returns
@@ -126,9 +126,9 @@ def read(path: Path, key: str = "rate") -> dict[str, Any]:
     InputError
         What is wrong with it, and in which line. No more than 64 MiB are read.
     """
-    raw = read_bytes(path, _WHAT[key])
+    raw = read_trace(path, _WHAT[key])
     try:
-        if key == "rate" and not _is_table(path):
+        if key == "rate" and not is_table(path):
             return {"opportunities": _opportunities(raw)}
         return {"steps": _steps(raw, _COLUMNS[key])}
     except ValueError as error:
@@ -136,8 +136,38 @@ def read(path: Path, key: str = "rate") -> dict[str, Any]:
         raise InputError(message) from None
 
 
-def _is_table(path: Path) -> bool:
-    return path.suffix.lower() == ".csv"
+def read_trace(path: Path, what: str = "trace") -> bytes:
+    """Read the bytes of a trace, unpacked if gzip packed them.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, is too large, or is a file of another kind: which one.
+    """
+    raw = read_bytes(path, what)
+    try:
+        raw = unpacked(raw)
+    except ValueError as error:
+        message = f"{path}: {error}; give the trace itself"
+        raise InputError(message) from None
+    if form := form_of(raw):
+        name, advice = form
+        right = "give times in milliseconds, one a line, or a table of times and rates or delays"
+        message = f"{path}: is {name}, no trace; {advice or right}"
+        raise InputError(message)
+    return raw
+
+
+def is_table(path: Path) -> bool:
+    """Whether a link takes a file for a table; any other is in mahimahi's format.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> is_table(Path("rates.csv.gz")), is_table(Path("cellular.up"))
+    (True, False)
+    """
+    return path.name.lower().removesuffix(".gz").endswith(".csv")
 
 
 def _opportunities(raw: bytes) -> str:

@@ -9,32 +9,50 @@ import typer
 
 from elephan.cli.common import JsonOption, print_json, print_lines, say, write_new
 from elephan.errors import InputError
-from elephan.importing import beside, read
-from elephan.input_files import read_text
+from elephan.importing import TableForm, beside, read
+from elephan.input_files import decoded
 from elephan.scenario import Scenario
+from elephan.trace_files import read_trace
 
 EXAMPLE = """Example:  elephan import cellular.up --out cellular.toml
-elephan import passes.csv --time ms --delay ms --out passes.toml"""
+elephan import 5g.csv --columns Timestamp,DL_bitrate --rate kbit/s --out 5g.toml"""
 
 
 def import_(
     trace: Annotated[
         Path,
         typer.Argument(
-            metavar="TRACE", help="Times in milliseconds, one a line (mahimahi), or a table of two columns."
+            metavar="TRACE",
+            help="Times in milliseconds, one a line (mahimahi), or a table: columns parted by commas, semicolons, tabs "
+            "or blanks. Packed by gzip, too.",
         ),
     ],
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            "--columns", metavar="TIME,VALUE", help="The two to read, by name or number; needless if there are two."
+        ),
+    ] = None,
     rate: Annotated[
         str | None,
-        typer.Option("--rate", metavar="UNIT", help="The second column is a rate in this, such as Mbit/s."),
+        typer.Option("--rate", metavar="UNIT", help="The second is a rate in this: Mbit/s, kbit/s, B/s."),
     ] = None,
     delay: Annotated[
         str | None,
-        typer.Option("--delay", metavar="UNIT", help="The second column is a delay, one way, in this, such as ms."),
+        typer.Option("--delay", metavar="UNIT", help="The second is a delay, one way, in this, such as ms."),
     ] = None,
     time: Annotated[
         str | None,
-        typer.Option("--time", metavar="UNIT", help="The first column is in this.", show_default="s"),
+        typer.Option("--time", metavar="UNIT", help="The first is in this.", show_default="s"),
+    ] = None,
+    time_format: Annotated[
+        str | None,
+        typer.Option(
+            "--time-format",
+            metavar="FORMAT",
+            help='How the first writes calendar times: "%d/%m/%Y %H:%M:%S". '
+            "ISO 8601 and 2022.01.01_12.00.00 are known.",
+        ),
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Write a scenario whose link follows it.")
@@ -46,7 +64,8 @@ def import_(
 
     Tables with the columns time_s and rate_bps or delay_s say all; of others say what the second column is in.
     """
-    found = read(trace, rate=rate, delay=delay, time=time)
+    form = TableForm(columns=columns, rate=rate, delay=delay, time=time, time_format=time_format)
+    found = read(trace, form)
     files: list[Path] = []
     key = "delay" if found.kind == "delays" else "rate"
     if out is not None:
@@ -62,7 +81,7 @@ def import_(
             if source.exists() and source.samefile(trace):
                 message = f"--out {out}: {source} would be written over the trace itself; give another name"
                 raise InputError(message)
-            text = read_text(trace, "trace") if found.kind == "mahimahi" else found.table()
+            text = decoded(read_trace(trace)) if found.kind == "mahimahi" else found.table()
             write_new(source, text, force=force)
             files.append(source)
         scenario = found.scenario(beside(source, out))
