@@ -264,7 +264,11 @@ fn traffic(place: &str, group: &Group, scenario: &Scenario) -> Checked {
     let connections = u64::from(group.count) * u64::from(group.traffic.places());
     let most = *limits::FLOWS.end();
     if connections > most {
-        let key = if matches!(group.traffic, TrafficSpec::Web(_)) { "connections" } else { "places" };
+        let key = match group.traffic {
+            TrafficSpec::Web(_) => "connections",
+            TrafficSpec::Page(_) => "hosts",
+            _ => "places",
+        };
         let reason = format!("comes to {connections} for all flows of the group; at most {most}");
         return refuse(format!("{place}.traffic.{key}"), reason);
     }

@@ -41,6 +41,7 @@ base::registry! {
         Engset = engset,
         Elastic = elastic,
         Web = web,
+        Page = page,
         Replay = replay,
     }
     sources {

@@ -61,6 +61,8 @@ base::words! {
 #[derive(Clone, Debug)]
 pub struct Web {
     sizes: Sizes,
+    /// Segments of a document that comes before the objects, which are asked for when it has arrived.
+    pub(crate) document: Option<u32>,
     objects: Sizes,
     gaps: Times,
     thinks: Times,
@@ -101,6 +103,7 @@ impl Session for Web {
             objects: Sizes::counted(p.objects_law, p.objects, p.objects_shape, ["objects", "objects_shape"])?,
             gaps: Times::new(p.gap_law, p.gap, p.gap_shape, ["gap", "gap_shape"])?,
             sizes: Sizes::new(p.law, p.size, p.shape, site.mss)?,
+            document: None,
             think_from: p.think_from,
             // Without an end there is no last page.
             pages: if p.pages == 0 { u64::MAX } else { u64::from(p.pages) },
@@ -129,6 +132,11 @@ impl SessionProcess for Web {
             self.opened = now;
             self.pages -= 1;
             self.left = self.objects.draw(&mut self.chance);
+            if let Some(segments) = self.document {
+                self.open = 1;
+                self.next = Time::NEVER;
+                return segments;
+            }
         }
         self.left -= 1;
         self.open += 1;
@@ -141,6 +149,10 @@ impl SessionProcess for Web {
         self.now = now;
         self.open -= 1;
         if self.left + self.open > 0 {
+            if self.open == 0 && self.next == Time::NEVER {
+                // The document: what it names is asked for.
+                self.next = now;
+            }
             return None;
         }
         if self.pages > 0 {

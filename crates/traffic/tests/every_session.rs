@@ -71,6 +71,7 @@ fn may_end(spec: &TrafficSpec) -> bool {
     match spec {
         TrafficSpec::Replay(_) => true,
         TrafficSpec::Web(params) => params.pages > 0,
+        TrafficSpec::Page(params) => params.pages > 0,
         _ => false,
     }
 }

@@ -807,6 +807,23 @@ class _TrafficWeb(RegistryEntry):
         connections: float | str = 6.0,
     ) -> dict[str, Any]: ...
 
+class _TrafficPage(RegistryEntry):
+    """Pages of today: a document, then ten hosts in parallel. HTTP Archive, Web Almanac 2024, 'Page Weight'."""
+
+    def __call__(
+        self,
+        *,
+        pages: float | str = 0.0,
+        think: Any = "20 s",
+        think_law: Any = "exponential",
+        think_shape: float | str = 2.0,
+        document: Any = "18 kB",
+        hosts: float | str = 10.0,
+        size: Any = "263 kB",
+        law: Any = "exponential",
+        shape: float | str = 1.2,
+    ) -> dict[str, Any]: ...
+
 class _TrafficReplay(RegistryEntry):
     """Flows of a list. A list of opening times and sizes."""
 
@@ -845,6 +862,7 @@ class _Traffic(Registry[RegistryEntry]):
     engset: _TrafficEngset
     elastic: _TrafficElastic
     web: _TrafficWeb
+    page: _TrafficPage
     replay: _TrafficReplay
     poisson: _TrafficPoisson
     cbr: _TrafficCbr

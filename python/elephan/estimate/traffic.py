@@ -135,6 +135,9 @@ def _asked_bps(links: Sequence[NetworkLink], group: FlowGroup) -> float:
     if kind.get("kind") == "web":
         page_s = seconds(kind["think"]) + max(kind["objects"] - 1, 0) * seconds(kind["gap"]) + 2 * group.rtt_s
         return 8 * float(kind["objects"]) * octets(str(kind["size"])) * wire / float(max(page_s, 1e-9))
+    if kind.get("kind") == "page":
+        page = octets(str(kind["document"])) + float(kind["hosts"]) * octets(str(kind["size"]))
+        return 8 * page * wire / float(max(seconds(kind["think"]) + 3 * group.rtt_s, 1e-9))
     return math.inf
 
 
@@ -188,8 +191,8 @@ def _sent(network: Network, group: FlowGroup, share_bps: float, cap_bps: float) 
         each = _ramped(group, rate, active_s) + _beyond_the_link(group, rate, active_s)
         return group.flows * each, 0.0
     packets = group.flows * rate * max(active_s - 0.7 * open_s, 0.1 * active_s)
-    if kind.get("kind") == "web" and kind.get("pages"):
-        packets = min(packets, group.flows * kind["pages"] * kind["objects"] * whole)
+    if kind.get("pages"):
+        packets = min(packets, group.flows * kind["pages"] * kind.get("objects", kind.get("hosts")) * whole)
     return packets, packets / whole
 
 
