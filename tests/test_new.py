@@ -1,6 +1,7 @@
 """``elephan new``: every template is a scenario that runs, and says what was asked for."""
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,81 @@ def test_a_template_is_read_by_people(kind: str, elephan: Command) -> None:
     assert "$" not in done.out
     assert "#:" not in done.out
     assert max(map(len, done.out.splitlines())) <= 120
+
+
+def test_senders_are_those_of_a_linux_host_of_today() -> None:
+    # The two hops are a paper's experiment, whose senders its comment names.
+    for kind in DEFAULTS.keys() - {"two-hops"}:
+        for flow in Scenario.from_text(template(kind, {}), kind).source["flows"]:
+            if "control" not in flow:
+                assert flow["traffic"]["kind"] == "cbr", "a ping"
+                continue
+            tcp = flow["tcp"]
+            assert (tcp if isinstance(tcp, str) else tcp["profile"]) == "linux", kind
+
+
+def test_bufferbloat_shows_a_second_of_delay_that_a_good_queue_takes_away() -> None:
+    base = Scenario.from_text(template("bufferbloat", {})).replace(replications=1)
+    bloated, good = (
+        package.run(each).to_json() for each in (base, base.replace({"links[0].queue.discipline": "fq-codel"}))
+    )
+    # A thousand packets of 1500 bytes at 10 Mbit/s take 1.2 s; CUBIC leaves them 70 % full at the least.
+    assert 0.84 < bloated["links"][0]["queueing_delay_s"]["mean"] < 1.2
+    # CoDel's target is 5 ms.
+    assert good["links"][0]["queueing_delay_s"]["mean"] < 0.01
+    assert good["groups"][0]["goodput_bps"]["mean"] > 0.95 * bloated["groups"][0]["goodput_bps"]["mean"]
+
+
+def test_a_sawtooth_keeps_the_link_busy_behind_a_bdp_and_not_behind_a_quarter() -> None:
+    base = Scenario.from_text(template("sawtooth", {})).replace(replications=1)
+    full, quarter = (package.run(each).to_json() for each in (base, base.replace({"links[0].buffer": "0.25 bdp"})))
+    # A tooth takes (2 BDP - BDP) segments times 100 to 200 ms: about 12.5 s, so 9 or 10 in 120 s.
+    assert 8 <= full["groups"][0]["loss_events"]["mean"] <= 10
+    assert full["links"][0]["utilization"]["mean"] > 0.999
+    # From 0.625 of a BDP to 1.25: a line through 1 at three fifths of the time leaves about a tenth idle.
+    assert 0.85 < quarter["links"][0]["utilization"]["mean"] < 0.93
+
+
+def test_rtt_fair_shows_that_near_flows_get_more_and_a_fair_queue_that_they_need_not() -> None:
+    base = Scenario.from_text(template("rtt-fair", {})).replace(replications=1)
+    reno = base.replace({f"flows[{i}].control.law": "reno" for i in range(4)})
+    unfair, fair = (
+        package.run(each).to_json() for each in (reno, reno.replace({"links[0].queue.discipline": "fq-codel"}))
+    )
+    near, *_, far = (group["goodput_bps"]["mean"] for group in unfair["groups"])
+    # Reno's throughput falls with the round-trip time: 240 ms against 20, both behind the same queue.
+    assert near > 1.5 * far
+    assert fair["fairness"]["jain"]["mean"] > unfair["fairness"]["jain"]["mean"]
+
+
+def test_rrul_loads_both_directions_and_its_ping_crosses_both(elephan: Command, tmp_path: Path) -> None:
+    file = tmp_path / "rrul.toml"
+    assert elephan("new", "rrul", "--out", file).code == 0
+    done = elephan("run", file, "--replications", "1")
+    lines = done.out.splitlines()
+    assert len(lines) <= 15
+    for name in ("up ", "down ", "download: 4 cubic", "upload: 4 cubic", "ping: 1 cbr"):
+        assert any(line.startswith(name) for line in lines), name
+    links = package.run(Scenario.from_file(file).replace(replications=1)).to_json()["links"]
+    assert all(link["utilization"]["mean"] > 0.9 for link in links)
+
+
+def test_a_modern_page_is_its_document_and_then_ten_hosts_at_once() -> None:
+    base = Scenario.from_text(template("web", {"flows": 1})).replace(replications=1)
+    # One user, nothing drawn, half of the round trip there: a document of 13 segments, then ten hosts of one each.
+    page = {"size": "1448 B", "law": "constant", "think": "1 s", "think_law": "constant"}
+    alone = base.replace(
+        {f"flows[web].traffic.{key}": value for key, value in page.items()}
+        | {f"links[{name}].delay": "0 s" for name in ("server", "bottleneck", "client")}
+        | {"flows[web].count": 1, "flows[web].rtt": "100 ms", "flows[web].start": "0 s"}
+        | {"links[client].rate": "1 Gbit/s", "flows[long].start": "59 s"}
+    )
+    transfers = package.run(alone).to_json()["groups"][1]["transfers"]
+    assert transfers is not None
+    assert transfers["completed"]["mean"] / transfers["pages"]["mean"] == pytest.approx(11, abs=0.3)
+    # Ten segments of the document leave at once, three more after a round trip; the requests for the rest take half
+    # of one, as each segment does. Their times on the links are the rest.
+    assert transfers["page_time_s"]["mean"] == pytest.approx(0.1 + 0.05 + 0.05 + 0.05, rel=0.01)
 
 
 def test_what_is_chosen_stands_in_the_file(elephan: Command, tmp_path: Path) -> None:
@@ -76,7 +152,10 @@ def test_no_file_is_lost(elephan: Command, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["star"], 'there is no kind "star"; kinds: dumbbell, two-way, parking-lot, two-hops, web, elastic-50m, '),
+        (
+            ["star"],
+            'there is no kind "star"; kinds: dumbbell, two-way, parking-lot, two-hops, web, rrul, bufferbloat, ',
+        ),
         (["hstcp-1G"], 'there is no kind "hstcp-1G"; did you mean "hstcp-1g"?'),
         (["hstcp-1g", "--rate", "2 Gbit/s"], "--rate: hstcp-1g is a whole scenario; write it, and change the file"),
         (["web", "--hops", "3"], "--hops: web has no such choice; it has --rate, --flows, --buffer"),
@@ -97,19 +176,19 @@ def test_wrong_words_get_one_line(words: list[str], message: str, elephan: Comma
 def test_links_of_an_array_are_one_in_fair_shares() -> None:
     scenario = Scenario.from_text(template("web", {}))
     fair = scenario.facts["fair"]
-    # 200 servers, the bottleneck, 1000 clients of 127.5 Mbit/s in the mean.
-    assert fair["rates_bps"] == [200e9, 1e9, 127.5e9]
+    # 200 servers, the bottleneck, 500 clients of 275 Mbit/s in the mean.
+    assert fair["rates_bps"] == [200e9, 1e9, 137.5e9]
     assert fair["paths"] == [[1], [0, 1, 2]]
     # Sessions come and go: beside flows that stay they have no share of their own.
-    assert fair["caps_bps"] == [1e9, 0.0]
-    shares = maxmin_shares(fair["rates_bps"], fair["paths"], [5, 1000], fair["caps_bps"])
+    assert fair["caps_bps"] == [None, 0.0]
+    shares = maxmin_shares(fair["rates_bps"], fair["paths"], [5, 500], [math.inf, 0.0])
     assert shares == pytest.approx([1e9 / 5, 0.0])
 
 
 def test_only_single_links_are_sized() -> None:
     scenario = Scenario.from_text(template("web", {}), "web.toml")
     assert scenario.link_index(None) == 1
-    with pytest.raises(ScenarioError, match=r"web.toml: client are 1000 links; only a single link can be sized"):
+    with pytest.raises(ScenarioError, match=r"web.toml: client are 500 links; only a single link can be sized"):
         package.size(scenario, "loss=1%", link="client")
 
 

@@ -16,7 +16,8 @@ from elephan.templates import DEFAULTS, example_path, examples, template
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-EXAMPLE = 'Example:  elephan new dumbbell --rate "1 Gbit/s" --rtt "120 ms" --out mine.toml'
+EXAMPLE = """Example:  elephan new dumbbell --rate "1 Gbit/s" --rtt "120 ms" --out mine.toml
+elephan new bufferbloat --rate "20 Mbit/s" --out bloat.toml"""
 
 SCHEMA = "elephan.schema.json"
 """Where `elephan schema` writes in the guide; a file beside it names it in its first line."""
@@ -43,7 +44,8 @@ def new(
 ) -> None:
     """Write a commented scenario file: dumbbell, two-way, parking-lot, two-hops, web.
 
-    Or a copy of a scenario that comes with elephan, such as hstcp-1g.
+    Or a test that has a name: rrul, bufferbloat, sawtooth, rtt-fair. Or a copy of a scenario that comes with elephan,
+    such as hstcp-1g.
     """
     choices = {"rate": rate, "rtt": rtt, "flows": flows, "hops": hops, "buffer": buffer}
     text = template(kind, choices) if kind in DEFAULTS else _whole(kind, choices)

@@ -23,6 +23,10 @@ DEFAULTS: dict[str, dict[str, str | int]] = {
     "parking-lot": {"rate": "100 Mbit/s", "flows": 2, "hops": 3, "buffer": "250 packets"},
     "two-hops": {"rate": "1 Gbit/s", "flows": 2, "buffer": "500 packets"},
     "web": {"rate": "1 Gbit/s", "flows": 5, "buffer": "5000 packets"},
+    "rrul": {"rate": "50 Mbit/s", "rtt": "40 ms", "flows": 4, "buffer": "1000 packets"},
+    "bufferbloat": {"rate": "10 Mbit/s", "rtt": "30 ms", "flows": 1, "buffer": "1000 packets"},
+    "sawtooth": {"rate": "10 Mbit/s", "rtt": "100 ms", "flows": 1, "buffer": "1 bdp"},
+    "rtt-fair": {"rate": "100 Mbit/s", "flows": 1, "buffer": "0.25 bdp"},
 }
 """By kind: what may be chosen, and what it is otherwise."""
 
