@@ -83,6 +83,46 @@ def test_runs_are_listed_by_label(elephan: Command, store: Path) -> None:
     assert 'did you mean "flows[0].count"?' in wrong.err
 
 
+def test_list_is_ls(elephan: Command, store: Path) -> None:
+    assert elephan("store", "list", "--store", store) == elephan("store", "ls", "--store", store)
+
+
+def test_tables_of_a_store_are_described(elephan: Command, store: Path) -> None:
+    done = elephan("store", "tables", "--store", store)
+    assert done.code == 0
+    assert len(done.out.splitlines()) <= 15
+    tables = json.loads(elephan("store", "tables", "--store", store, "--json").out)
+    assert [table["name"] for table in tables] == ["results", "runs", "links", "groups", "points", "failures", "names"]
+    for table in tables:
+        # Each can be asked, column by column.
+        names = ", ".join(f'"{column["name"]}"' for column in table["columns"])
+        asked = elephan("store", "query", f"SELECT {names} FROM {table['name']}", "--store", store)
+        assert asked.code == 0, asked.err
+        assert [column["name"] for column in table["columns"] if not column["meaning"]] == []
+    columns = {column["name"]: column for column in tables[0]["columns"]}
+    assert columns["core.queueing_delay_s"] == {
+        "name": "core.queueing_delay_s",
+        "unit": "s",
+        "meaning": "waiting time, own service excluded",
+    }
+    assert columns["flows[0].count"]["meaning"] == "label"
+    one = elephan("store", "tables", "links", "--store", store)
+    assert "queueing_delay_p95_s" in one.out
+    assert "_ci95 is the half-width" in one.out
+    wrong = elephan("store", "tables", "link", "--store", store)
+    assert (wrong.code, wrong.err) == (2, 'store tables: there is no table "link"; did you mean "links"?\n')
+
+
+def test_tables_are_described_before_there_is_a_store(
+    elephan: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("ELEPHAN_STORE", raising=False)
+    assert "queueing_delay_s" in elephan("store", "tables", "links").out
+    assert list(tmp_path.iterdir()) == [], "none is made"
+    assert elephan("store", "tables", "--store", tmp_path / "none").code == 2
+
+
 def test_sql_answers_and_wrong_sql_is_one_line(elephan: Command, store: Path) -> None:
     sql = 'SELECT "flows[0].count" AS n, "bulk.flows" AS flows FROM results ORDER BY 1'
     assert json.loads(elephan("store", "query", sql, "--store", store, "--json").out) == [

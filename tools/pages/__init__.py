@@ -15,7 +15,7 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.transforms import SphinxTransform
 
-from pages import cli, scenario
+from pages import cli, scenario, store
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = (
@@ -61,7 +61,7 @@ def guide() -> str:
     return "\n".join(["```{toctree}", ":hidden:", ":caption: Guide", "", *(f"guide/{name}" for name in pages), "```"])
 
 
-PARTS = {"guide": guide, "cli": cli.reference, "scenario": scenario.reference}
+PARTS = {"guide": guide, "cli": cli.reference, "scenario": scenario.reference, "store": store.reference}
 
 
 def fill(_: Sphinx, page: str, source: list[str]) -> None:

@@ -24,7 +24,7 @@ from elephan.cli.common import (
 )
 from elephan.cli.help import CommandHelp
 from elephan.cli.run import print_document
-from elephan.errors import InputError
+from elephan.errors import InputError, suggest
 from elephan.scenario import parse_assignments
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ _AGE = re.compile(r"(\d+(?:\.\d+)?)\s*(min|h|d|w)")
 _SECONDS = {"min": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
 
 
+@app.command("list", cls=CommandHelp, hidden=True)
 @app.command("ls", cls=CommandHelp, epilog='Example:  elephan store ls --where "links[0].buffer=0.1 bdp"')
 def ls(
     where: WhereOption = None,
@@ -114,7 +115,7 @@ def query(
         typer.Argument(
             metavar="SQL",
             help="One SELECT. The view results has a row per run and label set, with the columns of export; the tables "
-            "are runs, links, groups, points, failures.",
+            "are runs, links, groups, points, failures: elephan store tables.",
         ),
     ],
     store: StoreOption = None,
@@ -129,6 +130,42 @@ def query(
         return
     words = [str(column.type) in ("string", "null") for column in table.columns]
     print_tables(fitted_table(table.column_names, [[_cell(value) for value in row.values()] for row in rows], words))
+
+
+@app.command("tables", cls=CommandHelp, epilog="Example:  elephan store tables links")
+def tables(
+    table: Annotated[
+        str | None, typer.Argument(metavar="[TABLE]", help="Its columns, with their units and meanings.")
+    ] = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Describe the tables that query can ask; without a store those of an empty one."""
+    from elephan.display import CI95  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.store.described import described  # noqa: PLC0415 (as above)
+    from elephan.store.opening import is_there, usual  # noqa: PLC0415 (as above)
+
+    if store is None and not is_there(usual(store)):
+        found = described()
+    else:
+        with _reading(store) as opened:
+            found = described(opened.index)
+    names = [each.name for each in found]
+    if table is not None and table not in names:
+        message = f'store tables: there is no table "{table}"; {suggest(table, names)}'
+        raise InputError(message)
+    if json:
+        print_json([each.to_json() for each in found if table in (None, each.name)])
+        return
+    if table is None:
+        rows = [[each.name, f"{len(each.columns)}", each.title] for each in found]
+        print_tables(fitted_table(["table", "columns", "holds"], rows, [True, False, True]))
+        print_lines("Columns with units and meanings: elephan store tables TABLE.")
+        return
+    chosen = next(each for each in found if each.name == table)
+    print_lines(f"{chosen.name}: {chosen.title}.")
+    print_tables(fitted_table(["column", "unit", "meaning"], [list(column) for column in chosen.columns], [True] * 3))
+    print_lines(f"Of what is measured, NAME{CI95} is the half-width of the 95 % interval.")
 
 
 @app.command(

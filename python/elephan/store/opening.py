@@ -169,6 +169,11 @@ def open_to_read(store: Path) -> Index:
     return index
 
 
+def is_there(store: Path) -> bool:
+    """Return whether a folder is a store."""
+    return any((store / name).exists() for name in (FILE, "runs", "shards"))
+
+
 def check_is_there(store: Path) -> None:
     """Refuse a folder that is no store.
 
@@ -176,7 +181,7 @@ def check_is_there(store: Path) -> None:
     ------
     StoreError
     """
-    if not any((store / name).exists() for name in (FILE, "runs", "shards")):
+    if not is_there(store):
         message = f"store {store}: there is none; give the folder of one with --store, or set ELEPHAN_STORE"
         raise StoreError(message)
 

@@ -1,0 +1,158 @@
+"""Tables of the index that SQL can ask, with the meaning of each column: from the schema, and from an open store."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from elephan.display import CI95
+from elephan.results import meanings
+from elephan.store.schema import TABLES
+
+if TYPE_CHECKING:
+    from elephan.store.index import Index
+
+_TITLES = {
+    "results": "a row for each run and set of labels, with the columns of export: NAME.utilization of a link or group",
+    "runs": "a row for each run",
+    "links": "a row for each run and link",
+    "groups": "a row for each run and group of flows",
+    "points": "a row for each set of labels of a run; a column for each label",
+    "failures": "a row for each point that failed",
+    "names": "a row for each label, link and group there is",
+}
+"""What each table holds, in the order in which they are shown."""
+
+_KEYS = {
+    "run": "number of the run in this store; joins runs, links, groups and points",
+    "name": "name in the scenario",
+    "position": "place in the scenario, from 0 on",
+    "row": "number of the row",
+}
+
+_MEANINGS: dict[str, dict[str, str]] = {
+    "runs": {
+        "id": "what elephan store show takes: the hash of scenario, seed and version",
+        "seed": "seed of the run",
+        "replications": "how many there are; what is measured is their mean",
+        "duration_s": "simulated time, warm-up included",
+        "warmup_s": "simulated time that is not measured",
+        "packets_delivered": "of all replications",
+        "scenario_id": "hash of the scenario, where the run has another",
+        "title": "title of the scenario",
+        "engine": "which engine ran it",
+        "engine_version": "its version",
+        "warmup_rule": "stated, or what found the warm-up",
+        "wall_s": "seconds that the run took",
+        "written": "when it was written",
+        "sha256": "checksums of the files of its folder, for verify",
+        "sizes": "their sizes",
+        **meanings.RUNS,
+    },
+    "links": {
+        "discipline": "queue discipline",
+        "backlog_p50_packets": "packets waiting, median over time",
+        "backlog_p95_packets": "the same, 95 %",
+        "backlog_p99_packets": "the same, 99 %",
+        "occupancy": "backlog over the buffer",
+        "queueing_delay_p50_s": "waiting time, median over packets",
+        "queueing_delay_p95_s": "the same, 95 %",
+        "queueing_delay_p99_s": "the same, 99 %",
+        "idle_fraction": "share of the capacity that is not used",
+        "marks": "packets marked",
+        "flows_hit_per_loss_event": "flows that lost a packet, per loss event",
+        **meanings.LINKS,
+    },
+    "groups": {
+        "law": "congestion control; empty of datagrams",
+        "recovery": "loss recovery",
+        "flows": "how many flows",
+        "goodput_per_flow_bps": "goodput of a flow in the mean",
+        "loss_ratio": "packets dropped over packets sent",
+        **meanings.FLOWS,
+        "goodput_bps": "wire size of what all flows of the group got in order, per time",
+    },
+    "points": {"point": "number of the point", "labels": "the set of labels, as JSON"},
+    "failures": {
+        "key": "what identifies the point",
+        "labels": "its labels, as JSON",
+        "scenario": "its scenario, as it would have run",
+        "error": "what went wrong",
+        "written": "when",
+    },
+    "names": {
+        "kind": "labels, links or groups",
+        "number": "its number in this store",
+        "position": "the first place of a link or group; of a label 1 if it was ever a boolean",
+    },
+}
+
+
+class DescribedColumn(NamedTuple):
+    """A column: its unit is empty where there is none, its meaning where a run of a later elephan added it."""
+
+    name: str
+    unit: str
+    meaning: str
+
+
+class DescribedTable(NamedTuple):
+    """A table, what a row of it is, and its columns; half-widths of intervals are left out."""
+
+    name: str
+    title: str
+    columns: tuple[DescribedColumn, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The table as plain data."""
+        return {"name": self.name, "title": self.title, "columns": [column._asdict() for column in self.columns]}
+
+
+def described(index: Index | None = None) -> list[DescribedTable]:
+    """Describe the tables.
+
+    Parameters
+    ----------
+    index : Index, optional
+        Of an open store, with its labels and what its runs measured beyond the schema; the schema alone otherwise.
+
+    Returns
+    -------
+    list of DescribedTable
+
+    Examples
+    --------
+    >>> [table.name for table in described()]
+    ['runs', 'links', 'groups', 'points', 'failures', 'names']
+    >>> next(column for column in described()[1].columns if column.name == "utilization")
+    DescribedColumn(name='utilization', unit='', meaning='bits that began service over what the link could carry')
+    """
+    if index is not None:
+        columns = {name: index.columns(name) for name in _TITLES if name != "results"}
+        return [_table("results", list(index.results()[0])), *(_table(name, columns[name]) for name in columns)]
+    connection = sqlite3.connect(":memory:")
+    try:
+        for statement in TABLES:
+            connection.execute(statement)
+        rows = {name: connection.execute(f"PRAGMA table_info({name})").fetchall() for name in _TITLES}
+    finally:
+        connection.close()
+    return [_table(name, [row[1] for row in found]) for name, found in rows.items() if found]
+
+
+def _table(name: str, columns: list[str]) -> DescribedTable:
+    shown = (column for column in columns if not (column.endswith(CI95) and column.removesuffix(CI95) in columns))
+    return DescribedTable(name, _TITLES[name], tuple(_column(name, column) for column in shown))
+
+
+def _column(table: str, name: str) -> DescribedColumn:
+    """A column of a table; those of ``results`` are NAME.COLUMN of links and groups, columns of runs, and labels."""
+    own = name.rpartition(".")[2]
+    places = (table,) if table != "results" else ("links", "groups") if "." in name else ("runs",)
+    known = (_MEANINGS[place].get(own) for place in places)
+    is_label = table in ("points", "results") and "." not in name.replace("].", "")
+    meaning = next(filter(None, known), None) or _KEYS.get(own, "")
+    if table == "results" and name == "run":
+        meaning = _MEANINGS["runs"]["id"]
+    unit = meanings.unit(own) if meaning else ""
+    return DescribedColumn(name, "" if unit == "1" else unit, meaning or ("label" if is_label else ""))

@@ -1,0 +1,14 @@
+"""The reference of the tables that SQL can ask in a store, from their schema."""
+
+from elephan.pictures.markdown import code, table
+from elephan.store.described import described
+
+
+def reference() -> str:
+    """Write a section for each table."""
+    lines: list[str] = []
+    for each in described():
+        rows = [[code(column.name), column.unit, column.meaning] for column in each.columns]
+        lines += [f"## `{each.name}`", "", f"{each.title[0].upper()}{each.title[1:]}.", ""]
+        lines += table(["column", "unit", "meaning"], rows)
+    return "\n".join(lines)
