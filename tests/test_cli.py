@@ -128,7 +128,9 @@ def test_a_verb_is_the_same_whether_the_others_are_loaded_or_not() -> None:
     assert _command_for(["siez"]) is command()
 
 
-@pytest.mark.parametrize("kind", ["laws", "slow-starts", "recoveries", "queues", "traffic", "profiles", "lints"])
+@pytest.mark.parametrize(
+    "kind", ["laws", "slow-starts", "recoveries", "queues", "traffic", "profiles", "columns", "lints"]
+)
 def test_list_gives_cards(elephan: Command, kind: str) -> None:
     done = elephan("list", kind, "--json")
     assert done.code == 0

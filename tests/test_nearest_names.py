@@ -60,7 +60,7 @@ WRONG = [
     (
         "list birds",
         'list: there is no "birds"; use laws, slow-starts, recoveries, queues, traffic, profiles, models, metrics, '
-        "lints",
+        "columns, lints",
     ),
     ("new dumbell", 'there is no kind "dumbell"; did you mean "dumbbell"?'),
     ("new parkinglot", 'there is no kind "parkinglot"; did you mean "parking-lot"?'),

@@ -9,13 +9,19 @@ import typer
 from elephan.catalog import KINDS as NATIVE
 from elephan.catalog import catalog, needed
 from elephan.catalog.elsewhere import HOW_TO_GET, PROGRAM, Elsewhere, as_cards, laws_elsewhere
-from elephan.cli.common import JsonOption, as_text, fitted_table, new_table, print_json, print_tables
+from elephan.cli.common import JsonOption, as_text, fitted_table, new_table, print_json, print_lines, print_tables
 from elephan.errors import InputError, suggest
 
 EXAMPLE = """Example:  elephan list laws
 elephan list queues --details"""
 
-KINDS = "laws, slow-starts, recoveries, queues, traffic, profiles, models, metrics, lints, experiments"
+_ASKED = {
+    "columns": "elephan sweep --columns NAME,NAME[LINK],...; what is no column: elephan list metrics.",
+    "metrics": "elephan run (or sweep) --metric NAME; options: --details; columns of tables: elephan list columns.",
+}
+"""How what is listed is asked for."""
+
+KINDS = "laws, slow-starts, recoveries, queues, traffic, profiles, models, metrics, columns, lints, experiments"
 
 
 def list_(
@@ -29,14 +35,21 @@ def list_(
     if json:
         print_json(cards + as_cards(elsewhere))
         return
-    table = new_table("name", "title", "source")
+    table = new_table("name", "title", "source" if kind != "columns" else "asked for as")
     for column in table.columns[1:]:
         column.justify = "left"
     for card in cards:
         table.add_row(card["name"], card["title"], card["source"])
     print_tables(table, *_elsewhere(elsewhere, kind, details=details), *_profiles(kind, details=details))
-    if not details:
+    if kind in _ASKED and not details:
+        print_lines(_ASKED[kind])
+    if not details or kind == "columns":
         return
+    _show_details(kind, cards)
+
+
+def _show_details(kind: str, cards: list[dict[str, Any]]) -> None:
+    """Show all that the cards of a kind have."""
     for card in cards:
         if "claims" in card:
             print_tables(f"{card['name']}: {', '.join(card['claims'])}", "")
@@ -120,6 +133,10 @@ def _cards(kind: str) -> list[Any]:
         from elephan import metrics  # noqa: PLC0415 (NumPy; start-up does without)
 
         return metrics.cards()
+    if kind == "columns":
+        from elephan.sweep.columns import cards  # noqa: PLC0415 (NumPy; start-up does without)
+
+        return cards()
     if kind == "experiments":
         from elephan.papers import papers  # noqa: PLC0415 (NumPy; start-up does without)
 

@@ -112,12 +112,15 @@ def sweep(
             "--columns",
             metavar="A,B,C",
             help="Columns of the table: utilization, loss, delay_p95\\[LINK], goodput\\[GROUP], goodput_p5\\[GROUP], "
-            "page_time_p95\\[GROUP], jain, ...",
+            "page_time_p95\\[GROUP], jain, ...; all of them: elephan list columns.",
         ),
     ] = None,
     differences: Annotated[
         bool,
-        typer.Option("--differences", help="Show what points have more than the first, by paired replications."),
+        typer.Option(
+            "--differences",
+            help="Show what points have more than the first, by paired replications: which change is real.",
+        ),
     ] = False,
     out: OutOption = None,
     dry_run: Annotated[

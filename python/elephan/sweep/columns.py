@@ -64,6 +64,39 @@ OF_ALL = ("jain", "jain_maxmin", "rtt_ratio", "total")
 NAMES = tuple(dict.fromkeys((*OF_LINKS, *OF_GROUPS, *WITHIN, *OF_ALL)))
 """What a column may be called."""
 
+MEANINGS = {
+    "utilization": "bits that began service over what the link could carry",
+    "loss": "packets dropped over packets arrived, of a link; over packets sent, of a group",
+    "delay": "waiting time at the link, mean over packets, own service excluded",
+    "delay_p50": "the same, median",
+    "delay_p95": "the same, 95 %",
+    "delay_p99": "the same, 99 %",
+    "backlog": "packets waiting at the link, mean over time",
+    "backlog_p95": "the same, 95 %",
+    "marks": "packets marked at the link",
+    "goodput": "what a flow got in order, mean over the flows of the group",
+    "srtt": "smoothed round-trip time, mean over the flows of the group",
+    "cwnd": "congestion window, mean over the flows of the group",
+    "timeouts": "retransmission timeouts of a flow",
+    "page_time": "from the opening of a page to its last byte, mean",
+    "page_time_p50": "the same, median",
+    "page_time_p95": "the same, 95 %",
+    "completion_time": "from the opening of a transfer to its last byte, mean",
+    "completion_time_p50": "the same, median",
+    "completion_time_p95": "the same, 95 %",
+    "slowdown": "completion time over the least that the transfer can take, mean",
+    "slowdown_p95": "the same, 95 %",
+    "completed": "transfers completed",
+    "goodput_p5": "goodput that 5 % of the flows of the group stay below",
+    "goodput_p50": "the same, median",
+    "goodput_p95": "the same, 95 %",
+    "jain": "Jain's index of the goodputs of all flows that do not end",
+    "jain_maxmin": "the same over their max-min fair shares",
+    "rtt_ratio": "goodput of the third with the shortest round-trip times over that of the third with the longest",
+    "total": "goodput of all flows together",
+}
+"""What each column is."""
+
 _FORM = re.compile(r"(?P<name>\w+)(?:\[(?P<of>[^\[\]]+)\])?")
 _RATES = {"goodput", *WITHIN, "total"}
 _TIMES = {name for name in (*OF_LINKS, *OF_GROUPS) if name.startswith(("delay", "srtt", "page", "completion"))}
@@ -185,6 +218,28 @@ def _of_flows(table: Any, name: str, group: int | None, counted: tuple[int, ...]
     return values
 
 
+def cards() -> list[dict[str, Any]]:
+    """Return a card of each column, as ``elephan list columns`` shows them.
+
+    Returns
+    -------
+    list of dict
+        ``name``, ``title`` (what it is), ``unit``, ``source`` (how it is asked for) and ``parameters``, which are none.
+
+    Examples
+    --------
+    >>> {card["name"]: card["source"] for card in cards()}["delay_p95"]
+    'delay_p95[LINK]'
+    """
+    found = []
+    for name in NAMES:
+        of = ["LINK"] * (name in OF_LINKS) + ["GROUP"] * (name in OF_GROUPS or name in WITHIN)
+        asked = " or ".join(f"{name}[{each}]" for each in of) or name
+        unit = SweepColumn(name, None, None, "").unit
+        found.append({"name": name, "title": MEANINGS[name], "unit": unit, "source": asked, "parameters": []})
+    return found
+
+
 def parse_columns(text: str, network: Network) -> list[SweepColumn]:
     """Read ``--columns``.
 
@@ -210,7 +265,7 @@ def parse_columns(text: str, network: Network) -> list[SweepColumn]:
         match = _FORM.fullmatch(word)
         if match is None or match["name"] not in NAMES:
             asked = match["name"] if match else word
-            there = f"there are {', '.join(NAMES)}"
+            there = "elephan list columns says which there are"
             message = f'--columns: there is no "{asked}"; {suggest(asked, NAMES, there)}'
             raise InputError(message)
         found.append(_column(match["name"], match["of"], network))
@@ -256,7 +311,7 @@ def default_columns(network: Network) -> list[SweepColumn]:
         found.append(_column("total", None, network))
     else:
         found += [
-            _column("page_time_p95" if group.traffic == "web" else "goodput", group.name, network)
+            _column("page_time_p95" if group.traffic in ("web", "page") else "goodput", group.name, network)
             for group in network.groups
         ]
     return [*found, _column("jain", None, network)]
