@@ -75,9 +75,12 @@ def test_wrong_values_are_refused_where_they_stand(scenario: Scenario) -> None:
 def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     with pytest.raises(ScenarioError, match=r"nothing\.toml: no such file or directory; give the path"):
         Scenario.from_file(tmp_path / "nothing.toml")
-    (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
+    (tmp_path / "binary.toml").write_bytes(b"\xff\x00")
     with pytest.raises(ScenarioError, match=r"binary\.toml: not a text file in UTF-8"):
         Scenario.from_file(tmp_path / "binary.toml")
+    (tmp_path / "wide.toml").write_bytes(EXAMPLE.encode("utf-16"))
+    with pytest.raises(ScenarioError, match=r"wide\.toml: is a text in UTF-16; give the path of a scenario file"):
+        Scenario.from_file(tmp_path / "wide.toml")
 
 
 def test_scenario_errors_are_input_errors_and_value_errors() -> None:

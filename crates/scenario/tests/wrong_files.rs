@@ -584,6 +584,8 @@ fn datagrams() {
 ! flows[1].traffic.on: must be at least 1.2 us, a ten-thousandth of a packet's time
 + count = 1001\ntraffic = { kind = "web", connections = 10000 }
 ! flows[1].traffic.connections: comes to 10010000 for all flows of the group; at most 10000000
++ count = 1001\ntraffic = { kind = "page", hosts = 10000 }
+! flows[1].traffic.hosts: comes to 10010000 for all flows of the group; at most 10000000
 + count = 1001\ntraffic = { kind = "elastic", places = 10000 }
 ! flows[1].traffic.places: comes to 10010000 for all flows of the group; at most 10000000
 + traffic = "poisson"\ntcp = { send_jitter = "1 us", ecn = "on" }
