@@ -26,11 +26,11 @@ Kind = Literal["mahimahi", "rates", "delays"]
 _Clock: TypeAlias = "Callable[[int, str], int]"
 
 _NAMES: dict[Kind, str] = {"rates": "rate_bps", "delays": "delay_s"}
-"""Of the columns that need no unit."""
+"""Names of the columns that need no unit."""
 
 _SHOWN_NAMES = 12
 _FORMATS = ("%Y.%m.%d_%H.%M.%S", "%Y/%m/%d %H:%M:%S")
-"""Of calendar times that are known beside ISO 8601; the first is that of G-NetTrack, which measures 4G and 5G."""
+"""Forms of calendar times that are known beside ISO 8601; the first is that of G-NetTrack, which measures 4G and 5G."""
 
 _MISSING = frozenset(("", "-", "na", "n/a", "nan", "none", "null"))
 
@@ -38,7 +38,7 @@ _LIKELY = re.compile(r"rate|throughput|bps|delay|rtt|latency", re.IGNORECASE)
 """Names of columns that are worth an example."""
 
 _LEAST_PACKETS = 10
-"""In a buffer that is suggested: with fewer a sender loses what it sends at once."""
+"""The smallest buffer that is suggested: with less a sender loses what it sends at once."""
 
 _SHORTEST_S, _LONGEST_S = 60.0, 600.0
 """Between these a scenario is as long as its trace."""
@@ -208,7 +208,7 @@ every = "100 ms"
 
 @dataclass(frozen=True)
 class TableForm:
-    """What is said of a table that its columns do not say.
+    """Columns, units and times of a table, where its header does not say them.
 
     Parameters
     ----------
@@ -393,7 +393,7 @@ class _Held:
 
 
 def _mark(text: str) -> str:
-    """What parts the columns of a table; a blank where any number of blanks does."""
+    """The mark between the columns of a table; a blank stands for any number of blanks."""
     first = text.strip("\n").partition("\n")[0]
     _, names = next(trace_files.table_rows(first), (0, []))
     # A link knows commas alone: where they give it its columns, other marks belong to names.
@@ -440,7 +440,7 @@ def _summed(
 
 
 def _places(header: Sequence[str], width: int, span: int, form: TableForm) -> tuple[int, int]:
-    """Where times and values stand in a row of a table, whose times take ``span`` fields."""
+    """The places of times and values in a row of a table, whose times take ``span`` fields."""
     count = len(header) or width
     if form.columns is not None:
         at, of = (_place(name.strip(), header, count) for name in form.columns.split(","))
@@ -457,7 +457,7 @@ def _places(header: Sequence[str], width: int, span: int, form: TableForm) -> tu
 
 
 def _place(name: str, header: Sequence[str], count: int) -> int:
-    """Where a column stands that is named or counted from 1 on."""
+    """The place of a column that is named or counted from 1 on."""
     alike = [i for i, known in enumerate(header) if known == name]
     alike = alike or [i for i, known in enumerate(header) if known.lower() == name.lower()]
     if len(alike) > 1:
@@ -481,7 +481,7 @@ def _named(header: Sequence[str]) -> str:
 
 
 def _kind(header: Sequence[str], of: int, form: TableForm) -> tuple[Kind, float]:
-    """What a table holds, and what one of it is in bit/s or seconds."""
+    """The kind of a table, and its unit in bit/s or seconds."""
     if form.rate is not None:
         return "rates", _unit("--rate", form.rate, bits_per_second)
     if form.delay is not None:
@@ -495,7 +495,7 @@ def _kind(header: Sequence[str], of: int, form: TableForm) -> tuple[Kind, float]
 
 
 def _clock(line: int, text: str, form: TableForm) -> _Clock:
-    """How times are read that look like this one, in nanoseconds."""
+    """A reader of times that look like this one, in nanoseconds."""
     if form.time_format is None and _is_number(text):
         unit = Decimal(repr(_unit("--time", form.time, seconds) if form.time is not None else 1.0)) * 10**9
         return lambda line, text: round(Decimal(text) * unit) if _number(line, text) >= 0 else 0

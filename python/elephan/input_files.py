@@ -41,13 +41,13 @@ _FORMS = (
     (b"\xfe\xff", "a text in UTF-16", "save it in UTF-8"),
     (b"version https://git-lfs", "a pointer of Git LFS", "fetch the file itself (git lfs pull)"),
 )
-"""How files of other kinds begin, what they are, and what makes a text of them, if that is one step."""
+"""First bytes of files of other kinds, their names, and the step that makes a text of them, if there is one."""
 
 _TEXTS = (
     (re.compile(rb"<[!?a-zA-Z]"), "a page of HTML or XML"),
     (re.compile(rb'\{|\[\s*[\[\]{"\d-]'), "a JSON document"),
 )
-"""The same of texts, behind blanks."""
+"""First letters of texts of other kinds, behind blanks, and their names."""
 
 MOST_BYTES = 64 * 2**20
 """Of a scenario or sweep file; a million flows stand in a file of their own."""

@@ -19,7 +19,7 @@ _ASKED = {
     "columns": "elephan sweep --columns NAME,NAME[LINK],...; what is no column: elephan list metrics.",
     "metrics": "elephan run (or sweep) --metric NAME; options: --details; columns of tables: elephan list columns.",
 }
-"""How what is listed is asked for."""
+"""The option that takes what is listed, by kind."""
 
 KINDS = "laws, slow-starts, recoveries, queues, traffic, profiles, models, metrics, columns, lints, experiments"
 

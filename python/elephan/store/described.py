@@ -21,7 +21,7 @@ _TITLES = {
     "failures": "a row for each point that failed",
     "names": "a row for each label, link and group there is",
 }
-"""What each table holds, in the order in which they are shown."""
+"""Contents of each table, in the order in which they are shown."""
 
 _KEYS = {
     "run": "number of the run in this store; joins runs, links, groups and points",

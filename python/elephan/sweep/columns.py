@@ -95,7 +95,7 @@ MEANINGS = {
     "rtt_ratio": "goodput of the third with the shortest round-trip times over that of the third with the longest",
     "total": "goodput of all flows together",
 }
-"""What each column is."""
+"""Meanings of the columns."""
 
 _FORM = re.compile(r"(?P<name>\w+)(?:\[(?P<of>[^\[\]]+)\])?")
 _RATES = {"goodput", *WITHIN, "total"}
