@@ -100,6 +100,7 @@ def test_the_scenario_that_is_written_follows_the_trace(
         ),
         (b"0 5\n1 6 7\n", ["--delay", "ms"], "line 1: has 2 fields, not 3"),
         (b"a,b\n0,5\n", ["--columns", "a", "--rate", "bit/s"], "--columns a: must be two, of times and of what holds"),
+        (b"a,b\n0,5\n", ["--columns", "a,1", "--rate", "bit/s"], "--columns a,1: both are one column"),
         (b"a,b\n0,5\n", ["--columns", "a,rate", "--rate", "bit/s"], 'there is no column "rate"; its columns: a, b'),
         (
             b"0,5\n",

@@ -444,6 +444,9 @@ def _places(header: Sequence[str], width: int, span: int, form: TableForm) -> tu
     count = len(header) or width
     if form.columns is not None:
         at, of = (_place(name.strip(), header, count) for name in form.columns.split(","))
+        if at == of:
+            message = f"--columns {form.columns}: both are one column; name that of the times and that of the values"
+            raise ValueError(message)
         return at, of
     for name in _NAMES.values():
         if header.count("time_s") == 1 == header.count(name):
