@@ -1,6 +1,7 @@
 """``--help``: verbs in groups, a way to start, examples that work when they are copied, at any width."""
 
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -75,6 +76,19 @@ def test_help_stays_within_the_terminal(elephan: Command, monkeypatch: pytest.Mo
     own = START.splitlines()
     # What can be copied, and addresses, are not broken.
     assert max(len(line) for line in shown if line not in own) <= columns
+
+
+@pytest.mark.parametrize("words", ALL, ids=" ".join)
+def test_sentences_of_options_have_most_of_80_columns(
+    elephan: Command, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = elephan(*words, "--help").out.partition("\nExample")[0]
+    assert max(map(len, shown.splitlines())) <= 80
+    # An escape of the markup is not shown, and the column of sentences begins in the first third.
+    assert "\\" not in shown
+    begins = [re.search(r"\S  +(\S)", line) for line in shown.splitlines() if line.startswith("  -")]
+    assert max(found.start(1) for found in begins if found) <= 80 / 3
 
 
 def test_verbs_stand_in_groups_each_with_its_line(elephan: Command, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -63,6 +63,12 @@ Exit codes: 0 done, 1 a target or claim not met, 2 wrong input,
 LEAST_WIDTH = 40
 """Where examples are broken at the narrowest [columns]."""
 
+MOST_WIDTH = 110
+"""Longer lines of sentences are hard to read [columns]."""
+
+NAMES_WIDTH = 20
+"""Of options and what follows them, beside sentences [columns]."""
+
 
 def arrange(group: TyperGroup) -> TyperGroup:
     """Put the verbs in their groups and in order, each with its line; one that is in no group comes last.
@@ -86,12 +92,27 @@ class CommandHelp(TyperCommand):
     """A verb whose epilogue is examples, a line each, the first after ``Example:``."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write help, then the examples."""
+        """Write help, then the examples.
+
+        Without frames: a column of types between options and sentences leaves the sentences a third of 80 columns.
+        """
+        columns = shutil.get_terminal_size().columns
         examples, self.epilog = self.epilog, None
+        framed, self.rich_markup_mode = self.rich_markup_mode, None
+        formatter.width = min(columns, MOST_WIDTH)
         super().format_help(ctx, formatter)
-        self.epilog = examples
+        self.epilog, self.rich_markup_mode = examples, framed
         if examples:
-            formatter.write(write_examples(examples, shutil.get_terminal_size().columns))
+            formatter.write("\n" + write_examples(examples, columns))
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write arguments and options: a name longer than its column has a line of its own."""
+        for title, kind in (("Arguments", "argument"), ("Options", "option")):
+            found = [param.get_help_record(ctx) for param in self.get_params(ctx) if param.param_type_name == kind]
+            records = [(name, text.replace("\\[", "[")) for name, text in filter(None, found)]
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records, col_max=NAMES_WIDTH)
 
 
 class GroupHelp(TyperGroup):
