@@ -173,7 +173,7 @@ def test_run_prints_tables_and_writes_files_and_a_picture(elephan: Command, smal
     assert done.code == 0
     assert "utilization" in done.out
     assert "core is " in done.out
-    assert "delay [ms]" in elephan("run", small, "--details").out
+    assert "over max-min fair shares" in elephan("run", small, "--details").out
     expected = {
         "run.json",
         "flows.parquet",

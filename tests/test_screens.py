@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from elephan.cli.columns import LINES
+from elephan.cli.common import shown
+from elephan.results.documents import LinkDocument, TransfersDocument
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -103,14 +105,14 @@ def test_every_number_of_a_narrow_screen_is_one_of_the_wide_one(
 
 def test_the_numbers_of_a_run_are_those_of_its_document(elephan: Command, scenario: Path) -> None:
     scenario.write_text(scenario.read_text().replace("replications = 2", "replications = 1"))
-    shown = numbers(elephan("run", scenario, "-q").out)
+    on_screen = numbers(elephan("run", scenario, "-q").out)
     document = json.loads(elephan("run", scenario, "-q", "--json").out)
     busiest = max(document["links"], key=lambda link: link["utilization"]["mean"])
     for quantity, scale, digits in (("utilization", 100, 3), ("queueing_delay_s", 1e3, 3), ("loss_ratio", 100, 3)):
         value = busiest[quantity]["mean"] * scale
-        assert float(f"{value:.{digits}g}") in shown or float(f"{value:.0f}") in shown, quantity
+        assert float(f"{value:.{digits}g}") in on_screen or float(f"{value:.0f}") in on_screen, quantity
     first = document["groups"][0]
-    assert float(f"{first['goodput_per_flow_bps']['mean'] * 1e-6:.4g}") in shown
+    assert float(f"{first['goodput_per_flow_bps']['mean'] * 1e-6:.4g}") in on_screen
 
 
 def test_what_is_left_out_is_said_and_shown_with_details(elephan: Command, tmp_path: Path) -> None:
@@ -119,8 +121,8 @@ def test_what_is_left_out_is_said_and_shown_with_details(elephan: Command, tmp_p
     short, full = elephan("run", path, "-q").out, elephan("run", path, "-q", "--details").out
     said = re.search(r"\((\d+) more links?, (\d+) more groups?", short)
     assert said is not None, short
-    shown = [sum(line.startswith((f"hop{i} ", f" hop{i} ")) for line in short.splitlines()) for i in range(9)]
-    assert 9 - sum(shown) == int(said[1])
+    rows = [sum(line.startswith((f"hop{i} ", f" hop{i} ")) for line in short.splitlines()) for i in range(9)]
+    assert 9 - sum(rows) == int(said[1])
     for name in (*(f"hop{i}" for i in range(9)), *(f"group{i}" for i in range(9)), "pages"):
         assert name in full
 
@@ -131,3 +133,61 @@ def test_the_busiest_link_is_shown_though_it_is_the_last(elephan: Command, tmp_p
     out = elephan("run", path, "-q").out
     assert re.search(r": hop8 is \d", out.replace("\n", " ")), out
     assert any(line.startswith("hop8 ") for line in out.splitlines())
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_details_of_a_run_hold_all_that_its_screen_holds_and_more(
+    elephan: Command, monkeypatch: pytest.MonkeyPatch, scenario: Path, width: int
+) -> None:
+    scenario.write_text(scenario.read_text().replace("replications = 2", "replications = 1"))
+    monkeypatch.setenv("COLUMNS", str(width))
+    out, full = (elephan("run", scenario, "-q", *more).out for more in ((), ("--details",)))
+    # The lines that say what is left out have no counterpart.
+    short = re.sub(r"\([^()]*--details\)", "", out)
+    assert numbers(short) < numbers(full)
+    assert max(len(line) for line in full.splitlines() if "tc qdisc" not in line) <= width
+    document = json.loads(elephan("run", scenario, "-q", "--json").out)
+    for link in document["links"]:
+        assert float(f"{link['queueing_delay_p95_s']['mean'] * 1e3:.3g}") in numbers(full)
+    for group in document["groups"]:
+        assert float(f"{group['loss_ratio']['mean'] * 100:.3g}") in numbers(full)
+
+
+INTERVAL = re.compile(r"(\d[\d.]*)±(\d[\d.]*)")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("details", [[], ["--details"]])
+def test_no_interval_of_a_screen_leaves_the_range_of_its_quantity(
+    elephan: Command, monkeypatch: pytest.MonkeyPatch, scenario: Path, width: int, details: list[str]
+) -> None:
+    """All that a run measures is 0 or more; two short replications differ by more than that."""
+    scenario.write_text(scenario.read_text().replace('duration = "6 s"', 'duration = "2.5 s"'))
+    monkeypatch.setenv("COLUMNS", str(width))
+    out = elephan("run", scenario, "-q", *details).out
+    found = [(float(mean), float(half)) for mean, half in INTERVAL.findall(out)]
+    assert found
+    assert all(mean >= half for mean, half in found), out
+    assert re.search(r" \(<\d|\d \(>\d| to \d", out), out
+
+
+def test_the_index_of_a_single_flow_is_not_shown(elephan: Command, tmp_path: Path) -> None:
+    path = tmp_path / "net.toml"
+    text = network(1).partition('[[flows]]\nname = "pages"')[0]
+    path.write_text(text)
+    for details in ([], ["--details"]):
+        assert "Jain" not in elephan("run", path, "-q", *details).out
+    path.write_text(text.replace("count = 1", "count = 2"))
+    for details in ([], ["--details"]):
+        assert "Jain's index" in elephan("run", path, "-q", *details).out
+
+
+@pytest.mark.parametrize("key", ["page_time_p95_s", "completion_time_p50_s", "slowdown_p99", "queueing_delay_p95_s"])
+def test_a_quantile_of_a_histogram_is_no_finer_than_its_bins(key: str) -> None:
+    """Bins are a 32nd of their lower edge wide at the most: a quantile is known to half of that."""
+    assert key in {*TransfersDocument.__annotations__, *LinkDocument.__annotations__}
+    assert shown({"mean": 0.91234, "ci95": None}, of=key) == "0.912"
+    assert shown({"mean": 0.91234, "ci95": 0.0}, of=key) == "0.912±0.014"
+    assert shown({"mean": 0.91234, "ci95": 0.04}, of=key) == "0.91±0.04"
+    mean = key.replace("_p95", "").replace("_p50", "").replace("_p99", "")
+    assert shown({"mean": 0.91234, "ci95": 0.0004}, of=mean) == "0.9123±0.0004"

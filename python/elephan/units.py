@@ -231,10 +231,23 @@ def format_number(x: float | None, digits: int = 4) -> str:
     return f"{mantissa.rstrip('0').rstrip('.')}e{int(power)}"
 
 
+EVERYWHERE = (-math.inf, math.inf)
+"""Limits of a quantity without limits."""
+
+
 def format_interval(
-    mean: float | None, half: float | None, digits: int = 4, *, joint: str = " ± ", thousands: str = ""
+    mean: float | None,
+    half: float | None,
+    digits: int = 4,
+    *,
+    joint: str = " ± ",
+    thousands: str = "",
+    limits: tuple[float, float] = EVERYWHERE,
 ) -> str:
     """Write a mean and half of its 95 % interval, no finer than the interval is wide.
+
+    An interval that leaves the limits of its quantity ends at them and is written by its ends. It holds the truth as
+    often as before, since no truth lies beyond.
 
     Parameters
     ----------
@@ -244,6 +257,8 @@ def format_interval(
         Between the two.
     thousands : str
         Between thousands, such as a comma.
+    limits : tuple of float
+        Smallest and largest value that the quantity can have.
 
     Returns
     -------
@@ -256,6 +271,8 @@ def format_interval(
     ('95.1 ± 0.6', '1,394 ± 12', '0.95')
     >>> format_interval(25, 0), format_interval(0.93214, 0.0042, joint="±"), format_interval(43.2, 130.0)
     ('25 ± 0', '0.932±0.004', '40 ± 130')
+    >>> format_interval(0.7, 1.3, limits=(0.5, 1)), format_interval(0.9994, 0.0012, joint="±", limits=(0, 1))
+    ('0.7 (0.5 to 1)', '0.9994 (>0.9982)')
     """
     if mean is None or math.isnan(mean):
         return "-"
@@ -263,13 +280,26 @@ def format_interval(
         return _grouped(mean, digits, thousands)
     if half == 0 or half < 1e-9 * abs(mean):
         return f"{_grouped(mean, max(digits, 6), thousands)}{joint}0"
+    # A mean beyond its limits is a defect elsewhere, and is not hidden here.
+    low, high = max(mean - half, min(limits[0], mean)), min(mean + half, max(limits[1], mean))
+    is_cut = (low > mean - half, high < mean + half)
+    if any(is_cut):
+        half = (high - low) / 2
     # One digit, two where the first is a one: rounding it away would change the interval by up to a third.
     power = math.floor(math.log10(half))
     two = half / 10.0**power < 1.95
     places = -power + two
-    if places > 6:
-        return f"{format_number(mean, 3)}{joint}{format_number(half, 1 + two)}"
-    return joint.join(f"{round(x, places):{thousands}.{max(places, 0)}f}" for x in (mean, half))
+
+    def write(x: float, digits: int = 3) -> str:
+        return format_number(x, digits) if places > 6 else f"{round(x, places):{thousands}.{max(places, 0)}f}"
+
+    if any(is_cut):
+        ends = [format_number(x) if cut else write(x) for x, cut in zip((low, high), is_cut, strict=True)]
+        if all(is_cut) or joint.startswith(" "):
+            return f"{write(mean)} ({' to '.join(ends)})"
+        # In a table the end that is the limit goes without saying.
+        return f"{write(mean)} ({f'<{ends[1]}' if is_cut[0] else f'>{ends[0]}'})"
+    return f"{write(mean)}{joint}{write(half, 1 + two)}"
 
 
 def _grouped(x: float, digits: int, thousands: str) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shutil
 import textwrap
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -113,6 +113,28 @@ def left_out(columns: Sequence[Column], width: int) -> list[str]:
     return names if len(names) <= NAMED else [*names[: NAMED - 2], f"{len(names) - NAMED + 2} more columns"]
 
 
+def with_intervals(full: Sequence[Column], bare: Sequence[Column], width: int) -> tuple[list[Column], list[str]]:
+    """Choose what a line has room for: numbers keep their intervals, and columns of a high rank give way.
+
+    Parameters
+    ----------
+    full, bare : sequence of Column
+        The same columns with intervals and without.
+    width : int
+        Letters of a line.
+
+    Returns
+    -------
+    columns, left : list of Column, list of str
+        Without intervals where those of rank 0 have no room else; and what is left out, in words.
+    """
+    kept = fitting(full, width)
+    if sum(column.width + len(GAP) for column in kept) - len(GAP) <= width:
+        return kept, left_out(full, width)
+    intervals = ["intervals"] if any("±" in text or "(" in text for column in full for text in column.cells) else []
+    return fitting(bare, width), [*intervals, *left_out(bare, width)]
+
+
 def table_lines(columns: Sequence[Column], width: int | None = None) -> list[str]:
     r"""Write a table in lines: heads, units, and a line for each row.
 
@@ -145,6 +167,38 @@ def table_lines(columns: Sequence[Column], width: int | None = None) -> list[str
         ).rstrip()
         for row in rows
     ]
+
+
+def blocks(columns: Sequence[Column], width: int | None = None) -> list[str]:
+    r"""Write a table of all its columns: those for which a line has no room stand below, beside the texts again.
+
+    Parameters
+    ----------
+    width : int, optional
+        Letters of a line; those of the terminal.
+
+    Examples
+    --------
+    >>> wide = [Column("law", "", ("reno",), is_text=True), Column("a", "", ("1" * 9,)), Column("b", "", ("2" * 9,))]
+    >>> print("\n".join(blocks(wide, 20)))
+    law           a
+    reno  111111111
+    law           b
+    reno  222222222
+    """
+    width = terminal_width() if width is None else width
+    names = [column for column in columns if column.is_text]
+    found: list[list[Column]] = [names]
+    for column in columns:
+        if column.is_text:
+            continue
+        tried = [*found[-1], column]
+        if len(found[-1]) > len(names) and sum(c.width + len(GAP) for c in tried) - len(GAP) > width:
+            found.append([*names, column])
+        else:
+            found[-1] = tried
+    # All of these are wanted, so that none gives way.
+    return [line for block in found for line in table_lines([replace(c, rank=0) for c in block], width)]
 
 
 def wrapped(text: str, width: int | None = None, mark: str = "") -> list[str]:

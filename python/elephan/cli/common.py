@@ -17,7 +17,7 @@ from elephan.cli.output import OutputError
 from elephan.errors import InputError
 from elephan.extras import require
 from elephan.formats import stamped
-from elephan.units import format_interval
+from elephan.units import EVERYWHERE, format_interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -291,8 +291,12 @@ def write_new(out: Path, text: str, *, force: bool) -> None:
         raise InputError(message) from None
 
 
-def shown(quantity: Mapping[str, float | None], scale: float = 1.0, digits: int = 4) -> str:
-    """Write a measured quantity: mean and half-width.
+def shown(
+    quantity: Mapping[str, float | None], scale: float = 1.0, digits: int = 4, *, of: str = "", flows: int = 0
+) -> str:
+    """Write a measured quantity: mean and half-width, or the ends of an interval that leaves its limits.
+
+    A quantile of a histogram has no interval that is narrower than the bins.
 
     Parameters
     ----------
@@ -302,11 +306,19 @@ def shown(quantity: Mapping[str, float | None], scale: float = 1.0, digits: int 
         Multiplies both.
     digits : int
         Significant digits of a mean without interval, but never fewer than its whole part has.
+    of : str
+        Name of the quantity, which has the limits of `elephan.results.meanings.limits`; empty for one that has none.
+    flows : int
+        How many share, for Jain's index.
 
     Examples
     --------
     >>> shown({"mean": 0.93214, "ci95": 0.0042})
     '0.932±0.004'
+    >>> shown({"mean": 0.7, "ci95": 1.3}, of="jain", flows=2), shown({"mean": 0.02, "ci95": 0.3}, 100, of="loss_ratio")
+    ('0.7 (0.5 to 1)', '2 (<32)')
+    >>> shown({"mean": 0.9123, "ci95": 0.0}, of="page_time_p95_s")
+    '0.912±0.014'
     >>> shown({"mean": 123456.0, "ci95": 123.0}, digits=3)
     '123460±120'
     >>> shown({"mean": 999.97, "ci95": None}, digits=3)
@@ -315,8 +327,21 @@ def shown(quantity: Mapping[str, float | None], scale: float = 1.0, digits: int 
     '-'
     """
     mean, ci95 = quantity["mean"], quantity["ci95"]
+    ends = EVERYWHERE
+    if of and mean is not None:
+        from elephan.results.meanings import limits, resolution  # noqa: PLC0415 (--help does without NumPy)
+
+        low, high = limits(of, flows)
+        ends = (low * scale, high * scale)
+        if known_to := resolution(of):
+            digits = min(digits, 3)
+            ci95 = None if ci95 is None else max(ci95, known_to * mean)
     return format_interval(
-        None if mean is None else mean * scale, None if ci95 is None else ci95 * scale, digits, joint="±"
+        None if mean is None else mean * scale,
+        None if ci95 is None else ci95 * scale,
+        digits,
+        joint="±",
+        limits=ends,
     )
 
 

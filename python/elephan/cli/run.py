@@ -42,7 +42,7 @@ from elephan.cli.common import (
 )
 from elephan.cli.estimate import announce
 from elephan.cli.progress import ProgressLine
-from elephan.cli.run_screen import buffer_cell, pool_lines, screen, whose
+from elephan.cli.run_screen import screen, whole
 from elephan.errors import InputError, suggest
 from elephan.extras import require
 from elephan.own_laws import declare
@@ -233,7 +233,8 @@ def print_document(document: Mapping[str, Any], facts: Sequence[dict[str, Any]],
         All of it, not only what fits on a screen.
     """
     if details:
-        print_tables(*_tables(document, facts))
+        print_lines(*whole(document, facts))
+        print_tables(*_transfers(document["groups"]))
     else:
         print_lines(*screen(document, facts))
     if document.get("metrics"):
@@ -257,47 +258,6 @@ def _most(replications: int | None, precision: list[str] | None, most: int | Non
     return most
 
 
-def _tables(document: Mapping[str, Any], facts: Sequence[dict[str, Any]]) -> list[Table | str]:
-    run_, fairness = document["run"], document["fairness"]
-    links = new_table("link", "queue", "buffer", "utilization", "loss [%]", "delay [ms]", "backlog")
-    links.columns[1].justify = "left"
-    for link in document["links"]:
-        links.add_row(
-            link["name"],
-            link["queue"]["discipline"],
-            buffer_cell(link),
-            shown(link["utilization"]),
-            shown(link["loss_ratio"], 100, 3),
-            shown(link["queueing_delay_s"], 1e3, 3),
-            shown(link["backlog_packets"], digits=3),
-        )
-    groups = new_table("flows", "Mbit/s each", "cwnd", "srtt [ms]", "cuts", "timeouts")
-    for group, fact in zip(document["groups"], facts, strict=True):
-        groups.add_row(
-            f"{group['name']}: {group['flows']} {group['law'] or fact['traffic']}",
-            shown(group["goodput_per_flow_bps"], 1e-6),
-            shown(group["cwnd_segments"]),
-            shown(group["srtt_s"], 1e3),
-            shown(group["loss_events"], digits=3),
-            shown(group["timeouts"], digits=3),
-        )
-    transfers = _transfers(document["groups"])
-    title = (
-        f"{run_['scenario']}\n{run_['replications']} replications of {run_['duration_s']:g} s "
-        f"({run_['warmup_s']:g} s warm-up{_found(run_['warmup_rule'])}), seed {run_['seed']}, "
-        f"run {run_['id'][:12]}, {run_['wall_s']:.1f} s"
-    )
-    return [
-        title,
-        links,
-        groups,
-        *transfers,
-        *pool_lines(document),
-        f"Jain's index{whose(document['groups'])} {shown(fairness['jain'])}; "
-        f"over max-min fair shares {shown(fairness['jain_maxmin'])}",
-    ]
-
-
 def _transfers(groups: Sequence[dict[str, Any]]) -> list[Table | str]:
     """Sum up transfers that end, where there are such."""
     some = [(group["name"], group["transfers"]) for group in groups if group["transfers"] is not None]
@@ -305,11 +265,24 @@ def _transfers(groups: Sequence[dict[str, Any]]) -> list[Table | str]:
         return []
     transfers = new_table("transfers", "complete", "open", "time [s]", "95 % [s]", "slowdown")
     for name, each in some:
-        cells = (shown(each["completed"], digits=5), shown(each["open"], digits=3), shown(each["completion_time_s"]))
-        more = (shown(each["completion_time_p95_s"]), shown(each["slowdown"], digits=3))
+        cells = (
+            shown(each["completed"], digits=5, of="completed"),
+            shown(each["open"], digits=3, of="open"),
+            shown(each["completion_time_s"], of="completion_time_s"),
+        )
+        more = (
+            shown(each["completion_time_p95_s"], of="completion_time_p95_s"),
+            shown(each["slowdown"], digits=3, of="slowdown"),
+        )
         transfers.add_row(name, *cells, *more)
         if "pages" in each:
-            pages = (shown(each["pages"], digits=5), "", shown(each["page_time_s"]), shown(each["page_time_p95_s"]), "")
+            pages = (
+                shown(each["pages"], digits=5, of="pages"),
+                "",
+                shown(each["page_time_s"], of="page_time_s"),
+                shown(each["page_time_p95_s"], of="page_time_p95_s"),
+                "",
+            )
             transfers.add_row(f"{name}: pages", *pages)
     refused = [f"{name}: {shown(each['refused'])} refused" for name, each in some if each["refused"]["mean"]]
     return [transfers, *refused]
@@ -328,8 +301,3 @@ def _queues(document: Mapping[str, Any]) -> list[str]:
         if link["tc"]:
             lines.append(f"{link['name']}, on Linux: {link['tc']}")
     return lines
-
-
-def _found(rule: str) -> str:
-    """Say how the warm-up was found, if the file does not state it."""
-    return "" if rule == "stated" else f" by {rule}"

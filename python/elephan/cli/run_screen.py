@@ -1,13 +1,13 @@
 """What ``elephan run`` shows by default: the answer in a sentence, links and groups in two short tables.
 
-Numbers are never cut: where there is no room intervals go first, then columns; the last line says what was left out.
+Numbers are never cut and keep their intervals: where there is no room columns go, and the last line says which.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from elephan.cli.columns import LINES, Column, fitting, left_out, table_lines, terminal_width, wrapped
+from elephan.cli.columns import LINES, Column, blocks, table_lines, terminal_width, with_intervals, wrapped
 from elephan.cli.common import shown
 
 if TYPE_CHECKING:
@@ -37,12 +37,11 @@ def screen(document: Mapping[str, Any], facts: Sequence[Mapping[str, Any]], widt
         At most 15, the answer first; a line for Linux is as long as it is, so that it can be copied.
     """
     width = terminal_width() if width is None else width
-    run, fairness = document["run"], document["fairness"]
+    run = document["run"]
     links, groups = _busiest(document["links"]), list(zip(document["groups"], facts, strict=True))
     head = wrapped(f"{run['scenario']}: {_answer(links[0])}.", width) + wrapped(_about(run), width)
     tail = []
-    if fairness["jain"]["mean"] is not None:
-        tail += wrapped(f"Jain's index{whose(document['groups'])} {shown(fairness['jain'])}", width)
+    tail += [line for said in fairness_lines(document, facts)[:1] for line in wrapped(said, width)]
     tail += [line for said in pool_lines(document)[:2] for line in wrapped(said, width)]
     tc = links[0]["tc"]
     tail += [f"{links[0]['name']}, on Linux: {tc}"] if tc else []
@@ -94,21 +93,54 @@ def whose(groups: Sequence[Row]) -> str:
     return " of TCP" if any(tcp) and not all(tcp) else ""
 
 
+def fairness_lines(document: Mapping[str, Any], facts: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Say how evenly flows share; nothing of fewer than two that count, whose index is always 1.
+
+    Parameters
+    ----------
+    facts : sequence of mapping
+        Of its groups.
+    """
+    from elephan.network import SORTS  # noqa: PLC0415 (--help does without NumPy)
+
+    fairness = document["fairness"]
+    first = min((fact["sort"] for fact in facts), key=SORTS.index)
+    flows = sum(fact["flows"] for fact in facts if fact["sort"] == first)
+    if flows < 2 or fairness["jain"]["mean"] is None:
+        return []
+    return [
+        f"Jain's index{whose(document['groups'])} {shown(fairness['jain'], of='jain', flows=flows)}",
+        f"over max-min fair shares {shown(fairness['jain_maxmin'], of='jain_maxmin', flows=flows)}",
+    ]
+
+
+def whole(document: Mapping[str, Any], facts: Sequence[Mapping[str, Any]], width: int | None = None) -> list[str]:
+    """Write what `screen` writes without leaving anything out: every link and group, all columns, with intervals.
+
+    Parameters
+    ----------
+    document, facts, width
+        As `screen` has them. Columns for which a line has no room stand below; transfers have a table elsewhere.
+    """
+    width = terminal_width() if width is None else width
+    run, groups = document["run"], list(zip(document["groups"], facts, strict=True))
+    said = f"{run['scenario']}: {_answer(_busiest(document['links'])[0])}."
+    lines = [*wrapped(said, width), *wrapped(_about(run), width), ""]
+    lines += [*blocks(_of_links(document["links"], True), width), ""]
+    lines += [*blocks(_of_groups(groups, True, transfers=False), width), ""]
+    fair = "; ".join(fairness_lines(document, facts))
+    return lines + [line for text in (fair, *pool_lines(document)) for line in wrapped(text, width)]
+
+
 def _table(
     make: Callable[[Sequence[Any], bool], list[Column]], rows: Sequence[Any], width: int
 ) -> tuple[list[str], list[str]]:
     """Lines, and what had no room."""
-    full = make(rows, True)
-    if len(fitting(full, width)) == len(full):
-        return table_lines(full, width), []
-    short = make(rows, False)
-    intervals = ["intervals"] if any("±" in text for column in full for text in column.cells) else []
-    return table_lines(short, width), [*intervals, *left_out(short, width)]
+    shown_, gone = with_intervals(make(rows, True), make(rows, False), width)
+    return table_lines(shown_, width), gone
 
 
-def _cells(
-    rows: Sequence[Row], key: str, scale: float, digits: int, *, with_intervals: bool, of: str = ""
-) -> tuple[str, ...]:
+def _cells(rows: Sequence[Row], key: str, scale: float, digits: int, *, bare: bool, of: str = "") -> tuple[str, ...]:
     found = []
     for row in rows:
         part = row[of] if of else row
@@ -116,13 +148,13 @@ def _cells(
         if value is None:
             found.append("-")
         else:
-            found.append(shown(value if with_intervals else {"mean": value["mean"], "ci95": None}, scale, digits))
+            found.append(shown({"mean": value["mean"], "ci95": None} if bare else value, scale, digits, of=key))
     return tuple(found)
 
 
-def _of_links(links: Sequence[Row], with_intervals: bool) -> list[Column]:
+def _of_links(links: Sequence[Row], intervals: bool) -> list[Column]:
     def column(head: str, unit: str, key: str, scale: float, rank: int, digits: int = 3) -> Column:
-        return Column(head, unit, _cells(links, key, scale, digits, with_intervals=with_intervals), rank)
+        return Column(head, unit, _cells(links, key, scale, digits, bare=not intervals), rank)
 
     found = [
         Column("link", "", tuple(link["name"] for link in links), 0, is_text=True),
@@ -136,7 +168,7 @@ def _of_links(links: Sequence[Row], with_intervals: bool) -> list[Column]:
     ]
     if any("pool" in link for link in links):
         held = [{"pool": link.get("pool")} for link in links]
-        cells = _cells(held, "occupancy", 100, 3, with_intervals=with_intervals, of="pool")
+        cells = _cells(held, "occupancy", 100, 3, bare=not intervals, of="pool")
         found.insert(-1, Column("of pool", "%", cells, 1))
     return found
 
@@ -157,11 +189,11 @@ def pool_lines(document: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _of_groups(groups: Sequence[tuple[Row, Row]], with_intervals: bool) -> list[Column]:
+def _of_groups(groups: Sequence[tuple[Row, Row]], intervals: bool, *, transfers: bool = True) -> list[Column]:
     rows = [group for group, _ in groups]
 
     def column(head: str, unit: str, key: str, scale: float, rank: int, digits: int = 4, of: str = "") -> Column:
-        return Column(head, unit, _cells(rows, key, scale, digits, with_intervals=with_intervals, of=of), rank)
+        return Column(head, unit, _cells(rows, key, scale, digits, bare=not intervals, of=of), rank)
 
     names = tuple(f"{group['name']}: {group['flows']} {group['law'] or fact['traffic']}" for group, fact in groups)
     found = [
@@ -173,7 +205,7 @@ def _of_groups(groups: Sequence[tuple[Row, Row]], with_intervals: bool) -> list[
         column("cuts", "", "loss_events", 1, 5, 3),
         column("timeouts", "", "timeouts", 1, 4, 3),
     ]
-    if any(group["transfers"] is not None for group in rows):
+    if transfers and any(group["transfers"] is not None for group in rows):
         found.append(column("transfers", "done", "completed", 1, 2, 5, of="transfers"))
         found.append(column("time", "s", "completion_time_s", 1, 1, of="transfers"))
         found.append(column("95 %", "s", "completion_time_p95_s", 1, 2, of="transfers"))
