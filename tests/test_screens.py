@@ -10,6 +10,7 @@ import pytest
 
 from elephan.cli.columns import LINES
 from elephan.cli.common import shown
+from elephan.cli.sweep_screen import brief
 from elephan.results.documents import LinkDocument, TransfersDocument
 
 if TYPE_CHECKING:
@@ -191,3 +192,120 @@ def test_a_quantile_of_a_histogram_is_no_finer_than_its_bins(key: str) -> None:
     assert shown({"mean": 0.91234, "ci95": 0.04}, of=key) == "0.91±0.04"
     mean = key.replace("_p95", "").replace("_p50", "").replace("_p99", "")
     assert shown({"mean": 0.91234, "ci95": 0.0004}, of=mean) == "0.9123±0.0004"
+
+
+SWEEP = """
+title = "Four flows"
+duration = "3 s"
+warmup = "1 s"
+replications = 2
+[[links]]
+name = "link"
+rate = "12 Mbit/s"
+buffer = "30 packets"
+[[flows]]
+name = "flows"
+count = 4
+path = ["link"]
+rtt = { from = "20 ms", to = "30 ms" }
+"""
+MEASURED = re.compile(r"[+-]?\d[\d.]*(?:±\d[\d.]*| \([<>]\d[\d.]*\)| \(\d[\d.]* to \d[\d.]*\))")
+
+
+@pytest.fixture
+def four(tmp_path: Path) -> Path:
+    path = tmp_path / "four.toml"
+    path.write_text(SWEEP)
+    return path
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("differences", [[], ["--differences"]])
+def test_the_points_that_decide_and_their_intervals_survive_on_a_narrow_screen(
+    elephan: Command, monkeypatch: pytest.MonkeyPatch, four: Path, tmp_path: Path, width: int, differences: list[str]
+) -> None:
+    """Of 25 buffers one is small: the last, which a table of the first points would lose."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    buffers = ",".join(f'"{n} packets"' for n in (*range(200, 224), 3))
+    words = ("--over", f"links[0].buffer=[{buffers}]", "--store", tmp_path / "runs", "-q", *differences)
+    out = elephan("sweep", four, *words).out
+    lines = out.splitlines()
+    assert len(lines) <= LINES
+    assert max(map(len, lines)) <= width
+    rows = [line for line in lines if re.match(r"\d+ packets", line)]
+    assert rows[-1].startswith("3 packets ")
+    assert re.search(rf"the {len(rows)} of 25 points that\s+differ\s+most:\s+--details", out)
+    for row in rows:
+        numbers_of = re.sub(r"^\d+ packets", "", row)
+        assert len(MEASURED.findall(numbers_of)) >= 2, row
+        assert not re.search(r"\d", MEASURED.sub("", numbers_of)), row
+    assert elephan("sweep", four, *words, "--details").out.count(" packets ") >= 25
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_points_of_a_screen_are_all_there_while_it_has_room(
+    elephan: Command, monkeypatch: pytest.MonkeyPatch, four: Path, tmp_path: Path, width: int
+) -> None:
+    """Ten points: as many as question 19 has."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    words = ("--over", "links[0].buffer=5..50 packets:5lin", "--over", "seed=1,2", "--store", tmp_path / "runs", "-q")
+    lines = elephan("sweep", four, *words).out.splitlines()
+    assert len(lines) <= LINES
+    assert sum(" packets " in line for line in lines) == 10
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_columns_that_are_asked_for_fit_and_all_stay(
+    elephan: Command, monkeypatch: pytest.MonkeyPatch, four: Path, tmp_path: Path, width: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    asked = [
+        "utilization",
+        "loss",
+        "delay",
+        "delay_p50",
+        "delay_p95",
+        "delay_p99",
+        "goodput_p5",
+        "srtt",
+        "cwnd",
+        "total",
+    ]
+    words = ("--over", "links[0].buffer=5..50 packets:9lin", "--store", tmp_path / "runs", "-q")
+    out = elephan("sweep", four, *words, "--columns", ",".join(asked)).out
+    assert max(map(len, out.splitlines())) <= width
+    assert not [name for name in asked if not re.search(rf"\b{name.replace('_', ' ')}\b", out)]
+    rows = [line for line in out.splitlines() if re.match(r"\d[\d.]* packets", line)]
+    heads = sum(line.startswith("buffer") for line in out.splitlines())
+    assert len(rows) % heads == 0
+    assert sum(len(MEASURED.findall(row)) for row in rows) == len(asked) * len(rows) // heads
+
+
+def test_labels_that_are_tables_keep_what_tells_them_apart() -> None:
+    red = '{{ discipline = "red", max_th = "{} packets", min_th = "{} packets", max_p = 0.1 }}'
+    assert brief([red.format(30, 10), red.format(60, 20), "codel"]) == [
+        "red, max_th 30 packets",
+        "red, max_th 60 packets",
+        "codel",
+    ]
+    assert brief(["1 bdp", "2 bdp"]) == ["1 bdp", "2 bdp"]
+    assert brief(['{ law = "cubic", beta = 0.5 }', '{ law = "cubic", beta = 0.7 }', '{ law = "reno" }']) == [
+        "cubic, beta 0.5",
+        "cubic, beta 0.7",
+        "reno",
+    ]
+    # Nothing else tells these apart, and a broken one stays as it is.
+    assert brief(['{ rate = "1 Mbit/s" }', "{ rate = "]) == ['{ rate = "1 Mbit/s" }', "{ rate = "]
+
+
+def test_a_label_that_follows_from_another_gives_way_first(
+    elephan: Command, monkeypatch: pytest.MonkeyPatch, four: Path, tmp_path: Path
+) -> None:
+    zipped = "links[0].buffer=5 packets,50 packets;flows[0].recovery=sack,newreno;links[0].rate=12 Mbit/s,15 Mbit/s"
+    words = ("--zip", zipped, "--store", tmp_path / "runs", "-q")
+    monkeypatch.setenv("COLUMNS", "60")
+    narrow = elephan("sweep", four, *words).out
+    assert "buffer recovery utilization loss delay" in re.sub(" +", " ", narrow)
+    assert "no room for rate" in narrow
+    monkeypatch.setenv("COLUMNS", "132")
+    assert "buffer recovery rate utilization" in re.sub(" +", " ", elephan("sweep", four, *words).out)

@@ -62,7 +62,7 @@ def test_what_lint_says_of_points_is_said_once(elephan: Command, small: Path, tm
 
 def test_the_head_says_how_many_replications_a_precision_took(elephan: Command, small: Path, tmp_path: Path) -> None:
     done = elephan("sweep", small, *OVER[:2], "--precision", "0.01%", "--max-replications", 5, "--store", tmp_path)
-    assert " 5 replications, seed" in done.out.splitlines()[1]
+    assert " 5 replications, seed" in done.out.splitlines()[0]
 
 
 def test_a_failed_point_is_a_line_and_exit_code_1(elephan: Command, small: Path, tmp_path: Path) -> None:

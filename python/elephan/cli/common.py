@@ -87,6 +87,9 @@ StrictOption = Annotated[
 ]
 
 
+SHARE_PLACES = 4
+"""Decimals to which a utilization is written: hundredths of a per cent."""
+
 MOST_COLUMNS, COLUMNS_MORE = 1000, 4
 """To which tables may grow that do not fit into the terminal, and by how much at once."""
 
@@ -333,7 +336,10 @@ def shown(
 
         low, high = limits(of, flows)
         ends = (low * scale, high * scale)
-        if known_to := resolution(of):
+        if of == "utilization":
+            # To a packet more or less at the ends of what is measured.
+            mean, ci95 = round(mean, SHARE_PLACES), None if ci95 is None else round(ci95, SHARE_PLACES)
+        elif known_to := resolution(of):
             digits = min(digits, 3)
             ci95 = None if ci95 is None else max(ci95, known_to * mean)
     return format_interval(

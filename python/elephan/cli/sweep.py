@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from elephan.cli.columns import LINES, Column, fitting, left_out, table_lines, terminal_width, wrapped
 from elephan.cli.common import (
     METRIC_HEADS,
     DetailsOption,
@@ -33,38 +32,27 @@ from elephan.cli.common import (
     print_tables,
     say,
     say_written,
-    shown,
     writing,
 )
 from elephan.cli.estimate import preview_cost
 from elephan.cli.progress import ProgressDisplay, ProgressLine
+from elephan.cli.sweep_screen import labelled_rows, sweep_screen
 from elephan.errors import InputError
 from elephan.own_laws import declare
 from elephan.scenario import parse_assignments
-from elephan.units import format_number, scaled
+from elephan.units import format_number
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from contextlib import AbstractContextManager
 
     from rich.table import Table
 
     from elephan.sweep import PointResult, Sweep, SweepPoint, SweepResult
-    from elephan.sweep.columns import SweepColumn
 
 EXAMPLE = "Example:  elephan sweep scenarios/sweeps/buffers.toml --store runs/ --out swept/"
 
 SHOWN = 5
 """Points of which a screen has the metrics, or the costs, unless all are asked for."""
-
-HEADS = 7
-"""Lines of a screen for what stands above the points and below them."""
-
-RANKS = {"utilization": 0, "delay": 1, "loss": 3, "jain": 3}
-"""Which columns go first where there is no room, highest first; the others have 2."""
-
-WIDE = 10_000
-"""Letters of a line that columns asked for by name may take."""
 
 
 def sweep(
@@ -187,10 +175,10 @@ def sweep(
     if json:
         document: dict[str, Any] = {**swept.to_json()}
         if asked_columns is not None or differences:
-            document["columns"] = _column_rows(swept, asked_columns, differences=differences)
+            document["columns"] = labelled_rows(swept, asked_columns, differences=differences)
         print_json(document)
     else:
-        print_lines(*_tables(swept, asked_columns, differences=differences, details=details))
+        print_lines(*sweep_screen(swept, asked_columns, differences=differences, details=details))
         print_tables(*_metrics(swept, None if details else SHOWN))
         say_written(written)
     if not quiet:
@@ -250,89 +238,6 @@ def _summary(swept: SweepResult) -> str:
     )
 
 
-def _column_rows(swept: SweepResult, columns: list[SweepColumn] | None, *, differences: bool) -> list[dict[str, Any]]:
-    """The columns of all points, each with its labels."""
-    from elephan.sweep.columns import column_rows, default_columns  # noqa: PLC0415 (--help does without NumPy)
-
-    chosen = default_columns(swept.sweep.base.network) if columns is None else columns
-    rows = column_rows(chosen, swept.points, differences=differences)
-    return [{"labels": point.labels, **row} for point, row in zip(swept.points, rows, strict=True)]
-
-
-def _tables(swept: SweepResult, columns: list[SweepColumn] | None, *, differences: bool, details: bool) -> list[str]:
-    """Write the table of the points, within the terminal unless columns were asked for; some points unless all are."""
-    from elephan.sweep.columns import default_columns  # noqa: PLC0415 (--help does without NumPy)
-
-    base = swept.sweep.base
-    link = base.link_index(None)
-    head = f"{swept.sweep.title}\nLink {base.links[link]['name']}, {_replications(swept)}, seed {base.seed}"
-    if differences:
-        head += "\nBelow the first row: what a point has more than the first."
-    if not swept.points:
-        return [head]
-    chosen = default_columns(base.network) if columns is None else columns
-    found = _column_rows(swept, chosen, differences=differences)
-    width = terminal_width()
-    # What remains of the screen, less what is said of the sweep at its end.
-    most = len(found) if details else max(2, LINES - head.count("\n") - HEADS)
-    more, found = max(0, len(found) - most), found[:most]
-    for with_intervals in (True, False):
-        made = _columns(swept, chosen, found, differences=differences, with_intervals=with_intervals)
-        if columns is not None or len(fitting(made, width)) == len(made):
-            break
-    missing = [] if with_intervals else ["intervals"]
-    if columns is None:
-        missing += left_out(made, width)
-    lines = table_lines(made, width if columns is None else WIDE)
-    last = [f"{more} more point{'s' if more > 1 else ''}: --details"] if more else []
-    last += [f"no room for {', '.join(missing)}: --columns, --json"] if missing else []
-    said = wrapped(f"({'; '.join(last)})") if last else []
-    title = [part for line in head.split("\n") for part in wrapped(line)]
-    return ["\n".join(title), "\n".join([*lines, *said])]
-
-
-def _columns(
-    swept: SweepResult,
-    chosen: list[SweepColumn],
-    found: list[dict[str, Any]],
-    *,
-    differences: bool,
-    with_intervals: bool,
-) -> list[Column]:
-    """The columns of the terminal: what varies, then what was measured."""
-    from elephan.store.labels import short  # noqa: PLC0415 (--help does without NumPy)
-
-    base = swept.sweep.base
-    names = swept.label_names
-    several, points = len(base.network.groups) > 1, swept.points[: len(found)]
-    columns = [
-        Column(head, "", tuple(str(point.labels.get(name, "")) for point in points), 0, is_text=True)
-        for name, head in short(names).items()
-    ]
-    for column in chosen:
-        divide, unit = _scale(column, found)
-        cells = [row[column.label] for row in found]
-        if not with_intervals:
-            cells = [{**cell, "ci95": None} for cell in cells]
-        texts = tuple(_value(cell, divide, is_more=differences and i > 0) for i, cell in enumerate(cells))
-        name = "Jain" if column.name == "jain" else column.name.replace("_", " ")
-        whose = f"{column.of}\n" if several and column.group is not None else ""
-        columns.append(Column(whose + name, unit, texts, RANKS.get(column.name, 2)))
-    return columns
-
-
-def _scale(column: SweepColumn, rows: list[dict[str, Any]]) -> tuple[float, str]:
-    """What a column is divided by, and its unit: one for all rows."""
-    if column.unit == "%":
-        return 0.01, "%"
-    return scaled(column.unit, [row[column.label]["mean"] or 0.0 for row in rows[:1]])
-
-
-def _value(quantity: Mapping[str, float | None], divide: float, *, is_more: bool) -> str:
-    text = shown(quantity, 1 / divide, 3 if divide != 1 else 4)
-    return f"+{text}" if is_more and (quantity["mean"] or 0.0) > 0 else text
-
-
 def _metrics(swept: SweepResult, most: int | None) -> list[Table | str]:
     """What ``--metric`` asked for, a row for each point and quantity, of at most so many points."""
     if not swept.metrics:
@@ -347,15 +252,6 @@ def _metrics(swept: SweepResult, most: int | None) -> list[Table | str]:
         return ["metrics: none has a value at any point; elephan run --metric says why of one"]
     words = [True] * len(names) + [True, True, False, True]
     return [fitted_table([*short(names).values(), *METRIC_HEADS], rows, words)]
-
-
-def _replications(swept: SweepResult) -> str:
-    """How many replications the points have, which differ where a precision is asked for."""
-    if not swept.sweep.precision or not swept.points:
-        return f"{swept.sweep.base.replications} replications"
-    numbers = [point.document["run"]["replications"] for point in swept.points]
-    low, high = min(numbers), max(numbers)
-    return f"{low} replications" if low == high else f"{low} to {high} replications"
 
 
 def _cells(point: PointResult | SweepPoint, names: list[str]) -> list[str]:

@@ -130,6 +130,11 @@ class SweepColumn:
         return f"{self.name}[{self.of}]" if self.of else self.name
 
     @property
+    def key(self) -> str:
+        """Key of the quantity in the document of a run."""
+        return (OF_LINKS if self.link is not None else OF_GROUPS).get(self.name, self.name)
+
+    @property
     def unit(self) -> str:
         """``bit/s``, ``s``, ``%`` (of a share) or empty."""
         if self.name in _RATES:

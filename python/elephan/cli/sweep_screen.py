@@ -1,0 +1,300 @@
+"""What ``elephan sweep`` shows: the points that decide, each number with its interval, within the terminal.
+
+Where there is no room columns go before intervals, and of many points those stay that differ most.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+from elephan.cli.columns import LINES, Column, blocks, table_lines, terminal_width, with_intervals, wrapped
+from elephan.cli.common import shown
+from elephan.units import scaled
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from elephan.sweep import SweepResult
+    from elephan.sweep.columns import SweepColumn
+
+RANKS = {"utilization": 0, "delay": 1, "loss": 3, "total": 5, "jain": 5}
+"""Which columns go first where there is no room, highest first; those of groups have 2."""
+
+BESIDE = 4
+"""Rank of a label that follows from the others: it tells no points apart."""
+
+LEAST_ROWS = 4
+"""Points that are shown at any rate."""
+
+LONG = 24
+"""Letters from which on a label that is a table keeps only the keys that tell points apart."""
+
+Row = dict[str, Any]
+
+
+def sweep_screen(
+    swept: SweepResult, columns: Sequence[SweepColumn] | None, *, differences: bool, details: bool
+) -> list[str]:
+    """Write the table of the points.
+
+    Parameters
+    ----------
+    columns : sequence of SweepColumn, optional
+        Those asked for by name, which all stay: where a line has no room the others stand below.
+    differences : bool
+        Of all points but the first show what they have more than the first.
+    details : bool
+        All points, not only those for which a screen has room.
+
+    Returns
+    -------
+    list of str
+    """
+    from elephan.sweep.columns import default_columns  # noqa: PLC0415 (--help does without NumPy)
+
+    base, width = swept.sweep.base, terminal_width()
+    link = base.links[base.link_index(None)]["name"]
+    head = wrapped(f"{swept.sweep.title} (link {link}, {_replications(swept)}, seed {base.seed})", width)
+    if differences:
+        head += wrapped("Below the first row: what a point has more than the first.", width)
+    if not swept.points:
+        return head
+    chosen = default_columns(base.network) if columns is None else list(columns)
+    found = labelled_rows(swept, chosen, differences=differences)
+    rows = list(range(len(found)))
+    lines, said = _table(swept, chosen, found, rows, asked=columns is not None, differences=differences)
+    last = _said(said, width)
+    if not details and len(head) + len(lines) + len(last) > LINES:
+        # Columns that stand below others have the rows once more.
+        times = max(len(lines) // (len(found) + 1), 1)
+        above = len(head) + len(lines) - times * len(found)
+        for most in range(len(found) - 1, LEAST_ROWS - 1, -1):
+            last = _said([f"the {most} of {len(found)} points that differ most: --details", *said], width)
+            if above + times * most + len(last) <= LINES or most == LEAST_ROWS:
+                rows = deciding(found, [column.label for column in chosen], most)
+                lines, _ = _table(swept, chosen, found, rows, asked=columns is not None, differences=differences)
+                break
+    return [*head, *lines, *last]
+
+
+def _said(parts: Sequence[str], width: int) -> list[str]:
+    """Say what is left out."""
+    return wrapped(f"({'; '.join(parts)})", width) if parts else []
+
+
+def labelled_rows(swept: SweepResult, columns: Sequence[SweepColumn] | None, *, differences: bool) -> list[Row]:
+    """Read the columns of all points, each with its labels; those that are shown by default unless others are given."""
+    from elephan.sweep.columns import column_rows, default_columns  # noqa: PLC0415 (--help does without NumPy)
+
+    chosen = default_columns(swept.sweep.base.network) if columns is None else columns
+    rows = column_rows(chosen, swept.points, differences=differences)
+    return [{"labels": point.labels, **row} for point, row in zip(swept.points, rows, strict=True)]
+
+
+def deciding(rows: Sequence[Row], labels: Sequence[str], most: int) -> list[int]:
+    """Choose the points that differ most: the first, and then each time the one farthest from all chosen.
+
+    A point that is left out is like one that is shown. Distances are shares of the spread of a column; a column whose
+    spread is within its intervals does not count.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        As `labelled_rows` returns them.
+    labels : sequence of str
+        Of the columns.
+    most : int
+        How many.
+
+    Returns
+    -------
+    list of int
+        In their order.
+
+    Examples
+    --------
+    >>> rows = [{"x": {"mean": mean, "ci95": 0.1}} for mean in (1.0, 1.0, 1.1, 1.0, 9.0, 5.0)]
+    >>> deciding(rows, ["x"], 3)
+    [0, 4, 5]
+    """
+    places: list[list[float]] = [[] for _ in rows]
+    for label in labels:
+        means = [row[label]["mean"] for row in rows]
+        known = [mean for mean in means if mean is not None]
+        spread = max(known) - min(known) if known else 0.0
+        if spread > 2 * min(row[label]["ci95"] or 0.0 for row in rows):
+            for place, mean in zip(places, means, strict=True):
+                # A point without a value is far from all that have one.
+                place.append(-1.0 if mean is None else (mean - min(known)) / spread)
+    chosen = [0]
+    apart = [_apart(place, places[0]) for place in places]
+    while len(chosen) < min(most, len(rows)):
+        left = [i for i in range(len(rows)) if i not in chosen]
+        farthest = max(left, key=lambda i: (apart[i], -i))
+        chosen.append(farthest)
+        apart = [min(old, _apart(place, places[farthest])) for old, place in zip(apart, places, strict=True)]
+    return sorted(chosen)
+
+
+def _apart(one: Sequence[float], other: Sequence[float]) -> float:
+    return max((abs(x - y) for x, y in zip(one, other, strict=True)), default=0.0)
+
+
+def _table(
+    swept: SweepResult,
+    chosen: Sequence[SweepColumn],
+    found: Sequence[Row],
+    rows: Sequence[int],
+    *,
+    asked: bool,
+    differences: bool,
+) -> tuple[list[str], list[str]]:
+    """Lines, and what is left out."""
+    width = terminal_width()
+    full, bare = (
+        [*_labels(swept, rows), *_measured(swept, chosen, found, rows, differences=differences, bare=bare)]
+        for bare in (False, True)
+    )
+    if asked:
+        own = [column for column in full if not (column.is_text and column.rank)]
+        return blocks(full if _fits(full, width) else own, width), []
+    kept, left = with_intervals(full, bare, width)
+    return table_lines(kept, width), [f"no room for {', '.join(left)}: --columns, --json"] if left else []
+
+
+def _fits(columns: Sequence[Column], width: int) -> bool:
+    """Whether labels take no more than half of a line, or there is no line below."""
+    labels = sum(column.width + 2 for column in columns if column.is_text)
+    return labels <= width / 2 or sum(column.width + 2 for column in columns) - 2 <= width
+
+
+def _labels(swept: SweepResult, rows: Sequence[int]) -> list[Column]:
+    """What varies: without a label that follows from the others where there is no room."""
+    from elephan.store.labels import short  # noqa: PLC0415 (--help does without NumPy)
+
+    names = swept.label_names
+    texts = {name: brief([str(point.labels.get(name, "")) for point in swept.points]) for name in names}
+    needed = list(names)
+    for name in reversed(names):
+        others = [other for other in needed if other != name]
+        if others and len(set(zip(*(texts[other] for other in others), strict=True))) == len(swept.points):
+            needed = others
+    return [
+        Column(
+            # Where a place tells it apart, the place stands above.
+            head.replace("].", "]\n"),
+            "",
+            tuple(texts[name][i] for i in rows),
+            0 if name in needed else BESIDE,
+            is_text=True,
+        )
+        for name, head in short(names).items()
+    ]
+
+
+def brief(texts: Sequence[str]) -> list[str]:
+    """Shorten labels that are tables: what they are, and the keys in which they differ.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        Values of one label; tables as a line of TOML.
+
+    Examples
+    --------
+    >>> brief(['{ discipline = "red", min_th = "5 packets" }', '{ discipline = "red", min_th = "9 packets" }', "codel"])
+    ['red, min_th 5 packets', 'red, min_th 9 packets', 'codel']
+    """
+    tables = [_read(text) for text in texts]
+    known = [table for table in tables if table is not None]
+    if not known:
+        return list(texts)
+    keys = list(dict.fromkeys(key for table in known for key in table))
+    differ = [key for key in keys if len({str(table.get(key)) for table in known}) > 1]
+    names = [key for key in ("discipline", "law", "kind", "name") if key in keys]
+
+    def write(keys: Sequence[str]) -> list[str]:
+        return [
+            text
+            if table is None
+            else ", ".join(
+                [*(str(table[key]) for key in names if key in table)]
+                + [f"{key} {_plain(table[key])}" for key in keys if key in table and key not in names]
+            )
+            for text, table in zip(texts, tables, strict=True)
+        ]
+
+    best = write(differ)
+    # The keys that follow tell no more points apart.
+    for count in range(len(differ)):
+        fewer = write(differ[:count])
+        if max(map(len, best)) > LONG and len(set(fewer)) == len(set(texts)) and "" not in fewer:
+            return fewer
+    return best if len(set(best)) == len(set(texts)) and "" not in best else list(texts)
+
+
+def _read(text: str) -> dict[str, Any] | None:
+    if not text.startswith("{"):
+        return None
+    try:
+        return dict(tomllib.loads(f"value = {text}")["value"])
+    except tomllib.TOMLDecodeError:
+        return None
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, dict):
+        return " ".join(f"{key} {_plain(part)}" for key, part in value.items())
+    if isinstance(value, list):
+        return " ".join(map(_plain, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _measured(
+    swept: SweepResult,
+    chosen: Sequence[SweepColumn],
+    found: Sequence[Row],
+    rows: Sequence[int],
+    *,
+    differences: bool,
+    bare: bool,
+) -> list[Column]:
+    """The columns of what was measured; one that says nothing is left out."""
+    several, columns = len(swept.sweep.base.network.groups) > 1, []
+    for column in chosen:
+        divide, unit = _scale(column, found)
+        texts = []
+        for i in rows:
+            cell = found[i][column.label]
+            flows = sum(swept.points[i].document["groups"][g]["flows"] for g in column.counted)
+            if column.name.startswith("jain") and flows == 1:
+                cell = {"mean": None, "ci95": None}
+            if bare:
+                cell = {**cell, "ci95": None}
+            is_more = differences and i > 0
+            digits = 4 if divide == 1 or column.name == "utilization" else 3
+            text = shown(cell, 1 / divide, digits, of="" if is_more else column.key, flows=flows)
+            texts.append(f"+{text}" if is_more and (cell["mean"] or 0.0) > 0 else text)
+        name = "Jain" if column.name == "jain" else column.name.replace("_", " ")
+        # Percentiles go below the name, which is long.
+        name = name.replace(" time ", "\ntime ") if "_time_" in column.name else name
+        whose = f"{column.of}\n" if several and column.group is not None else ""
+        columns.append(Column(whose + name, unit, tuple(texts), RANKS.get(column.name, 2)))
+    return [column for column in columns if set(column.cells) != {"-"}]
+
+
+def _scale(column: SweepColumn, rows: Sequence[Row]) -> tuple[float, str]:
+    """What a column is divided by, and its unit: one for all rows."""
+    if column.unit == "%" or column.name == "utilization":
+        return 0.01, "%"
+    return scaled(column.unit, [row[column.label]["mean"] or 0.0 for row in rows[:1]])
+
+
+def _replications(swept: SweepResult) -> str:
+    """How many replications the points have, which differ where a precision is asked for."""
+    if not swept.sweep.precision or not swept.points:
+        return f"{swept.sweep.base.replications} replications"
+    numbers = [point.document["run"]["replications"] for point in swept.points]
+    low, high = min(numbers), max(numbers)
+    return f"{low} replications" if low == high else f"{low} to {high} replications"
