@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from elephan.cli.columns import LINES
+from elephan.cli.columns import LINES, wrapped
 from elephan.cli.common import shown
+from elephan.cli.size_screen import within
 from elephan.cli.sweep_screen import brief
 from elephan.results.documents import LinkDocument, TransfersDocument
 
@@ -309,3 +310,56 @@ def test_a_label_that_follows_from_another_gives_way_first(
     assert "no room for rate" in narrow
     monkeypatch.setenv("COLUMNS", "132")
     assert "buffer recovery rate utilization" in re.sub(" +", " ", elephan("sweep", four, *words).out)
+
+
+SHARED = (
+    SWEEP.replace("count = 4", "count = 6").replace('duration = "3 s"', 'duration = "6 s"')
+    + """
+[[flows]]
+name = "constant"
+count = 6
+path = ["link"]
+rtt = { from = "40 ms", to = "60 ms" }
+control = { law = "bbr1" }
+"""
+)
+
+
+def joined(lines: list[str]) -> str:
+    """Text without line breaks and the indentation of what is wrapped."""
+    return re.sub(r"\s+", " ", " ".join(lines))
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("more", [[], ["--queues", "drop-tail,codel"]])
+def test_a_danger_of_a_buffer_is_on_every_screen(
+    elephan: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, width: int, more: list[str]
+) -> None:
+    path = tmp_path / "shared.toml"
+    path.write_text(SHARED)
+    words = ("size", path, "--target", "utilization=0.9", "-q", *more)
+    document = json.loads(elephan(*words, "--json").out)
+    dangers = document["dangers"] if not more else document["recommendation"]["caveats"][:2]
+    assert any("are lost" in danger for danger in dangers)
+    assert any("Jain's index" in danger for danger in dangers)
+    monkeypatch.setenv("COLUMNS", str(width))
+    lines = elephan(*words).out.splitlines()
+    assert max(len(line) for line in lines if "tc qdisc" not in line) <= width
+    for danger in dangers:
+        assert f"! {danger}." in joined(lines)
+    # At 60 columns even without a buffer beside the answer.
+    assert len(lines) <= LINES + 2 * (width < 80)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("count", [1, 3, 9])
+def test_dangers_come_before_advice_and_are_never_counted(
+    monkeypatch: pytest.MonkeyPatch, width: int, count: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    dangers = [wrapped(f"danger {i} " + "of a buffer " * 9, mark="  ! ") for i in range(count)]
+    advice = [wrapped(f"advice {i} " + "for a buffer " * 9, mark="  > ") for i in range(3)]
+    for room in range(30):
+        shown_lines = within(dangers, advice, room)
+        assert shown_lines[: sum(map(len, dangers))] == [line for lines in dangers for line in lines]
+        assert len(shown_lines) <= max(room, sum(map(len, dangers)))

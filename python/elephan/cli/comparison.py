@@ -100,24 +100,25 @@ def comparison_screen(comparison: SizeComparison) -> list[str]:
     verdict = "Nearest" if found.is_nearest else "Recommended"
     reason = found.reason.replace(f" meets {wanted} with {found.chosen.buffer_packets} packets", _packets(found.chosen))
     reason = reason.replace(", the runner-up, it has ", ": ").replace(" and is the only one of ", ", the only one of ")
-    notes = [wrapped(f"{text}.", mark="  ! ") for text in found.caveats]
-    notes += [wrapped(f"{text}.", mark="  > ") for text in [found.otherwise] if text]
+    caveats = [wrapped(f"{text}.", mark="  ! ") for text in found.caveats]
+    # Dangers come first among what limits the advice.
+    grave = sum(map(len, chosen.dangers))
+    dangers, others = caveats[:grave], caveats[grave:]
+    others += [wrapped(f"{text}.", mark="  > ") for text in [found.otherwise] if text]
     table = _table_of_variants(comparison) if first.ample_packets is not None else _table_of_models(comparison)
     tc = [f"Linux: {chosen.tc}"] if found.meets and chosen.tc else []
     runs = sum(variant.answer.runs for variant in comparison.variants)
     last = wrapped(
         f"({len(comparison.variants)} variants, {runs} runs, {comparison.wall_s:.0f} s; more with --details)"
     )
-    # A danger of what is recommended has room; where the whole reason has none, the table shows what is left out.
-    least = 1 if notes else 0
-    if any(chosen.dangers):
-        least = len(notes[0]) + (len(notes) > 1)
+    # A danger of what is recommended is never left out; where the whole reason has no room, the table shows the rest.
+    least = max(sum(map(len, dangers)), 1 if dangers or others else 0)
     texts = list(_shorter(reason))
     heads = [[*wrapped(comparison.scenario.title), *wrapped(f"{verdict} for {wanted}: {text}.")] for text in texts]
     below = len(table) + len(tc) + len(last)
     # With more variants than the screen has room for, cutting more is of no use.
-    head = next((head for head in heads if LINES - len(head) - below >= least), heads[1])
-    return [*head, *within(notes, LINES - len(head) - below, least), *table, *tc, *last]
+    head = next((head for head in heads if LINES - len(head) - below >= least), heads[-1 if dangers else 1])
+    return [*head, *within(dangers, others, LINES - len(head) - below), *table, *tc, *last]
 
 
 def _shorter(reason: str) -> Iterator[str]:

@@ -15,8 +15,11 @@ if TYPE_CHECKING:
 GROUPS = 3
 """Groups of flows that get a column each; of more, the poorest and the richest."""
 
+REST = ("models, rules, every buffer", "more")
+"""What details have beside the screen, in words and where a line is short."""
+
 NOTES = 2
-"""Lines of dangers and advice that are there at any rate."""
+"""Lines of dangers and advice for which a buffer beside the answer gives way."""
 
 
 def size_screen(answer: SizeAnswer) -> list[str]:
@@ -25,20 +28,22 @@ def size_screen(answer: SizeAnswer) -> list[str]:
     Returns
     -------
     list of str
-        At most `LINES` lines, but for a terminal narrower than 80 columns.
+        At most `LINES` lines, but for dangers that have no room and a terminal narrower than 80 columns.
     """
     document = answer.to_json()
     head = [*wrapped(answer.scenario.title), *wrapped(link_line(answer.facts)), *wrapped(sentence(answer, document))]
     rows = list(document["table"])
     table = table_lines(buffer_columns(rows, _roles)) if rows else []
     tc = [f"Linux: {document['tc']}"] if document["tc"] else _no_line(answer, document)
-    last = wrapped(footer(answer, document))
+    last = min((wrapped(footer(answer, document, rest)) for rest in REST), key=len)
     head += wrapped(paced_sentence(document)) if "paced" in document else []
     room = LINES - len(head) - len(table) - len(tc) - len(last)
-    spare = [row for row in rows[1:-1] if "suggested" not in row["is"]]
-    if room < NOTES and spare and (document["dangers"] or document["advice"]):
-        # A danger is worth more than one of the buffers beside the answer.
-        rows.remove(spare[-1])
+    # A danger is worth more than a buffer beside the answer, and never left out; advice is worth one of them.
+    wanted = max(sum(map(len, _dangers(document))), NOTES if document["dangers"] or document["advice"] else 0)
+    spare = [row for row in rows[:-1] if "suggested" not in row["is"]]
+    while room < wanted and spare and len(rows) > 1:
+        # That of a packet for each flow goes last.
+        rows.remove(spare.pop())
         shorter = table_lines(buffer_columns(rows, _roles))
         table, room = shorter, room + len(table) - len(shorter)
     return [*head, *notes(answer, document, room), *table, *tc, *last]
@@ -93,36 +98,41 @@ def interval(document: Mapping[str, Any]) -> str:
 
 
 def notes(answer: SizeAnswer, document: Mapping[str, Any], room: int) -> list[str]:
-    """Write dangers, advice and the note, the first first; those for which there is no room are counted."""
-    lines = [wrapped(text + ".", mark="  ! ") for text in document["dangers"]]
-    lines += [wrapped(text + ".", mark="  > ") for text in document["advice"]]
+    """Write dangers, all of them, then advice and the note; those for which there is no room are counted."""
+    others = [wrapped(text + ".", mark="  > ") for text in document["advice"]]
     if document["note"] and answer.is_met:
-        lines.append(wrapped(document["note"] + ".", mark="  > "))
-    return within(lines, room)
+        others.append(wrapped(document["note"] + ".", mark="  > "))
+    return within(_dangers(document), others, room)
 
 
-def within(notes: Sequence[list[str]], room: int, least: int = NOTES) -> list[str]:
-    """Return the first of notes, as many as there is room for; the others are counted.
+def _dangers(document: Mapping[str, Any]) -> list[list[str]]:
+    """The lines of each danger."""
+    return [wrapped(text + ".", mark="  ! ") for text in document["dangers"]]
+
+
+def within(dangers: Sequence[list[str]], others: Sequence[list[str]], room: int) -> list[str]:
+    """Return all dangers and the first of other notes, as many as there is room for; those left out are counted.
 
     Parameters
     ----------
-    notes : sequence of list of str
+    dangers, others : sequence of list of str
         The lines of each.
     room : int
         Lines.
-    least : int
-        Lines that are there at any rate.
 
     Examples
     --------
-    >>> within([["a"], ["b"], ["c", "c"]], 3)
-    ['a', 'b', '  > 1 more with --details']
+    >>> within([["! a"], ["! b"]], [["> c", "  c"]], 3)
+    ['! a', '! b', '  > 1 more note with --details']
+    >>> within([["! a"], ["! b"]], [["> c"], ["> d"]], 1)
+    ['! a', '! b']
     """
-    shown: list[str] = []
-    for number, each in enumerate(notes):
-        rest = len(notes) - number
-        if len(shown) + len(each) + (rest > 1) > max(room, least):
-            return [*shown, f"  > {rest} more with --details"]
+    shown = [line for each in dangers for line in each]
+    for number, each in enumerate(others):
+        rest = len(others) - number
+        if len(shown) + len(each) + (rest > 1) > room:
+            said = [f"  > {rest} more {'note' if rest == 1 else 'notes'} with --details"]
+            return [*shown, *said[: max(room - len(shown), 0)]]
         shown += each
     return shown
 
@@ -186,14 +196,14 @@ def _wait_column(rows: Sequence[Mapping[str, Any]], group: int) -> Column:
     return Column(name, "95 %", tuple(short_time(row["groups"][group]["queueing_delay_p95_s"]) for row in rows), 1)
 
 
-def footer(answer: SizeAnswer, document: Mapping[str, Any]) -> str:
+def footer(answer: SizeAnswer, document: Mapping[str, Any], rest: str) -> str:
     """Say what was done, and where the rest is."""
     if answer.is_simulated:
         ran = f"{len(document['curve'])} buffers, {count(answer.runs, 'run')}, {document['wall_s']:.0f} s"
     else:
         ran = "nothing simulated"
     warned = f"{count(len(document['warnings']), 'warning')}, " if document["warnings"] else ""
-    return f"({ran}; {warned}models, rules, every buffer: --details)"
+    return f"({ran}; {warned}{rest}: --details)"
 
 
 def _no_line(answer: SizeAnswer, document: Mapping[str, Any]) -> list[str]:
