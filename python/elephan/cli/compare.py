@@ -91,14 +91,26 @@ def _one(scenario: Scenario, out: Path | None, progress: Progress, *, json: bool
     if json:
         print_json(compared.to_json())
     else:
-        # The last column is the gap between the two before it.
-        shown = ["model", "simulation", *(["testbed"] if real else [])]
-        other, against = shown[-2:]
-        cells = [[row.name, *(_number(getattr(row, one)) for one in shown), _gap(row, other)] for row in compared.rows]
-        heads = ["", *shown, f"{other} less {against}"]
-        print_tables(fitted_table(heads, cells, [True, *[False] * (len(heads) - 1)]))
+        print_lines(*_table(compared, real=real))
         say_written(written)
     return _objected(compared, "")
+
+
+def _table(compared: ScenarioComparison, *, real: bool) -> list[str]:
+    """Write a row for each quantity, and why there is no model where there is none."""
+    no_model, rows = compared.no_model, compared.rows
+    if sum(group["flows"] for group in compared.scenario.groups) == 1:
+        # The index of a single flow is always 1.
+        rows = tuple(row for row in rows if row.name != "jain")
+    sources = [*([] if no_model else ["model"]), "simulation", *(["testbed"] if real else [])]
+    columns = [Column("", "", tuple(row.name for row in rows), is_text=True)]
+    columns += [Column(one, "", tuple(_number(getattr(row, one)) for row in rows)) for one in sources]
+    if len(sources) > 1:
+        # The gap between the two columns before it.
+        other, against = sources[-2:]
+        columns.append(Column(f"{other}\nless {against}", "", tuple(_gap(row, other) for row in rows)))
+    said = wrapped(f"No model: the sawtooth does not apply: {no_model}.") if no_model else []
+    return [*table_lines(columns), *said]
 
 
 def _points(sweep: Sweep, out: Path | None, progress: Progress, *, shown: str, real: bool, attempts: int) -> bool:
@@ -125,28 +137,41 @@ def _points(sweep: Sweep, out: Path | None, progress: Progress, *, shown: str, r
         values = [(_number(getattr(rows[name], against)), _gap(rows[name], other)) for name in SHOWN]
         cells.append([*(str(one.labels.get(name, "")) for name in names), *(text for pair in values for text in pair)])
     heads = [*names, *(head for title in SHOWN.values() for head in (title, "gap"))]
+    if not any(row[-1] for row in cells) and all(not text for row in cells for text in row[len(names) + 1 :: 2]):
+        # No point has a gap, as none has a model.
+        keep = [*range(len(names)), *range(len(names), len(heads), 2)]
+        heads, cells = [heads[i] for i in keep], [[row[i] for i in keep] for row in cells]
+    silent = [one.comparison.no_model for one in found] if not real else []
     if shown == "details":
         print_tables(fitted_table(heads, cells, [*[True] * len(names), *[False] * (len(heads) - len(names))]))
     else:
-        print_lines(*_screen(heads, cells, len(names)))
+        gaps = [max((abs(row.gap(other) or 0.0) for row in one.comparison.rows), default=0.0) for one in found]
+        print_lines(*_screen(heads, cells, len(names), gaps))
+    for why in dict.fromkeys(filter(None, silent)):
+        say(f"no model at {silent.count(why)} of {len(found)} points: the sawtooth does not apply: {why}")
     say(f"of the {against}; gap: {other} less {against}")
     if out is not None:
         say(f"wrote {out}: a folder of each point, and points.json")
     return valid
 
 
-def _screen(heads: list[str], cells: list[list[str]], labels: int) -> list[str]:
-    """The first points that a screen has room for; where a line has none, the last quantities go."""
+def _screen(heads: list[str], cells: list[list[str]], labels: int, gaps: list[float]) -> list[str]:
+    """The points that a screen has room for, those with the largest gaps; the last quantities go before lines break."""
     width, most = terminal_width(), LINES - 5
+    largest = sorted(sorted(range(len(cells)), key=lambda i: -gaps[i])[:most])
     columns = [
         # A quantity and its gap go together.
         Column(
-            head, "", tuple(row[i] for row in cells[:most]), 0 if i < labels else (i - labels) // 2, is_text=i < labels
+            head,
+            "",
+            tuple(cells[row][i] for row in largest),
+            0 if i < labels else (i - labels) // 2,
+            is_text=i < labels,
         )
         for i, head in enumerate(heads)
     ]
     left = left_out(columns, width)
-    left += [f"{len(cells) - most} more points"] if len(cells) > most else []
+    left += [f"{len(cells) - most} more points, with smaller gaps"] if len(cells) > most else []
     return [*table_lines(columns, width), *(wrapped(f"({', '.join(left)}: --details)", width) if left else [])]
 
 

@@ -16,6 +16,7 @@ from elephan.run import run
 from elephan.run.arrays import buffer_packets
 from elephan.run.files import write_json
 from elephan.scenario import Scenario
+from elephan.theory import controls
 from elephan.theory.law_responses import law_responses
 from elephan.theory.models import MODELS
 from elephan.theory.models.bottleneck import bottleneck
@@ -110,6 +111,11 @@ class ScenarioComparison(ResultTables):
         return model + [
             ResultPart({"source": name}, part.document, part.arrays, self._said(name)) for name, part in sources.items()
         ]
+
+    @property
+    def no_model(self) -> str:
+        """Why the model has no answer, in words; empty if it has one."""
+        return _silence(self.scenario.network)
 
     @property
     def _title(self) -> str:
@@ -270,22 +276,38 @@ def _measured(result: RunResult | SavedRun) -> dict[str, float]:
     return found
 
 
+def _silence(network: Network) -> str:
+    """Say why the sawtooth of equal flows has no answer; empty if it has one."""
+    link, facts = bottleneck(network, 0), network.links[0]
+    if link is None:
+        return f"link {facts.name} limits no long flow"
+    if facts.min_rtt_s != facts.max_rtt_s:
+        return "round-trip times differ"
+    if link.buffer_packets is None:
+        return f"the buffer of {facts.name} has no limit"
+    if link.discipline != "drop-tail":
+        return f"the queue is {link.discipline}, not drop-tail"
+    if len(set(link.laws)) != 1:
+        return "flows have different laws"
+    try:
+        law = law_responses(link.law)
+    except InputError as error:
+        return str(error)
+    if law.remembers:
+        name = controls.control(link.law)["law"]
+        return f"what {name} does depends on more than its window, such as the time since a loss"
+    return "; ".join([*violated_by_senders(link, PERIOD), *ignored_parameters(MODELS["sawtooth"], link)])
+
+
 def _model(network: Network) -> dict[str, float] | None:
     """The sawtooth of equal flows; None if flows differ or do what the sawtooth does not model.
 
     A sender learns of a loss a round trip later, and repairs it in another.
     """
-    link, facts = bottleneck(network, 0), network.links[0]
-    if facts.min_rtt_s != facts.max_rtt_s:
+    link = bottleneck(network, 0)
+    if _silence(network) or link is None or link.buffer_packets is None:
         return None
-    if link is None or link.buffer_packets is None or link.discipline != "drop-tail" or len(set(link.laws)) != 1:
-        return None
-    try:
-        law = law_responses(link.law)
-    except InputError:
-        return None
-    if law.remembers or violated_by_senders(link, PERIOD) or ignored_parameters(MODELS["sawtooth"], link):
-        return None
+    law = law_responses(link.law)
     found = synchronised(law, link.rate, link.buffer_packets, link.mean_rtt_s, link.flows)
     high, full = (link.bdp + link.buffer_packets) / link.flows, link.mean_rtt_s + link.buffer_packets / link.rate
     kept = 1.0 - float(law.decrease(high, full, link.mean_rtt_s))
