@@ -13,6 +13,7 @@ from elephan.cli.common import shown
 from elephan.cli.size_screen import within
 from elephan.cli.sweep_screen import brief
 from elephan.results.documents import LinkDocument, TransfersDocument
+from elephan.theory.models import MODELS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -101,7 +102,8 @@ def test_every_number_of_a_narrow_screen_is_one_of_the_wide_one(
         monkeypatch.setenv("COLUMNS", "1000")
         wide = numbers(elephan(*command, "--details").out) | numbers(elephan(*command).out)
         monkeypatch.setenv("COLUMNS", str(width))
-        out = "\n".join(line for line in elephan(*command).out.splitlines() if "--details" not in line)
+        # What is left out is counted, and its lines may break.
+        out = re.sub(r"\([^()]*--details[^()]*\)", "", elephan(*command).out)
         assert numbers(out) <= wide, f"{verb}: {numbers(out) - wide}\n{out}"
 
 
@@ -363,3 +365,43 @@ def test_dangers_come_before_advice_and_are_never_counted(
         shown_lines = within(dangers, advice, room)
         assert shown_lines[: sum(map(len, dangers))] == [line for lines in dangers for line in lines]
         assert len(shown_lines) <= max(room, sum(map(len, dangers)))
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_of_many_groups_the_one_that_gets_least_survives(
+    elephan: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, width: int
+) -> None:
+    """Of 14 groups the last but one is held to a tenth of what the others get."""
+    text = SWEEP.partition("[[flows]]")[0].replace("12 Mbit/s", "60 Mbit/s")
+    for i in range(14):
+        held = 'access = { rate = "300 kbit/s" }\n' if i == 12 else ""
+        text += f'[[flows]]\nname = "group{i}"\ncount = 1\npath = ["link"]\nrtt = "{40 + i} ms"\n{held}'
+    path = tmp_path / "net.toml"
+    path.write_text(text)
+    monkeypatch.setenv("COLUMNS", str(width))
+    out = elephan("run", path, "-q").out
+    assert len(out.splitlines()) <= LINES
+    assert "\ngroup12: " in out
+    assert "more groups" in out
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_of_many_points_the_one_whose_metric_is_unlike_survives(
+    elephan: Command, monkeypatch: pytest.MonkeyPatch, four: Path, tmp_path: Path, width: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    buffers = ",".join(f'"{n} packets"' for n in (*range(200, 212), 3))
+    words = ("--over", f"links[0].buffer=[{buffers}]", "--store", tmp_path / "runs", "-q", "--metric", "utilization")
+    out = elephan("sweep", four, *words).out
+    measured = out.partition("metric")[2]
+    assert re.search(r"^ *3 packets", measured, flags=re.MULTILINE), out
+    assert "the 5 of 13 points that differ most" in " ".join(measured.split())
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_model_says_first_where_it_fails(elephan: Command, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    lines = elephan("model", "sawtooth", "--set", "flows=1,10,100", "--set", "rtt=20 ms,100 ms").out.splitlines()
+    assert f"! {MODELS['sawtooth'].fails[0]}" in joined(lines)
+    assert len(lines) <= LINES
+    assert f"{len(MODELS['sawtooth'].fails) - 1} more notes" in joined(lines)

@@ -8,10 +8,10 @@ from __future__ import annotations
 import shutil
 import textwrap
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 LINES = 15
 """What a command prints by default, at most."""
@@ -199,6 +199,55 @@ def blocks(columns: Sequence[Column], width: int | None = None) -> list[str]:
             found[-1] = tried
     # All of these are wanted, so that none gives way.
     return [line for block in found for line in table_lines([replace(c, rank=0) for c in block], width)]
+
+
+def deciding(rows: Sequence[Mapping[str, Any]], names: Sequence[str], most: int) -> list[int]:
+    """Choose the rows that differ most: the first, and then each time the one farthest from all chosen.
+
+    A row that is left out is like one that is shown. Distances are shares of the spread of a column; a column whose
+    spread is within its intervals does not count.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        Measured quantities, ``{"mean", "ci95"}``, by name.
+    names : sequence of str
+        Those that count.
+    most : int
+        How many.
+
+    Returns
+    -------
+    list of int
+        In their order.
+
+    Examples
+    --------
+    >>> rows = [{"x": {"mean": mean, "ci95": 0.1}} for mean in (1.0, 1.0, 1.1, 1.0, 9.0, 5.0)]
+    >>> deciding(rows, ["x"], 3)
+    [0, 4, 5]
+    """
+    places: list[list[float]] = [[] for _ in rows]
+    for name in names:
+        means = [row[name]["mean"] for row in rows]
+        known = [mean for mean in means if mean is not None]
+        spread = max(known) - min(known) if known else 0.0
+        if spread > 2 * min(row[name]["ci95"] or 0.0 for row in rows):
+            for place, mean in zip(places, means, strict=True):
+                # A row without a value is far from all that have one.
+                place.append(-1.0 if mean is None else (mean - min(known)) / spread)
+    chosen = [0]
+    apart = [_apart(place, places[0]) for place in places]
+    while len(chosen) < min(most, len(rows)):
+        left = [i for i in range(len(rows)) if i not in chosen]
+        farthest = max(left, key=lambda i: (apart[i], -i))
+        chosen.append(farthest)
+        apart = [min(old, _apart(place, places[farthest])) for old, place in zip(apart, places, strict=True)]
+    return sorted(chosen)
+
+
+def _apart(one: Sequence[float], other: Sequence[float]) -> float:
+    return max((abs(x - y) for x, y in zip(one, other, strict=True)), default=0.0)
 
 
 def wrapped(text: str, width: int | None = None, mark: str = "") -> list[str]:

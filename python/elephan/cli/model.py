@@ -203,6 +203,9 @@ def _screen(table: ModelTable, *, only_simulated: bool) -> list[str]:
     title, fixed, heads, columns, words = _parts(table, only_simulated=only_simulated)
     width = terminal_width()
     head = wrapped(title, width) + (wrapped(fixed, width) if fixed else [])
+    # Where the model fails comes before its numbers: the first of it always.
+    fails = table.model.fails
+    head += wrapped(fails[0], width, mark="  ! ") if fails else []
     # What was asked for stays; of what is computed the last goes first.
     varied = len(heads) - len(table.model.columns)
     made = [
@@ -212,9 +215,9 @@ def _screen(table: ModelTable, *, only_simulated: bool) -> list[str]:
     chosen = _rows(len(columns[0]), LINES - len(head) - max(len(column.heads) for column in made) - 2)
     some = [replace(column, cells=tuple(column.cells[i] for i in chosen)) for column in made]
     left = left_out(some, width)
-    more, notes = len(columns[0]) - len(chosen), len(table.model.fails)
+    more, notes = len(columns[0]) - len(chosen), len(fails[1:])
     left += [f"{more} more rows"] if more else []
-    left += [f"{notes} note{'s' if notes > 1 else ''} on where it does not hold"] if notes else []
+    left += [f"{notes} more note{'s' if notes > 1 else ''} on where it does not hold"] if notes else []
     return [*head, *table_lines(some, width), *(wrapped(f"({', '.join(left)}: --details)", width) if left else [])]
 
 

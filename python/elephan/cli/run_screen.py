@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from elephan.cli.columns import LINES, Column, blocks, table_lines, terminal_width, with_intervals, wrapped
+from elephan.cli.columns import LINES, Column, blocks, deciding, table_lines, terminal_width, with_intervals, wrapped
 from elephan.cli.common import shown
 
 if TYPE_CHECKING:
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 FIXED = 2
 """Lines of heads and units of a table."""
+
+GROUPS_BY = ("goodput_per_flow_bps", "loss_ratio", "srtt_s")
+"""What tells groups apart of which a screen has no room for all."""
 
 
 def screen(document: Mapping[str, Any], facts: Sequence[Mapping[str, Any]], width: int | None = None) -> list[str]:
@@ -57,7 +60,9 @@ def screen(document: Mapping[str, Any], facts: Sequence[Mapping[str, Any]], widt
     order = [link["name"] for link in document["links"]]
     some_links = sorted(links[:of_links], key=lambda link: order.index(link["name"]))
     tables = []
-    for make, rows in ((_of_links, some_links), (_of_groups, groups[:of_groups])):
+    # Of many groups those that differ most in what they get.
+    some_groups = [groups[i] for i in deciding(document["groups"], GROUPS_BY, of_groups)]
+    for make, rows in ((_of_links, some_links), (_of_groups, some_groups)):
         lines, gone = _table(make, rows, width)
         tables += lines
         left += [what for what in gone if what not in left]

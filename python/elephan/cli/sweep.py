@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from elephan.cli.columns import deciding
 from elephan.cli.common import (
     METRIC_HEADS,
     DetailsOption,
@@ -239,19 +240,27 @@ def _summary(swept: SweepResult) -> str:
 
 
 def _metrics(swept: SweepResult, most: int | None) -> list[Table | str]:
-    """What ``--metric`` asked for, a row for each point and quantity, of at most so many points."""
+    """What ``--metric`` asked for, a row for each point and quantity, of at most so many points: those that decide."""
     if not swept.metrics:
         return []
     from elephan.store.labels import short  # noqa: PLC0415 (--help does without NumPy)
 
-    names, rows = swept.label_names, []
-    for point in swept.points[:most]:
-        found = metric_rows(point.stored.measured(swept.metrics), point.document["run"]["replications"])
-        rows += [[*_cells(point, names), *row] for row in found]
+    names, rows, points = swept.label_names, [], swept.points
+    measured = [point.stored.measured(swept.metrics) for point in points]
+    by_name = [{f"{row['quantity']} {row['name'] or row['of']}": row["value"] for row in found} for found in measured]
+    every = dict.fromkeys(name for found in by_name for name in found)
+    nothing = {"mean": None, "ci95": None}
+    values = [{name: found.get(name, nothing) for name in every} for found in by_name]
+    chosen = range(len(points)) if most is None or len(points) <= most else deciding(values, list(every), most)
+    for i in chosen:
+        found = metric_rows(measured[i], points[i].document["run"]["replications"])
+        rows += [[*_cells(points[i], names), *row] for row in found]
     if not rows:
         return ["metrics: none has a value at any point; elephan run --metric says why of one"]
     words = [True] * len(names) + [True, True, False, True]
-    return [fitted_table([*short(names).values(), *METRIC_HEADS], rows, words)]
+    left = f"(the {len(chosen)} of {len(points)} points that differ most: --details)"
+    table = fitted_table([*short(names).values(), *METRIC_HEADS], rows, words)
+    return [table, left] if len(chosen) < len(points) else [table]
 
 
 def _cells(point: PointResult | SweepPoint, names: list[str]) -> list[str]:

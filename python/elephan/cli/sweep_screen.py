@@ -8,7 +8,7 @@ from __future__ import annotations
 import tomllib
 from typing import TYPE_CHECKING, Any
 
-from elephan.cli.columns import LINES, Column, blocks, table_lines, terminal_width, with_intervals, wrapped
+from elephan.cli.columns import LINES, Column, blocks, deciding, table_lines, terminal_width, with_intervals, wrapped
 from elephan.cli.common import shown
 from elephan.units import scaled
 
@@ -90,55 +90,6 @@ def labelled_rows(swept: SweepResult, columns: Sequence[SweepColumn] | None, *, 
     chosen = default_columns(swept.sweep.base.network) if columns is None else columns
     rows = column_rows(chosen, swept.points, differences=differences)
     return [{"labels": point.labels, **row} for point, row in zip(swept.points, rows, strict=True)]
-
-
-def deciding(rows: Sequence[Row], labels: Sequence[str], most: int) -> list[int]:
-    """Choose the points that differ most: the first, and then each time the one farthest from all chosen.
-
-    A point that is left out is like one that is shown. Distances are shares of the spread of a column; a column whose
-    spread is within its intervals does not count.
-
-    Parameters
-    ----------
-    rows : sequence of dict
-        As `labelled_rows` returns them.
-    labels : sequence of str
-        Of the columns.
-    most : int
-        How many.
-
-    Returns
-    -------
-    list of int
-        In their order.
-
-    Examples
-    --------
-    >>> rows = [{"x": {"mean": mean, "ci95": 0.1}} for mean in (1.0, 1.0, 1.1, 1.0, 9.0, 5.0)]
-    >>> deciding(rows, ["x"], 3)
-    [0, 4, 5]
-    """
-    places: list[list[float]] = [[] for _ in rows]
-    for label in labels:
-        means = [row[label]["mean"] for row in rows]
-        known = [mean for mean in means if mean is not None]
-        spread = max(known) - min(known) if known else 0.0
-        if spread > 2 * min(row[label]["ci95"] or 0.0 for row in rows):
-            for place, mean in zip(places, means, strict=True):
-                # A point without a value is far from all that have one.
-                place.append(-1.0 if mean is None else (mean - min(known)) / spread)
-    chosen = [0]
-    apart = [_apart(place, places[0]) for place in places]
-    while len(chosen) < min(most, len(rows)):
-        left = [i for i in range(len(rows)) if i not in chosen]
-        farthest = max(left, key=lambda i: (apart[i], -i))
-        chosen.append(farthest)
-        apart = [min(old, _apart(place, places[farthest])) for old, place in zip(apart, places, strict=True)]
-    return sorted(chosen)
-
-
-def _apart(one: Sequence[float], other: Sequence[float]) -> float:
-    return max((abs(x - y) for x, y in zip(one, other, strict=True)), default=0.0)
 
 
 def _table(
