@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError, unknown
 from elephan.extras import require
-from elephan.units import format_interval, format_number
+from elephan.units import format_interval, format_number, limits
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Figure
@@ -33,13 +33,15 @@ _SCROLL = "overflow-x:auto"
 _NOTE = "margin:.2em 0;opacity:.8"
 
 
-def cell(value: object) -> str:
+def cell(value: object, of: str = "") -> str:
     """Write a value as a table shows it: numbers with four digits, what is measured with its interval.
 
     Parameters
     ----------
     value : object
         ``{"mean", "ci95"}`` is a measured quantity.
+    of : str
+        Name of the column, whose limits an interval respects.
 
     Returns
     -------
@@ -50,12 +52,16 @@ def cell(value: object) -> str:
     --------
     >>> cell({"mean": 0.92344, "ci95": 0.00412}), cell(0.1234567), cell(None), cell(1250)
     ('0.923 ± 0.004', '0.1235', '–', '1250')
+    >>> cell({"mean": 0.98, "ci95": 0.05}, "utilization")
+    '0.98 (0.93 to 1)'
     """
     value = _plain(value)
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "–"
     if isinstance(value, dict) and set(value) == {"mean", "ci95"}:
-        return "–" if value["mean"] is None else format_interval(value["mean"], value["ci95"] or None, DIGITS)
+        if value["mean"] is None:
+            return "–"
+        return format_interval(value["mean"], value["ci95"] or None, DIGITS, limits=limits(of))
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
@@ -91,7 +97,7 @@ def table(columns: Mapping[str, Sequence[Any]], caption: str = "", *, most: int 
         f'<th scope="col" style="{_HEAD.format(side)}">{escape(head)}</th>'
         for head, side in zip(columns, sides, strict=True)
     )
-    rows = "".join(f"<tr>{_row(list(columns.values()), sides, i)}</tr>" for i in shown)
+    rows = "".join(f"<tr>{_row(columns, sides, i)}</tr>" for i in shown)
     caption_html = f'<caption style="{_CAPTION}">{escape(caption)}</caption>' if caption else ""
     note_ = "" if count <= most else note(f"{count} rows")
     inside = f"{caption_html}<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody>"
@@ -104,10 +110,10 @@ def _ends(count: int, most: int) -> list[int | None]:
     return [*range(count)] if count <= most else [*range(half), None, *range(count - half, count)]
 
 
-def _row(columns: Sequence[Sequence[Any]], sides: Sequence[str], i: int | None) -> str:
+def _row(columns: Mapping[str, Sequence[Any]], sides: Sequence[str], i: int | None) -> str:
     cells = []
-    for k, (values, side) in enumerate(zip(columns, sides, strict=True)):
-        text = "…" if i is None else escape(cell(values[i]))
+    for k, ((name, values), side) in enumerate(zip(columns.items(), sides, strict=True)):
+        text = "…" if i is None else escape(cell(values[i], name))
         tag, weight = ('th scope="row"', "600") if k == 0 else ("td", "400")
         cells.append(
             f'<{tag} style="{_CELL.format(side, weight)}{_NUMBER * (side == "right")}">{text}</{tag.partition(" ")[0]}>'
@@ -315,7 +321,8 @@ class ColumnTable(Mapping[str, Sequence[Any]]):
     def __repr__(self) -> str:
         shown = self._shown()
         rows = [
-            ["…" if i is None else cell(values[i]) for values in shown.values()] for i in _ends(self.rows, MOST_ROWS)
+            ["…" if i is None else cell(values[i], name) for name, values in shown.items()]
+            for i in _ends(self.rows, MOST_ROWS)
         ]
         widths = [max(map(len, column)) for column in zip(shown, *rows, strict=True)]
         lines = [

@@ -235,6 +235,73 @@ EVERYWHERE = (-math.inf, math.inf)
 """Limits of a quantity without limits."""
 
 
+_SHARES = ("utilization", "loss_ratio", "_fraction", "jain", "jain_maxmin", "occupancy", "occupancy_max")
+_LEVELS = ("_s", "_bps", "_packets", "_segments", "_bytes")
+_COUNTS = frozenset(
+    [
+        "completed",
+        "open",
+        "opened",
+        "refused",
+        "pages",
+        "timeouts",
+        "loss_events",
+        "marks",
+        "slowdown",
+        "rtt_ratio",
+        "total",
+        "drops",
+        "slowdown_p50",
+        "slowdown_p95",
+        "slowdown_p99",
+        "goodput_p5",
+        "goodput_p50",
+        "goodput_p95",
+    ]
+)
+_QUANTILE = re.compile(r"\w+_p\d+(_s)?")
+
+HALF_BIN = 1 / 64
+"""Of what a bin of the engine's histograms begins with: a quantile is known to that share of it."""
+
+
+def limits(name: str, flows: int = 0) -> tuple[float, float]:
+    """Return the smallest and the largest value that a measured quantity can have.
+
+    Parameters
+    ----------
+    name : str
+        Of a column, or of a key of a document; not of a difference of two.
+    flows : int
+        How many share, for Jain's index; 0 where that is not known.
+
+    Returns
+    -------
+    tuple of float
+        `EVERYWHERE` for a name that is not known.
+
+    Examples
+    --------
+    >>> limits("utilization"), limits("queueing_delay_s"), limits("jain", flows=4)
+    ((0.0, 1.0), (0.0, inf), (0.25, 1.0))
+    """
+    name = name.removeprefix("transfers_")
+    if name.endswith(_SHARES):
+        return 1.0 / flows if flows and name.startswith("jain") else 0.0, 1.0
+    return (0.0, math.inf) if name.endswith(_LEVELS) or name in _COUNTS else EVERYWHERE
+
+
+def resolution(name: str) -> float:
+    """Return to which share of itself a measured quantity is known, however many replications it has.
+
+    Examples
+    --------
+    >>> resolution("page_time_p95_s"), resolution("page_time_s"), resolution("goodput_p95")
+    (0.015625, 0.0, 0.0)
+    """
+    return HALF_BIN if _QUANTILE.fullmatch(name) and not name.startswith("goodput") else 0.0
+
+
 def format_interval(
     mean: float | None,
     half: float | None,

@@ -17,7 +17,7 @@ from elephan.cli.output import OutputError
 from elephan.errors import InputError
 from elephan.extras import require
 from elephan.formats import stamped
-from elephan.units import EVERYWHERE, format_interval
+from elephan.units import EVERYWHERE, format_interval, limits, resolution
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -202,7 +202,9 @@ def metric_rows(measured: Sequence[Mapping[str, Any]], replications: int) -> lis
         # What is a fact of the network is the same in all replications.
         note = "" if known in (replications, 1) else f" ({known} of {replications})"
         unit = "" if row["unit"] == "1" else row["unit"]
-        rows.append([row["quantity"], row["name"] or row["of"], f"{shown(row['value'])}{note}", unit])
+        rows.append(
+            [row["quantity"], row["name"] or row["of"], f"{shown(row['value'], of=row['quantity'])}{note}", unit]
+        )
     return rows
 
 
@@ -310,7 +312,7 @@ def shown(
     digits : int
         Significant digits of a mean without interval, but never fewer than its whole part has.
     of : str
-        Name of the quantity, which has the limits of `elephan.results.meanings.limits`; empty for one that has none.
+        Name of the quantity, which has the limits of `elephan.units.limits`; empty for one that has none.
     flows : int
         How many share, for Jain's index.
 
@@ -332,8 +334,6 @@ def shown(
     mean, ci95 = quantity["mean"], quantity["ci95"]
     ends = EVERYWHERE
     if of and mean is not None:
-        from elephan.results.meanings import limits, resolution  # noqa: PLC0415 (--help does without NumPy)
-
         low, high = limits(of, flows)
         ends = (low * scale, high * scale)
         if of == "utilization":

@@ -5,9 +5,6 @@ Source: CF Metadata Conventions 1.11, sections 3.1 and 3.2 (`units`, `long_name`
 
 from __future__ import annotations
 
-import math
-import re
-
 CONVENTIONS = "CF-1.11"
 
 OVER_TIME = "_over_time"
@@ -92,46 +89,6 @@ _UNITS = {
     "_packets": "packets",
     "_segments": "segments",
 }
-
-
-_SHARES = ("utilization", "_ratio", "_fraction", "jain", "jain_maxmin", "occupancy", "occupancy_max", "share")
-_NO_SHARES = ("rtt_ratio",)
-
-
-def limits(name: str, flows: int = 0) -> tuple[float, float]:
-    """Return the smallest and the largest value that a measured quantity can have.
-
-    Parameters
-    ----------
-    name : str
-        Of a column, or of a key of a document; not of a difference of two.
-    flows : int
-        How many share, for Jain's index; 0 where that is not known.
-
-    Examples
-    --------
-    >>> limits("utilization"), limits("queueing_delay_s"), limits("jain", flows=4)
-    ((0.0, 1.0), (0.0, inf), (0.25, 1.0))
-    """
-    if name.endswith(_SHARES) and name not in _NO_SHARES:
-        return 1.0 / flows if flows and name.startswith("jain") else 0.0, 1.0
-    return 0.0, math.inf
-
-
-_QUANTILE = re.compile(r"\w+_p\d+(_s)?")
-HALF_BIN = 1 / 64
-"""Of what a bin of the engine's histograms begins with: a quantile is known to that share of it."""
-
-
-def resolution(name: str) -> float:
-    """Return to which share of itself a measured quantity is known, however many replications it has.
-
-    Examples
-    --------
-    >>> resolution("page_time_p95_s"), resolution("page_time_s"), resolution("backlog_p95_packets")
-    (0.015625, 0.0, 0.0)
-    """
-    return HALF_BIN if _QUANTILE.fullmatch(name) else 0.0
 
 
 def unit(name: str) -> str:
