@@ -67,7 +67,7 @@ MOST_WIDTH = 110
 """Longer lines of sentences are hard to read [columns]."""
 
 NAMES_WIDTH = 20
-"""Of options and what follows them, beside sentences [columns]."""
+"""Room for names of options beside sentences [columns]."""
 
 
 def arrange(group: TyperGroup) -> TyperGroup:

@@ -19,7 +19,7 @@ FIXED = 2
 """Lines of heads and units of a table."""
 
 GROUPS_BY = ("goodput_per_flow_bps", "loss_ratio", "srtt_s")
-"""What tells groups apart of which a screen has no room for all."""
+"""Quantities that tell groups apart where a screen has no room for all."""
 
 
 def screen(document: Mapping[str, Any], facts: Sequence[Mapping[str, Any]], width: int | None = None) -> list[str]:

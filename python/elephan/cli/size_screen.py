@@ -16,7 +16,7 @@ GROUPS = 3
 """Groups of flows that get a column each; of more, the poorest and the richest."""
 
 REST = ("models, rules, every buffer", "more")
-"""What details have beside the screen, in words and where a line is short."""
+"""Contents of the details beside the screen: in words, and for a short line."""
 
 NOTES = 2
 """Lines of dangers and advice for which a buffer beside the answer gives way."""

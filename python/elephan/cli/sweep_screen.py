@@ -1,4 +1,4 @@
-"""What ``elephan sweep`` shows: the points that decide, each number with its interval, within the terminal.
+"""The screen of ``elephan sweep``: the points that decide, each number with its interval, within the terminal.
 
 Where there is no room columns go before intervals, and of many points those stay that differ most.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from elephan.sweep.columns import SweepColumn
 
 RANKS = {"utilization": 0, "delay": 1, "loss": 3, "total": 5, "jain": 5}
-"""Which columns go first where there is no room, highest first; those of groups have 2."""
+"""Order in which columns go where there is no room, highest first; those of groups have 2."""
 
 BESIDE = 4
 """Rank of a label that follows from the others: it tells no points apart."""
@@ -121,7 +121,7 @@ def _fits(columns: Sequence[Column], width: int) -> bool:
 
 
 def _labels(swept: SweepResult, rows: Sequence[int]) -> list[Column]:
-    """What varies: without a label that follows from the others where there is no room."""
+    """Make the columns of labels; one that follows from the others may give way."""
     from elephan.store.labels import short  # noqa: PLC0415 (--help does without NumPy)
 
     names = swept.label_names
@@ -211,7 +211,7 @@ def _measured(
     differences: bool,
     bare: bool,
 ) -> list[Column]:
-    """The columns of what was measured; one that says nothing is left out."""
+    """Make the columns of measured quantities; one that says nothing is left out."""
     several, columns = len(swept.sweep.base.network.groups) > 1, []
     for column in chosen:
         divide, unit = _scale(column, found)
@@ -236,14 +236,14 @@ def _measured(
 
 
 def _scale(column: SweepColumn, rows: Sequence[Row]) -> tuple[float, str]:
-    """What a column is divided by, and its unit: one for all rows."""
+    """Return the divisor of a column and its unit: one for all rows."""
     if column.unit == "%" or column.name == "utilization":
         return 0.01, "%"
     return scaled(column.unit, [row[column.label]["mean"] or 0.0 for row in rows[:1]])
 
 
 def _replications(swept: SweepResult) -> str:
-    """How many replications the points have, which differ where a precision is asked for."""
+    """Write the number of replications of the points, which differ where a precision is asked for."""
     if not swept.sweep.precision or not swept.points:
         return f"{swept.sweep.base.replications} replications"
     numbers = [point.document["run"]["replications"] for point in swept.points]
