@@ -322,6 +322,8 @@ def format_interval(
     ('25 ± 0', '0.932±0.004', '40 ± 130')
     >>> format_interval(0.7, 1.3, limits=(0.5, 1)), format_interval(0.9994, 0.0012, joint="±", limits=(0, 1))
     ('0.7 (0.5 to 1)', '0.9994 (>0.9982)')
+    >>> format_interval(99.9998, 0.004, joint="±", limits=(0, 100))
+    '100 (>99.996)'
     """
     if mean is None or math.isnan(mean):
         return "-"
@@ -343,11 +345,15 @@ def format_interval(
         return format_number(x, digits) if places > 6 else f"{round(x, places):{thousands}.{max(places, 0)}f}"
 
     if any(is_cut):
+        at_limit = next(
+            (x for x, cut in zip((low, high), is_cut, strict=True) if cut and write(mean) == write(x)), None
+        )
+        middle = write(mean) if at_limit is None else format_number(at_limit)
         ends = [format_number(x) if cut else write(x) for x, cut in zip((low, high), is_cut, strict=True)]
         if all(is_cut) or joint.startswith(" "):
-            return f"{write(mean)} ({' to '.join(ends)})"
+            return f"{middle} ({' to '.join(ends)})"
         # In a table the end that is the limit goes without saying.
-        return f"{write(mean)} ({f'<{ends[1]}' if is_cut[0] else f'>{ends[0]}'})"
+        return f"{middle} ({f'<{ends[1]}' if is_cut[0] else f'>{ends[0]}'})"
     return f"{write(mean)}{joint}{write(half, 1 + two)}"
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from elephan.sweep import SweepResult
     from elephan.sweep.columns import SweepColumn
 
-RANKS = {"utilization": 0, "delay": 1, "loss": 3, "total": 5, "jain": 5}
+RANKS = {"utilization": 0, "delay": 1, "page_time_p95": 1, "loss": 3, "total": 5, "jain": 5}
 """Order in which columns go where there is no room, highest first; those of groups have 2."""
 
 BESIDE = 4
