@@ -37,8 +37,8 @@ LawOption = Annotated[
     list[str] | None,
     typer.Option(
         "--law",
-        metavar="NAME=FILE.py:CLASS",
-        help="A law in Python that the scenario names: mine=mine.py:Mine; repeatable.",
+        metavar="NAME=FILE",
+        help="A law of yours that the scenario names: mine=mine.py:Mine, mine=libmine.so; repeatable.",
     ),
 ]
 SeedOption = Annotated[int | None, typer.Option("--seed", min=0, help="Seed, instead of the file's.")]
