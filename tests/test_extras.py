@@ -1,5 +1,6 @@
 """What elephan says where a package is missing that it works without; `make walk` tries clean environments."""
 
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -93,6 +94,18 @@ def test_what_only_answers_needs_none_of_them(tmp_path: Path, words: list[str]) 
     done = without(words, "pyarrow", "matplotlib", "bokeh", "jinja2", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="without make")
+def test_a_wheel_is_made_of_what_make_has_compiled() -> None:
+    # A target of its own, as of `--zig`, would compile everything once more.
+    done = subprocess.run(["make", "-n", "wheel"], cwd=ROOT, capture_output=True, text=True, check=True)
+    words = done.stdout.splitlines()[-1].split()
+    assert words[1:5] == ["-m", "maturin", "build", "--release"]
+    assert not {"--zig", "--target", "--profile", "--features"} & set(words)
+    assert words[words.index("--compatibility") + 1] == "manylinux2014"
+    assert words[-2] == "-C"
+    assert words[-1].startswith("linker=")
 
 
 SHORT = ("--set", "duration=3 s", "--set", "warmup=1 s")
