@@ -114,10 +114,16 @@ mutants: $(TOOLS)/cargo-mutants ## laws and queues with one operation changed at
 package: ## every crate as it would be published, compiled from what is packed
 	cargo package --workspace --allow-dirty --exclude elephan-py
 
-# Without the loader of kernel laws: libelf is none of the libraries that every Linux of manylinux has.
+# Without the loader of kernel laws: libelf is none of the libraries that every Linux of manylinux has. What `make` compiled is used: the
+# last crate alone is compiled again, and linked by zig for the C library of manylinux2014 (`maturin --zig` compiles all of it for a target
+# of its own). maturin refuses to pack what needs a newer one.
+wheel: LINKER = $(CURDIR)/$(VENV)/zig-cc
 wheel: $(VENV)/.made ## target/wheels: an abi3 wheel for every Linux of manylinux2014 on this processor
 	@$(PIP) install 'ziglang>=0.13,<0.17'
-	PATH='$(CURDIR)/$(BIN)':"$$PATH" $(PY) -m maturin build --release --locked --zig --out target/wheels
+	@printf '#!/bin/sh\nCARGO_ZIGBUILD_ZIG_PATH="%s" exec "%s" zig cc -- -target "%s-linux-gnu.2.17" "$$@"\n' \
+	    "$$($(PY) -c 'import pathlib, ziglang; print(pathlib.Path(ziglang.__file__).with_name("zig"))')" \
+	    '$(CURDIR)/$(BIN)/maturin' "$$(uname -m)" >'$(LINKER)' && chmod +x '$(LINKER)'
+	$(PY) -m maturin build --release --locked --compatibility manylinux2014 --out target/wheels -- -C linker='$(LINKER)'
 
 sdist: $(VENV)/.made ## target/wheels: the source as pip builds it
 	$(PY) -m maturin sdist --out target/wheels

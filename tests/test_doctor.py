@@ -50,6 +50,19 @@ def test_only_what_is_needed_fails(
 
 
 @pytest.mark.slow
+def test_an_installed_wheel_is_not_told_of_make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert doctor.here() == list(doctor.PROBES)
+    monkeypatch.setattr(installed, "root", lambda: tmp_path)
+    monkeypatch.setattr(installed, "packages", lambda *names: lambda: ProbeFinding(MISSING, f"no {names}"))
+    monkeypatch.setattr(_native, "kernel_built", lambda: False)
+    said = [f"{row.name} {row.purpose} {row.found} {row.mend}" for row in doctor.examine()]
+    assert len(said) > 20
+    assert not [line for line in said if "make" in line.split()]
+    names = {probe.name for probe in doctor.PROBES} - {probe.name for probe in doctor.here()}
+    assert names == {"documentation", "tests", "chromium"}
+
+
+@pytest.mark.slow
 def test_a_probe_that_breaks_or_hangs_is_one_row() -> None:
     def broken() -> ProbeFinding:
         raise OSError("the moon")

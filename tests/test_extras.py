@@ -1,5 +1,6 @@
 """What elephan says where a package is missing that it works without; `make walk` tries clean environments."""
 
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -60,7 +61,8 @@ def test_what_is_there_is_not_missing() -> None:
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (["run", "a.toml", "--out", "out"], "--out needs pyarrow and matplotlib, not installed here; pip install"),
+        (["run", "a.toml", "--out", "out"], "--out needs pyarrow, not installed here; pip install 'elephan[tables]'"),
+        (["run", "a.toml", "--out", "out", "--plot"], "--out needs pyarrow, not installed here; pip install"),
         (["sweep", "a.toml", "--over", "seed=1,2", "--store", "s"], "needs pyarrow, not installed here; pip install"),
         (["report", "a.toml"], "pip install"),
     ],
@@ -92,3 +94,56 @@ def test_what_only_answers_needs_none_of_them(tmp_path: Path, words: list[str]) 
     done = without(words, "pyarrow", "matplotlib", "bokeh", "jinja2", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="without make")
+def test_a_wheel_is_made_of_what_make_has_compiled() -> None:
+    # A target of its own, as of `--zig`, would compile everything once more.
+    done = subprocess.run(["make", "-n", "wheel"], cwd=ROOT, capture_output=True, text=True, check=True)
+    words = done.stdout.splitlines()[-1].split()
+    assert words[1:5] == ["-m", "maturin", "build", "--release"]
+    assert not {"--zig", "--target", "--profile", "--features"} & set(words)
+    assert words[words.index("--compatibility") + 1] == "manylinux2014"
+    assert words[-2] == "-C"
+    assert words[-1].startswith("linker=")
+
+
+SHORT = ("--set", "duration=3 s", "--set", "warmup=1 s")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("words", "files"),
+    [
+        (["run", "a.toml", *SHORT, "--out", "out"], {"run.json", "scenario.toml", "links.parquet", "flows.parquet"}),
+        (["size", "a.toml", *SHORT, "--target", "utilization=0.5", "--out", "out"], {"size.json", "curve.parquet"}),
+        (
+            ["size", "a.toml", *SHORT, "--target", "utilization=0.5", "--laws", "reno,cubic", "--out", "out"],
+            {"comparison.json", "comparison.parquet"},
+        ),
+        (
+            ["sweep", "a.toml", *SHORT, "--over", "seed=1,2", "--store", "s", "--out", "out"],
+            {"points.parquet", "sweep.json"},
+        ),
+        (["model", "sawtooth", "--scenario", "a.toml", "--out", "out"], {"sawtooth.json", "sawtooth.parquet"}),
+    ],
+)
+def test_tables_are_written_without_matplotlib(tmp_path: Path, words: list[str], files: set[str]) -> None:
+    subprocess.run([sys.executable, "-m", "elephan", "new", "dumbbell", "--out", "a.toml"], cwd=tmp_path, check=True)
+    done = without(words, "matplotlib", folder=tmp_path)
+    assert done.returncode in (0, 1), done.stderr
+    written = {path.name for path in (tmp_path / "out").iterdir()}
+    assert files <= written
+    assert not any(name.endswith((".png", ".svg")) for name in written)
+    # Of a run, pictures are asked for.
+    noted = done.stderr.count("no pictures: matplotlib is not installed here; pip install 'elephan[plots]'")
+    assert noted == (0 if words[0] == "run" else 1)
+
+
+@pytest.mark.slow
+def test_a_picture_that_is_asked_for_needs_matplotlib(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-m", "elephan", "new", "dumbbell", "--out", "a.toml"], cwd=tmp_path, check=True)
+    done = without(["run", "a.toml", "--out", "out", "--plot"], "matplotlib", folder=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == "--plot needs matplotlib, not installed here; pip install 'elephan[plots]'\n"
+    assert not (tmp_path / "out").exists()

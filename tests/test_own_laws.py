@@ -189,7 +189,7 @@ def test_a_store_does_not_give_results_of_another_source(tmp_path: Path) -> None
         file.write_text(f"class M:\n    cwnd = {window}\n    def on_loss(self, event):\n        pass\n")
         files.append(own_laws.load(f"m={file}:M"))
     with elephan.Store(tmp_path / "store") as store:
-        runs = [store.run(scenario, laws={"m": law}) for law in (*files, files[0])]  # type: ignore[dict-item]
+        runs = [store.run(scenario, laws={"m": law}) for law in (*files, files[0])]
         assert runs[0].id == runs[2].id != runs[1].id
         # What is kept can be read by who does not have the law, and is not run again without it.
         kept = store.get(runs[0].id).scenario
@@ -226,10 +226,10 @@ def test_sweeps_run_laws_on_threads_and_in_other_processes(tmp_path: Path) -> No
     base = link('"reno"', buffer=15)
     law = own_laws.load(f"mine={EXAMPLES / 'mine.py'}:Mine")
     over = {"flows[0].control": ["cubic", "mine", {"law": "mine", "gain": 3}]}
-    swept = elephan.sweep(base, over=over, laws={"mine": law}, store=tmp_path / "a", workers=2)  # type: ignore[dict-item]
+    swept = elephan.sweep(base, over=over, laws={"mine": law}, store=tmp_path / "a", workers=2)
     assert len(swept.points) == 3
     with ProcessPoolExecutor(2) as executor:
-        again = elephan.sweep(base, over=over, laws={"mine": law}, store=tmp_path / "b", executor=executor)  # type: ignore[dict-item]
+        again = elephan.sweep(base, over=over, laws={"mine": law}, store=tmp_path / "b", executor=executor)
     busy = [[point.to_json()["links"][0]["utilization"] for point in each.points] for each in (swept, again)]
     assert busy[0] == busy[1]
 
@@ -370,7 +370,7 @@ COUNT = 0
         (Listed, r"law m: Listed\.seen is one list for all flows; make it in __init__"),
         (_global(), r"law m: Global\.on_ack changes a global variable, which all flows share; keep it on self"),
         (object, r"law m: object has none of on_ack, on_loss and on_rtt_round"),
-        (3, r"law m: must be a class, not 3"),
+        (3, r"law m: must be a class, or the path of a shared library, not 3"),
         (type("Made", (), {"on_loss": print}), r"law m: the source of Made is not known, .* version = \"1\""),
         (
             type("Asks", (Base,), {"needs": "all", "version": "1"}),

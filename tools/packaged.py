@@ -63,7 +63,11 @@ def try_out(example: Path, crates: dict[str, str]) -> None:
     place = PLACE / "examples" / example.name
     for path in sorted(example.rglob("*")):
         if path.is_file() and "target" not in path.relative_to(example).parts:
-            put(place / path.relative_to(example), path.read_bytes())
+            content = path.read_bytes()
+            if path.name == "Cargo.toml":
+                # Not the checkout's crate: the published one.
+                content = content.replace(b"../../crates/elephan", f"../../elephan-{crates['elephan']}".encode())
+            put(place / path.relative_to(example), content)
     paths = [f"{name} = {{ path = {json.dumps(str(PLACE / f'{name}-{v}'))} }}\n" for name, v in crates.items()]
     put(place / ".cargo" / "config.toml", ("[patch.crates-io]\n" + "".join(paths)).encode())
     # The versions that the workspace has.

@@ -1,6 +1,6 @@
-"""Congestion-control laws that are classes in Python: how a class is declared under a name, and what names its source.
+"""Congestion-control laws of users, classes in Python or from shared libraries: how one is declared under a name.
 
-A scenario says ``control = "mine"`` or ``control = { law = "mine", gain = 2 }``. Where the class is declared, the name
+A scenario says ``control = "mine"`` or ``control = { law = "mine", gain = 2 }``. Where the law is declared, the name
 gets the hash of its source beside it, which so becomes part of the identity of every run.
 """
 
@@ -16,7 +16,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from elephan import _native
 from elephan.errors import InputError, LawError
@@ -33,6 +33,9 @@ NEEDS = ("every_rtt", "marks")
 
 _MODULE = "elephan_law_"
 """How modules are called that `load` makes."""
+
+LIBRARY_SUFFIX = ".so"
+"""Ending of the names of shared libraries."""
 
 _SHARED = (list, dict, set, bytearray)
 """Values that a class must not hold for all flows together."""
@@ -79,6 +82,92 @@ class OwnLaw:
         return own_law, (self.name, self.cls)
 
 
+@dataclass(frozen=True)
+class LibraryLaw:
+    """A law of a shared library, declared under a name.
+
+    Made by `library_law`.
+
+    Parameters
+    ----------
+    name : str
+    file : str
+        The library, as an absolute path.
+    law : str
+        What the library calls it.
+    source : str
+        BLAKE3 of the library's bytes and of the law's name in it, hexadecimal.
+    parameters : tuple of str
+    """
+
+    name: str
+    file: str
+    law: str
+    source: str
+    parameters: tuple[str, ...] = field(default=(), compare=False)
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        """Travel to another process: by the file."""
+        return library_law, (self.name, self.file, self.law)
+
+
+AnyOwnLaw: TypeAlias = OwnLaw | LibraryLaw
+
+# A law as `laws` takes it: a class, or the path of a shared library, with `:LAW` behind it if that has several.
+LawSource: TypeAlias = type | str | Path | OwnLaw | LibraryLaw
+
+
+def library_law(name: str, file: str | Path, law: str = "") -> LibraryLaw:
+    """Open a shared library that exports laws; its code runs with the rights of the user.
+
+    Parameters
+    ----------
+    name : str
+        As scenarios call the law.
+    file : str or Path
+        Such as ``target/release/libmine.so``.
+    law : str, optional
+        What the library calls it; needed if it has several.
+
+    Returns
+    -------
+    LibraryLaw
+
+    Raises
+    ------
+    InputError
+        If the name cannot be one, if there is no such file or law, or if the library is for another machine or another
+        version of elephan.
+    """
+    where = f"law {name}"
+    _check_name(name)
+    path = Path(file).absolute()
+    if not path.is_file():
+        message = f"{where}: there is no file {file}"
+        raise InputError(message)
+    try:
+        found = {each: (source, parameters) for each, source, parameters in _native.law_library(path)}
+    except InputError as error:
+        message = f"{where}: {file} {error}"
+        raise InputError(message) from None
+    known = ", ".join(found)
+    if not law and len(found) > 1:
+        message = f"{where}: {file} has several laws ({known}); say which, as in {name}={file}:{next(iter(found))}"
+        raise InputError(message)
+    law = law or next(iter(found), "")
+    if law not in found:
+        message = f"{where}: {file} has no law {law!r}; it has: {known or 'none'}"
+        raise InputError(message)
+    source, parameters = found[law]
+    return LibraryLaw(name, str(path), law, source, tuple(parameter for parameter, _ in parameters))
+
+
+def _check_name(name: str) -> None:
+    if not name or not all(c.isalnum() or c in "-_." for c in name):
+        message = f'laws: "{name}" is no name for a law; use letters, digits, "-", "_" and "."'
+        raise InputError(message)
+
+
 def own_law(name: str, cls: Any) -> OwnLaw:
     """Look at a class that is to be a law.
 
@@ -110,11 +199,9 @@ def own_law(name: str, cls: Any) -> OwnLaw:
     True
     """
     where = f"law {name}"
-    if not name or not all(c.isalnum() or c in "-_." for c in name):
-        message = f'laws: "{name}" is no name for a law; use letters, digits, "-", "_" and "."'
-        raise InputError(message)
+    _check_name(name)
     if not isinstance(cls, type):
-        message = f"{where}: must be a class, not {cls!r}"
+        message = f"{where}: must be a class, or the path of a shared library, not {cls!r}"
         raise InputError(message)
     has = {method: callable(getattr(cls, method, None)) for method in METHODS}
     if not (has["on_ack"] or has["on_loss"] or has["on_rtt_round"]):
@@ -218,8 +305,8 @@ def _functions(value: object) -> list[FunctionType]:
     return [each for each in inner if inspect.isfunction(each)]
 
 
-def load(text: str) -> OwnLaw:
-    """Read what ``--law`` names: ``NAME=FILE.py:CLASS``.
+def load(text: str) -> AnyOwnLaw:
+    """Read what ``--law`` names: ``NAME=FILE.py:CLASS``, ``NAME=FILE.so`` or ``NAME=FILE.so:LAW``.
 
     Parameters
     ----------
@@ -227,7 +314,7 @@ def load(text: str) -> OwnLaw:
 
     Returns
     -------
-    OwnLaw
+    OwnLaw or LibraryLaw
 
     Raises
     ------
@@ -236,8 +323,12 @@ def load(text: str) -> OwnLaw:
     """
     name, _, rest = text.partition("=")
     file, _, cls = rest.rpartition(":")
+    if name and rest.endswith(LIBRARY_SUFFIX):
+        return library_law(name, rest)
+    if name and file.endswith(LIBRARY_SUFFIX):
+        return library_law(name, file, cls)
     if not name or not file or not cls.isidentifier():
-        message = f'--law: must be NAME=FILE.py:CLASS, such as mine=mine.py:Mine, not "{text}"'
+        message = f'--law: must be NAME=FILE.py:CLASS or NAME=FILE.so, such as mine=mine.py:Mine, not "{text}"'
         raise InputError(message)
     path = Path(file)
     if not path.is_file():
@@ -265,26 +356,27 @@ def load(text: str) -> OwnLaw:
     return own_law(name, found)
 
 
-_declared: ContextVar[Mapping[str, OwnLaw]] = ContextVar("elephan_own_laws", default=MappingProxyType({}))
+_declared: ContextVar[Mapping[str, AnyOwnLaw]] = ContextVar("elephan_own_laws", default=MappingProxyType({}))
 
 
-def here() -> Mapping[str, OwnLaw]:
+def here() -> Mapping[str, AnyOwnLaw]:
     """The laws that are declared for what is read now, by name."""
     return _declared.get()
 
 
 @contextlib.contextmanager
-def declared(laws: Mapping[str, type | OwnLaw] | None) -> Iterator[None]:
+def declared(laws: Mapping[str, LawSource] | None) -> Iterator[None]:
     """Declare laws for the scenarios that are read meanwhile; each keeps them.
 
     Parameters
     ----------
-    laws : mapping of str to class, optional
+    laws : mapping of str to class or path, optional
+        A path is that of a shared library, with ``:LAW`` behind it if that has several.
 
     Raises
     ------
     InputError
-        As `own_law`.
+        As `own_law` and `library_law`.
     """
     before = _declared.set({**here(), **_looked_at(laws)})
     try:
@@ -305,7 +397,7 @@ def declare(texts: Sequence[str]) -> None:
     InputError
         As `load`, or if a name is given twice.
     """
-    found: dict[str, OwnLaw] = {}
+    found: dict[str, AnyOwnLaw] = {}
     for text in texts:
         law = load(text)
         if law.name in found:
@@ -315,17 +407,26 @@ def declare(texts: Sequence[str]) -> None:
     _declared.set(found)
 
 
-def _looked_at(laws: Mapping[str, type | OwnLaw] | None) -> dict[str, OwnLaw]:
-    given = laws or {}
-    return {name: law if isinstance(law, OwnLaw) else own_law(name, law) for name, law in given.items()}
+def _looked_at(laws: Mapping[str, LawSource] | None) -> dict[str, AnyOwnLaw]:
+    return {name: _looked_at_one(name, law) for name, law in (laws or {}).items()}
 
 
-def class_state(laws: Mapping[str, OwnLaw]) -> dict[tuple[str, str], object]:
+def _looked_at_one(name: str, law: LawSource) -> AnyOwnLaw:
+    if isinstance(law, OwnLaw | LibraryLaw):
+        return law
+    if isinstance(law, str | Path):
+        file, _, inner = str(law).rpartition(":")
+        return library_law(name, file, inner) if file.endswith(LIBRARY_SUFFIX) else library_law(name, law)
+    return own_law(name, law)
+
+
+def class_state(laws: Mapping[str, AnyOwnLaw]) -> dict[tuple[str, str], object]:
     """What the classes hold: to see whether a run has changed it."""
-    return {(law.name, key): value for law in laws.values() for key, value in vars(law.cls).items()}
+    classes = [law for law in laws.values() if isinstance(law, OwnLaw)]
+    return {(law.name, key): value for law in classes for key, value in vars(law.cls).items()}
 
 
-def check_state(laws: Mapping[str, OwnLaw], before: Mapping[tuple[str, str], object]) -> None:
+def check_state(laws: Mapping[str, AnyOwnLaw], before: Mapping[tuple[str, str], object]) -> None:
     """Refuse a run in which a law has changed its class.
 
     Raises
@@ -336,23 +437,29 @@ def check_state(laws: Mapping[str, OwnLaw], before: Mapping[tuple[str, str], obj
     after = class_state(laws)
     for name, key in sorted(before.keys() | after.keys()):
         if before.get((name, key)) is not after.get((name, key)):
-            cls = laws[name].cls.__name__
-            message = f"law {name}: {cls}.{key} was set on the class, which all flows share; keep it on self"
+            message = (
+                f"law {name}: {_title(laws[name])}.{key} was set on the class, which all flows share; keep it on self"
+            )
             raise LawError(message)
 
 
-def failure(law: OwnLaw, method: str, error: BaseException | None, reason: str | None) -> BaseException:
+def _title(law: AnyOwnLaw) -> str:
+    """The name of a law where it was written."""
+    return law.cls.__name__ if isinstance(law, OwnLaw) else law.law
+
+
+def failure(law: AnyOwnLaw, method: str, error: BaseException | None, reason: str | None) -> BaseException:
     """Say in one line what went wrong in a law.
 
     Parameters
     ----------
-    law : OwnLaw
+    law : OwnLaw or LibraryLaw
     method : str
         That was called.
     error : exception, optional
         That it raised.
     reason : str, optional
-        What is wrong with the window it left.
+        What is wrong with the window it left; of a library, all there is to say.
 
     Returns
     -------
@@ -361,6 +468,8 @@ def failure(law: OwnLaw, method: str, error: BaseException | None, reason: str |
     """
     if error is not None and not isinstance(error, Exception):
         return error
+    if isinstance(law, LibraryLaw):
+        return LawError(f"law {law.name}: {law.law}.{method} ({Path(law.file).name}): {reason}")
     cls = law.cls
     function = getattr(cls, method, None)
     code = getattr(function, "__code__", None)
@@ -394,14 +503,14 @@ def _said(error: BaseException) -> str:
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
-def fill(mapping: dict[str, Any], laws: Mapping[str, OwnLaw]) -> bool:
+def fill(mapping: dict[str, Any], laws: Mapping[str, AnyOwnLaw]) -> bool:
     """Write the hashes of declared laws beside their names.
 
     Parameters
     ----------
     mapping : dict
         A scenario's file, which is changed.
-    laws : mapping of str to OwnLaw
+    laws : mapping of str to OwnLaw or LibraryLaw
 
     Returns
     -------
@@ -411,7 +520,7 @@ def fill(mapping: dict[str, Any], laws: Mapping[str, OwnLaw]) -> bool:
     Raises
     ------
     InputError
-        If a law's constructor has no such parameter.
+        If a law has no such parameter, or takes numbers alone.
     """
     groups = mapping.get("flows")
     changed = False
@@ -422,10 +531,13 @@ def fill(mapping: dict[str, Any], laws: Mapping[str, OwnLaw]) -> bool:
         law = laws.get(name) if isinstance(name, str) else None
         if law is None or table is None:
             continue
-        for key in table:
-            if key not in ("law", "source", "slow_start") and law.parameters is not None and key not in law.parameters:
+        for key in (key for key in table if key not in ("law", "source", "slow_start")):
+            if law.parameters is not None and key not in law.parameters:
                 known = ", ".join(law.parameters) or "none"
-                message = f"flows[{i}].control.{key}: {law.cls.__name__} has no such parameter; it has: {known}"
+                message = f"flows[{i}].control.{key}: {_title(law)} has no such parameter; it has: {known}"
+                raise InputError(message)
+            if isinstance(law, LibraryLaw) and type(table[key]) not in (int, float):
+                message = f"flows[{i}].control.{key}: must be a number, as {_title(law)} is from a library"
                 raise InputError(message)
         if table.get("source") != law.source or isinstance(control, str):
             group["control"] = {**table, "source": law.source}

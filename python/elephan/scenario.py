@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from elephan.network import Network
-    from elephan.own_laws import OwnLaw
+    from elephan.own_laws import AnyOwnLaw
 
 STATED, AUTO = "stated", "auto"
 """What `Scenario.warmup_rule` says of a file's own warm-up, and of one that is still to be found."""
@@ -50,7 +50,7 @@ class Scenario:
         How the warm-up was chosen: ``"stated"`` in the file, ``"auto"`` if a pilot is still to find it (the canonical
         form then has none yet; see `elephan.run.warmup`), or the rule that found it.
 
-    laws : mapping of str to OwnLaw
+    laws : mapping of str to OwnLaw or LibraryLaw
         The laws in Python that it may name.
 
     Examples
@@ -66,7 +66,7 @@ class Scenario:
     canonical: str = field(repr=False)
     origin: str = field(compare=False)
     warmup_rule: str = field(default=STATED, compare=False)
-    laws: Mapping[str, OwnLaw] = field(default_factory=dict, compare=False, repr=False)
+    laws: Mapping[str, AnyOwnLaw] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def from_text(cls, text: str, origin: str = "scenario", folder: str | Path = "") -> Scenario:
@@ -309,8 +309,8 @@ class Scenario:
         return dict(json.loads(self.canonical))
 
     @cached_property
-    def own_laws(self) -> dict[str, OwnLaw]:
-        """The laws in Python that its groups name, as far as they are declared."""
+    def own_laws(self) -> dict[str, AnyOwnLaw]:
+        """The laws of users that its groups name, as far as they are declared."""
         names = {str(group["law"]) for group in self.groups}
         return {name: law for name, law in self.laws.items() if name in names}
 
@@ -550,7 +550,7 @@ def _without_auto(text: str) -> str | None:
     return _to_toml({key: value for key, value in mapping.items() if key != "warmup"}, "warmup")
 
 
-def _with_sources(text: str, laws: Mapping[str, OwnLaw]) -> str:
+def _with_sources(text: str, laws: Mapping[str, AnyOwnLaw]) -> str:
     """The same file with the hash of its source beside each declared law that it names."""
     if not any(name in text for name in laws):
         return text
@@ -561,7 +561,7 @@ def _with_sources(text: str, laws: Mapping[str, OwnLaw]) -> str:
             _native.resolve(text)
         except ScenarioError as refused:
             if any(f'unknown law "{name}"' in str(refused) for name in laws):
-                message = f"to name a law in Python, the file must be TOML 1.0: {error}"
+                message = f"to name a law of your own, the file must be TOML 1.0: {error}"
                 raise ScenarioError(message) from None
         return text  # As above.
     try:

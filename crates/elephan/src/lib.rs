@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub use abi;
 pub use base;
 pub use law;
 pub use queue;
@@ -8,6 +9,7 @@ pub use sim;
 pub use traffic;
 pub use transport;
 
+pub use abi::{LawSite, export_laws};
 pub use scenario::{Scenario, ScenarioError, read};
 pub use sim::{BuildError, Engine, FlowSite, LinkSite, Options, Outcome};
 

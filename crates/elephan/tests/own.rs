@@ -8,12 +8,14 @@ mod reno;
 mod tail;
 
 use cubic::Cubic;
+use elephan::abi::{Fault, LawLibrary, LibraryControl};
 use elephan::base::{Header, RunMonitor, Span};
-use elephan::law::{AckSample, CongestionControl, CongestionEvent, Delivery, Either, Needs, Restart};
+use elephan::law::{AckSample, CongestionControl, CongestionEvent, Delivery, Either, Needs, Restart, Signal};
 use elephan::queue::NoOwn;
 use elephan::sim::{Own, simulate_parts};
-use elephan::{BuildError, Engine, Error, FlowSite, LinkSite, Options, Outcome, Scenario, Simulation};
+use elephan::{BuildError, Engine, Error, FlowSite, LawSite, LinkSite, Options, Outcome, Scenario, Simulation};
 use reno::Reno;
+use std::sync::{Arc, Mutex};
 use tail::Tail;
 
 /// Behind so small a buffer that windows are cut by losses and by timeouts.
@@ -101,6 +103,36 @@ impl<C: CongestionControl> CongestionControl for OneByOne<C> {
     }
 }
 
+elephan::export_laws! {
+    "reno" => |site| Reno::new(site.initial_window, site.ssthresh),
+    "cubic" => |site| site.windowed(Cubic::default()),
+    "measuring" { window = 20.0, pace = 300.0 } => |_| Measuring { window, pace },
+    "told" { kept = 0.5 } => |site| {
+        assert!(kept <= 1.0, "kept is {kept}; it must be at most 1");
+        Told { drawn: site.stream("a").next_u64(), window: site.initial_window * kept }
+    },
+}
+
+/// A control as a library has it, called as elephan calls those of libraries.
+fn of_library(name: &str, flow: &FlowSite<'_>, more: &[f64]) -> LibraryControl<'static> {
+    let law = LawLibrary::of(&ELEPHAN_LAWS).unwrap().laws.into_iter().find(|law| law.name == name).unwrap();
+    let site = LawSite {
+        group: flow.group,
+        index: flow.index,
+        replication: flow.replication,
+        base_rtt: flow.base_rtt,
+        start: flow.start,
+        packet: flow.packet,
+        mss: flow.mss,
+        initial_window: flow.initial_window,
+        ssthresh: flow.ssthresh,
+        seed: flow.seed(),
+    };
+    law.control(&site, more, Arc::new(|fault| *FAULT.lock().unwrap() = Some(fault)))
+}
+
+static FAULT: Mutex<Option<Fault>> = Mutex::new(None);
+
 fn our_reno(flow: &FlowSite<'_>) -> Reno {
     Reno::new(flow.initial_window, flow.ssthresh)
 }
@@ -125,6 +157,10 @@ fn reno_and_cubic_written_outside_have_the_windows_of_the_built_in_ones() {
                 equal(&format!("reno, {name}"), &reno, our_reno),
                 equal(&format!("reno one by one, {name}"), &reno, |flow| OneByOne(our_reno(flow))),
                 equal(&format!("cubic, {name}"), &read(&text, "cubic"), |flow| flow.windowed(Cubic::default())),
+                equal(&format!("reno in a library, {name}"), &reno, |flow| of_library("reno", flow, &[])),
+                equal(&format!("cubic in a library, {name}"), &read(&text, "cubic"), |flow| {
+                    of_library("cubic", flow, &[])
+                }),
             ] {
                 seen = (seen.0 + losses, seen.1 + timeouts);
             }
@@ -229,7 +265,12 @@ fn a_link_may_say_that_it_keeps_its_own() {
 }
 
 #[derive(Clone, Debug)]
-struct Measuring;
+struct Measuring {
+    window: f64,
+    pace: f64,
+}
+
+const MEASURING: Measuring = Measuring { window: 20.0, pace: 300.0 };
 
 impl CongestionControl for Measuring {
     fn needs(&self) -> Needs {
@@ -247,27 +288,31 @@ impl CongestionControl for Measuring {
     fn on_congestion(&mut self, _event: &CongestionEvent) {}
     fn collapse(&mut self) {}
     fn cwnd(&self) -> f64 {
-        20.0
+        self.window
     }
     fn ssthresh(&self) -> f64 {
         f64::INFINITY
     }
     fn pacing_rate(&self) -> Option<f64> {
-        Some(300.0)
+        Some(self.pace)
     }
 }
 
 #[test]
 fn what_a_control_needs_it_gets_or_is_told_so() {
     let scenario = read(&link(2, 20, "recovery = \"rack\"\n"), "reno");
-    let ours = |engine| Simulation::new(&scenario).options(options(engine)).control(|_flow| Measuring).run().unwrap();
+    let ours = |engine| Simulation::new(&scenario).options(options(engine)).control(|_flow| MEASURING).run().unwrap();
     let outcome = ours(Engine::Window);
     assert_eq!(outcome, ours(Engine::Reference));
+    for engine in [Engine::Window, Engine::Reference] {
+        let in_library = |flow: &FlowSite<'_>| of_library("measuring", flow, &[20.0, 300.0]);
+        assert_eq!(Simulation::new(&scenario).options(options(engine)).control(in_library).run().unwrap(), outcome);
+    }
     // 300 segments of 1000 B in a second, or a window of 20 in 40 ms, whichever is less.
     let goodput: f64 = outcome.flows.iter().map(|flow| flow.goodput_bps).sum();
     assert!((goodput / (2.0 * 300.0 * 1000.0 * 8.0) - 1.0).abs() < 0.01, "{goodput}");
     let scenario = read(&link(2, 20, "recovery = \"newreno\"\n"), "reno");
-    let refused = Simulation::new(&scenario).control(|_flow| Measuring).run().unwrap_err();
+    let refused = Simulation::new(&scenario).control(|_flow| MEASURING).run().unwrap_err();
     assert_eq!(refused, Error::Build(BuildError::NeedsSelective { group: 0 }));
     assert!(refused.to_string().starts_with("flows[0].recovery: "));
 }
@@ -285,4 +330,78 @@ fn queues_in_places_where_none_can_be_are_refused_in_one_line() {
         pooled.to_string(),
         "links[0].pool: links with a queue of one's own share no memory; leave the pool out"
     );
+}
+
+/// Goes wrong where the test says so.
+#[derive(Clone, Debug)]
+struct Told {
+    drawn: u64,
+    window: f64,
+}
+
+impl CongestionControl for Told {
+    fn on_ack(&mut self, ack: &AckSample) {
+        assert!(ack.delivered < 40, "enough\nof it");
+    }
+    fn on_congestion(&mut self, _event: &CongestionEvent) {
+        self.window = f64::NAN;
+    }
+    fn collapse(&mut self) {}
+    fn cwnd(&self) -> f64 {
+        self.window
+    }
+    fn ssthresh(&self) -> f64 {
+        f64::INFINITY
+    }
+    fn gauges(&self, put: &mut dyn FnMut(&'static str, f64)) {
+        put("drawn", self.drawn as f64);
+    }
+}
+
+#[test]
+fn a_law_in_a_library_that_goes_wrong_is_asked_nothing_more() {
+    let scenario = read(&link(1, 20, ""), "reno");
+    let mut seen = Vec::new();
+    Simulation::new(&scenario)
+        .control(|flow| {
+            let law = |kept| of_library("told", flow, &[kept]);
+            let (mut fresh, mut lost, unmade) = (law(1.0), law(0.5), law(2.0));
+            let unmade_said = FAULT.lock().unwrap().take();
+            let (mut gauge, drawn) = (0.0, flow.stream("a").next_u64());
+            fresh.gauges(&mut |name, value| gauge = if name == "drawn" { value } else { 0.0 });
+            assert_eq!((fresh.cwnd(), lost.cwnd(), gauge), (2.0, 1.0, drawn as f64));
+            let clone = fresh.clone();
+            let plain = AckSample::plain(flow.start, Span::millis(1));
+            fresh.on_ack(&AckSample { delivered: 39, ..plain });
+            assert!(FAULT.lock().unwrap().is_none());
+            fresh.on_ack(&AckSample { delivered: 40, ..plain });
+            let acked_said = FAULT.lock().unwrap().take();
+            lost.on_congestion(&CongestionEvent::plain(flow.start, Signal::Loss, Span::millis(1)));
+            let lost_said = FAULT.lock().unwrap().take();
+            seen = [unmade_said, acked_said, lost_said].map(|fault| fault.unwrap()).to_vec();
+            for mut dead in [fresh, lost, unmade] {
+                dead.on_ack(&AckSample { delivered: 50, ..plain });
+                dead.collapse();
+                assert_eq!((dead.cwnd(), dead.clone().cwnd()), (1.0, 1.0));
+            }
+            assert!(FAULT.lock().unwrap().is_none());
+            assert_eq!(clone.cwnd(), 2.0);
+            flow.built_in()
+        })
+        .run()
+        .unwrap();
+    let said: Vec<_> = seen.iter().map(|fault| (fault.method, fault.reason.as_str())).collect();
+    assert_eq!(said[0], ("make", "kept is 2; it must be at most 1"));
+    assert_eq!(said[1], ("on_ack", "enough of it"));
+    assert_eq!(said[2].0, "on_congestion");
+    assert!(said[2].1.starts_with("left a window that is none: cwnd is NaN; it must be"), "{}", said[2].1);
+}
+
+#[test]
+fn a_library_names_its_laws_and_their_parameters() {
+    let laws = LawLibrary::of(&ELEPHAN_LAWS).unwrap().laws;
+    let names: Vec<&str> = laws.iter().map(|law| law.name.as_str()).collect();
+    assert_eq!(names, ["reno", "cubic", "measuring", "told"]);
+    assert!(laws[0].parameters.is_empty());
+    assert_eq!(laws[2].parameters, [("window".to_owned(), 20.0), ("pace".to_owned(), 300.0)]);
 }

@@ -28,6 +28,11 @@ pub fn from_kernel(error: impl std::fmt::Display) -> PyErr {
     InputError::new_err(error.to_string())
 }
 
+/// A shared library that cannot be used.
+pub fn from_library(error: String) -> PyErr {
+    InputError::new_err(error)
+}
+
 /// A parameter that the kernel's numbers cannot hold.
 pub fn from_params(error: base::ParamError) -> PyErr {
     ScenarioError::new_err(error.to_string())

@@ -11,6 +11,7 @@ mod files;
 mod json;
 mod kernel;
 mod laws;
+mod libraries;
 mod monitor;
 mod needs;
 mod own;
@@ -28,7 +29,8 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _native {
     use crate::{
-        cards, columns, error, facts, files, json, kernel, laws, monitor, needs, own, parquet, queues, several, steps,
+        cards, columns, error, facts, files, json, kernel, laws, libraries, monitor, needs, own, parquet, queues,
+        several, steps,
     };
     use error::{bad_engine, from_build, from_scenario};
     use monitor::interruptible;
@@ -52,6 +54,9 @@ mod _native {
 
     #[pymodule_export]
     use laws::{LawEvaluator, law_rounds, replay_law};
+
+    #[pymodule_export]
+    use libraries::law_library;
 
     #[pymodule_export]
     use monitor::RunMonitor;

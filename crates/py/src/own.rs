@@ -1,7 +1,10 @@
-//! Laws that are classes in Python: one instance for each flow, called for what it has a method for. The interpreter's lock is taken
-//! for each call; the window is read when a call has returned. What goes wrong ends the run.
+//! Laws that the caller has. Those that are classes in Python: one instance for each flow, called for what it has a method for. The
+//! interpreter's lock is taken for each call; the window is read when a call has returned. Those of shared libraries: see
+//! `libraries`. What goes wrong ends the run.
 
+use crate::libraries;
 use crate::own_samples::{LawAck, LawEvent, LawFlow, LawRestart, LawRound};
+use abi::{Fault, LibraryControl};
 use base::{RunMonitor, Span, Time};
 use law::{AckSample, CongestionControl, CongestionEvent, Control, Either, Held, Needs, Restart, Signal, Step};
 use pyo3::PyClass;
@@ -14,10 +17,32 @@ use sim::{BuildError, FlowSite, LinkSite, Parts};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// A law that is not elephan's.
+#[derive(FromPyObject)]
+pub enum OwnLaw {
+    Python(PythonLaw),
+    Library(LibraryLaw),
+}
+
+impl OwnLaw {
+    fn source(&self) -> &str {
+        match self {
+            Self::Python(law) => &law.source,
+            Self::Library(law) => &law.source,
+        }
+    }
+}
+
+/// A law as `elephan.own_laws.LibraryLaw` describes it.
+#[derive(FromPyObject)]
+pub struct LibraryLaw {
+    source: String,
+}
+
 /// A law as `elephan.own_laws.OwnLaw` describes it.
 #[derive(FromPyObject)]
 #[expect(clippy::struct_excessive_bools, reason = "methods and wishes, each for itself")]
-pub struct OwnLaw {
+pub struct PythonLaw {
     name: String,
     source: String,
     cls: Py<PyAny>,
@@ -74,9 +99,9 @@ impl<'a> Failures<'a> {
     }
 }
 
-/// Controls of runs in which the caller has a hand: what the scenario names, classes in Python, windows held from outside. One type for
-/// both, as the engine is compiled for each type by itself.
-pub type OwnControl<'a> = Either<Control, Either<PythonControl<'a>, Held>>;
+/// Controls of runs in which the caller has a hand: what the scenario names, classes in Python, laws of libraries, windows held from
+/// outside. One type for all, as the engine is compiled for each type by itself.
+pub type OwnControl<'a> = Either<Control, Either<Either<PythonControl<'a>, LibraryControl<'a>>, Held>>;
 
 /// The laws of a run: the caller's for groups that name one, the built-in ones for all others.
 pub struct OwnParts<'a> {
@@ -90,12 +115,23 @@ impl<'a> Parts for OwnParts<'a> {
 
     fn control(&mut self, flow: &FlowSite<'_>) -> Result<Self::Control, BuildError> {
         let Some(own) = &flow.plan().control.own else { return Ok(Either::First(flow.built_in())) };
-        let law = self.laws.get(&own.name).filter(|law| law.source == own.source);
-        let Some(law) = law else {
-            return Err(BuildError::NotHere { group: flow.group_index, law: own.name.clone() });
+        let failures = self.failures;
+        let control = match self.laws.get(&own.name).filter(|law| law.source() == own.source) {
+            Some(OwnLaw::Python(law)) => {
+                let maker = Maker { law, failures, flow: LawFlow::of(flow), parameters: own.parameters.clone() };
+                Some(Either::First(PythonControl::new(Arc::new(maker), flow)))
+            }
+            Some(OwnLaw::Library(_)) => {
+                let law = own.name.clone();
+                let report = move |fault: Fault| {
+                    failures.put(Failure { law: law.clone(), method: fault.method, reason: Err(fault.reason) });
+                };
+                libraries::control(&own.source, flow, &own.parameters, Arc::new(report)).map(Either::Second)
+            }
+            None => None,
         };
-        let maker = Maker { law, failures: self.failures, flow: LawFlow::of(flow), parameters: own.parameters.clone() };
-        Ok(Either::Second(Either::First(PythonControl::new(Arc::new(maker), flow))))
+        let missing = || BuildError::NotHere { group: flow.group_index, law: own.name.clone() };
+        control.map(|control| Either::Second(Either::First(control))).ok_or_else(missing)
     }
 
     fn queue(&mut self, _link: &LinkSite<'_>) -> Option<NoOwn> {
@@ -105,7 +141,7 @@ impl<'a> Parts for OwnParts<'a> {
 
 /// What the instance of a flow is made with.
 struct Maker<'a> {
-    law: &'a OwnLaw,
+    law: &'a PythonLaw,
     failures: &'a Failures<'a>,
     flow: LawFlow,
     parameters: serde_json::Map<String, serde_json::Value>,
@@ -276,7 +312,7 @@ fn number(law: &Bound<'_, PyAny>, name: &Bound<'_, PyString>) -> Result<f64, Res
 
 impl CongestionControl for PythonControl<'_> {
     fn needs(&self) -> Needs {
-        let OwnLaw { on_rtt_round, every_rtt, marks, .. } = *self.maker.law;
+        let PythonLaw { on_rtt_round, every_rtt, marks, .. } = *self.maker.law;
         Needs { rounds: on_rtt_round, every_rtt, marks, ..Needs::default() }
     }
 

@@ -72,7 +72,7 @@ pub enum BuildError {
     },
     /// The law of a group is none of elephan's, and nobody has said what it is.
     #[error(
-        "flows[{group}].control: {law:?} is no law of elephan's and not declared here; in Python laws={{{law:?}: ...}}, else --law {law}=FILE.py:CLASS"
+        "flows[{group}].control: {law:?} is no law of elephan's and not declared here; in Python laws={{{law:?}: ...}}, else --law {law}=FILE.py:CLASS or --law {law}=FILE.so"
     )]
     NotHere {
         /// The place of the group in the scenario.

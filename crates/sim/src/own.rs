@@ -116,6 +116,12 @@ impl<'a> FlowSite<'a> {
         Windowed::new(law, self.slow_start(), self.initial_window, self.ssthresh)
     }
 
+    /// The seed of the scenario, of which [`Self::stream`] makes streams.
+    #[must_use]
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
     /// A random stream of this flow for `purpose`, the same in every run of this replication and unlike that of any other flow.
     #[must_use]
     pub fn stream(&self, purpose: &str) -> Stream {

@@ -5,12 +5,11 @@
 use elephan::base::{Span, Time};
 use elephan::law::{AckSample, CongestionEvent, Signal, WindowLaw};
 
-const C: f64 = 0.4;
-const BETA: f64 = 0.7;
-const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
-
 #[derive(Clone, Debug)]
 pub struct Cubic {
+    c: f64,
+    beta: f64,
+    alpha: f64,
     /// Slow start ended without a loss, or by a timeout.
     plateau: bool,
     w_max: f64,
@@ -23,15 +22,20 @@ pub struct Cubic {
 
 impl Default for Cubic {
     fn default() -> Self {
-        let (epoch, last_ack) = (None, Time::ZERO);
-        Self { plateau: true, w_max: 0.0, cwnd_prior: 0.0, k: 0.0, w_est: 0.0, epoch, last_ack }
+        Self::new(0.4, 0.7)
     }
 }
 
 impl Cubic {
+    pub fn new(c: f64, beta: f64) -> Self {
+        let alpha = 3.0 * (1.0 - beta) / (1.0 + beta);
+        let (epoch, last_ack) = (None, Time::ZERO);
+        Self { c, beta, alpha, plateau: true, w_max: 0.0, cwnd_prior: 0.0, k: 0.0, w_est: 0.0, epoch, last_ack }
+    }
+
     fn w_cubic(&self, t: f64) -> f64 {
         let x = t - self.k;
-        C * x * x * x + self.w_max
+        self.c * x * x * x + self.w_max
     }
 
     /// Time in which the window was not used does not count (Section 5.8).
@@ -58,11 +62,11 @@ impl WindowLaw for Cubic {
             if self.plateau || self.w_max < cwnd {
                 self.w_max = cwnd;
             }
-            self.k = libm::cbrt((self.w_max - cwnd) / C);
+            self.k = libm::cbrt((self.w_max - cwnd) / self.c);
             self.w_est = cwnd;
             ack.now
         });
-        let alpha = if self.w_est < self.cwnd_prior { ALPHA } else { 1.0 };
+        let alpha = if self.w_est < self.cwnd_prior { self.alpha } else { 1.0 };
         self.w_est += alpha * (ack.acked / cwnd);
         let t = ack.now.since(epoch);
         if self.w_cubic(t.as_secs()) < self.w_est {
@@ -73,10 +77,10 @@ impl WindowLaw for Cubic {
     }
 
     fn backoff(&mut self, cwnd: f64, event: &CongestionEvent) -> f64 {
-        self.w_max = if cwnd < self.w_max { cwnd * 0.5 * (1.0 + BETA) } else { cwnd };
+        self.w_max = if cwnd < self.w_max { cwnd * 0.5 * (1.0 + self.beta) } else { cwnd };
         self.cwnd_prior = cwnd;
         self.epoch = None;
         self.plateau = event.signal == Signal::Timeout;
-        cwnd * BETA
+        cwnd * self.beta
     }
 }

@@ -15,7 +15,7 @@ import typer
 
 from elephan.cli.output import OutputError
 from elephan.errors import InputError
-from elephan.extras import require
+from elephan.extras import missing, require
 from elephan.formats import stamped
 from elephan.units import EVERYWHERE, format_interval, limits, resolution
 
@@ -37,8 +37,8 @@ LawOption = Annotated[
     list[str] | None,
     typer.Option(
         "--law",
-        metavar="NAME=FILE.py:CLASS",
-        help="A law in Python that the scenario names: mine=mine.py:Mine; repeatable.",
+        metavar="NAME=FILE",
+        help="A law of yours that the scenario names: mine=mine.py:Mine, mine=libmine.so; repeatable.",
     ),
 ]
 SeedOption = Annotated[int | None, typer.Option("--seed", min=0, help="Seed, instead of the file's.")]
@@ -224,13 +224,15 @@ def say_written(paths: Sequence[Path]) -> None:
         say(f"wrote {folder / names[0]}" if len(names) == 1 else f"wrote {folder}: {', '.join(names)}")
 
 
-def check_out(out: Path | None, option: str = "--out") -> None:
+def check_out(out: Path | None, option: str = "--out", *, drawn: bool = False) -> None:
     """Refuse a folder that cannot be written, before any work is done.
 
     Parameters
     ----------
     option : str
         That names it.
+    drawn : bool
+        Whether it is for pictures: without Matplotlib there is nothing to write then.
 
     Raises
     ------
@@ -239,12 +241,20 @@ def check_out(out: Path | None, option: str = "--out") -> None:
     """
     if out is None:
         return
-    require(option, "pyarrow", "matplotlib")
+    require(option, "pyarrow", *(["matplotlib"] if drawn else []))
     existing = next(p for p in (out, *out.absolute().parents) if p.exists())
     if not existing.is_dir() or not os.access(existing, os.W_OK):
         what = "is a file" if existing.is_file() else "cannot be written"
         message = f"{option} {out}: {existing} {what}; give a folder that can be made or written"
         raise InputError(message)
+
+
+def can_draw() -> bool:
+    """Whether pictures can be drawn beside tables; says in one line why they are left out."""
+    if missing("matplotlib"):
+        say("no pictures: matplotlib is not installed here; pip install 'elephan[plots]'")
+        return False
+    return True
 
 
 @contextmanager

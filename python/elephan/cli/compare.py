@@ -19,6 +19,7 @@ from elephan.cli.common import (
     ScenarioArgument,
     SeedOption,
     SetOption,
+    can_draw,
     check_out,
     fitted_table,
     print_json,
@@ -176,11 +177,14 @@ def _screen(heads: list[str], cells: list[list[str]], labels: int, gaps: list[fl
 
 
 def _write(compared: ScenarioComparison, out: Path) -> list[Path]:
-    from elephan.plots.model_sim_testbed import draw_model_sim_testbed  # noqa: PLC0415 (Matplotlib is slow to import)
     from elephan.run.files import whole_folder  # noqa: PLC0415 (NumPy; --help does without)
 
     with writing(out), whole_folder(out) as folder:
-        written = [*compared.write(folder), *draw_model_sim_testbed(compared, folder)]
+        written = compared.write(folder)
+        if can_draw():
+            from elephan.plots.model_sim_testbed import draw_model_sim_testbed  # noqa: PLC0415 (slow to import)
+
+            written += draw_model_sim_testbed(compared, folder)
     return [out / path.name for path in written]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from elephan.cli.columns import LINES, Column, table_lines, wrapped
-from elephan.cli.common import new_table, shown
+from elephan.cli.common import can_draw, new_table, shown
 from elephan.cli.size_screen import buffer_columns, short_percent, short_time, within
 from elephan.errors import InputError
 
@@ -63,10 +63,12 @@ def write_comparison(comparison: SizeComparison, out: Path) -> list[Path]:
     OSError
         If the folder cannot be written.
     """
+    written = comparison.write(out)
+    if not can_draw():
+        return written
     from elephan.plots.comparison import draw_comparison  # noqa: PLC0415 (matplotlib is slow to import)
     from elephan.plots.size import draw_size  # noqa: PLC0415 (as above)
 
-    written = comparison.write(out)
     for variant in comparison.variants:
         draw_size(variant.answer, comparison.folder(variant, out))
     return [*written, *draw_comparison(comparison, out)]

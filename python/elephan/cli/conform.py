@@ -91,7 +91,7 @@ def conform(
     from elephan.conform.conformance import find, select  # noqa: PLC0415 (as above)
 
     check_out(out)
-    check_out(pages, "--pages")
+    check_out(pages, "--pages", drawn=True)
     read = find(suite)
     asked = select(read, cases or ())
     if list_:

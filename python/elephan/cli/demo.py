@@ -28,7 +28,7 @@ def demo(
 
     The same as: elephan new hstcp-1g --out hstcp-1g.toml, and elephan size hstcp-1g.toml --target utilization=0.95.
     """
-    lacking = missing("matplotlib", "pyarrow")
+    lacking = missing("pyarrow")
     if lacking:
         say(f"nothing is written to {out}: {', '.join(lacking)} not installed; pip install 'elephan[all]'")
     size(example_path(NAME), [TARGET], out=None if lacking else out, details=details)

@@ -17,6 +17,7 @@ from elephan.cli.common import (
     DetailsOption,
     JsonOption,
     OutOption,
+    can_draw,
     check_out,
     fitted_table,
     new_table,
@@ -94,15 +95,17 @@ def model(
         table = _checked_for_pacing(links.table(chosen, read.network, index, given), read.network, index)
     written = []
     if out is not None:
-        from elephan.plots.model import draw_model  # noqa: PLC0415 (matplotlib is slow to import)
         from elephan.run.files import write_json, write_parquet  # noqa: PLC0415 (NumPy; --help does without)
 
         with writing(out):
             written = [
                 write_parquet(out / f"{name}.parquet", {**table.values, **table.columns}, {"model": name}),
                 write_json(out / f"{name}.json", table.to_json() | simulation),
-                *draw_model(table, out),
             ]
+            if can_draw():
+                from elephan.plots.model import draw_model  # noqa: PLC0415 (matplotlib is slow to import)
+
+                written += draw_model(table, out)
     if json:
         print_json(table.to_json() | simulation)
     elif details:
@@ -152,11 +155,14 @@ def _show_map(model: Model, out: Path | None, *, json: bool) -> None:
     document = {"model": model.name, "title": model.title, "maps": [region.to_json() for region in maps]}
     written = []
     if out is not None:
-        from elephan.plots.accuracy import draw_accuracy  # noqa: PLC0415 (matplotlib is slow to import)
         from elephan.run.files import write_json  # noqa: PLC0415 (NumPy; --help does without)
 
         with writing(out):
-            written = [write_json(out / f"{model.name}-map.json", document), *draw_accuracy(model, out)]
+            written = [write_json(out / f"{model.name}-map.json", document)]
+            if can_draw():
+                from elephan.plots.accuracy import draw_accuracy  # noqa: PLC0415 (matplotlib is slow to import)
+
+                written += draw_accuracy(model, out)
     if json:
         print_json(document)
     else:

@@ -80,8 +80,8 @@ def reproduce(
     from elephan.papers import reproduce as judge  # noqa: PLC0415 (as above)
     from elephan.papers.reproduction import select  # noqa: PLC0415 (as above)
 
-    check_out(out)
-    check_out(pages, "--pages")
+    check_out(out, drawn=True)
+    check_out(pages, "--pages", drawn=True)
     asked = select(papers(), ids or ())
     if list_:
         _show_list(asked.values(), json=json)

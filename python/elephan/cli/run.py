@@ -107,6 +107,8 @@ def run(
     from elephan.run.measures import needs_series  # noqa: PLC0415 (as above)
 
     check_out(out)
+    if plot:
+        require("--plot", "matplotlib")
     _check_folder(out, {"--plot": plot, "--qlog": qlog})
     if engine not in ENGINES:
         message = f'--engine: there is no "{engine}"; {suggest(engine, ENGINES, "use window or reference")}'

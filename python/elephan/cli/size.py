@@ -22,6 +22,7 @@ from elephan.cli.common import (
     SetOption,
     StrictOption,
     WorkersOption,
+    can_draw,
     check_out,
     print_json,
     print_lines,
@@ -259,7 +260,7 @@ def _write(found: Found, out: Path) -> list[Path]:
     if isinstance(found, SizeComparison):
         return write_comparison(found, out)
     written = found.write(out)
-    if isinstance(found, SizeAnswer):
+    if isinstance(found, SizeAnswer) and can_draw():
         from elephan.plots.size import draw_size  # noqa: PLC0415 (matplotlib is slow to import)
 
         written += draw_size(found, out)

@@ -24,6 +24,7 @@ from elephan.cli.common import (
     SetOption,
     StoreOption,
     WorkersOption,
+    can_draw,
     check_out,
     fitted_table,
     labelled,
@@ -223,10 +224,13 @@ def _executor(scheduler: str | None) -> AbstractContextManager[Any]:
 def _write(swept: SweepResult, out: Path | None) -> list[Path]:
     if out is None or not swept.points:
         return []
+    written = swept.write(out)
+    if not can_draw():
+        return written
     from elephan.plots.side_by_side import draw_over_time  # noqa: PLC0415 (matplotlib is slow to import)
     from elephan.plots.sweep import draw_sweep  # noqa: PLC0415 (as above)
 
-    return [*swept.write(out), *draw_sweep(swept, out), *draw_over_time(swept, out)]
+    return [*written, *draw_sweep(swept, out), *draw_over_time(swept, out)]
 
 
 def _summary(swept: SweepResult) -> str:

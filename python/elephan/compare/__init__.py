@@ -18,6 +18,8 @@ from elephan.testbed import ATTEMPTS
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from elephan.own_laws import LawSource
+
 __all__ = [
     "ComparedQuantity",
     "PointComparison",
@@ -70,7 +72,7 @@ def compare(
     *,
     real: bool = True,
     attempts: int = ATTEMPTS,
-    laws: Mapping[str, type] | None = None,
+    laws: Mapping[str, LawSource] | None = None,
 ) -> ScenarioComparison: ...
 
 
@@ -83,7 +85,7 @@ def compare(
     *,
     real: bool = True,
     attempts: int = ATTEMPTS,
-    laws: Mapping[str, type] | None = None,
+    laws: Mapping[str, LawSource] | None = None,
 ) -> SweepComparison: ...
 
 
@@ -96,7 +98,7 @@ def compare(
     *,
     real: bool = True,
     attempts: int = ATTEMPTS,
-    laws: Mapping[str, type] | None = None,
+    laws: Mapping[str, LawSource] | None = None,
 ) -> ScenarioComparison | SweepComparison: ...
 
 
@@ -109,7 +111,7 @@ def compare(
     *,
     real: bool = True,
     attempts: int = ATTEMPTS,
-    laws: Mapping[str, type] | None = None,
+    laws: Mapping[str, LawSource] | None = None,
 ) -> ScenarioComparison | SweepComparison:
     """Ask a model, the simulator and the kernel, as ``elephan compare`` does.
 
@@ -125,7 +127,7 @@ def compare(
         Whether to run the testbed, too, which needs root; without it the rest is the same.
     attempts : int
         As `elephan.testbed.run` takes it.
-    laws : mapping of str to class, optional
+    laws : mapping of str to class or path, optional
         Laws in Python, as `elephan.run` takes them.
 
     Returns

@@ -40,12 +40,16 @@ PROBES: tuple[Probe, ...] = (
     Probe(_WORK, "cluster", "elephan sweep --scheduler", installed.packages("distributed")),
     Probe(_WORK, "frames", "tables for pandas, polars, xarray", installed.packages("pandas", "polars", "xarray")),
     Probe(
-        _WORK, "documentation", "make docs", installed.packages("sphinx", "myst-nb", "furo", "nbclient", "ipykernel")
+        _WORK,
+        "documentation",
+        "make docs",
+        installed.packages("sphinx", "myst-nb", "furo", "nbclient", "ipykernel"),
+        in_checkout=True,
     ),
-    Probe(_WORK, "tests", "make test", installed.packages("pytest", "hypothesis", "jsonschema")),
-    Probe(_WORK, "cargo", "building the engine", installed.program("cargo", {"": "cargo", "brew": "rust"})),
+    Probe(_WORK, "tests", "make test", installed.packages("pytest", "hypothesis", "jsonschema"), in_checkout=True),
+    Probe(_WORK, "cargo", "laws in Rust, the engine", installed.program("cargo", {"": "cargo", "brew": "rust"})),
     Probe(_WORK, "ns-2", "elephan bench beside it", installed.program("ns", {"apt-get": "ns2"})),
-    Probe(_WORK, "chromium", "tests of reports", installed.program("chromium", {"": "chromium"})),
+    Probe(_WORK, "chromium", "tests of reports", installed.program("chromium", {"": "chromium"}), in_checkout=True),
     Probe(_LINUX, "kernel", "congestion control in BPF", linux.kernel),
     Probe(_LINUX, "struct_ops", "loading laws", linux.struct_ops),
     Probe(_LINUX, "laws", "elephan kernel load, testbeds with our laws", linux.laws),
@@ -62,12 +66,19 @@ PROBES: tuple[Probe, ...] = (
 """All of them, in the order in which they are shown."""
 
 
-def examine(probes: Iterable[Probe] = PROBES, longest_s: float = LONGEST_S) -> list[ProbeResult]:
+def here() -> list[Probe]:
+    """Probes that make sense where this package is: those of a checkout are left out of an installed wheel."""
+    checkout = installed.is_checkout()
+    return [probe for probe in PROBES if checkout or not probe.in_checkout]
+
+
+def examine(probes: Iterable[Probe] | None = None, longest_s: float = LONGEST_S) -> list[ProbeResult]:
     """Look at everything; no probe can make it fail or hang.
 
     Parameters
     ----------
-    probes : iterable of Probe
+    probes : iterable of Probe, optional
+        `here`, if not given.
     longest_s : float [s]
         For each.
 
@@ -82,7 +93,7 @@ def examine(probes: Iterable[Probe] = PROBES, longest_s: float = LONGEST_S) -> l
     ['limited']
     """
     rows = []
-    for probe in probes:
+    for probe in here() if probes is None else probes:
         found = _look(probe, longest_s)
         rows.append(
             ProbeResult(probe.group, probe.name, probe.purpose, probe.needed, found.status, found.found, found.mend)

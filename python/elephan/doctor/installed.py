@@ -27,21 +27,31 @@ def python() -> ProbeFinding:
     return ProbeFinding(OK, found)
 
 
+def root() -> Path:
+    """Give the folder above the package: of a checkout its root."""
+    return Path(__file__).resolve().parents[3]
+
+
+def is_checkout() -> bool:
+    """Whether this package lies in a checkout, not where a wheel was installed."""
+    return (root() / "Makefile").exists() and (root() / "crates").is_dir()
+
+
 def extension() -> ProbeFinding:
     """Whether the engine belongs to this package, catches panics, and is built from the source beside it."""
-    version, root = _native.version(), Path(__file__).resolve().parents[3]
+    version = _native.version()
     try:
         package = metadata.version("elephan")
     except metadata.PackageNotFoundError:
         package = version
-    rebuild = "make build" if (root / "Makefile").exists() else pip("--force-reinstall", "elephan")
+    rebuild = "make build" if is_checkout() else pip("--force-reinstall", "elephan")
     if package != version:
         return ProbeFinding(LIMITED, f"version {version}, but the package is {package}", rebuild)
     if not getattr(_native, "unwinds", lambda: True)():
         return ProbeFinding(LIMITED, f"{version}, built so that a defect ends Python", rebuild)
-    newer = newer_source(root, Path(str(_native.__file__)))
+    newer = newer_source(root(), Path(str(_native.__file__)))
     if newer is not None:
-        return ProbeFinding(LIMITED, f"{version}, older than {newer.relative_to(root)}", rebuild)
+        return ProbeFinding(LIMITED, f"{version}, older than {newer.relative_to(root())}", rebuild)
     return ProbeFinding(OK, version)
 
 

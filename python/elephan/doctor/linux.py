@@ -14,6 +14,7 @@ from pathlib import Path
 
 from elephan import _native
 from elephan.doctor.finding import ELSEWHERE, LIMITED, MISSING, OK, ProbeFinding, install
+from elephan.doctor.installed import is_checkout
 from elephan.doctor.machine import read
 from elephan.errors import InputError
 
@@ -74,8 +75,8 @@ def laws() -> ProbeFinding:
     if not _native.kernel_built():
         packages = install({"": "libelf-devel zlib-devel", "apt-get": "pkg-config libelf-dev zlib1g-dev"})
         # A wheel never has them; a checkout lacks them where the headers were not there.
-        if not (Path(__file__).resolve().parents[3] / "Makefile").exists():
-            return ProbeFinding(MISSING, "a wheel comes without their loader; a checkout builds it", packages)
+        if not is_checkout():
+            return ProbeFinding(MISSING, "a wheel comes without their loader; a checkout builds it")
         return ProbeFinding(MISSING, "built without them: libelf and zlib were not there", f"{packages} && make build")
     try:
         _native.kernel_check()

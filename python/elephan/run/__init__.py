@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from elephan.own_laws import LawSource
     from elephan.run.outcome import ReplicationOutcome
     from elephan.run.precision import PrecisionTarget
     from elephan.run.result import RunResult
@@ -35,7 +36,7 @@ def run(
     max_replications: int = 100,
     watched: bool = False,
     metrics: str | Sequence[str] = (),
-    laws: Mapping[str, type] | None = None,
+    laws: Mapping[str, LawSource] | None = None,
 ) -> RunResult:
     """Run all replications of a scenario.
 
@@ -62,8 +63,8 @@ def run(
     metrics : str or sequence of str
         Metrics of the catalogue that the document has besides, such as ``"convergence_time(delta=0.2)"``. Series are
         kept if one needs them.
-    laws : mapping of str to class, optional
-        Laws in Python by the names that the scenario calls them: see the guide, a law in Python.
+    laws : mapping of str to class or path, optional
+        Laws of yours by the names that the scenario calls them: see the guide, a law in Python and a law in Rust.
 
     Returns
     -------

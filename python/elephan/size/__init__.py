@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from elephan.network import NetworkLink
+    from elephan.own_laws import LawSource
     from elephan.size.curve import BufferCurve
     from elephan.size.search import SearchProgress
     from elephan.size.targets import Target
@@ -59,7 +60,7 @@ def size(
     whole_curve: bool = False,
     model_only: bool = False,
     pacing: str | None = None,
-    laws: Mapping[str, type] | None = None,
+    laws: Mapping[str, LawSource] | None = None,
 ) -> SizeAnswer:
     """Find the smallest buffer of a link that meets all targets.
 
@@ -86,7 +87,7 @@ def size(
     pacing : str, optional
         ``"none"``, ``"linux"`` or ``"quic"``: all TCP senders space their segments so, whatever the file says.
         ``"both"``: the answer for the file as it is; its ``paced`` is that for the same senders paced as Linux does.
-    laws : mapping of str to class, optional
+    laws : mapping of str to class or path, optional
         Laws in Python, as `elephan.run` takes them.
 
     Returns

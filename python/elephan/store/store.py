@@ -26,6 +26,7 @@ from elephan.store.table import StoreTable
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from elephan.own_laws import LawSource
     from elephan.run.result import RunResult
     from elephan.store.labels import Labels
     from elephan.store.upkeep import DamageReport, MergeSummary, Removed
@@ -264,7 +265,7 @@ class Store(ResultTables):
         precision: str | Sequence[str] | None = None,
         max_replications: int = 100,
         labels: Mapping[str, object] | None = None,
-        laws: Mapping[str, type] | None = None,
+        laws: Mapping[str, LawSource] | None = None,
     ) -> StoredRun:
         """Find a run, or run it and keep it.
 
@@ -274,7 +275,7 @@ class Store(ResultTables):
             As `elephan.run` takes them.
         labels : mapping, optional
             A set of labels for it.
-        laws : mapping of str to class, optional
+        laws : mapping of str to class or path, optional
             As `elephan.run` takes them.
 
         Returns

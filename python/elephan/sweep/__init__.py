@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
     from pathlib import Path
 
+    from elephan.own_laws import LawSource
     from elephan.scenario import Scenario
     from elephan.store import Store
     from elephan.sweep.document import Sweep
@@ -88,7 +89,7 @@ def sweep(
     metrics: str | Sequence[str] = (),
     progress: Callable[[SweepProgress], None] | None = None,
     force: bool = False,
-    laws: Mapping[str, type] | None = None,
+    laws: Mapping[str, LawSource] | None = None,
 ) -> SweepResult:
     """Run every point of a sweep that is not in the store yet.
 
@@ -125,7 +126,7 @@ def sweep(
         Called with a `SweepProgress` in this thread, before the first point and after each.
     force : bool
         Run points even if they need more memory than there is.
-    laws : mapping of str to class, optional
+    laws : mapping of str to class or path, optional
         Laws in Python, as `elephan.run` takes them.
 
     Returns

@@ -14,7 +14,7 @@ from elephan.sweep.points import change
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from elephan.own_laws import OwnLaw
+    from elephan.own_laws import AnyOwnLaw
     from elephan.run.result import RunResult
     from elephan.sweep.document import Sweep
     from elephan.sweep.lists import Value
@@ -33,7 +33,7 @@ class ScenarioPayload(NamedTuple):
     warmup_rule: str
     id: str
     described: str
-    laws: tuple[tuple[str, OwnLaw], ...]
+    laws: tuple[tuple[str, AnyOwnLaw], ...]
 
     @classmethod
     def of(cls, scenario: Scenario) -> ScenarioPayload:
