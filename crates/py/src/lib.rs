@@ -11,6 +11,8 @@ mod files;
 mod json;
 mod kernel;
 mod laws;
+#[cfg(unix)]
+mod memory;
 mod monitor;
 mod needs;
 mod own;
@@ -52,6 +54,10 @@ mod _native {
 
     #[pymodule_export]
     use laws::{LawEvaluator, law_rounds, replay_law};
+
+    #[cfg(unix)]
+    #[pymodule_export]
+    use crate::memory::say_where_memory_ends;
 
     #[pymodule_export]
     use monitor::RunMonitor;
