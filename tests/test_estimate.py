@@ -358,6 +358,33 @@ def test_memory_that_the_system_refuses_is_one_line_and_no_abort(tmp_path: Path)
         assert said in done.stderr
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="address spaces are limited on Linux")
+def test_memory_that_ends_late_in_a_run_is_a_line_and_no_abort(tmp_path: Path) -> None:
+    # 120 million packets of 16 bytes wait for their sender's own link in the end.
+    path = tmp_path / "a.toml"
+    waiting = {"duration": "100 s", "flows[0].access": {"rate": "10 Mbit/s"}}
+    scenario = elephan.Scenario.from_text(WAITING).replace(
+        waiting | {"flows[0].traffic": {"kind": "cbr", "rate": "15 Gbit/s"}}
+    )
+    path.write_text(scenario.text, encoding="utf-8")
+
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (1_600_000_000, 1_600_000_000))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+    command = [sys.executable, "-m", "elephan", "run", str(path), "-q", "--force"]
+    environment = {name: value for name, value in os.environ.items() if name != "RUST_BACKTRACE"}
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, preexec_fn=limited, env=environment, timeout=100
+    )
+    assert (done.returncode, done.stdout) == (70, "")
+    # The standard library's, and ours.
+    first, *_, last = done.stderr.splitlines()
+    assert first.startswith("memory allocation of ")
+    assert last.startswith("elephan: aborted, as a rule because the system refuses more memory")
+
+
 def test_an_estimate_says_when_it_is_too_much() -> None:
     found = elephan.estimate(case({}))
     assert isinstance(found, RunEstimate)
