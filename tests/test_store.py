@@ -485,3 +485,18 @@ def test_the_largest_numbers_of_a_scenario_fit_what_stores_them(store: Store, ch
     assert row == {"seed": run.document["run"]["seed"], "duration_s": run.document["run"]["duration_s"]}
     assert store.table().arrow.num_rows == 1
     assert store.export()
+
+
+@pytest.mark.parametrize(
+    ("seed", "said"),
+    [
+        (2**63, "seed: must be a whole number from 0 to 9223372036854775807"),
+        (2**64, "line 2, column 8: whole numbers end at 9223372036854775807"),
+    ],
+)
+def test_seeds_that_nothing_could_store_are_refused(seed: int, said: str) -> None:
+    text = f'duration = "1 s"\nseed = {seed}\n[[links]]\nrate = "1 Mbit/s"\nbuffer = "9 packets"\n'
+    text += '[[flows]]\nrtt = "9 ms"\n'
+    with pytest.raises(elephan.ScenarioError) as refused:
+        elephan.Scenario.from_text(text)
+    assert str(refused.value) == f"scenario: {said}"

@@ -142,8 +142,6 @@ fn the_top_of_the_file() {
 ! seed: must be a whole number from 0 to 9223372036854775807
 + seed = 9223372036854775808
 ! seed: must be a whole number from 0 to 9223372036854775807
-+ seed = 18446744073709551616
-! line 5, column 8: whole numbers end at 9223372036854775807
 + colour = 7
 ! colour: unknown key; known here: title, duration, warmup, replications, seed, pools, links, flows, record
 + "a\\nb" = 7

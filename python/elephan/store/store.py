@@ -67,9 +67,7 @@ class Store(ResultTables):
     key = staticmethod(key)
 
     def __init__(self, folder: str | Path | None = None, *, readonly: bool = False, repair: bool = False) -> None:
-        self.folder = usual(folder)
-        self.readonly = readonly
-        self.is_index_repaired = False
+        self.folder, self.readonly, self.is_index_repaired = usual(folder), readonly, False
         self._writer_lock: WriterLock | None = None
         self._waiting: dict[str, tuple[folders.RunFolder, list[Labels]]] = {}
         self._flushed = -LONGEST_S
