@@ -319,7 +319,7 @@ def _behind_schedule(link: NetworkLink, duration_s: float) -> float:
     else:
         bits = _longest_bits(link.rate, offered, duration_s)
     size = link.packet_bytes if link.packet_bytes == link.packet_bytes else 1000.0
-    return link.members * bits / 8 / size
+    return float(link.members * bits / 8 / size)
 
 
 def _longest_bits(rate: Mapping[str, Any], offered_bps: float, duration_s: float) -> float:
