@@ -7,7 +7,7 @@
 
 use pyo3::prelude::*;
 
-/// Of a defect, as of every error that is not the input's (`elephan.cli`): it is not known what gave up.
+/// Exit status of a defect (`elephan.cli`): it is not known what gave up.
 const STATUS: libc::c_int = 70;
 
 const LINE: &[u8] =
@@ -22,7 +22,7 @@ extern "C" fn end(_signal: libc::c_int) {
     }
 }
 
-/// From now on an abort of this process ends it with a line and exit status 70. Does nothing where something else handles aborts.
+/// Lets an abort of this process end it with a line and exit status 70. Does nothing where something else handles aborts.
 #[pyfunction]
 pub fn say_where_memory_ends() {
     // SAFETY: both structures are plain data for which zeros mean nothing special, and `end` only makes calls that handlers may make.
