@@ -140,8 +140,6 @@ fn the_top_of_the_file() {
 - seed = 7
 + seed = -1
 ! seed: must be a whole number from 0 to 9223372036854775807
-+ seed = 9223372036854775808
-! seed: must be a whole number from 0 to 9223372036854775807
 + colour = 7
 ! colour: unknown key; known here: title, duration, warmup, replications, seed, pools, links, flows, record
 + "a\\nb" = 7
