@@ -19,6 +19,7 @@ from elephan.estimate import machine as speed
 from elephan.estimate.available import AvailableMemory
 from elephan.estimate.memory import expected_memory
 from elephan.estimate.traffic import expected_traffic
+from elephan.estimate.work import is_long
 from elephan.lint import lint
 
 DUMBBELL = """
@@ -357,6 +358,33 @@ def test_memory_that_the_system_refuses_is_one_line_and_no_abort(tmp_path: Path)
         assert said in done.stderr
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="address spaces are limited on Linux")
+def test_memory_that_ends_late_in_a_run_is_a_line_and_no_abort(tmp_path: Path) -> None:
+    # 120 million packets of 16 bytes wait for their sender's own link in the end.
+    path = tmp_path / "a.toml"
+    waiting = {"duration": "100 s", "flows[0].access": {"rate": "10 Mbit/s"}}
+    scenario = elephan.Scenario.from_text(WAITING).replace(
+        waiting | {"flows[0].traffic": {"kind": "cbr", "rate": "15 Gbit/s"}}
+    )
+    path.write_text(scenario.text, encoding="utf-8")
+
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (1_600_000_000, 1_600_000_000))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+    command = [sys.executable, "-m", "elephan", "run", str(path), "-q", "--force"]
+    environment = {name: value for name, value in os.environ.items() if name != "RUST_BACKTRACE"}
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, preexec_fn=limited, env=environment, timeout=100
+    )
+    assert (done.returncode, done.stdout) == (70, "")
+    # The standard library's, and ours.
+    first, *_, last = done.stderr.splitlines()
+    assert first.startswith("memory allocation of ")
+    assert last.startswith("elephan: aborted, as a rule because the system refuses more memory")
+
+
 def test_an_estimate_says_when_it_is_too_much() -> None:
     found = elephan.estimate(case({}))
     assert isinstance(found, RunEstimate)
@@ -428,3 +456,94 @@ def test_batches_that_do_not_fit_are_refused(monkeypatch: pytest.MonkeyPatch) ->
     delayed = scenario.replace(large | {"links[0].batch": "none", "links[0].delay": steps, "flows[0].rtt": "20 s"})
     # Two seconds longer than in the mean.
     assert expected_traffic(delayed.network).held == pytest.approx((90e9 / 8000 * 2, 0), rel=0.01)
+
+
+WAITING = """
+duration = "20 s"
+[record]
+every = "none"
+[[links]]
+name = "l"
+rate = "1 Gbit/s"
+buffer = "100 packets"
+[[flows]]
+path = ["l"]
+rtt = "20 ms"
+packet = "1500 B"
+"""
+OUTAGE = {"steps": [["0 s", "1 Gbit/s"], ["5 s", "0 bit/s"], ["15 s", "1 Gbit/s"]]}
+WAVE = {"sine": {"mean": "1 Gbit/s", "amplitude": "990 Mbit/s", "period": "20 s"}}
+PLACES: dict[str, dict[str, object]] = {
+    "datagrams at their access": {
+        "flows[0].traffic": {"kind": "cbr", "rate": "1 Gbit/s"},
+        "flows[0].access": {"rate": "1 Mbit/s"},
+    },
+    "a sender at its access": {"flows[0].access": {"rate": "500 Mbit/s"}},
+    "an outage": {
+        "links[0].rate": OUTAGE,
+        "links[0].buffer": "unlimited",
+        "flows[0].traffic": {"kind": "cbr", "rate": "500 Mbit/s"},
+    },
+    "a wave": {
+        "links[0].rate": WAVE,
+        "links[0].buffer": "unlimited",
+        "flows[0].traffic": {"kind": "cbr", "rate": "900 Mbit/s"},
+    },
+    "writes that wait": {
+        "links[0].rate": "1 Mbit/s",
+        "duration": "3 s",
+        "flows[0].traffic": {"kind": "video", "size": "1 B", "every": "1 us"},
+    },
+    "writes that arrived": {
+        "links[0].rate": "10 Gbit/s",
+        "links[0].buffer": "10000 packets",
+        "duration": "4 s",
+        "flows[0].traffic": {"kind": "video", "size": "1 B", "every": "2 us"},
+    },
+}
+"""Where packets and writes wait besides buffers with a limit."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", PLACES)
+def test_every_place_where_packets_can_wait_is_estimated(place: str) -> None:
+    scenario = elephan.Scenario.from_text(WAITING).replace(PLACES[place])
+    growth = measured(scenario)[0]
+    assert growth > 5e6
+    # As for random scenarios: within 2.
+    assert off(expected_memory(scenario.network, expected_traffic(scenario.network)).peak, growth) < 2
+
+
+@pytest.mark.parametrize(
+    ("rate", "packets"),
+    [
+        # 10 s of 500 Mbit/s.
+        (OUTAGE, 416_667),
+        # Again and again, in 20 s: one second of 500 Mbit/s each.
+        ({"steps": [["0 s", "2 Gbit/s"], ["1 s", "0 bit/s"]], "period": "2 s"}, 41_667),
+        # The mean is 500 Mbit/s, too: the half of a wave above or below it, its amplitude times its period over pi.
+        ({"sine": {"mean": "500 Mbit/s", "amplitude": "400 Mbit/s", "period": "20 s"}}, 212_207),
+        # The longest of 2.9 exponential times of 2 s, about: 2 s times 1 + ln(1 + 20/7).
+        ({"markov": {"rates": ["2 Gbit/s", "0 bit/s"], "times": ["5 s", "2 s"]}}, 195_788),
+        # 500 packets in one instant of every second, of 12 kbit and 32 bit: a second of 5 Mbit/s waits for each.
+        ({"opportunities": "1000x500"}, 417),
+    ],
+)
+def test_what_waits_for_a_rate_that_changes_follows_from_the_schedule(rate: dict[str, object], packets: float) -> None:
+    offered = "5 Mbit/s" if "opportunities" in rate else "500 Mbit/s"
+    changes = {"links[0].rate": rate, "links[0].buffer": "unlimited", "duration": "20 s"}
+    scenario = elephan.Scenario.from_text(WAITING).replace(
+        changes | {"flows[0].traffic": {"kind": "cbr", "rate": offered}}
+    )
+    # Half a percent: steps of a wave.
+    assert expected_traffic(scenario.network).waiting[0] == pytest.approx(packets, rel=0.005)
+
+
+def test_what_applications_do_while_nothing_leaves_is_work() -> None:
+    slow = {"links[0].rate": "1 kbit/s", "flows[0].count": 100, "flows[0].rtt": "5 us"}
+    for kind, times in (({"kind": "pausing-bulk", "on": "1 us", "off": "1 us"}, 2e9), ({"kind": "bulk"}, 0.0)):
+        scenario = elephan.Scenario.from_text(WAITING).replace(slow | {"flows[0].traffic": kind})
+        assert sum(expected_traffic(scenario.network).actions) == times
+        assert elephan.estimate(scenario, workers=1).packets < 1e4
+        # Two thousand million times some ten nanoseconds: announced, as runs of ten seconds and more are.
+        assert is_long(scenario.network, 10.0) == bool(times)

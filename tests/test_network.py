@@ -2,11 +2,13 @@
 
 import math
 import pickle
+import time
 from typing import Any
 
 import pytest
 
 import elephan
+from elephan import _native
 from elephan import scenario as scenarios
 from elephan.lint import lint
 from elephan.network import FlowGroup, Network, read_network
@@ -236,3 +238,22 @@ def test_a_scenario_that_was_read_can_be_sent_elsewhere() -> None:
     copy = pickle.loads(pickle.dumps((scenario, scenario.network)))[0]
     assert copy.network == scenario.network
     assert copy.network.queue_with(1, 20) == scenario.network.queue_with(1, 20)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", ["flows", "path"])
+def test_a_network_of_many_links_is_read_in_linear_time(shape: str) -> None:
+    def cost(links: int) -> float:
+        text = 'duration = "1 s"\n'
+        text += "".join(f'[[links]]\nname = "l{i}"\nrate = "1 Mbit/s"\nbuffer = "1 bdp"\n' for i in range(links))
+        paths = [[f"l{i}"] for i in range(links)] if shape == "flows" else [[f"l{i}" for i in range(links)]]
+        text += "".join(f'[[flows]]\nname = "f{i}"\npath = {path}\nrtt = "20 ms"\n' for i, path in enumerate(paths))
+        costs = []
+        for _ in range(3):
+            begun = time.thread_time()
+            _native.describe(_native.resolve(text)[0])
+            costs.append(time.thread_time() - begun)
+        return min(costs)
+
+    # Eight times; with a look at all flows for each link 64 times: between the two, far from both.
+    assert cost(4000) / cost(500) < 24

@@ -152,3 +152,37 @@ def test_every_key_of_the_document_has_a_row_in_the_reference(elephan: Command, 
         known.append(re.compile(key))
     missing = {key for key, _ in keys(document) if not any(each.fullmatch(key) for each in known)}
     assert {key for key in missing if not key.startswith("provenance")} == set()
+
+
+@pytest.mark.slow
+def test_what_goes_on_after_a_signal_writes_the_same_bytes(
+    elephan: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def wait(running: dict[Future[Any], Any], **_: Any) -> Any:
+        next(iter(running)).result()
+        raise KeyboardInterrupt
+
+    def words(name: str) -> tuple[object, ...]:
+        return ("reproduce", "--store", tmp_path / name / "s", "--out", tmp_path / name / "o", "--workers", 1, "-q")
+
+    monkeypatch.setattr("elephan.cli.leave", sys.exit)  # it would leave this process
+    with monkeypatch.context() as patched:
+        patched.setattr(execution, "wait", wait)
+        assert elephan(*words("stopped")).code == 130
+    assert not (tmp_path / "stopped" / "o").exists()
+    again, whole_run = elephan(*words("stopped")), elephan(*words("whole"))
+    assert again.code == whole_run.code < 2, again.err
+
+    def files(name: str) -> dict[str, bytes]:
+        return {path.name: path.read_bytes() for path in (tmp_path / name / "o").iterdir()}
+
+    whole, stopped = files("whole"), files("stopped")
+    assert whole.keys() == stopped.keys()
+    assert [name for name in whole if whole[name] != stopped[name]] in ([], ["reproduce.json"])
+    # Of the document only times, and what the store had, depend on how it came about.
+    one, other = (json.loads(found["reproduce.json"]) for found in (whole, stopped))
+    for document in (one, other):
+        document.pop("wall_s")
+        for experiment in document["experiments"]:
+            del experiment["reused"], experiment["cpu_s"]
+    assert one == other

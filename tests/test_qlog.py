@@ -1,6 +1,9 @@
 """qlog of recorded flows: text sequences whose events are those of the drafts, with the numbers of the trace."""
 
 import json
+import os
+import subprocess
+import sys
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +14,7 @@ import pytest
 
 import elephan
 from conftest import Command
+from elephan.run.files import file_names
 from elephan.run.qlog import AVOIDANCE, LAW_STATES, SLOW_START, encode_qlog, write_qlog
 from elephan.run.result import RunResult
 
@@ -211,3 +215,70 @@ def test_names_that_no_file_could_have_are_refused_with_the_scenario(name: str) 
 
 def test_ordinary_names_stand_in_names_of_files_as_they_are(tmp_path: Path) -> None:
     assert [path.name for path in write_qlog(made("reno"), tmp_path)] == ["one-0.sqlog"]
+
+
+def test_any_text_becomes_a_part_of_a_name_of_a_file() -> None:
+    texts = [
+        *HOSTILE,
+        "x" * 100_000,
+        "é" * 100_000,
+        "x" * 100_000,
+        "a" * 119 + "." + "b",
+        "",
+        "\0",
+        "a\nb",
+        "aux.",
+        "/",
+        "-" * 500,
+    ]
+    names = file_names(texts)
+    assert len({unicodedata.normalize("NFC", name).casefold() for name in names}) == len(texts)
+    for name in names:
+        # What stands around it is no longer than the rest of 255.
+        assert 0 < len(name.encode()) <= 140
+        assert not name.startswith((".", "-"))
+        assert not name.endswith(".")
+        assert not set('<>:"/\\|?* \0\n') & set(name)
+        assert name.partition(".")[0].upper() not in {"CON", "PRN", "AUX", "NUL"}
+
+
+SIZE = ["size", "{file}", "--link", "../../pwn", "--target", "utilization=0.1", "--out", "{out}"]
+VERBS: dict[str, list[str]] = {
+    "size": SIZE,
+    "laws": [*SIZE, "--law", "..={law}:Mine", "--laws", "..,reno"],
+    "sweep": ["sweep", "{file}", "--over", "seed=1,2", "--store", "{out}/s", "--out", "{out}"],
+    "store": ["run", "{file}", "--store", "{out}"],
+    "compare": ["compare", "{file}", "--no-testbed", "--out", "{out}"],
+    "report": ["report", "{ran}", "--out", "{out}/page.html"],
+}
+"""What writes into a folder that it is given, of a scenario whose names are paths."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("verb", VERBS)
+def test_no_verb_writes_outside_of_the_folder_that_it_is_given(verb: str, tmp_path: Path) -> None:
+    inner = tmp_path / "a" / "b" / "c"
+    ran, out, home = inner / "ran", inner / "out", tmp_path / "home"
+    for folder in (inner, out, home):
+        folder.mkdir(parents=True)
+    file, law = inner / "s.toml", inner / "mine.py"
+    text = TEXT.replace("LAW", "reno").replace('"one"', '"../../pwn"').replace('"core"', '"../../pwn"')
+    file.write_text(text.replace('"one[0]"', '"../../pwn[0]"').replace('"one flow"', '"../../pwn"'))
+    law.write_text("class Mine:\n    cwnd = 10\n\n    def on_rtt_round(self, flow):\n        pass\n")
+    # As a process of its own: its working directory, home and caches are places where something could be left, too.
+    environment = os.environ | {"HOME": str(home), "XDG_CACHE_HOME": str(home), "PYTHONDONTWRITEBYTECODE": "1"}
+
+    def elephan(*words: str) -> None:
+        command = [sys.executable, "-m", "elephan", *words]
+        done = subprocess.run(command, cwd=inner, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode in (0, 1), done.stderr
+
+    if verb == "report":
+        elephan("run", str(file), "--out", str(ran), "--qlog", "-q")
+    before = {path for path in tmp_path.rglob("*") if path.is_file()}
+    elephan(*[word.format(file=file, out=out, law=law, ran=ran) for word in VERBS[verb]])
+    new = {path for path in tmp_path.rglob("*") if path.is_file()} - before
+    assert [path for path in new if out in path.parents]
+    # Only caches stand elsewhere: they are the user's.
+    assert [path for path in new if out not in path.parents and home not in path.parents] == []
+    assert not [path for path in tmp_path.rglob("*pwn*") if inner not in path.parents]

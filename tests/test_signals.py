@@ -210,3 +210,47 @@ def test_a_signal_that_python_drops_comes_again_and_none_disturbs_the_clearing_u
     process.send_signal(signal.SIGINT)
     assert process.communicate(timeout=20)[0] == "cleared\n"
     assert process.returncode == 130
+
+
+WRITING = """
+import sys, time
+from pathlib import Path
+from elephan.run.files import atomic, whole_folder
+with whole_folder(Path(sys.argv[1]) / "new") as folder:
+    (folder / "half").write_text("half")
+    with atomic(Path(sys.argv[1]) / "a.txt") as temporary:
+        temporary.write_text("half")
+        print("writing", flush=True)
+        time.sleep(600)
+"""
+
+
+def test_what_a_killed_process_leaves_half_written_the_next_run_removes(tmp_path: Path) -> None:
+    (tmp_path / ".mine-0123").write_text("no name that elephan gives")
+    command = [sys.executable, "-c", WRITING, str(tmp_path)]
+    writers = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(2)]
+    try:
+        for writer in writers:
+            assert writer.stdout is not None
+            assert writer.stdout.readline() == b"writing\n"
+        writers[0].kill()
+        writers[0].wait()
+        left = {path.name for path in tmp_path.iterdir()}
+        assert len(left) == 5
+        done = subprocess.run(
+            [sys.executable, "-c", WRITING.replace("time.sleep(600)", ""), str(tmp_path)],
+            capture_output=True,
+            check=True,
+        )
+        assert done.stdout == b"writing\n"
+        names = {path.name for path in tmp_path.iterdir()}
+        # What the living one writes is still there, and so is what others have named.
+        assert names >= {"a.txt", "new", ".mine-0123"}
+        kept = names - {"a.txt", "new", ".mine-0123"}
+        assert len(kept) == 2
+        assert kept < left
+        assert all(f"{writers[1].pid:08x}" in name for name in kept)
+    finally:
+        for writer in writers:
+            writer.kill()
+            writer.communicate()

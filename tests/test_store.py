@@ -464,3 +464,39 @@ def test_more_links_than_sqlite_joins_can_be_asked_for(store: Store) -> None:
         assert found.to_pylist() == [{"n": 1}]
     assert len(store.query("SELECT * FROM results")) == 2
     assert store.table().columns[-1].startswith("f1.")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"seed": 2**63 - 1},
+        {"links[0].rate": "1000 Tbit/s", "duration": "1 us", "warmup": "0 s"},
+        {"links[0].buffer": "4294967295 packets", "links[0].rate": "1 Tbit/s", "duration": "1 us", "warmup": "0 s"},
+        {"links[0].buffer": "1000000000 MB", "links[0].rate": "1000 Tbit/s", "duration": "1 us", "warmup": "0 s"},
+        {"links[0].buffer": "unlimited"},
+        {"duration": "100 s", "warmup": "99.999 s", "flows[0].start": "99.99 s"},
+        {"flows[0].packet": "65535 B", "flows[0].rtt": "50 s"},
+    ],
+)
+def test_the_largest_numbers_of_a_scenario_fit_what_stores_them(store: Store, changes: dict[str, object]) -> None:
+    run = store.run(SHORT.replace(changes))
+    store.flush()
+    row = store.query("SELECT seed, duration_s FROM runs").arrow.to_pylist()[0]
+    assert row == {"seed": run.document["run"]["seed"], "duration_s": run.document["run"]["duration_s"]}
+    assert store.table().arrow.num_rows == 1
+    assert store.export()
+
+
+@pytest.mark.parametrize(
+    ("seed", "said"),
+    [
+        (2**63, "seed: must be a whole number from 0 to 9223372036854775807"),
+        (2**64, "line 2, column 8: whole numbers end at 9223372036854775807"),
+    ],
+)
+def test_seeds_that_nothing_could_store_are_refused(seed: int, said: str) -> None:
+    text = f'duration = "1 s"\nseed = {seed}\n[[links]]\nrate = "1 Mbit/s"\nbuffer = "9 packets"\n'
+    text += '[[flows]]\nrtt = "9 ms"\n'
+    with pytest.raises(elephan.ScenarioError) as refused:
+        elephan.Scenario.from_text(text)
+    assert str(refused.value) == f"scenario: {said}"

@@ -7,6 +7,7 @@ import os
 import pickle
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -17,6 +18,7 @@ from typing import Any
 import pytest
 
 import elephan
+from conftest import Command
 from elephan import _native
 from elephan.errors import InputError
 from elephan.run.result import RunResult
@@ -503,3 +505,76 @@ def test_a_document_that_lacks_something_is_named_and_keeps_nobody_out(tmp_path:
         store.verify(repair=True)
         assert store.verify() == []
         assert store.put(result).id == run.id
+
+
+LOST = {
+    "version": ("PRAGMA user_version = 0", "its version (user_version is 0)"),
+    "points": ("DROP VIEW IF EXISTS results; DROP TABLE points", "its table points"),
+    "two": ("DROP TABLE names; DROP TABLE failures", "its tables failures, names"),
+}
+"""What a script that went astray leaves of an index, and what is said of it."""
+
+
+@pytest.mark.parametrize("lost", LOST)
+def test_an_index_that_lost_a_part_says_so_and_how_to_repair_it(
+    elephan: Command, tmp_path: Path, result: RunResult, lost: str
+) -> None:
+    with Store(tmp_path) as store:
+        store.put(result, labels={"a": 1})
+        expected = store.export()
+    harm, said = LOST[lost]
+    connection = sqlite3.connect(tmp_path / FILE)
+    connection.executescript(harm)
+    connection.close()
+    line = f"store {tmp_path}: index.sqlite has lost {said}; elephan store verify --repair makes it again from the runs"
+    with pytest.raises(InputError) as refused:
+        Store(tmp_path)
+    assert str(refused.value) == line
+    # Who only reads gets what the runs say.
+    for words in (("ls",), ("export",), ("query", "SELECT * FROM results"), ("show", SHORT.id[:12])):
+        done = elephan("store", *words, "--store", tmp_path)
+        assert (done.code, done.err.splitlines()[0]) == (0, f"{line}; answered from the runs themselves")
+    assert elephan("store", "verify", "--store", tmp_path).code == 1
+    repaired = elephan("store", "verify", "--repair", "--store", tmp_path)
+    assert (repaired.code, repaired.err) == (0, "")
+    assert repaired.out.endswith("1 run whole, 0 damaged\n")
+    with Store(tmp_path) as store:
+        assert store.export() == expected
+        assert store.verify() == []
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [(("run", "seed"), 2**63), (("run", "seed"), [1]), (("groups", 0, "flows"), 2**64), (("links",), 7)],
+)
+def test_a_run_that_the_index_cannot_hold_hides_no_other(
+    elephan: Command, tmp_path: Path, result: RunResult, place: tuple[Any, ...], value: object
+) -> None:
+    # Such as seeds from 2^63 on, which were accepted once: the folder was written, and its row was not.
+    with Store(tmp_path) as store:
+        expected = store.put(result, labels={"a": 1}).id
+        odd = store.put(result, key="f" * 64, labels={"b": 2})
+        whole = store.export()
+    path = odd.folder / folders.DOCUMENT
+    document = json.loads(path.read_text())
+    part = document
+    for name in place[:-1]:
+        part = part[name]
+    part[place[-1]] = value
+    path.write_text(json.dumps(document))
+    (tmp_path / FILE).unlink()
+    for words in (("ls",), ("export",), ("query", "SELECT run FROM runs")):
+        done = elephan("store", *words, "--store", tmp_path)
+        assert (done.code, "internal" in done.err) == (0, False), done.err
+    with Store(tmp_path) as store:
+        assert store.table(columns=["run"]).arrow["run"].to_pylist() == [expected]
+        # Neither a row nor a name of it is left.
+        assert set(store.index.names("labels")) == {"a"}
+    found = elephan("store", "verify", "--store", tmp_path)
+    assert found.code == 1
+    assert f"run {'f' * 64}: run.json: " in found.out
+    assert found.out.endswith("1 run whole, 1 damaged\n")
+    assert elephan("store", "verify", "--repair", "--store", tmp_path).out.endswith("1 run whole, 0 damaged\n")
+    with Store(tmp_path) as store:
+        store.put(result, key="f" * 64, labels={"b": 2})
+        assert store.export() == whole

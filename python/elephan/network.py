@@ -77,6 +77,8 @@ class NetworkLink:
         What all links of its pool may hold together; None of a link without pool.
     held_s : float [s]
         How long what it has served may be on its way beyond the mean delay: until the next batch, by steps and jitter.
+    rate : int or mapping, optional
+        How ``rate_bps`` comes about, as resolved: a number [bit/s], or a schedule.
     """
 
     index: int
@@ -100,6 +102,7 @@ class NetworkLink:
     traffic: frozenset[str] = frozenset()
     pool_bytes: float | None = None
     held_s: float = 0.0
+    rate: Any = None
 
     @property
     def flows_per_member(self) -> int:
@@ -396,7 +399,7 @@ def read_network(
         for link in dict.fromkeys(group["path"]):
             crossing[link].append(index)
     links = tuple(
-        _link(index, fact, [(groups[i], offered[i]) for i in crossing[index]], facts["pools"])
+        _link(index, fact, [(groups[i], offered[i]) for i in crossing[index]], facts["pools"], resolved["links"][index])
         for index, fact in enumerate(facts["links"])
     )
     return Network(
@@ -424,8 +427,9 @@ def _link(
     fact: Mapping[str, Any],
     crossing: Sequence[tuple[Mapping[str, Any], float]],
     pools: Sequence[Mapping[str, Any]],
+    form: Mapping[str, Any],
 ) -> NetworkLink:
-    """Read a link, given the facts of the groups that cross it and what each offers [bit/s]."""
+    """Read a link from its facts and canonical form, given the groups that cross it and what each offers [bit/s]."""
     return NetworkLink(
         index=index,
         name=fact["name"],
@@ -448,6 +452,7 @@ def _link(
         traffic=frozenset(group["traffic"] for group, _ in crossing),
         pool_bytes=None if fact["pool"] is None else _pool_bytes(pools[fact["pool"]], _known(fact["packet_bytes"])),
         held_s=float(fact["held_s"]),
+        rate=form["rate_bps"],
     )
 
 

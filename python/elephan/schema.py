@@ -69,7 +69,12 @@ _SWEEP = {
         "minimum": 1,
         "maximum": 10_000,
     },
-    "seed": {"description": "Seed of all points. Default: the base's.", "type": "integer", "minimum": 0},
+    "seed": {
+        "description": "Seed of all points. Default: the base's.",
+        "type": "integer",
+        "minimum": 0,
+        "maximum": 2**63 - 1,
+    },
     "precision": {
         "description": 'More replications of a point until it is known so well: "1%", "goodput=2%", or a list of such.',
         "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}],

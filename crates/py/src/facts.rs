@@ -2,12 +2,12 @@
 
 use base::Span;
 use queue::{Limit, MemorySize, Sharing};
-use scenario::{Hop, LinkDelay, PoolName, Scenario};
+use scenario::{Hop, LinkDelay, LinkUse, PoolName, Scenario};
 use serde_json::{Value, json};
 
 /// The facts of `scenario`, links and groups in its order.
 pub fn describe(scenario: &Scenario) -> Value {
-    let links: Vec<Value> = (0..scenario.links.len()).map(|i| link(scenario, i)).collect();
+    let links: Vec<Value> = scenario.uses().iter().enumerate().map(|(i, on)| link(scenario, i, on)).collect();
     let groups: Vec<Value> = scenario
         .groups
         .iter()
@@ -71,7 +71,7 @@ fn pool(scenario: &Scenario, index: usize) -> Value {
     })
 }
 
-fn link(scenario: &Scenario, index: usize) -> Value {
+fn link(scenario: &Scenario, index: usize, on: &LinkUse<'_>) -> Value {
     let link = &scenario.links[index];
     let (packets, bytes) = match link.buffer {
         Limit::Packets(n) => (Some(u64::from(n)), None),
@@ -90,17 +90,17 @@ fn link(scenario: &Scenario, index: usize) -> Value {
         "held_s": (link.batch.unwrap_or(Span::ZERO) + link.swing(scenario.duration).1).as_secs(),
         "discipline": link.queue.card().name,
         "queue": Value::Object(link.queue.values().into_iter().map(|(name, value)| (name.to_owned(), json!(value))).collect()),
-        "tc": scenario.tc(index, "eth0"),
+        "tc": on.tc("eth0"),
         "buffer_limit_packets": packets,
         "buffer_limit_bytes": bytes,
         "pool": link.pool.map(|PoolName(pool)| pool),
-        "flows": scenario.flows_on(index),
-        "background_flows": scenario.background_on(index),
-        "mean_rtt_s": scenario.mean_rtt(index).map(Span::as_secs),
-        "min_rtt_s": scenario.counted_on(index).map(|group| group.min_rtt(scenario).as_secs()).reduce(f64::min),
-        "max_rtt_s": scenario.counted_on(index).map(|group| group.max_rtt(scenario).as_secs()).reduce(f64::max),
-        "packet_bytes": scenario.mean_packet(index),
-        "bdp_bytes": scenario.bdp_bytes(index),
-        "bdp_packets": scenario.bdp_packets(index),
+        "flows": on.flows(),
+        "background_flows": on.background(),
+        "mean_rtt_s": on.mean_rtt().map(Span::as_secs),
+        "min_rtt_s": on.rtt_range().map(|(least, _)| least.as_secs()),
+        "max_rtt_s": on.rtt_range().map(|(_, most)| most.as_secs()),
+        "packet_bytes": on.mean_packet(),
+        "bdp_bytes": on.bdp_bytes(),
+        "bdp_packets": on.bdp_packets(),
     })
 }

@@ -12,6 +12,8 @@ mod json;
 mod kernel;
 mod laws;
 mod libraries;
+#[cfg(unix)]
+mod memory;
 mod monitor;
 mod needs;
 mod own;
@@ -54,6 +56,10 @@ mod _native {
 
     #[pymodule_export]
     use laws::{LawEvaluator, law_rounds, replay_law};
+
+    #[cfg(unix)]
+    #[pymodule_export]
+    use crate::memory::say_where_memory_ends;
 
     #[pymodule_export]
     use libraries::law_library;

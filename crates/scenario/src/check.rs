@@ -3,8 +3,8 @@
 
 use crate::error::breaks_line;
 use crate::{
-    Group, HEADER, Hop, Link, LinkRate, PacketSpan, Pick, Pool, Rtt, Scenario, ScenarioError, Start, Stop, limits,
-    outstanding,
+    Group, HEADER, Hop, Link, LinkRate, LinkUse, PacketSpan, Pick, Pool, Rtt, Scenario, ScenarioError, Start, Stop,
+    limits, outstanding,
 };
 use base::text::{format_rate, format_span};
 use base::{Bytes, Rate, Span, Stream, Time};
@@ -29,18 +29,19 @@ pub(crate) fn check(scenario: &Scenario) -> Checked {
     }
     in_all("flows", scenario.groups.iter().map(|group| group.count), &limits::FLOWS)?;
     in_all("links", scenario.links.iter().map(|link| link.count), &limits::LINKS)?;
+    let uses = scenario.uses();
     for i in 0..scenario.pools.len() {
-        pool(scenario, i)?;
+        pool(scenario, i, &uses)?;
     }
-    for (i, item) in scenario.links.iter().enumerate() {
-        link(&format!("links[{i}]"), item, &scenario.port(i), largest_packet(scenario, i))?;
+    for (i, (item, on)) in scenario.links.iter().zip(&uses).enumerate() {
+        link(&format!("links[{i}]"), item, &on.port(), largest_packet(on))?;
     }
     circles(scenario)?;
     for (i, item) in scenario.groups.iter().enumerate() {
         group(&format!("flows[{i}]"), item, scenario)?;
     }
     recorded(scenario)?;
-    packets_recorded(scenario)
+    packets_recorded(scenario, &uses)
 }
 
 fn refuse(place: impl Into<String>, reason: impl Into<String>) -> Checked {
@@ -61,12 +62,12 @@ fn span(place: impl Into<String>, span: Span, range: &RangeInclusive<Span>) -> C
 }
 
 /// The largest packet that can wait at a link; ACKs are smaller than any.
-pub(crate) fn largest_packet(scenario: &Scenario, link: usize) -> Bytes {
+pub(crate) fn largest_packet(on: &LinkUse<'_>) -> Bytes {
     let largest = |group: &Group| match group.traffic.size() {
         PacketSize::Constant => group.packet,
         PacketSize::Exponential => *limits::PACKET.end(),
     };
-    scenario.groups_on(link).map(largest).max().unwrap_or(Bytes(u64::from(HEADER)))
+    on.groups().map(largest).max().unwrap_or(Bytes(u64::from(HEADER)))
 }
 
 fn link(place: &str, link: &Link, port: &Port, packet: Bytes) -> Checked {
@@ -91,7 +92,7 @@ fn slowest(link: &Link) -> Rate {
 }
 
 /// Of a pool, what its links must be.
-fn pool(scenario: &Scenario, pool: usize) -> Checked {
+fn pool(scenario: &Scenario, pool: usize, uses: &[LinkUse<'_>]) -> Checked {
     let Pool { name, size, .. } = &scenario.pools[pool];
     if scenario.links_in(pool).next().is_none() {
         return refuse(
@@ -106,7 +107,7 @@ fn pool(scenario: &Scenario, pool: usize) -> Checked {
             let reason = format!("{} cannot share a pool; {} and {last} can", link.queue.card().name, known.join(", "));
             return refuse(format!("links[{i}].queue"), reason);
         }
-        let most = link.most_waiting(Some(*size), largest_packet(scenario, i)).unwrap_or(0);
+        let most = link.most_waiting(Some(*size), largest_packet(&uses[i])).unwrap_or(0);
         drains(format!("pools[{pool}].size"), most, slowest(link))?;
     }
     Ok(())
@@ -296,7 +297,7 @@ fn recorded(scenario: &Scenario) -> Checked {
 }
 
 /// Refuses spans of packets that mean nothing, or hold more packets than a table bears.
-fn packets_recorded(scenario: &Scenario) -> Checked {
+fn packets_recorded(scenario: &Scenario, uses: &[LinkUse<'_>]) -> Checked {
     let mut most = 0.0;
     for (i, span) in scenario.record.packets.iter().enumerate() {
         let refuse = |key: &str, reason: String| refuse(format!("record.packets[{i}]{key}"), reason);
@@ -314,8 +315,7 @@ fn packets_recorded(scenario: &Scenario) -> Checked {
         if let Some(other) = scenario.record.packets[..i].iter().position(overlaps) {
             return refuse("", format!("overlaps record.packets[{other}], of the same link"));
         }
-        let smallest =
-            scenario.groups_on(span.link.link).map(|group| group.packet.0).min().unwrap_or(u64::from(HEADER));
+        let smallest = uses[span.link.link].groups().map(|group| group.packet.0).min().unwrap_or(u64::from(HEADER));
         most += link.rate.mean(scenario.duration).bytes_in(span.to - span.from) / smallest as f64;
         if most > limits::PACKETS_MAX {
             return refuse("", format!("would give about {most:.3e} packets; at most {:e}", limits::PACKETS_MAX));

@@ -4,7 +4,7 @@
 //! square-root rule, in the mean RTT and packet size, and so in the BDP. A link that only sessions or only datagrams cross
 //! has nothing else to count, so there they do.
 
-use crate::{By, Group, HEADER, Hop, LinkDelay, Pick, Rtt, Scenario};
+use crate::{By, Group, HEADER, Hop, Link, LinkDelay, Pick, Rtt, Scenario};
 use base::{Rate, Span, Time, Values};
 use queue::{Limit, Port};
 use traffic::Site;
@@ -140,69 +140,184 @@ impl<Buffer> Scenario<Buffer> {
         self.groups.iter().map(|group| group.count).sum()
     }
 
-    /// Groups that send data over `links[link]`, of whatever kind.
-    pub fn groups_on(&self, link: usize) -> impl Iterator<Item = &Group> {
-        self.groups.iter().filter(move |group| group.path.iter().any(|hop| hop.link == link))
+    /// What sends data over each link, in the order of the links: found at once, as every flow tells where it goes.
+    #[must_use]
+    pub fn uses(&self) -> Vec<LinkUse<'_, Buffer>> {
+        let mut uses: Vec<_> = (0..self.links.len()).map(|link| self.unused(link)).collect();
+        for group in &self.groups {
+            let crossing = Crossing::of(group, self);
+            for hop in &group.path {
+                let groups = &mut uses[hop.link].groups;
+                if groups.last().is_none_or(|last| !std::ptr::eq(last.group, group)) {
+                    groups.push(crossing);
+                }
+            }
+        }
+        uses
     }
 
-    /// The groups among them that a buffer is sized for: see the head of this file.
-    pub fn counted_on(&self, link: usize) -> impl Iterator<Item = &Group> {
-        let first = self.groups_on(link).map(|group| group.traffic.sort()).min();
-        self.groups_on(link).filter(move |group| Some(group.traffic.sort()) == first)
+    /// What sends data over `links[link]`; of many links [`Self::uses`] asks the groups once.
+    #[must_use]
+    pub fn use_of(&self, link: usize) -> LinkUse<'_, Buffer> {
+        let crosses = |group: &&Group| group.path.iter().any(|hop| hop.link == link);
+        let groups = self.groups.iter().filter(crosses).map(|group| Crossing::of(group, self)).collect();
+        LinkUse { groups, ..self.unused(link) }
+    }
+
+    fn unused(&self, link: usize) -> LinkUse<'_, Buffer> {
+        LinkUse { scenario: self, link, groups: Vec::new() }
     }
 
     /// Number of the flows counted on `links[link]`, all links of an array together.
     #[must_use]
     pub fn flows_on(&self, link: usize) -> u32 {
-        self.counted_on(link).map(|group| group.count).sum()
+        self.use_of(link).flows()
+    }
+
+    /// As [`LinkUse::flows_each`].
+    #[must_use]
+    pub fn flows_each(&self, link: usize) -> Option<f64> {
+        self.use_of(link).flows_each()
+    }
+
+    /// As [`LinkUse::background`].
+    #[must_use]
+    pub fn background_on(&self, link: usize) -> u32 {
+        self.use_of(link).background()
+    }
+
+    /// As [`LinkUse::mean_rtt`].
+    #[must_use]
+    pub fn mean_rtt(&self, link: usize) -> Option<Span> {
+        self.use_of(link).mean_rtt()
+    }
+
+    /// As [`LinkUse::mean_packet`].
+    #[must_use]
+    pub fn mean_packet(&self, link: usize) -> Option<f64> {
+        self.use_of(link).mean_packet()
+    }
+
+    /// As [`LinkUse::bdp_bytes`].
+    #[must_use]
+    pub fn bdp_bytes(&self, link: usize) -> Option<f64> {
+        self.use_of(link).bdp_bytes()
+    }
+
+    /// As [`LinkUse::bdp_packets`].
+    #[must_use]
+    pub fn bdp_packets(&self, link: usize) -> Option<f64> {
+        self.use_of(link).bdp_packets()
+    }
+}
+
+/// A link and the groups that send data over it, of whatever kind.
+#[derive(Clone, Debug)]
+pub struct LinkUse<'a, Buffer = Limit> {
+    scenario: &'a Scenario<Buffer>,
+    link: usize,
+    groups: Vec<Crossing<'a>>,
+}
+
+/// A group that crosses a link, and its base RTTs, for which its whole path is looked at.
+#[derive(Clone, Copy, Debug)]
+struct Crossing<'a> {
+    group: &'a Group,
+    least: Span,
+    mean: Span,
+    most: Span,
+}
+
+impl<'a> Crossing<'a> {
+    fn of<B>(group: &'a Group, scenario: &Scenario<B>) -> Self {
+        let rtt = |case| group.rtt_in(scenario, case);
+        Self { group, least: rtt(Case::Least), mean: rtt(Case::Mean), most: rtt(Case::Most) }
+    }
+}
+
+impl<'a, Buffer> LinkUse<'a, Buffer> {
+    /// The groups, in the order of the file.
+    pub fn groups(&self) -> impl Iterator<Item = &'a Group> {
+        self.groups.iter().map(|crossing| crossing.group)
+    }
+
+    /// The groups among them that a buffer is sized for: see the head of this file.
+    fn counted(&self) -> impl Iterator<Item = &Crossing<'a>> {
+        let first = self.groups().map(|group| group.traffic.sort()).min();
+        self.groups.iter().filter(move |crossing| Some(crossing.group.traffic.sort()) == first)
+    }
+
+    /// Number of the flows counted, all links of an array together.
+    #[must_use]
+    pub fn flows(&self) -> u32 {
+        self.counted().map(|crossing| crossing.group.count).sum()
     }
 
     /// The n of the square-root rule: flows counted on one link, of an array in the mean; `None` if there are none.
     #[must_use]
-    pub fn flows_each(&self, link: usize) -> Option<f64> {
-        let n = self.flows_on(link);
-        (n > 0).then(|| (f64::from(n) / f64::from(self.links[link].count)).max(1.0))
+    pub fn flows_each(&self) -> Option<f64> {
+        let n = self.flows();
+        (n > 0).then(|| (f64::from(n) / f64::from(self.scenario.links[self.link].count)).max(1.0))
     }
 
-    /// Flows of other sorts on `links[link]`, which do not count.
+    /// Flows of other sorts, which do not count.
     #[must_use]
-    pub fn background_on(&self, link: usize) -> u32 {
-        self.groups_on(link).map(|group| group.count).sum::<u32>() - self.flows_on(link)
+    pub fn background(&self) -> u32 {
+        self.groups().map(|group| group.count).sum::<u32>() - self.flows()
     }
 
-    /// Mean base RTT of the flows counted on `links[link]`; `None` if there are none.
+    /// Mean base RTT of the flows counted; `None` if there are none.
     #[must_use]
-    pub fn mean_rtt(&self, link: usize) -> Option<Span> {
-        let n = u128::from(self.flows_on(link));
-        let sum: u128 = self.counted_on(link).map(|g| u128::from(g.count) * u128::from(g.mean_rtt(self).0)).sum();
+    pub fn mean_rtt(&self) -> Option<Span> {
+        let n = u128::from(self.flows());
+        let sum: u128 = self.counted().map(|c| u128::from(c.group.count) * u128::from(c.mean.0)).sum();
         (n > 0).then(|| Span(((sum + n / 2) / n) as u64))
     }
 
-    /// Mean size of the packets of the flows counted on `links[link]`, in bytes, each flow once; `None` if there are none.
+    /// The smallest and the largest base RTT that a flow counted can have, at any time; `None` if there are none.
     #[must_use]
-    pub fn mean_packet(&self, link: usize) -> Option<f64> {
-        let n = self.flows_on(link);
-        let sum: u64 = self.counted_on(link).map(|g| u64::from(g.count) * g.packet.0).sum();
+    pub fn rtt_range(&self) -> Option<(Span, Span)> {
+        let least = self.counted().map(|crossing| crossing.least).min()?;
+        Some((least, self.counted().map(|crossing| crossing.most).max()?))
+    }
+
+    /// Mean size of the packets of the flows counted, in bytes, each flow once; `None` if there are none.
+    #[must_use]
+    pub fn mean_packet(&self) -> Option<f64> {
+        let n = self.flows();
+        let sum: u64 = self.counted().map(|c| u64::from(c.group.count) * c.group.packet.0).sum();
         (n > 0).then(|| sum as f64 / f64::from(n))
     }
 
-    /// Bandwidth-delay product of `links[link]`, or of one of an array, in bytes: its rate times [`Self::mean_rtt`].
+    /// Bandwidth-delay product of the link, or of one of an array, in bytes: its rate times [`Self::mean_rtt`].
     #[must_use]
-    pub fn bdp_bytes(&self, link: usize) -> Option<f64> {
-        self.mean_rtt(link).map(|rtt| self.mean_rate(link).bytes_in(rtt))
-    }
-
-    /// What the discipline of `links[link]` may know of its link, with this buffer. Where only ACKs pass, they are the
-    /// packets.
-    pub(crate) fn port_of(&self, link: usize, limit: Limit) -> Port {
-        let packet = self.mean_packet(link).unwrap_or(f64::from(HEADER));
-        Port { limit, rate: self.mean_rate(link), packet, bdp: self.bdp_bytes(link) }
+    pub fn bdp_bytes(&self) -> Option<f64> {
+        self.mean_rtt().map(|rtt| self.scenario.mean_rate(self.link).bytes_in(rtt))
     }
 
     /// Bandwidth-delay product in packets of [`Self::mean_packet`].
     #[must_use]
-    pub fn bdp_packets(&self, link: usize) -> Option<f64> {
-        Some(self.bdp_bytes(link)? / self.mean_packet(link)?)
+    pub fn bdp_packets(&self) -> Option<f64> {
+        Some(self.bdp_bytes()? / self.mean_packet()?)
+    }
+
+    /// What the discipline of the link may know of it, with this buffer. Where only ACKs pass, they are the packets.
+    pub(crate) fn port_of(&self, limit: Limit) -> Port {
+        let packet = self.mean_packet().unwrap_or(f64::from(HEADER));
+        Port { limit, rate: self.scenario.mean_rate(self.link), packet, bdp: self.bdp_bytes() }
+    }
+}
+
+impl LinkUse<'_> {
+    /// The link.
+    pub(crate) fn link(&self) -> &Link {
+        &self.scenario.links[self.link]
+    }
+
+    /// What the discipline of the link may know of it.
+    #[must_use]
+    pub fn port(&self) -> Port {
+        self.port_of(self.link().buffer)
     }
 }
 
@@ -210,6 +325,6 @@ impl Scenario {
     /// What the discipline of `links[link]` may know of its link.
     #[must_use]
     pub fn port(&self, link: usize) -> Port {
-        self.port_of(link, self.links[link].buffer)
+        self.use_of(link).port()
     }
 }

@@ -43,6 +43,7 @@ pub use base::{Quantity, Ranged, Values};
 pub use buffer::Packets;
 pub use canonical::from_canonical;
 pub use control::{Control, read_control};
+pub use derived::LinkUse;
 pub use error::ScenarioError;
 pub use fair::Fair;
 pub use flows::{Access, Flow, Group, HEADER};

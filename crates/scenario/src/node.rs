@@ -14,7 +14,11 @@ use serde_json::Value;
 pub(crate) fn parse(text: &str) -> Result<Value, ScenarioError> {
     toml::from_str(text).map_err(|error| {
         let at = position(text, error.span().map_or(text.len(), |span| span.start));
-        ScenarioError::syntax(at, error.message())
+        let reason = match error.message() {
+            "JSON number out of range" => "whole numbers end at 9223372036854775807",
+            other => other,
+        };
+        ScenarioError::syntax(at, reason)
     })
 }
 
@@ -104,8 +108,8 @@ impl<'a> Node<'a> {
 
     /// The whole number here.
     pub fn whole<T: TryFrom<u64>>(&self, key: &Key) -> Result<T, ScenarioError> {
-        // TOML's integers end at 63 bits.
-        let any = 0..=u64::MAX;
+        // TOML's integers and those of a store's index end at 63 bits.
+        let any = 0..=i64::MAX as u64;
         let range = if let Some(Range::Whole(range)) = &key.range { range } else { &any };
         let x = self.value.as_u64().filter(|n| range.contains(n)).and_then(|n| T::try_from(n).ok());
         x.ok_or_else(|| {

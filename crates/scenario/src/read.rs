@@ -8,7 +8,7 @@
 
 use crate::names::Names;
 use crate::node::{Node, parse};
-use crate::{Link, Scenario, ScenarioError, check, table};
+use crate::{Link, LinkUse, Scenario, ScenarioError, check, table};
 use base::{Amount, Bytes};
 use queue::Limit;
 use schemars::Schema;
@@ -26,7 +26,7 @@ pub fn read(text: &str) -> Result<Scenario, ScenarioError> {
     take_format(&mut tree)?;
     check_top(&tree)?;
     let file: Scenario<Amount> = table::read(&Node { value: &tree, place: String::new(), names: &names }, "a table")?;
-    let links = (0..file.links.len()).map(|i| link(&file, i)).collect::<Result<_, _>>()?;
+    let links = file.uses().iter().enumerate().map(|(i, on)| link(&file, i, on)).collect::<Result<_, _>>()?;
     let Scenario { title, duration, warmup, replications, seed, pools, links: _, groups, record } = file;
     let scenario = Scenario { title, duration, warmup, replications, seed, pools, links, groups, record };
     check::check(&scenario)?;
@@ -65,19 +65,19 @@ fn check_top(tree: &Json) -> Result<(), ScenarioError> {
 }
 
 /// The link `file.links[index]` with its buffer as a limit and the amounts of its discipline in packets.
-fn link(file: &Scenario<Amount>, index: usize) -> Result<Link, ScenarioError> {
+fn link(file: &Scenario<Amount>, index: usize, on: &LinkUse<'_, Amount>) -> Result<Link, ScenarioError> {
     let Link { name, count, rate, delay, buffer: _, mut queue, loss, policer, shaper, batch, jitter, pool, alpha } =
         file.links[index].clone();
-    let buffer = limit(file, index)?;
+    let buffer = limit(file, index, on)?;
     let place = ScenarioError::parameter(format!("links[{index}].queue"));
-    queue.resolve(&file.port_of(index, buffer)).map_err(place)?;
+    queue.resolve(&on.port_of(buffer)).map_err(place)?;
     Ok(Link { name, count, rate, delay, buffer, queue, loss, policer, shaper, batch, jitter, pool, alpha })
 }
 
 /// The limit of `scenario.links[link]`, now that the flows are known.
-fn limit(scenario: &Scenario<Amount>, link: usize) -> Result<Limit, ScenarioError> {
+fn limit(scenario: &Scenario<Amount>, link: usize, on: &LinkUse<'_, Amount>) -> Result<Limit, ScenarioError> {
     let wrong = |reason: &str| ScenarioError::wrong(format!("links[{link}].buffer"), reason);
-    let known = (scenario.mean_packet(link), scenario.bdp_bytes(link), scenario.flows_each(link));
+    let known = (on.mean_packet(), on.bdp_bytes(), on.flows_each());
     let sized = |bytes: &dyn Fn(f64, f64) -> f64| {
         let (Some(packet), Some(bdp), Some(n)) = known else {
             return Err(wrong("no flow sends data over this link, so time and bdp say nothing; give packets or bytes"));

@@ -16,7 +16,7 @@ pub(crate) fn number(kind: &str, key: &Key) -> Json {
     let (minimum, maximum) = match &key.range {
         Some(Range::Whole(range)) => (json!(range.start()), json!(range.end())),
         Some(Range::Number(range)) => (short(range.start()), short(range.end())),
-        _ if kind == "integer" => return json!({ "type": kind, "minimum": 0 }),
+        _ if kind == "integer" => return json!({ "type": kind, "minimum": 0, "maximum": i64::MAX }),
         _ => return json!({ "type": kind }),
     };
     json!({ "type": kind, "minimum": minimum, "maximum": maximum })

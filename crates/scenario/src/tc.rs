@@ -3,7 +3,7 @@
 //! Source: tc(8), tc-tbf(8); `tbf` drops a frame that is longer than its burst.
 
 use crate::links::{Bucket, Link};
-use crate::{Scenario, check};
+use crate::{LinkUse, Scenario, check};
 use base::Rate;
 
 /// Bytes of an Ethernet header: Linux counts them, a scenario does not.
@@ -18,16 +18,24 @@ impl Scenario {
     /// or random loss decides what passes, the rate changes, or the memory is shared.
     #[must_use]
     pub fn tc(&self, link: usize, device: &str) -> Option<String> {
-        let Link { rate, queue, loss, policer, shaper, batch, pool, .. } = &self.links[link];
+        self.use_of(link).tc(device)
+    }
+}
+
+impl LinkUse<'_> {
+    /// As [`Scenario::tc`].
+    #[must_use]
+    pub fn tc(&self, device: &str) -> Option<String> {
+        let Link { rate, queue, loss, policer, shaper, batch, pool, .. } = self.link();
         if loss.is_some() || policer.is_some() || batch.is_some() || rate.changes() || pool.is_some() {
             return None;
         }
-        let port = self.port(link);
+        let port = self.port();
         let words = queue.tc(&port)?;
         let Some(Bucket { rate: shaped, burst }) = shaper.as_ref().filter(|bucket| bucket.rate < rate.max()) else {
             return Some(format!("tc qdisc replace dev {device} root {words}"));
         };
-        let frame = FRAME.max(check::largest_packet(self, link).0 + ETHERNET_HEADER);
+        let frame = FRAME.max(check::largest_packet(self).0 + ETHERNET_HEADER);
         // `tbf` wants a limit, of the FIFO that the discipline then replaces.
         let limit = port.buffer_bytes()?.round().max(frame as f64);
         if burst.0 < frame || burst.0.max(limit as u64) > u64::from(u32::MAX) {

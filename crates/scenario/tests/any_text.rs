@@ -551,7 +551,7 @@ fn scenarios() -> impl Strategy<Value = Scenario> {
         spans(Span::secs(10), Span::secs(10_000)),
         spans(Span::ZERO, Span::secs(9)),
         1..=10_000u32,
-        any::<u64>(),
+        0..=i64::MAX as u64,
     );
     let draws = prop::collection::vec(prop::collection::vec(prop::option::of(any::<u32>()), values::MOST), 4);
     let pool = (0..1_000_000_000u64, any::<bool>(), 0..3usize, 1e-6..1e6, prop::option::of(1e-6..1e6));

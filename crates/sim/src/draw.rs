@@ -75,9 +75,10 @@ pub fn links<P: Parts>(
     first: u64,
     parts: &mut P,
 ) -> Result<Vec<LinkPlan<P::Queue>>, BuildError> {
-    let tables = scenario.links.iter().enumerate();
-    let all = tables.flat_map(|(i, link)| (0..link.count).map(move |member| (i, link, member)));
-    let plans = all.map(|(i, link, member)| plan(scenario, (replication, first), (i, link, member), parts));
+    let tables = scenario.links.iter().zip(scenario.uses()).map(|(link, on)| (link, on.port()));
+    let all =
+        tables.enumerate().flat_map(|(i, (link, port))| (0..link.count).map(move |member| (i, link, member, port)));
+    let plans = all.map(|of| plan(scenario, (replication, first), of, parts));
     let mut plans = plans.collect::<Result<Vec<_>, _>>()?;
     if scenario.record.delays {
         let groups = later_groups(scenario);
@@ -98,11 +99,11 @@ fn later_groups(scenario: &Scenario) -> Arc<[u32]> {
     firsts.take(scenario.groups.len().saturating_sub(1)).collect()
 }
 
-/// Link `member` of table `i`; the first segment of every flow has the number `first`.
+/// Link `member` of table `i`, of which `port` is known; the first segment of every flow has the number `first`.
 fn plan<P: Parts>(
     scenario: &Scenario,
     (replication, first): (u32, u64),
-    (i, link, member): (usize, &Link, u32),
+    (i, link, member, port): (usize, &Link, u32, Port),
     parts: &mut P,
 ) -> Result<LinkPlan<P::Queue>, BuildError> {
     // A link of an array is named by its array, so that another table does not move its draws.
@@ -137,7 +138,7 @@ fn plan<P: Parts>(
         let marks = Marks::of(scenario);
         VaryingDelay::new((&link.delay, delay), link.jitter, marks, || stream("jitter"))
     });
-    let port = Port { rate, ..scenario.port(i) };
+    let port = Port { rate, ..port };
     let chance = stream("queue");
     let site = LinkSite { name: &link.name, member, replication, port, chance, seed: scenario.seed, plan: link };
     let queue = match parts.queue(&site) {

@@ -78,8 +78,9 @@ pub fn link_outcome(
         propagation_min_s: propagation.least,
         propagation_max_s: propagation.most,
         delay_varies: false,
-        // Of a link that can send nothing, nothing is used.
-        utilization: if capacity_bps > 0.0 { bits / (capacity_bps * span.as_secs()) } else { 0.0 },
+        // Of a link that can send nothing, nothing is used. The packet in service at the end counts as a whole, so that a link that was
+        // never idle would come to a packet more than all of the time.
+        utilization: if capacity_bps > 0.0 { (bits / (capacity_bps * span.as_secs())).min(1.0) } else { 0.0 },
         backlog_mean: waiting / span.0 as f64,
         backlog_max,
         // Little's law: the mean wait of those served.

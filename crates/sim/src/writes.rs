@@ -12,6 +12,11 @@ use std::collections::VecDeque;
 use traffic::{AnyApplication, ApplicationProcess, Write};
 use transport::{Receiver, Sender, Wire};
 
+/// Segments written and not acknowledged from which on a connection takes no more, as a socket whose send buffer is full: 1.5 GB
+/// of 1,448 bytes, more than any path holds. Without a bound an application that writes faster than its path carries would take all
+/// memory.
+pub const MOST_WRITTEN: u64 = 1 << 20;
+
 /// See the [module](self).
 #[derive(Debug)]
 pub struct FlowWrites {
@@ -23,18 +28,25 @@ pub struct FlowWrites {
     arrived: Vec<(OpenTransfer, Time)>,
     /// Whether the application waits to hear that everything has arrived.
     waits: bool,
+    /// Whether the connection takes no more for now.
+    is_full: bool,
 }
 
 impl FlowWrites {
     /// An application that does nothing from `stop` on.
     pub fn new(application: AnyApplication, stop: Time) -> Self {
-        Self { application, stop, pending: VecDeque::new(), arrived: Vec::new(), waits: false }
+        Self { application, stop, pending: VecDeque::new(), arrived: Vec::new(), waits: false, is_full: false }
     }
 
     /// When the application next does something, as far as is known.
     pub fn due(&self) -> Time {
         let due = self.application.due();
-        if due >= self.stop { Time::NEVER } else { due }
+        if self.is_full || due >= self.stop { Time::NEVER } else { due }
+    }
+
+    /// Whether the application waits for the ACK after which the connection takes data again.
+    pub fn is_full(&self) -> bool {
+        self.is_full
     }
 
     /// What is due happens at `now`.
@@ -52,20 +64,27 @@ impl FlowWrites {
                 self.waits = true;
                 self.announce(receiver);
                 sender.write(now, Some(segments), wire);
+                self.is_full = sender.data_end() - sender.una() >= MOST_WRITTEN;
             }
             Write::Unlimited => sender.write(now, None, wire),
             Write::Pause => sender.stop(),
         }
     }
 
-    /// An ACK has arrived: the application hears of it if it was the last. Returns whether it was.
+    /// An ACK has arrived: the application hears of it if it was the last, or the first after which there is room. Returns whether
+    /// it was.
     pub fn acknowledged<C: CongestionControl>(&mut self, now: Time, sender: &Sender<C>) -> bool {
+        let freed = self.is_full && sender.data_end() - sender.una() < MOST_WRITTEN;
+        if freed {
+            self.is_full = false;
+            self.application.resume(now);
+        }
         let ended = self.waits && sender.is_done();
         if ended {
             self.waits = false;
             self.application.ended(now);
         }
-        ended
+        ended || freed
     }
 
     /// The receiver has got something at `at`.

@@ -79,6 +79,9 @@ base::dispatched! {
 
         /// Everything written has arrived, as its sender knows at `now`; once for each time that it had not.
         fn ended(&mut self, _now: Time) {}
+
+        /// Its connection, which took no more, takes data again from `now` on: what was due meanwhile is due now.
+        fn resume(&mut self, _now: Time) {}
     }
 }
 
@@ -124,6 +127,9 @@ mod tests {
         }
         fn ended(&mut self, now: Time) {
             assert_eq!(now, Time(8));
+        }
+        fn resume(&mut self, now: Time) {
+            assert_eq!(now, Time(9));
         }
     }
 

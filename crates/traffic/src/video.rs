@@ -1,7 +1,8 @@
 //! A source of a given rate over one TCP connection: so many bytes every so often, as live video sends its segments.
 //!
 //! Source: the segments of HTTP adaptive streaming (ISO/IEC 23009-1) at one bit rate: N kB each T seconds. What is written while
-//! older data still waits stands in line behind it.
+//! older data still waits stands in line behind it; where its connection takes no more, the next write waits, and those after it
+//! keep their distance from it.
 //! Differs from a player: no request is sent, nothing is skipped, and the rate does not adapt.
 
 use crate::sizes::MOST;
@@ -75,6 +76,10 @@ impl ApplicationProcess for Video {
         self.due += self.every;
         Write::Segments(self.first.take().unwrap_or_else(|| self.sizes.draw(&mut self.chance)))
     }
+
+    fn resume(&mut self, now: Time) {
+        self.due = self.due.max(now);
+    }
 }
 
 #[cfg(test)]
@@ -97,6 +102,12 @@ mod tests {
         let params = Params { first: Bytes(146_001), ..params };
         let mut video = Video::new(&params, &site, Stream::new(1, 0, ("test", 0), "traffic")).unwrap();
         assert_eq!([0, 1].map(|_| video.write(video.due())), [Write::Segments(101), Write::Segments(11)]);
+        // The third would be due 80 ms after the start.
+        video.resume(start + Span::millis(70));
+        assert_eq!(video.due(), start + Span::millis(80));
+        video.resume(start + Span::millis(90));
+        video.write(video.due());
+        assert_eq!(video.due(), start + Span::millis(130));
         let params = Params { every: Span::ZERO, ..params };
         let error = Video::new(&params, &site, Stream::new(1, 0, ("test", 0), "traffic")).unwrap_err();
         assert_eq!(error.to_string(), "every: must lie between 1 us and 100000 s");

@@ -7,6 +7,8 @@ import sys
 import threading
 from typing import TYPE_CHECKING
 
+from elephan import _native
+
 if TYPE_CHECKING:
     from types import FrameType
 
@@ -24,6 +26,8 @@ def heed_signals() -> None:
         if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
             signal.signal(number, _interrupt)
     sys.unraisablehook = _dropped
+    if hasattr(_native, "say_where_memory_ends"):
+        _native.say_where_memory_ends()
 
 
 def _dropped(lost: sys.UnraisableHookArgs) -> None:

@@ -243,14 +243,13 @@ def verify(
     """Check every file against its checksum; exit 1 if one is not what was written."""
     with _existing(store, repair=True) if repair else _reading(store) as opened:
         problems = opened.verify(repair=repair)
-        count = opened.index.rows("SELECT count(*) FROM runs")[0][0]
+        known = {run for (run,) in opened.index.rows("SELECT id FROM runs")}
     _report(problems, json)
     if not json:
-        dropped = len({problem.run for problem in problems if problem.run})
-        if repair and dropped:
-            print_lines(f"dropped {_count(dropped, 'run')}; what made them makes them again")
-        whole = count if repair else count - dropped
-        print_lines(f"{_count(whole, 'run')} whole, {0 if repair else dropped} damaged")
+        bad = {problem.run for problem in problems if problem.run}
+        if repair and bad:
+            print_lines(f"dropped {_count(len(bad), 'run')}; what made them makes them again")
+        print_lines(f"{_count(len(known - bad), 'run')} whole, {0 if repair else len(bad)} damaged")
     if problems and not repair:
         raise typer.Exit(1)
 
@@ -291,11 +290,15 @@ def _count(number: int, what: str) -> str:
 def _reading(folder: Path | None) -> Store:
     """Open a store that is there; one that can be written takes in what shards have left."""
     from elephan.store import Store, StoreError  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.store.errors import DamageError  # noqa: PLC0415 (as above)
 
     try:
         return _existing(folder)
-    except StoreError:
-        return Store(folder, readonly=True)
+    except StoreError as error:
+        opened = Store(folder, readonly=True)
+        if isinstance(error, DamageError):
+            say(f"{error}; answered from the runs themselves")
+        return opened
 
 
 def _existing(folder: Path | None, *, repair: bool = False) -> Store:

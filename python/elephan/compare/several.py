@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from elephan.compare.comparison import ScenarioComparison, compare_scenario
 from elephan.errors import InputError
 from elephan.results import ResultPart, ResultTables
-from elephan.run.files import write_json
+from elephan.run.files import file_names, write_json
 from elephan.testbed import ATTEMPTS, plan
 
 if TYPE_CHECKING:
@@ -25,9 +24,6 @@ SHOWN = {
     "cwnd_low_segments": "low",
 }
 """Quantities that the table of all points has, and their heads."""
-
-_LONGEST = 64
-"""Letters of labels in the name of a folder; file systems take 255 bytes."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +44,7 @@ class PointComparison:
     def name(self) -> str:
         """For a folder: its number and the beginning of its labels, in letters that any file system takes."""
         values = "-".join(str(value) for value in self.labels.values())
-        return f"{self.index + 1:02d}-{re.sub(r'[^A-Za-z0-9.]+', '-', values)[:_LONGEST].strip('-.')}"
+        return f"{self.index + 1:02d}-{file_names([values])[0]}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the point as the document of all has it: labels, folder, quantities, and whether it is valid."""

@@ -28,8 +28,9 @@ def disk() -> ProbeFinding:
 
 def state() -> ProbeFinding:
     """Whether the index can be read; its runs are not verified."""
+    from elephan.store.errors import DamageError  # noqa: PLC0415 (as above)
     from elephan.store.index import FILE  # noqa: PLC0415 (as above)
-    from elephan.store.schema import VERSION  # noqa: PLC0415 (as above)
+    from elephan.store.schema import VERSION, check_version  # noqa: PLC0415 (as above)
 
     index = folder() / FILE
     if not index.exists():
@@ -42,10 +43,11 @@ def state() -> ProbeFinding:
                 return ProbeFinding(
                     LIMITED, f"{folder()}: schema {version} is of a newer elephan than this", pip("-U", "elephan")
                 )
+            check_version(connection, index)
             runs = connection.execute("SELECT count(*) FROM runs").fetchone()[0]
         finally:
             connection.close()
-    except sqlite3.Error as error:
+    except (sqlite3.Error, DamageError) as error:
         return ProbeFinding(LIMITED, f"{index}: {error}", "elephan store verify --repair")
     return ProbeFinding(OK, f"{folder()}: {runs} runs, schema {version}; elephan store verify looks at them")
 

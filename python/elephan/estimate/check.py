@@ -94,5 +94,6 @@ def parts_of(memory: ExpectedMemory, runs: int, at_once: int) -> dict[str, float
         "packets in flight": at_once * memory.packets,
         "samples": at_once * memory.series,
         "traces": at_once * memory.recorded,
+        "writes": at_once * memory.writes,
         "results": runs * memory.result,
     }

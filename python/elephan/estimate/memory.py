@@ -76,6 +76,9 @@ COLUMNS = 13 * 8
 LINK_COLUMNS = 30 * 8
 """Of the row of a link [bytes]."""
 
+WRITE = 24
+"""Of what an application has written, until it arrives and as a transfer [bytes]."""
+
 BUCKET = 44
 """Of an arrival in the window that a link sorts [bytes]."""
 
@@ -95,7 +98,7 @@ class ExpectedMemory:
 
     Parameters
     ----------
-    flows, links, packets, series, recorded : float [bytes]
+    flows, links, packets, series, recorded, writes : float [bytes]
         At the peak, while it runs.
     result : float [bytes]
         What stays of it until all are done.
@@ -107,11 +110,12 @@ class ExpectedMemory:
     series: float
     recorded: float
     result: float
+    writes: float = 0.0
 
     @property
     def peak(self) -> float:
         """While it runs [bytes]."""
-        return self.flows + self.links + self.packets + self.series + self.recorded
+        return self.flows + self.links + self.packets + self.series + self.recorded + self.writes
 
 
 @cache
@@ -142,12 +146,12 @@ def expected_memory(network: Network, traffic: ExpectedTraffic, *, series: bool 
     flows = float(senders * size["receiver_ring"] * any_return)
     noted = NOTED * (network.warmup_s > 0.0 or network.every_s is not None)
     packets = 0.0
-    for group, in_flight in zip(network.groups, traffic.in_flight, strict=True):
+    for group, in_flight, at_access in zip(network.groups, traffic.in_flight, traffic.at_access, strict=True):
         # Base RTTs as numbers of Python, one object where all are the same.
         flows += len(group.rtts_s) * (32 if group.rtts_s[0] != group.rtts_s[-1] else 8)
         flows += group.flows * (size["flow"] + noted * group.is_tcp + group.places * _sender(group))
         # What waits at its links is on the way too; counted with the links.
-        packets += in_flight * _packet(group)
+        packets += in_flight * _packet(group) + at_access * GROWTH * (size["packet"] + _noted(group))
     links = result_links = 0.0
     samples = 0.0 if network.every_s is None else math.ceil(network.duration_s / network.every_s)
     members = sum(link.members for link in network.links)
@@ -180,6 +184,7 @@ def expected_memory(network: Network, traffic: ExpectedTraffic, *, series: bool 
         series=(GROWTH + 1.0) * kept + ended * 100,
         recorded=rows + 1.0 * rows,
         result=columns + kept + rows,
+        writes=GROWTH * WRITE * sum(traffic.writes),
     )
 
 
@@ -203,9 +208,13 @@ def _kept_by_keys(group: FlowGroup) -> float:
 
 def _packet(group: FlowGroup) -> float:
     """A packet in flight and what its sender notes of it [bytes]."""
+    return BURST * sizes()["packet"] + 2.0 * GROWTH * _noted(group)
+
+
+def _noted(group: FlowGroup) -> float:
+    """What a sender notes of a packet in flight [bytes]."""
     law = group.control.get("law")
-    noted = DEPARTURE * (group.recovery == "rack" or law in EVERY_RTT) + DELIVERY * (law in DELIVERIES)
-    return BURST * sizes()["packet"] + 2.0 * GROWTH * noted
+    return DEPARTURE * (group.recovery == "rack" or law in EVERY_RTT) + DELIVERY * (law in DELIVERIES)
 
 
 def _histograms(network: Network, link: NetworkLink, served: float, samples: float) -> float:

@@ -9,18 +9,27 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from elephan.network import HEADER, PS
 from elephan.units import octets, seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from elephan.network import FlowGroup, Network, NetworkLink
 
 MANY_GROUPS = 200
 """Above so many groups shares are those of the narrowest link: progressive filling takes the square of their number."""
+
+MOST_WRITTEN = 1 << 20
+"""Segments written and not acknowledged from which on an application waits, as the engine has it."""
+
+OPPORTUNITY = 1504
+"""What one line of a trace lets pass [bytes]."""
+
+WAVE = 360
+"""Steps of a period of a wave."""
 
 LEAST_WINDOW = 1.0
 """A sender has a segment in flight, however little it gets."""
@@ -44,6 +53,12 @@ class ExpectedTraffic:
         By group: how many end.
     held : tuple of float [packets]
         By link: of what it has served, how much is still on its way because it goes in batches or its delay varies.
+    at_access : tuple of float [packets]
+        By group: the longest queues before the senders' own links, all its flows together.
+    writes : tuple of float
+        By group: what applications have written and is kept, as it waits or is a transfer of the results.
+    actions : tuple of float
+        By group: how often applications do something, whatever leaves.
     """
 
     sent: tuple[float, ...]
@@ -52,6 +67,9 @@ class ExpectedTraffic:
     waiting: tuple[float, ...]
     transfers: tuple[float, ...]
     held: tuple[float, ...]
+    at_access: tuple[float, ...]
+    writes: tuple[float, ...]
+    actions: tuple[float, ...]
 
 
 def expected_traffic(network: Network) -> ExpectedTraffic:
@@ -82,6 +100,8 @@ def expected_traffic(network: Network) -> ExpectedTraffic:
     # A link serves no more than it can.
     capacity = [_capacity(network, link.index) for link in network.links]
     held = _held(network, sent)
+    at_access = [_at_access(network, *each) for each in zip(network.groups, shares, sent, strict=True)]
+    written = [_written(network, *each) for each in zip(network.groups, transfers, strict=True)]
     return ExpectedTraffic(
         tuple(sent),
         tuple(served),
@@ -89,6 +109,9 @@ def expected_traffic(network: Network) -> ExpectedTraffic:
         tuple(_waiting(network, index, served[index], capacity[index], held) for index in range(len(served))),
         tuple(transfers),
         held,
+        tuple(at_access),
+        tuple(writes for writes, _ in written),
+        tuple(actions for _, actions in written),
     )
 
 
@@ -270,7 +293,7 @@ def _waiting(network: Network, index: int, served: float, capacity: float, hande
     if limit is not None:
         return min(link.members * limit, served)
     # Without a limit nothing stops slow start: every ACK adds a packet to the queue, unless the receiver's window does.
-    held = 0.0
+    held = _behind_schedule(link, network.duration_s)
     for group in network.groups:
         if index in group.path:
             window = group.receive_window if group.is_tcp else None
@@ -281,6 +304,83 @@ def _waiting(network: Network, index: int, served: float, capacity: float, hande
             else:
                 held += math.inf if window is None else group.flows * window
     return min(held, served)
+
+
+def _behind_schedule(link: NetworkLink, duration_s: float) -> float:
+    """Datagrams that wait at once, all members together, because the rate of a link falls below what they offer."""
+    offered = link.datagrams_bps / link.members
+    if not isinstance(link.rate, dict) or not offered:
+        return 0.0
+    if (turns := link.rate.get("markov")) is not None:
+        (low, low_s), (_, high_s) = sorted(zip(turns["rates"], (time * PS for time in turns["times"]), strict=True))
+        # The longest of so many exponential times.
+        longest_s = low_s * (1.0 + math.log1p(duration_s / (low_s + high_s)))
+        bits = max(0.0, offered - low) * min(longest_s, duration_s)
+    else:
+        bits = _longest_bits(link.rate, offered, duration_s)
+    size = link.packet_bytes if link.packet_bytes == link.packet_bytes else 1000.0
+    return float(link.members * bits / 8 / size)
+
+
+def _longest_bits(rate: Mapping[str, Any], offered_bps: float, duration_s: float) -> float:
+    """The longest queue of a constant load before a rate of steps, a wave or opportunities, in two of its periods."""
+    import numpy as np  # noqa: PLC0415 (loads for a second; few links have a schedule)
+
+    if (times := rate.get("opportunities")) is not None:
+        pairs = [word.partition("x") for word in times.split()]
+        ends_s = np.array([int(time) for time, _, _ in pairs]) * 1e-3
+        passed = np.array([int(count or 1) for _, _, count in pairs]) * 8.0 * OPPORTUNITY
+        lengths = np.diff(ends_s, prepend=0.0)
+    elif (wave := rate.get("sine")) is not None:
+        lengths = np.full(WAVE, wave["period_ps"] * PS / WAVE)
+        angles = (np.arange(WAVE) + 0.5) * 2 * math.pi / WAVE
+        passed = (wave["mean_bps"] + wave["amplitude_bps"] * np.sin(angles)) * lengths
+    elif (steps := rate.get("steps")) is not None:
+        period_s = rate["period_ps"] * PS if rate.get("period_ps") else duration_s
+        starts_s = np.minimum([at * PS for at, _ in steps], min(period_s, duration_s))
+        lengths = np.diff(starts_s, append=min(period_s, duration_s))
+        passed = np.array([bps for _, bps in steps], dtype=float) * lengths
+    else:
+        return 0.0
+    # What waits is what has come less what has passed, counted from where that was least. What comes until an instant
+    # of opportunities waits for it.
+    come, gone = (np.cumsum(np.tile(part, 2)) for part in (offered_bps * lengths, passed))
+    until = np.concatenate(([0.0], gone[:-1])) if times is not None else gone
+    least = np.minimum.accumulate(np.concatenate(([0.0], come - gone)))[:-1]
+    return float(np.max(come - until - least))
+
+
+def _at_access(network: Network, group: FlowGroup, share_bps: float, sent: float) -> float:
+    """Packets that wait at once before the senders' own links."""
+    access = group.access_rate_bps
+    if access is None:
+        return 0.0
+    active_s, size = _active_s(network, group), 8 * group.packet_bytes
+    if not group.is_tcp:
+        most = max(0.0, group.offered_bps / group.flows - access) * active_s / size
+    elif access > share_bps:
+        return 0.0
+    else:
+        # Nothing is lost there without a limit: each ACK releases two packets, one of which waits.
+        most = access * active_s / size
+        if group.receive_window is not None:
+            most = min(most, max(0.0, group.receive_window - access * group.rtt_s / size))
+    if group.access_buffer is not None:
+        most = min(most, float(group.access_buffer))
+    return min(group.flows * most, sent)
+
+
+def _written(network: Network, group: FlowGroup, ended: float) -> tuple[float, float]:
+    """What is kept of the writes of a group's applications, and how often these do something."""
+    kind, active_s = group.kind, group.flows * _active_s(network, group)
+    if group.traffic == "pausing-bulk":
+        return 0.0, 2 * active_s / (seconds(kind["on"]) + seconds(kind["off"]))
+    if group.traffic != "video":
+        return (ended, 0.0) if group.sort == "application" else (0.0, 0.0)
+    segments = max(1.0, octets(str(kind["size"])) / _payload(group))
+    acts = active_s / seconds(kind["every"])
+    kept = min(acts, ended + group.flows * MOST_WRITTEN / segments)
+    return kept, kept
 
 
 def recorded(network: Network, traffic: ExpectedTraffic) -> dict[str, float]:

@@ -52,6 +52,9 @@ CACHE, CACHED = 0.24, 512e3
 PER_FLOW, PER_LINK, PER_SAMPLE = 95.0, 900.0, 0.05
 """Packets that cost as much as a flow or a link costs to build and to measure, and a sample of one of them."""
 
+ACTION = 2.5
+"""The same of an application that writes or pauses, whatever leaves."""
+
 PER_TRANSFER = 4.4
 """The same of a transfer of a session."""
 
@@ -87,6 +90,7 @@ def expected_work(network: Network, traffic: ExpectedTraffic, memory: ExpectedMe
         more * (senders + served)
         + PER_RUN
         + PER_TRANSFER * sum(traffic.transfers)
+        + ACTION * sum(traffic.actions)
         + PER_FLOW * flows
         + (PER_LINK + PER_SAMPLE * samples) * links
         + (PER_SAMPLE * samples * flows)

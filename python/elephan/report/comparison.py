@@ -13,6 +13,7 @@ from elephan.pictures.words import count, number, plain, with_unit
 from elephan.report.page import HeadlineNumber, PageSection, ReportPage, TerminalCommand
 from elephan.report.size import command, curve_table, wanted
 from elephan.report.sources import origin, read_json, read_scenario, set_up, why_warmup
+from elephan.run.files import file_names
 from elephan.size.saved import read_models
 from elephan.units import format_time
 
@@ -51,9 +52,9 @@ def page(folder: Path) -> ReportPage:
         raise InputError(message)
     found = document["recommendation"]
     chosen = next(v for v in variants if (v["law"], v["queue"]) == (found["law"], found["queue"]))
-    scenario = read_scenario(folder / label(chosen, "-") / "scenario.toml")
+    scenario = read_scenario(folder / file_names([label(chosen, "-")])[0] / "scenario.toml")
     facts = scenario.links[scenario.link_index(chosen["link"])]
-    curves = {label(v): read_models(folder / label(v, "-") / "models.parquet") for v in variants}
+    curves = {label(v): read_models(folder / file_names([label(v, "-")])[0] / "models.parquet") for v in variants}
     runs = sum(v["simulated"]["runs"] for v in variants)
     return ReportPage(
         kind="Comparison",

@@ -8,7 +8,8 @@ import platform
 import re
 import shutil
 import unicodedata
-from contextlib import contextmanager
+import zlib
+from contextlib import contextmanager, suppress
 from json.encoder import encode_basestring_ascii as _string
 from math import isfinite
 from typing import TYPE_CHECKING, Any
@@ -62,7 +63,7 @@ def atomic(path: Path) -> Iterator[Path]:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     # Made by whoever writes it, so it has the permissions of any new file.
-    temporary = path.with_name(f".{path.stem}-{os.urandom(8).hex()}{path.suffix}")
+    temporary = _temporary(path, path.stem, path.suffix)
     try:
         yield temporary
         temporary.replace(path)
@@ -103,7 +104,7 @@ def whole_folder(folder: Path) -> Iterator[Path]:
     if folder.exists():
         yield folder
         return
-    temporary = folder.with_name(f".{folder.name}-{os.urandom(8).hex()}")
+    temporary = _temporary(folder, folder.name)
     temporary.mkdir(parents=True)
     try:
         yield temporary
@@ -113,17 +114,57 @@ def whole_folder(folder: Path) -> Iterator[Path]:
         raise
 
 
+_LEFT = re.compile(r"\..+-([0-9a-f]{8})([0-9a-f]{8})[0-9a-f]{8}(\.[^.]*)?")
+"""Names that `_temporary` gives: machine, process, chance."""
+
+_cleared: set[Path] = set()
+"""Folders in which this process has looked for what killed ones left."""
+
+
+def _temporary(path: Path, stem: str, suffix: str = "") -> Path:
+    """Name something temporary beside `path`, where first what killed processes of this machine left is removed."""
+    machine = f"{zlib.crc32(platform.node().encode()):08x}"
+    if path.parent not in _cleared:
+        _cleared.add(path.parent)
+        for left in path.parent.iterdir() if path.parent.is_dir() else ():
+            found = _LEFT.fullmatch(left.name)
+            if found is None or found[1] != machine or _is_alive(int(found[2], 16)):
+                continue
+            if left.is_dir():
+                shutil.rmtree(left, ignore_errors=True)
+            else:
+                with suppress(OSError):
+                    left.unlink()
+    return path.with_name(f".{stem}-{machine}{os.getpid():08x}{os.urandom(4).hex()}{suffix}")
+
+
+def _is_alive(process: int) -> bool:
+    """Whether a process of this machine may still write."""
+    if os.name != "posix":
+        return True  # To ask would end it there.
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
+
+
 _RESERVED = re.compile(r"(con|prn|aux|nul|(com|lpt)[0-9¹²³])(\..*)?", re.IGNORECASE)
 """Names that Windows keeps for devices, whatever their ending."""
 
+LONGEST_NAME = 120
+"""Of a part of a file's name [bytes]: file systems take 255, and a number, an ending and more stand beside it."""
+
 
 def file_names(names: Sequence[str]) -> list[str]:
-    """Turn names of links or flows into parts of names of files.
+    """Turn what users name (links, flows, laws, points) into parts of names of files.
 
     Parameters
     ----------
     names : sequence of str
-        Of one folder's files, as a scenario has them: any text of 64 bytes at most.
+        Of one folder's files: any text.
 
     Returns
     -------
@@ -139,7 +180,8 @@ def file_names(names: Sequence[str]) -> list[str]:
     found: list[str] = []
     taken: set[str] = set()
     for i, name in enumerate(names):
-        safe = re.sub(r"[^\w.-]+", "-", name).strip("-.") or "_"
+        safe = re.sub(r"[^\w.-]+", "-", name).strip("-.").encode()[:LONGEST_NAME].decode(errors="ignore")
+        safe = safe.strip("-.") or "_"
         safe = f"_{safe}" if _RESERVED.fullmatch(safe) else safe
         key = unicodedata.normalize("NFKC", safe).casefold()
         found.append(f"{safe}~{i}" if key in taken else safe)

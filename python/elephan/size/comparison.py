@@ -16,6 +16,7 @@ from elephan.errors import InputError, ScenarioError
 from elephan.lint.thresholds import CODELS
 from elephan.profiles import profiled_queues
 from elephan.results import ResultPart, ResultTables
+from elephan.run.files import file_names
 from elephan.scenario import Scenario
 from elephan.size.answer import METRICS, NoModelError
 from elephan.size.caveats import FULL_FIRST, caveats
@@ -289,7 +290,7 @@ class SizeComparison(ResultTables):
         -------
         Path
         """
-        return folder / f"{variant.law}-{variant.queue}"
+        return folder / file_names([f"{variant.law}-{variant.queue}"])[0]
 
     def write(self, folder: Path | str) -> list[Path]:
         """Write ``comparison.json``, ``comparison.parquet``, and each answer into a folder of its own.

@@ -11,6 +11,7 @@ import numpy as np
 
 from elephan.display import ColumnTable
 from elephan.results import ResultPart, ResultTables
+from elephan.run.files import file_names
 from elephan.run.saved import read_document, read_parquet
 from elephan.scenario import Scenario
 from elephan.size.answer import row_document
@@ -167,8 +168,8 @@ class SavedSizeComparison(SavedSizing):
     @cached_property
     def variants(self) -> dict[tuple[str, str], SavedSize]:
         """By law and queue the answer of each."""
-        rows = self._document["variants"]
-        return {(row["law"], row["queue"]): SavedSize(self.folder / f"{row['law']}-{row['queue']}") for row in rows}
+        rows = [(row["law"], row["queue"]) for row in self._document["variants"]]
+        return {of: SavedSize(self.folder / file_names(["-".join(of)])[0]) for of in rows}
 
     @property
     def is_met(self) -> bool:

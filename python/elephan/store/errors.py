@@ -22,7 +22,8 @@ _ROOM = 1 << 20
 _CLOSED = "Cannot operate on a closed database."
 
 FULL = "the disk is full; make room and give the same command again: nothing is lost"
-DAMAGED = "index.sqlite is damaged; elephan store verify --repair makes it again from the runs"
+REPAIR = "elephan store verify --repair makes it again from the runs"
+DAMAGED = f"index.sqlite is damaged; {REPAIR}"
 
 
 class StoreError(InputError):

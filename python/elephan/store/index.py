@@ -103,6 +103,24 @@ class Index:
                 self.connection.execute("ROLLBACK")
             raise
 
+    @contextmanager
+    def attempt(self) -> Iterator[None]:
+        """Take back what a block has changed if it fails, and nothing else; within `change`."""
+        self.rows("SAVEPOINT attempt")
+        try:
+            yield
+        except BaseException:
+            if self.connection.in_transaction:
+                self.rows("ROLLBACK TO attempt")
+            # A column or a name that is gone again must be asked for again; the view is made again if it was to be.
+            is_new = self._is_new
+            self._clear_caches()
+            self._is_new = is_new
+            raise
+        finally:
+            if self.connection.in_transaction:
+                self.rows("RELEASE attempt")
+
     def check(self, labels: Labels) -> None:
         """Refuse labels for which there cannot be columns.
 

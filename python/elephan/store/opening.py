@@ -27,6 +27,9 @@ VARIABLE, USUAL = "ELEPHAN_STORE", ".elephan"
 BATCH = 500
 """Runs of one transaction."""
 
+UNREADABLE = (OSError, ValueError, KeyError, TypeError, OverflowError, sqlite3.InterfaceError, sqlite3.ProgrammingError)
+"""How a folder shows that it does not hold the document of a run, or holds values for which SQLite has no type."""
+
 
 def usual(folder: str | Path | None = None) -> Path:
     """Say which folder is meant.
@@ -156,7 +159,7 @@ def open_to_read(store: Path) -> Index:
                 if connection is not None and check_version(connection, path) == VERSION:
                     connection.execute("SELECT max(run) FROM runs").fetchall()
                     return Index(quick(connection), path, readonly=True)
-            except sqlite3.Error:
+            except (sqlite3.Error, DamageError):
                 pass
             except StoreError:
                 raise
@@ -233,8 +236,9 @@ def add_folders(index: Index, store: Path, ids: Iterable[str]) -> list[str]:
                 try:
                     found = folders.read(place)
                     if found.id == run_id:
-                        index.add(found, folders.read_labels(place))
+                        with index.attempt():
+                            index.add(found, folders.read_labels(place))
                         added.append(run_id)
-                except (OSError, ValueError, KeyError, TypeError):
+                except UNREADABLE:
                     continue
     return added

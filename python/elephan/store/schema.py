@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import TYPE_CHECKING
 
-from elephan.store.errors import StoreError
+from elephan.store.errors import REPAIR, DamageError, StoreError
 from elephan.store.summary import GROUP, LINK, RUN
 
 if TYPE_CHECKING:
@@ -56,6 +56,9 @@ TABLES = (
 )
 """``points`` gets a column for each label; a run without labels has one row there too. ``names`` says which labels,
 links and groups there are; ``position`` is the first place of a link, and of a label 1 if it was ever a boolean."""
+
+NAMES = frozenset(statement.split()[2] for statement in TABLES if statement.startswith("CREATE TABLE"))
+"""Names of the tables."""
 
 
 class OutdatedIndex(Exception):  # noqa: N818 (it is no error)
@@ -123,7 +126,7 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def check_version(connection: sqlite3.Connection, path: Path) -> int:
-    """Read the version of an index, and refuse a newer one, and what is none.
+    """Read the version of an index, and refuse a newer one, an incomplete one, and what is none.
 
     Returns
     -------
@@ -134,6 +137,8 @@ def check_version(connection: sqlite3.Connection, path: Path) -> int:
     ------
     StoreError
         If it is newer than this elephan, or another program's.
+    DamageError
+        If it has lost its version or a table.
     """
     mark = connection.execute("PRAGMA application_id").fetchone()[0]
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
@@ -147,4 +152,12 @@ def check_version(connection: sqlite3.Connection, path: Path) -> int:
             f"store {path}: was written by a newer elephan (schema {version}; this one knows {VERSION}); update it"
         )
         raise StoreError(message)
+    lost = ""
+    if version == 0 and (tables or mark == APPLICATION):
+        lost = "its version (user_version is 0)"
+    elif version == VERSION and (missing := sorted(NAMES - tables)):
+        lost = f"its table {missing[0]}" if len(missing) == 1 else f"its tables {', '.join(missing)}"
+    if lost:
+        message = f"store {path.parent}: {path.name} has lost {lost}; {REPAIR}"
+        raise DamageError(message)
     return version

@@ -14,11 +14,11 @@ from elephan.run import run
 from elephan.run.files import write_bytes
 from elephan.scenario import Scenario
 from elephan.store import failures, folders, query, tables, upkeep
-from elephan.store.errors import StoreError, reraise_as_store_error
+from elephan.store.errors import DamageError, StoreError, reraise_as_store_error
 from elephan.store.keys import WINDOW, key
 from elephan.store.labels import as_labels, as_line
 from elephan.store.locks import WriterLock
-from elephan.store.opening import add_folders, open_to_read, open_to_write, usual
+from elephan.store.opening import add_folders, make_again, open_to_read, open_to_write, usual
 from elephan.store.provenance import now, of_process
 from elephan.store.stored import StoredRun
 from elephan.store.table import StoreTable
@@ -68,9 +68,7 @@ class Store(ResultTables):
     key = staticmethod(key)
 
     def __init__(self, folder: str | Path | None = None, *, readonly: bool = False, repair: bool = False) -> None:
-        self.folder = usual(folder)
-        self.readonly = readonly
-        self.is_index_repaired = False
+        self.folder, self.readonly, self.is_index_repaired = usual(folder), readonly, False
         self._writer_lock: WriterLock | None = None
         self._waiting: dict[str, tuple[folders.RunFolder, list[Labels]]] = {}
         self._flushed = -LONGEST_S
@@ -82,7 +80,13 @@ class Store(ResultTables):
             # First, so that no process that finds this one's folder takes it for a dead one's.
             self._writer_lock = WriterLock(self.folder)
             try:
-                self.index = open_to_write(self.folder, self._writer_lock)
+                try:
+                    self.index = open_to_write(self.folder, self._writer_lock)
+                except DamageError:
+                    if not repair:
+                        raise
+                    self.index = make_again(self.folder, self._writer_lock)
+                    self.is_index_repaired = True
                 if repair:
                     upkeep.repair_index(self)
                 upkeep.index_leftovers(self)

@@ -18,6 +18,7 @@ use crate::observer::Observer;
 use crate::places::{ClosedTransfer, OpenTransfer};
 use crate::plan::{FlowControl, Marks, Party, TcpPlan};
 use crate::results::FinalTally;
+use crate::writes::FlowWrites;
 use base::{Flags, Header, PacketNumber, Span, Time};
 use transport::{Ack, Sender, Wire};
 
@@ -235,7 +236,8 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         self.access.release(bucket, until);
         let mut ack = Ack::NONE;
         loop {
-            if trace.is_none() && self.run_short(ring, bucket, headers, window) {
+            // Of a run of ACKs it is not known which makes room for a write.
+            if trace.is_none() && !self.is_full() && self.run_short(ring, bucket, headers, window) {
                 break;
             }
             let (now, next) = self.next(ring);
@@ -323,7 +325,13 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         ends
     }
 
-    /// The application hears of the ACK at `now`, if it was the last.
+    /// Whether its application waits until its connection takes more.
+    #[inline]
+    fn is_full(&self) -> bool {
+        self.has_writes && self.plan.writes().is_some_and(FlowWrites::is_full)
+    }
+
+    /// The application hears of the ACK at `now`, if it was the last, or made room.
     #[cold]
     fn note_writes(&mut self, now: Time) {
         if let Some(due) = self.plan.acknowledged(now) {

@@ -145,6 +145,27 @@ fn a_source_below_the_capacity_is_never_late_and_one_above_it_later_each_time() 
 }
 
 #[test]
+fn a_source_that_writes_faster_than_its_path_carries_waits_as_at_a_full_socket() {
+    // A segment each microsecond, where the path carries one each 80: after a second a million wait, and then one more is written for
+    // each that is acknowledged.
+    for tcp in ["{ delayed_ack = 2 }", "\"linux\""] {
+        let outcome = crate::equality::equal(
+            tcp,
+            &format!(
+                "duration = \"1.4 s\"\n[[links]]\nname = \"l\"\nrate = \"100 Mbit/s\"\nbuffer = \"100 packets\"\n[[flows]]\npath = [\"l\"]\n\
+                 rtt = \"10 ms\"\npacket = \"1000 B\"\ncontrol = \"reno\"\nstop = \"1.3 s\"\n\
+                 traffic = {{ kind = \"video\", size = \"1 B\", every = \"1 us\" }}\ntcp = {tcp}\n"
+            ),
+        );
+        let transfers = outcome.transfers[0].as_ref().expect("writes");
+        let waiting = transfers.opened - transfers.completed;
+        // What is on its way back is complete at its receiver, and not yet acknowledged: a round trip carries 125 to 225.
+        assert!(waiting < 1 << 20 && waiting > (1 << 20) - 2000, "{tcp}: {waiting}");
+        assert!(transfers.opened > (1 << 20) + 2000, "{tcp}: {}", transfers.opened);
+    }
+}
+
+#[test]
 fn bulk_that_pauses_sends_in_its_periods_only() {
     // Two seconds of ten; the receive window lets 200 segments go each 100 ms, once five rounds of slow start are over.
     let out = alone(
