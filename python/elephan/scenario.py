@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elephan import _native, flow_files, object_files, own_laws, trace_files
-from elephan.assignments import assign, top_keys
+from elephan.assignments import assign, top_keys, usual_place
 from elephan.catalog.registries import plain
 from elephan.display import joined, note, table
 from elephan.errors import InputError, ScenarioError, suggest
@@ -513,7 +513,7 @@ def parse_assignment(text: str) -> tuple[str, object]:
     Parameters
     ----------
     text : str
-        The value is TOML; what is not TOML is taken as text, so quotes may be left out.
+        The value is TOML; what is not TOML is taken as text, so quotes may be left out. ``links.0`` is ``links[0]``.
 
     Raises
     ------
@@ -524,13 +524,14 @@ def parse_assignment(text: str) -> tuple[str, object]:
     --------
     >>> parse_assignment("links[0].buffer=0.1 bdp")
     ('links[0].buffer', '0.1 bdp')
-    >>> parse_assignment('flows[0].control={law = "reno"}')
+    >>> parse_assignment('flows.0.control={law = "reno"}')
     ('flows[0].control', {'law': 'reno'})
     """
     place, equals, value = text.partition("=")
     if not equals or not place.strip():
         message = f'--set: "{text}" is not of the form place=value, such as links[0].buffer="0.1 bdp"'
         raise ScenarioError(message)
+    place = usual_place(place)
     try:
         return place.strip(), parse_toml(f"value = {value}")["value"]
     except (tomllib.TOMLDecodeError, KeyError):

@@ -30,7 +30,9 @@ ScenarioArgument = Annotated[Path, typer.Argument(metavar="SCENARIO", help="Scen
 SetOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", metavar="PLACE=VALUE", help='Change the scenario, as in links[0].buffer="0.1 bdp"; repeatable.'
+        "--set",
+        metavar="PLACE=VALUE",
+        help="Change the scenario, as in links.0.buffer='0.1 bdp' or 'links\\[0].buffer=0.1 bdp'; repeatable.",
     ),
 ]
 LawOption = Annotated[

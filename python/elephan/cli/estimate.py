@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from elephan.scenario import Scenario
     from elephan.sweep.document import Sweep
 
-EXAMPLE = "Example:  elephan estimate scenarios/hstcp-1g.toml --set flows[0].count=100000"
+EXAMPLE = "Example:  elephan estimate scenarios/hstcp-1g.toml --set flows.0.count=100000"
 
 LONG_S = 10.0
 """A run of more processor time is announced before it begins [s]."""

@@ -15,7 +15,7 @@ from elephan.cli.common import (
 from elephan.own_laws import declare
 from elephan.scenario import Scenario, parse_assignments
 
-EXAMPLE = 'Example:  elephan lint scenarios/hstcp-1g.toml --set links[0].buffer="1 bdp" --strict'
+EXAMPLE = 'Example:  elephan lint scenarios/hstcp-1g.toml --set links.0.buffer="1 bdp" --strict'
 
 
 def lint(

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 ENGINES = ("window", "reference")
 
-EXAMPLE = """Example:  elephan run scenarios/hstcp-1g.toml --set links[0].buffer="0.1 bdp" --out run/ --plot
+EXAMPLE = """Example:  elephan run scenarios/hstcp-1g.toml --set links.0.buffer="0.1 bdp" --out run/ --plot
 elephan run scenarios/hstcp-1g.toml --precision goodput=2% --metric loss_synchronization --json"""
 
 

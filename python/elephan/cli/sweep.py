@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from elephan.assignments import usual_place
 from elephan.cli.columns import LINES, Column, fitting, left_out, table_lines, terminal_width, wrapped
 from elephan.cli.common import (
     METRIC_HEADS,
@@ -209,6 +210,7 @@ def _read_over(texts: list[str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for text in texts:
         place, equals, values = (part.strip() for part in text.partition("="))
+        place = usual_place(place)
         if not (equals and place and values):
             message = f'--over: "{text}" is not of the form PLACE=VALUES, such as links[0].buffer=["0.1 bdp","1 bdp"]'
             raise InputError(message)
