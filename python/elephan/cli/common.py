@@ -17,6 +17,8 @@ from elephan.cli.output import OutputError
 from elephan.errors import InputError
 from elephan.extras import require
 from elephan.formats import stamped
+from elephan.own_laws import check_used
+from elephan.own_laws import here as own_laws
 from elephan.units import format_interval
 
 if TYPE_CHECKING:
@@ -242,6 +244,22 @@ def check_out(out: Path | None, option: str = "--out") -> None:
         what = "is a file" if existing.is_file() else "cannot be written"
         message = f"{option} {out}: {existing} {what}; give a folder that can be made or written"
         raise InputError(message)
+
+
+def check_laws(*used: Iterable[str]) -> None:
+    """Refuse a law given by ``--law`` that nothing uses.
+
+    Parameters
+    ----------
+    *used : iterable of str
+        The laws of each scenario that is run, and those that other options name.
+
+    Raises
+    ------
+    InputError
+        If there is one.
+    """
+    check_used(own_laws(), used, "--law")
 
 
 @contextmanager

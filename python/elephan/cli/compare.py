@@ -19,6 +19,7 @@ from elephan.cli.common import (
     ScenarioArgument,
     SeedOption,
     SetOption,
+    check_laws,
     check_out,
     fitted_table,
     print_json,
@@ -72,6 +73,8 @@ def compare(
     declare(law or [])
     sweep = Sweep.from_file(scenario)
     sweep = sweep.changed(changes) if changes else sweep
+    if law:
+        check_laws(*sweep.own_laws())
     check_sweep(sweep, force=force)
     progress = None if quiet or json else lambda what: say(f"compare: {what}")
     if sweep.axes:

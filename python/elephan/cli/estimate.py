@@ -13,6 +13,7 @@ from elephan.cli.common import (
     ReplicationsOption,
     SetOption,
     WorkersOption,
+    check_laws,
     print_json,
     print_lines,
     say,
@@ -54,6 +55,8 @@ def estimate(
     declare(law or [])
     asked = Sweep.from_file(file)
     asked = asked.changed(parse_assignments(set_, replications=replications))
+    if law:
+        check_laws(*asked.own_laws())
     found: RunEstimate | SweepEstimate
     if asked.axes:
         points = (point.scenario for point in asked.points() if not point.error)

@@ -27,6 +27,7 @@ from elephan.cli.common import (
     StrictOption,
     WorkersOption,
     as_text,
+    check_laws,
     check_out,
     fitted_table,
     metric_rows,
@@ -116,6 +117,7 @@ def run(
     read = elephan.Scenario.from_file(scenario)
     if changes := parse_assignments(set_, replications=replications, seed=seed):
         read = read.replace(changes)
+    check_laws(read.own_laws)
     metrics = _metrics(metric or [], read)
     if qlog:
         _check_traced(read)

@@ -22,6 +22,7 @@ from elephan.cli.common import (
     SetOption,
     StrictOption,
     WorkersOption,
+    check_laws,
     check_out,
     print_json,
     print_lines,
@@ -128,6 +129,7 @@ def size(
     read = elephan.Scenario.from_file(scenario)
     if set_:
         read = read.replace(parse_assignments(set_))
+    check_laws(read.own_laws, names[0])
     if pacing is not None and pacing != BOTH:
         read = with_pacing(read, pacing)
     if not model_only:

@@ -25,6 +25,7 @@ from elephan.cli.common import (
     SetOption,
     StoreOption,
     WorkersOption,
+    check_laws,
     check_out,
     fitted_table,
     labelled,
@@ -149,6 +150,8 @@ def sweep(
     if not asked.axes:
         message = f'{sweep_file}: nothing varies in it; give lists with --over "links[0].buffer=0.1 bdp,1 bdp"'
         raise InputError(message)
+    if law:
+        check_laws(*asked.own_laws())
     asked_columns = None if columns is None else parse_columns(columns, asked.base.network)
     series = series or needs_series(parse_metrics(metric or []))
     part = parse_shard(shard) if shard else None

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError, ScenarioError
-from elephan.own_laws import declared
+from elephan.own_laws import check_used, declared
 from elephan.renamed import renamed_attributes
 from elephan.scenario import Scenario
 from elephan.size.answer import NoModelError, SizeAnswer
@@ -114,6 +114,7 @@ def size(
     check_pacing(pacing)
     with declared(laws):
         read = Scenario.from_any(scenario)
+    check_used(laws or (), [read.own_laws])
     options: dict[str, Any] = {
         "link": link,
         "precision": precision,

@@ -6,7 +6,7 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from elephan.own_laws import declared
+from elephan.own_laws import check_used, declared
 from elephan.renamed import renamed_attributes
 
 if TYPE_CHECKING:
@@ -157,6 +157,8 @@ def sweep(
     with declared(laws):
         asked = asked_of(sweep_or_base).extended(over, zip, cases)
         asked = asked.asking(precision, max_replications, replications, seed)
+    if laws:
+        check_used(laws, asked.own_laws())
     part = parse_shard(shard) if isinstance(shard, str) else shard
     chosen = parse_metrics(metrics)
     series = series or needs_series(chosen)
