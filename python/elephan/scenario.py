@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import json
+import re
 import tomllib
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -26,6 +27,11 @@ if TYPE_CHECKING:
 
     from elephan.network import Network
     from elephan.own_laws import OwnLaw
+
+OF_YOUR_OWN = "; a law of your own: --law NAME=FILE.py:CLASS, in Python laws={NAME: CLASS}"
+"""What is said of a law that is none, and like none."""
+
+_NEARLY_A_LAW = re.compile(r'unknown law "[^"]*"; available')
 
 STATED, AUTO = "stated", "auto"
 """What `Scenario.warmup_rule` says of a file's own warm-up, and of one that is still to be found."""
@@ -104,7 +110,8 @@ class Scenario:
             settled = _without_auto(text)
             canonical, name, described = _native.resolve(settled or text)
         except ScenarioError as error:
-            message = f"{origin}: {error}"
+            own = "" if _NEARLY_A_LAW.search(str(error)) is None else OF_YOUR_OWN
+            message = f"{origin}: {error}{own}"
             raise ScenarioError(message) from None
         rule = AUTO if settled else STATED
         return cls(text, canonical, origin, rule, laws)._with_cached_facts(name, described)
@@ -533,9 +540,9 @@ def parse_assignment(text: str) -> tuple[str, object]:
         raise ScenarioError(message)
     place = usual_place(place)
     try:
-        return place.strip(), parse_toml(f"value = {value}")["value"]
+        return place, parse_toml(f"value = {value}")["value"]
     except (tomllib.TOMLDecodeError, KeyError):
-        return place.strip(), value.strip()
+        return place, value.strip()
 
 
 def _without_auto(text: str) -> str | None:

@@ -145,8 +145,10 @@ def sweep(
     check_out(out)
     declare(law or [])
     asked = Sweep.from_file(sweep_file)
-    asked = asked.changed(parse_assignments(set_))
+    fixed = parse_assignments(set_)
+    asked = asked.changed(fixed)
     asked = asked.extended(_read_over(over or []), [_read_zip(text) for text in zip_ or []])
+    _check_fixed(asked, {**dict.fromkeys(fixed, "--set"), **_given(seed=seed, replications=replications)})
     if not asked.axes:
         message = f'{sweep_file}: nothing varies in it; give lists with --over "links[0].buffer=0.1 bdp,1 bdp"'
         raise InputError(message)
@@ -205,6 +207,22 @@ def sweep(
         say(f"failed: {labelled(point.labels)}: {point.error}")
     say(_summary(swept))
     raise typer.Exit(1 if swept.failures else 0)
+
+
+def _given(**values: int | None) -> dict[str, str]:
+    """The options that were given, by the places that they set."""
+    return {place: f"--{place}" for place, value in values.items() if value is not None}
+
+
+def _check_fixed(asked: Sweep, options: Mapping[str, str]) -> None:
+    """Refuse options that set what every point sets otherwise."""
+    from elephan.sweep.axes import SweepAxis  # noqa: PLC0415 (--help does without)
+
+    varied = {place for axis in asked.axes if isinstance(axis, SweepAxis) for place in axis.places}
+    for place, option in options.items():
+        if place in varied:
+            message = f"{option}: {place} varies in the sweep, so a value for all points has no effect; leave out one"
+            raise InputError(message)
 
 
 def _read_over(texts: list[str]) -> dict[str, Any]:
