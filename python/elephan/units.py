@@ -355,7 +355,7 @@ def read_range(text: str) -> ParsedRange | None:
     Raises
     ------
     InputError
-        If it does not say how many values as a range does.
+        If it has three dots, or does not say how many values as a range does.
 
     Examples
     --------
@@ -368,6 +368,10 @@ def read_range(text: str) -> ParsedRange | None:
     low, dots, high = (part.strip() for part in ends.partition(".."))
     if not dots:
         return None
+    if "..." in ends:
+        # Two dots and a number that begins with a point would be another range than what was meant.
+        message = f'"{text}" has three dots; a range has two: {low}..{high.lstrip(". ")}{colon}{rest}'
+        raise InputError(message)
     count = _COUNT.fullmatch(rest)
     if colon and not (count and 2 <= int(count["count"]) <= 10_000):
         message = f'"{rest}" is not how many values a range has, 2 to 10000; write for example {ends}:21'

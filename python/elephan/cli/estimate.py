@@ -59,8 +59,10 @@ def estimate(
         check_laws(*asked.own_laws())
     found: RunEstimate | SweepEstimate
     if asked.axes:
-        points = (point.scenario for point in asked.points() if not point.error)
-        found = estimate_points(asked.title, points, workers=workers, series=series)
+        points = asked.points()
+        asked.check(points)
+        scenarios = (point.scenario for point in points)
+        found = estimate_points(asked.title, scenarios, workers=workers, series=series)
     else:
         found = look(asked.base, workers=workers, series=series)
     reason = found.refusal()
@@ -129,16 +131,17 @@ def check_sweep(sweep: Sweep, *, force: bool) -> None:
     Raises
     ------
     InputError
-        If there is not enough memory for one of them.
+        If there is not enough memory for one of them, or one is no scenario.
     """
     from elephan.estimate import check_memory  # noqa: PLC0415 (--help does without NumPy)
 
     if not sweep.axes:
         check_memory(sweep.base, force=force)
         return
-    for point in sweep.points():
-        if not point.error:
-            check_memory(point.scenario, force=force)
+    points = sweep.points()
+    sweep.check(points)
+    for point in points:
+        check_memory(point.scenario, force=force)
 
 
 def preview_cost(points: list[Any], workers: int | None, *, series: bool) -> str:

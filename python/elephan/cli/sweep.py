@@ -404,7 +404,7 @@ def _show_preview(
     names = list(dict.fromkeys(name for point, _ in points for name in point.labels))
     states = {True: "yes", False: "no"}
     rows_ = [
-        [*_cells(point, names), format_number(point.cost / 1e6, 3), "fails" if point.error else states[kept]]
+        [*_cells(point, names), format_number(point.cost / 1e6, 3), "unreadable" if point.error else states[kept]]
         for point, kept in points[:most]
     ]
     heads = [*names, "million packets", "in the store"]
@@ -416,6 +416,7 @@ def _show_preview(
     to_do = f"{format_number(missing / 1e6, 3)} million packets to do"
     print_lines(f"{len(points)} points, {kept_count} in the store; {to_do}")
     print_lines(preview_cost(points, workers, series=series))
+    # Every one of them: the sweep names the first and runs nothing.
     for point, _ in points:
         if point.error:
-            say(f"would fail: {labelled(point.labels)}: {point.error}")
+            say(f"cannot be read: {labelled(point.labels)}: {point.error}")

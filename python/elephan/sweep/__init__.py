@@ -135,7 +135,7 @@ def sweep(
     Raises
     ------
     InputError
-        If the sweep cannot be read, none of its points is a scenario, its points need more memory than there is, or the
+        If the sweep cannot be read, one of its points is no scenario, its points need more memory than there is, or the
         store cannot be written.
     ExecutorLostError
         If the executor broke; the store has what was done.

@@ -268,7 +268,7 @@ class Sweep:
         """
         points = plan(self.base, combinations(self.axes), self.precision, self.max_replications)
         if all(point.error is not None for point in points):
-            raise InputError(self._mistake(points))
+            self.check(points)
         return points
 
     def own_laws(self) -> Iterator[Iterable[str]]:
@@ -302,7 +302,7 @@ class Sweep:
         raise InputError(message)
 
     def _mistake(self, points: Sequence[SweepPoint]) -> str:
-        """Say what is wrong with a sweep none of whose points is a scenario."""
+        """Say what is wrong with the first of points that are no scenarios."""
         place, error = points[0].culprit()
         message = error.removeprefix(f"{self.base.origin}: ")
         where = key_of(self.axes, place) if place is not None else None
