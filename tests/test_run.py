@@ -32,6 +32,12 @@ def result(scenario: elephan.Scenario) -> RunResult:
     return elephan.run(scenario, replications=3, series=True)
 
 
+@pytest.mark.parametrize("workers", [-1, 1025])
+def test_workers_that_cannot_be_meant_are_refused(workers: int) -> None:
+    with pytest.raises(InputError, match=rf"workers: {workers} .*; give 1 to 1024, or leave it out"):
+        elephan.run(elephan.Scenario.from_text(elephan.EXAMPLE), workers=workers)
+
+
 def test_runs_in_one_call_are_those_of_run_and_one_that_cannot_be_is_told_by_itself(scenario: elephan.Scenario) -> None:
     # Flow numbers have 24 bits: what only the building of the network counts are the places of all groups together.
     traffic = "{ kind = 'elastic', size = '20 kB', load = 0.1, places = 1000000 }"

@@ -69,7 +69,8 @@ MetricOption = Annotated[
     ),
 ]
 WorkersOption = Annotated[
-    int | None, typer.Option("--workers", min=1, help="Threads; results do not depend on it.", show_default="all cores")
+    int | None,
+    typer.Option("--workers", min=1, max=1024, help="Threads; results do not depend on it.", show_default="all cores"),
 ]
 OutOption = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Write files into this folder.")]
 StoreOption = Annotated[

@@ -11,6 +11,7 @@ from elephan.errors import InputError
 from elephan.estimate.check import check_memory
 from elephan.extras import require
 from elephan.run import default_workers
+from elephan.run.parallel import check_workers
 from elephan.run.threads import SimulationThreads
 from elephan.scenario import Scenario
 from elephan.store import Store
@@ -97,9 +98,7 @@ def run_sweeps(
         As there; a point that is no scenario lets none of them begin.
     """
     begun = time.perf_counter()
-    if workers is not None and workers < 1:
-        message = f"workers: {workers} run nothing; give 1 or more, or leave it out for as many as there are cores"
-        raise InputError(message)
+    check_workers(workers)
     require("a store", "pyarrow")
     planned = [(asked, SweepSettings.of(asked, series=series), asked.points()) for asked, series in every]
     for asked, _, points in planned:
