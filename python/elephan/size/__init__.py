@@ -14,7 +14,7 @@ from elephan.scenario import Scenario
 from elephan.size.answer import NoModelError, SizeAnswer
 from elephan.size.comparison import SizeComparison, size_variants
 from elephan.size.inverse import LimitAnswer, size_limit
-from elephan.size.limits import SENDERS, LinkLimit, held_by_windows, held_elsewhere, why_not
+from elephan.size.limits import SENDERS, LinkLimit, held_by_windows, held_elsewhere, too_short, why_not
 from elephan.size.measuring import LinkSimulations
 from elephan.size.pacing import BOTH, check_pacing, with_pacing
 from elephan.size.targets import parse_targets
@@ -219,7 +219,8 @@ def _size(
     buffer, note = _judge(search.curve, targets, found)
     limited = held_elsewhere(scenario.network, index) or held_by_windows(scenario.network, index)
     if found is None:
-        limited = why_not(scenario.network, index, _missed(search.curve, targets)) or _idle(search.curve, facts)
+        limited = why_not(scenario.network, index, _missed(search.curve, targets))
+        limited = limited or too_short(scenario.network) or _idle(search.curve, facts)
         note = f"{limited[0].text}; {note}" if limited else note
     interval = None if buffer is None else search.curve.interval(search.floors, buffer)
     # The answer stands; what follows shows what it is worth, and does not move it.
