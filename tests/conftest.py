@@ -1,6 +1,8 @@
 """What the tests share: a small scenario in a file, and the command line called as a function."""
 
 import importlib.util
+import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -11,9 +13,35 @@ from typing import NamedTuple
 import pytest
 
 from elephan.cli import main
+from elephan.estimate import machine
 from elephan.scenario import EXAMPLE
 
 SCENARIOS = Path(__file__).resolve().parent.parent / "scenarios"
+
+
+NS_PER_PACKET = 20.0
+"""What a packet costs on the machine for which estimates are made in tests [ns]."""
+
+SPEED = float(os.environ.get("ELEPHAN_TEST_SPEED", "1"))
+"""How many times as fast that machine is: no test may depend on it, and `tools/speeds.py` tries."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep a speed, so that none is measured: what is announced as long must not depend on where tests run.
+
+    It is in a cache folder of its own, which processes of tests inherit, and the home folder is left alone.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="elephan-tests-"))
+    config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+    # Matplotlib lists fonts once for all test processes; its settings are not those of the user either.
+    os.environ.setdefault("MPLCONFIGDIR", str(Path(tempfile.gettempdir()) / f"elephan-tests-matplotlib-{os.getuid()}"))
+    os.environ["XDG_CACHE_HOME"] = str(folder)
+    measure = machine.measure_ns_per_packet
+    try:
+        machine.measure_ns_per_packet = lambda: NS_PER_PACKET / SPEED
+        machine.ns_per_packet()
+    finally:
+        machine.measure_ns_per_packet = measure
 
 
 class Done(NamedTuple):

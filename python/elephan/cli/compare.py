@@ -29,7 +29,7 @@ from elephan.cli.common import (
     say_written,
     writing,
 )
-from elephan.cli.estimate import check_sweep
+from elephan.cli.estimate import announce, check_sweep
 from elephan.own_laws import declare
 from elephan.scenario import parse_assignments
 
@@ -76,6 +76,8 @@ def compare(
     if law:
         check_laws(*sweep.own_laws())
     check_sweep(sweep, force=force)
+    if not quiet and not sweep.axes:
+        announce(sweep.base, workers=None, series=False, force=True, quiet=False)
     progress = None if quiet or json else lambda what: say(f"compare: {what}")
     if sweep.axes:
         shown = "json" if json else "details" if details else "screen"

@@ -20,7 +20,7 @@ from elephan.cli.common import (
 )
 from elephan.own_laws import declare
 from elephan.scenario import parse_assignments
-from elephan.units import format_bytes, format_time
+from elephan.units import format_bytes, format_number, format_time
 
 if TYPE_CHECKING:
     from elephan.estimate import RunEstimate, SweepEstimate
@@ -31,6 +31,12 @@ EXAMPLE = "Example:  elephan estimate scenarios/hstcp-1g.toml --set flows.0.coun
 
 LONG_S = 10.0
 """A run of more processor time is announced before it begins [s]."""
+
+TOO_LONG_S = 3600.0
+"""Beside the announcement of what takes longer it stands how to shorten it [s]."""
+
+SEARCHED = "10 to 40"
+"""Buffers that a search measures: few where a model says where to begin, most where none is enough."""
 
 
 def estimate(
@@ -121,8 +127,68 @@ def announce(scenario: Scenario, *, workers: int | None, series: bool, force: bo
         return False
     found = look(scenario, workers=workers, series=series)
     if found.cpu_s > LONG_S:
-        say(f"{in_words(found)}; with {found.workers} workers about {format_time(found.wall_s)}")
+        say(f"{in_words(found)}; {_on_the_clock(found.workers, found.wall_s)}")
     return True
+
+
+def _on_the_clock(
+    workers: int, wall_s: float, most: str = "a smaller duration, fewer replications or a lower rate"
+) -> str:
+    """How long it takes, and what would make a very long one shorter."""
+    shorter = f"; shorter by {most}; Ctrl-C ends it at once" if wall_s > TOO_LONG_S else ""
+    return f"with {workers} worker{'' if workers == 1 else 's'} about {_long_time(wall_s)}{shorter}"
+
+
+def _long_time(time_s: float) -> str:
+    """A time in words that are read at a glance.
+
+    >>> _long_time(12.3), _long_time(7200.0), _long_time(1e6)
+    ('12.3 s', '2 hours', '11.6 days')
+    """
+    if time_s > 2 * 86_400:
+        return f"{format_number(time_s / 86_400, 3)} days"
+    return f"{format_number(time_s / 3600, 2)} hours" if time_s >= 2 * 3600 else format_time(time_s)
+
+
+def announce_search(scenario: Scenario, *, workers: int | None, variants: int) -> None:
+    """Say on stderr what each buffer of a search will take, if that is long.
+
+    Parameters
+    ----------
+    variants : int
+        Searches.
+    """
+    from elephan.estimate import estimate as look  # noqa: PLC0415 (as above)
+    from elephan.estimate import in_words  # noqa: PLC0415 (as above)
+    from elephan.estimate.work import is_long  # noqa: PLC0415 (as above)
+
+    if not is_long(scenario.network, LONG_S):
+        return
+    found = look(scenario, workers=workers)
+    if found.cpu_s > LONG_S:
+        each = f"; {variants} variants" if variants > 1 else ""
+        time = _on_the_clock(found.workers, found.wall_s)
+        say(f"each buffer: {in_words(found)}; {time}; a search measures {SEARCHED} buffers{each}")
+
+
+def announce_packets(packets: float, points: int, workers: int | None) -> None:
+    """Say on stderr what the points of a sweep will take together, if that is long.
+
+    Parameters
+    ----------
+    packets : float
+        Expected, over all points.
+    """
+    from elephan.estimate.machine import cores, ns_per_packet  # noqa: PLC0415 (as above)
+    from elephan.estimate.work import SLOW_NS  # noqa: PLC0415 (as above)
+
+    if packets * SLOW_NS * 1e-9 <= LONG_S:
+        return
+    cpu_s, at_once = packets * ns_per_packet() * 1e-9, min(workers or cores(), points)
+    if cpu_s > LONG_S:
+        words = f"about {format_number(packets / 1e6, 3)} million packets, {format_time(cpu_s)} of processor"
+        fewer = "fewer points, a smaller duration or fewer replications (--dry-run says what each takes)"
+        say(f"{points} points: {words}; {_on_the_clock(at_once, cpu_s / at_once, fewer)}")
 
 
 def check_sweep(sweep: Sweep, *, force: bool) -> None:

@@ -11,6 +11,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from elephan.cli.common import say
+from elephan.cli.estimate import announce_packets
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -173,12 +174,14 @@ class _Shown(NamedTuple):
 class ProgressDisplay:
     """Hands the progress of sweeps to the display and remembers it for the case that they are stopped."""
 
-    def __init__(self, line: ProgressLine) -> None:
-        self.line = line
+    def __init__(self, line: ProgressLine, workers: int | None = None) -> None:
+        self.line, self.workers = line, workers
         self.last: SweepProgress | None = None
 
     def __call__(self, progress: SweepProgress) -> None:
-        """Show how far it is."""
+        """Show how far it is; before the first point runs, what all will take."""
+        if self.last is None and not self.line.quiet and progress.total > progress.done:
+            announce_packets(progress.cost_total, progress.total - progress.done, self.workers)
         self.last = progress
         failed = f"{progress.failed} failed" if progress.failed else ""
         self.line.update(progress.done, progress.total, failed, progress.left_s)

@@ -33,6 +33,7 @@ from elephan.cli.common import (
     writing,
 )
 from elephan.cli.comparison import comparison_notes, comparison_screen, comparison_tables, read_names, write_comparison
+from elephan.cli.estimate import announce_search
 from elephan.cli.progress import ProgressLine
 from elephan.cli.size_details import details_of
 from elephan.cli.size_limit import limit_screen
@@ -134,6 +135,9 @@ def size(
         read = with_pacing(read, pacing)
     if not model_only:
         check_memory(read, workers=workers, force=force)
+        if not quiet:
+            variants = max(len(names[0]), 1) * max(len(names[1]), 1)
+            announce_search(read.replace(replications=replications), workers=workers, variants=variants)
 
     with ProgressLine("sizing", quiet=quiet) as line:
         watch = _SizeProgressDisplay(line)

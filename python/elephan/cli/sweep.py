@@ -163,7 +163,7 @@ def sweep(
         _show_preview(asked, points, workers, series=series, json=json, most=None if details else SHOWN)
         return
     with ProgressLine("sweep", quiet=quiet, of="points") as line:
-        watch = ProgressDisplay(line)
+        watch = ProgressDisplay(line, workers)
         try:
             with _executor(scheduler) as executor:
                 swept = run_sweep(
