@@ -19,11 +19,14 @@ from elephan.scenario import EXAMPLE
 SCENARIOS = Path(__file__).resolve().parent.parent / "scenarios"
 
 
+PATIENCE_S = 600.0
+"""Until what should have ended is taken to hang [s]: on a machine that does much else everything takes long."""
+
 NS_PER_PACKET = 20.0
 """What a packet costs on the machine for which estimates are made in tests [ns]."""
 
 SPEED = float(os.environ.get("ELEPHAN_TEST_SPEED", "1"))
-"""How many times as fast that machine is: no test may depend on it, and `tools/speeds.py` tries."""
+"""How many times as fast that machine is: no test may depend on it."""
 
 
 def pytest_configure(config: pytest.Config) -> None:

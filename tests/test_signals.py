@@ -1,5 +1,6 @@
 """Ctrl-C and SIGTERM: every verb that can take long ends at once, with the shell's code, nothing half-written."""
 
+import resource
 import signal
 import subprocess
 import sys
@@ -7,17 +8,19 @@ import threading
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 import elephan
+from conftest import PATIENCE_S
 from elephan import _native
 from elephan.lint import sawtooth
 from elephan.run.threads import SimulationThreads
 from elephan.scenario import Scenario
 
-# A replication takes more than a minute, so that what waits for its end is far beyond the bound.
+# A replication takes minutes of processor time, so that what waits for its end is far beyond the bound on any machine.
 LONG = """
-duration = "2000 s"
+duration = "100000 s"
 warmup = "5 s"
 replications = 4
 [[links]]
@@ -35,7 +38,11 @@ SWEEP = 'base = "long.toml"\n[over]\n"links[0].buffer" = ["100 packets", "200 pa
 PYTHON = "import elephan; print('ready', flush=True); elephan.run('long.toml', workers={workers})"
 
 BOUND_S = 3.0
-"""0.2 s are wanted, and 0.01 to 0.06 s seen; the rest is for a machine on which all tests run at once."""
+"""Of processor time from the signal to the end, which does not depend on what else the machine does: 0.01 to 0.06 s are
+seen, and a machine may be fifty times as slow."""
+
+FINITE = ("conform",)
+"""Verbs that a fast machine may have ended before the signal."""
 
 VERBS = {
     "run": "run long.toml -q",
@@ -60,16 +67,23 @@ def started(folder: Path, *words: str) -> subprocess.Popen[bytes]:
 
 
 def ended(process: subprocess.Popen[bytes], number: signal.Signals) -> tuple[int, str]:
-    begun = time.monotonic()
+    # Of the process itself until the signal; of it and all that have ended before until its end.
+    before = sum(psutil.Process(process.pid).cpu_times()[:4]) + _of_children()
     process.send_signal(number)
     try:
-        _, said = process.communicate(timeout=30)
+        _, said = process.communicate(timeout=PATIENCE_S)
     except subprocess.TimeoutExpired:
         process.kill()
         raise
-    took = time.monotonic() - begun
+    took = _of_children() - before
     assert took < BOUND_S, f"{took:.1f} s"
     return process.returncode, said.decode()
+
+
+def _of_children() -> float:
+    """Processor time of all processes that this one has started and that have ended [s]."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 @pytest.mark.slow
@@ -79,6 +93,8 @@ def test_every_verb_ends_at_once(tmp_path: Path, verb: str, after_s: float) -> N
     for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
         process = started(tmp_path, "-m", "elephan", *VERBS[verb].split())
         time.sleep(after_s)
+        if verb in FINITE and process.poll() == 0:
+            continue
         assert process.poll() is None, process.stderr and process.stderr.read()
         returned, said = ended(process, number)
         # While modules are loaded the signal itself ends it, which the shell reports in the same way.
@@ -108,7 +124,7 @@ elephan.run('long.toml', replications=1, workers=1)
 def test_a_signal_may_come_while_numpy_s_functions_are_loaded(tmp_path: Path) -> None:
     """The binding loads them with the first array, and takes what a handler raises then for a broken NumPy."""
     process = started(tmp_path, "-c", SIGNAL_WHILE_ARRAYS_LOAD)
-    _, said = process.communicate(timeout=30)
+    _, said = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == -signal.SIGINT, said
     assert b"panicked" not in said
     assert b"KeyboardInterrupt" in said
@@ -133,7 +149,7 @@ def test_who_stops_waiting_for_threads_ends_what_they_run() -> None:
         time.sleep(0.01)
     threads.shutdown(wait=False, cancel_futures=True)
     with pytest.raises(KeyboardInterrupt):
-        running.result(timeout=BOUND_S)
+        running.result(timeout=PATIENCE_S)
 
 
 def elephan_run(scenario: Scenario) -> object:
@@ -208,5 +224,5 @@ def test_a_signal_that_python_drops_comes_again_and_none_disturbs_the_clearing_u
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
     process.send_signal(signal.SIGINT)
-    assert process.communicate(timeout=20)[0] == "cleared\n"
+    assert process.communicate(timeout=PATIENCE_S)[0] == "cleared\n"
     assert process.returncode == 130

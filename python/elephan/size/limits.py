@@ -41,8 +41,8 @@ class LinkLimit:
     ----------
     what : str
         ``"policer"``, ``"other-link"``, ``"access"``, ``"receive-window"``, ``"offered-load"``, ``"random-loss"``,
-        ``"start-up"``, ``"too-short"``; ``"several"`` where groups of flows are limited by different ones; ``"senders"``
-        where a run shows that they lose nothing, and no more is known.
+        ``"start-up"``, ``"too-short"``; ``"several"`` where groups of flows are limited by different ones;
+        ``"senders"`` where a run shows that they lose nothing, and no more is known.
     rate_bps : float or None [bit/s]
         The most that it lets over the link; None where it is no rate.
     text : str
