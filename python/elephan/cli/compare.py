@@ -30,6 +30,7 @@ from elephan.cli.common import (
     writing,
 )
 from elephan.cli.estimate import announce, check_sweep
+from elephan.errors import InputError
 from elephan.own_laws import declare
 from elephan.scenario import parse_assignments
 
@@ -69,6 +70,9 @@ def compare(
     from elephan.testbed import ATTEMPTS  # noqa: PLC0415 (as above)
 
     check_out(out)
+    if no_testbed and attempts is not None:
+        message = "--attempts: is for the testbed, which --no-testbed leaves out; give one of them"
+        raise InputError(message)
     changes = parse_assignments(assignments, replications=replications, seed=seed)
     declare(law or [])
     sweep = Sweep.from_file(scenario)

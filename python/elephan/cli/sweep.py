@@ -152,6 +152,7 @@ def sweep(
     if not asked.axes:
         message = f'{sweep_file}: nothing varies in it; give lists with --over "links[0].buffer=0.1 bdp,1 bdp"'
         raise InputError(message)
+    _check_most(asked, precision, max_replications)
     if law:
         check_laws(*asked.own_laws())
     asked_columns = None if columns is None else parse_columns(columns, asked.base.network)
@@ -212,6 +213,13 @@ def sweep(
 def _given(**values: int | None) -> dict[str, str]:
     """The options that were given, by the places that they set."""
     return {place: f"--{place}" for place, value in values.items() if value is not None}
+
+
+def _check_most(asked: Sweep, precision: list[str] | None, most: int | None) -> None:
+    """Refuse a maximum of replications where no precision is asked for."""
+    if most is not None and not (precision or asked.precision):
+        message = "--max-replications: is for --precision; give that too, or --replications for so many"
+        raise InputError(message)
 
 
 def _check_fixed(asked: Sweep, options: Mapping[str, str]) -> None:
