@@ -9,7 +9,7 @@ import pytest
 
 from conftest import PATIENCE_S, Command
 from elephan import Scenario, own_laws
-from elephan.cli import estimate, progress
+from elephan.cli import common, estimate, progress
 from elephan.run.outcome import simulate
 from elephan.run.threads import SimulationThreads, running_shares
 
@@ -105,10 +105,9 @@ def test_a_log_says_how_far_a_replication_is_and_what_is_left(
     monkeypatch.setattr(progress, "LOOK_S", 0.01)
     # Whatever the speed of this machine, the run counts as long, and waits until a line has been said of it.
     monkeypatch.setattr(estimate, "LONG_S", 1e-9)
-    said = progress.say
 
     def say(line: str) -> None:
-        said(line)
+        common.say(line)
         if "of the next" in line and GATE.reached.is_set():
             GATE.go_on()
 
