@@ -20,13 +20,13 @@ SCENARIOS = Path(__file__).resolve().parent.parent / "scenarios"
 
 
 PATIENCE_S = 600.0
-"""Until what should have ended is taken to hang [s]: on a machine that does much else everything takes long."""
+"""Time after which a process is taken to hang [s]: on a busy machine everything takes long."""
 
 NS_PER_PACKET = 20.0
-"""What a packet costs on the machine for which estimates are made in tests [ns]."""
+"""Cost of a packet on the machine for which tests make estimates [ns]."""
 
 SPEED = float(os.environ.get("ELEPHAN_TEST_SPEED", "1"))
-"""How many times as fast that machine is: no test may depend on it."""
+"""Factor on the speed of that machine: no test may depend on it."""
 
 
 def pytest_configure(config: pytest.Config) -> None:

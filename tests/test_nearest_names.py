@@ -202,7 +202,7 @@ VERBS = {
     "store show": "store show 0",
     "store query": "store query nothing",
 }
-"""How a verb is called, without the option that is tried; others take nothing else."""
+"""Words of a call without the option that is tried; other verbs take nothing else."""
 
 OF_SCENARIOS = {
     "--set": ["nosuch=1", "links[nosuch].rate=3", "flows.0.control=nosuch"],
@@ -258,7 +258,7 @@ NAMES: dict[str, list[str]] = {
     "store merge others": ["nosuch --store {store}"],
     "completion shell": ["nosuch"],
 }
-"""What names something, and values in which the name is none."""
+"""Options and arguments that name something, with values that hold an unknown name."""
 
 WRITTEN = "where something is written: it need not be there"
 NUMBER = "a number, or a quantity with its unit: any may be right"
@@ -299,7 +299,7 @@ def test_every_option_with_a_value_is_tried_with_an_unknown_name_or_says_why_not
 
 @pytest.fixture(scope="module")
 def things(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """What commands work on: a scenario, a law, a trace, a store with a run."""
+    """Files that commands work on: a scenario, a law, a trace, a store with a run."""
     folder = tmp_path_factory.mktemp("things")
     texts = {
         "file": ("two.toml", FILE),

@@ -33,7 +33,7 @@ ONE = LONG.replace("count  = 10", 'count  = 1\ncontrol = "reno"')
 
 
 class Gate:
-    """Where a law in Python waits until what it was looked at for has been seen: so no speed of a machine matters."""
+    """A place where a law in Python waits until the test has looked: the speed of the machine does not matter."""
 
     def __init__(self) -> None:
         self.reached, self.passed = threading.Event(), threading.Event()

@@ -38,7 +38,7 @@ SWEEP = 'base = "long.toml"\n[over]\n"links[0].buffer" = ["100 packets", "200 pa
 PYTHON = "import elephan; print('ready', flush=True); elephan.run('long.toml', workers={workers})"
 
 BOUND_S = 3.0
-"""Of processor time from the signal to the end, which does not depend on what else the machine does: 0.01 to 0.06 s are
+"""Processor time from the signal to the end, which does not depend on what else the machine does: 0.01 to 0.06 s were
 seen, and a machine may be fifty times as slow."""
 
 FINITE = ("conform",)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from elephan.own_laws import OwnLaw
 
 OF_YOUR_OWN = "; a law of your own: --law NAME=FILE.py:CLASS, in Python laws={NAME: CLASS}"
-"""What is said of a law that is none, and like none."""
+"""End of the message about an unknown law that is like none of the known."""
 
 _NEARLY_A_LAW = re.compile(r'unknown law "[^"]*"; available')
 

@@ -133,7 +133,7 @@ def _usage(error: Exception, words: Sequence[str]) -> str:
 
 
 def _unquoted(extra: str, words: Sequence[str]) -> str:
-    """What to do about a word too many: mostly the end of a value that lost its quotes to the shell."""
+    """Advice about a word too many: mostly the end of a value that lost its quotes to the shell."""
     at = next((i for i, word in enumerate(words) if extra.partition(" ")[0] == word), 0)
     before, value = words[at - 2 : at] if at > 1 else ("", "")
     if before.startswith("--") and "=" in value:

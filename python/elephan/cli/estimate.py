@@ -33,10 +33,10 @@ LONG_S = 10.0
 """A run of more processor time is announced before it begins [s]."""
 
 TOO_LONG_S = 3600.0
-"""Beside the announcement of what takes longer it stands how to shorten it [s]."""
+"""The announcement of what takes longer says how to shorten it [s]."""
 
 SEARCHED = "10 to 40"
-"""Buffers that a search measures: few where a model says where to begin, most where none is enough."""
+"""Number of buffers that a search measures: few where a model says where to begin, most where none is enough."""
 
 
 def estimate(
@@ -134,7 +134,7 @@ def announce(scenario: Scenario, *, workers: int | None, series: bool, force: bo
 def _on_the_clock(
     workers: int, wall_s: float, most: str = "a smaller duration, fewer replications or a lower rate"
 ) -> str:
-    """How long it takes, and what would make a very long one shorter."""
+    """The time on the clock, and what makes a very long one shorter."""
     shorter = f"; shorter by {most}; Ctrl-C ends it at once" if wall_s > TOO_LONG_S else ""
     return f"with {workers} worker{'' if workers == 1 else 's'} about {_long_time(wall_s)}{shorter}"
 
