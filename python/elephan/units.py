@@ -155,6 +155,24 @@ def format_time(s: float) -> str:
     return "0 s" if s == 0 else f"{s:.2g} s"
 
 
+def format_long_time(s: float) -> str:
+    """Write a time in hours from two hours on, and in days from two days on.
+
+    Parameters
+    ----------
+    s : float [s]
+
+    Examples
+    --------
+    >>> format_long_time(12.3), format_long_time(7200), format_long_time(1e6)
+    ('12.3 s', '2 hours', '11.6 days')
+    """
+    for least, each, unit in ((2 * 86_400, 86_400, "days"), (2 * 3600, 3600, "hours")):
+        if s >= least:
+            return f"{format_number(s / each, 3)} {unit}"
+    return format_time(s)
+
+
 def format_bytes(n: float) -> str:
     """Write a size with three digits, decimal prefixes.
 

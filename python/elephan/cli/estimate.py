@@ -20,7 +20,7 @@ from elephan.cli.common import (
 )
 from elephan.own_laws import declare
 from elephan.scenario import parse_assignments
-from elephan.units import format_bytes, format_number, format_time
+from elephan.units import format_bytes, format_long_time, format_number
 
 if TYPE_CHECKING:
     from elephan.estimate import RunEstimate, SweepEstimate
@@ -93,12 +93,13 @@ def _lines(found: RunEstimate | SweepEstimate, reason: str) -> list[str]:
     what = f"points: {found.points}" if hasattr(found, "points") else f"replications: {found.replications}"
     parts = sorted(found.parts_bytes.items(), key=lambda item: -item[1])
     shares = ", ".join(f"{name} {format_bytes(size)}" for name, size in parts if size >= 0.01 * found.memory_bytes)
+    took = format_long_time(found.wall_s)
     factors = ", ".join(
         f"{name.removesuffix('_s').removesuffix('_bytes')} {factor:g}" for name, factor in FACTORS.items()
     )
     return [
         f"{found.title}: {in_words(found)}",
-        f"{what}, {at_once}, {format_time(found.wall_s)} in all; files of {format_bytes(found.written_bytes)} by --out",
+        f"{what}, {at_once}, {took} in all; files of {format_bytes(found.written_bytes)} by --out",
         f"memory {system}",
         f"of it: the program itself, {shares}" if shares else "of it: the program itself",
         f"right within these factors, nineteen times in twenty: {factors}",
@@ -136,18 +137,7 @@ def _on_the_clock(
 ) -> str:
     """The time on the clock, and what makes a very long one shorter."""
     shorter = f"; shorter by {most}; Ctrl-C ends it at once" if wall_s > TOO_LONG_S else ""
-    return f"with {workers} worker{'' if workers == 1 else 's'} about {_long_time(wall_s)}{shorter}"
-
-
-def _long_time(time_s: float) -> str:
-    """A time in words that are read at a glance.
-
-    >>> _long_time(12.3), _long_time(7200.0), _long_time(1e6)
-    ('12.3 s', '2 hours', '11.6 days')
-    """
-    if time_s > 2 * 86_400:
-        return f"{format_number(time_s / 86_400, 3)} days"
-    return f"{format_number(time_s / 3600, 2)} hours" if time_s >= 2 * 3600 else format_time(time_s)
+    return f"with {workers} worker{'' if workers == 1 else 's'} about {format_long_time(wall_s)}{shorter}"
 
 
 def announce_search(scenario: Scenario, *, workers: int | None, variants: int) -> None:
@@ -186,7 +176,7 @@ def announce_packets(packets: float, points: int, workers: int | None) -> None:
         return
     cpu_s, at_once = packets * ns_per_packet() * 1e-9, min(workers or cores(), points)
     if cpu_s > LONG_S:
-        words = f"about {format_number(packets / 1e6, 3)} million packets, {format_time(cpu_s)} of processor"
+        words = f"about {format_number(packets / 1e6, 3)} million packets, {format_long_time(cpu_s)} of processor"
         fewer = "fewer points, a smaller duration or fewer replications (--dry-run says what each takes)"
         say(f"{points} points: {words}; {_on_the_clock(at_once, cpu_s / at_once, fewer)}")
 
@@ -219,5 +209,5 @@ def preview_cost(points: list[Any], workers: int | None, *, series: bool) -> str
         return "nothing to do"
     found = estimate_points("", missing, workers=workers, series=series)
     reason = found.refusal()
-    words = f"{in_words(found)}; with {found.workers} workers about {format_time(found.wall_s)}"
+    words = f"{in_words(found)}; with {found.workers} workers about {format_long_time(found.wall_s)}"
     return f"{words}; {reason}: it would be refused" if reason else words

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 from elephan.cli.common import say
 from elephan.cli.estimate import announce_packets
+from elephan.units import format_long_time
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -157,7 +158,7 @@ class ProgressLine:
         elif not self.quiet and now - self.last_line_s >= EVERY_S:
             self.last_line_s = now
             running = f", {' and '.join(f'{share:.0%}' for share in shares)} of the next" if shares else ""
-            known = f", about {left_s:.0f} s left" if left_s is not None else ""
+            known = f", about {format_long_time(round(left_s))} left" if left_s is not None else ""
             say(f"{shown.text}: {shown.done} of {shown.total} {self.of}{running}{known}")
 
 
