@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from elephan.cli import main
 from elephan.estimate import machine
@@ -27,6 +28,11 @@ NS_PER_PACKET = 20.0
 
 SPEED = float(os.environ.get("ELEPHAN_TEST_SPEED", "1"))
 """Factor on the speed of that machine: no test may depend on it."""
+
+
+# Each example of a random test has 0.2 s by default, which a busy machine does not keep. What `CI` sets besides stays.
+settings.register_profile("elephan", parent=settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("elephan")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import elephan
@@ -30,6 +30,11 @@ def scenario() -> elephan.Scenario:
 @pytest.fixture(scope="module")
 def result(scenario: elephan.Scenario) -> RunResult:
     return elephan.run(scenario, replications=3, series=True)
+
+
+def test_random_tests_have_no_time_limit() -> None:
+    assert settings().deadline is None
+    assert HealthCheck.too_slow in settings().suppress_health_check
 
 
 @pytest.mark.parametrize("workers", [-1, 1025])
