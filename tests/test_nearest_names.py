@@ -199,7 +199,7 @@ VERBS = {
     "conform": f"conform tcp {Path(__file__).parent}/data/packetdrill/no-sack.pkt",
     "new": "new dumbbell",
     **{verb: f"{verb} {{file}}" for verb in ("run", "lint", "estimate", "testbed run")},
-    **{f"store {verb}": f"store {verb} --store {{store}}" for verb in ("ls", "export", "gc")},
+    **{f"store {verb}": f"store {verb} --store {{store}}" for verb in ("ls", "list", "export", "gc")},
     "store show": "store show 0",
     "store query": "store query nothing",
 }
@@ -209,6 +209,9 @@ OF_SCENARIOS = {
     "--set": ["nosuch=1", "links[nosuch].rate=3", "flows.0.control=nosuch"],
     "--law": ["nosuch={law}:Mine"],
 }
+
+STORED = ("ls", "list", "tables", "show", "query", "export", "gc", "verify")
+"""Verbs of a store that must be there."""
 
 NAMES: dict[str, list[str]] = {
     **{f"{verb} {option}": words for verb in SCENARIOS for option, words in OF_SCENARIOS.items()},
@@ -233,9 +236,10 @@ NAMES: dict[str, list[str]] = {
     "sweep --columns": ["nosuch", "delay[nosuch]", "goodput[nosuch]"],
     "store export --columns": ["nosuch"],
     "store export --format": ["nosuch"],
-    **{f"store {verb} --where": ["nosuch=1"] for verb in ("ls", "export", "gc")},
-    **{f"store {verb} --store": ["nosuch"] for verb in ("ls", "show", "query", "export", "gc", "verify")},
+    **{f"store {verb} --where": ["nosuch=1"] for verb in ("ls", "list", "export", "gc")},
+    **{f"store {verb} --store": ["nosuch"] for verb in STORED},
     **{f"import --{column}": ["nosuch"] for column in ("rate", "delay")},
+    "import --columns": ["nosuch,2 --rate Mbit/s"],
     "import --time": ["nosuch --rate Mbit/s"],
     **{f"bench --{what}": ["nosuch", "nosuch,all"] for what in ("laws", "queues", "workloads")},
     # Arguments, by their names.
@@ -256,6 +260,7 @@ NAMES: dict[str, list[str]] = {
     **{f"kernel {verb} law": ["nosuch"] for verb in ("load", "unload", "show")},
     "list kind": ["nosuch"],
     "schema kind": ["nosuch"],
+    "store tables table": ["nosuch --store {store}"],
     "store show run": ["nosuch --store {store}"],
     "store query sql": ["'SELECT nosuch FROM results' --store {store}", "'SELECT * FROM nosuch' --store {store}"],
     "store merge others": ["nosuch --store {store}"],
@@ -271,7 +276,10 @@ NO_NAMES = {
     ),
     **dict.fromkeys(("--workers", "--seed", "--replications", "--max-replications", "--attempts", "--runs"), NUMBER),
     **dict.fromkeys(("new --rate", "new --rtt", "new --flows", "new --hops", "new --buffer"), NUMBER),
-    **dict.fromkeys(("store ls --limit", "store gc --older-than", "size --precision", "sweep --shard"), NUMBER),
+    **dict.fromkeys(
+        ("store ls --limit", "store list --limit", "store gc --older-than", "size --precision", "sweep --shard"), NUMBER
+    ),
+    "import --time-format": "a pattern: what it does not fit is refused with the line",
     "sweep --scheduler": "an address: who is there is asked over the network",
 }
 """Options that name nothing that could be unknown, and why."""
