@@ -1,6 +1,8 @@
 """What the tests share: a small scenario in a file, and the command line called as a function."""
 
 import importlib.util
+import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -9,11 +11,46 @@ from types import ModuleType
 from typing import NamedTuple
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from elephan.cli import main
+from elephan.estimate import machine
 from elephan.scenario import EXAMPLE
 
 SCENARIOS = Path(__file__).resolve().parent.parent / "scenarios"
+
+
+PATIENCE_S = 600.0
+"""Time after which a process is taken to hang [s]: on a busy machine everything takes long."""
+
+NS_PER_PACKET = 20.0
+"""Cost of a packet on the machine for which tests make estimates [ns]."""
+
+SPEED = float(os.environ.get("ELEPHAN_TEST_SPEED", "1"))
+"""Factor on the speed of that machine: no test may depend on it."""
+
+
+# Each example of a random test has 0.2 s by default, which a busy machine does not keep. What `CI` sets besides stays.
+settings.register_profile("elephan", parent=settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("elephan")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep a speed, so that none is measured: what is announced as long must not depend on where tests run.
+
+    It is in a cache folder of its own, which processes of tests inherit, and the home folder is left alone.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="elephan-tests-"))
+    config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+    # Matplotlib lists fonts once for all test processes; its settings are not those of the user either.
+    os.environ.setdefault("MPLCONFIGDIR", str(Path(tempfile.gettempdir()) / f"elephan-tests-matplotlib-{os.getuid()}"))
+    os.environ["XDG_CACHE_HOME"] = str(folder)
+    measure = machine.measure_ns_per_packet
+    try:
+        machine.measure_ns_per_packet = lambda: NS_PER_PACKET / SPEED
+        machine.ns_per_packet()
+    finally:
+        machine.measure_ns_per_packet = measure
 
 
 class Done(NamedTuple):

@@ -97,17 +97,17 @@ def count(store: Path) -> int:
     return sum(1 for _ in (store / "runs").rglob("run.json")) if store.exists() else 0
 
 
-def kill_often(sweep: Path, store: Path, kills: int, seed: int = 1) -> list[int]:
-    """Kill the same sweep again and again, at random moments of its work; return the runs there were each time."""
+def kill_often(sweep: Path, store: Path, points: int, kills: int, seed: int = 1) -> list[int]:
+    """Kill the same sweep of `points` again and again, at random moments of its work; return the runs each time."""
     draw = random.Random(seed)
     found = []
     for _ in range(kills):
         before = count(store)
         process = start("sweep", sweep, "--store", store, "--quiet")
-        # The clock starts with the first run of this process, so that each kill hits work and not the imports.
-        while count(store) <= before and process.poll() is None:
+        # Counted in runs, so that each kill hits work on machines of any speed, and neither the imports nor the end.
+        until = before + draw.randint(1, max(1, (points - before) // 3))
+        while count(store) < until and process.poll() is None:
             time.sleep(0.002)
-        time.sleep(draw.uniform(0.0, 0.5))
         process.kill()
         process.wait()
         found.append(count(store))
@@ -191,7 +191,7 @@ def survive(folder: Path, points: int, kills: int, duration_s: float, disk: str)
         note(f"{what}: the same bytes", contents(store) == wanted, f"{count(store)} runs")
 
     store = folder / "killed"
-    seen = kill_often(sweep, store, kills)
+    seen = kill_often(sweep, store, points, kills)
     verified = elephan("store", "verify", "--store", store)
     note("killed: sound before it goes on", verified.returncode == 0, verified.stdout + verified.stderr)
     note("killed: in the middle of its work", any(0 < runs < points for runs in seen), seen)

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 
 import elephan
 from conftest import Command
+from elephan.errors import InputError
 from elephan.estimate import RunEstimate, available_memory, check_memory, estimate_points
 from elephan.estimate import machine as speed
 from elephan.estimate.available import AvailableMemory
@@ -21,6 +23,8 @@ from elephan.estimate.memory import expected_memory
 from elephan.estimate.traffic import expected_traffic
 from elephan.estimate.work import is_long
 from elephan.lint import lint
+from elephan.run import parallel
+from elephan.sweep import tasks
 
 DUMBBELL = """
 duration = "1 s"
@@ -195,8 +199,8 @@ def test_the_speed_is_measured_once_and_what_is_odd_in_the_cache_does_not_matter
 
 
 def test_the_measured_speed_is_that_of_a_packet() -> None:
-    # From an emulated machine to one faster than any.
-    assert 1 < speed.measure_ns_per_packet() < 1e5
+    # What is kept of it must lie below a millisecond; how fast the machine is decides nothing else.
+    assert 0 < speed.measure_ns_per_packet() < 1e6
 
 
 def written(root: Path, files: dict[str, str]) -> Path:
@@ -336,6 +340,37 @@ def test_a_dry_run_says_what_the_points_cost(elephan: Command, tmp_path: Path) -
     path.write_text(DUMBBELL.replace("10000", "10"), encoding="utf-8")
     done = elephan("sweep", path, "--over", "seed=1,2", "--store", tmp_path / "store", "--dry-run")
     assert "of processor" in done.out.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("words", "whose"),
+    [
+        ("run {file} --replications 2", "about "),
+        ("compare {file} --no-testbed", "about "),
+        ("size {file} --target loss=1% --laws reno,cubic", "each buffer: about "),
+        ("sweep {file} --over seed=1,2 --store {store}", "2 points: about "),
+    ],
+)
+def test_hundreds_of_hours_are_announced_with_a_way_to_shorten_them(
+    elephan: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str, whose: str
+) -> None:
+    def simulate(*_: object, **__: object) -> None:
+        raise InputError("simulated")
+
+    monkeypatch.setattr(parallel, "simulate", simulate)
+    monkeypatch.setattr(tasks, "run", simulate)
+    monkeypatch.setattr(tasks, "run_several", simulate)
+    path, short = tmp_path / "long.toml", DUMBBELL.replace("10000", "10")
+    long = short.replace('"1 s"', '"200 h"').replace('"1 Gbit/s"', '"100 Gbit/s"')
+    for text, takes_long in ((long, True), (short, False)):
+        path.write_text(text, encoding="utf-8")
+        said = elephan(*words.format(file=path, store=tmp_path / "store").split()).err.splitlines()[0]
+        assert (said.startswith(whose), "; shorter by " in said, "Ctrl-C" in said) == (takes_long,) * 3
+        if takes_long:
+            assert re.search(
+                r"million packets, [\d.]+ (hours|days) of processor.* with \d+ workers? about [\d.]+ (hours|days); ",
+                said,
+            )
 
 
 @pytest.mark.slow

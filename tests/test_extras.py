@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from conftest import PATIENCE_S
 from elephan.errors import InputError
 from elephan.extras import EXTRAS, missing, of_error, require
 
@@ -34,7 +35,7 @@ def without(words: list[str], *hidden: str, folder: Path) -> subprocess.Complete
     """Run a command as if some packages were not installed."""
     program = HIDE.format(hidden=set(hidden), words=words)
     return subprocess.run(
-        [sys.executable, "-c", program], cwd=folder, capture_output=True, text=True, timeout=300, check=False
+        [sys.executable, "-c", program], cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )
 
 

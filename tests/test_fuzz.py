@@ -1,7 +1,10 @@
 """What fuzzing found stays mended, new inputs of every kind are tried shortly, and a planted fault is found."""
 
+import multiprocessing
 import os
+import signal
 import time
+from multiprocessing.context import SpawnProcess
 from pathlib import Path
 
 import pytest
@@ -62,8 +65,17 @@ def test_an_input_that_takes_too_long_is_found(monkeypatch: pytest.MonkeyPatch) 
     assert "takes more than 0.2 s" in str(campaign.attempt(KINDS["flows"], b"c"))
 
 
+class StoppedProcess(SpawnProcess):
+    """Goes no further, however fast the machine is."""
+
+    def start(self) -> None:
+        super().start()
+        assert self.pid is not None
+        os.kill(self.pid, signal.SIGSTOP)
+
+
 def test_a_process_that_hears_no_signal_is_ended_and_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(campaign, "STATE", tmp_path)
-    # It is ended while it starts: that takes longer than this.
     monkeypatch.setattr(campaign, "LONGEST_S", 0.01)
+    monkeypatch.setattr(multiprocessing.get_context("spawn"), "Process", StoppedProcess)
     assert campaign.run("flows", 1, 0, 2) == (2, [(n, "its process ended with -9") for n in range(2)])

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import elephan
+from conftest import PATIENCE_S
 from elephan.errors import InputError
 
 gymnasium = pytest.importorskip("gymnasium")
@@ -251,7 +252,9 @@ def test_without_gymnasium_it_is_one_line_and_the_rest_of_elephan_does_not_need_
         "import elephan; elephan.run\n"
         "try:\n    import elephan.gym\nexcept elephan.InputError as error:\n    print(error)\n"
     )
-    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    said = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=PATIENCE_S
+    )
     assert said.stdout == "elephan.gym needs gymnasium, not installed here; pip install 'elephan[gym]'\n"
 
 

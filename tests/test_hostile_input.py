@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import elephan
+from conftest import PATIENCE_S
 from elephan import flow_files
 from elephan.errors import InputError
 from elephan.input_files import MOST_BYTES, read_text
@@ -31,7 +32,7 @@ def scenario(name: str = "a", more: str = "") -> str:
 
 
 def run(*words: str, **options: Any) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([sys.executable, "-m", "elephan", *words], timeout=60, check=False, **options)
+    return subprocess.run([sys.executable, "-m", "elephan", *words], timeout=PATIENCE_S, check=False, **options)
 
 
 def refused(done: subprocess.CompletedProcess[bytes]) -> str:
@@ -157,12 +158,14 @@ def test_closed_streams_are_no_obstacle_and_no_files_number(tmp_path: Path) -> N
     path = tmp_path / "s.toml"
     path.write_text(scenario(), encoding="utf-8")
     command = f"{sys.executable} -m elephan run {path} -q --out {tmp_path}/out"
-    done = subprocess.run(["sh", "-c", f"{command} <&- >&- 2>&-"], timeout=60, check=False)
+    done = subprocess.run(["sh", "-c", f"{command} <&- >&- 2>&-"], timeout=PATIENCE_S, check=False)
     assert done.returncode == 0
     # What was printed went to nobody, not into the first file that was opened.
     assert (tmp_path / "out" / "run.json").read_text(encoding="utf-8").startswith("{")
     assert (
-        subprocess.run(["sh", "-c", f"{sys.executable} -m elephan list laws >&-"], timeout=60, check=False).returncode
+        subprocess.run(
+            ["sh", "-c", f"{sys.executable} -m elephan list laws >&-"], timeout=PATIENCE_S, check=False
+        ).returncode
         == 0
     )
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from conftest import PATIENCE_S
 from elephan.catalog import catalog
 from elephan.catalog.elsewhere import PROGRAM
 
@@ -43,7 +44,7 @@ def listed(folder: Path, *words: str, script: str | None = None) -> subprocess.C
     # Python's own folder is looked into as well: one without the program.
     beside = "import sys; sys.executable = '/nowhere/python'; from elephan.__main__ import main; main()"
     command = [sys.executable, "-c", beside, "list", "laws", *words]
-    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60, check=False)
+    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=PATIENCE_S, check=False)
 
 
 def answering(laws: object) -> str:

@@ -1,5 +1,6 @@
 """The bridge: its stub tells the truth, and its lock is free while it simulates."""
 
+import contextlib
 import errno
 import json
 import math
@@ -34,15 +35,21 @@ def test_the_stub_describes_the_module(tmp_path: Path) -> None:
 
 
 def test_the_interpreters_lock_is_free_during_a_simulation() -> None:
-    canonical = _native.resolve(EXAMPLE.replace('"4 s"', '"4000 s"'))[0]
-    worker = threading.Thread(target=_native.simulate, args=(canonical, 0))
+    # Seconds of work, and minutes on a slow machine, which end as soon as this thread has seen a part done.
+    canonical, monitor = _native.resolve(EXAMPLE.replace('"4 s"', '"100000 s"'))[0], _native.RunMonitor()
+    worker = threading.Thread(target=_stopped, args=(canonical, monitor))
     worker.start()
-    ticks = 0
-    while worker.is_alive():
+    while worker.is_alive() and monitor.share == 0:
         time.sleep(0.001)
-        ticks += 1
-    # Held for the whole call, the lock would let this thread through once or twice.
-    assert ticks > 5
+    # Held for the whole call, the lock would let this thread through when all is done.
+    assert 0 < monitor.share < 0.9
+    monitor.stop()
+    worker.join()
+
+
+def _stopped(canonical: str, monitor: _native.RunMonitor) -> None:
+    with contextlib.suppress(KeyboardInterrupt):
+        _native.simulate(canonical, 0, monitor=monitor)
 
 
 def test_a_panic_in_the_native_half_is_an_exception() -> None:

@@ -1,11 +1,17 @@
 """Misspelt names: one line with the nearest name there is, or all of them; exit code 2."""
 
+import shlex
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from conftest import Command
+from elephan.cli import command
 from elephan.errors import nearest, suggest
+from elephan.scenario import EXAMPLE, Scenario
+from elephan.store import Store
 
 FILE = """
 title    = "Two links"
@@ -176,3 +182,167 @@ def test_a_beginning_means_a_name_if_no_other_begins_so() -> None:
 def test_nonsense_gets_the_list() -> None:
     assert suggest("qqq", ["reno", "cubic"]) == "use reno, cubic"
     assert suggest("qqq", ["reno", "cubic"], "see the list") == "see the list"
+
+
+NOBODY = "nosuch"
+"""A name that nothing has."""
+
+SCENARIOS = ("run", "lint", "estimate", "compare", "size", "sweep")
+
+VERBS = {
+    "size": "size {file} --target utilization=0.9",
+    "sweep": "sweep {file} --over seed=1,2 --store {store}",
+    "compare": "compare {file} --no-testbed",
+    "model": "model sawtooth",
+    "import": "import {trace}",
+    "kernel load": "kernel load cubic",
+    "conform": f"conform tcp {Path(__file__).parent}/data/packetdrill/no-sack.pkt",
+    "new": "new dumbbell",
+    **{verb: f"{verb} {{file}}" for verb in ("run", "lint", "estimate", "testbed run")},
+    **{f"store {verb}": f"store {verb} --store {{store}}" for verb in ("ls", "list", "export", "gc")},
+    "store show": "store show 0",
+    "store query": "store query nothing",
+}
+"""Words of a call without the option that is tried; other verbs take nothing else."""
+
+OF_SCENARIOS = {
+    "--set": ["nosuch=1", "links[nosuch].rate=3", "flows.0.control=nosuch"],
+    "--law": ["nosuch={law}:Mine"],
+}
+
+STORED = ("ls", "list", "tables", "show", "query", "export", "gc", "verify")
+"""Verbs of a store that must be there."""
+
+NAMES: dict[str, list[str]] = {
+    **{f"{verb} {option}": words for verb in SCENARIOS for option, words in OF_SCENARIOS.items()},
+    # A testbed has one link, and the kernel's laws.
+    "testbed run --set": ["nosuch=1", "links[nosuch].rate=3"],
+    "model --set": ["nosuch=1"],
+    "kernel load --set": ["nosuch=1"],
+    "size --target": ["nosuch=1"],
+    "size --link": ["nosuch"],
+    "size --laws": ["nosuch", "reno,nosuch"],
+    "size --queues": ["nosuch"],
+    "size --find": ["nosuch"],
+    "size --pacing": ["nosuch"],
+    "model --link": ["nosuch --scenario {file}"],
+    "run --precision": ["nosuch=1%", "goodput[nosuch]=1%"],
+    "sweep --precision": ["nosuch=1%", "goodput[nosuch]=1%"],
+    "run --metric": ["nosuch", "recovery_time(nosuch=1)"],
+    "sweep --metric": ["nosuch", "recovery_time(nosuch=1)"],
+    "run --engine": ["nosuch"],
+    "sweep --over": ["nosuch=1,2", "links[nosuch].rate=1,2Mbit/s", "flows[0].control=nosuch"],
+    "sweep --zip": ["nosuch=1,2;duration=2s,3s"],
+    "sweep --columns": ["nosuch", "delay[nosuch]", "goodput[nosuch]"],
+    "store export --columns": ["nosuch"],
+    "store export --format": ["nosuch"],
+    **{f"store {verb} --where": ["nosuch=1"] for verb in ("ls", "list", "export", "gc")},
+    **{f"store {verb} --store": ["nosuch"] for verb in STORED},
+    **{f"import --{column}": ["nosuch"] for column in ("rate", "delay")},
+    "import --columns": ["nosuch,2 --rate Mbit/s"],
+    "import --time": ["nosuch --rate Mbit/s"],
+    **{f"bench --{what}": ["nosuch", "nosuch,all"] for what in ("laws", "queues", "workloads")},
+    # Arguments, by their names.
+    **{f"{verb} scenario": ["nosuch"] for verb in ("run", "lint", "compare", "testbed run")},
+    "size scenario": ["nosuch --target loss=1%"],
+    "estimate file": ["nosuch"],
+    "sweep sweep_file": ["nosuch"],
+    "model name": ["nosuch"],
+    "model --scenario": ["nosuch"],
+    "reproduce ids": ["nosuch"],
+    "conform suite": ["nosuch"],
+    "conform cases": ["bbr nosuch", "tcp nosuch"],
+    "conform --law": ["nosuch"],
+    "conform --set": ["nosuch=1", "links[nosuch].rate=3"],
+    "new kind": ["nosuch"],
+    "import trace": ["nosuch"],
+    "report folders": ["nosuch"],
+    **{f"kernel {verb} law": ["nosuch"] for verb in ("load", "unload", "show")},
+    "list kind": ["nosuch"],
+    "schema kind": ["nosuch"],
+    "store tables table": ["nosuch --store {store}"],
+    "store show run": ["nosuch --store {store}"],
+    "store query sql": ["'SELECT nosuch FROM results' --store {store}", "'SELECT * FROM nosuch' --store {store}"],
+    "store merge others": ["nosuch --store {store}"],
+    "completion shell": ["nosuch"],
+}
+"""Options and arguments that name something, with values that hold an unknown name."""
+
+WRITTEN = "where something is written: it need not be there"
+NUMBER = "a number, or a quantity with its unit: any may be right"
+NO_NAMES = {
+    **dict.fromkeys(
+        ("--out", "--pages", "run --store", "sweep --store", "reproduce --store", "store merge --store"), WRITTEN
+    ),
+    **dict.fromkeys(("--workers", "--seed", "--replications", "--max-replications", "--attempts", "--runs"), NUMBER),
+    **dict.fromkeys(("new --rate", "new --rtt", "new --flows", "new --hops", "new --buffer"), NUMBER),
+    **dict.fromkeys(
+        ("store ls --limit", "store list --limit", "store gc --older-than", "size --precision", "sweep --shard"), NUMBER
+    ),
+    "import --time-format": "a pattern: what it does not fit is refused with the line",
+    "sweep --scheduler": "an address: who is there is asked over the network",
+}
+"""Options that name nothing that could be unknown, and why."""
+
+
+def _named() -> Iterator[str]:
+    """Every option and argument of the command line that takes a value, as "verb --option"."""
+
+    def walk(command: Any, path: tuple[str, ...]) -> Iterator[str]:
+        for name, verb in getattr(command, "commands", {}).items():
+            yield from walk(verb, (*path, name))
+        if not hasattr(command, "commands"):
+            for each in command.params:
+                if not getattr(each, "is_flag", False):
+                    yield " ".join([*path, each.opts[0]])
+
+    return walk(command(), ())
+
+
+def test_every_option_with_a_value_is_tried_with_an_unknown_name_or_says_why_not() -> None:
+    found = set(_named())
+    listed = {each for each in found if each in NAMES or {each, each.split()[-1]} & NO_NAMES.keys()}
+    assert sorted(found - listed) == []
+    # What is gone is not listed either.
+    assert sorted(NAMES.keys() - found) == []
+    assert sorted(each for each in NO_NAMES if not any(one.endswith(each) for one in found)) == []
+
+
+@pytest.fixture(scope="module")
+def things(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Files that commands work on: a scenario, a law, a trace, a store with a run."""
+    folder = tmp_path_factory.mktemp("things")
+    texts = {
+        "file": ("two.toml", FILE),
+        "law": ("mine.py", "class Mine:\n    cwnd = 9.0\n    def on_loss(self, event):\n        pass\n"),
+        "trace": ("trace.txt", "0,1\n1,5\n2,9\n"),
+    }
+    for name, text in texts.values():
+        (folder / name).write_text(text, encoding="utf-8")
+    with Store(folder / "store") as store:
+        store.run(Scenario.from_text(EXAMPLE).replace(replications=1), labels={"seed": 1})
+    return {**{key: folder / name for key, (name, _) in texts.items()}, "store": folder / "store"}
+
+
+@pytest.mark.parametrize(("option", "value"), [(option, value) for option, values in NAMES.items() for value in values])
+def test_a_name_that_nothing_has_is_reported(
+    elephan: Command,
+    things: dict[str, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    option: str,
+    value: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    verb, _, name = option.rpartition(" ")
+    filled = shlex.split(value.format(**things))
+    if name.startswith("--"):
+        done = elephan(*VERBS.get(verb, verb).format(**things).split(), name, *filled)
+    else:
+        done = elephan(*verb.split(), *filled)
+    assert (done.code, done.out) == (2, "")
+    if "built without the kernel's laws" in done.err:
+        pytest.skip(done.err)
+    assert done.err.count("\n") == 1, done.err
+    assert NOBODY in done.err
+    assert not list(tmp_path.iterdir())

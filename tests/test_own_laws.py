@@ -118,8 +118,6 @@ class Paced:
 
 
 def test_a_pacing_rate_is_in_bits_per_second() -> None:
-    result = elephan.run(link('"reno"').replace({"replications": 1}), laws={"paced": Paced})
-    assert result.scenario.own_laws == {}
     with own_laws.declared({"paced": Paced}):
         scenario = Scenario.from_text(LINK.format(control='{ law = "paced", mbps = 3 }', count=2, buffer=20, more=""))
     assert hashes(scenario)[0] == hashes(scenario)[1]
@@ -423,6 +421,40 @@ def test_the_command_line_takes_laws_from_files(tmp_path: Path, command: Command
     without = command("run", scenario)
     assert without.code == 2
     assert 'unknown law "mine"' in without.err
+
+
+def test_a_law_that_nothing_uses_is_refused(tmp_path: Path, command: Command) -> None:
+    scenario, law = tmp_path / "s.toml", ["--law", f"mine={EXAMPLES / 'mine.py'}:Mine"]
+    scenario.write_text(LINK.format(control='"reno"', count=2, buffer=20, more=""))
+    over = ["--over", "links[0].buffer=9 packets", "--store", tmp_path / "store"]
+    target = ["--target", "utilization=0.8"]
+    said = "--law mine: nothing uses it; set flows[0].control=mine, or leave it out\n"
+    for verb, more in (
+        ("run", []),
+        ("lint", []),
+        ("estimate", []),
+        ("compare", ["--no-testbed"]),
+        ("size", target),
+        ("size", [*target, "--laws", "reno,cubic"]),
+        ("sweep", over),
+    ):
+        done = command(verb, scenario, *more, *law)
+        assert (done.code, done.out, done.err) == (2, "", said), verb
+    # Used by one point, by a comparison, or by what is set.
+    one = ["--over", "flows[0].control=reno,mine", "--store", tmp_path / "store", "--dry-run"]
+    assert command("sweep", scenario, *one, *law).code == 0
+    assert command("size", scenario, *target, "--laws", "reno,mine", "--precision", "50%", "-q", *law).code == 0
+    assert command("lint", scenario, "--set", "flows.0.control=mine", *law).code == 0
+    read = Scenario.from_file(scenario)
+    laws = {"paced": Paced}
+    for call in (
+        lambda: elephan.run(read, laws=laws),
+        lambda: elephan.size(read, "utilization=0.8", laws=laws),
+        lambda: elephan.sweep(read, over={"seed": [1, 2]}, laws=laws, store=tmp_path / "store"),
+        lambda: elephan.compare(read, laws=laws, real=False),
+    ):
+        with pytest.raises(InputError, match=r"laws paced: nothing uses it"):
+            call()
 
 
 def test_a_law_that_goes_wrong_is_exit_code_2(tmp_path: Path, command: Command) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import elephan
+from conftest import PATIENCE_S
 from elephan.compare import compare
 from elephan.report import report
 from elephan.scenario import EXAMPLE, Scenario
@@ -31,7 +32,9 @@ def opened(page: Path, folder: Path, hash_: str = "") -> tuple[str, str, list[di
     # What would be asked of the network finds nobody there, and is in the log.
     command += ["--host-resolver-rules=MAP * ~NOTFOUND", f"--log-net-log={log}", "--disable-background-networking"]
     command += ["--enable-logging=stderr", "--v=0", "--virtual-time-budget=2000", "--dump-dom"]
-    done = subprocess.run([*command, f"{page.as_uri()}{hash_}"], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(
+        [*command, f"{page.as_uri()}{hash_}"], capture_output=True, text=True, timeout=PATIENCE_S, check=True
+    )
     text = log.read_text()
     try:
         asked = json.loads(text)

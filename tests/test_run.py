@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import elephan
@@ -30,6 +30,17 @@ def scenario() -> elephan.Scenario:
 @pytest.fixture(scope="module")
 def result(scenario: elephan.Scenario) -> RunResult:
     return elephan.run(scenario, replications=3, series=True)
+
+
+def test_random_tests_have_no_time_limit() -> None:
+    assert settings().deadline is None
+    assert HealthCheck.too_slow in settings().suppress_health_check
+
+
+@pytest.mark.parametrize("workers", [-1, 1025])
+def test_workers_that_cannot_be_meant_are_refused(workers: int) -> None:
+    with pytest.raises(InputError, match=rf"workers: {workers} .*; give 1 to 1024, or leave it out"):
+        elephan.run(elephan.Scenario.from_text(elephan.EXAMPLE), workers=workers)
 
 
 def test_runs_in_one_call_are_those_of_run_and_one_that_cannot_be_is_told_by_itself(scenario: elephan.Scenario) -> None:

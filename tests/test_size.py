@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import elephan as package
-from conftest import Command
+from conftest import PATIENCE_S, Command
 from elephan.cli.size_screen import size_screen
 from elephan.plots.size import draw_size
 from elephan.scenario import EXAMPLE
@@ -130,7 +130,7 @@ def test_ctrl_c_leaves_no_file_and_says_what_was_done(tmp_path: Path, verb: list
         process.send_signal(signal.SIGINT)
         rest = process.stderr.read()
         assert process.stdout.read() == ""
-        assert process.wait(timeout=30) == 130
+        assert process.wait(timeout=PATIENCE_S) == 130
     last = rest.splitlines()[-1]
     assert last.startswith("interrupted")
     assert "nothing" in last

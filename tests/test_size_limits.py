@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING
 
 import pytest
 
 import elephan as package
-from elephan.size.limits import held_elsewhere, limits, why_not
+from elephan.size.limits import held_elsewhere, limits, too_short, why_not
 from elephan.size.targets import parse_targets
 
 if TYPE_CHECKING:
@@ -181,6 +182,24 @@ def test_a_run_that_ends_within_its_start_up_is_named() -> None:
     # Slow start alone: 10 Gbit/s over 200 ms take 15 doublings of a segment.
     slow = {"links[0].rate": "10 Gbit/s", "duration": "3 s", "warmup": "1 s", "flows[1].rtt": "200 ms"}
     assert [what for what, _ in found(slow)] == ["start-up"]
+
+
+def test_a_run_too_short_for_an_answer_says_so(elephan: Command, tmp_path: Path) -> None:
+    # Past its start-up, but with two seconds of a sawtooth that takes several: what is lost is the start's.
+    far = {"flows[0].rtt": "80 ms", "flows[1].rtt": "80 ms", "flows[1].count": 9, "links[0].rate": "80 Mbit/s"}
+    made = scenario({"duration": "3 s", "warmup": "1 s", **far})
+    assert why_not(made.network, 0, parse_targets("loss=0.001%")) == ()
+    document = package.size(made, "loss=0.001%", precision=0.5).to_json()
+    assert (document["met"], document["limited_by"]) == (False, ["too-short"])
+    path = tmp_path / "short.toml"
+    path.write_text(made.text)
+    done = elephan("size", path, "--target", "loss=0.001%", "--precision", "50%", "-q")
+    said = " ".join(line.strip() for line in done.out.splitlines())
+    assert done.code == 1
+    assert "No answer for loss <= 1e-05: the run may be too short to say: 2 s of measured time are less than 5" in said
+    assert re.search(r"give [\d.]+ s or more as duration", said)
+    assert len(done.out.splitlines()) <= 15
+    assert too_short(made.replace({"duration": "300 s", "warmup": "60 s"}).network) == ()
 
 
 @pytest.mark.parametrize(

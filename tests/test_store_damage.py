@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 import elephan
-from conftest import Command
+from conftest import PATIENCE_S, Command
 from elephan import _native
 from elephan.errors import InputError
 from elephan.run.result import RunResult
@@ -106,11 +106,12 @@ def mounted(folder: Path, *options: str) -> Iterator[None]:
 @pytest.mark.slow
 def test_a_killed_writer_leaves_whole_runs_and_no_others(tmp_path: Path, start: Start) -> None:
     reached = 0
-    for writer, delay_s in zip(start(3, 5000), (0.0, 0.05, 0.3), strict=True):
+    for writer, more in zip(start(3, 50_000), (0, 1, 30), strict=True):
         writer.expect(b"ready")
         writer.send(b"%d\n" % reached)
         writer.expect(b"open")
-        time.sleep(delay_s)
+        while len(list(folders.all_ids(tmp_path))) < reached + more:
+            time.sleep(0.001)
         assert writer.end(kill=True) == -signal.SIGKILL
         with Store(tmp_path) as store:
             assert store.verify() == []
@@ -227,7 +228,7 @@ for i in range(24):
 def test_processes_that_make_an_index_at_the_same_time_share_it(tmp_path: Path) -> None:
     # SQLite refuses one of two at once, without waiting, where both make the file in place.
     command = [sys.executable, "-c", TOGETHER, str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
     assert (done.returncode, done.stderr) == (0, "")
     assert len(list(tmp_path.iterdir())) == 24
 

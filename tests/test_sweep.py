@@ -95,20 +95,29 @@ def test_failed_points_are_recorded_and_tried_again(tmp_path: Path, monkeypatch:
     # Together they fail as one; then each by itself says whose fault it was.
     monkeypatch.setattr(tasks, "run_several", run_several)
     monkeypatch.setattr(tasks, "run", run)
-    over = {"seed": [1, 2, 3], "links[0].buffer": ["5 packets", "5 bpd"]}
+    over = {"seed": [1, 2, 3]}
     done = sweep(BASE, over=over, store=tmp_path)
-    assert [tuple(point.labels.values()) for point in done.points] == [(1, "5 packets"), (3, "5 packets")]
-    errors = {tuple(point.labels.values()): str(point.error) for point in done.failures}
-    assert "internal error: RuntimeError: out of order" in errors[2, "5 packets"]
-    assert 'unknown unit "bpd"' in errors[1, "5 bpd"]
+    assert [point.labels for point in done.points] == [{"seed": 1}, {"seed": 3}]
+    [failed] = done.failures
+    assert (failed.labels, "internal error: RuntimeError: out of order" in str(failed.error)) == ({"seed": 2}, True)
     with Store(tmp_path) as store:
-        assert len(store.failures()) == 4
+        assert len(store.failures()) == 1
     monkeypatch.undo()
     again = sweep(BASE, over=over, store=tmp_path)
-    assert (again.reused, len(again.points), len(again.failures)) == (2, 3, 3)
+    assert (again.reused, len(again.points), len(again.failures)) == (2, 3, 0)
     with Store(tmp_path) as store:
-        assert all("bpd" in failed["error"] for failed in store.failures())
-        assert len(store.failures()) == 3
+        assert store.failures() == []
+
+
+@pytest.mark.parametrize("shard", [None, (1, 2)])
+def test_a_point_that_cannot_be_read_lets_no_sweep_begin(tmp_path: Path, shard: tuple[int, int] | None) -> None:
+    over = {"seed": [1, 2], "links[0].buffer": ["5 packets", "5 bpd"]}
+    with pytest.raises(InputError) as refused:
+        sweep(BASE, over=over, store=tmp_path / "store", shard=shard)
+    said = str(refused.value)
+    assert said.startswith('base.toml: over: links[0].buffer: unknown unit "bpd" in "5 bpd"; buffers are in packets, ')
+    assert said.endswith(" (2 of 4 points cannot be read, so none is run)")
+    assert not (tmp_path / "store").exists()
 
 
 def test_a_sweep_may_be_a_mapping(tmp_path: Path) -> None:
@@ -119,7 +128,7 @@ def test_a_sweep_may_be_a_mapping(tmp_path: Path) -> None:
 
 
 def test_no_worker_at_all_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="workers: 0 run nothing; give 1 or more"):
+    with pytest.raises(InputError, match="workers: 0 run nothing; give 1 to 1024"):
         sweep(BASE, over={"seed": [1, 2]}, store=tmp_path, workers=0)
 
 

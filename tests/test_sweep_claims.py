@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from conftest import PATIENCE_S
 from elephan.scenario import EXAMPLE, Scenario
 from elephan.store import Store
 from elephan.sweep import sweep
@@ -39,7 +40,7 @@ def test_two_processes_share_the_points_of_a_sweep(tmp_path: Path) -> None:
     both = [spawn.Process(target=_sweep, args=(tmp_path / "shared", out)) for _ in range(2)]
     for process in both:
         process.start()
-    replies = [out.get(timeout=120) for _ in both]
+    replies = [out.get(timeout=PATIENCE_S) for _ in both]
     for process in both:
         process.join()
     # Each has every point; what one ran the other found. Without claims both would run all of them.
@@ -54,7 +55,7 @@ def test_a_claim_ends_with_its_process_however_it_ends(tmp_path: Path) -> None:
     out = spawn.Queue()
     other = spawn.Process(target=_claim, args=(tmp_path, out, 60.0))
     other.start()
-    assert out.get(timeout=60)
+    assert out.get(timeout=PATIENCE_S)
     mine = PointClaims(tmp_path)
     assert not mine.claim(KEY)
     assert mine.claim("cd" * 32)
@@ -74,7 +75,7 @@ def test_what_is_given_back_others_may_claim(tmp_path: Path) -> None:
     for expected in (False, True):
         other = spawn.Process(target=_claim, args=(tmp_path, out, 0.0))
         other.start()
-        assert out.get(timeout=60) is expected
+        assert out.get(timeout=PATIENCE_S) is expected
         other.join()
         mine.release(KEY)
     mine.close()

@@ -66,12 +66,55 @@ def test_the_head_says_how_many_replications_a_precision_took(elephan: Command, 
 
 
 def test_a_failed_point_is_a_line_and_exit_code_1(elephan: Command, small: Path, tmp_path: Path) -> None:
-    done = elephan("sweep", small, "--over", "links[0].buffer=1 bdp,1 bpd", "--store", tmp_path)
+    law = tmp_path / "late.py"
+    law.write_text("class Late:\n    cwnd = 90.0\n    def on_loss(self, event):\n        raise ValueError('no more')\n")
+    over = 'flows[0].control="late","reno"'
+    done = elephan(
+        "sweep",
+        small,
+        "--set",
+        "links[0].buffer=5 packets",
+        "--law",
+        f"late={law}:Late",
+        "--over",
+        over,
+        "--store",
+        tmp_path / "store",
+    )
     assert done.code == 1
     (line,) = [line for line in done.err.splitlines() if line.startswith("failed:")]
-    assert line.startswith("failed: links[0].buffer = 1 bpd: ")
-    assert 'unknown unit "bpd"' in line
-    assert "1 bdp" in done.out
+    assert line.startswith("failed: flows[0].control = late: ")
+    assert "no more" in line
+    assert "reno" in done.out
+
+
+def test_a_unit_at_the_end_of_a_list_holds_for_all_of_it(elephan: Command, small: Path, tmp_path: Path) -> None:
+    words = ("sweep", small, "--store", tmp_path / "store", "--json", "-q", "--replications", 1)
+    done = elephan(*words, "--over", "links[0].buffer=4,5..6:2,8 packets")
+    buffers = [point["labels"]["links[0].buffer"] for point in json.loads(done.out)["points"]]
+    assert buffers == ["4 packets", "5 packets", "6 packets", "8 packets"]
+
+
+@pytest.mark.parametrize(
+    ("over", "said"),
+    [
+        (
+            "links[0].buffer=10...100 packets:3",
+            '"10...100 packets:3" has three dots; a range has two: 10..100 packets:3',
+        ),
+        ("links[0].buffer=0.1..9 packets:3", "there are only whole packets"),
+        ("links[0].buffer=4,5 kB,8 packets", "(1 of 3 points cannot be read, so none is run)"),
+        ("links[0].buffer=1 bdp,1 bpd", 'unknown unit "bpd" in "1 bpd"'),
+        ("links[0].queue=red,codle", 'unknown discipline "codle"; did you mean "codel"?'),
+    ],
+)
+def test_a_list_that_cannot_be_read_runs_nothing(
+    elephan: Command, small: Path, tmp_path: Path, over: str, said: str
+) -> None:
+    done = elephan("sweep", small, "--over", over, "--store", tmp_path / "store")
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert said in done.err
+    assert not (tmp_path / "store").exists()
 
 
 @pytest.mark.slow

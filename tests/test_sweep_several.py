@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from elephan.errors import InputError
 from elephan.run import run as simulated
 from elephan.scenario import EXAMPLE, Scenario
 from elephan.store import Store
@@ -89,12 +90,17 @@ def test_a_point_that_fails_is_told_to_its_own_sweep(tmp_path: Path, monkeypatch
 
     monkeypatch.setattr(tasks, "run_several", lambda scenarios, **rest: [run(one, **rest) for one in scenarios])
     monkeypatch.setattr(tasks, "run", run)
-    wrong = Sweep.of(BASE, over={"links[0].buffer": ["5 packets", "5 bpd"]})
-    short, long, bad = run_sweeps([(SHORT, False), (LONG, False), (wrong, False)], tmp_path)
+    short, long = run_sweeps([(SHORT, False), (LONG, False)], tmp_path)
     assert [point.labels for point in short.failures] == [{"seed": 3}]
     assert "out of order" in str(short.failures[0].error)
     assert (len(short.points), len(long.points), len(long.failures)) == (2, 2, 0)
-    assert [point.labels for point in bad.failures] == [{"links[0].buffer": "5 bpd"}]
+
+
+def test_a_point_that_cannot_be_read_lets_none_of_several_begin(tmp_path: Path) -> None:
+    wrong = Sweep.of(BASE, over={"links[0].buffer": ["5 packets", "5 bpd"]})
+    with pytest.raises(InputError, match="1 of 2 points cannot be read"):
+        run_sweeps([(SHORT, False), (wrong, False)], tmp_path / "store")
+    assert not (tmp_path / "store").exists()
 
 
 def test_what_was_done_when_they_were_interrupted_is_not_run_again(

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from conftest import PATIENCE_S
 from elephan.testbed.plan import PROGRAMS
 from testbed_ends import ENDS, SCENARIO
 from testbed_here import available, hindered, lawless, real
@@ -39,7 +40,7 @@ def test_nothing_is_left_of_two_hundred_testbeds_that_end_in_five_ways() -> None
     laws = ["reno"] if lawless() else ["reno", "scalable", "htcp"]
     script = Path(__file__).with_name("testbed_ends.py")
     command = [*inside, sys.executable, str(script), "--cycles", str(CYCLES), "--laws", *laws]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S)
     assert done.returncode == 0, done.stderr
     cycles = [json.loads(line) for line in done.stdout.splitlines()]
     assert Counter(cycle["kind"] for cycle in cycles) == {kind: 5 * count for kind, count in ENDS.items()}
@@ -119,7 +120,7 @@ def scenario(tmp_path: Path) -> Path:
 
 def refused(command: list[str], **environment: str) -> str:
     """The one line that a command is refused with."""
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=os.environ | environment)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, env=os.environ | environment)
     assert (done.returncode, done.stdout) == (2, ""), done
     (line,) = done.stderr.splitlines()
     return line

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any
 
+from conftest import PATIENCE_S
 from elephan import _native
 from elephan.run import threads
 from elephan.scenario import Scenario
@@ -48,7 +49,7 @@ def test_what_runs_shares_the_threads_that_wait(monkeypatch: pytest.MonkeyPatch)
 
     def work(i: int) -> int:
         begun[i].set()
-        assert ends[i].wait(30.0)
+        assert ends[i].wait(PATIENCE_S)
         monitor: Any = threads.monitor_of_thread()
         return int(monitor.allowed)
 
@@ -56,9 +57,9 @@ def test_what_runs_shares_the_threads_that_wait(monkeypatch: pytest.MonkeyPatch)
         futures = [pool.submit(work, i) for i in range(6)]
         # One after the other, each once all are running that can be: what each was allowed when it ended.
         for i, future in enumerate(futures):
-            assert all(event.wait(30.0) for event in begun[: i + 4])
+            assert all(event.wait(PATIENCE_S) for event in begun[: i + 4])
             ends[i].set()
-            seen.append(future.result(30.0))
+            seen.append(future.result(PATIENCE_S))
     # Six, five and four to be done: a thread each; then four threads for three, two and one.
     assert seen == [1, 1, 1, 2, 2, 4]
 

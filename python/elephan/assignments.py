@@ -12,6 +12,19 @@ if TYPE_CHECKING:
 
 _STEP = re.compile(r"(?P<key>[A-Za-z_][\w-]*)(?P<indices>(?:\[[^\[\]]+\])*)(?:\.|$)")
 
+_DOTTED = re.compile(r"\.(\d+)(?=[.\[]|$)")
+
+
+def usual_place(place: str) -> str:
+    """Write a place with brackets around its numbers: without, a shell need not be told to leave it alone.
+
+    Examples
+    --------
+    >>> usual_place("links.0.buffer"), usual_place("links[core].schedule.rates.2")
+    ('links[0].buffer', 'links[core].schedule.rates[2]')
+    """
+    return _DOTTED.sub(r"[\1]", place.strip())
+
 
 def top_keys(places: Iterable[str]) -> set[str]:
     """Return the keys at the top of the file that places begin with.
@@ -32,7 +45,8 @@ def assign(mapping: dict[str, Any], place: str, value: object) -> None:
     mapping : dict
         The file as TOML gives it; changed in place.
     place : str
-        Such as ``links[0].buffer`` or ``flows[bulk].control.law``. Tables in between are made where they are missing.
+        Such as ``links[0].buffer``, ``links.0.buffer`` or ``flows[bulk].control.law``. Tables in between are made where
+        they are missing.
 
     Raises
     ------
@@ -46,7 +60,7 @@ def assign(mapping: dict[str, Any], place: str, value: object) -> None:
     >>> file["links"]
     [{'name': 'core', 'buffer': '0.1 bdp'}]
     """
-    steps = _steps(place)
+    steps = _steps(usual_place(place))
     here: Any = mapping
     so_far = ""
     for step, following in zip(steps, [*steps[1:], None], strict=True):

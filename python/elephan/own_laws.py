@@ -22,7 +22,7 @@ from elephan import _native
 from elephan.errors import InputError, LawError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from types import FunctionType
 
 METHODS = ("on_ack", "on_loss", "on_rtt_round", "on_restart")
@@ -405,6 +405,34 @@ def declare(texts: Sequence[str]) -> None:
             raise InputError(message)
         found[law.name] = law
     _declared.set(found)
+
+
+def check_used(names: Iterable[str], used: Iterable[Iterable[str]], option: str = "laws") -> None:
+    """Refuse a declared law that nothing runs: what was meant to be tried would not be.
+
+    Parameters
+    ----------
+    names : iterable of str
+        The declared laws.
+    used : iterable of iterable of str
+        The laws of what is run, scenario by scenario; looked at until each law was seen.
+    option : str
+        Named in the message.
+
+    Raises
+    ------
+    InputError
+        If one of the laws is not used.
+    """
+    unused = dict.fromkeys(names)
+    for each in used:
+        for name in each:
+            unused.pop(name, None)
+        if not unused:
+            break
+    for name in unused:
+        message = f"{option} {name}: nothing uses it; set flows[0].control={name}, or leave it out"
+        raise InputError(message)
 
 
 def _looked_at(laws: Mapping[str, LawSource] | None) -> dict[str, AnyOwnLaw]:

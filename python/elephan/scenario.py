@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import json
+import re
 import tomllib
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elephan import _native, flow_files, object_files, own_laws, trace_files
-from elephan.assignments import assign, top_keys
+from elephan.assignments import assign, top_keys, usual_place
 from elephan.catalog.registries import plain
 from elephan.display import joined, note, table
 from elephan.errors import InputError, ScenarioError, suggest
@@ -26,6 +27,11 @@ if TYPE_CHECKING:
 
     from elephan.network import Network
     from elephan.own_laws import AnyOwnLaw
+
+OF_YOUR_OWN = "; a law of your own: --law NAME=FILE.py:CLASS, in Python laws={NAME: CLASS}"
+"""End of the message about an unknown law that is like none of the known."""
+
+_NEARLY_A_LAW = re.compile(r'unknown law "[^"]*"; available')
 
 STATED, AUTO = "stated", "auto"
 """What `Scenario.warmup_rule` says of a file's own warm-up, and of one that is still to be found."""
@@ -104,7 +110,8 @@ class Scenario:
             settled = _without_auto(text)
             canonical, name, described = _native.resolve(settled or text)
         except ScenarioError as error:
-            message = f"{origin}: {error}"
+            own = "" if _NEARLY_A_LAW.search(str(error)) is None else OF_YOUR_OWN
+            message = f"{origin}: {error}{own}"
             raise ScenarioError(message) from None
         rule = AUTO if settled else STATED
         return cls(text, canonical, origin, rule, laws)._with_cached_facts(name, described)
@@ -513,7 +520,7 @@ def parse_assignment(text: str) -> tuple[str, object]:
     Parameters
     ----------
     text : str
-        The value is TOML; what is not TOML is taken as text, so quotes may be left out.
+        The value is TOML; what is not TOML is taken as text, so quotes may be left out. ``links.0`` is ``links[0]``.
 
     Raises
     ------
@@ -524,17 +531,18 @@ def parse_assignment(text: str) -> tuple[str, object]:
     --------
     >>> parse_assignment("links[0].buffer=0.1 bdp")
     ('links[0].buffer', '0.1 bdp')
-    >>> parse_assignment('flows[0].control={law = "reno"}')
+    >>> parse_assignment('flows.0.control={law = "reno"}')
     ('flows[0].control', {'law': 'reno'})
     """
     place, equals, value = text.partition("=")
     if not equals or not place.strip():
         message = f'--set: "{text}" is not of the form place=value, such as links[0].buffer="0.1 bdp"'
         raise ScenarioError(message)
+    place = usual_place(place)
     try:
-        return place.strip(), parse_toml(f"value = {value}")["value"]
+        return place, parse_toml(f"value = {value}")["value"]
     except (tomllib.TOMLDecodeError, KeyError):
-        return place.strip(), value.strip()
+        return place, value.strip()
 
 
 def _without_auto(text: str) -> str | None:

@@ -155,6 +155,24 @@ def format_time(s: float) -> str:
     return "0 s" if s == 0 else f"{s:.2g} s"
 
 
+def format_long_time(s: float) -> str:
+    """Write a time in hours from two hours on, and in days from two days on.
+
+    Parameters
+    ----------
+    s : float [s]
+
+    Examples
+    --------
+    >>> format_long_time(12.3), format_long_time(7200), format_long_time(1e6)
+    ('12.3 s', '2 hours', '11.6 days')
+    """
+    for least, each, unit in ((2 * 86_400, 86_400, "days"), (2 * 3600, 3600, "hours")):
+        if s >= least:
+            return f"{format_number(s / each, 3)} {unit}"
+    return format_time(s)
+
+
 def format_bytes(n: float) -> str:
     """Write a size with three digits, decimal prefixes.
 
@@ -440,7 +458,7 @@ def read_range(text: str) -> ParsedRange | None:
     Raises
     ------
     InputError
-        If it does not say how many values as a range does.
+        If it has three dots, or does not say how many values as a range does.
 
     Examples
     --------
@@ -453,6 +471,10 @@ def read_range(text: str) -> ParsedRange | None:
     low, dots, high = (part.strip() for part in ends.partition(".."))
     if not dots:
         return None
+    if "..." in ends:
+        # Two dots and a number that begins with a point would be another range than what was meant.
+        message = f'"{text}" has three dots; a range has two: {low}..{high.lstrip(". ")}{colon}{rest}'
+        raise InputError(message)
     count = _COUNT.fullmatch(rest)
     if colon and not (count and 2 <= int(count["count"]) <= 10_000):
         message = f'"{rest}" is not how many values a range has, 2 to 10000; write for example {ends}:21'

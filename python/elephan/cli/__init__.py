@@ -120,14 +120,25 @@ def _command_for(words: Sequence[str]) -> TyperGroup:
     return _parser(made)
 
 
-def _usage(error: Exception) -> str:
+def _usage(error: Exception, words: Sequence[str]) -> str:
     """What is wrong with the command line, and where to look."""
     context = getattr(error, "ctx", None)
     where = context.command_path if context is not None else "elephan"
     if type(error).__name__ == "NoArgsIsHelpError":
         return f"{where}: what should it do? See {where} --help"
     message = getattr(error, "format_message", error.__str__)()
+    if (extra := _EXTRA.fullmatch(message)) is not None:
+        return f'{where}: unexpected "{extra[1]}"; {_unquoted(extra[1], words)}; see {where} --help'
     return f"{where}: {_nearest(error, message)}; see {where} --help"
+
+
+def _unquoted(extra: str, words: Sequence[str]) -> str:
+    """Advice about a word too many: mostly the end of a value that lost its quotes to the shell."""
+    at = next((i for i, word in enumerate(words) if extra.partition(" ")[0] == word), 0)
+    before, value = words[at - 2 : at] if at > 1 else ("", "")
+    if before.startswith("--") and "=" in value:
+        return f"a value with spaces is put into quotes: {before} '{value} {extra}'"
+    return "a list has commas and no spaces, as in reno,cubic"
 
 
 def _nearest(error: Exception, message: str) -> str:
@@ -156,8 +167,6 @@ def _plainer(message: str) -> str:
         return f"{value[1]}: must be a {'whole number' if value[2] == 'int' else 'number'}"
     if (value := _RANGE.fullmatch(message)) is not None:
         return f"{value[1]}: must be {value[3]} or {'more' if value[2] == 'greater' else 'less'}"
-    if (extra := _EXTRA.fullmatch(message)) is not None:
-        return f'unexpected "{extra[1]}"; a list has commas and no spaces, as in reno,cubic'
     return message
 
 
@@ -198,7 +207,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except typer.Exit as done:
         raise SystemExit(done.exit_code) from None
     except USAGE_ERROR as error:
-        say(_usage(error))
+        say(_usage(error, words))
         raise SystemExit(2) from None
     except (InputError, MemoryError) as error:
         say(str(error) if isinstance(error, InputError) else OUT_OF_MEMORY)

@@ -17,6 +17,8 @@ from elephan.cli.output import OutputError
 from elephan.errors import InputError
 from elephan.extras import missing, require
 from elephan.formats import stamped
+from elephan.own_laws import check_used
+from elephan.own_laws import here as own_laws
 from elephan.units import EVERYWHERE, format_interval, limits, resolution
 
 if TYPE_CHECKING:
@@ -30,7 +32,9 @@ ScenarioArgument = Annotated[Path, typer.Argument(metavar="SCENARIO", help="Scen
 SetOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", metavar="PLACE=VALUE", help='Change the scenario, as in links[0].buffer="0.1 bdp"; repeatable.'
+        "--set",
+        metavar="PLACE=VALUE",
+        help="Change the scenario, as in links.0.buffer='0.1 bdp' or 'links\\[0].buffer=0.1 bdp'; repeatable.",
     ),
 ]
 LawOption = Annotated[
@@ -65,7 +69,8 @@ MetricOption = Annotated[
     ),
 ]
 WorkersOption = Annotated[
-    int | None, typer.Option("--workers", min=1, help="Threads; results do not depend on it.", show_default="all cores")
+    int | None,
+    typer.Option("--workers", min=1, max=1024, help="Threads; results do not depend on it.", show_default="all cores"),
 ]
 OutOption = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Write files into this folder.")]
 StoreOption = Annotated[
@@ -255,6 +260,22 @@ def can_draw() -> bool:
         say("no pictures: matplotlib is not installed here; pip install 'elephan[plots]'")
         return False
     return True
+
+
+def check_laws(*used: Iterable[str]) -> None:
+    """Refuse a law given by ``--law`` that nothing uses.
+
+    Parameters
+    ----------
+    *used : iterable of str
+        The laws of each scenario that is run, and those that other options name.
+
+    Raises
+    ------
+    InputError
+        If there is one.
+    """
+    check_used(own_laws(), used, "--law")
 
 
 @contextmanager

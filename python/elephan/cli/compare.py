@@ -20,6 +20,7 @@ from elephan.cli.common import (
     SeedOption,
     SetOption,
     can_draw,
+    check_laws,
     check_out,
     fitted_table,
     print_json,
@@ -29,7 +30,8 @@ from elephan.cli.common import (
     say_written,
     writing,
 )
-from elephan.cli.estimate import check_sweep
+from elephan.cli.estimate import announce, check_sweep
+from elephan.errors import InputError
 from elephan.own_laws import declare
 from elephan.scenario import parse_assignments
 
@@ -69,11 +71,18 @@ def compare(
     from elephan.testbed import ATTEMPTS  # noqa: PLC0415 (as above)
 
     check_out(out)
+    if no_testbed and attempts is not None:
+        message = "--attempts: is for the testbed, which --no-testbed leaves out; give one of them"
+        raise InputError(message)
     changes = parse_assignments(assignments, replications=replications, seed=seed)
     declare(law or [])
     sweep = Sweep.from_file(scenario)
     sweep = sweep.changed(changes) if changes else sweep
+    if law:
+        check_laws(*sweep.own_laws())
     check_sweep(sweep, force=force)
+    if not quiet and not sweep.axes:
+        announce(sweep.base, workers=None, series=False, force=True, quiet=False)
     progress = None if quiet or json else lambda what: say(f"compare: {what}")
     if sweep.axes:
         shown = "json" if json else "details" if details else "screen"

@@ -13,23 +13,30 @@ from elephan.cli.common import (
     ReplicationsOption,
     SetOption,
     WorkersOption,
+    check_laws,
     print_json,
     print_lines,
     say,
 )
 from elephan.own_laws import declare
 from elephan.scenario import parse_assignments
-from elephan.units import format_bytes, format_time
+from elephan.units import format_bytes, format_long_time, format_number
 
 if TYPE_CHECKING:
     from elephan.estimate import RunEstimate, SweepEstimate
     from elephan.scenario import Scenario
     from elephan.sweep.document import Sweep
 
-EXAMPLE = "Example:  elephan estimate scenarios/hstcp-1g.toml --set flows[0].count=100000"
+EXAMPLE = "Example:  elephan estimate scenarios/hstcp-1g.toml --set flows.0.count=100000"
 
 LONG_S = 10.0
 """A run of more processor time is announced before it begins [s]."""
+
+TOO_LONG_S = 3600.0
+"""The announcement of what takes longer says how to shorten it [s]."""
+
+SEARCHED = "10 to 40"
+"""Number of buffers that a search measures: few where a model says where to begin, most where none is enough."""
 
 
 def estimate(
@@ -54,10 +61,14 @@ def estimate(
     declare(law or [])
     asked = Sweep.from_file(file)
     asked = asked.changed(parse_assignments(set_, replications=replications))
+    if law:
+        check_laws(*asked.own_laws())
     found: RunEstimate | SweepEstimate
     if asked.axes:
-        points = (point.scenario for point in asked.points() if not point.error)
-        found = estimate_points(asked.title, points, workers=workers, series=series)
+        points = asked.points()
+        asked.check(points)
+        scenarios = (point.scenario for point in points)
+        found = estimate_points(asked.title, scenarios, workers=workers, series=series)
     else:
         found = look(asked.base, workers=workers, series=series)
     reason = found.refusal()
@@ -82,12 +93,13 @@ def _lines(found: RunEstimate | SweepEstimate, reason: str) -> list[str]:
     what = f"points: {found.points}" if hasattr(found, "points") else f"replications: {found.replications}"
     parts = sorted(found.parts_bytes.items(), key=lambda item: -item[1])
     shares = ", ".join(f"{name} {format_bytes(size)}" for name, size in parts if size >= 0.01 * found.memory_bytes)
+    took = format_long_time(found.wall_s)
     factors = ", ".join(
         f"{name.removesuffix('_s').removesuffix('_bytes')} {factor:g}" for name, factor in FACTORS.items()
     )
     return [
         f"{found.title}: {in_words(found)}",
-        f"{what}, {at_once}, {format_time(found.wall_s)} in all; files of {format_bytes(found.written_bytes)} by --out",
+        f"{what}, {at_once}, {took} in all; files of {format_bytes(found.written_bytes)} by --out",
         f"memory {system}",
         f"of it: the program itself, {shares}" if shares else "of it: the program itself",
         f"right within these factors, nineteen times in twenty: {factors}",
@@ -116,8 +128,57 @@ def announce(scenario: Scenario, *, workers: int | None, series: bool, force: bo
         return False
     found = look(scenario, workers=workers, series=series)
     if found.cpu_s > LONG_S:
-        say(f"{in_words(found)}; with {found.workers} workers about {format_time(found.wall_s)}")
+        say(f"{in_words(found)}; {_on_the_clock(found.workers, found.wall_s)}")
     return True
+
+
+def _on_the_clock(
+    workers: int, wall_s: float, most: str = "a smaller duration, fewer replications or a lower rate"
+) -> str:
+    """The time on the clock, and what makes a very long one shorter."""
+    shorter = f"; shorter by {most}; Ctrl-C ends it at once" if wall_s > TOO_LONG_S else ""
+    return f"with {workers} worker{'' if workers == 1 else 's'} about {format_long_time(wall_s)}{shorter}"
+
+
+def announce_search(scenario: Scenario, *, workers: int | None, variants: int) -> None:
+    """Say on stderr what each buffer of a search will take, if that is long.
+
+    Parameters
+    ----------
+    variants : int
+        Searches.
+    """
+    from elephan.estimate import estimate as look  # noqa: PLC0415 (as above)
+    from elephan.estimate import in_words  # noqa: PLC0415 (as above)
+    from elephan.estimate.work import is_long  # noqa: PLC0415 (as above)
+
+    if not is_long(scenario.network, LONG_S):
+        return
+    found = look(scenario, workers=workers)
+    if found.cpu_s > LONG_S:
+        each = f"; {variants} variants" if variants > 1 else ""
+        time = _on_the_clock(found.workers, found.wall_s)
+        say(f"each buffer: {in_words(found)}; {time}; a search measures {SEARCHED} buffers{each}")
+
+
+def announce_packets(packets: float, points: int, workers: int | None) -> None:
+    """Say on stderr what the points of a sweep will take together, if that is long.
+
+    Parameters
+    ----------
+    packets : float
+        Expected, over all points.
+    """
+    from elephan.estimate.machine import cores, ns_per_packet  # noqa: PLC0415 (as above)
+    from elephan.estimate.work import SLOW_NS  # noqa: PLC0415 (as above)
+
+    if packets * SLOW_NS * 1e-9 <= LONG_S:
+        return
+    cpu_s, at_once = packets * ns_per_packet() * 1e-9, min(workers or cores(), points)
+    if cpu_s > LONG_S:
+        words = f"about {format_number(packets / 1e6, 3)} million packets, {format_long_time(cpu_s)} of processor"
+        fewer = "fewer points, a smaller duration or fewer replications (--dry-run says what each takes)"
+        say(f"{points} points: {words}; {_on_the_clock(at_once, cpu_s / at_once, fewer)}")
 
 
 def check_sweep(sweep: Sweep, *, force: bool) -> None:
@@ -126,16 +187,17 @@ def check_sweep(sweep: Sweep, *, force: bool) -> None:
     Raises
     ------
     InputError
-        If there is not enough memory for one of them.
+        If there is not enough memory for one of them, or one is no scenario.
     """
     from elephan.estimate import check_memory  # noqa: PLC0415 (--help does without NumPy)
 
     if not sweep.axes:
         check_memory(sweep.base, force=force)
         return
-    for point in sweep.points():
-        if not point.error:
-            check_memory(point.scenario, force=force)
+    points = sweep.points()
+    sweep.check(points)
+    for point in points:
+        check_memory(point.scenario, force=force)
 
 
 def preview_cost(points: list[Any], workers: int | None, *, series: bool) -> str:
@@ -147,5 +209,5 @@ def preview_cost(points: list[Any], workers: int | None, *, series: bool) -> str
         return "nothing to do"
     found = estimate_points("", missing, workers=workers, series=series)
     reason = found.refusal()
-    words = f"{in_words(found)}; with {found.workers} workers about {format_time(found.wall_s)}"
+    words = f"{in_words(found)}; with {found.workers} workers about {format_long_time(found.wall_s)}"
     return f"{words}; {reason}: it would be refused" if reason else words

@@ -8,6 +8,7 @@ from elephan.cli.common import (
     ScenarioArgument,
     SetOption,
     StrictOption,
+    check_laws,
     print_json,
     print_lines,
     warn,
@@ -15,7 +16,7 @@ from elephan.cli.common import (
 from elephan.own_laws import declare
 from elephan.scenario import Scenario, parse_assignments
 
-EXAMPLE = 'Example:  elephan lint scenarios/hstcp-1g.toml --set links[0].buffer="1 bdp" --strict'
+EXAMPLE = 'Example:  elephan lint scenarios/hstcp-1g.toml --set links.0.buffer="1 bdp" --strict'
 
 
 def lint(
@@ -32,6 +33,7 @@ def lint(
     read = Scenario.from_file(scenario)
     if set_:
         read = read.replace(parse_assignments(set_))
+    check_laws(read.own_laws)
     warnings = look(read)
     if json:
         print_json({"scenario": read.title, "warnings": [warned.to_json() for warned in warnings]})

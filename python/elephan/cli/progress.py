@@ -11,6 +11,8 @@ import time
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from elephan.cli.common import say
+from elephan.cli.estimate import announce_packets
+from elephan.units import format_long_time
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -156,7 +158,7 @@ class ProgressLine:
         elif not self.quiet and now - self.last_line_s >= EVERY_S:
             self.last_line_s = now
             running = f", {' and '.join(f'{share:.0%}' for share in shares)} of the next" if shares else ""
-            known = f", about {left_s:.0f} s left" if left_s is not None else ""
+            known = f", about {format_long_time(round(left_s))} left" if left_s is not None else ""
             say(f"{shown.text}: {shown.done} of {shown.total} {self.of}{running}{known}")
 
 
@@ -173,12 +175,14 @@ class _Shown(NamedTuple):
 class ProgressDisplay:
     """Hands the progress of sweeps to the display and remembers it for the case that they are stopped."""
 
-    def __init__(self, line: ProgressLine) -> None:
-        self.line = line
+    def __init__(self, line: ProgressLine, workers: int | None = None) -> None:
+        self.line, self.workers = line, workers
         self.last: SweepProgress | None = None
 
     def __call__(self, progress: SweepProgress) -> None:
-        """Show how far it is."""
+        """Show how far it is; before the first point runs, what all will take."""
+        if self.last is None and not self.line.quiet and progress.total > progress.done:
+            announce_packets(progress.cost_total, progress.total - progress.done, self.workers)
         self.last = progress
         failed = f"{progress.failed} failed" if progress.failed else ""
         self.line.update(progress.done, progress.total, failed, progress.left_s)

@@ -91,7 +91,7 @@ def reproduce(
 
         check_whole(papers(), asked)
     with ProgressLine("reproduce", quiet=quiet, of="points") as line:
-        watch = ProgressDisplay(line)
+        watch = ProgressDisplay(line, workers)
         try:
             found = judge(*(ids or ()), quick=quick, store=store, workers=workers, progress=watch)
             watch.after("judging")

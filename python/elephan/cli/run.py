@@ -27,6 +27,7 @@ from elephan.cli.common import (
     StrictOption,
     WorkersOption,
     as_text,
+    check_laws,
     check_out,
     fitted_table,
     metric_rows,
@@ -61,7 +62,7 @@ if TYPE_CHECKING:
 
 ENGINES = ("window", "reference")
 
-EXAMPLE = """Example:  elephan run scenarios/hstcp-1g.toml --set links[0].buffer="0.1 bdp" --out run/ --plot
+EXAMPLE = """Example:  elephan run scenarios/hstcp-1g.toml --set links.0.buffer="0.1 bdp" --out run/ --plot
 elephan run scenarios/hstcp-1g.toml --precision goodput=2% --metric loss_synchronization --json"""
 
 
@@ -118,6 +119,7 @@ def run(
     read = elephan.Scenario.from_file(scenario)
     if changes := parse_assignments(set_, replications=replications, seed=seed):
         read = read.replace(changes)
+    check_laws(read.own_laws)
     metrics = _metrics(metric or [], read)
     if qlog:
         _check_traced(read)

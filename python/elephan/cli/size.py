@@ -23,6 +23,7 @@ from elephan.cli.common import (
     StrictOption,
     WorkersOption,
     can_draw,
+    check_laws,
     check_out,
     print_json,
     print_lines,
@@ -33,6 +34,7 @@ from elephan.cli.common import (
     writing,
 )
 from elephan.cli.comparison import comparison_notes, comparison_screen, comparison_tables, read_names, write_comparison
+from elephan.cli.estimate import announce_search
 from elephan.cli.progress import ProgressLine
 from elephan.cli.size_details import details_of
 from elephan.cli.size_limit import limit_screen
@@ -129,10 +131,14 @@ def size(
     read = elephan.Scenario.from_file(scenario)
     if set_:
         read = read.replace(parse_assignments(set_))
+    check_laws(read.own_laws, names[0])
     if pacing is not None and pacing != BOTH:
         read = with_pacing(read, pacing)
     if not model_only:
         check_memory(read, workers=workers, force=force)
+        if not quiet:
+            variants = max(len(names[0]), 1) * max(len(names[1]), 1)
+            announce_search(read.replace(replications=replications), workers=workers, variants=variants)
 
     with ProgressLine("sizing", quiet=quiet) as line:
         watch = _SizeProgressDisplay(line)

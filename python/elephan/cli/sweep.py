@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from elephan.assignments import usual_place
 from elephan.cli.columns import deciding
 from elephan.cli.common import (
     METRIC_HEADS,
@@ -25,6 +26,7 @@ from elephan.cli.common import (
     StoreOption,
     WorkersOption,
     can_draw,
+    check_laws,
     check_out,
     fitted_table,
     labelled,
@@ -45,6 +47,7 @@ from elephan.scenario import parse_assignments
 from elephan.units import format_number
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from contextlib import AbstractContextManager
 
     from rich.table import Table
@@ -133,11 +136,16 @@ def sweep(
     check_out(out)
     declare(law or [])
     asked = Sweep.from_file(sweep_file)
-    asked = asked.changed(parse_assignments(set_))
+    fixed = parse_assignments(set_)
+    asked = asked.changed(fixed)
     asked = asked.extended(_read_over(over or []), [_read_zip(text) for text in zip_ or []])
+    _check_fixed(asked, {**dict.fromkeys(fixed, "--set"), **_given(seed=seed, replications=replications)})
     if not asked.axes:
         message = f'{sweep_file}: nothing varies in it; give lists with --over "links[0].buffer=0.1 bdp,1 bdp"'
         raise InputError(message)
+    _check_most(asked, precision, max_replications)
+    if law:
+        check_laws(*asked.own_laws())
     asked_columns = None if columns is None else parse_columns(columns, asked.base.network)
     series = series or needs_series(parse_metrics(metric or []))
     part = parse_shard(shard) if shard else None
@@ -147,7 +155,7 @@ def sweep(
         _show_preview(asked, points, workers, series=series, json=json, most=None if details else SHOWN)
         return
     with ProgressLine("sweep", quiet=quiet, of="points") as line:
-        watch = ProgressDisplay(line)
+        watch = ProgressDisplay(line, workers)
         try:
             with _executor(scheduler) as executor:
                 swept = run_sweep(
@@ -193,12 +201,36 @@ def sweep(
     raise typer.Exit(1 if swept.failures else 0)
 
 
+def _given(**values: int | None) -> dict[str, str]:
+    """The options that were given, by the places that they set."""
+    return {place: f"--{place}" for place, value in values.items() if value is not None}
+
+
+def _check_most(asked: Sweep, precision: list[str] | None, most: int | None) -> None:
+    """Refuse a maximum of replications where no precision is asked for."""
+    if most is not None and not (precision or asked.precision):
+        message = "--max-replications: is for --precision; give that too, or --replications for so many"
+        raise InputError(message)
+
+
+def _check_fixed(asked: Sweep, options: Mapping[str, str]) -> None:
+    """Refuse options that set what every point sets otherwise."""
+    from elephan.sweep.axes import SweepAxis  # noqa: PLC0415 (--help does without)
+
+    varied = {place for axis in asked.axes if isinstance(axis, SweepAxis) for place in axis.places}
+    for place, option in options.items():
+        if place in varied:
+            message = f"{option}: {place} varies in the sweep, so a value for all points has no effect; leave out one"
+            raise InputError(message)
+
+
 def _read_over(texts: list[str]) -> dict[str, Any]:
     from elephan.sweep.lists import read_words  # noqa: PLC0415 (--help does without)
 
     found: dict[str, Any] = {}
     for text in texts:
         place, equals, values = (part.strip() for part in text.partition("="))
+        place = usual_place(place)
         if not (equals and place and values):
             message = f'--over: "{text}" is not of the form PLACE=VALUES, such as links[0].buffer=["0.1 bdp","1 bdp"]'
             raise InputError(message)
@@ -290,7 +322,7 @@ def _show_preview(
     names = list(dict.fromkeys(name for point, _ in points for name in point.labels))
     states = {True: "yes", False: "no"}
     rows_ = [
-        [*_cells(point, names), format_number(point.cost / 1e6, 3), "fails" if point.error else states[kept]]
+        [*_cells(point, names), format_number(point.cost / 1e6, 3), "unreadable" if point.error else states[kept]]
         for point, kept in points[:most]
     ]
     heads = [*names, "million packets", "in the store"]
@@ -302,6 +334,7 @@ def _show_preview(
     to_do = f"{format_number(missing / 1e6, 3)} million packets to do"
     print_lines(f"{len(points)} points, {kept_count} in the store; {to_do}")
     print_lines(preview_cost(points, workers, series=series))
+    # Every one of them: the sweep names the first and runs nothing.
     for point, _ in points:
         if point.error:
-            say(f"would fail: {labelled(point.labels)}: {point.error}")
+            say(f"cannot be read: {labelled(point.labels)}: {point.error}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -9,14 +10,14 @@ from typing import TYPE_CHECKING, Any, overload
 from elephan.compare.comparison import ComparedQuantity, ScenarioComparison, compare_scenario
 from elephan.compare.sawtooth import SawtoothStatistics, sawtooth_statistics
 from elephan.compare.several import PointComparison, SweepComparison, compare_points
-from elephan.own_laws import declared
+from elephan.own_laws import check_used, declared
 from elephan.renamed import renamed_attributes, warn_renamed
 from elephan.scenario import Scenario
 from elephan.sweep.document import Sweep
 from elephan.testbed import ATTEMPTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from elephan.own_laws import LawSource
 
@@ -52,7 +53,9 @@ def _or_size_variants(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def told_apart(*words: Any, **options: Any) -> Any:
-        if any(name in options for name in _OF_SIZES) or any(isinstance(word, (list, tuple)) for word in words[1:2]):
+        # Classes by their names are laws in Python of a scenario, and no list of laws to size for.
+        old_words = [name for name in _OF_SIZES if name in options and not (name == "laws" and _is_own(options[name]))]
+        if old_words or any(isinstance(word, (list, tuple)) for word in words[1:2]):
             from elephan.size import size_variants  # noqa: PLC0415 (few call it so)
 
             old = "elephan.compare of laws and queues"
@@ -61,6 +64,10 @@ def _or_size_variants(function: Callable[..., Any]) -> Callable[..., Any]:
         return function(*words, **options)
 
     return told_apart
+
+
+def _is_own(laws: object) -> bool:
+    return laws is None or isinstance(laws, Mapping)
 
 
 @overload
@@ -152,6 +159,8 @@ def compare(
             scenario = read if read.axes else read.base
         elif isinstance(scenario, Scenario):
             scenario = Scenario.from_any(scenario)
+    if laws:
+        check_used(laws, scenario.own_laws() if isinstance(scenario, Sweep) else [scenario.own_laws])
     if not isinstance(scenario, Sweep):
         return compare_scenario(scenario, replications, seed, progress, real=real, attempts=attempts)
     asked = scenario.asking(replications=replications, seed=seed)

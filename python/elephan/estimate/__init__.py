@@ -16,7 +16,7 @@ from elephan.estimate.memory import PROCESS, expected_memory
 from elephan.estimate.traffic import ExpectedTraffic, expected_traffic, recorded
 from elephan.estimate.work import expected_work
 from elephan.scenario import AUTO, Scenario
-from elephan.units import format_bytes, format_number, format_time
+from elephan.units import format_bytes, format_long_time, format_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -261,7 +261,7 @@ def in_words(found: RunEstimate | SweepEstimate) -> str:
     'about '
     """
     return (
-        f"about {format_number(found.packets / 1e6, 3)} million packets, {format_time(found.cpu_s)} of processor, "
+        f"about {format_number(found.packets / 1e6, 3)} million packets, {format_long_time(found.cpu_s)} of processor, "
         f"{format_bytes(found.memory_bytes)} of memory"
     )
 

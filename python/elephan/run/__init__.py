@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from elephan.errors import InputError
-from elephan.own_laws import declared
+from elephan.own_laws import check_used, declared
 from elephan.run.outcome import simulate_several
 from elephan.run.parallel import ReplicationJob, default_workers, simulate_all
 from elephan.scenario import AUTO, Scenario
@@ -98,6 +98,7 @@ def run(
     begun = time.perf_counter()
     with declared(laws):
         scenario = Scenario.from_any(scenario).replace(replications=replications, seed=seed)
+    check_used(laws or (), [scenario.own_laws])
     chosen = parse_metrics(metrics)
     check_metrics(chosen, scenario)
     series = series or needs_series(chosen)

@@ -6,12 +6,32 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from elephan.errors import InputError
 from elephan.run.outcome import ReplicationOutcome, simulate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from elephan.scenario import Scenario
+
+
+MOST_WORKERS = 1024
+"""Threads that may be asked for: more than any machine has cores for, and a mistyped number."""
+
+
+def check_workers(workers: int | None) -> None:
+    """Refuse a number of threads that cannot be meant.
+
+    Raises
+    ------
+    InputError
+        If there are none, or more than `MOST_WORKERS`.
+    """
+    if workers is None or 1 <= workers <= MOST_WORKERS:
+        return
+    many = "run nothing" if workers < 1 else "are more than any machine has cores for"
+    message = f"workers: {workers} {many}; give 1 to {MOST_WORKERS}, or leave it out for as many as there are cores"
+    raise InputError(message)
 
 
 class ReplicationJob(NamedTuple):
@@ -73,6 +93,8 @@ def simulate_all(
     ------
     KeyboardInterrupt
         At once, and replications that are running end.
+    InputError
+        As `check_workers`.
 
     Examples
     --------
@@ -81,6 +103,7 @@ def simulate_all(
     >>> len(simulate_all([ReplicationJob(scenario, 0), ReplicationJob(scenario, 1)], workers=2))
     2
     """
+    check_workers(workers or None)
     work = partial(simulate, engine=engine, series=series)
     if (workers == 1 or len(jobs) == 1) and not watched:
         threads = 1 if len(jobs) > 1 else workers or default_workers()

@@ -8,13 +8,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError, ScenarioError
-from elephan.own_laws import declared
+from elephan.own_laws import check_used, declared
 from elephan.renamed import renamed_attributes
 from elephan.scenario import Scenario
 from elephan.size.answer import NoModelError, SizeAnswer
 from elephan.size.comparison import SizeComparison, size_variants
 from elephan.size.inverse import LimitAnswer, size_limit
-from elephan.size.limits import SENDERS, LinkLimit, held_by_windows, held_elsewhere, why_not
+from elephan.size.limits import SENDERS, LinkLimit, held_by_windows, held_elsewhere, too_short, why_not
 from elephan.size.measuring import LinkSimulations
 from elephan.size.pacing import BOTH, check_pacing, with_pacing
 from elephan.size.targets import parse_targets
@@ -115,6 +115,7 @@ def size(
     check_pacing(pacing)
     with declared(laws):
         read = Scenario.from_any(scenario)
+    check_used(laws or (), [read.own_laws])
     options: dict[str, Any] = {
         "link": link,
         "precision": precision,
@@ -219,7 +220,8 @@ def _size(
     buffer, note = _judge(search.curve, targets, found)
     limited = held_elsewhere(scenario.network, index) or held_by_windows(scenario.network, index)
     if found is None:
-        limited = why_not(scenario.network, index, _missed(search.curve, targets)) or _idle(search.curve, facts)
+        limited = why_not(scenario.network, index, _missed(search.curve, targets))
+        limited = limited or too_short(scenario.network) or _idle(search.curve, facts)
         note = f"{limited[0].text}; {note}" if limited else note
     interval = None if buffer is None else search.curve.interval(search.floors, buffer)
     # The answer stands; what follows shows what it is worth, and does not move it.

@@ -15,7 +15,7 @@ from elephan.display import ColumnTable
 from elephan.errors import InputError
 from elephan.lint import lint
 from elephan.scenario import Scenario
-from elephan.size.limits import why_not
+from elephan.size.limits import too_short, why_not
 from elephan.size.measuring import LinkSimulations
 from elephan.size.quantities import drop_tail, quantity
 from elephan.size.targets import BufferSample, GroupSample, parse_targets, targets_json
@@ -297,7 +297,8 @@ def size_limit(
         best = search.curve.buffers[-1]
         used = search.curve.estimate(best, "utilization").mean
         note = f"even {_said(found, best)} give {100 * used:.3g} %"
-        if others := why_not(found.make(best).network, index, deciding):
+        at_best = found.make(best).network
+        if others := why_not(at_best, index, deciding) or too_short(at_best):
             note = f"{others[0].text}; {note}"
     else:
         ends = search.curve.interval(list(deciding), count)

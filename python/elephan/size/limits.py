@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 POLICER, OTHER_LINK, ACCESS, WINDOW = "policer", "other-link", "access", "receive-window"
 OFFERED, LOSS, START_UP, SEVERAL, SENDERS = "offered-load", "random-loss", "start-up", "several", "senders"
+TOO_SHORT = "too-short"
 
 BELOW = 1 - 1e-9
 """Of a rate: sums of rates are rounded."""
@@ -40,8 +41,8 @@ class LinkLimit:
     ----------
     what : str
         ``"policer"``, ``"other-link"``, ``"access"``, ``"receive-window"``, ``"offered-load"``, ``"random-loss"``,
-        ``"start-up"``; ``"several"`` where groups of flows are limited by different ones; ``"senders"`` where a run
-        shows that they lose nothing, and no more is known.
+        ``"start-up"``, ``"too-short"``; ``"several"`` where groups of flows are limited by different ones;
+        ``"senders"`` where a run shows that they lose nothing, and no more is known.
     rate_bps : float or None [bit/s]
         The most that it lets over the link; None where it is no rate.
     text : str
@@ -317,6 +318,27 @@ def _start_up(network: Network, link: int, share: float) -> Iterator[LinkLimit]:
         f"is too short; give a warmup of {format_time(opened_s)} or more, and a duration of several times that",
         is_certain=False,
     )
+
+
+def too_short(network: Network) -> tuple[LinkLimit, ...]:
+    """Return what the lint rules say of a run that is too short to judge buffers by what they give, in one limit.
+
+    Parameters
+    ----------
+    network : Network
+    """
+    from elephan.lint import short_run, short_warmup  # noqa: PLC0415 (NumPy; --help does without)
+    from elephan.lint.rule import LintSubject  # noqa: PLC0415 (as above)
+    from elephan.lint.sawtooth import slowest  # noqa: PLC0415 (as above)
+
+    findings = [found for module in (short_run, short_warmup) for found in module.RULE.check(LintSubject(network))]
+    if not findings:
+        return ()
+    slow = slowest(network.bulk)
+    # What is long enough for the slowest law is so for the others.
+    found = next((each for each in findings if slow is not None and f" {slow[0].name} (" in each.message), findings[0])
+    text = f"the run may be too short to say: {found.message}; {found.remedy} as {found.where}"
+    return (LinkLimit(TOO_SHORT, None, text, is_certain=False),)
 
 
 def _opened_s(group: FlowGroup) -> float:

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from elephan.own_laws import declared
+from elephan.own_laws import check_used, declared
 from elephan.results import ResultPart, ResultTables
 from elephan.run import run
 from elephan.run.files import write_bytes
@@ -294,6 +294,7 @@ class Store(ResultTables):
         self._writing()
         with declared(laws):
             read = Scenario.from_any(scenario).replace(replications=replications, seed=seed)
+        check_used(laws or (), [read.own_laws])
         asked = key(read, precision=precision, max_replications=max_replications, engine=engine)
         if (found := self.find(asked, series=series)) is not None:
             if labels:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from elephan.own_laws import declared
+from elephan.own_laws import check_used, declared
 from elephan.renamed import renamed_attributes
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def sweep(
     Raises
     ------
     InputError
-        If the sweep cannot be read, none of its points is a scenario, its points need more memory than there is, or the
+        If the sweep cannot be read, one of its points is no scenario, its points need more memory than there is, or the
         store cannot be written.
     ExecutorLostError
         If the executor broke; the store has what was done.
@@ -158,6 +158,8 @@ def sweep(
     with declared(laws):
         asked = asked_of(sweep_or_base).extended(over, zip, cases)
         asked = asked.asking(precision, max_replications, replications, seed)
+    if laws:
+        check_used(laws, asked.own_laws())
     part = parse_shard(shard) if isinstance(shard, str) else shard
     chosen = parse_metrics(metrics)
     series = series or needs_series(chosen)

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from elephan.assignments import usual_place
 from elephan.errors import InputError, suggest
 from elephan.store.labels import Labels, as_labels
 from elephan.sweep.lists import Value, read_list
@@ -240,7 +241,7 @@ def _flat(given: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any
         if isinstance(values, dict):
             yield from _flat(values, f"{before}{key}.")
         else:
-            yield f"{before}{key}", values
+            yield usual_place(f"{before}{key}"), values
 
 
 def _zips(given: object, where: str) -> list[SweepAxis]:
@@ -287,9 +288,10 @@ def _case(given: Mapping[str, Any], where: str, taken: Sequence[str]) -> SweepCa
         message = f'{where}.set: must be a table such as {{ "links[0].buffer" = "1 bdp" }}'
         raise InputError(message)
     seen = list(taken)
+    changes = {usual_place(place): value for place, value in changes.items()}
     for place in changes:
         _check_new(place, f"{where}.set", seen)
-    return SweepCase(name, dict(changes), read_axes(given, f"{where}.", seen), f"{where}.set")
+    return SweepCase(name, changes, read_axes(given, f"{where}.", seen), f"{where}.set")
 
 
 def check_keys(given: Mapping[str, Any], known: Sequence[str], where: str) -> None:

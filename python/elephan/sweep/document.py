@@ -17,7 +17,7 @@ from elephan.sweep.axes import KEYS, SweepAxis, SweepCases, check_keys, combinat
 from elephan.sweep.points import SweepPoint, plan
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 _SETTINGS = ("replications", "seed")
 _KEYS = ("format", "base", "set", "title", *_SETTINGS, "precision", "max_replications", *KEYS)
@@ -268,11 +268,41 @@ class Sweep:
         """
         points = plan(self.base, combinations(self.axes), self.precision, self.max_replications)
         if all(point.error is not None for point in points):
-            raise InputError(self._mistake(points))
+            self.check(points)
         return points
 
+    def own_laws(self) -> Iterator[Iterable[str]]:
+        """Yield the laws in Python that the base names, then those of each point.
+
+        Where nothing varies the base is all there is.
+        """
+        yield self.base.own_laws
+        if self.axes:
+            yield from (point.scenario.own_laws for point in self.points() if point.error is None)
+
+    def check(self, points: Sequence[SweepPoint]) -> None:
+        """Refuse points of which some are no scenarios, before any of them is run.
+
+        Parameters
+        ----------
+        points : sequence of SweepPoint
+            Of this sweep.
+
+        Raises
+        ------
+        InputError
+            What is wrong with the first of these, and how many there are.
+        """
+        wrong = [point for point in points if point.error is not None]
+        if not wrong:
+            return
+        message = self._mistake(wrong)
+        if len(wrong) < len(points):
+            message += f" ({len(wrong)} of {len(points)} points cannot be read, so none is run)"
+        raise InputError(message)
+
     def _mistake(self, points: Sequence[SweepPoint]) -> str:
-        """Say what is wrong with a sweep none of whose points is a scenario."""
+        """Say what is wrong with the first of points that are no scenarios."""
         place, error = points[0].culprit()
         message = error.removeprefix(f"{self.base.origin}: ")
         where = key_of(self.axes, place) if place is not None else None

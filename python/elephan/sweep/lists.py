@@ -65,6 +65,8 @@ def read_list(place: str, given: object) -> list[Value]:
 def read_words(place: str, text: str) -> list[Value]:
     """Read a list as a command line has it: TOML, or ``a,b,c`` of values and ranges.
 
+    A unit behind the last number holds for numbers without one.
+
     Raises
     ------
     InputError
@@ -76,6 +78,8 @@ def read_words(place: str, text: str) -> list[Value]:
     ['0.1 bdp', '1 bdp']
     >>> read_words("flows[0].count", "1,2,5..15:3lin"), read_words("law", "reno,cubic")
     ([1, 2, 5, 10, 15], ['reno', 'cubic'])
+    >>> read_words("links[0].buffer", "200,400,800 packets")
+    ['200 packets', '400 packets', '800 packets']
     >>> read_words("links[0].queue", '{ discipline = "red", min_th = "9 packets" }, { discipline = "codel" }')
     [{'discipline': 'red', 'min_th': '9 packets'}, {'discipline': 'codel'}]
     """
@@ -95,7 +99,24 @@ def read_words(place: str, text: str) -> list[Value]:
         message = f'{place}: {text.strip()} holds no tables in TOML; write for example {{ discipline = "red" }}'
         raise InputError(message)
     items = [item.strip() for item in text.split(",") if item.strip()]
-    return read_list(place, [item if (value := _toml(item)) is None else value for item in items])
+    return read_list(place, [item if (value := _toml(item)) is None else value for item in _with_unit(items)])
+
+
+def _with_unit(items: list[str]) -> list[str]:
+    """Items of which only the last has a unit, with that unit behind each: 200,400,800 packets."""
+    *bare, last = items or [""]
+    unit = _unit(last)
+    if not unit or any(_unit(item) != "" for item in bare):
+        return items
+    space = "" if unit == "%" else " "
+    parts = (item.partition(":") for item in bare)
+    return [*(f"{number}{space}{unit}{colon}{count}" for number, colon, count in parts), last]
+
+
+def _unit(item: str) -> str | None:
+    """The unit of a number, or of the end of a range; None if it is neither."""
+    split = number_and_unit(item.partition(":")[0].rpartition("..")[2])
+    return None if split is None else split[1]
 
 
 def _of_numpy(given: object) -> object:
@@ -128,6 +149,9 @@ def _expanded(place: str, item: Value) -> list[Value]:
         if other != unit:
             first = _converted(item, written.low, unit)
         whole = unit in WHOLE or (not unit and written.low.isdecimal() and written.high.isdecimal())
+        if unit in WHOLE and not (first.is_integer() and last.is_integer()):
+            message = f'"{item}" is not a range: there are only whole {unit}; write for example 1..100 {unit}:5log'
+            raise InputError(message)
         numbers = written.values(first, last)
     except InputError as error:
         message = f"{place}: {error}"

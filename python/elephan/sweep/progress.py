@@ -78,12 +78,6 @@ class ProgressCounter:
         self._reused += len(job.points)
         self._cost_total -= job.cost
 
-    def failed(self, jobs: Sequence[PointJob]) -> None:
-        """Count jobs that are no scenarios."""
-        points = sum(len(job.points) for job in jobs)
-        self._points += points
-        self._failed += points
-
     def begin(self) -> None:
         """Begin to measure time."""
         self._begun = time.perf_counter()

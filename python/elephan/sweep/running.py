@@ -11,6 +11,7 @@ from elephan.errors import InputError
 from elephan.estimate.check import check_memory
 from elephan.extras import require
 from elephan.run import default_workers
+from elephan.run.parallel import check_workers
 from elephan.run.threads import SimulationThreads
 from elephan.scenario import Scenario
 from elephan.store import Store
@@ -94,14 +95,14 @@ def run_sweeps(
     Raises
     ------
     InputError, LostError, KeyboardInterrupt
-        As there.
+        As there; a point that is no scenario lets none of them begin.
     """
     begun = time.perf_counter()
-    if workers is not None and workers < 1:
-        message = f"workers: {workers} run nothing; give 1 or more, or leave it out for as many as there are cores"
-        raise InputError(message)
+    check_workers(workers)
     require("a store", "pyarrow")
     planned = [(asked, SweepSettings.of(asked, series=series), asked.points()) for asked, series in every]
+    for asked, _, points in planned:
+        asked.check(points)
     jobs = jobs_of((settings, points) for _, settings, points in planned)
     if part is not None:
         jobs = share_of(jobs, *part)
@@ -111,10 +112,7 @@ def run_sweeps(
         if part is not None:
             more, missing = _reuse_whole(folder_of(store), missing, tally)
             found |= more
-        wrong = [job for job in missing if job.points[0].error]
-        failures = {job.key: _fail(kept, job, job.points[0].error) for job in wrong}
-        tally.failed(wrong)
-        missing = [job for job in missing if job.key not in failures]
+        failures: dict[str, str] = {}
         # What other machines have, they say themselves.
         if executor is None and not force:
             _check_memory(missing, workers or default_workers())
@@ -231,7 +229,7 @@ def _reuse(store: Store, jobs: Sequence[PointJob], tally: ProgressCounter) -> tu
     reused: dict[str, Path] = {}
     missing = []
     for job in jobs:
-        found = None if job.points[0].error else store.find(job.key, series=job.settings.series)
+        found = store.find(job.key, series=job.settings.series)
         if found is None:
             missing.append(job)
             continue
@@ -252,7 +250,7 @@ def _reuse_whole(
     missing = []
     with Store(folder, readonly=True) as store:
         for job in jobs:
-            found = None if job.points[0].error else store.find(job.key, series=job.settings.series)
+            found = store.find(job.key, series=job.settings.series)
             if found is None or not all(as_labels(point.labels) in found.labels for point in job.points):
                 missing.append(job)
                 continue
