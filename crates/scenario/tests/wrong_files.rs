@@ -480,7 +480,7 @@ fn senders() {
 ! flows[0].recovery: unknown recovery "fack"; did you mean "sack"?
 - kind = "finite"
 + kind = "telnet"
-! flows[0].traffic.kind: unknown traffic "telnet"; available: bulk, finite, pausing-bulk, video, request-response, engset, elastic, web, page, replay, poisson, cbr, on-off
+! flows[0].traffic.kind: unknown traffic "telnet"; available: bulk, finite, pausing-bulk, video, request-response, engset, elastic, web, page, replay, poisson, cbr, ping, on-off
 + kind = "poison"
 ! flows[0].traffic.kind: unknown traffic "poison"; did you mean "poisson"?
 + kind = "bulk"
@@ -570,6 +570,10 @@ fn datagrams() {
 ! flows[1].traffic.rate: must lie between 1 kbit/s and 1000 Tbit/s
 + traffic = "cbr"\nrecovery = "sack"
 ! flows[1].recovery: cbr traffic is datagrams that are never sent again; leave this key out
++ traffic = "ping"\npacket = "40 B"
+! flows[1].packet: must lie between 41 B and 65535 B, its 40 bytes of header included
++ traffic = { kind = "ping", every = "1 us" }
+! flows[1].traffic.every: must lie between 10 us and 100 s
 + traffic = "cbr"\nreturn = ["reverse"]
 ! flows[1].return: cbr traffic is datagrams that nobody acknowledges; leave this key out
 + traffic = { kind = "poisson", size = "gamma" }

@@ -42,7 +42,7 @@ from elephan.cli.common import (
 )
 from elephan.cli.estimate import announce
 from elephan.cli.progress import ProgressLine
-from elephan.cli.run_screen import buffer_cell, pool_lines, screen, whose
+from elephan.cli.run_screen import buffer_cell, delay_lines, pool_lines, screen, whose
 from elephan.errors import InputError, suggest
 from elephan.extras import require
 from elephan.own_laws import declare
@@ -292,6 +292,7 @@ def _tables(document: Mapping[str, Any], facts: Sequence[dict[str, Any]]) -> lis
         links,
         groups,
         *transfers,
+        *delay_lines(document, full=True),
         *pool_lines(document),
         f"Jain's index{whose(document['groups'])} {shown(fairness['jain'])}; "
         f"over max-min fair shares {shown(fairness['jain_maxmin'])}",

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 FIXED = 2
 """Lines of heads and units of a table."""
 
+MOST_TIMED = 2
+"""Groups of datagrams whose delays have a line."""
+
 
 def screen(document: Mapping[str, Any], facts: Sequence[Mapping[str, Any]], width: int | None = None) -> list[str]:
     """Write what a run gave in lines.
@@ -40,12 +43,18 @@ def screen(document: Mapping[str, Any], facts: Sequence[Mapping[str, Any]], widt
     run, fairness = document["run"], document["fairness"]
     links, groups = _busiest(document["links"]), list(zip(document["groups"], facts, strict=True))
     head = wrapped(f"{run['scenario']}: {_answer(links[0])}.", width) + wrapped(_about(run), width)
-    tail = []
-    if fairness["jain"]["mean"] is not None:
-        tail += wrapped(f"Jain's index{whose(document['groups'])} {shown(fairness['jain'])}", width)
+    tail, timed = [], delay_lines(document)
+    for said in timed[:MOST_TIMED]:
+        tail += wrapped(said, width)
     tail += [line for said in pool_lines(document)[:2] for line in wrapped(said, width)]
     tc = links[0]["tc"]
     tail += [f"{links[0]['name']}, on Linux: {tc}"] if tc else []
+    jain: list[str] = []
+    if fairness["jain"]["mean"] is not None:
+        jain = wrapped(f"Jain's index{whose(document['groups'])} {shown(fairness['jain'])}", width)
+    # A row of each table comes before it.
+    has_room = len(head) + len(jain) + len(tail) + 2 * FIXED + 4 <= LINES
+    tail = [*(jain if has_room else []), *tail]
     # One line says what is left out, which may take two.
     room = LINES - len(head) - len(tail) - 2 * FIXED - 2
     of_links = min(len(links), max(1, room - len(groups), room // 2))
@@ -55,6 +64,8 @@ def screen(document: Mapping[str, Any], facts: Sequence[Mapping[str, Any]], widt
         for all_, some, what in ((len(links), of_links, "link"), (len(groups), of_groups, "group"))
         if all_ > some
     ]
+    left += ["more delays of datagrams"] if len(timed) > MOST_TIMED else []
+    left += ["Jain's index"] if jain and not has_room else []
     order = [link["name"] for link in document["links"]]
     some_links = sorted(links[:of_links], key=lambda link: order.index(link["name"]))
     tables = []
@@ -146,6 +157,20 @@ def buffer_cell(link: Row) -> str:
     if link["buffer_packets"] is not None:
         return f"{link['buffer_packets']:.6g}"
     return f"in {link['pool']['name']}" if "pool" in link else "unlimited"
+
+
+def delay_lines(document: Mapping[str, Any], *, full: bool = False) -> list[str]:
+    """Say of each group of timed datagrams how long they take: a ping there and back, others one way."""
+    found = []
+    for group in document["groups"]:
+        for key, what in (("rtt", "round trip"), ("delay", "one way")):
+            if f"{key}_s" in group and group[f"{key}_s"]["mean"] is not None:
+                # Bins of the percentiles are a thirty-second wide: of intervals within one nothing is known.
+                tail, last = (_mean(group[f"{key}_{part}_s"], 1e3) for part in ("p95", "p99"))
+                mean = shown(group[f"{key}_s"], 1e3, 3)
+                more = f", 99 % within {last} ms" if full else ""
+                found.append(f"{group['name']}: {what} {mean} ms, 95 % within {tail} ms{more}")
+    return found
 
 
 def pool_lines(document: Mapping[str, Any]) -> list[str]:
