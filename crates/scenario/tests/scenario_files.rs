@@ -38,7 +38,10 @@ fn the_fourth_papers_buffer_is_the_bdp_of_its_one_tcp_flow() {
     assert_eq!((scenario.flows_on(0), scenario.background_on(0)), (1, 25));
     let background = &scenario.groups[1];
     // Half the link.
-    assert_eq!(background.traffic.rate(background.packet).map(|rate| rate.0 * u64::from(background.count)), Some(25_000_000));
+    assert_eq!(
+        background.traffic.rate(background.packet).map(|rate| rate.0 * u64::from(background.count)),
+        Some(25_000_000)
+    );
     assert_eq!(from_canonical(&scenario.canonical()), Ok(scenario));
 }
 

@@ -570,8 +570,6 @@ fn datagrams() {
 ! flows[1].traffic.rate: must lie between 1 kbit/s and 1000 Tbit/s
 + traffic = "cbr"\nrecovery = "sack"
 ! flows[1].recovery: cbr traffic is datagrams that are never sent again; leave this key out
-+ traffic = "ping"\npacket = "40 B"
-! flows[1].packet: must lie between 41 B and 65535 B, its 40 bytes of header included
 + traffic = { kind = "ping", every = "1 us" }
 ! flows[1].traffic.every: must lie between 10 us and 100 s
 + traffic = "cbr"\nreturn = ["reverse"]

@@ -140,7 +140,10 @@ mod tests {
         assert_eq!(found.samples(), [0.0, 0.0, 0.008, 0.008]);
         let mut all = Histogram::default();
         found.add_to(&mut all);
-        assert_eq!((all.total(), bin_of(Span::millis(6).0), bin_of(Span::millis(8).0)), (2, all.counts().iter().position(|&n| n > 0).unwrap(), all.counts().len() - 1));
+        assert_eq!(
+            (all.total(), bin_of(Span::millis(6).0), bin_of(Span::millis(8).0)),
+            (2, all.counts().iter().position(|&n| n > 0).unwrap(), all.counts().len() - 1)
+        );
     }
 
     #[test]

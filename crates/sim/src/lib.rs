@@ -31,8 +31,8 @@ mod window;
 mod writes;
 
 // What callers of `simulate` need: how to read a scenario, and the types that outcomes are made of.
-pub use datagrams::DelayOutcome;
 pub use base::{Cause, RunMonitor, Span, Time};
+pub use datagrams::DelayOutcome;
 pub use floor::memory_floor;
 pub use intervals::{FlowIntervals, MEASURED};
 pub use outcome::*;

@@ -1,7 +1,7 @@
 //! Counting, the same for both engines: totals at the warm-up and at the end, and what follows from their difference.
 
-use crate::handover::{Handover, Propagation};
 use crate::DelayOutcome;
+use crate::handover::{Handover, Propagation};
 use crate::plan::{Identity, LinkPlan, Marks, TcpPlan};
 use crate::probe::Probe;
 use crate::{ByCause, FlowOutcome, FlowSeries, LinkOutcome, PacketTrace};

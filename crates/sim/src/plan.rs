@@ -365,6 +365,15 @@ impl<C> FlowPlan<C> {
         self
     }
 
+    /// Datagram `number` arrives at `at`: its delay is noted, if they are measured.
+    pub fn time_datagram(&mut self, at: Time, number: PacketNumber, marks: &Marks) {
+        if let Self::Datagrams(plan) = self
+            && let Some(delays) = &mut plan.delays
+        {
+            delays.on_delivery(at, number, marks);
+        }
+    }
+
     /// The delays of its datagrams, if they are measured.
     pub fn take_delays(&mut self) -> Option<Box<DatagramDelays>> {
         match self {

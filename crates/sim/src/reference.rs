@@ -372,11 +372,7 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
         let FlowPlan::Tcp(party, tcp) = &mut ends.plan else {
             ends.datagrams_delivered += 1;
             ends.hash.delivery(now, PacketNumber(packet.token));
-            if let FlowPlan::Datagrams(plan) = &mut ends.plan
-                && let Some(delays) = &mut plan.delays
-            {
-                delays.on_delivery(now, PacketNumber(packet.token), &self.marks);
-            }
+            ends.plan.time_datagram(now, PacketNumber(packet.token), &self.marks);
             if let Some(bytes) = ends.bytes.as_mut().filter(|_| now >= self.marks.warmup) {
                 *bytes += u64::from(packet.size);
             }

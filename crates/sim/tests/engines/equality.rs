@@ -412,15 +412,14 @@ fn traces_list_drops_at_several_links_in_order() {
 }
 
 /// A group of datagrams over `path`.
-fn datagrams(name: &str, count: u32, path: &str, traffic: &str, more: &str) -> String {
+pub(crate) fn datagrams(name: &str, count: u32, path: &str, traffic: &str, more: &str) -> String {
     format!(
         "[[flows]]\nname = \"{name}\"\ncount = {count}\npath = [{path}]\nrtt = \"30 ms\"\npacket = \"700 B\"\n\
          traffic = {{ {traffic} }}\n{more}\n"
     )
 }
 
-const TRAFFIC: [&str; 5] = [
-    "kind = \"ping\", every = \"6 ms\"",
+const TRAFFIC: [&str; 4] = [
     "kind = \"poisson\", rate = \"1 Mbit/s\"",
     "kind = \"cbr\", rate = \"1 Mbit/s\"",
     "kind = \"on-off\", rate = \"1 Mbit/s\", on = \"200 ms\", off = \"10 ms\", law = \"pareto\"",
@@ -518,33 +517,6 @@ fn datagrams_in_step_with_each_other_and_with_the_link() {
     let outcome = equal("in step", &text);
     // Measured from 2 s; packets go at 2.000 s, ..., 5.999 s, and not at the stop.
     assert!(outcome.flows[2..].iter().all(|flow| flow.sent == 4000), "{:?}", outcome.flows);
-}
-
-#[test]
-fn pings_are_timed_there_and_back() {
-    // Links of their own: a request of 84 B takes 67.2 us at 10 Mbit/s, and its answer 672 us at 1 Mbit/s; no queue.
-    let text = "duration = \"10 s\"\nwarmup = \"2 s\"\n[[links]]\nname = \"out\"\nrate = \"10 Mbit/s\"\ndelay = \"7 ms\"\n\
-                buffer = \"9 packets\"\n[[links]]\nname = \"back\"\nrate = \"1 Mbit/s\"\ndelay = \"3 ms\"\n\
-                buffer = \"9 packets\"\n[[flows]]\nname = \"ping\"\ncount = 3\npath = [\"out\"]\nreturn = [\"back\"]\n\
-                rtt = \"30 ms\"\nstart = { from = \"100 ms\", every = \"5 ms\" }\n\
-                traffic = { kind = \"ping\", every = \"100 ms\" }\n[record]\nevery = \"50 ms\"\n";
-    let outcome = equal("pings", text);
-    for flow in &outcome.flows {
-        let delays = flow.delays.as_deref().expect("pings are timed");
-        assert_eq!((delays.count, delays.sum), (80, 80 * 30_739_200_000), "{delays:?}");
-        assert_eq!(flow.goodput_bps, 80.0 * 84.0 * 8.0 / 8.0);
-    }
-    // Behind a queue they take longer, and what was lost does not count.
-    let text = dumbbell(2, "12 packets", "", "name = \"tcp\"")
-        + &datagrams("ping", 2, "\"l\"", "kind = \"ping\", every = \"11 ms\"", "");
-    let outcome = equal("pings beside TCP", &text);
-    for flow in &outcome.flows[2..] {
-        let delays = flow.delays.as_deref().expect("pings are timed");
-        assert!(flow.dropped > 0 && delays.count < flow.sent, "{flow:?}");
-        let mean = delays.mean_s().expect("some came back");
-        // 30 ms, 0.56 ms of service, and up to 12 packets of 0.8 ms and one in service before it.
-        assert!((0.0306..0.0410).contains(&mean), "{mean}");
-    }
 }
 
 #[test]
