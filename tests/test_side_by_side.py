@@ -138,7 +138,7 @@ traffic = "ping"
     assert found.question[0] == "What does the queue of core change?"
     # A column for each run, so that no quantity lies beyond the edge of the page.
     (table,) = next(part for part in found.parts if part.title == "Results").tables
-    assert table.heads == ("", "fifo", "fq")
+    assert table.heads == ("quantity", "fifo", "fq")
     first = [row[0].text for row in table.rows]
     assert first[:5] == ["delay [ms]", "delay, 95 % [ms]", "loss [%]", "utilization [%]", "ping: round trip, 95 % [ms]"]
     same = elephan.run(base, series=True)

@@ -110,11 +110,11 @@ impl DatagramDelays {
     }
 
     /// The run is over.
-    pub fn finish(mut self, marks: &Marks) -> Box<DelayOutcome> {
+    pub fn finish(mut self, marks: &Marks) -> DelayOutcome {
         if self.sample != Time::NEVER {
             self.sample_until(Time(marks.end.0 - 1), marks);
         }
-        Box::new(self.found)
+        self.found
     }
 }
 

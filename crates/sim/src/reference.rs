@@ -576,7 +576,7 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
             in_flight += ends.access.waiting.len() as u64 + u64::from(ends.access.serving.is_some());
             let (counters, delivered) = ends.counters();
             let (meter, bytes, dropped, mut plan) = (ends.meter, ends.bytes, ends.dropped, ends.plan);
-            let delays = plan.take_delays().map(|delays| delays.finish(&self.marks));
+            let delays = plan.take_delays().map(|delays| Box::new(delays.finish(&self.marks)));
             let tally = Tally { meter, bytes, counters, delivered, dropped, delays };
             let (flow, fault) = (plan.party().flow, plan.fault());
             traces.extend(ends.trace.map(|trace| trace.in_order(options.first_number)));

@@ -114,7 +114,7 @@ def compared(runs: Sequence[NamedRun]) -> list[ComparedQuantity]:
     ]
     for name, key in timed(runs):
         title = f"{'Round trip' if key == 'rtt' else 'One-way delay'} of {name}, 95 % take at most"
-        rows = (_group(run, name).get(f"{key}_p95_s") or _NOTHING for run in runs)
+        rows = (_quantile(_group(run, name).get(f"{key}_p95_s")) for run in runs)
         found.append(ComparedQuantity(title, "s", tuple(rows)))
     return found
 
@@ -162,6 +162,11 @@ def _of_link(run: NamedRun) -> Any:
     return next(link for link in run.document["links"] if link["name"] == name)
 
 
+def _quantile(value: dict[str, float | None] | None) -> dict[str, float | None]:
+    """A quantity whose interval is left out where all replications fell into one bin: of less nothing is known."""
+    return _NOTHING if value is None else {**value, "ci95": value["ci95"] or None}
+
+
 def _group(run: NamedRun, name: str) -> Any:
     return next((group for group in run.document["groups"] if group["name"] == name), {})
 
@@ -178,10 +183,10 @@ def results_table(runs: Sequence[NamedRun], keys: Sequence[DifferingKey]) -> Tab
         ("loss [%]", "loss_ratio", 100),
         ("utilization [%]", "utilization", 100),
     ):
-        rows[head] = [cell(link[key], scale) for link in links]
+        rows[head] = [cell(_quantile(link[key]), scale) for link in links]
     for name, key in timed(runs):
         head = f"{name}: {'round trip' if key == 'rtt' else 'one way'}, 95 % [ms]"
-        rows[head] = [cell(_group(run, name).get(f"{key}_p95_s"), 1e3) for run in runs]
+        rows[head] = [cell(_quantile(_group(run, name).get(f"{key}_p95_s")), 1e3) for run in runs]
     for name in groups:
         rows[f"{name}: each [Mbit/s]"] = [cell(_group(run, name).get("goodput_per_flow_bps"), 1e-6) for run in runs]
     rows["Jain's index"] = [cell(run.document["fairness"]["jain"]) for run in runs]
@@ -189,7 +194,7 @@ def results_table(runs: Sequence[NamedRun], keys: Sequence[DifferingKey]) -> Tab
     for key in keys[:MOST_KEYS]:
         rows[spoken(key.path, runs[0].scenario)] = [cell(value) for value in key.values]
     of = f" at {names[0]}" if len(names) == 1 else ""
-    heads = ("", *(run.name for run in runs))
+    heads = ("quantity", *(run.name for run in runs))
     return Table(f"Results{of}, with 95 % intervals", heads, tuple((cell(head), *row) for head, row in rows.items()))
 
 

@@ -129,7 +129,7 @@ impl<O: Observer> Source<O> {
                     counters: sent(self.sent),
                     delivered: self.delivered,
                     dropped: dropped + self.access.drops().since_warmup,
-                    delays: self.plan.delays.map(|delays| delays.finish(marks)),
+                    delays: self.plan.delays.map(|delays| Box::new(delays.finish(marks))),
                 },
             },
         }
