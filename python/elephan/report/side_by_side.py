@@ -191,8 +191,8 @@ def results_table(runs: Sequence[NamedRun], keys: Sequence[DifferingKey]) -> Tab
         rows[f"{name}: each [Mbit/s]"] = [cell(_group(run, name).get("goodput_per_flow_bps"), 1e-6) for run in runs]
     rows["Jain's index"] = [cell(run.document["fairness"]["jain"]) for run in runs]
     rows |= {"link": [cell(link["name"]) for link in links]} if len(names) > 1 else {}
-    for key in keys[:MOST_KEYS]:
-        rows[spoken(key.path, runs[0].scenario)] = [cell(value) for value in key.values]
+    for differs in keys[:MOST_KEYS]:
+        rows[spoken(differs.path, runs[0].scenario)] = [cell(value) for value in differs.values]
     of = f" at {names[0]}" if len(names) == 1 else ""
     heads = ("quantity", *(run.name for run in runs))
     return Table(f"Results{of}, with 95 % intervals", heads, tuple((cell(head), *row) for head, row in rows.items()))
