@@ -570,8 +570,6 @@ fn datagrams() {
 ! flows[1].traffic.rate: must lie between 1 kbit/s and 1000 Tbit/s
 + traffic = "cbr"\nrecovery = "sack"
 ! flows[1].recovery: cbr traffic is datagrams that are never sent again; leave this key out
-+ traffic = { kind = "ping", every = "1 us" }
-! flows[1].traffic.every: must lie between 10 us and 100 s
 + traffic = "cbr"\nreturn = ["reverse"]
 ! flows[1].return: cbr traffic is datagrams that nobody acknowledges; leave this key out
 + traffic = { kind = "poisson", size = "gamma" }

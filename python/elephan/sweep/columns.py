@@ -75,7 +75,7 @@ NAMES = tuple(dict.fromkeys((*OF_LINKS, *OF_GROUPS, *WITHIN, *OF_ALL)))
 MEANINGS = {
     "utilization": "bits that began service over what the link could carry",
     "loss": "packets dropped over packets arrived, of a link; over packets sent, of a group",
-    "delay": "waiting time at the link, mean over packets, own service excluded; of a group of cbr from sending to arrival",
+    "delay": "waiting time at the link, mean over packets, own service excluded; of cbr from sending on",
     "delay_p50": "the same, median",
     "delay_p95": "the same, 95 %",
     "delay_p99": "the same, 99 %",
