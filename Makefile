@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo build package wheel sdist walk constraints licences lint-workflows test quick coverage semver mutants check check-rust check-python check-layers check-papers bench scaling survey questions reproduction survival fuzz docs bpf quic bless clean
+.PHONY: help demo build package wheel sdist walk constraints licences lint-workflows test quick coverage semver mutants check check-rust check-python check-layers check-papers bench scaling survey front questions reproduction survival fuzz docs bpf quic bless clean
 # Without the built-in rules: one of them would compile the object of the kernel for this machine, where its source looks newer.
 MAKEFLAGS += --no-print-directory --no-builtin-rules
 .SUFFIXES:
@@ -152,6 +152,9 @@ bench: build ## the speed workloads, with the memory floor and the reference eng
 
 survey: build ## simulate all over buffer x flows x RTT (some minutes), and compare every model to it
 	@$(PY) -m elephan.accuracy
+
+front: build ## the demo's numbers and picture in README.md and docs/index.md, as the command says
+	$(PY) tools/front.py
 
 questions: build ## docs/guide/questions.md: operators' questions asked again, with their times (minutes)
 	$(PY) tools/questions.py

@@ -17,7 +17,7 @@ from elephan.papers.measured import MeasuredQuantity, largest, least
 from elephan.papers.reproduction import Reproduction, reproduce
 from elephan.papers.runs import ExperimentPoint, ExperimentPoints, ExperimentRuns
 from elephan.papers.verdicts import JudgedClaim, judge, standing
-from elephan.papers.words import bands
+from elephan.papers.words import WORTH, bands
 from elephan.report.papers import _bands
 from toy_paper import toy_paper
 
@@ -252,18 +252,20 @@ def test_the_lower_end_decides_not_the_mean() -> None:
 
 def test_what_bands_are_worth_is_said_on_pages_and_on_a_terminal() -> None:
     made = {"claims": ("a",) * 93, "whole": True, "ours": 3, "variant": 22}
-    worse = nulls.NullPower("cells", nulls={"constant": 23.0, "wrong queue": 4.75}, **made)  # type: ignore[arg-type]
+    worse = nulls.NullPower("cells", nulls={"constant": 23.0, "wrong queue": 4.75}, why="Ours is above.", **made)  # type: ignore[arg-type]
     better = nulls.NullPower("indices", nulls={"constant": 2.0}, **made | {"variant": None})  # type: ignore[arg-type]
     page = _bands([worse, better])
-    assert (
-        page[0]
-        == "| claims that pass in the same bands | of | ours | its one variant | constant | wrong queue | so ours is |"
-    )
+    head = "| claims that pass in the same bands | of | ours | its one variant | constant | wrong queue | so ours is |"
+    # A plain sentence of why stands before the numbers.
+    assert page[: page.index(head)] == [WORTH, "", "Ours is above.", ""]
     assert "| cells | 93 | 3 | 22 | 23 | 4.75 | **uninformative** |" in page
     assert "| indices | 93 | 3 |  | 2 |  | informative |" in page
     assert bands([worse.to_json(), better.to_json()]) == [
+        WORTH,
+        "Ours is above.",
         "cells: ours 3 of 93, its one variant 22; nulls: constant 23, wrong queue 4.75; uninformative",
         "indices: ours 3 of 93; nulls: constant 2",
     ]
+    assert bands([]) == []
     # Of a part of a family nothing is said.
     assert _bands([nulls.NullPower("cells", ("a",), False, 1, None, {})]) == []

@@ -8,11 +8,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import elephan
 from conftest import Command
 from elephan.compare import compare as ask
+from elephan.pictures.figure import Axis, Figure, Mark, Series
 from elephan.report import report
 from elephan.report.themes import THEMES
 from elephan.scenario import EXAMPLE, Scenario
@@ -299,6 +301,46 @@ def test_a_page_of_shortened_runs_says_that_they_ran_and_what_changed(tmp_path: 
     assert "ran: ran, was pass" in page.all("main")[0].text
     assert [row[1] for row in tables(page)["p1"]] == ["pass", "ran"]
     assert "elephan reproduce p1 --quick --out" in page.all("section", id="reproduce")[0].all("code")[0].text
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "tone", "named"),
+    [
+        (("pass", "deviation"), "good", ""),
+        (("pass", "ran"), "plain", ""),
+        (("pass", "ran", "fail"), "bad", "; not met: p1-fail"),
+        (("pass", "fail", "fail", "fail", "fail"), "bad", ""),
+    ],
+)
+def test_a_claim_that_is_not_met_is_named_and_is_no_success(
+    tmp_path: Path, verdicts: tuple[str, ...], tone: str, named: str
+) -> None:
+    claims = [CLAIMS[0] | {"verdict": verdict, "id": f"p1-{verdict}"} for verdict in verdicts]
+    page = read(
+        report(folder_of(tmp_path / "q", {"claims": claims}, "reproduce.json"), tmp_path / "q.html").read_text()
+    )
+    (answer,) = page.all("section", id="answer")
+    assert answer.attributes["class"].split() == ["answer", tone]
+    headline = page.all("p", class_="headline")[0].text
+    assert headline.endswith(named)
+    assert ("Not met: p1-fail (92 % at 1250 packets)." in answer.text) == ("fail" in verdicts)
+
+
+def test_the_legend_of_a_picture_names_what_is_shaded(html: Callable[[str], str]) -> None:
+    page = read(html("run"))
+    bands = [item.text for item in page.all("li", class_="band")]
+    assert bands
+    assert set(bands) == {"warm-up, not counted"}
+
+
+def test_words_at_lines_that_lie_close_together_stand_beside_each_other() -> None:
+    from elephan.report.drawing import document  # noqa: PLC0415 (Bokeh is slow to import)
+
+    marks = tuple(Mark(at, f"{at:g} packets", "y", "wanted") for at in (100.0, 101.0, 200.0))
+    line = Series("backlog", np.array([0.0, 1.0]), np.array([0.0, 220.0]))
+    figure = Figure("backlog", "Backlog", "It rises.", Axis("time", "s"), Axis("backlog", "packets"), (line,), marks)
+    labels = re.findall(r'"text": "([^"]* packets)"', json.dumps(document([figure])))
+    assert sorted(labels) == ["100 packets, 101 packets", "200 packets"]
 
 
 def test_results_in_python_give_pages_too(tmp_path: Path) -> None:

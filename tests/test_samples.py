@@ -1,18 +1,18 @@
-"""Samples of output in README and the guides are what the commands print."""
+"""Samples of output in README, the front page and the guides are what the commands print, and numbers what is there."""
 
 import re
 from pathlib import Path
 
 import pytest
 
-from conftest import SCENARIOS, Command
+from conftest import SCENARIOS, Command, load_file
+from elephan.catalog import catalog
 
 pytestmark = pytest.mark.slow
 
 ROOT = SCENARIOS.parent
 
 SAMPLES = {
-    "README.md": ("size", SCENARIOS / "hstcp-1g.toml", "--target", "utilization=0.95"),
     "docs/guide/choosing-a-queue.md": (
         *("size", SCENARIOS / "share-50m.toml", "--target", "utilization=0.95", "--laws", "reno,highspeed,cubic"),
         *("--queues", "drop-tail,fq,codel"),
@@ -40,6 +40,40 @@ def test_a_sample_is_what_the_command_prints(elephan: Command, monkeypatch: pyte
     monkeypatch.setenv("COLUMNS", "80")
     done = elephan(*SAMPLES[page], "-q")
     assert list(map(without_time, done.out.splitlines())) == list(map(without_time, sample(page)))
+
+
+def test_the_front_pages_have_the_numbers_and_the_picture_of_the_demo() -> None:
+    """`tools/front.py` writes what is listed here."""
+    front = load_file(ROOT / "tools" / "front.py")
+    screen, document, picture = front.measured()
+    assert front.differing(screen, document, picture) == {}
+    # It is seen where a number is another.
+    other = document | {"buffer_packets": document["buffer_packets"] + 1}
+    assert list(front.differing(screen, other, picture)) == [front.INDEX]
+    assert list(front.differing(screen + "x", document, picture)) == [front.README]
+    label = f"{document['buffer_packets']:,} packets"
+    assert label in front.drawn(picture)
+    assert list(front.differing(screen, document, picture.replace(label, "7 packets"))) == [front.PICTURE]
+
+
+COUNTED = {
+    "congestion controls": lambda: len([card for card in catalog("laws") if card["name"] != "bpf"]),
+    "slow starts": lambda: len(catalog("slow-starts")),
+    "recoveries": lambda: len(catalog("recoveries")),
+    "queue disciplines": lambda: len(catalog("queues")),
+}
+"""Of things that README counts, as many as there are; an object compiled for the kernel is no control of its own."""
+
+WORDS = {5: "five", 6: "six", 7: "seven", 16: "sixteen", 17: "seventeen", 18: "eighteen", 21: "twenty-one"}
+WORDS |= {22: "twenty-two", 23: "twenty-three", 24: "twenty-four", 25: "twenty-five"}
+
+
+@pytest.mark.parametrize("thing", COUNTED)
+def test_readme_counts_what_there_is(thing: str) -> None:
+    text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    found = re.search(rf"([\w-]+) {thing}\b", text)
+    assert found is not None
+    assert found[1].lower() == WORDS[COUNTED[thing]()]
 
 
 def test_the_questions_are_twenty_and_name_what_is_there() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 import elephan
 from elephan.errors import InputError
+from elephan.size.pictures import brief
 from elephan.size.saved import SavedLimit, SavedSize, SavedSizeComparison
 
 if TYPE_CHECKING:
@@ -18,6 +19,25 @@ if TYPE_CHECKING:
     from conftest import Command
 
 SMALL = elephan.Scenario.from_text(elephan.EXAMPLE)
+
+
+def test_a_picture_by_itself_shows_the_answer_the_curve_and_two_rules() -> None:
+    answer = elephan.size(SMALL, "utilization=0.8", replications=2)
+    document = answer.to_json()
+    whole, short = answer.pictures(), brief(answer.pictures(), document)
+    assert len({series.name for series in whole[0].series}) > 2, "models are on the page"
+    assert sum(mark.role == "rule" for mark in whole[0].marks) > 2
+    for figure in short:
+        assert {series.label for series in figure.series} == {"measured"}
+        rules = [mark.at for mark in figure.marks if mark.role == "rule"]
+        assert set(rules) == {document["rules"][name] for name in ("bdp", "bdp_over_sqrt_n")}
+        assert len(rules) == 2
+        assert [mark.at for mark in figure.marks if mark.role == "answer"] == [document["buffer_packets"]]
+    assert [mark.label for mark in short[0].marks if mark.role == "rule"] == ["BDP", "BDP/√n"]
+    # By models alone the one that was trusted is the curve.
+    alone = elephan.size(SMALL, "utilization=0.8", model_only=True)
+    (name,) = {series.label for figure in brief(alone.pictures(), alone.to_json()) for series in figure.series}
+    assert name == f"model {alone.to_json()['trusted_model']}"
 
 
 def test_an_answer_comes_back_as_it_was(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -13,7 +14,8 @@ import elephan
 from elephan.errors import InputError
 from elephan.pictures.figure import colour
 from elephan.plots import figures
-from elephan.run.side_by_side import chosen, differing, laid_over, named_runs
+from elephan.report.side_by_side import page
+from elephan.run.side_by_side import chosen, decisive, differing, laid_over, named_runs, spoken
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -89,6 +91,62 @@ def test_buffers_have_the_colour_of_their_run(runs: dict[str, RunResult]) -> Non
     assert marks == {f"{name}: {name}": (float(name.split()[0]), colours[name]) for name in runs}
 
 
+def test_one_line_marks_the_buffer_that_all_have() -> None:
+    queues = {name: BASE.replace({"links[0].queue": name}) for name in ("drop-tail", "codel", "fq-codel")}
+    backlog = laid_over(named_runs({name: elephan.run(one, series=True) for name, one in queues.items()}))[1]
+    assert [(mark.label, mark.at) for mark in backlog.marks if mark.role == "wanted"] == [
+        ("buffer of all: 25 packets", 25)
+    ]
+
+
+def test_the_parameters_of_a_discipline_do_not_hide_that_it_differs() -> None:
+    queues = [BASE.replace({"links[0].queue": name}) for name in ("drop-tail", "codel", "fq-codel")]
+    keys = differing(queues)
+    assert len(keys) > 4
+    named = [spoken(key.path, BASE) for key in decisive(keys)]
+    assert named == ["queue of core"]
+    # What all have is a choice of its own.
+    ecn = BASE.replace({"links[0].queue": {"discipline": "codel", "ecn": True}})
+    assert "queue.ecn of core" in [spoken(key.path, BASE) for key in decisive(differing([queues[1], ecn]))]
+
+
+def test_a_page_of_runs_answers_with_a_comparison() -> None:
+    base = elephan.Scenario.from_text(
+        elephan.EXAMPLE
+        + """
+[[flows]]
+name    = "ping"
+path    = ["core"]
+rtt     = "40 ms"
+traffic = "ping"
+"""
+    ).replace(
+        {
+            "links[0].buffer": "300 packets",
+            "replications": 4,
+            "duration": "20 s",
+            "flows[0].start": {"from": "0 s", "to": "1 s"},
+        }
+    )
+    runs = {
+        name: base.replace({"links[0].queue": queue}) for name, queue in (("fifo", "drop-tail"), ("fq", "fq-codel"))
+    }
+    found = page({name: elephan.run(one, series=True) for name, one in runs.items()})
+    assert re.fullmatch(r"Packets wait [\d.]+.ms with fq and [\d.]+.ms with fifo", found.headline), found.headline
+    for words in ("Mean queueing delay:", "Loss:", "Utilization:", "Round trip of ping"):
+        assert words in found.sentence
+    assert found.question[0] == "What does the queue of core change?"
+    # A column for each run, so that no quantity lies beyond the edge of the page.
+    (table,) = next(part for part in found.parts if part.title == "Results").tables
+    assert table.heads == ("quantity", "fifo", "fq")
+    first = [row[0].text for row in table.rows]
+    assert first[:5] == ["delay [ms]", "delay, 95 % [ms]", "loss [%]", "utilization [%]", "ping: round trip, 95 % [ms]"]
+    same = elephan.run(base, series=True)
+    assert page({"one": same, "again": same}).headline == "The 2 runs do not differ beyond their intervals"
+    figures_ = next(part for part in found.parts if part.title == "Over time").figures
+    assert "Round trip of the last ping, ping" in [figure.title for figure in figures_]
+
+
 @pytest.mark.parametrize("n", [1, 8])
 def test_too_few_or_many_runs_are_refused(n: int, runs: dict[str, RunResult]) -> None:
     first = next(iter(runs.values()))
@@ -103,7 +161,7 @@ def test_of_many_points_the_first_and_last_are_shown() -> None:
 
 def test_a_page_of_folders_has_all_of_them(folders: list[Path], tmp_path: Path) -> None:
     html = elephan.report(folders, tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "What does links[0].buffer change?" in html
+    assert "What does the buffer of core change?" in html
     for n in BUFFERS:
         assert f">{n} packets</td>" in html
     assert "Congestion windows of 3 runs" in html

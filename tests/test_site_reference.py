@@ -18,6 +18,18 @@ from elephan.size import size, size_limit, size_variants
 from testbeds import faked
 
 PAGE = (Path(__file__).resolve().parent.parent / "docs" / "reference" / "json.md").read_text(encoding="utf-8")
+TIMED = """
+[[flows]]
+name = "ping"
+path = ["core"]
+rtt = "40 ms"
+traffic = "ping"
+[[flows]]
+name = "call"
+path = ["core"]
+rtt = "40 ms"
+traffic = { kind = "cbr", rate = "100 kbit/s" }
+"""
 WEB = """
 [[flows]]
 name    = "web"
@@ -70,11 +82,12 @@ def documents(verb: str) -> Sequence[Mapping[str, Any]]:
             }
         )
         pools = [elephan.Scenario.from_text(text) for text in POOLS]
+        timed = elephan.Scenario.from_text(elephan.EXAMPLE + TIMED)
         # A TCP flow beside datagrams, so that some quantities are null.
         first = elephan.run(scenario, 2, precision="50%", metrics="jain")
         return [
             result.to_json()
-            for result in (first, elephan.run(web, 2), *(elephan.run(one, 1) for one in (changing, *pools)))
+            for result in (first, elephan.run(web, 2), *(elephan.run(one, 1) for one in (changing, timed, *pools)))
         ]
     if verb == "elephan size":
         # Flows with unequal shares, so that there is something to warn of.

@@ -58,11 +58,19 @@ path = ["core"]
 rtt = "80 ms"
 traffic = { kind = "web", think = "200 ms" }
 """
+PING = """
+[[flows]]
+name = "ping"
+path = ["core"]
+rtt = "40 ms"
+start = { from = "0 s", to = "200 ms" }
+traffic = "ping"
+"""
 
 
 @pytest.fixture(scope="module")
 def swept(tmp_path_factory: pytest.TempPathFactory) -> SweepResult:
-    scenario = package.Scenario.from_text(BASE)
+    scenario = package.Scenario.from_text(BASE + PING)
     store = tmp_path_factory.mktemp("store")
     return package.sweep(scenario, over={"flows[0].control": ["cubic", "highspeed"]}, store=store)
 
@@ -74,7 +82,8 @@ def column(swept: SweepResult, text: str) -> SweepColumn:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_name_is_a_number_of_a_link_a_group_or_all(swept: SweepResult, name: str) -> None:
-    of = "" if name not in (*OF_LINKS, *OF_GROUPS, *WITHIN) else "[core]" if name in OF_LINKS else "[web]"
+    group = "[ping]" if name.startswith("rtt") else "[web]"
+    of = "" if name not in (*OF_LINKS, *OF_GROUPS, *WITHIN) else "[core]" if name in OF_LINKS else group
     asked = column(swept, name + of)
     point = swept.points[0]
     found = asked.measured(point, point.document)
@@ -153,7 +162,7 @@ def test_what_is_kept_as_a_mean_only_has_no_interval(swept: SweepResult) -> None
 def test_several_groups_have_their_goodput_and_pages_their_time(swept: SweepResult) -> None:
     labels = [each.label for each in default_columns(swept.sweep.base.network)]
     of_link = ["utilization[core]", "loss[core]", "delay[core]"]
-    assert labels == [*of_link, "goodput[cubic]", "goodput[reno]", "page_time_p95[web]", "jain"]
+    assert labels == [*of_link, "goodput[cubic]", "goodput[reno]", "page_time_p95[web]", "rtt_p95[ping]", "jain"]
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ use base::{Span, Time};
 use numpy::{Element, PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use sim::histogram::Histogram;
 use sim::{FlowOutcome, LinkOutcome, Outcome, PacketRow, PacketTrace, Trace, TransferOutcome};
 
 /// Causes of drops and marks, in the order of [`sim::cause_index`].
@@ -59,7 +60,9 @@ pub fn outcome(py: Python<'_>, out: Outcome) -> PyResult<Bound<'_, PyDict>> {
     dict.set_item("balance", balance)?;
     dict.set_item("hash", out.hash)?;
     dict.set_item("transfers", transfers(py, &out.transfers)?)?;
-    dict.set_item("histograms", histograms(py, &out.links)?)?;
+    let found = histograms(py, &out.links)?;
+    found.set_item("datagram_delay_ps", datagram_delays(py, &out)?)?;
+    dict.set_item("histograms", found)?;
     let packets = PyList::empty(py);
     for trace in &out.packets {
         packets.append(packets_of(py, trace)?)?;
@@ -97,6 +100,17 @@ fn histograms<'py>(py: Python<'py>, rows: &[LinkOutcome]) -> PyResult<Bound<'py,
     });
     dict.set_item("group_delay_ps", PyList::new(py, by_group.collect::<PyResult<Vec<_>>>()?)?)?;
     Ok(dict)
+}
+
+/// Of each group the delays of its datagrams in the bins of `sim`'s histograms; empty where they are not measured.
+fn datagram_delays<'py>(py: Python<'py>, out: &Outcome) -> PyResult<Bound<'py, PyList>> {
+    let mut groups = vec![Histogram::default(); out.transfers.len()];
+    for flow in &out.flows {
+        if let Some(delays) = &flow.delays {
+            delays.add_to(&mut groups[flow.group as usize]);
+        }
+    }
+    PyList::new(py, groups.iter().map(|group| PyArray1::from_slice(py, group.counts())))
 }
 
 /// What became of the transfers of each group; `None` for groups without an end.
@@ -202,6 +216,9 @@ fn flows<'py>(py: Python<'py>, rows: &[FlowOutcome]) -> PyResult<Bound<'py, PyDi
     column(&dict, "cwnd_segments", rows, |f| f.cwnd_mean.unwrap_or(f64::NAN))?;
     column(&dict, "srtt_s", rows, |f| f.srtt_mean_s.unwrap_or(f64::NAN))?;
     column(&dict, "finished_s", rows, |f| seconds_or_nan(f.finished))?;
+    if rows.iter().any(|f| f.delays.is_some()) {
+        column(&dict, "delay_s", rows, |f| f.delays.as_ref().and_then(|delays| delays.mean_s()).unwrap_or(f64::NAN))?;
+    }
     Ok(dict)
 }
 
@@ -209,7 +226,7 @@ fn samples<'py>(py: Python<'py>, out: &Outcome) -> PyResult<Bound<'py, PyDict>> 
     let dict = PyDict::new(py);
     column(&dict, "time_s", &out.sampled_at, |t| t.as_secs())?;
     let width = |longest: usize| if longest == 0 { 0 } else { out.sampled_at.len() };
-    let per_flow = width(out.flows.iter().map(|f| f.cwnd_samples().len()).max().unwrap_or(0));
+    let per_flow = width(out.flows.iter().map(|f| f.srtt_samples().len()).max().unwrap_or(0));
     let per_link = width(out.links.first().map_or(0, |l| l.backlog_samples.len()));
     matrix(&dict, "cwnd_segments", &out.flows, (per_flow, f32::NAN), |f| f.cwnd_samples())?;
     matrix(&dict, "srtt_s", &out.flows, (per_flow, f32::NAN), |f| f.srtt_samples())?;

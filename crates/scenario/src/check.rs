@@ -278,7 +278,7 @@ fn traffic(place: &str, group: &Group, scenario: &Scenario) -> Checked {
             "must be left out where packets are of exponential size: they reach the first link as they are made";
         return refuse(format!("{place}.access.rate"), reason);
     }
-    if !group.traffic.is_tcp() && !group.back.is_empty() {
+    if !group.traffic.is_tcp() && !group.traffic.is_answered() && !group.back.is_empty() {
         return refuse(format!("{place}.return"), "must be empty: nobody acknowledges datagrams");
     }
     Ok(())

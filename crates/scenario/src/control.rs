@@ -235,9 +235,12 @@ pub(crate) fn only_tcp(group: &Node) -> Result<(), ScenarioError> {
     let datagrams = |node: &Node| kind(node).is_some_and(|traffic| !traffic.is_tcp());
     let Some(node) = group.get("traffic").filter(datagrams) else { return Ok(()) };
     // What is wrong with the traffic comes first.
-    let kind = TrafficSpec::read(&node, &Key::default())?.card().name;
+    let traffic = TrafficSpec::read(&node, &Key::default())?;
+    let kind = traffic.card().name;
     for (key, reason) in TCP_ONLY {
-        if let Some(node) = group.get(key) {
+        // Answers come back.
+        let known = key == "return" && traffic.is_answered();
+        if let Some(node) = group.get(key).filter(|_| !known) {
             return Err(node.wrong(format!("{kind} traffic {reason}; leave this key out")));
         }
     }

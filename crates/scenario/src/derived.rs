@@ -64,7 +64,7 @@ impl Group {
     /// that write at a rate of their own.
     #[must_use]
     pub fn offered_bps(&self) -> Option<f64> {
-        let datagrams = self.traffic.rate().map(|rate| rate.0 as f64);
+        let datagrams = self.traffic.rate(self.packet).map(|rate| rate.0 as f64);
         let written =
             || self.traffic.written_per_second(self.mss()).map(|segments| 8.0 * segments * self.packet.0 as f64);
         datagrams.or_else(written)

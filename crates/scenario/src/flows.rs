@@ -18,7 +18,7 @@ base::keys! {
         count: u32 = 1, in limits::FLOWS;
         /// Links that data crosses, by name and in order: `["bottleneck"]`.
         path: Vec<Hop>, in 1..=u64::MAX;
-        /// Links that ACKs cross; empty for an uncongested way back.
+        /// Links that ACKs, and answers to pings, cross; empty for an uncongested way back.
         back as "return": Vec<Hop> = Vec::new();
         /// Base round-trip time, all propagation included: "100 ms", { from = "80 ms", to = "120 ms" }, "auto", a draw or a
         /// list.
@@ -31,7 +31,7 @@ base::keys! {
         control: Control = Control::default();
         /// How losses are repaired. Default: "sack", where the law does not ask for more.
         recovery: Recovery = Recovery::Sack;
-        /// Size of a full data packet on the wire, headers included: "1500 B".
+        /// Size of a full data packet on the wire, headers included: "1500 B". Of a ping by default 84 B.
         packet: Bytes = Bytes(1500);
         /// When flows start: "0 s", { from = "0 s", to = "5 s" } for a uniform draw, { from = "0 s", every = "1 s" } for one
         /// after the other, or a list.
@@ -42,7 +42,7 @@ base::keys! {
         /// What the application offers: a name, or a table such as { kind = "poisson", rate = "1 Mbit/s" }.
         traffic: TrafficSpec = TrafficSpec::Bulk(traffic::bulk::Params::default());
         /// TCP besides the law: "linux" for its defaults, or a table such as `{ min_rto = "200 ms" }`. Datagrams take only
-        /// `send_jitter`, and have no `return`, `control` and `recovery`.
+        /// `send_jitter`, and have no `control` and `recovery`; a `return` only a ping has.
         tcp: Options = Options::default();
     }
 }
@@ -80,7 +80,10 @@ impl KeyType for Group {
     const LIST: [&'static str; 2] = ["a list of tables, each headed [[flows]]", "must not be empty"];
     fn read(node: &Node, _key: &Key) -> Result<Self, ScenarioError> {
         control::only_tcp(node)?;
-        let group: Self = table::read(node, "a table headed [[flows]]")?;
+        let mut group: Self = table::read(node, "a table headed [[flows]]")?;
+        if let Some(packet) = group.traffic.usual_packet().filter(|_| node.get("packet").is_none()) {
+            group.packet = packet;
+        }
         if node.get("name").is_some() {
             return Ok(group);
         }

@@ -38,7 +38,10 @@ fn the_fourth_papers_buffer_is_the_bdp_of_its_one_tcp_flow() {
     assert_eq!((scenario.flows_on(0), scenario.background_on(0)), (1, 25));
     let background = &scenario.groups[1];
     // Half the link.
-    assert_eq!(background.traffic.rate().map(|rate| rate.0 * u64::from(background.count)), Some(25_000_000));
+    assert_eq!(
+        background.traffic.rate(background.packet).map(|rate| rate.0 * u64::from(background.count)),
+        Some(25_000_000)
+    );
     assert_eq!(from_canonical(&scenario.canonical()), Ok(scenario));
 }
 
@@ -389,7 +392,7 @@ fn bbr_is_refused_without_selective_acknowledgements() {
 fn datagrams_have_no_sender_to_speak_of() {
     let flow = "traffic = { kind = \"poisson\", rate = \"1.25 Mbit/s\" }\ntcp = { send_jitter = \"8 us\" }";
     let scenario = small("", flow);
-    assert_eq!(scenario.groups[0].traffic.rate(), Some(Rate(1_250_000)));
+    assert_eq!(scenario.groups[0].traffic.rate(scenario.groups[0].packet), Some(Rate(1_250_000)));
     assert_eq!(scenario.groups[0].tcp, Options { send_jitter: Span::micros(8), ..Options::default() });
     let canonical = scenario.canonical();
     for part in [

@@ -480,7 +480,7 @@ fn senders() {
 ! flows[0].recovery: unknown recovery "fack"; did you mean "sack"?
 - kind = "finite"
 + kind = "telnet"
-! flows[0].traffic.kind: unknown traffic "telnet"; available: bulk, finite, pausing-bulk, video, request-response, engset, elastic, web, page, replay, poisson, cbr, on-off
+! flows[0].traffic.kind: unknown traffic "telnet"; available: bulk, finite, pausing-bulk, video, request-response, engset, elastic, web, page, replay, poisson, cbr, ping, on-off
 + kind = "poison"
 ! flows[0].traffic.kind: unknown traffic "poison"; did you mean "poisson"?
 + kind = "bulk"

@@ -2,6 +2,7 @@
 //!
 //! Draws come from streams named by (seed, replication, flow), so another flow in the file does not move them.
 
+use crate::datagrams::DatagramDelays;
 use crate::draw::{self, Draws, Expanded, Propagation, RoundTrip};
 use crate::own::{self, FlowSite, Parts};
 use crate::places::SessionPlaces;
@@ -112,7 +113,7 @@ impl<P: Parts> Builder<'_, P> {
             path: path.clone(),
             return_path: return_path.clone(),
             first_link_delay: round_trip.first_link_delay,
-            return_delay: round_trip.return_delay,
+            return_delay: if group.traffic.is_tcp() { round_trip.return_delay } else { Span::ZERO },
             access,
             access_buffer: group.access.buffer.map(|packets| packets.0),
             jitter: (jitter > Span::ZERO)
@@ -161,7 +162,14 @@ impl<P: Parts> Builder<'_, P> {
                 let mean_gap = 1e12 / packets_per_second(group);
                 let sizes = group.traffic.size().sizes(group.packet, || stream("size").next_u64());
                 let sizes = sizes.map(|sizes| sizes.beginning_at(PacketNumber::of(first)));
-                let plan = SourcePlan { party: party(0, start, stop), source, first, sizes, mean_gap };
+                let answered = group.traffic.is_answered();
+                let rest = if answered { round_trip.return_delay } else { Span::ZERO };
+                let delays = group.traffic.gap(group.packet);
+                let delays = delays.map(|gap| Box::new(DatagramDelays::new((start, first), gap, rest)));
+                let mut party = party(0, start, stop);
+                // An answer is its request on the way back.
+                party.path.append(&mut party.return_path);
+                let plan = SourcePlan { party, source, first, sizes, mean_gap, delays };
                 network.flows.push(FlowPlan::Datagrams(Box::new(plan)));
             }
         }
@@ -251,5 +259,5 @@ fn tcp<C: FlowControl>(group: &Group, first: u64, handshake: &Handshake, sender:
 
 /// Packets that a flow of `group` sends in a second: datagrams in the mean while they send most, TCP at most.
 fn packets_per_second(group: &Group) -> f64 {
-    group.traffic.peak().map_or(f64::INFINITY, |rate| rate.bytes_in(Span::secs(1)) / group.packet.0 as f64)
+    group.traffic.peak(group.packet).map_or(f64::INFINITY, |rate| rate.bytes_in(Span::secs(1)) / group.packet.0 as f64)
 }

@@ -215,7 +215,7 @@ pub struct RoundTrip {
     pub base_rtt: Span,
     /// Between the sender's own link and the first link.
     pub first_link_delay: Span,
-    /// Between the last link of the return path, or the receiver, and the sender; zero where nothing comes back.
+    /// Between the last link of the return path, or the receiver, and the sender.
     pub return_delay: Span,
 }
 
@@ -252,8 +252,7 @@ impl<'a> Draws<'a> {
             }
         };
         let rest = base_rtt.0.saturating_sub((forward + back + first_link_delay).0);
-        let return_delay = if group.traffic.is_tcp() { Span(rest) } else { Span::ZERO };
-        RoundTrip { base_rtt, first_link_delay, return_delay }
+        RoundTrip { base_rtt, first_link_delay, return_delay: Span(rest) }
     }
 
     fn rtt(&self, i: u32, stream: impl FnOnce() -> Stream) -> Span {

@@ -30,6 +30,14 @@ impl Histogram {
         }
     }
 
+    /// Adds counts of the bins from `lowest` on.
+    pub(crate) fn add_from(&mut self, lowest: usize, counts: &[u64]) {
+        self.0.resize(self.0.len().max(lowest + counts.len()), 0);
+        for (mine, its) in self.0[lowest..].iter_mut().zip(counts) {
+            *mine += its;
+        }
+    }
+
     /// The counts bin by bin; [`range_of`] says what a bin holds.
     #[must_use]
     pub fn counts(&self) -> &[u64] {

@@ -4,6 +4,7 @@
 //! the same bytes; the tests hold their rolling hashes against each other.
 
 mod build;
+mod datagrams;
 mod draw;
 mod floor;
 mod handover;
@@ -31,6 +32,7 @@ mod writes;
 
 // What callers of `simulate` need: how to read a scenario, and the types that outcomes are made of.
 pub use base::{Cause, RunMonitor, Span, Time};
+pub use datagrams::DelayOutcome;
 pub use floor::memory_floor;
 pub use intervals::{FlowIntervals, MEASURED};
 pub use outcome::*;

@@ -1,5 +1,6 @@
 //! Counting, the same for both engines: totals at the warm-up and at the end, and what follows from their difference.
 
+use crate::DelayOutcome;
 use crate::handover::{Handover, Propagation};
 use crate::plan::{Identity, LinkPlan, Marks, TcpPlan};
 use crate::probe::Probe;
@@ -142,6 +143,8 @@ pub struct Tally {
     pub delivered: u64,
     /// Data packets dropped since the warm-up.
     pub dropped: u64,
+    /// Of datagrams whose delays are measured.
+    pub delays: Option<Box<DelayOutcome>>,
 }
 
 impl Tally {
@@ -249,7 +252,7 @@ impl FlowMeter {
 impl Tally {
     /// The result of flow `who`, whose data packets have so many bytes on the wire.
     pub fn outcome(self, who: &Identity, packet: u32, marks: &Marks) -> FlowOutcome {
-        let Self { meter, bytes, counters, delivered, dropped } = self;
+        let Self { meter, bytes, counters, delivered, dropped, delays } = self;
         let mean = |sum: f64, count: u64| (count > 0).then(|| sum / count as f64);
         let span = (marks.end - marks.warmup).as_secs();
         let finished = meter.finished();
@@ -269,6 +272,7 @@ impl Tally {
             loss_events: (counters.loss_events - before.loss_events).into(),
             cwnd_mean: mean(noted.cwnd_sum, noted.cwnd_count),
             srtt_mean_s: mean(noted.srtt_sum, noted.srtt_count),
+            delays,
             series: noted.series,
             finished,
         }

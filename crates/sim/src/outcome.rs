@@ -1,5 +1,6 @@
 //! What a run leaves behind: exact counters, means, samples and traces. Plain numbers; writing them is Python's.
 
+use crate::DelayOutcome;
 use crate::histogram::Histogram;
 use base::{Cause, PacketNumber, Span, Time};
 use law::CongestionControl;
@@ -252,6 +253,8 @@ pub struct FlowOutcome {
     pub srtt_mean_s: Option<f64>,
     /// When the receiver had everything a finite transfer holds; `None` for bulk and unfinished ones.
     pub finished: Option<Time>,
+    /// Delays of datagrams at equal gaps; `None` of other flows.
+    pub delays: Option<Box<DelayOutcome>>,
     /// At every sample; `None` unless asked for, and for datagrams.
     pub series: Option<Box<FlowSeries>>,
 }
@@ -263,10 +266,12 @@ impl FlowOutcome {
         self.series.as_deref().map_or(&[], |series| &series.cwnd)
     }
 
-    /// Smoothed round-trip time at the samples, in seconds; empty unless asked for, and for datagrams.
+    /// Smoothed round-trip time at the samples, in seconds; empty unless asked for. Of datagrams the delay of the one that arrived
+    /// last, if their delays are measured.
     #[must_use]
     pub fn srtt_samples(&self) -> &[f32] {
-        self.series.as_deref().map_or(&[], |series| &series.srtt)
+        let datagrams = || self.delays.as_deref().map_or(&[][..], DelayOutcome::samples);
+        self.series.as_deref().map_or_else(datagrams, |series| &series.srtt)
     }
 }
 

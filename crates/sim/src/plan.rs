@@ -2,6 +2,7 @@
 //!
 //! Both engines are given this, and nothing else; `build` makes it.
 
+use crate::datagrams::DatagramDelays;
 use crate::handover::Handover;
 use crate::ingress::Ingress;
 use crate::places::SessionPlaces;
@@ -201,7 +202,7 @@ pub enum Application<C> {
     Writes(FlowWrites),
 }
 
-/// A source of datagrams. Nothing comes back.
+/// A source of datagrams. What comes back does so as data, at the end of its path.
 #[derive(Debug)]
 pub struct SourcePlan {
     pub party: Party,
@@ -212,6 +213,8 @@ pub struct SourcePlan {
     pub sizes: Option<PacketSizes>,
     /// Mean time from one packet to the next while it sends most, in picoseconds.
     pub mean_gap: f64,
+    /// Their delays, if they go at equal gaps.
+    pub delays: Option<Box<DatagramDelays>>,
 }
 
 impl SourcePlan {
@@ -351,6 +354,31 @@ impl<C> FlowPlan<C> {
         match self {
             Self::Tcp(_, mut plan) => plan.take_writes(),
             Self::Datagrams(_) => None,
+        }
+    }
+
+    /// With the series of what only it measures: the delays of its datagrams.
+    pub fn sampled(mut self, marks: &Marks) -> Self {
+        if let Self::Datagrams(plan) = &mut self {
+            plan.delays = plan.delays.take().map(|delays| Box::new(delays.sampled(marks)));
+        }
+        self
+    }
+
+    /// Datagram `number` arrives at `at`: its delay is noted, if they are measured.
+    pub fn time_datagram(&mut self, at: Time, number: PacketNumber, marks: &Marks) {
+        if let Self::Datagrams(plan) = self
+            && let Some(delays) = &mut plan.delays
+        {
+            delays.on_delivery(at, number, marks);
+        }
+    }
+
+    /// The delays of its datagrams, if they are measured.
+    pub fn take_delays(&mut self) -> Option<Box<DatagramDelays>> {
+        match self {
+            Self::Tcp(..) => None,
+            Self::Datagrams(plan) => plan.delays.take(),
         }
     }
 

@@ -117,7 +117,8 @@ pub fn run<C: FlowControl, Q: LinkQueue>(network: Network<C, Q>, options: Option
         places: BTreeMap::new(),
         hash: Rolling::new(first),
     });
-    let endpoints = network.flows.into_iter().map(|plan| Endpoints {
+    let endpoints = network.flows.into_iter().map(|plan| if options.series { plan.sampled(&marks) } else { plan });
+    let endpoints = endpoints.map(|plan| Endpoints {
         trace: plan.party().traced.then(|| Trace { flow: plan.party().flow, ..Trace::default() }),
         meter: FlowMeter::new(options.series && plan.is_tcp() && !plan.is_place()),
         bytes: plan.sizes().map(|_| 0),
@@ -371,6 +372,7 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
         let FlowPlan::Tcp(party, tcp) = &mut ends.plan else {
             ends.datagrams_delivered += 1;
             ends.hash.delivery(now, PacketNumber(packet.token));
+            ends.plan.time_datagram(now, PacketNumber(packet.token), &self.marks);
             if let Some(bytes) = ends.bytes.as_mut().filter(|_| now >= self.marks.warmup) {
                 *bytes += u64::from(packet.size);
             }
@@ -573,10 +575,12 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
             hash.word(ends.hash.value());
             in_flight += ends.access.waiting.len() as u64 + u64::from(ends.access.serving.is_some());
             let (counters, delivered) = ends.counters();
-            let tally = Tally { meter: ends.meter, bytes: ends.bytes, counters, delivered, dropped: ends.dropped };
-            let (flow, fault) = (ends.plan.party().flow, ends.plan.fault());
+            let (meter, bytes, dropped, mut plan) = (ends.meter, ends.bytes, ends.dropped, ends.plan);
+            let delays = plan.take_delays().map(|delays| Box::new(delays.finish(&self.marks)));
+            let tally = Tally { meter, bytes, counters, delivered, dropped, delays };
+            let (flow, fault) = (plan.party().flow, plan.fault());
             traces.extend(ends.trace.map(|trace| trace.in_order(options.first_number)));
-            FinalTally { flow, open: ends.open, writes: ends.plan.into_writes(), fault, tally }
+            FinalTally { flow, open: ends.open, writes: plan.into_writes(), fault, tally }
         });
         let FinalResults { fault, flows, transfers } = results;
         Outcome {

@@ -1,6 +1,7 @@
 //! What the window engine keeps in memory of each sender, flow, link and packet, in bytes: estimates of a run before it runs
 //! follow the types, so that they need not be measured again when a type grows.
 
+use crate::datagrams::DatagramDelays;
 use crate::plan::{Identity, Network, SourcePlan, TcpPlan};
 use crate::{LinkOutcome, window};
 use scenario::Scenario;
@@ -33,7 +34,7 @@ pub struct MemorySizes {
 pub fn memory_sizes() -> MemorySizes {
     MemorySizes {
         tcp: window::SENDER_BYTES + size_of::<TcpPlan>(),
-        source: window::SENDER_BYTES + size_of::<SourcePlan>(),
+        source: window::SENDER_BYTES + size_of::<SourcePlan>() + size_of::<DatagramDelays>(),
         receiver_ring: window::RING_BYTES,
         flow: size_of::<Identity>(),
         link: window::LINK_BYTES,

@@ -40,8 +40,12 @@ impl Source for Cbr {
         Ok(Self { gap: params.rate.serialize(packet), begun: false })
     }
 
-    fn rate(params: &Params) -> Rate {
+    fn rate(params: &Params, _packet: Bytes) -> Rate {
         params.rate
+    }
+
+    fn gap(params: &Params, packet: Bytes) -> Option<Span> {
+        Some(params.rate.serialize(packet))
     }
 }
 

@@ -47,6 +47,7 @@ base::registry! {
     sources {
         Poisson = poisson,
         Cbr = cbr,
+        Ping = ping,
         OnOff = on_off,
     }
 }
@@ -129,7 +130,7 @@ mod tests {
                 let spec = TrafficSpec::named(name).unwrap();
                 assert_eq!(spec.card().name, entry.card.name);
                 let datagrams = matches!(offer(&spec, 1000).unwrap(), Offer::Datagrams(_));
-                assert_eq!((datagrams, spec.rate().is_some()), (!spec.is_tcp(), !spec.is_tcp()));
+                assert_eq!((datagrams, spec.rate(Bytes(1000)).is_some()), (!spec.is_tcp(), !spec.is_tcp()));
             }
         }
         assert!(TrafficSpec::named("telnet").is_none());
@@ -141,7 +142,7 @@ mod tests {
             let Some(set) = spec.set("rate", &base::Value::Text("8 Mbit/s".into())) else { continue };
             set.unwrap();
             let Ok(Offer::Datagrams(mut source)) = offer(&spec, 1000) else { panic!("{}", spec.card().name) };
-            let expected = 8000.0 / spec.rate().unwrap().0 as f64;
+            let expected = 8000.0 / spec.rate(Bytes(1000)).unwrap().0 as f64;
             // A start of its own, and then a hundred batches long enough to be independent: bursts are of 500 packets.
             source.next_gap();
             let batch = |_| (0..10_000).map(|_| source.next_gap().0).sum::<u64>() as f64 / 1e16 / expected;

@@ -133,12 +133,12 @@ impl Source for OnOff {
         Ok(Self { lengths, mean, gap, missing, left, on, chance })
     }
 
-    fn rate(params: &Params) -> Rate {
+    fn rate(params: &Params, _packet: Bytes) -> Rate {
         let (on, off) = (u128::from(params.on.0), u128::from(params.off.0));
         Rate((u128::from(params.rate.0) * on / (on + off).max(1)) as u64)
     }
 
-    fn peak(params: &Params) -> Rate {
+    fn peak(params: &Params, _packet: Bytes) -> Rate {
         params.rate
     }
 

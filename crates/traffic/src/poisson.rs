@@ -44,7 +44,7 @@ impl Source for Poisson {
         Ok(Self { mean_gap, chance })
     }
 
-    fn rate(params: &Params) -> Rate {
+    fn rate(params: &Params, _packet: Bytes) -> Rate {
         params.rate
     }
 

@@ -21,12 +21,23 @@ pub trait Source: ArrivalProcess + Registered {
     /// The first parameter out of range.
     fn new(params: &Self::Params, packet: Bytes, chance: Stream) -> Result<Self, ParamError>;
 
-    /// Wire bits per second that it offers in the mean.
-    fn rate(params: &Self::Params) -> Rate;
+    /// Size of a packet on the wire where the scenario says none, if not that of every flow.
+    const USUAL_PACKET: Option<Bytes> = None;
+
+    /// Whether each packet comes back to its sender.
+    const ANSWERED: bool = false;
+
+    /// Wire bits per second that it offers in the mean, in packets of `packet` bytes.
+    fn rate(params: &Self::Params, packet: Bytes) -> Rate;
 
     /// The same while it offers most.
-    fn peak(params: &Self::Params) -> Rate {
-        Self::rate(params)
+    fn peak(params: &Self::Params, packet: Bytes) -> Rate {
+        Self::rate(params, packet)
+    }
+
+    /// Time from one packet to the next, if that is always the same.
+    fn gap(_params: &Self::Params, _packet: Bytes) -> Option<Span> {
+        None
     }
 
     /// How large its packets are.
@@ -96,18 +107,38 @@ impl TrafficSpec {
         each_kind!(self, |p, Kind| transfers: 1, applications: 1, sessions: <Kind as Session>::places(p), sources: 1)
     }
 
-    /// Wire bits per second that a flow of datagrams offers in the mean; `None` for what TCP carries.
+    /// Wire bits per second that a flow of datagrams of `packet` bytes offers in the mean; `None` for what TCP carries.
     #[must_use]
-    pub fn rate(&self) -> Option<Rate> {
+    pub fn rate(&self, packet: Bytes) -> Option<Rate> {
         each_kind!(self, |p, Kind|
-            transfers: None, applications: None, sessions: None, sources: Some(<Kind as Source>::rate(p)))
+            transfers: None, applications: None, sessions: None, sources: Some(<Kind as Source>::rate(p, packet)))
     }
 
     /// The same while it offers most.
     #[must_use]
-    pub fn peak(&self) -> Option<Rate> {
+    pub fn peak(&self, packet: Bytes) -> Option<Rate> {
         each_kind!(self, |p, Kind|
-            transfers: None, applications: None, sessions: None, sources: Some(<Kind as Source>::peak(p)))
+            transfers: None, applications: None, sessions: None, sources: Some(<Kind as Source>::peak(p, packet)))
+    }
+
+    /// Time from one datagram of `packet` bytes to the next, if that is always the same: their delays are measured.
+    #[must_use]
+    pub fn gap(&self, packet: Bytes) -> Option<Span> {
+        each_kind!(self, |p, Kind|
+            transfers: None, applications: None, sessions: None, sources: <Kind as Source>::gap(p, packet))
+    }
+
+    /// Whether each datagram comes back to its sender.
+    #[must_use]
+    pub fn is_answered(&self) -> bool {
+        each_kind!(self, |p, Kind| transfers: false, applications: false, sessions: false, sources: <Kind as Source>::ANSWERED)
+    }
+
+    /// Size of a packet on the wire where the scenario says none, if not that of every flow.
+    #[must_use]
+    pub fn usual_packet(&self) -> Option<Bytes> {
+        each_kind!(self, |p, Kind|
+            transfers: None, applications: None, sessions: None, sources: <Kind as Source>::USUAL_PACKET)
     }
 
     /// Segments of `mss` bytes that an application writes in a second in the mean; `None` for other sorts, and where that

@@ -85,7 +85,7 @@ proptest! {
     #[test]
     fn the_next_packet_always_comes_and_never_too_soon(draw in draw()) {
         let Some((spec, mut source)) = source(&draw) else { return Ok(()) };
-        let (peak, mean) = (spec.peak().unwrap(), spec.rate().unwrap());
+        let (peak, mean) = (spec.peak(Bytes(draw.packet)).unwrap(), spec.rate(Bytes(draw.packet)).unwrap());
         prop_assert!(mean <= peak);
         let (mut at, mut packets) = (0u64, 0u32);
         while packets < 500 && at < LONGEST {
@@ -108,14 +108,14 @@ proptest! {
         let n = 20_000;
         source.next_gap();
         let sum: u128 = (0..n).map(|_| u128::from(source.next_gap().0)).sum();
-        let mean = sum as f64 / f64::from(n) / packet_time(spec.rate().unwrap(), &draw);
+        let mean = sum as f64 / f64::from(n) / packet_time(spec.rate(Bytes(draw.packet)).unwrap(), &draw);
         // In times of a packet: n / on silences of variance and square of mean off^2 each come to n packets, which take
         // n (1 + off / on); gaps of a Poisson stream vary by their mean. Five standard errors, the rounding of lengths of
         // nanoseconds to picoseconds, and that of the rate to bit/s.
         let [on, off] = draw.lengths;
         let time = 1.0 + off / on;
         let variance = (2.0 * off * off / on / (time * time)).max(1.0);
-        let room = 5.0 * (variance / f64::from(n)).sqrt() + 1e-3 + 1.0 / spec.rate().unwrap().0 as f64;
+        let room = 5.0 * (variance / f64::from(n)).sqrt() + 1e-3 + 1.0 / spec.rate(Bytes(draw.packet)).unwrap().0 as f64;
         prop_assert!((mean - 1.0).abs() < room, "{:?}: {}", spec, mean);
     }
 

@@ -839,6 +839,11 @@ class _TrafficCbr(RegistryEntry):
 
     def __call__(self, *, rate: Any = "1 Mbit/s") -> dict[str, Any]: ...
 
+class _TrafficPing(RegistryEntry):
+    """Echo requests at equal gaps. RFC 792; the ping of RRUL."""
+
+    def __call__(self, *, every: Any = "200 ms") -> dict[str, Any]: ...
+
 class _TrafficOnOff(RegistryEntry):
     """Bursts and silences. Traffic/Exponential and Traffic/Pareto of ns-2; Willinger et al. 1997."""
 
@@ -866,6 +871,7 @@ class _Traffic(Registry[RegistryEntry]):
     replay: _TrafficReplay
     poisson: _TrafficPoisson
     cbr: _TrafficCbr
+    ping: _TrafficPing
     on_off: _TrafficOnOff
 
 traffic: _Traffic

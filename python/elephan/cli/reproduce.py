@@ -141,16 +141,18 @@ def _write(found: Reproduction, document: Mapping[str, Any], out: Path | None, p
 
 def _show(document: Mapping[str, Any], *, every: bool) -> None:
     """Show what fits on a screen: papers, the headline, what the bands are worth, what changed."""
-    from elephan.papers.words import bands, headline  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.papers.words import bands, headline, missed  # noqa: PLC0415 (--help does without NumPy)
 
     claims = document["claims"]
-    missed = [each for each in claims if each["verdict"] not in ("pass", "ran")]
+    open_ = [each for each in claims if each["verdict"] not in ("pass", "ran")]
     if len(claims) <= FEW or every:
-        print_tables(_table(claims if len(claims) <= FEW else missed))
+        print_tables(_table(claims if len(claims) <= FEW else open_))
     if len(claims) > FEW:
         print_tables(_by_paper(document))
     counts, apart = headline(document["origins"])
     print_lines(f"{counts}.", *([f"Counted apart: {apart}."] if apart else []))
+    if len(claims) > FEW and not every:
+        print_lines(*(f"{line[:1].upper()}{line[1:]}." for line in missed(claims, FEW)))
     print_lines(*bands([each for each in document["power"] if each["whole"]]))
     changed = [each for each in document["changed"] if each["was"] is not None]
     for each in changed[:FEW]:

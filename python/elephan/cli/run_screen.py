@@ -21,6 +21,9 @@ FIXED = 2
 GROUPS_BY = ("goodput_per_flow_bps", "loss_ratio", "srtt_s")
 """Quantities that tell groups apart where a screen has no room for all."""
 
+MOST_TIMED = 2
+"""Groups of datagrams whose delays have a line."""
+
 
 def screen(document: Mapping[str, Any], facts: Sequence[Mapping[str, Any]], width: int | None = None) -> list[str]:
     """Write what a run gave in lines.
@@ -43,11 +46,16 @@ def screen(document: Mapping[str, Any], facts: Sequence[Mapping[str, Any]], widt
     run = document["run"]
     links, groups = _busiest(document["links"]), list(zip(document["groups"], facts, strict=True))
     head = wrapped(f"{run['scenario']}: {_answer(links[0])}.", width) + wrapped(_about(run), width)
-    tail = []
-    tail += [line for said in fairness_lines(document, facts)[:1] for line in wrapped(said, width)]
+    tail, timed = [], delay_lines(document)
+    for said in timed[:MOST_TIMED]:
+        tail += wrapped(said, width)
     tail += [line for said in pool_lines(document)[:2] for line in wrapped(said, width)]
     tc = links[0]["tc"]
     tail += [f"{links[0]['name']}, on Linux: {tc}"] if tc else []
+    jain = [line for said in fairness_lines(document, facts)[:1] for line in wrapped(said, width)]
+    # A row of each table comes before it.
+    has_room = len(head) + len(jain) + len(tail) + 2 * FIXED + 4 <= LINES
+    tail = [*(jain if has_room else []), *tail]
     # One line says what is left out, which may take two.
     room = LINES - len(head) - len(tail) - 2 * FIXED - 2
     of_links = min(len(links), max(1, room - len(groups), room // 2))
@@ -57,6 +65,8 @@ def screen(document: Mapping[str, Any], facts: Sequence[Mapping[str, Any]], widt
         for all_, some, what in ((len(links), of_links, "link"), (len(groups), of_groups, "group"))
         if all_ > some
     ]
+    left += ["more delays of datagrams"] if len(timed) > MOST_TIMED else []
+    left += ["Jain's index"] if jain and not has_room else []
     order = [link["name"] for link in document["links"]]
     some_links = sorted(links[:of_links], key=lambda link: order.index(link["name"]))
     tables = []
@@ -134,7 +144,11 @@ def whole(document: Mapping[str, Any], facts: Sequence[Mapping[str, Any]], width
     lines += [*blocks(_of_links(document["links"], True), width), ""]
     lines += [*blocks(_of_groups(groups, True, transfers=False), width), ""]
     fair = "; ".join(fairness_lines(document, facts))
-    return lines + [line for text in (fair, *pool_lines(document)) for line in wrapped(text, width)]
+    return lines + [
+        line
+        for text in (fair, *delay_lines(document, full=True), *pool_lines(document))
+        for line in wrapped(text, width)
+    ]
 
 
 def _table(
@@ -183,6 +197,20 @@ def buffer_cell(link: Row) -> str:
     if link["buffer_packets"] is not None:
         return f"{link['buffer_packets']:.6g}"
     return f"in {link['pool']['name']}" if "pool" in link else "unlimited"
+
+
+def delay_lines(document: Mapping[str, Any], *, full: bool = False) -> list[str]:
+    """Say of each group of timed datagrams how long they take: a ping there and back, others one way."""
+    found = []
+    for group in document["groups"]:
+        for key, what in (("rtt", "round trip"), ("delay", "one way")):
+            if f"{key}_s" in group and group[f"{key}_s"]["mean"] is not None:
+                # Bins of the percentiles are a thirty-second wide: of intervals within one nothing is known.
+                tail, last = (_mean(group[f"{key}_{part}_s"], 1e3) for part in ("p95", "p99"))
+                mean = shown(group[f"{key}_s"], 1e3, 3)
+                more = f", 99 % within {last} ms" if full else ""
+                found.append(f"{group['name']}: {what} {mean} ms, 95 % within {tail} ms{more}")
+    return found
 
 
 def pool_lines(document: Mapping[str, Any]) -> list[str]:

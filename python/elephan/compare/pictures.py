@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from elephan.pictures.figure import Axis, Figure, Mark, Series, colour
+from elephan.pictures.figure import WARMUP, Axis, Figure, Mark, Series, colour
 from elephan.pictures.lines import MOST_POINTS, average_after, of_flows, points_each, spans
 from elephan.pictures.thin import thin
 from elephan.pictures.words import count, joined, number
@@ -35,7 +35,7 @@ def over_time(document: Mapping[str, Any], seen: Mapping[str, SampledRun]) -> tu
     """
     run = document["simulation"]["run"]
     time = Axis("time", "s", low=0.0, high=run["duration_s"])
-    shade = (Mark(None, "warm-up", "x", "shade", 0.0, run["warmup_s"]),) if run["warmup_s"] else ()
+    shade = (Mark(None, WARMUP, "x", "shade", 0.0, run["warmup_s"]),) if run["warmup_s"] else ()
     figures = []
     warmup_s = run["warmup_s"]
     windows, backlog = _windows(seen, warmup_s), _backlog(seen, warmup_s)

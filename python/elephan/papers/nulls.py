@@ -76,6 +76,8 @@ class NullPower:
         Claims that the variant of their tables meets, where there is one.
     nulls : dict of str to float
         Claims that each null passes; one that may be tried several times counts in parts.
+    why : str
+        The reason, where ours meets fewer than a null.
     """
 
     family: str
@@ -84,6 +86,7 @@ class NullPower:
     ours: int
     variant: int | None
     nulls: dict[str, float]
+    why: str = ""
 
     @property
     def informative(self) -> bool:
@@ -99,6 +102,7 @@ class NullPower:
             "ours": self.ours,
             "variant": self.variant,
             "nulls": dict(self.nulls),
+            "why": self.why,
             "informative": self.informative if self.whole else None,
         }
 
@@ -178,6 +182,7 @@ def _power(family: ClaimFamily, mine: Mapping[str, JudgedClaim], passed: dict[st
         sum(one.standing == "met" for one in mine.values()),
         sum(variants) if variants else None,
         passed,
+        family.why,
     )
 
 

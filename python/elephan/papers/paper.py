@@ -177,11 +177,14 @@ class ClaimFamily:
         Their ids.
     nulls : tuple of str
         ``"constant"``, or names of the paper's `alternatives`.
+    why : str
+        The reason, where ours meets fewer than a null.
     """
 
     name: str
     claims: tuple[str, ...]
     nulls: tuple[str, ...]
+    why: str = ""
 
 
 @dataclass(frozen=True)
@@ -321,7 +324,10 @@ class Paper:
     def families(self) -> tuple[ClaimFamily, ...]:
         """Claims that are held against nulls together; the others are alone."""
         every = (each for path in self._files("nulls.toml") for each in _toml(path)["families"])
-        return tuple(ClaimFamily(each["name"], self._meant(each["claims"]), tuple(each["nulls"])) for each in every)
+        return tuple(
+            ClaimFamily(each["name"], self._meant(each["claims"]), tuple(each["nulls"]), each.get("why", ""))
+            for each in every
+        )
 
     @cached_property
     def alternatives(self) -> Mapping[str, Callable[[Claim], Sequence[str]]]:

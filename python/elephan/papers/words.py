@@ -8,6 +8,7 @@ from elephan.pictures.words import count, joined, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Any
 
 SAID = {
     "pass": "met",
@@ -36,6 +37,33 @@ APART = {
     "misprint": ("misprint", "misprints"),
 }
 """What is no statement that packets judge, one and several."""
+
+
+WORTH = (
+    "Bands can be so wide that anything passes: nulls, answers that are wrong on purpose, are held against the same "
+    "claims, and where one meets as many as ours, it says nothing that ours are met."
+)
+"""The meaning of the lines on families of claims, which stands before them."""
+
+
+def missed(claims: Sequence[Mapping[str, Any]], most: int) -> list[str]:
+    """Name the claims that are not met, a line each; of more than so many only how many they are.
+
+    Parameters
+    ----------
+    claims : sequence of mapping
+        Of the document.
+    most : int
+
+    Examples
+    --------
+    >>> missed([{"id": "toy.bound", "verdict": "fail", "statement": "it is 5", "note": ""}], 8)
+    ['not met: toy.bound (it is 5)']
+    """
+    failed = [claim for claim in claims if claim["verdict"] == "fail"]
+    if len(failed) > most:
+        return [f"not met: {number(len(failed))} claims, in the tables by their verdict"]
+    return [f"not met: {claim['id']} ({claim['statement']})" for claim in failed]
 
 
 def headline(origins: Mapping[str, Mapping[str, int]]) -> tuple[str, str]:
@@ -83,8 +111,9 @@ def bands(families: Sequence[Mapping[str, object]]) -> list[str]:
     families : sequence of mapping
         ``power`` of the document.
     """
-    lines = []
+    lines = [WORTH] if families else []
     for each in families:
+        lines += [str(each["why"])] if each.get("why") and each["informative"] is False else []
         nulls = each["nulls"]
         assert isinstance(nulls, dict)
         passed = ", ".join(f"{name} {value:.4g}" for name, value in nulls.items())

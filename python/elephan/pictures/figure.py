@@ -21,6 +21,10 @@ COLOURS = ("blue", "vermilion", "green", "purple", "orange", "sky", "ink")
 """Of series, in their order; a theme says what they look like. ``muted`` is one more."""
 
 
+WARMUP = "warm-up, not counted"
+"""Name of the band over the time that no mean counts."""
+
+
 @dataclass(frozen=True)
 class Axis:
     """One axis.

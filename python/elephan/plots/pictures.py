@@ -120,7 +120,8 @@ def _panel(axes: Axes, figure: Figure) -> dict[str, Any]:
     bars = [series for series in figure.series if series.kind == "bars"]
     # Lines that look alike are named where they stand.
     beside = [mark for mark in figure.marks if mark.axis == "x" and mark.role in ("rule", "answer") and mark.label]
-    beside = beside if len(beside) >= MANY else []
+    compared = sum(mark.role == "rule" for mark in beside) > 1 and any(mark.role == "answer" for mark in beside)
+    beside = beside if compared or len(beside) >= MANY else []
     for mark in figure.marks:
         _mark(axes, mark, is_named=mark not in beside)
     alike = Counter(series.name for series in figure.series)

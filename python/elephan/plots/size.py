@@ -1,4 +1,4 @@
-"""The picture of a sizing: utilization, delay and loss against the buffer, measured and by models; rules and answer."""
+"""The picture of a sizing: utilization, delay and loss against the buffer, the answer, and two rules of thumb."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from matplotlib.ticker import NullLocator
 
 from elephan.plots.pictures import WIDTH, stack
 from elephan.plots.style import house_style, save, sign
+from elephan.size.pictures import brief
 from elephan.units import format_rate, format_time
 
 if TYPE_CHECKING:
@@ -63,8 +64,8 @@ def size_figure(answer: SizeAnswer) -> Figure:
     )
     runs = f"{answer.runs} runs, bars: 95 % intervals" if answer.runs else "models only, nothing simulated"
     with house_style():
-        figure = stack(answer.pictures(), f"{answer.scenario.title}\n{of}", (WIDTH, HEIGHT))
-        sign(figure, answer.scenario, f"{runs}; models pale: off in the survey, or not in it")
+        figure = stack(brief(answer.pictures(), answer.to_json()), f"{answer.scenario.title}\n{of}", (WIDTH, HEIGHT))
+        sign(figure, answer.scenario, f"{runs}; models and all rules: elephan report")
         return figure
 
 

@@ -52,7 +52,10 @@ SHARES = (0.0, 0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.98, 
 """Numbers at an axis of shares, as many of them as there is room for."""
 
 NEAR = 0.035
-"""Marks closer than this share of the axis get one label."""
+"""Vertical lines closer than this share of the axis get one label."""
+
+NEAR_ABOVE = 0.07
+"""The same of horizontal lines, whose words are 15 px high in pictures of 220 px and more."""
 
 TOGETHER = 6
 """So many series at most are shown together where a reader points; of more, the one that is nearest."""
@@ -374,15 +377,14 @@ def _marks(plot: Any, figure: Figure, y_limits: tuple[float, float]) -> None:
             )
         )
     words: dict[str, Any] = {"text_font": FONT, "text_font_size": "11px", "text_baseline": "bottom"}
-    for mark in lines:
-        if mark.axis == "y":
-            at = float(_placed(np.array([mark.at], dtype=float), figure.y)[0])
-            # Below a line that is near the top.
-            side = {"text_baseline": "top", "y_offset": -3} if at > 0.1 * y_limits[0] + 0.9 * y_limits[1] else {}
-            label = Label(x=4, x_units="screen", y=at, text=mark.label, **(words | {"y_offset": 2} | side))
-            label.text_color, label.tags = LIGHT["ink"], ["colour:ink"]
-            plot.add_layout(label)
-    for at, text in _labels(figure, [mark for mark in lines if mark.role != "answer"], plot):
+    for at, text in _grouped(figure.y, [mark for mark in lines if mark.axis == "y"], y_limits, NEAR_ABOVE):
+        # Below a line that is near the top.
+        side = {"text_baseline": "top", "y_offset": -3} if at > 0.1 * y_limits[0] + 0.9 * y_limits[1] else {}
+        label = Label(x=4, x_units="screen", y=at, text=text, **(words | {"y_offset": 2} | side))
+        label.text_color, label.tags = LIGHT["ink"], ["colour:ink"]
+        plot.add_layout(label)
+    beside = [mark for mark in lines if mark.axis == "x" and mark.role != "answer"]
+    for at, text in _grouped(figure.x, beside, (plot.x_range.start, plot.x_range.end), NEAR):
         label = Label(x=at, y=6, y_units="screen", angle=math.pi / 2, x_offset=-2, text=text, **words)
         label.text_color, label.tags = LIGHT["muted"], ["colour:muted"]
         plot.add_layout(label)
@@ -414,18 +416,17 @@ def _answer(mark: Mark, figure: Figure, plot: Any) -> Any:
     )
 
 
-def _labels(figure: Figure, lines: Iterable[Mark], plot: Any) -> list[tuple[float, str]]:
-    """Words at vertical lines: those that nearly coincide share them."""
-    ends = np.array([plot.x_range.start, plot.x_range.end])
-    along = np.log if figure.x.scale == "log" else lambda value: value
-    width = float(np.diff(along(ends))[0])
+def _grouped(axis: Axis, marks: Iterable[Mark], ends: tuple[float, float], near: float) -> list[tuple[float, str]]:
+    """Words at lines across an axis: those closer than this share of it have theirs together."""
+    along = np.log if axis.scale == "log" else lambda value: value
+    width = float(np.diff(along(np.array(ends)))[0])
     groups: list[list[tuple[float, float, Mark]]] = []
-    for mark in sorted((m for m in lines if m.axis == "x" and m.label), key=lambda m: m.at or 0.0):
-        at = float(_placed(np.array([mark.at], dtype=float), figure.x)[0])
+    for mark in sorted((m for m in marks if m.label), key=lambda m: m.at or 0.0):
+        at = float(_placed(np.array([mark.at], dtype=float), axis)[0])
         if not ends[0] <= at <= ends[1]:
             continue
         place = float(along(np.array(at)))
-        if groups and place - groups[-1][-1][0] < NEAR * width:
+        if groups and place - groups[-1][-1][0] < near * width:
             groups[-1].append((place, at, mark))
         else:
             groups.append([(place, at, mark)])

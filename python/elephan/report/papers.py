@@ -16,7 +16,7 @@ from elephan.papers import PAPERS
 from elephan.papers.paper import ORIGINS
 from elephan.papers.runs import NotRunError
 from elephan.papers.verdicts import VERDICTS
-from elephan.papers.words import MEANS, SAID, headline, tally
+from elephan.papers.words import MEANS, SAID, WORTH, headline, tally
 from elephan.pictures.figure import Figure
 from elephan.pictures.markdown import line, table
 from elephan.pictures.words import joined, number
@@ -204,7 +204,8 @@ def _bands(every: Sequence[NullPower]) -> list[str]:
         ]
         for each in whole
     ]
-    return [*table(heads, rows, [False, *[True] * (len(heads) - 2), False]), *NULLS, ""]
+    why = [line for each in whole if each.why and not each.informative for line in (each.why, "")]
+    return [WORTH, "", *why, *table(heads, rows, [False, *[True] * (len(heads) - 2), False]), *NULLS, ""]
 
 
 def _page(found: Reproduction, paper: Paper, folder: Path) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from elephan.papers.words import MEANS, SAID, bands, headline
+from elephan.papers.words import MEANS, SAID, bands, headline, missed
 from elephan.pictures.figure import Axis, Figure, Series
 from elephan.pictures.table import Cell, Table, cell
 from elephan.pictures.words import count, joined
@@ -30,6 +30,12 @@ VERDICTS = {
     "not_run": "muted",
 }
 """The colours of verdicts."""
+
+MOST_NAMED = 8
+"""Claims that are not met and named beside the headline."""
+
+IN_HEADLINE = 3
+"""Claims that are not met and named in the headline itself."""
 
 BETWEEN = "\x1f"
 """Between the keys that rows are filtered by."""
@@ -55,6 +61,7 @@ def page(folder: Path) -> ReportPage:
         RowFilter("Origin", tuple(dict.fromkeys(str(claim.get("origin")) for claim in claims))),
     )
     stated, apart = headline(document.get("origins") or _origins(claims))
+    failed = [str(claim["id"]) for claim in claims if claim["verdict"] == "fail"]
     wall = document.get("wall_s")
     quick = bool(document.get("quick"))
     shortened = ["Shortened runs: they say that every measure runs, not that the papers hold."] if quick else []
@@ -64,12 +71,14 @@ def page(folder: Path) -> ReportPage:
         kind="Reproduction",
         title=f"Claims of {count(len(papers), 'paper')}",
         question=("Do the published experiments hold?",),
-        headline=stated,
+        headline=f"{stated}; not met: {joined(failed)}" if 0 < len(failed) <= IN_HEADLINE else stated,
         sentence=f"Counted apart: {apart}." if apart else f"{count(len(claims), 'claim')}.",
-        tone="bad" if changed or total.get("not_run") else "good",
+        tone=_tone(total, changed=bool(changed)),
         notes=(
+            *(f"{line[:1].upper()}{line[1:]}." for line in missed(claims, MOST_NAMED)),
             *(f"{each['id']}: {each['now']}, was {each['was'] or 'not known'}" for each in changed),
-            *bands(document.get("power", ())),
+            # Of a part of a family nothing is said.
+            *bands([each for each in document.get("power", ()) if each.get("whole", True)]),
             *(f"{each['says']}: {_value(each['measured']).text}" for each in document.get("counts", ())),
             *shortened,
             *(f"{SAID[verdict].capitalize()}: {MEANS[verdict]}" for verdict in MEANS if total.get(verdict)),
@@ -88,6 +97,13 @@ def page(folder: Path) -> ReportPage:
             *((str(name), str(value)) for name, value in sorted(document.get("provenance", {}).items())),
         ),
     )
+
+
+def _tone(total: Mapping[str, int], *, changed: bool) -> Literal["good", "bad", "plain"]:
+    """The colour of the headline: of success only where every claim is met or explained."""
+    if changed or total.get("not_run") or total.get("fail"):
+        return "bad"
+    return "plain" if any(n for verdict, n in total.items() if verdict not in ("pass", "deviation")) else "good"
 
 
 def _verdicts(claims: Sequence[Mapping[str, Any]]) -> list[str]:

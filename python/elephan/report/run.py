@@ -139,7 +139,14 @@ def _sentence(document: Document, links: Sequence[Document]) -> str:
         else f"{group['name']} ({group['law'] or 'datagrams'}) gets {with_unit(group['goodput_bps'], 'bit/s', 3)}"
         for group in document["groups"][:MOST_LINKS]
     ]
-    return f"{'; '.join(phrases)}. {_capital(joined(flows))}."
+    timed = [
+        f" Of {group['name']} {what} takes {with_unit(group[f'{key}_s'], 's', 3)}, 95 % of the time at most "
+        f"{plain(group[f'{key}_p95_s'], 's', 3)}."
+        for group in document["groups"]
+        for key, what, _ in TIMED
+        if f"{key}_s" in group and group[f"{key}_s"]["mean"] is not None
+    ]
+    return f"{'; '.join(phrases)}. {_capital(joined(flows))}.{''.join(timed[:MOST_LINKS])}"
 
 
 def _capital(words: str) -> str:
@@ -155,6 +162,10 @@ def _tiles(document: Document, links: Sequence[Document]) -> tuple[HeadlineNumbe
         HeadlineNumber("Loss", with_unit(link["loss_ratio"], "%"), of or "of the packets that arrive"),
         HeadlineNumber("Goodput", with_unit(_total(document), "bit/s"), "of all flows"),
     ]
+    timed = ((group, key) for group in document["groups"] for key, _, _ in TIMED if f"{key}_s" in group)
+    for group, key in list(timed)[:2]:
+        label = f"{group['name']}: {'round trip' if key == 'rtt' else 'delay, one way'}"
+        found.append(HeadlineNumber(label, plain(group[f"{key}_p95_s"], "s"), "95 % take at most this"))
     jain = document["fairness"]["jain"]
     if jain["mean"] is not None:
         found.append(HeadlineNumber("Fairness", with_unit(jain, ""), "Jain's index, 1 is fair"))
@@ -352,7 +363,29 @@ def _groups(document: Document) -> tuple[Table, ...]:
             (cell("ratio of goodputs, short against long RTT"), cell(fair["rtt_ratio"])),
         ),
     )
-    return (groups_table(document["groups"]), *_transfers(document), shares)
+    return (groups_table(document["groups"]), *_timed(document), *_transfers(document), shares)
+
+
+TIMED = (
+    ("rtt", "the round trip", "Round trip of pings"),
+    ("delay", "the delay, one way,", "Delay of datagrams, one way"),
+)
+"""How the keys of timed datagrams begin, and words for them."""
+
+
+def _timed(document: Document) -> tuple[Table, ...]:
+    """Delays of the groups of datagrams that are timed."""
+    found = []
+    for key, _, title in TIMED:
+        rows = tuple(
+            (cell(group["name"]), *(cell(group[f"{key}_{part}"], 1e3) for part in ("s", "p50_s", "p95_s", "p99_s")))
+            for group in document["groups"]
+            if f"{key}_s" in group
+        )
+        if rows:
+            heads = ("group", "mean [ms]", "half take at most [ms]", "95 % take at most [ms]", "99 % take at most [ms]")
+            found.append(Table(f"{title}, with 95 % intervals", heads, rows))
+    return tuple(found)
 
 
 def _page_times(transfers: Document) -> tuple[Document, Document]:

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from elephan.pictures.table import Table, cell
-from elephan.pictures.words import count, joined, plain
+from elephan.pictures.words import count, joined, plain, with_unit
 from elephan.report.page import PageSection, ReportPage
 from elephan.report.sources import made_by, set_up
-from elephan.run.side_by_side import differing, laid_over, named_runs
+from elephan.run.side_by_side import decisive, differing, laid_over, named_runs, spoken
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from elephan.run.saved import ReplicatedRun
     from elephan.run.side_by_side import DifferingKey, NamedRun
+    from elephan.scenario import Scenario
 
-MOST_KEYS = 4
+MOST_KEYS = 3
 """Keys that the question names, and the table of results has columns for."""
+
+MOST_SAID = 4
+"""Runs that the sentence names one by one."""
+
+_NOTHING: dict[str, float | None] = {"mean": None, "ci95": None}
 
 NO_SAMPLES = "kept no samples, and has no line below; run it again with --out, in Python with series=True"
 
@@ -37,11 +44,13 @@ def page(runs: Mapping[str, ReplicatedRun]) -> ReportPage:
     """
     named = named_runs(runs)
     keys = differing([run.scenario for run in named])
+    decided = decisive(keys)
+    found = compared(named)
     figures = laid_over(named)
     first = named[0]
-    parts = [PageSection("Results", (), (), (results_table(named, keys),))]
+    parts = [PageSection("Results", (), (), (results_table(named, decided),))]
     if figures:
-        lead = "Replication 1 of each; the pictures are zoomed together along time."
+        lead = "Replication 1 of each; shaded: the warm-up. The pictures are zoomed together along time."
         without = [run.name for run in named if run.seen is None]
         missing = (f"{joined(without)} {NO_SAMPLES}.",) if without else ()
         parts.append(PageSection("Over time", (lead, *missing), figures))
@@ -50,9 +59,12 @@ def page(runs: Mapping[str, ReplicatedRun]) -> ReportPage:
     return ReportPage(
         kind="Runs over each other",
         title=joined(dict.fromkeys(run.scenario.title for run in named)),
-        question=(_question(keys), set_up(first.scenario, first.scenario.links[first.scenario.link_index(None)])),
-        headline=count(len(named), "run"),
-        sentence=_sentence(named),
+        question=(
+            _question(decided, first.scenario),
+            set_up(first.scenario, first.scenario.links[first.scenario.link_index(None)]),
+        ),
+        headline=_headline(named, found),
+        sentence=_sentence(named, found),
         notes=tuple(f"{run.name} {NO_SAMPLES}." for run in named if run.seen is None) if not figures else (),
         parts=tuple(parts),
         warnings=_warnings(named),
@@ -62,29 +74,86 @@ def page(runs: Mapping[str, ReplicatedRun]) -> ReportPage:
     )
 
 
-def _question(keys: Sequence[DifferingKey]) -> str:
+def _question(keys: Sequence[DifferingKey], first: Scenario) -> str:
     if not keys:
         return "Do runs of the same scenario agree?"
-    named = [key.path for key in keys[:MOST_KEYS]]
+    named = [f"the {spoken(key.path, first)}" for key in keys[:MOST_KEYS]]
     more = [count(len(keys) - len(named), "more key")] if len(keys) > len(named) else []
     return f"What {'does' if len(keys) == 1 else 'do'} {joined([*named, *more])} change?"
 
 
-def _sentence(runs: Sequence[NamedRun]) -> str:
-    """Who is lowest and who is highest, of what a reader asks first."""
+@dataclass(frozen=True)
+class ComparedQuantity:
+    """What the runs are compared by: words for it, its unit, and what each has of it."""
+
+    title: str
+    unit: str
+    values: tuple[dict[str, float | None], ...]
+    says: str = ""
+
+    @property
+    def ends(self) -> tuple[int, int] | None:
+        """Runs with the least and the most of it, where their intervals leave no doubt of that."""
+        known = [(value["mean"], i) for i, value in enumerate(self.values) if value["mean"] is not None]
+        if len(known) < 2:
+            return None
+        (low, at), (high, there) = min(known), max(known)
+        room = sum(self.values[i]["ci95"] or 0.0 for i in (at, there))
+        return (at, there) if high - low > room else None
+
+
+def compared(runs: Sequence[NamedRun]) -> list[ComparedQuantity]:
+    """List what runs are compared by, what matters most first."""
+    found = [
+        ComparedQuantity(title, unit, tuple(_of_link(run)[key] for run in runs), says)
+        for key, title, unit, says in (
+            ("queueing_delay_s", "Mean queueing delay", "s", "Packets wait {} with {} and {} with {}"),
+            ("utilization", "Utilization", "%", "The link is {} busy with {} and {} with {}"),
+            ("loss_ratio", "Loss", "%", "{} of the packets are lost with {} and {} with {}"),
+        )
+    ]
+    for name, key in timed(runs):
+        title = f"{'Round trip' if key == 'rtt' else 'One-way delay'} of {name}, 95 % take at most"
+        rows = (_quantile(_group(run, name).get(f"{key}_p95_s")) for run in runs)
+        found.append(ComparedQuantity(title, "s", tuple(rows)))
+    return found
+
+
+def timed(runs: Sequence[NamedRun]) -> list[tuple[str, str]]:
+    """List groups whose datagrams are timed, and how the keys of their delays begin."""
+    rows = [group for run in runs for group in run.document["groups"]]
+    return list(dict.fromkeys((row["name"], key) for row in rows for key in ("rtt", "delay") if f"{key}_s" in row))
+
+
+LEAST = {"s": 1.1, "%": 1.01}
+"""Ratio of the most to the least from which a difference heads the page, by unit."""
+
+
+def _headline(runs: Sequence[NamedRun], found: Sequence[ComparedQuantity]) -> str:
+    """The difference that is asked for first among those that intervals do not explain."""
+    for quantity in found:
+        if quantity.says and (ends := quantity.ends) is not None:
+            low, high = (quantity.values[i]["mean"] or 0.0 for i in ends)
+            if high > LEAST[quantity.unit] * low:
+                least, most = ((plain(x, quantity.unit), runs[i].name) for x, i in zip((low, high), ends, strict=True))
+                return quantity.says.format(*least, *most)
+    return f"The {count(len(runs), 'run')} do not differ beyond their intervals"
+
+
+def _sentence(runs: Sequence[NamedRun], found: Sequence[ComparedQuantity]) -> str:
+    """What each run has; of many runs the least and the most."""
     phrases = []
-    for key, title, unit in (
-        ("utilization", "Utilization", "%"),
-        ("queueing_delay_s", "the mean queueing delay", "s"),
-        ("loss_ratio", "the loss ratio", "%"),
-    ):
-        known = [(value, run.name) for run in runs if (value := _of_link(run)[key]["mean"]) is not None]
-        if known:
-            (low, at), (high, there) = min(known), max(known)
-            ends = f"{plain(low, unit)} ({at}) and {plain(high, unit)} ({there})"
-            phrases.append(f"{title} lies between {ends}" if low < high else f"{title} is {plain(low, unit)} in all")
-    text = "; ".join(phrases)
-    return f"{text[:1].upper()}{text[1:]}." if text else "Nothing was measured."
+    for quantity in found:
+        known = [
+            (value, run.name) for value, run in zip(quantity.values, runs, strict=True) if value["mean"] is not None
+        ]
+        if len(known) > MOST_SAID:
+            ends = [f(known, key=lambda one: one[0]["mean"] or 0.0) for f in (min, max)]
+            said = " to ".join(f"{with_unit(value, quantity.unit)} ({name})" for value, name in ends)
+        else:
+            said = ", ".join(f"{with_unit(value, quantity.unit)} ({name})" for value, name in known)
+        phrases += [f"{quantity.title}: {said}."] if known else []
+    return " ".join(phrases) or "Nothing was measured."
 
 
 def _of_link(run: NamedRun) -> Any:
@@ -93,30 +162,40 @@ def _of_link(run: NamedRun) -> Any:
     return next(link for link in run.document["links"] if link["name"] == name)
 
 
+def _quantile(value: dict[str, float | None] | None) -> dict[str, float | None]:
+    """A quantity whose interval is left out where all replications fell into one bin: of less nothing is known."""
+    return _NOTHING if value is None else {**value, "ci95": value["ci95"] or None}
+
+
+def _group(run: NamedRun, name: str) -> Any:
+    return next((group for group in run.document["groups"] if group["name"] == name), {})
+
+
 def results_table(runs: Sequence[NamedRun], keys: Sequence[DifferingKey]) -> Table:
-    """List what each run gave, at the link that carries data and for each group of flows."""
+    """List what each run gave, at the link that carries data and for each group of flows: a column for each run."""
     groups = list(dict.fromkeys(group["name"] for run in runs for group in run.document["groups"]))
-    shown = keys[:MOST_KEYS]
-    heads = [
-        "run",
-        *(key.path for key in shown),
-        "link",
-        "utilization [%]",
-        "delay [ms]",
-        "delay, 95th percentile [ms]",
-        "loss [%]",
-        *(f"{name}: each [Mbit/s]" for name in groups),
-        "Jain's index",
-    ]
-    rows = []
-    for i, run in enumerate(runs):
-        link, flows = _of_link(run), {group["name"]: group for group in run.document["groups"]}
-        row = [cell(run.name), *(cell(key.values[i]) for key in shown), cell(link["name"])]
-        row += [cell(link["utilization"], 100), cell(link["queueing_delay_s"], 1e3)]
-        row += [cell(link["queueing_delay_p95_s"], 1e3), cell(link["loss_ratio"], 100)]
-        row += [cell(flows.get(name, {}).get("goodput_per_flow_bps"), 1e-6) for name in groups]
-        rows.append((*row, cell(run.document["fairness"]["jain"])))
-    return Table("Results, with 95 % intervals", tuple(heads), tuple(rows))
+    links = [_of_link(run) for run in runs]
+    names = list(dict.fromkeys(link["name"] for link in links))
+    rows: dict[str, list[Any]] = {}
+    for head, key, scale in (
+        ("delay [ms]", "queueing_delay_s", 1e3),
+        ("delay, 95 % [ms]", "queueing_delay_p95_s", 1e3),
+        ("loss [%]", "loss_ratio", 100),
+        ("utilization [%]", "utilization", 100),
+    ):
+        rows[head] = [cell(_quantile(link[key]), scale) for link in links]
+    for name, key in timed(runs):
+        head = f"{name}: {'round trip' if key == 'rtt' else 'one way'}, 95 % [ms]"
+        rows[head] = [cell(_quantile(_group(run, name).get(f"{key}_p95_s")), 1e3) for run in runs]
+    for name in groups:
+        rows[f"{name}: each [Mbit/s]"] = [cell(_group(run, name).get("goodput_per_flow_bps"), 1e-6) for run in runs]
+    rows["Jain's index"] = [cell(run.document["fairness"]["jain"]) for run in runs]
+    rows |= {"link": [cell(link["name"]) for link in links]} if len(names) > 1 else {}
+    for differs in keys[:MOST_KEYS]:
+        rows[spoken(differs.path, runs[0].scenario)] = [cell(value) for value in differs.values]
+    of = f" at {names[0]}" if len(names) == 1 else ""
+    heads = ("quantity", *(run.name for run in runs))
+    return Table(f"Results{of}, with 95 % intervals", heads, tuple((cell(head), *row) for head, row in rows.items()))
 
 
 def keys_table(runs: Sequence[NamedRun], keys: Sequence[DifferingKey]) -> Table:

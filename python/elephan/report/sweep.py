@@ -37,6 +37,10 @@ OF_GROUPS = (
     ("goodput_per_flow_bps", "goodput per flow", "bit/s"),
     ("cwnd_segments", "mean cwnd", "segments"),
     ("srtt_s", "mean srtt", "s"),
+    ("rtt_s", "mean round trip of pings", "s"),
+    ("rtt_p95_s", "95th percentile of the round trip of pings", "s"),
+    ("delay_s", "mean delay of datagrams", "s"),
+    ("delay_p95_s", "95th percentile of the delay of datagrams", "s"),
     ("loss_ratio", "loss ratio", "%"),
     ("timeouts", "timeouts", ""),
 )
@@ -169,7 +173,7 @@ def quantities(points: Sequence[Document]) -> list[MeasuredColumn]:
         for name in names:
             of = f" of {name}" if len(names) > 1 else (f" of {name}" if part == "links" else f", {name}")
             found += [
-                quantity(f"{title}{of}", unit, [rows[name][key] if name in rows else None for rows in by_name])
+                quantity(f"{title}{of}", unit, [rows.get(name, {}).get(key) for rows in by_name])
                 for key, title, unit in keys
             ]
     return [own for own in found if any(v is not None for v in own.mean)]
@@ -184,7 +188,9 @@ def points_table(points: Sequence[Document]) -> Table:
     )
     heads = [*labels]
     heads += [f"{name}: {what}" for name in links for what in ("utilization [%]", "loss [%]", "delay [ms]")]
-    heads += [f"{name}: goodput [Mbit/s]" for name in groups]
+    # Of pings the round trip is asked for, not the goodput.
+    pings = {row["name"] for point in points for row in point["groups"] if "rtt_p95_s" in row}
+    heads += [f"{name}: round trip, 95 % [ms]" if name in pings else f"{name}: goodput [Mbit/s]" for name in groups]
     rows = []
     for point in points:
         found = {row["name"]: row for row in point["links"]}
@@ -194,7 +200,9 @@ def points_table(points: Sequence[Document]) -> Table:
             link = found.get(name, {})
             row += [cell(link.get("utilization"), 100), cell(link.get("loss_ratio"), 100)]
             row.append(cell(link.get("queueing_delay_s"), 1e3))
-        row += [cell(flows.get(name, {}).get("goodput_bps"), 1e-6) for name in groups]
+        for name in groups:
+            key, scale = ("rtt_p95_s", 1e3) if name in pings else ("goodput_bps", 1e-6)
+            row.append(cell(flows.get(name, {}).get(key), scale))
         rows.append((*row, cell(point["fairness"]["jain"]), cell(str(point["run"])[:12])))
     kept, note = cut(rows, "points.parquet")
     return Table("Points, with 95 % intervals", (*heads, "Jain's index", "run"), kept, note)

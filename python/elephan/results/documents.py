@@ -111,7 +111,7 @@ class TransfersDocument(TypedDict):
 
 
 class GroupDocument(TypedDict):
-    """A group of flows of a run."""
+    """A group of flows of a run; ``delay_`` only of datagrams at equal gaps, one way, and ``rtt_`` only of pings."""
 
     name: str
     law: str | None
@@ -122,6 +122,14 @@ class GroupDocument(TypedDict):
     loss_ratio: Quantity
     cwnd_segments: Quantity
     srtt_s: Quantity
+    delay_s: NotRequired[Quantity]
+    delay_p50_s: NotRequired[Quantity]
+    delay_p95_s: NotRequired[Quantity]
+    delay_p99_s: NotRequired[Quantity]
+    rtt_s: NotRequired[Quantity]
+    rtt_p50_s: NotRequired[Quantity]
+    rtt_p95_s: NotRequired[Quantity]
+    rtt_p99_s: NotRequired[Quantity]
     timeouts: Quantity
     loss_events: Quantity
     transfers: TransfersDocument | None

@@ -51,6 +51,7 @@ FLOWS = {
     "loss_events": "cuts of the window",
     "cwnd_segments": "congestion window, averaged over the samples",
     "srtt_s": "smoothed round-trip time, averaged over the samples",
+    "delay_s": "time from sending a datagram until its receiver has it; of a ping until its answer is back",
     "finished_s": "time at which the receiver has all of a finite transfer",
 }
 """Of each flow and replication."""
@@ -61,7 +62,10 @@ LINK_SAMPLES = {
 }
 """Of each link, replication and sample; what a queue shows of itself has names of its own."""
 
-FLOW_SAMPLES = {"cwnd_segments": "congestion window", "srtt_s": "smoothed round-trip time"}
+FLOW_SAMPLES = {
+    "cwnd_segments": "congestion window",
+    "srtt_s": "smoothed round-trip time; of timed datagrams the delay of the one that arrived last",
+}
 """Of each flow, replication and sample."""
 
 RUNS = {

@@ -18,7 +18,8 @@ LINKS = ("name", "rate_bps", "discipline", "buffer_packets", "utilization", "los
          "backlog_packets", "backlog_max_packets", "idle_fraction", "empty_fraction", "marks",
          "loss_events")  # fmt: skip
 GROUPS = ("name", "law", "recovery", "flows", "goodput_bps", "goodput_per_flow_bps", "loss_ratio", "cwnd_segments",
-          "srtt_s", "timeouts", "loss_events", "transfers_completed", "transfers_refused", "transfers_open",
+          "srtt_s", "delay_s", "delay_p95_s", "rtt_s", "rtt_p95_s",
+          "timeouts", "loss_events", "transfers_completed", "transfers_refused", "transfers_open",
           "transfers_completion_time_s", "transfers_completion_time_p95_s", "transfers_slowdown")  # fmt: skip
 """What is shown of a row; the table has everything."""
 

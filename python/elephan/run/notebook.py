@@ -38,6 +38,11 @@ def page(document: Mapping[str, Any]) -> str:
         "goodput each [Mbit/s]": _scaled(document["groups"], "goodput_per_flow_bps", 1e-6),
         "cwnd [segments]": [row["cwnd_segments"] for row in document["groups"]],
         "srtt [ms]": _scaled(document["groups"], "srtt_s", 1e3),
+        **{
+            head: _scaled([{key: {}} | row for row in document["groups"]], key, 1e3)
+            for key, head in (("rtt_s", "rtt of pings [ms]"), ("delay_s", "delay [ms]"))
+            if any(key in row for row in document["groups"])
+        },
         "cuts": [row["loss_events"] for row in document["groups"]],
         "timeouts": [row["timeouts"] for row in document["groups"]],
     }

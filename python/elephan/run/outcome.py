@@ -44,7 +44,8 @@ class ReplicationOutcome:
         Per link, in the bins of `elephan.metrics.bin_lowers`: ``backlog_packets`` and ``drain_ps`` (what a first-in
         first-out link would need for all that is there) at the samples, ``delay_ps`` of every packet served, empty
         unless the scenario records delays; ``group_delay_ps`` the same of the data of each group of flows, a list as
-        far as there are any.
+        far as there are any. Per group ``datagram_delay_ps``, of each datagram that arrived where
+        they go at equal gaps.
     queue_gauges : list of dict
         Per link: by name what the discipline shows of itself, with shape (samples,), if the series were kept.
     balance : dict of str to int

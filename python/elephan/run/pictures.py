@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from elephan.metrics import utilization_series
-from elephan.pictures.figure import Axis, Figure, Mark, Series, colour
+from elephan.pictures.figure import WARMUP, Axis, Figure, Mark, Series, colour
 from elephan.pictures.lines import MOST_POINTS, average_after, of_flows, points_each, spans
 from elephan.pictures.thin import thin
 from elephan.pictures.words import count, number
@@ -15,6 +15,8 @@ from elephan.run.schedules import delay_over_time, rate_over_time
 from elephan.units import format_time
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from elephan.run.sampled import SampledRun
@@ -29,6 +31,30 @@ FINE = 400
 """With more bins of utilization than these, stretches of several round-trip times are shown."""
 
 
+DELAYS = {
+    "srtt": ("Smoothed round-trip times", Axis("srtt", "ms")),
+    "rtt": ("Round trip of the last ping", Axis("round trip", "ms")),
+    "one-way": ("One-way delay of the last datagram", Axis("delay", "ms")),
+}
+"""What the samples of round-trip times are of groups of flows: title, and axis."""
+
+
+def sampled_delay(group: Mapping[str, Any]) -> str:
+    """Say which of `DELAYS` a group has.
+
+    Parameters
+    ----------
+    group : mapping
+        Of the document of a run.
+
+    Examples
+    --------
+    >>> sampled_delay({"name": "ping", "law": None, "rtt_s": {"mean": 0.1, "ci95": None}})
+    'rtt'
+    """
+    return "rtt" if "rtt_s" in group else "one-way" if "delay_s" in group else "srtt"
+
+
 def over_time(document: Document, scenario: Scenario, seen: SampledRun) -> tuple[Figure, ...]:
     """Make the pictures over time.
 
@@ -40,13 +66,13 @@ def over_time(document: Document, scenario: Scenario, seen: SampledRun) -> tuple
     run = document["run"]
     time = Axis("time", "s", low=0.0, high=run["duration_s"])
     whose = f"over {format_time(run['duration_s'])}, replication 1."
-    marks = (Mark(None, "warm-up", "x", "shade", 0.0, run["warmup_s"]),) if run["warmup_s"] else ()
+    marks = (Mark(None, WARMUP, "x", "shade", 0.0, run["warmup_s"]),) if run["warmup_s"] else ()
     found = []
-    for name, title, axis, values in (
-        ("cwnd", "Congestion windows", Axis("cwnd", "segments"), seen.cwnd_segments),
-        ("srtt", "Smoothed round-trip times", Axis("srtt", "ms"), 1e3 * seen.srtt_s),
-    ):
-        series = _per_flow(document, seen, values)
+    kinds = {group["name"]: sampled_delay(group) for group in document["groups"]}
+    for name, (title, axis) in {"cwnd": ("Congestion windows", Axis("cwnd", "segments")), **DELAYS}.items():
+        values = seen.cwnd_segments if name == "cwnd" else 1e3 * seen.srtt_s
+        mine = np.array([name in ("cwnd", kinds.get(group)) for group in seen.flows], dtype=bool)
+        series = _per_flow(document, seen, np.where(mine[:, None], values, np.nan)) if mine.any() else ()
         if series:
             alt = f"{title} {whose} {spans(series, axis.unit, run['warmup_s'])}"
             found.append(Figure(name, title, alt, time, axis, series, marks, link="time"))
@@ -70,7 +96,7 @@ def _per_flow(document: Document, seen: SampledRun, values: NDArray[np.float64])
     """One line per flow, coloured by group; in large groups the mean and the range."""
     if not values.size or not np.isfinite(values).any():
         return ()
-    laws = {group["name"]: group["law"] or "datagrams" for group in document["groups"]}
+    laws = {group["name"]: group["law"] or "datagram" for group in document["groups"]}
     parts = {name: values[seen.flows == name] for name in laws}
     known = {name: rows for name, rows in parts.items() if np.isfinite(rows).any()}
     most = points_each(list(known.values()))

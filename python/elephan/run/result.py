@@ -45,6 +45,9 @@ PROPAGATION = ("propagation_s", "propagation_min_s", "propagation_max_s")
 OF_FLOWS = ("goodput_bps", "dropped", "sent", "timeouts", "loss_events", "cwnd_segments", "srtt_s")
 """Columns of flows that are summed up over those of a group."""
 
+DELAYS = {"cbr": "delay", "ping": "rtt"}
+"""Traffic whose datagrams are timed, and how the columns of their delays begin: one way, and there and back."""
+
 
 @dataclass(frozen=True, repr=False)
 class RunResult(ResultTables):
@@ -249,6 +252,7 @@ class RunResult(ResultTables):
                 "loss_ratio": over(list(map(loss_ratio, total["dropped"], total["sent"]))),
                 "cwnd_segments": over(mean["cwnd_segments"]),
                 "srtt_s": over(mean["srtt_s"]),
+                **_delays(DELAYS.get(fact["traffic"]), self.outcomes, (g, begins[g], begins[g + 1]), over),
                 "timeouts": over(total["timeouts"] if never is None else never),
                 "loss_events": over(total["loss_events"] if never is None else never),
                 "transfers": _transfers([o.transfers[g] for o in self.outcomes], over),
@@ -323,6 +327,22 @@ def _percentiles(histograms: Sequence[Sequence[ArrayLike]], scale: float = 1.0) 
     found = scale * percentiles([counts for each in histograms for counts in each], shares)
     rows = iter(found.tolist())
     return [list(zip(*(next(rows) for _ in each), strict=True)) for each in histograms]
+
+
+def _delays(
+    name: str | None, outcomes: Sequence[ReplicationOutcome], place: tuple[int, int, int], over: _Estimates
+) -> dict[str, Any]:
+    """Delays of the datagrams of a group, by its place, first flow and end: its flows' mean, percentiles over all."""
+    # Real stacks do not say when a datagram was sent.
+    if name is None or any("delay_s" not in outcome.flows for outcome in outcomes):
+        return {}
+    group, first, end = place
+    (found,) = _percentiles([[outcome.histograms["datagram_delay_ps"][group] for outcome in outcomes]], 1e-12)
+    own = np.array([outcome.flows["delay_s"][first:end] for outcome in outcomes])
+    return {
+        f"{name}_s": over(_means(own, own.sum(axis=1)).tolist()),
+        **{f"{name}_p{p}_s": over(column) for p, column in zip(PERCENTILES, found, strict=True)},
+    }
 
 
 def _transfers(replications: Sequence[dict[str, Any] | None], over: _Estimates) -> dict[str, Any] | None:

@@ -348,6 +348,7 @@ def _outcome(
     none: list[dict[str, Any] | None] = [None] * len(scenario.groups)
     histograms: dict[str, list[Any]] = dict.fromkeys(("backlog_packets", "drain_ps", "delay_ps"), empty)
     histograms["group_delay_ps"] = [[] for _ in scenario.links]
+    histograms["datagram_delay_ps"] = empty[:1] * len(scenario.groups)
     recorded = [] if packets is None else _packets(scenario, packets, number)
     traced = [] if traces is None else _traces(traces, number)
     return ReplicationOutcome(of_links, of_flows, sampled, histograms, gauges, {}, traced, recorded, none, 0)

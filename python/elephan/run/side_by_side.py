@@ -12,11 +12,11 @@ import numpy as np
 
 from elephan.errors import InputError
 from elephan.metrics import utilization_series
-from elephan.pictures.figure import COLOURS, Axis, Figure, Mark, Series, colour
+from elephan.pictures.figure import COLOURS, WARMUP, Axis, Figure, Mark, Series, colour
 from elephan.pictures.lines import MOST_POINTS, average_after, spans
 from elephan.pictures.thin import thin
 from elephan.pictures.words import count, number
-from elephan.run.pictures import FINE, busiest
+from elephan.run.pictures import DELAYS, FINE, busiest, sampled_delay
 from elephan.run.sampled import SampledRun, sampled
 from elephan.units import format_rate, format_time
 
@@ -167,6 +167,42 @@ def _text(value: object, write: Any) -> str:
     return str(write(value)) if write is not None and isinstance(value, int | float) else str(value)
 
 
+CHOICES = {"discipline": "queue", "law": "law", "kind": "traffic"}
+"""Keys that choose what other keys of their table there are, and what is chosen."""
+
+
+def decisive(keys: Sequence[DifferingKey]) -> tuple[DifferingKey, ...]:
+    """Leave out keys that only come with a choice that differs, such as the parameters of a discipline.
+
+    Examples
+    --------
+    >>> queue = DifferingKey("links[0].queue.discipline", ("drop-tail", "codel"))
+    >>> decisive([queue, DifferingKey("links[0].queue.target", ("", "5 ms"))]) == (queue,)
+    True
+    """
+    chosen = {head for key in keys for head, _, last in [key.path.rpartition(".")] if last in CHOICES}
+    return tuple(key for key in keys if all(key.values) or key.path.rpartition(".")[0] not in chosen)
+
+
+def spoken(path: str, scenario: Scenario) -> str:
+    """Call a key by the link or group that it is of.
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> spoken("links[0].queue.discipline", Scenario.from_text(EXAMPLE))
+    'queue of core'
+    """
+    place, _, key = path.partition(".")
+    table, bracket, index = place.partition("[")
+    rows: Sequence[Mapping[str, Any]] = {"links": scenario.links, "flows": scenario.groups}.get(table, ())
+    at = int(index.rstrip("]")) if bracket and index.rstrip("]").isdigit() else len(rows)
+    if not key or at >= len(rows):
+        return path
+    head, _, last = key.rpartition(".")
+    return f"{CHOICES.get(last, key) if head else key} of {rows[at]['name']}"
+
+
 def laid_over(runs: Sequence[NamedRun]) -> tuple[Figure, ...]:
     """Make the pictures over time, with all runs in each.
 
@@ -217,7 +253,9 @@ def laid_over(runs: Sequence[NamedRun]) -> tuple[Figure, ...]:
         add(f"rate-{i}", f"Rate that the link carries{of}", rates, _rates(known, name, end_s))
     for i, name in enumerate(groups):
         of = f", {name}" if len(groups) > 1 else ""
-        add(f"srtt-{i}", f"Smoothed round-trip times{of}", Axis("srtt", "ms"), _of_group(known, name, _srtt_ms))
+        documents = (group for run, _, _ in known for group in run.document["groups"] if group["name"] == name)
+        title, axis = DELAYS[sampled_delay(next(documents))]
+        add(f"srtt-{i}", f"{title}{of}", axis, _of_group(known, name, _srtt_ms))
     return tuple(found)
 
 
@@ -230,7 +268,7 @@ def _warmup(runs: Iterable[NamedRun]) -> tuple[Mark, ...]:
     lengths = {_warmup_s(run) for run in runs}
     if len(lengths) > 1 or not (warmup_s := lengths.pop()):
         return ()
-    return (Mark(None, "warm-up", "x", "shade", 0.0, warmup_s),)
+    return (Mark(None, WARMUP, "x", "shade", 0.0, warmup_s),)
 
 
 def _warmup_s(run: NamedRun) -> float:
@@ -264,13 +302,26 @@ def _of_group(known: Sequence[tuple[NamedRun, SampledRun, str]], group: str, val
 
 
 def _buffers(known: Sequence[tuple[NamedRun, SampledRun, str]], link: str, lines: Sequence[Series]) -> Iterator[Mark]:
-    """The buffer of each run, in its colour; none far above all that waits, which would flatten the picture."""
+    """The buffers, in the colour of the run if it is of one; none far above all that waits, which would be flat."""
+    found: dict[float, list[tuple[str, str]]] = {}
     largest = max((float(np.nanmax(line.y, initial=0.0)) for line in lines), default=0.0)
     for run, _, hue in known:
         limit = next((row["buffer_packets"] for row in run.document["links"] if row["name"] == link), None)
         members = next((facts["count"] for facts in run.scenario.links if facts["name"] == link), 1)
         if limit is not None and limit * members <= 4 * largest:
-            yield Mark(limit * members, f"{run.name}: {number(limit)} packets", "y", "wanted", colour=hue)
+            found.setdefault(limit * members, []).append((f"{run.name}: {number(limit)} packets", hue))
+    for at, named in found.items():
+        if len(named) == len(known) > 1:
+            yield Mark(at, f"buffer of all: {named[0][0].rpartition(': ')[2]}", "y", "wanted")
+        else:
+            words = ", ".join(label.rpartition(": ")[0] for label, _ in named)
+            yield Mark(
+                at,
+                f"{words}: {named[0][0].rpartition(': ')[2]}",
+                "y",
+                "wanted",
+                colour=named[0][1] if len(named) == 1 else "",
+            )
 
 
 def _rates(known: Sequence[tuple[NamedRun, SampledRun, str]], link: str, end_s: float) -> Iterator[Series]:

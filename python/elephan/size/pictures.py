@@ -152,6 +152,41 @@ def answer_pictures(document: Document, facts: Mapping[str, Any], models: Mappin
     )
 
 
+DRAWN_RULES = ("bdp_over_sqrt_n", "bdp")
+"""Rules of thumb in a picture by itself; the page of a sizing has all of them, and the models."""
+
+
+def brief(figures: Sequence[Figure], document: Mapping[str, Any]) -> tuple[Figure, ...]:
+    """Leave of the pictures of an answer what is read without a page beside them.
+
+    Parameters
+    ----------
+    figures : sequence of Figure
+        Of `answer_pictures`.
+    document : mapping
+        Of the sizing.
+
+    Returns
+    -------
+    tuple of Figure
+        The answer, what was measured (where nothing was, the model that was trusted), and two rules of thumb.
+    """
+    rules = {packets: rule_name(name) for name in DRAWN_RULES if (packets := document["rules"].get(name)) is not None}
+    found = []
+    for figure in figures:
+        measured = tuple(series for series in figure.series if series.label == "measured")
+        trusted = f"model {document['trusted_model']}"
+        series = measured or tuple(series for series in figure.series if series.label == trusted) or figure.series
+        # Other rules may be as large, and have no label below the first picture.
+        marks = dict.fromkeys(
+            mark
+            for mark in figure.marks
+            if mark.role != "rule" or (mark.at in rules and mark.label in ("", rules[mark.at]))
+        )
+        found.append(replace(figure, series=series, marks=tuple(marks)))
+    return tuple(found)
+
+
 def _y(
     axis: Axis, scale: float, document: Document, key: str, models: Mapping[str, Document], reach: tuple[float, float]
 ) -> Axis:

@@ -41,6 +41,14 @@ OF_GROUPS = {
     "goodput": "goodput_per_flow_bps",
     "loss": "loss_ratio",
     "srtt": "srtt_s",
+    "delay": "delay_s",
+    "delay_p50": "delay_p50_s",
+    "delay_p95": "delay_p95_s",
+    "delay_p99": "delay_p99_s",
+    "rtt": "rtt_s",
+    "rtt_p50": "rtt_p50_s",
+    "rtt_p95": "rtt_p95_s",
+    "rtt_p99": "rtt_p99_s",
     "cwnd": "cwnd_segments",
     "timeouts": "timeouts",
     "page_time": "page_time_s",
@@ -53,7 +61,7 @@ OF_GROUPS = {
     "slowdown_p95": "slowdown_p95",
     "completed": "completed",
 }
-"""Keys of a group of flows, or of its transfers."""
+"""Keys of a group of flows, or of its transfers; ``delay`` and ``rtt`` of datagrams at equal gaps and of pings."""
 
 WITHIN = {"goodput_p5": 5, "goodput_p50": 50, "goodput_p95": 95}
 """Percentiles over the flows of a group: the mean over replications."""
@@ -67,7 +75,7 @@ NAMES = tuple(dict.fromkeys((*OF_LINKS, *OF_GROUPS, *WITHIN, *OF_ALL)))
 MEANINGS = {
     "utilization": "bits that began service over what the link could carry",
     "loss": "packets dropped over packets arrived, of a link; over packets sent, of a group",
-    "delay": "waiting time at the link, mean over packets, own service excluded",
+    "delay": "waiting time at the link, mean over packets, own service excluded; of cbr from sending on",
     "delay_p50": "the same, median",
     "delay_p95": "the same, 95 %",
     "delay_p99": "the same, 99 %",
@@ -76,6 +84,10 @@ MEANINGS = {
     "marks": "packets marked at the link",
     "goodput": "what a flow got in order, mean over the flows of the group",
     "srtt": "smoothed round-trip time, mean over the flows of the group",
+    "rtt": "from a ping until its answer is back, mean over the flows of the group",
+    "rtt_p50": "the same, median over the pings",
+    "rtt_p95": "the same, 95 %",
+    "rtt_p99": "the same, 99 %",
     "cwnd": "congestion window, mean over the flows of the group",
     "timeouts": "retransmission timeouts of a flow",
     "page_time": "from the opening of a page to its last byte, mean",
@@ -97,9 +109,15 @@ MEANINGS = {
 }
 """Meanings of the columns."""
 
+_ANSWERS = {"web": "page_time_p95", "page": "page_time_p95", "ping": "rtt_p95"}
+"""Traffic of which something else than its goodput is asked for."""
+
+_OF_FLOWS = {name: OF_GROUPS[name] for name in ("srtt", "cwnd", "timeouts")} | {"delay": "delay_s", "rtt": "delay_s"}
+"""Columns of flows whose mean over a group its document has; a ping's delay is there and back."""
+
 _FORM = re.compile(r"(?P<name>\w+)(?:\[(?P<of>[^\[\]]+)\])?")
 _RATES = {"goodput", *WITHIN, "total"}
-_TIMES = {name for name in (*OF_LINKS, *OF_GROUPS) if name.startswith(("delay", "srtt", "page", "completion"))}
+_TIMES = {name for name in (*OF_LINKS, *OF_GROUPS) if name.startswith(("delay", "rtt", "srtt", "page", "completion"))}
 
 
 @dataclass(frozen=True)
@@ -216,8 +234,8 @@ def _of_flows(table: Any, name: str, group: int | None, counted: tuple[int, ...]
             values.append(jain(goodput))
         elif name == "loss":
             values.append(float(columns["dropped"][rows].sum() / max(columns["sent"][rows].sum(), 1)))
-        elif name in ("srtt", "cwnd", "timeouts"):
-            values.append(float(np.asarray(table[OF_GROUPS[name]], dtype=float)[rows].mean()))
+        elif (column := _OF_FLOWS.get(name)) in table.column_names:
+            values.append(float(np.asarray(table[column], dtype=float)[rows].mean()))
         else:
             return None
     return values
@@ -303,7 +321,7 @@ def _column(name: str, of: str | None, network: Network) -> SweepColumn:
 def default_columns(network: Network) -> list[SweepColumn]:
     """Return the columns that are shown unless others are asked for.
 
-    Of several groups each has its goodput, or the time of its pages where there are any.
+    Of several groups each has its goodput, or the time of its pages where there are any; pings their round trip.
 
     Examples
     --------
@@ -315,10 +333,7 @@ def default_columns(network: Network) -> list[SweepColumn]:
     if len(network.groups) == 1:
         found.append(_column("total", None, network))
     else:
-        found += [
-            _column("page_time_p95" if group.traffic in ("web", "page") else "goodput", group.name, network)
-            for group in network.groups
-        ]
+        found += [_column(_ANSWERS.get(group.traffic, "goodput"), group.name, network) for group in network.groups]
     return [*found, _column("jain", None, network)]
 
 

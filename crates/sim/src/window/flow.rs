@@ -549,6 +549,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
                     counters,
                     delivered,
                     dropped: dropped + self.access.drops().since_warmup,
+                    delays: None,
                 },
             },
         }

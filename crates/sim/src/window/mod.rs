@@ -211,6 +211,7 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
         engine.layout = layout;
         let n = flows.len();
         for (f, plan) in flows.into_iter().enumerate() {
+            let plan = if options.series { plan.sampled(&marks) } else { plan };
             let party = plan.party();
             if party.traced {
                 engine.shared.traces.resize_with(n, || None);

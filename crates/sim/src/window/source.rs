@@ -89,6 +89,11 @@ impl<O: Observer> Source<O> {
             let counted = all[..n].iter().filter(|rec| rec.time >= marks.warmup);
             *bytes += counted.map(|rec| u64::from(self.plan.size_of(rec.number()))).sum::<u64>();
         }
+        if let Some(delays) = &mut self.plan.delays {
+            for rec in &all[..n] {
+                delays.on_delivery(rec.time, rec.number(), marks);
+            }
+        }
         self.delivered += n as u64;
         if all.first().is_some_and(|rec| rec.time < marks.warmup) {
             self.delivered_before += all[..n].partition_point(|rec| rec.time < marks.warmup) as u64;
@@ -124,6 +129,7 @@ impl<O: Observer> Source<O> {
                     counters: sent(self.sent),
                     delivered: self.delivered,
                     dropped: dropped + self.access.drops().since_warmup,
+                    delays: self.plan.delays.map(|delays| Box::new(delays.finish(marks))),
                 },
             },
         }

@@ -1,7 +1,7 @@
 //! Links whose delay changes or is drawn: both engines agree, one delay said as a schedule is that delay, no packet overtakes the one
-//! before it, and each arrives when the schedule and the draws say.
+//! before it, and each arrives when the schedule and the draws say. Pings say how long they took.
 
-use crate::equality::{dumbbell, equal};
+use crate::equality::{datagrams, dumbbell, equal};
 use base::Span;
 use queue::QUEUES;
 use sim::{Engine, Options, Outcome, simulate};
@@ -250,4 +250,31 @@ fn links_of_an_array_draw_their_own_jitter_and_are_one_row() {
     assert!(link.propagation_min_s >= 0.010 && link.propagation_max_s <= 0.014);
     // Saturated links: packets 0.8 ms apart, so those that wait for others pull the mean above the 12 ms of the draws.
     assert!((0.0121..0.0135).contains(&link.propagation_s), "{}", link.propagation_s);
+}
+
+#[test]
+fn pings_are_timed_there_and_back() {
+    // Links of their own: a request of 84 B takes 67.2 us at 10 Mbit/s, and its answer 672 us at 1 Mbit/s; no queue.
+    let text = "duration = \"10 s\"\nwarmup = \"2 s\"\n[[links]]\nname = \"out\"\nrate = \"10 Mbit/s\"\ndelay = \"7 ms\"\n\
+                buffer = \"9 packets\"\n[[links]]\nname = \"back\"\nrate = \"1 Mbit/s\"\ndelay = \"3 ms\"\n\
+                buffer = \"9 packets\"\n[[flows]]\nname = \"ping\"\ncount = 3\npath = [\"out\"]\nreturn = [\"back\"]\n\
+                rtt = \"30 ms\"\nstart = { from = \"100 ms\", every = \"5 ms\" }\n\
+                traffic = { kind = \"ping\", every = \"100 ms\" }\n[record]\nevery = \"50 ms\"\n";
+    let outcome = equal("pings", text);
+    for flow in &outcome.flows {
+        let delays = flow.delays.as_deref().expect("pings are timed");
+        assert_eq!((delays.count, delays.sum), (80, 80 * 30_739_200_000), "{delays:?}");
+        assert_eq!(flow.goodput_bps, 80.0 * 84.0 * 8.0 / 8.0);
+    }
+    // Behind a queue they take longer, and what was lost does not count.
+    let text = dumbbell(2, "12 packets", "", "name = \"tcp\"")
+        + &datagrams("ping", 2, "\"l\"", "kind = \"ping\", every = \"11 ms\"", "");
+    let outcome = equal("pings beside TCP", &text);
+    for flow in &outcome.flows[2..] {
+        let delays = flow.delays.as_deref().expect("pings are timed");
+        assert!(flow.dropped > 0 && delays.count < flow.sent, "{flow:?}");
+        let mean = delays.mean_s().expect("some came back");
+        // 30 ms, 0.56 ms of service, and up to 12 packets of 0.8 ms and one in service before it.
+        assert!((0.0306..0.0410).contains(&mean), "{mean}");
+    }
 }

@@ -412,7 +412,7 @@ fn traces_list_drops_at_several_links_in_order() {
 }
 
 /// A group of datagrams over `path`.
-fn datagrams(name: &str, count: u32, path: &str, traffic: &str, more: &str) -> String {
+pub(crate) fn datagrams(name: &str, count: u32, path: &str, traffic: &str, more: &str) -> String {
     format!(
         "[[flows]]\nname = \"{name}\"\ncount = {count}\npath = [{path}]\nrtt = \"30 ms\"\npacket = \"700 B\"\n\
          traffic = {{ {traffic} }}\n{more}\n"

@@ -18,7 +18,7 @@ from elephan.papers.hstcp_buffer_model import concept_figures, mixed_figures
 from elephan.papers.hstcp_buffer_model.links import LINKS, SHARES, in_step, modelled, two_in_step
 from elephan.papers.hstcp_buffer_model.measures import loss_events
 from elephan.papers.measured import MeasuredQuantity
-from elephan.pictures.figure import Axis, Figure, Mark, Series
+from elephan.pictures.figure import WARMUP, Axis, Figure, Mark, Series
 from elephan.pictures.table import Table, cell
 
 if TYPE_CHECKING:
@@ -195,7 +195,7 @@ def _traces(runs: ExperimentRuns, buffer: int, word: str) -> tuple[Figure | Tabl
         for i, (name, shade) in enumerate(zip(names, ("blue", "vermilion"), strict=True))
     ]
     queue = Series("queue", *_trace(point, "links", "backlog_packets"), colour="ink")
-    warmup = Mark(None, "warm-up", role="shade", low=0.0, high=point.document["run"]["warmup_s"])
+    warmup = Mark(None, WARMUP, role="shade", low=0.0, high=point.document["run"]["warmup_s"])
     time, name = Axis("time", "s"), f"two-{buffer}"
     rates = f"The flow of 80 ms has {first.mean:.0f} Mbit/s, that of 40 ms {second.mean:.0f}."
     return (

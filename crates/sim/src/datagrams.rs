@@ -1,0 +1,160 @@
+//! How long datagrams at equal gaps are on their way: each says by its number when it was sent, so that none need be remembered.
+//! Those that arrive in the measured period count; what was lost has no delay.
+
+use crate::histogram::{Histogram, bin_of};
+use crate::plan::Marks;
+use base::{PacketNumber, Span, Time};
+
+/// Delays of the datagrams of a flow, from the instant at which its application sends them.
+#[derive(Clone, Debug)]
+pub struct DatagramDelays {
+    /// When the first is sent, and its number.
+    begin: Time,
+    first: u64,
+    gap: Span,
+    /// What each takes behind the last link of its path.
+    rest: Span,
+    /// The number of the one that arrived last, and its delay [s], 0 before.
+    number: u64,
+    last_s: f32,
+    found: DelayOutcome,
+    /// The next sample, if the series are kept.
+    sample: Time,
+}
+
+/// Delays of the datagrams of a flow that arrived in the measured period, from sender to receiver; of a ping until its answer is back.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct DelayOutcome {
+    /// How many.
+    pub count: u64,
+    /// Sum of their delays, in picoseconds.
+    pub sum: u128,
+    /// The first bin of `counts`.
+    lowest: usize,
+    /// By the bins of [`Histogram`] from `lowest` on: many flows have some, and delays lie close together.
+    counts: Vec<u64>,
+    /// At every sample of the whole run, the delay of the one that arrived last [s]; empty unless asked for.
+    samples: Vec<f32>,
+}
+
+impl DelayOutcome {
+    /// Mean delay, in seconds; `None` if none arrived.
+    #[must_use]
+    pub fn mean_s(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum as f64 / self.count as f64 / base::time::PS_PER_S as f64)
+    }
+
+    /// At every sample of the whole run, the delay of the datagram that arrived last, in seconds; 0 before the first.
+    #[must_use]
+    pub fn samples(&self) -> &[f32] {
+        &self.samples
+    }
+
+    /// Adds its delays to `all`, in picoseconds.
+    pub fn add_to(&self, all: &mut Histogram) {
+        all.add_from(self.lowest, &self.counts);
+    }
+
+    fn count(&mut self, delay: Span) {
+        self.count += 1;
+        self.sum += u128::from(delay.0);
+        let bin = bin_of(delay.0);
+        if self.counts.is_empty() {
+            self.lowest = bin;
+        } else if bin < self.lowest {
+            self.counts.splice(..0, std::iter::repeat_n(0, self.lowest - bin));
+            self.lowest = bin;
+        }
+        let place = bin - self.lowest;
+        if self.counts.len() <= place {
+            self.counts.resize(place + 1, 0);
+        }
+        self.counts[place] += 1;
+    }
+}
+
+impl DatagramDelays {
+    /// Of datagrams every `gap`, the one with number `first` at `begin`.
+    pub fn new((begin, first): (Time, u64), gap: Span, rest: Span) -> Self {
+        let (last_s, sample) = (0.0, Time::NEVER);
+        Self { begin, first, gap, rest, number: first, last_s, found: DelayOutcome::default(), sample }
+    }
+
+    /// With their series.
+    pub fn sampled(self, marks: &Marks) -> Self {
+        Self { sample: marks.sample_from(Time::ZERO), ..self }
+    }
+
+    /// Datagram `number` arrives at `at`; they come in the order of these times.
+    #[inline]
+    pub fn on_delivery(&mut self, at: Time, number: PacketNumber, marks: &Marks) {
+        self.number = number.near(self.number);
+        let sent = self.begin + Span((self.number - self.first) * self.gap.0);
+        let delay = at.since(sent) + self.rest;
+        if at >= self.sample {
+            self.sample_until(at, marks);
+        }
+        self.last_s = delay.as_secs() as f32;
+        if at >= marks.warmup {
+            self.found.count(delay);
+        }
+    }
+
+    /// Takes the samples that come no later than `at`: at their instant they come before what arrives.
+    fn sample_until(&mut self, at: Time, marks: &Marks) {
+        while self.sample <= at {
+            self.found.samples.push(self.last_s);
+            self.sample = marks.next_sample(self.sample);
+        }
+    }
+
+    /// The run is over.
+    pub fn finish(mut self, marks: &Marks) -> DelayOutcome {
+        if self.sample != Time::NEVER {
+            self.sample_until(Time(marks.end.0 - 1), marks);
+        }
+        self.found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(n: u64) -> Time {
+        Time::ZERO + Span::millis(n)
+    }
+
+    #[test]
+    fn delays_run_from_the_instant_of_sending_and_count_from_the_warm_up_on() {
+        let marks = Marks { warmup: ms(15), end: ms(40), every: Some(Span::millis(10)) };
+        let mut delays = DatagramDelays::new((ms(1), 7), Span::millis(10), Span::millis(2)).sampled(&marks);
+        // Sent at 1, 11 and 31 ms; the one of 21 ms was lost.
+        for (number, at) in [(7, 10), (8, 17), (10, 35)] {
+            delays.on_delivery(ms(at), PacketNumber::of(number), &marks);
+        }
+        let found = delays.finish(&marks);
+        assert_eq!((found.count, found.mean_s()), (2, Some(0.007)));
+        // At 0 and 10 ms none had arrived, at 20 and 30 ms that of 8 ms.
+        assert_eq!(found.samples(), [0.0, 0.0, 0.008, 0.008]);
+        let mut all = Histogram::default();
+        found.add_to(&mut all);
+        assert_eq!(
+            (all.total(), bin_of(Span::millis(6).0), bin_of(Span::millis(8).0)),
+            (2, all.counts().iter().position(|&n| n > 0).unwrap(), all.counts().len() - 1)
+        );
+    }
+
+    #[test]
+    fn bins_grow_on_both_sides() {
+        let (mut found, mut plain) = (DelayOutcome::default(), Histogram::default());
+        for value in [1_000, 70, 5, 1_000_000, 70] {
+            found.count(Span(value));
+            plain.count(value);
+        }
+        let mut all = Histogram::default();
+        found.add_to(&mut all);
+        assert_eq!((all, found.mean_s()), (plain, Some(1_001_145.0 / 5.0 / 1e12)));
+    }
+}
