@@ -144,11 +144,8 @@ def whole(document: Mapping[str, Any], facts: Sequence[Mapping[str, Any]], width
     lines += [*blocks(_of_links(document["links"], True), width), ""]
     lines += [*blocks(_of_groups(groups, True, transfers=False), width), ""]
     fair = "; ".join(fairness_lines(document, facts))
-    return lines + [
-        line
-        for text in (fair, *delay_lines(document, full=True), *pool_lines(document))
-        for line in wrapped(text, width)
-    ]
+    said_last = (fair, *delay_lines(document, full=True), *pool_lines(document))
+    return lines + [line for text in said_last for line in wrapped(text, width)]
 
 
 def _table(
