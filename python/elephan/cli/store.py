@@ -48,7 +48,7 @@ _AGE = re.compile(r"(\d+(?:\.\d+)?)\s*(min|h|d|w)")
 _SECONDS = {"min": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
 
 
-@app.command("list", cls=CommandHelp, hidden=True)
+@app.command("list", cls=CommandHelp, hidden=True, epilog="Example:  elephan store list --limit 10")
 @app.command("ls", cls=CommandHelp, epilog='Example:  elephan store ls --where "links[0].buffer=0.1 bdp"')
 def ls(
     where: WhereOption = None,

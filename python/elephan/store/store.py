@@ -173,7 +173,7 @@ class Store(ResultTables):
         InputError
             If there is no room, or the store cannot be written.
         """
-        writing = self._writing()
+        writing = self.writing()
         sets = [made] if (made := as_labels(labels)) else []
         with reraise_as_store_error(self.folder):
             self.index.check(made)
@@ -213,7 +213,7 @@ class Store(ResultTables):
         InputError
             If there is no such run, or the labels cannot be kept.
         """
-        self._writing()
+        self.writing()
         made = as_labels(labels)
         stored = run if isinstance(run, StoredRun) else self.get(run)
         self.flush()
@@ -238,7 +238,7 @@ class Store(ResultTables):
         error : str
             One line.
         """
-        self._writing()
+        self.writing()
         line = as_line(as_labels(labels))
         values = {"key": key, "labels": line, "scenario": scenario_text, "error": error, "written": now()}
         with reraise_as_store_error(self.folder):
@@ -291,7 +291,7 @@ class Store(ResultTables):
         InputError
             As `elephan.run`, and if the store cannot be written.
         """
-        self._writing()
+        self.writing()
         with declared(laws):
             read = Scenario.from_any(scenario).replace(replications=replications, seed=seed)
         check_used(laws or (), [read.own_laws])
@@ -478,7 +478,7 @@ class Store(ResultTables):
         """
         self.flush()
         if repair:
-            self._writing()
+            self.writing()
         with reraise_as_store_error(self.folder):
             if repair:
                 upkeep.repair_index(self)
@@ -516,7 +516,7 @@ class Store(ResultTables):
         Removed
         """
         if not dry_run:
-            self._writing()
+            self.writing()
         self.flush()
         with reraise_as_store_error(self.folder):
             named = None if labels is None else as_labels(labels)
@@ -539,7 +539,7 @@ class Store(ResultTables):
         InputError
             If there is no such store, or this one cannot be written.
         """
-        self._writing()
+        self.writing()
         total = upkeep.MergeSummary()
         for other in others:
             if isinstance(other, Store):
@@ -590,12 +590,8 @@ class Store(ResultTables):
 
         return StoredRun(run_id, place or folders.place(self.folder, run_id), sets)
 
-    @property
-    def writer_lock(self) -> WriterLock:
-        """Where this process may write what is half done."""
-        return self._writing()
-
-    def _writing(self) -> WriterLock:
+    def writing(self) -> WriterLock:
+        """Return the lock in whose folder this process may write, or raise StoreError if it may not."""
         if self._writer_lock is None:
             message = f"store {self.folder}: was opened to be read only, or is closed"
             raise StoreError(message)

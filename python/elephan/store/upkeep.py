@@ -112,7 +112,7 @@ def repair_index(store: Store) -> None:
     """Make the index again from the runs, if it is damaged."""
     if not store.index.is_sound():
         store.index.connection.close()
-        store.index = make_again(store.folder, store.writer_lock)
+        store.index = make_again(store.folder, store.writing())
         store.is_index_repaired = True
 
 
@@ -142,7 +142,7 @@ def _drop(store: Store, index: Index, ids: list[str]) -> int:
     for run_id in ids:
         folder = folders.place(store.folder, run_id)
         freed += size_of(folder)
-        with store.writer_lock.made() as trash:
+        with store.writing().made() as trash:
             try:
                 folder.rename(trash)
             except FileNotFoundError:
@@ -270,7 +270,7 @@ def merge(store: Store, source: Path) -> MergeSummary:
         elif _bring_labels(store, run_id, there):
             known += 1
         else:
-            with store.writer_lock.made() as temporary:
+            with store.writing().made() as temporary:
                 for file in (*folders.read(there).sizes, folders.JOURNAL):
                     if (there / file).exists():
                         shutil.copyfile(there / file, temporary / file)
@@ -304,7 +304,7 @@ def _settle(store: Store, run_id: str, folder: Path) -> None:
     known = folders.read_labels(folder)
     if lost := [labels for labels in folders.read_labels(place) if labels not in known]:
         folders.append_labels(folder, *lost)
-    store.writer_lock.move_into_place(folder, place)
+    store.writing().move_into_place(folder, place)
 
 
 def _measured_content(folder: Path) -> dict[str, Any]:
