@@ -44,7 +44,7 @@ def test_senders_are_those_of_a_linux_host_of_today() -> None:
     for kind in DEFAULTS.keys() - {"two-hops"}:
         for flow in Scenario.from_text(template(kind, {}), kind).source["flows"]:
             if "control" not in flow:
-                assert flow["traffic"]["kind"] == "cbr", "a ping"
+                assert flow["traffic"]["kind"] == "ping"
                 continue
             tcp = flow["tcp"]
             assert (tcp if isinstance(tcp, str) else tcp["profile"]) == "linux", kind
@@ -57,6 +57,8 @@ def test_bufferbloat_shows_a_second_of_delay_that_a_good_queue_takes_away() -> N
     )
     # A thousand packets of 1500 bytes at 10 Mbit/s take 1.2 s; CUBIC leaves them 70 % full at the least.
     assert 0.84 < bloated["links"][0]["queueing_delay_s"]["mean"] < 1.2
+    # Its ping waits as long, and takes the round trip of the path besides.
+    assert bloated["groups"][1]["rtt_s"]["mean"] > bloated["links"][0]["queueing_delay_s"]["mean"]
     # CoDel's target is 5 ms.
     assert good["links"][0]["queueing_delay_s"]["mean"] < 0.01
     assert good["groups"][0]["goodput_bps"]["mean"] > 0.95 * bloated["groups"][0]["goodput_bps"]["mean"]
@@ -90,7 +92,7 @@ def test_rrul_loads_both_directions_and_its_ping_crosses_both(elephan: Command, 
     done = elephan("run", file, "--replications", "1")
     lines = done.out.splitlines()
     assert len(lines) <= 15
-    for name in ("up ", "down ", "download: 4 cubic", "upload: 4 cubic", "ping: 1 cbr"):
+    for name in ("up ", "down ", "download: 4 cubic", "upload: 4 cubic", "ping: round trip"):
         assert any(line.startswith(name) for line in lines), name
     links = package.run(Scenario.from_file(file).replace(replications=1)).to_json()["links"]
     assert all(link["utilization"]["mean"] > 0.9 for link in links)
