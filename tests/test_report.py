@@ -434,3 +434,14 @@ def test_the_command_writes_beside_the_result_unless_told(
 
 def _every(node: Node) -> list[Node]:
     return [node, *(found for child in node.children for found in _every(child))]
+
+
+def test_intervals_of_a_run_end_at_the_limits_of_their_quantity_and_one_flow_has_no_fairness(tmp_path: Path) -> None:
+    elephan.run(small(**{"flows[0].count": 1, "duration": "2 s", "warmup": "0 s"})).write(tmp_path / "one")
+    file = tmp_path / "one" / "run.json"
+    document = json.loads(file.read_text())
+    document["links"][0]["utilization"] = {"mean": 0.98, "ci95": 0.05}
+    file.write_text(json.dumps(document))
+    text = report(tmp_path / "one", tmp_path / "one.html").read_text()
+    assert "98 (93 to 100)" in text
+    assert "Jain" not in text

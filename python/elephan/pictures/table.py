@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from elephan.pictures.words import interval, number
+from elephan.units import limits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -67,7 +68,7 @@ class Table:
         )
 
 
-def cell(value: Any, scale: float = 1.0, digits: int = 4) -> Cell:
+def cell(value: Any, scale: float = 1.0, digits: int = 4, of: str = "") -> Cell:
     """Make a cell of what a document holds.
 
     Parameters
@@ -77,6 +78,8 @@ def cell(value: Any, scale: float = 1.0, digits: int = 4) -> Cell:
         Multiplies numbers.
     digits : int
         Significant digits of a number without an interval.
+    of : str
+        Key of the quantity: its interval ends at the limits of its range.
 
     Returns
     -------
@@ -87,6 +90,8 @@ def cell(value: Any, scale: float = 1.0, digits: int = 4) -> Cell:
     --------
     >>> cell({"mean": 0.95123, "ci95": 0.006}, 100)
     Cell(text='95.1 ± 0.6', value=95.123)
+    >>> cell({"mean": 0.999, "ci95": 0.006}, 100, of="utilization")
+    Cell(text='99.9 (99.3 to 100)', value=99.9)
     >>> cell(None), cell("reno"), cell(True)
     (Cell(text='–', value=None), Cell(text='reno', value='reno'), Cell(text='yes', value='yes'))
     """
@@ -95,7 +100,9 @@ def cell(value: Any, scale: float = 1.0, digits: int = 4) -> Cell:
         half = value["ci95"]
         if mean is None:
             return Cell("–", None)
-        return Cell(interval(mean * scale, None if half is None else half * scale, digits), float(mean) * scale)
+        low, high = (end * scale for end in limits(of))
+        half = None if half is None else half * scale
+        return Cell(interval(mean * scale, half, digits, limits=(low, high)), float(mean) * scale)
     if isinstance(value, bool):
         return Cell(*(("yes", "yes") if value else ("no", "no")))
     if isinstance(value, int | float):
@@ -103,6 +110,11 @@ def cell(value: Any, scale: float = 1.0, digits: int = 4) -> Cell:
             return Cell("–", None)
         return Cell(number(value * scale, digits), float(value) * scale)
     return Cell("–", None) if value is None else Cell(str(value), str(value))
+
+
+def measured(row: Mapping[str, Any], key: str, scale: float = 1.0, digits: int = 4) -> Cell:
+    """Make a cell of a quantity of a row, within the limits of its range."""
+    return cell(row[key], scale, digits, of=key)
 
 
 def pairs(title: str, rows: Sequence[tuple[str, Any]] | Mapping[str, Any]) -> Table:

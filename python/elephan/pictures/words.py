@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from elephan.units import format_interval, scaled
+from elephan.units import EVERYWHERE, format_interval, scaled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -29,20 +29,22 @@ def number(x: float, digits: int = 4) -> str:
     return format_interval(x, None, digits, thousands=",")
 
 
-def interval(mean: float, half: float | None, digits: int = 4) -> str:
+def interval(mean: float, half: float | None, digits: int = 4, *, limits: tuple[float, float] = EVERYWHERE) -> str:
     """Write a mean and half of its 95 % interval, no finer than the interval is wide.
 
     Parameters
     ----------
     digits : int
         Significant digits where there is no interval.
+    limits : tuple of float
+        Smallest and largest value that the quantity can have.
 
     Examples
     --------
     >>> interval(95.0973, 0.6471), interval(1393.7, 12.4), interval(0.95, None), interval(25, 0)
     ('95.1 ± 0.6', '1,394 ± 12', '0.95', '25 ± 0')
     """
-    return format_interval(mean, half, digits, thousands=",")
+    return format_interval(mean, half, digits, thousands=",", limits=limits)
 
 
 def with_unit(quantity: Mapping[str, float | None] | float | None, unit: str, digits: int = 3) -> str:

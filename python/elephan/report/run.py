@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from elephan.pictures.figure import Axis, Figure, Series, colour
-from elephan.pictures.table import Table, cell
+from elephan.pictures.table import Table, cell, measured
 from elephan.pictures.thin import thin
 from elephan.pictures.words import count, joined, number, plain, with_unit
 from elephan.report.page import HeadlineNumber, PageSection, ReportPage, TerminalCommand
@@ -167,7 +167,7 @@ def _tiles(document: Document, links: Sequence[Document]) -> tuple[HeadlineNumbe
         label = f"{group['name']}: {'round trip' if key == 'rtt' else 'delay, one way'}"
         found.append(HeadlineNumber(label, plain(group[f"{key}_p95_s"], "s"), "95 % take at most this"))
     jain = document["fairness"]["jain"]
-    if jain["mean"] is not None:
+    if jain["mean"] is not None and _several_share(document):
         found.append(HeadlineNumber("Fairness", with_unit(jain, ""), "Jain's index, 1 is fair"))
     if link["buffer_packets"] is not None:
         found.append(HeadlineNumber("Buffer", f"{number(link['buffer_packets'])} packets", of))
@@ -242,7 +242,7 @@ def _delays(document: Document, shown: list[str]) -> tuple[Figure, ...]:
         each = ", ".join(f"{name} {plain(link[key], 's')}" for name, key in zip(names, keys, strict=True))
         phrases.append(f"{link['name']}: {each}")
     heads = ("link", *(f"{name} [ms]" for name in names))
-    cells = tuple((cell(link["name"]), *(cell(link[key], 1e3) for key in keys)) for link in rows)
+    cells = tuple((cell(link["name"]), *(measured(link, key, 1e3) for key in keys)) for link in rows)
     table = Table("Queueing delay, with 95 % intervals", heads, cells)
     alt = f"Queueing delay: mean and percentiles. {'. '.join(phrases)}."
     y = Axis("queueing delay", "ms", low=0.0)
@@ -272,13 +272,13 @@ def links_table(links: Sequence[Document]) -> Table:
             cell(format_rate(link["rate_bps"])),
             cell(link["queue"]["discipline"]),
             cell("unlimited" if link["buffer_packets"] is None else link["buffer_packets"]),
-            cell(link["utilization"], 100),
-            cell(link["loss_ratio"], 100),
-            cell(link["queueing_delay_s"], 1e3),
-            cell(link["queueing_delay_p95_s"], 1e3),
-            cell(link["backlog_packets"]),
-            cell(link["backlog_max_packets"]),
-            cell(link["loss_events"]),
+            measured(link, "utilization", 100),
+            measured(link, "loss_ratio", 100),
+            measured(link, "queueing_delay_s", 1e3),
+            measured(link, "queueing_delay_p95_s", 1e3),
+            measured(link, "backlog_packets"),
+            measured(link, "backlog_max_packets"),
+            measured(link, "loss_events"),
         )
         for link in links
     )
@@ -294,7 +294,7 @@ def drops_table(links: Sequence[Document]) -> Table:
         (
             cell(link["name"]),
             *(cell(link["drops"][cause]) for cause in causes),
-            *((cell(link["marks"]),) if marks else ()),
+            *((measured(link, "marks"),) if marks else ()),
         )
         for link in some
     )
@@ -339,31 +339,40 @@ def groups_table(groups: Sequence[Document]) -> Table:
             cell(group["law"]),
             cell(group["recovery"]),
             cell(group["flows"]),
-            cell(group["goodput_bps"], 1e-6),
-            cell(group["goodput_per_flow_bps"], 1e-6),
-            cell(group["loss_ratio"], 100),
-            cell(group["cwnd_segments"]),
-            cell(group["srtt_s"], 1e3),
-            cell(group["loss_events"]),
-            cell(group["timeouts"]),
+            measured(group, "goodput_bps", 1e-6),
+            measured(group, "goodput_per_flow_bps", 1e-6),
+            measured(group, "loss_ratio", 100),
+            measured(group, "cwnd_segments"),
+            measured(group, "srtt_s", 1e3),
+            measured(group, "loss_events"),
+            measured(group, "timeouts"),
         )
         for group in groups
     )
     return Table("Groups of flows, with 95 % intervals", heads, rows)
 
 
+def _several_share(document: Document) -> bool:
+    """Whether fairness says anything: the index of one flow is always 1."""
+    groups = document["groups"]
+    return sum(group["flows"] for group in groups if group["law"] is not None or len(groups) == 1) != 1
+
+
 def _groups(document: Document) -> tuple[Table, ...]:
-    fair = document["fairness"]
+    fair, groups = document["fairness"], document["groups"]
+    tables = (groups_table(groups), *_timed(document), *_transfers(document))
+    if not _several_share(document):
+        return tables
     shares = Table(
         "Fairness, with 95 % intervals",
         ("index", "value"),
         (
-            (cell("Jain's index"), cell(fair["jain"])),
-            (cell("Jain's index over max-min fair shares"), cell(fair["jain_maxmin"])),
+            (cell("Jain's index"), measured(fair, "jain")),
+            (cell("Jain's index over max-min fair shares"), measured(fair, "jain_maxmin")),
             (cell("ratio of goodputs, short against long RTT"), cell(fair["rtt_ratio"])),
         ),
     )
-    return (groups_table(document["groups"]), *_timed(document), *_transfers(document), shares)
+    return (*tables, shares)
 
 
 TIMED = (
@@ -378,7 +387,7 @@ def _timed(document: Document) -> tuple[Table, ...]:
     found = []
     for key, _, title in TIMED:
         rows = tuple(
-            (cell(group["name"]), *(cell(group[f"{key}_{part}"], 1e3) for part in ("s", "p50_s", "p95_s", "p99_s")))
+            (cell(group["name"]), *(measured(group, f"{key}_{part}", 1e3) for part in ("s", "p50_s", "p95_s", "p99_s")))
             for group in document["groups"]
             if f"{key}_s" in group
         )

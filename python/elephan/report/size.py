@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from elephan.pictures.table import Table, cell
+from elephan.pictures.table import Table, cell, measured
 from elephan.pictures.words import count, joined, plain, with_unit
 from elephan.report.page import HeadlineNumber, PageSection, ReportPage, TerminalCommand
 from elephan.report.sources import origin, read_json, read_scenario, set_up, why_warmup
@@ -127,13 +127,13 @@ def deployment(document: Document) -> tuple[PageSection, ...]:
         (
             cell(row["buffer_packets"]),
             cell(", ".join(row["is"])),
-            cell(row["utilization"], 100),
-            cell(row["queueing_delay_s"], 1e3),
-            cell(row["queueing_delay_p95_s"], 1e3),
-            cell(row["loss_ratio"], 100),
-            *(cell(group["goodput_per_flow_bps"], 1e-6) for group in row["groups"]),
-            *(cell(group["loss_ratio"], 100) for group in row["groups"]),
-            cell(row["jain"]),
+            measured(row, "utilization", 100),
+            measured(row, "queueing_delay_s", 1e3),
+            measured(row, "queueing_delay_p95_s", 1e3),
+            measured(row, "loss_ratio", 100),
+            *(measured(group, "goodput_per_flow_bps", 1e-6) for group in row["groups"]),
+            *(measured(group, "loss_ratio", 100) for group in row["groups"]),
+            measured(row, "jain"),
         )
         for row in rows
     )
@@ -230,10 +230,10 @@ def models_table(document: Document) -> Table:
                 cell(name + (" (began here)" if name == document["trusted_model"] else "")),
                 cell(own),
                 cell(own / buffer if own and buffer else None, digits=2),
-                cell(row["utilization"], 100, 3),
+                measured(row, "utilization", 100, 3),
                 cell(row["off"]["utilization_points"], digits=2),
-                cell(row["queueing_delay_s"], 1e3, 3),
-                cell(row["loss_ratio"], 100, 2),
+                measured(row, "queueing_delay_s", 1e3, 3),
+                measured(row, "loss_ratio", 100, 2),
                 cell(f"not applicable: {row['silent']}" if row["silent"] else "; ".join(row["doubts"]) or "none known"),
             )
         )
@@ -266,10 +266,10 @@ def curve_table(document: Document) -> Table:
         (
             cell(row["buffer_packets"]),
             cell(row["replications"]),
-            cell(row["utilization"], 100),
-            cell(row["queueing_delay_s"], 1e3),
-            cell(row["loss_ratio"], 100),
-            cell(row["jain"]),
+            measured(row, "utilization", 100),
+            measured(row, "queueing_delay_s", 1e3),
+            measured(row, "loss_ratio", 100),
+            measured(row, "jain"),
         )
         for row in document["curve"]
     )

@@ -198,12 +198,12 @@ def points_table(points: Sequence[Document]) -> Table:
         row = [cell(point["labels"].get(name), digits=6) for name in labels]
         for name in links:
             link = found.get(name, {})
-            row += [cell(link.get("utilization"), 100), cell(link.get("loss_ratio"), 100)]
-            row.append(cell(link.get("queueing_delay_s"), 1e3))
+            scales = {"utilization": 100, "loss_ratio": 100, "queueing_delay_s": 1e3}
+            row += [cell(link.get(key), scale, of=key) for key, scale in scales.items()]
         for name in groups:
             key, scale = ("rtt_p95_s", 1e3) if name in pings else ("goodput_bps", 1e-6)
-            row.append(cell(flows.get(name, {}).get(key), scale))
-        rows.append((*row, cell(point["fairness"]["jain"]), cell(str(point["run"])[:12])))
+            row.append(cell(flows.get(name, {}).get(key), scale, of=key))
+        rows.append((*row, cell(point["fairness"]["jain"], of="jain"), cell(str(point["run"])[:12])))
     kept, note = cut(rows, "points.parquet")
     return Table("Points, with 95 % intervals", (*heads, "Jain's index", "run"), kept, note)
 
