@@ -355,7 +355,8 @@ def groups_table(groups: Sequence[Document]) -> Table:
 def _several_share(document: Document) -> bool:
     """Whether fairness says anything: the index of one flow is always 1."""
     groups = document["groups"]
-    return sum(group["flows"] for group in groups if group["law"] is not None or len(groups) == 1) != 1
+    flows: int = sum(group["flows"] for group in groups if group["law"] is not None or len(groups) == 1)
+    return flows != 1
 
 
 def _groups(document: Document) -> tuple[Table, ...]:
