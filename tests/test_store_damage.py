@@ -131,7 +131,7 @@ import os, sys, time
 from elephan.store import Store
 with Store(sys.argv[1]) as store:
     if os.fork() == 0:
-        store.writer_lock.end()
+        store.writing().end()
         print("open", flush=True)
         time.sleep(600)
     time.sleep(600)
