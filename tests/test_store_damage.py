@@ -119,7 +119,7 @@ def test_a_killed_writer_leaves_whole_runs_and_no_others(tmp_path: Path, start: 
             # Every run that is there carries its label: both came at once.
             assert [int(run, 16) for run in runs["run"].to_pylist()] == (runs["i"].to_pylist() if runs.num_rows else [])
             assert [path.name for path in (tmp_path / "tmp").iterdir() if path.is_dir()] == [
-                store.writer_lock.folder.name
+                store.writing().folder.name
             ]
             assert runs.num_rows == len(list(folders.all_ids(tmp_path)))
             reached = runs.num_rows
@@ -151,7 +151,7 @@ def test_a_process_that_a_killed_writer_had_forked_keeps_no_lock_of_it(tmp_path:
             writer.wait()
             with Store(tmp_path) as store:
                 assert leftovers(tmp_path) == []
-                names = {store.writer_lock.folder.name, f"{store.writer_lock.folder.name}.lock"}
+                names = {store.writing().folder.name, f"{store.writing().folder.name}.lock"}
                 assert {path.name for path in (tmp_path / "tmp").iterdir()} == names
             assert not is_held(tmp_path / LOCK)
         finally:
@@ -238,7 +238,7 @@ def test_leftovers_of_the_dead_go_and_those_of_the_living_stay(tmp_path: Path) -
         dead = tmp_path / "tmp" / "host-1-abc"
         (dead / "1").mkdir(parents=True)
         (dead / "1" / "flows.parquet").write_bytes(b"half")
-        with Store(tmp_path / ".." / tmp_path.name) as other, other.writer_lock.made() as living:
+        with Store(tmp_path / ".." / tmp_path.name) as other, other.writing().made() as living:
             assert not dead.exists()
             dead.mkdir()
             (dead / "x").write_bytes(b"half")
@@ -394,7 +394,7 @@ def test_a_disk_that_fills_while_a_file_is_written_leaves_no_run(
             with pytest.raises(InputError, match="the disk is full"):
                 store.put(result, labels={"a": 1})
         assert list(folders.all_ids(tmp_path)) == []
-        assert list(store.writer_lock.folder.iterdir()) == []
+        assert list(store.writing().folder.iterdir()) == []
         store.put(result, labels={"a": 1})
         assert store.verify() == []
 
