@@ -63,9 +63,18 @@ def test_documents_are_of_their_types(verb: str, kind: Any) -> None:
         assert list(faults(document, kind, "")) == []
 
 
+class Late:
+    """A law that fails at its first loss."""
+
+    cwnd = 90.0
+
+    def on_loss(self, event: object) -> None:
+        raise ValueError(event)
+
+
 def test_documents_of_sweeps_and_comparisons_are_of_their_types(tmp_path: Any) -> None:
-    over = {"links[0].buffer": ["9 packets", "no buffer"]}
-    swept = elephan.sweep(SMALL, over=over, store=tmp_path, precision="50%", metrics="jain")
+    over = {"flows[0].control": ["reno", "late"]}
+    swept = elephan.sweep(SMALL, over=over, store=tmp_path, precision="50%", metrics="jain", laws={"late": Late})
     document = swept.to_json()
     assert document["failures"]
     assert list(faults(document, SweepDocument, "")) == []

@@ -1,8 +1,10 @@
 """Papers as data: what is accepted, how measures are called, what a verdict rests on; on a paper made up here."""
 
 import re
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +20,7 @@ from elephan.papers.runs import ExperimentRuns, NotRunError
 from elephan.pictures.figure import Axis, Figure, Mark, Series
 from elephan.pictures.table import Table, cell
 from elephan.report.papers import write_pages
+from elephan.sweep import tasks
 from toy_paper import CLAIMS, MEASURES, toy_paper
 
 
@@ -241,9 +244,24 @@ def test_a_point_is_found_by_what_its_label_begins_with(paper: Paper, tmp_path: 
     assert flows.shape == (points.at(buffer=25).document["run"]["replications"], 2)
 
 
-def test_a_point_that_failed_leaves_its_claims_unjudged_and_no_others(paper: Paper, tmp_path: Path) -> None:
+def test_a_point_that_failed_leaves_its_claims_unjudged_and_no_others(
+    paper: Paper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = paper.folder / "experiments/buffers.toml"
-    path.write_text(path.read_text().replace('["5 packets", ', '["5 packets", "no buffer", '))
+    path.write_text(path.read_text().replace('["5 packets", ', '["5 packets", "7 packets", '))
+    real = tasks.run
+
+    def run(scenario: elephan.Scenario, **rest: Any) -> Any:
+        if scenario.source["links"][0]["buffer"] == "7 packets":
+            message = "out of order"
+            raise RuntimeError(message)
+        return real(scenario, **rest)
+
+    def run_several(scenarios: Sequence[elephan.Scenario], **rest: Any) -> Any:
+        return [run(scenario, **rest) for scenario in scenarios]
+
+    monkeypatch.setattr(tasks, "run", run)
+    monkeypatch.setattr(tasks, "run_several", run_several)
     found = reproduce(store=tmp_path / "store")
     assert [key for key, verdict in verdicts(found).items() if verdict != "not_run"] == ["toy.bound"]
     assert "1 points failed" in found.judged["toy.full"].note

@@ -92,7 +92,9 @@ def test_pictures_show_both_sides_and_the_ends_of_the_models_sawtooth(folder: Pa
     assert "testbed: 2 flows: between" in words
     model = {row["name"]: row["model"] for row in json.loads((folder / "compare.json").read_text())["rows"]}
     assert f"Dashed: by the model {model['cwnd_high_segments']:.4g} (highest)" in words
-    assert [name.text for name in backlog.all("span", class_="name")] == ["simulation", "testbed"]
+    assert [name.text for name in backlog.all("span", class_="name")] == [
+        *("simulation", "testbed", "warm-up, not counted")
+    ]
     assert len(windows.all("details")[0].all("tr")) > 100
 
 
@@ -164,7 +166,7 @@ def test_a_scenario_to_which_no_model_applies_has_a_page(alone: ScenarioComparis
 def test_many_flows_are_a_mean_and_a_range(alone: ScenarioComparison, tmp_path: Path) -> None:
     page = page_of(compare(alone.scenario.replace({"flows[0].count": 31}), 1, real=False), tmp_path)
     names = [name.text for name in page.all("figure")[0].all("span", class_="name")]
-    assert names == ["simulation: 31 flows, mean and range"]
+    assert names == ["simulation: 31 flows, mean and range", "warm-up, not counted"]
 
 
 def test_a_document_alone_gives_a_page_without_pictures(folder: Path, tmp_path: Path) -> None:

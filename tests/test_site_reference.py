@@ -46,6 +46,15 @@ POOLS = [
 ]
 
 
+class Late:
+    """A law that fails at its first loss."""
+
+    cwnd = 90.0
+
+    def on_loss(self, event: object) -> None:
+        raise ValueError(event)
+
+
 def rows(verb: str) -> dict[str, str]:
     """The keys that the page lists under a heading, and what they are said to be."""
     section = PAGE.partition(f"\n## `{verb}`\n")[2].partition("\n## ")[0]
@@ -102,8 +111,9 @@ def documents(verb: str) -> Sequence[Mapping[str, Any]]:
         return [answer.to_json() for answer in found]
     if verb == "elephan sweep":
         with tempfile.TemporaryDirectory() as folder:
-            over = {"links[0].buffer": ["9 packets", "no buffer"], "flows[0].count": [1, 2]}
-            swept = elephan.sweep(scenario, over=over, store=folder, precision="50%", metrics="jain")
+            over = {"flows[0].control": ["reno", "late"], "flows[0].count": [1, 2]}
+            laws = {"late": Late}
+            swept = elephan.sweep(scenario, over=over, store=folder, precision="50%", metrics="jain", laws=laws)
             return [swept.to_json() | {"points": [_without_run(point.to_json()) for point in swept.points]}]
     if verb == "elephan testbed run":
         return [faked(elephan.run(scenario, 2), "replication 1: late").to_json()]

@@ -42,6 +42,7 @@ __all__ = [
     "replay_law",
     "replay_queue",
     "resolve",
+    "say_where_memory_ends",
     "scenario_id",
     "schema",
     "seconds",

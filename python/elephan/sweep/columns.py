@@ -252,7 +252,7 @@ def cards() -> list[dict[str, Any]]:
     Examples
     --------
     >>> {card["name"]: card["source"] for card in cards()}["delay_p95"]
-    'delay_p95[LINK]'
+    'delay_p95[LINK] or delay_p95[GROUP]'
     """
     found = []
     for name in NAMES:
