@@ -64,8 +64,15 @@ def test_units_are_said_where_the_columns_do_not(file: Write, held: bytes) -> No
     ("held", "more", "key", "said"),
     [
         (CELL.encode(), [], "rate", {"opportunities": "1x2 3 1500x3 4000"}),
-        (b"0,5\n1.5,7\n", ["--rate", "Mbit/s"], "rate", {"steps": [["0 s", "5 Mbit/s"], ["1.5 s", "7 Mbit/s"]]}),
-        (b"0,5\n1.5,7\n", ["--delay", "ms"], "delay", {"steps": [["0 s", "5 ms"], ["1.5 s", "7 ms"]]}),
+        (
+            b"0,5\n1.5,7\n",
+            ["--rate", "Mbit/s"],
+            "rate",
+            {"steps": [["0 s", "5 Mbit/s"], ["1.5 s", "7 Mbit/s"]], "period": "3 s"},
+        ),
+        # One that is as long as a run is followed once; a shorter one begins again.
+        (b"0,5\n90,7\n", ["--rate", "Mbit/s"], "rate", {"steps": [["0 s", "5 Mbit/s"], ["90 s", "7 Mbit/s"]]}),
+        (b"0,5\n1.5,7\n", ["--delay", "ms"], "delay", {"steps": [["0 s", "5 ms"], ["1.5 s", "7 ms"]], "period": "3 s"}),
     ],
 )
 def test_the_scenario_that_is_written_follows_the_trace(
@@ -129,7 +136,7 @@ def test_the_scenario_that_is_written_follows_the_trace(
         (b"0,5\n2,7\n", ["--rate", "mbps"], '--rate mbps: "1 mbps" is ambiguous'),
         (b"0,5\n2,7\n", ["--delay", "s", "--rate", "bit/s"], "give the one that the second column is"),
         (b"0,5\n2,7000\n", ["--delay", "s"], "line 2: is beyond what a link may have; is the unit right?"),
-        (b"0,5\n2,0\n", ["--rate", "Mbit/s", "--out", "s.toml"], "must let something pass in the end"),
+        (b"0,5\n200,0\n", ["--rate", "Mbit/s", "--out", "s.toml"], "must let something pass in the end"),
         (b"0,5\n2,7\n", ["--rate", "Mbit/s", "--out", "."], "is a folder; give the name of a scenario file"),
         (b"0,5\n2,7\n", ["--rate", "Mbit/s", "--out", ""], "is a folder; give the name of a scenario file"),
         (b"0,5\n2,7\n", ["--rate", "Mbit/s", "--out", "t.csv"], "must be a scenario (.toml)"),
@@ -177,7 +184,9 @@ def test_5g_as_published_is_read_by_the_names_of_its_columns(file: Write, elepha
         ],
     )
     steps = [["0 s", "0 bit/s"], ["1 s", "50 Mbit/s"], ["3 s", "8 Mbit/s"]]
-    assert Scenario.from_file(out) == Scenario.from_file(out).replace({"links[0].rate": {"steps": steps}})
+    assert Scenario.from_file(out) == Scenario.from_file(out).replace(
+        {"links[0].rate": {"steps": steps, "period": "5 s"}}
+    )
 
 
 def test_starlink_as_published_is_read_without_what_was_lost(file: Write, elephan: Command) -> None:
@@ -298,7 +307,7 @@ def test_a_gzip_bomb_ends_where_traces_end(file: Write) -> None:
     ("held", "form", "buffer"),
     [
         (b"0,0.4\n2,0.5\n", TableForm(rate="Mbit/s"), 10),
-        (b"0,0.4\n2,50\n", TableForm(rate="Mbit/s"), 161),
+        (b"0,0.4\n2,50\n", TableForm(rate="Mbit/s"), 84),
         (b"0,0.1\n2,0.1\n", TableForm(delay="ms"), 10),
     ],
 )

@@ -25,6 +25,7 @@ from elephan.sweep.columns import (
     difference,
     parse_columns,
 )
+from elephan.templates import template
 
 pytestmark = pytest.mark.slow
 
@@ -206,3 +207,10 @@ def test_the_table_fits_the_terminal_and_cuts_no_number(
     assert "time p95" in done.out
     asked = json.loads(elephan(*words, "--json", "--columns", "utilization,goodput_p5[reno]", "--differences").out)
     assert [set(row) for row in asked["columns"]] == [{"labels", "utilization[core]", "goodput_p5[reno]"}] * 2
+
+
+def test_a_column_without_a_link_is_of_the_one_that_the_head_names() -> None:
+    base = package.Scenario.from_text(template("web", {}))
+    assert base.links[0]["name"] == "server"
+    for column in default_columns(base.network)[:3]:
+        assert column.of == base.links[base.link_index(None)]["name"] == "bottleneck"

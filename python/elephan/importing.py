@@ -137,6 +137,17 @@ class ImportedTrace:
         name = "delay_s" if self.kind == "delays" else "rate_bps"
         return "".join([f"time_s,{name}\n", *(f"{time:.9f},{value:.15g}\n" for time, value in self.rows)])
 
+    def _period_s(self) -> float:
+        """After how long a trace that is shorter than a run begins again; 0 if it does not.
+
+        Its last row would hold until the end of the run otherwise. How long that row was measured is not known: as long as
+        the one before.
+        """
+        if self.kind == "mahimahi" or len(self.rows) < 2 or self.span_s >= _SHORTEST_S:
+            return 0.0
+        (before, _), (last, _) = self.rows[-2:]
+        return 2 * last - before
+
     def _mean_over(self, duration_s: float) -> float:
         """The mean of a run of so long, in which the last row holds on."""
         ends = [*(time for time, _ in self.rows[1:]), duration_s]
@@ -158,9 +169,11 @@ class ImportedTrace:
         """
         duration = min(max(self.span_s, _SHORTEST_S), _LONGEST_S)
         quoted = name.replace("\\", "\\\\").replace('"', '\\"')
-        trace = f'{{ trace = "{quoted}" }}'
+        period = self._period_s()
+        again = f', period = "{period:.12g} s"' if period else ""
+        trace = f'{{ trace = "{quoted}"{again} }}'
         rate, delay, rtt = ('"100 Mbit/s"', trace, "auto") if self.kind == "delays" else (trace, '"20 ms"', "40 ms")
-        mean = self._mean_over(duration)
+        mean = self._mean_over(period or duration)
         bdp = (100e6 * 2 * mean if self.kind == "delays" else mean * 0.040) / 8 / 1500
         is_small = bdp < _LEAST_PACKETS
         buffer = f'"{_LEAST_PACKETS} packets"' if is_small else '"1 bdp"'

@@ -104,7 +104,7 @@ def _table(
     """Lines, and what is left out."""
     width = terminal_width()
     full, bare = (
-        [*_labels(swept, rows), *_measured(swept, chosen, found, rows, differences=differences, bare=bare)]
+        [*_labels(swept, rows), *_measured(swept, chosen, found, rows, asked=asked, differences=differences, bare=bare)]
         for bare in (False, True)
     )
     if asked:
@@ -208,11 +208,13 @@ def _measured(
     found: Sequence[Row],
     rows: Sequence[int],
     *,
+    asked: bool,
     differences: bool,
     bare: bool,
 ) -> list[Column]:
-    """Make the columns of measured quantities; one that says nothing is left out."""
+    """Make the columns of measured quantities; one that says nothing is left out unless it was asked for."""
     several, columns = len(swept.sweep.base.network.groups) > 1, []
+    links = len({column.link for column in chosen if column.link is not None})
     for column in chosen:
         divide, unit = _scale(column, found)
         texts = []
@@ -230,9 +232,10 @@ def _measured(
         name = "Jain" if column.name == "jain" else column.name.replace("_", " ")
         # Percentiles go below the name, which is long.
         name = name.replace(" time ", "\ntime ") if "_time_" in column.name else name
-        whose = f"{column.of}\n" if several and column.group is not None else ""
+        named = several if column.group is not None else column.link is not None and links > 1
+        whose = f"{column.of}\n" if named else ""
         columns.append(Column(whose + name, unit, tuple(texts), RANKS.get(column.name, 2)))
-    return [column for column in columns if set(column.cells) != {"-"}]
+    return columns if asked else [column for column in columns if set(column.cells) != {"-"}]
 
 
 def _scale(column: SweepColumn, rows: Sequence[Row]) -> tuple[float, str]:

@@ -308,7 +308,9 @@ def _column(name: str, of: str | None, network: Network) -> SweepColumn:
     if of is not None and (name in OF_GROUPS or name in WITHIN) and of in groups:
         return SweepColumn(name, None, groups.index(of), of)
     if of is None and name in OF_LINKS:
-        first = next((link.index for link in network.links if link.flows), 0)
+        # As `Scenario.link_index` chooses: the first that carries data and is no array.
+        loaded = sorted((link for link in network.links if link.flows), key=lambda link: link.members > 1)
+        first = loaded[0].index if loaded else 0
         return SweepColumn(name, first, None, links[first])
     if of is None and len(groups) == 1:
         return SweepColumn(name, None, 0, groups[0])
