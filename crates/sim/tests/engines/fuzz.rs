@@ -41,14 +41,12 @@ impl Pace {
 
     /// A rate of so many bit/s.
     fn rate(self, bps: u64) -> String {
-        format!(
-            "{} bit/s",
-            match self {
-                Self::Slow => (bps / 100).max(1000),
-                Self::One => bps.max(1000),
-                Self::Fast => 1_000_000 * bps,
-            }
-        )
+        let scaled = match self {
+            Self::Slow => (bps / 100).max(1000),
+            Self::One => bps.max(1000),
+            Self::Fast => 1_000_000 * bps,
+        };
+        format!("{scaled} bit/s")
     }
 }
 
@@ -485,15 +483,17 @@ fn text(pace: Pace, links: &[Link], groups: &[Group]) -> String {
             life(pace, group),
         );
         if let Some(Datagrams { kind, per_s, jitter, drawn, lengths_ms }) = &group.datagrams {
-            let rate = pace.rate(8 * u64::from(per_s * group.packet));
             let size = if *drawn { ", size = \"exponential\"" } else { "" };
             let lengths = lengths_ms.map_or(String::new(), |(on, off, pareto)| {
                 let (on, off) = (pace.time(1000 * on), pace.time(1000 * off));
-                let law = if pareto { "pareto" } else { "exponential" };
-                format!(", on = {on:?}, off = {off:?}, law = \"{law}\"")
+                format!(", on = {on:?}, off = {off:?}, law = {:?}", if pareto { "pareto" } else { "exponential" })
             });
-            let _ = writeln!(text, "traffic = {{ kind = \"{kind}\", rate = {rate:?}{size}{lengths} }}");
-            let _ = writeln!(text, "tcp = {{ send_jitter = \"{jitter}\" }}");
+            let every = if pace == Pace::Fast { "10 us".to_owned() } else { pace.time(1_000_000 / per_s) };
+            let said = match *kind {
+                "ping" => format!("every = {every:?} }}\nreturn = [{}]", names(&back)),
+                _ => format!("rate = {:?}{size}{lengths} }}", pace.rate(8 * u64::from(per_s * group.packet))),
+            };
+            let _ = writeln!(text, "traffic = {{ kind = \"{kind}\", {said}\ntcp = {{ send_jitter = \"{jitter}\" }}");
             continue;
         }
         let _ = writeln!(
