@@ -130,3 +130,15 @@ def test_a_target_that_decides_is_needed_and_a_buffer(elephan: Command, small: P
     done = elephan("size", small, "--target", "utilization=0.9", "--find", "rtt", *words)
     assert done.code == 2
     assert "links[0].buffer: is unlimited; give the buffer that you have" in done.err
+
+
+def test_a_receive_window_that_limits_is_said_where_it_may_be_the_answer(
+    elephan: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    linux = SMALL.replace({"flows[0].tcp": {"profile": "linux", "receive_window": 20}})
+    file = tmp_path / "limited.toml"
+    file.write_text(linux.text)
+    done = elephan("size", file, "--target", "utilization=0.5", "--find", "rtt", "-q", "--replications", "2")
+    assert "receive_window" in done.out
+    assert len(done.out.splitlines()) <= 15

@@ -138,10 +138,9 @@ class ImportedTrace:
         return "".join([f"time_s,{name}\n", *(f"{time:.9f},{value:.15g}\n" for time, value in self.rows)])
 
     def _period_s(self) -> float:
-        """After how long a trace that is shorter than a run begins again; 0 if it does not.
+        """Period after which a trace that is shorter than a run begins again [s]; 0 if it does not.
 
-        Its last row would hold until the end of the run otherwise. How long that row was measured is not known: as long as
-        the one before.
+        Without it the last row would hold until the end of the run. It is taken to hold as long as the one before.
         """
         if self.kind == "mahimahi" or len(self.rows) < 2 or self.span_s >= _SHORTEST_S:
             return 0.0

@@ -39,7 +39,14 @@ def limit_screen(answer: LimitAnswer, *, details: bool = False) -> list[str]:
 
     document = answer.to_json()
     head = [*wrapped(answer.scenario.title), *wrapped(limit_sentence(document))]
-    notes = wrapped(f"{document['note']}.", mark="  ! ") if document["note"] else []
+    # A window of the receiver may be the answer instead of the buffer: that is not left to --details.
+    dangers = [f"{document['note']}."] if document["note"] else []
+    dangers += [
+        f"{warned['where']}: {warned['message']}; {warned['remedy']}."
+        for warned in document["warnings"]
+        if warned["rule"] == "receiver-limited"
+    ]
+    notes = [line for danger in dangers for line in wrapped(danger, mark="  ! ")]
     tc = [f"Linux: {document['tc']}"] if document["tc"] else []
     warned = f"{count(len(document['warnings']), 'warning')}, " if document["warnings"] else ""
     ran = f"{len(document['rows'])} amounts, {count(document['simulated']['runs'], 'run')}, {document['wall_s']:.0f} s"
