@@ -14,7 +14,7 @@ pub struct DatagramDelays {
     gap: Span,
     /// What each takes behind the last link of its path.
     rest: Span,
-    /// The number of the one that arrived last, and its delay [s], 0 before.
+    /// The number of the one that arrived last, and its delay in seconds, 0 before.
     number: u64,
     last_s: f32,
     found: DelayOutcome,
@@ -34,7 +34,7 @@ pub struct DelayOutcome {
     lowest: usize,
     /// By the bins of [`Histogram`] from `lowest` on: many flows have some, and delays lie close together.
     counts: Vec<u64>,
-    /// At every sample of the whole run, the delay of the one that arrived last [s]; empty unless asked for.
+    /// At every sample of the whole run, the delay of the one that arrived last in seconds; empty unless asked for.
     samples: Vec<f32>,
 }
 
