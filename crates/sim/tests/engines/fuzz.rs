@@ -488,9 +488,8 @@ fn text(pace: Pace, links: &[Link], groups: &[Group]) -> String {
                 let (on, off) = (pace.time(1000 * on), pace.time(1000 * off));
                 format!(", on = {on:?}, off = {off:?}, law = {:?}", if pareto { "pareto" } else { "exponential" })
             });
-            let every = if pace == Pace::Fast { "10 us".to_owned() } else { pace.time(1_000_000 / per_s) };
             let said = match *kind {
-                "ping" => format!("every = {every:?} }}\nreturn = [{}]", names(&back)),
+                "ping" => format!("every = \"{} us\" }}\nreturn = [{}]", 1_000_000 / per_s, names(&back)),
                 _ => format!("rate = {:?}{size}{lengths} }}", pace.rate(8 * u64::from(per_s * group.packet))),
             };
             let _ = writeln!(text, "traffic = {{ kind = \"{kind}\", {said}\ntcp = {{ send_jitter = \"{jitter}\" }}");
