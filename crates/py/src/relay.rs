@@ -99,7 +99,7 @@ impl Bottleneck {
 
 /// The first link, with the random stream that it has in a simulation.
 fn link(scenario: &scenario::Scenario, replication: u32) -> Link<AnyQueue> {
-    let port = scenario.port(0);
+    let port = scenario.use_of(0).port();
     let chance = Stream::new(scenario.seed, replication, ("link", 0), "queue");
     let queue = scenario.links[0].queue.build(&port, chance);
     Link::new(port.rate, queue.expect("checked when the scenario was read"))

@@ -140,7 +140,7 @@ impl<Buffer> Scenario<Buffer> {
         self.groups.iter().map(|group| group.count).sum()
     }
 
-    /// What sends data over each link, in the order of the links: found at once, as every flow tells where it goes.
+    /// Returns the use of each link, in the order of the links. The groups are asked once for all links.
     #[must_use]
     pub fn uses(&self) -> Vec<LinkUse<'_, Buffer>> {
         let mut uses: Vec<_> = (0..self.links.len()).map(|link| self.unused(link)).collect();
@@ -156,7 +156,7 @@ impl<Buffer> Scenario<Buffer> {
         uses
     }
 
-    /// What sends data over `links[link]`; of many links [`Self::uses`] asks the groups once.
+    /// Returns the use of `links[link]`. For many links [`Self::uses`] is faster.
     #[must_use]
     pub fn use_of(&self, link: usize) -> LinkUse<'_, Buffer> {
         let crosses = |group: &&Group| group.path.iter().any(|hop| hop.link == link);
@@ -166,48 +166,6 @@ impl<Buffer> Scenario<Buffer> {
 
     fn unused(&self, link: usize) -> LinkUse<'_, Buffer> {
         LinkUse { scenario: self, link, groups: Vec::new() }
-    }
-
-    /// Number of the flows counted on `links[link]`, all links of an array together.
-    #[must_use]
-    pub fn flows_on(&self, link: usize) -> u32 {
-        self.use_of(link).flows()
-    }
-
-    /// As [`LinkUse::flows_each`].
-    #[must_use]
-    pub fn flows_each(&self, link: usize) -> Option<f64> {
-        self.use_of(link).flows_each()
-    }
-
-    /// As [`LinkUse::background`].
-    #[must_use]
-    pub fn background_on(&self, link: usize) -> u32 {
-        self.use_of(link).background()
-    }
-
-    /// As [`LinkUse::mean_rtt`].
-    #[must_use]
-    pub fn mean_rtt(&self, link: usize) -> Option<Span> {
-        self.use_of(link).mean_rtt()
-    }
-
-    /// As [`LinkUse::mean_packet`].
-    #[must_use]
-    pub fn mean_packet(&self, link: usize) -> Option<f64> {
-        self.use_of(link).mean_packet()
-    }
-
-    /// As [`LinkUse::bdp_bytes`].
-    #[must_use]
-    pub fn bdp_bytes(&self, link: usize) -> Option<f64> {
-        self.use_of(link).bdp_bytes()
-    }
-
-    /// As [`LinkUse::bdp_packets`].
-    #[must_use]
-    pub fn bdp_packets(&self, link: usize) -> Option<f64> {
-        self.use_of(link).bdp_packets()
     }
 }
 
@@ -301,7 +259,7 @@ impl<'a, Buffer> LinkUse<'a, Buffer> {
         Some(self.bdp_bytes()? / self.mean_packet()?)
     }
 
-    /// What the discipline of the link may know of it, with this buffer. Where only ACKs pass, they are the packets.
+    /// Properties of the link that its discipline may know, with this buffer. Where only ACKs pass, they are the packets.
     pub(crate) fn port_of(&self, limit: Limit) -> Port {
         let packet = self.mean_packet().unwrap_or(f64::from(HEADER));
         Port { limit, rate: self.scenario.mean_rate(self.link), packet, bdp: self.bdp_bytes() }
@@ -314,17 +272,9 @@ impl LinkUse<'_> {
         &self.scenario.links[self.link]
     }
 
-    /// What the discipline of the link may know of it.
+    /// Properties of the link that its discipline may know.
     #[must_use]
     pub fn port(&self) -> Port {
         self.port_of(self.link().buffer)
-    }
-}
-
-impl Scenario {
-    /// What the discipline of `links[link]` may know of its link.
-    #[must_use]
-    pub fn port(&self, link: usize) -> Port {
-        self.use_of(link).port()
     }
 }

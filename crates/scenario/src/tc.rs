@@ -3,7 +3,7 @@
 //! Source: tc(8), tc-tbf(8); `tbf` drops a frame that is longer than its burst.
 
 use crate::links::{Bucket, Link};
-use crate::{LinkUse, Scenario, check};
+use crate::{LinkUse, check};
 use base::Rate;
 
 /// Bytes of an Ethernet header: Linux counts them, a scenario does not.
@@ -12,18 +12,10 @@ const ETHERNET_HEADER: u64 = 14;
 /// The longest Ethernet frame, in bytes.
 const FRAME: u64 = 1514;
 
-impl Scenario {
-    /// The line that gives the queue of `links[link]` on the Linux device `device`: at its root, or below a `tbf` that shapes as the
+impl LinkUse<'_> {
+    /// The line that gives the queue of the link on the Linux device `device`: at its root, or below a `tbf` that shapes as the
     /// link does. `None` where no queue of the device gives the same: Linux has no such discipline or no such bucket, a policer, a batch
     /// or random loss decides what passes, the rate changes, or the memory is shared.
-    #[must_use]
-    pub fn tc(&self, link: usize, device: &str) -> Option<String> {
-        self.use_of(link).tc(device)
-    }
-}
-
-impl LinkUse<'_> {
-    /// As [`Scenario::tc`].
     #[must_use]
     pub fn tc(&self, device: &str) -> Option<String> {
         let Link { rate, queue, loss, policer, shaper, batch, pool, .. } = self.link();

@@ -579,7 +579,7 @@ fn scenarios() -> impl Strategy<Value = Scenario> {
                 record: Record { every, trace, packets, delays },
             };
             for (i, draws) in draws.iter().enumerate().take(scenario.links.len()) {
-                let port = scenario.port(i);
+                let port = scenario.use_of(i).port();
                 let queue = &mut scenario.links[i].queue;
                 *queue = spec::drawn(queue.card().name, &port, draws);
                 queue.resolve(&port).expect("accepted before");

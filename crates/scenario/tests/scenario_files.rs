@@ -22,10 +22,10 @@ fn the_first_papers_links_are_what_it_says() {
     assert_eq!(slow.links[0].buffer, Limit::Packets(1250));
     assert_eq!(slow.groups[0].rtt, Rtt::Given(Values::Spread(Span::micros(115_500), Span::micros(124_500))));
     assert_eq!(slow.groups[0].packet, Bytes(1000));
-    assert_eq!(slow.mean_rtt(0), Some(Span::millis(120)));
-    assert_eq!(slow.bdp_packets(0), Some(15_000.0));
+    assert_eq!(slow.use_of(0).mean_rtt(), Some(Span::millis(120)));
+    assert_eq!(slow.use_of(0).bdp_packets(), Some(15_000.0));
     let fast = read(HSTCP_2G5).unwrap();
-    assert_eq!(fast.mean_rtt(0), Some(Span::millis(90)));
+    assert_eq!(fast.use_of(0).mean_rtt(), Some(Span::millis(90)));
     for scenario in [slow, fast] {
         assert_eq!(from_canonical(&scenario.canonical()), Ok(scenario));
     }
@@ -34,8 +34,8 @@ fn the_first_papers_links_are_what_it_says() {
 #[test]
 fn the_fourth_papers_buffer_is_the_bdp_of_its_one_tcp_flow() {
     let scenario = read(ELASTIC_50M).unwrap();
-    assert_eq!((scenario.links[0].buffer, scenario.bdp_packets(0)), (Limit::Packets(625), Some(625.0)));
-    assert_eq!((scenario.flows_on(0), scenario.background_on(0)), (1, 25));
+    assert_eq!((scenario.links[0].buffer, scenario.use_of(0).bdp_packets()), (Limit::Packets(625), Some(625.0)));
+    assert_eq!((scenario.use_of(0).flows(), scenario.use_of(0).background()), (1, 25));
     let background = &scenario.groups[1];
     // Half the link.
     assert_eq!(
@@ -132,10 +132,10 @@ fn the_words_of_tc_make_the_same_queue() {
 fn the_bdp_weighs_groups_by_their_flows() {
     let two = "count = 3\nrtt = \"100 ms\"\n[[flows]]\npath = [\"l\"]\npacket = \"500 B\"\nrtt = { uniform = [\"10 ms\", \"30 ms\"] }";
     let scenario = small("buffer = \"bdp\"", two);
-    assert_eq!(scenario.flows_on(0), 4);
-    assert_eq!(scenario.mean_rtt(0), Some(Span::millis(80)));
-    assert_eq!(scenario.mean_packet(0), Some(1250.0));
-    assert_eq!(scenario.bdp_bytes(0), Some(1e7));
+    assert_eq!(scenario.use_of(0).flows(), 4);
+    assert_eq!(scenario.use_of(0).mean_rtt(), Some(Span::millis(80)));
+    assert_eq!(scenario.use_of(0).mean_packet(), Some(1250.0));
+    assert_eq!(scenario.use_of(0).bdp_bytes(), Some(1e7));
     assert_eq!(scenario.links[0].buffer, Limit::Packets(8000));
 }
 
@@ -199,7 +199,7 @@ fn arrays_of_links_are_clusters_of_servers_and_clients() {
     let group = &scenario.groups[0];
     let rtts = [group.min_rtt(&scenario), group.mean_rtt(&scenario), group.max_rtt(&scenario)];
     assert_eq!(rtts, [110, 150, 190].map(Span::millis));
-    assert_eq!((scenario.flows_on(0), scenario.flows_each(0)), (800, Some(4.0)));
+    assert_eq!((scenario.use_of(0).flows(), scenario.use_of(0).flows_each()), (800, Some(4.0)));
     // 1 Gbit/s times 150 ms are 12,500 packets of 1500 B; each server sends four flows.
     assert_eq!(scenario.links[0].buffer, Limit::Packets(6250));
     // What is named together shares its rates; a link that one group names is a link besides.
@@ -292,7 +292,7 @@ fn access_links_differ_between_flows_or_do_not() {
     assert_eq!(delay, Some(Values::Uniform(Span::millis(1), Span::millis(2))));
     // An access delay counts twice in a round trip that is made of delays.
     let auto = small("delay = \"10 ms\"", "rtt = \"auto\"\naccess = { delay = \"5 ms\" }");
-    assert_eq!(auto.mean_rtt(0), Some(Span::millis(30)));
+    assert_eq!(auto.use_of(0).mean_rtt(), Some(Span::millis(30)));
 }
 
 #[test]
@@ -425,12 +425,12 @@ fn only_tcp_counts_where_a_buffer_is_sized() {
     let tcp = "count = 4\nrtt = \"100 ms\"\npacket = \"1500 B\"\n";
     let datagrams = "[[flows]]\ncount = 25\npath = [\"l\"]\nrtt = \"10 ms\"\npacket = \"100 B\"\ntraffic = \"poisson\"";
     let mixed = small("buffer = \"bdp/sqrt(n)\"", &format!("{tcp}{datagrams}"));
-    assert_eq!((mixed.flows_on(0), mixed.background_on(0)), (4, 25));
-    assert_eq!((mixed.mean_rtt(0), mixed.mean_packet(0)), (Some(Span::millis(100)), Some(1500.0)));
+    assert_eq!((mixed.use_of(0).flows(), mixed.use_of(0).background()), (4, 25));
+    assert_eq!((mixed.use_of(0).mean_rtt(), mixed.use_of(0).mean_packet()), (Some(Span::millis(100)), Some(1500.0)));
     assert_eq!(mixed.links[0].buffer, Limit::Packets(4167));
     // Alone they are all there is.
     let alone = small("buffer = \"bdp\"", "rtt = \"10 ms\"\ncount = 25\npacket = \"100 B\"\ntraffic = \"poisson\"");
-    assert_eq!((alone.flows_on(0), alone.background_on(0)), (25, 0));
+    assert_eq!((alone.use_of(0).flows(), alone.use_of(0).background()), (25, 0));
     assert_eq!(alone.links[0].buffer, Limit::Packets(12_500));
 }
 
@@ -495,6 +495,6 @@ fn rates_that_change_stand_for_their_means_and_come_back_from_their_canonical_fo
     ] {
         let scenario = with(rate);
         assert_eq!(scenario.mean_rate(0), mean, "{rate}");
-        assert_eq!(scenario.port(0).rate, mean);
+        assert_eq!(scenario.use_of(0).port().rate, mean);
     }
 }

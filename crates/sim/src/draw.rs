@@ -75,9 +75,11 @@ pub fn links<P: Parts>(
     first: u64,
     parts: &mut P,
 ) -> Result<Vec<LinkPlan<P::Queue>>, BuildError> {
-    let tables = scenario.links.iter().zip(scenario.uses()).map(|(link, on)| (link, on.port()));
-    let all =
-        tables.enumerate().flat_map(|(i, (link, port))| (0..link.count).map(move |member| (i, link, member, port)));
+    let tables = scenario.links.iter().zip(scenario.uses()).enumerate();
+    let all = tables.flat_map(|(i, (link, on))| {
+        let known = (on.port(), on.mean_rtt().unwrap_or(Span::ZERO));
+        (0..link.count).map(move |member| (i, link, member, known))
+    });
     let plans = all.map(|of| plan(scenario, (replication, first), of, parts));
     let mut plans = plans.collect::<Result<Vec<_>, _>>()?;
     if scenario.record.delays {
@@ -99,11 +101,12 @@ fn later_groups(scenario: &Scenario) -> Arc<[u32]> {
     firsts.take(scenario.groups.len().saturating_sub(1)).collect()
 }
 
-/// Link `member` of table `i`, of which `port` is known; the first segment of every flow has the number `first`.
+/// Link `member` of table `i`, of which the port and the mean RTT of its flows are known; the first segment of every flow has the
+/// number `first`.
 fn plan<P: Parts>(
     scenario: &Scenario,
     (replication, first): (u32, u64),
-    (i, link, member, port): (usize, &Link, u32, Port),
+    (i, link, member, (port, mean_rtt)): (usize, &Link, u32, (Port, Span)),
     parts: &mut P,
 ) -> Result<LinkPlan<P::Queue>, BuildError> {
     // A link of an array is named by its array, so that another table does not move its draws.
@@ -158,17 +161,17 @@ fn plan<P: Parts>(
             link.policer.as_ref().map(|bucket| TokenBucket::new(bucket.rate, bucket.burst)),
         ),
         handover: Handover::new(link.batch, varying),
-        probe: probe(scenario, Hop { link: i, pick: Pick::One(member) }, first),
+        probe: probe(scenario, Hop { link: i, pick: Pick::One(member) }, mean_rtt, first),
     })
 }
 
-/// What the scenario wants measured at one link.
-fn probe(scenario: &Scenario, link: Hop, first: u64) -> ProbePlan {
+/// What the scenario wants measured at one link, where losses less than `gap` apart are one loss event.
+fn probe(scenario: &Scenario, link: Hop, gap: Span, first: u64) -> ProbePlan {
     let mut packets: Vec<_> = scenario.record.packets.iter().filter(|span| span.link == link).collect();
     packets.sort_unstable_by_key(|span| span.from);
     ProbePlan {
         first,
-        gap: scenario.mean_rtt(link.link).unwrap_or(Span::ZERO),
+        gap,
         delays: scenario.record.delays,
         groups: Arc::default(),
         packets: packets.iter().map(|span| Time::ZERO + span.from..Time::ZERO + span.to).collect(),
