@@ -3,8 +3,8 @@
 use crate::wire::{
     Ack, Delivered, Event, Header, Law, LostSegment, Parameter, Put, Restarted, RttSample, Site, State, needs_to_bits,
 };
-use base::{Bytes, Span, Stream, Time};
-use law::{AnyStart, CongestionControl, StartSpec, Step, WindowLaw, Windowed};
+use base::{Bytes, Span, Time};
+use law::{CongestionControl, LawSite, Step};
 use std::any::Any;
 use std::cell::RefCell;
 use std::ffi::{c_char, c_void};
@@ -50,7 +50,7 @@ macro_rules! export_laws {
                 extern "C" fn parameter(index: u32) -> ::core::option::Option<&'static $crate::glue::Parameter> {
                     PARAMETERS.get(index as usize)
                 }
-                fn make(site: &$crate::LawSite<'_>, parameters: &[f64]) -> impl $crate::glue::Exported + use<> {
+                fn make(site: &$crate::glue::LawSite<'_>, parameters: &[f64]) -> impl $crate::glue::Exported + use<> {
                     let mut _given = parameters.iter().copied();
                     $($(let $parameter: f64 = _given.next().unwrap_or($default);)*)?
                     let $site = site;
@@ -84,47 +84,6 @@ macro_rules! export_laws {
 pub trait Exported: CongestionControl + Send + Sync + 'static {}
 
 impl<C: CongestionControl + Send + Sync + 'static> Exported for C {}
-
-/// The flow that a law in a library is made for.
-#[derive(Clone, Copy, Debug)]
-pub struct LawSite<'a> {
-    /// The name of its group.
-    pub group: &'a str,
-    /// Its place in its group.
-    pub index: u32,
-    /// The replication, from 0.
-    pub replication: u32,
-    /// Its round-trip time without queues, as drawn.
-    pub base_rtt: Span,
-    /// When it starts, as drawn.
-    pub start: Time,
-    /// Size of a full data packet on the wire.
-    pub packet: Bytes,
-    /// Payload of a full segment.
-    pub mss: Bytes,
-    /// Segments that it may send at first.
-    pub initial_window: f64,
-    /// Slow-start threshold at first, in segments; infinite for none.
-    pub ssthresh: f64,
-    /// The seed of the scenario, of which [`Self::stream`] makes streams.
-    pub seed: u64,
-}
-
-impl LawSite<'_> {
-    /// `law` under the slow start of RFC 5681 and its floors and timeouts, with the scenario's initial window and threshold.
-    #[must_use]
-    pub fn windowed<L: WindowLaw>(&self, law: L) -> Windowed<L, AnyStart> {
-        let start = StartSpec::Classic(law::start::classic::Params::default()).build().expect("its own defaults");
-        Windowed::new(law, start, self.initial_window, self.ssthresh)
-    }
-
-    /// A random stream of this flow for `purpose`, the same in every run of this replication and unlike that of any other flow.
-    #[must_use]
-    pub fn stream(&self, purpose: &str) -> Stream {
-        let name = format!("own/flow/{}", self.group);
-        Stream::new(self.seed, self.replication, (&name, u64::from(self.index)), purpose)
-    }
-}
 
 thread_local! {
     /// The last panic of this thread, in one line.

@@ -6,7 +6,6 @@ mod load;
 mod wire;
 
 pub use control::{Fault, LibraryControl, Report};
-pub use export::LawSite;
 pub use load::{LawLibrary, LoadedLaw, open};
 
 /// Items that the expansion of [`export_laws!`] names.
@@ -14,5 +13,5 @@ pub use load::{LawLibrary, LoadedLaw, open};
 pub mod glue {
     pub use crate::export::{Exported, begin, built_with, law, make};
     pub use crate::wire::{Law, Library, Parameter, Site, State, VERSION};
-    pub use law::CongestionControl;
+    pub use law::{CongestionControl, LawSite};
 }

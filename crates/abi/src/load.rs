@@ -27,7 +27,7 @@ impl LoadedLaw {
     /// # Panics
     /// If there are not as many parameters as the law has.
     #[must_use]
-    pub fn control<'a>(&self, site: &crate::LawSite<'_>, parameters: &[f64], report: Report<'a>) -> LibraryControl<'a> {
+    pub fn control<'a>(&self, site: &law::LawSite<'_>, parameters: &[f64], report: Report<'a>) -> LibraryControl<'a> {
         assert_eq!(parameters.len(), self.parameters.len(), "one number for each parameter");
         let group = site.group.as_bytes();
         let site = Site {

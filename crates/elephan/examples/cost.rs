@@ -9,7 +9,7 @@ mod reno;
 
 use cubic::Cubic;
 use elephan::abi::LoadedLaw;
-use elephan::{Error, FlowSite, LawSite};
+use elephan::{Error, FlowSite};
 use reno::Reno;
 use std::sync::Arc;
 
@@ -34,19 +34,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let law = found(file, law)?;
             let defaults: Vec<f64> = law.parameters.iter().map(|parameter| parameter.1).collect();
             elephan::simulate_with(&scenario, 0, |flow| {
-                let site = LawSite {
-                    group: flow.group,
-                    index: flow.index,
-                    replication: flow.replication,
-                    base_rtt: flow.base_rtt,
-                    start: flow.start,
-                    packet: flow.packet,
-                    mss: flow.mss,
-                    initial_window: flow.initial_window,
-                    ssthresh: flow.ssthresh,
-                    seed: flow.seed(),
-                };
-                law.control(&site, &defaults, Arc::new(|fault| panic!("{}: {}", fault.method, fault.reason)))
+                law.control(&flow.site(), &defaults, Arc::new(|fault| panic!("{}: {}", fault.method, fault.reason)))
             })?
         }
         _ => return Err("say built-in, ours or a library, and a scenario of reno or cubic".into()),

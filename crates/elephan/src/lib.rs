@@ -9,7 +9,8 @@ pub use sim;
 pub use traffic;
 pub use transport;
 
-pub use abi::{LawSite, export_laws};
+pub use abi::export_laws;
+pub use law::LawSite;
 pub use scenario::{Scenario, ScenarioError, read};
 pub use sim::{BuildError, Engine, FlowSite, LinkSite, Options, Outcome};
 

@@ -13,7 +13,7 @@ use elephan::base::{Header, RunMonitor, Span};
 use elephan::law::{AckSample, CongestionControl, CongestionEvent, Delivery, Either, Needs, Restart, Signal};
 use elephan::queue::NoOwn;
 use elephan::sim::{Own, simulate_parts};
-use elephan::{BuildError, Engine, Error, FlowSite, LawSite, LinkSite, Options, Outcome, Scenario, Simulation};
+use elephan::{BuildError, Engine, Error, FlowSite, LinkSite, Options, Outcome, Scenario, Simulation};
 use reno::Reno;
 use std::sync::{Arc, Mutex};
 use tail::Tail;
@@ -116,19 +116,7 @@ elephan::export_laws! {
 /// A control as a library has it, called as elephan calls those of libraries.
 fn of_library(name: &str, flow: &FlowSite<'_>, more: &[f64]) -> LibraryControl<'static> {
     let law = LawLibrary::of(&ELEPHAN_LAWS).unwrap().laws.into_iter().find(|law| law.name == name).unwrap();
-    let site = LawSite {
-        group: flow.group,
-        index: flow.index,
-        replication: flow.replication,
-        base_rtt: flow.base_rtt,
-        start: flow.start,
-        packet: flow.packet,
-        mss: flow.mss,
-        initial_window: flow.initial_window,
-        ssthresh: flow.ssthresh,
-        seed: flow.seed(),
-    };
-    law.control(&site, more, Arc::new(|fault| *FAULT.lock().unwrap() = Some(fault)))
+    law.control(&flow.site(), more, Arc::new(|fault| *FAULT.lock().unwrap() = Some(fault)))
 }
 
 static FAULT: Mutex<Option<Fault>> = Mutex::new(None);

@@ -13,6 +13,7 @@ mod knots;
 mod own;
 pub mod rounds;
 mod sample;
+mod site;
 pub mod start;
 mod windowed;
 
@@ -23,6 +24,7 @@ pub use knots::Knots;
 pub use own::Either;
 pub use registry::{AnyController, AnyLaw, Control, Controller, Law};
 pub use sample::{AckSample, CongestionEvent, Delivery, Lost, Needs, Restart, Signal};
+pub use site::LawSite;
 pub use start::{AnyStart, STARTS, Start, StartSpec};
 pub use windowed::Windowed;
 

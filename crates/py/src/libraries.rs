@@ -1,7 +1,7 @@
 //! Laws in shared libraries (`elephan-abi`): opened once in a process, and found again by what they hash to.
 
 use crate::error::from_library;
-use abi::{Fault, LawSite, LibraryControl, LoadedLaw, Report};
+use abi::{Fault, LibraryControl, LoadedLaw, Report};
 use pyo3::prelude::*;
 use sim::FlowSite;
 use std::collections::HashMap;
@@ -62,17 +62,5 @@ pub fn control<'a>(
         }),
     };
     let numbers: Vec<f64> = law.parameters.iter().map(given).collect();
-    let site = LawSite {
-        group: flow.group,
-        index: flow.index,
-        replication: flow.replication,
-        base_rtt: flow.base_rtt,
-        start: flow.start,
-        packet: flow.packet,
-        mss: flow.mss,
-        initial_window: flow.initial_window,
-        ssthresh: flow.ssthresh,
-        seed: flow.seed(),
-    };
-    Some(law.control(&site, &numbers, report))
+    Some(law.control(&flow.site(), &numbers, report))
 }

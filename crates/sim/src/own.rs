@@ -4,7 +4,7 @@
 
 use crate::BuildError;
 use base::{Bytes, Span, Stream, Time};
-use law::{AnyStart, CongestionControl, Control, WindowLaw, Windowed};
+use law::{AnyStart, CongestionControl, Control, LawSite, WindowLaw, Windowed};
 use queue::{AnyQueue, NoOwn, Port, QueueDiscipline};
 use scenario::{Group, Link, Scenario};
 use std::fmt;
@@ -116,17 +116,27 @@ impl<'a> FlowSite<'a> {
         Windowed::new(law, self.slow_start(), self.initial_window, self.ssthresh)
     }
 
-    /// The seed of the scenario, of which [`Self::stream`] makes streams.
+    /// The flow as a law in a library is told of it.
     #[must_use]
-    pub fn seed(&self) -> u64 {
-        self.seed
+    pub fn site(&self) -> LawSite<'a> {
+        LawSite {
+            group: self.group,
+            index: self.index,
+            replication: self.replication,
+            base_rtt: self.base_rtt,
+            start: self.start,
+            packet: self.packet,
+            mss: self.mss,
+            initial_window: self.initial_window,
+            ssthresh: self.ssthresh,
+            seed: self.seed,
+        }
     }
 
     /// A random stream of this flow for `purpose`, the same in every run of this replication and unlike that of any other flow.
     #[must_use]
     pub fn stream(&self, purpose: &str) -> Stream {
-        let name = format!("own/flow/{}", self.group);
-        Stream::new(self.seed, self.replication, (&name, u64::from(self.index)), purpose)
+        self.site().stream(purpose)
     }
 
     /// The group as the scenario has it.
