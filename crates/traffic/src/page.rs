@@ -6,6 +6,7 @@
 //! Differs from browsers: no request, name lookup or TLS is simulated; every page opens new connections; what scripts ask
 //! for later comes with the rest.
 
+use crate::times::check_places;
 use crate::web::{self, Web};
 use crate::{Session, SessionProcess, Site, SizeLaw, TimeLaw};
 use base::{Bytes, Card, ParamError, Registered, Span, Stream, Time};
@@ -52,9 +53,7 @@ impl Registered for Page {
 impl Session for Page {
     fn new(params: &Params, site: &Site, chance: Stream) -> Result<Self, ParamError> {
         let p = params;
-        if p.hosts == 0 || p.hosts > 1_000_000 {
-            return Err(ParamError::new("hosts", "must lie between 1 and 1000000"));
-        }
+        check_places("hosts", p.hosts)?;
         if p.document.0 == 0 || p.document.0 > u64::from(site.mss) * 1_000_000 {
             return Err(ParamError::new("document", "must be 1 B to 1000000 segments"));
         }
