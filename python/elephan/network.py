@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from elephan.units import bits_per_second
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 PS = 1e-12
 """A picosecond [s]: the unit of times in the canonical form."""
@@ -28,6 +28,29 @@ BULK = "bulk"
 
 SORTS = ("transfer", "application", "session", "datagrams")
 """Sorts of traffic, those first that count where there are several."""
+
+
+def counted_flows(facts: Sequence[Mapping[str, Any]]) -> int:
+    """Return the number of flows that count for fairness, as `Network.counted` has them.
+
+    Parameters
+    ----------
+    facts : sequence of mapping
+        Of groups, as `Scenario.groups`.
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> counted_flows(Scenario.from_text(EXAMPLE).groups)
+    2
+    """
+    first = _first(fact["sort"] for fact in facts)
+    return sum(fact["flows"] for fact in facts if fact["sort"] == first)
+
+
+def _first(sorts: Iterable[str]) -> str:
+    return min(sorts, key=SORTS.index)
+
 
 HEADER = 40
 """Size [bytes] of the headers of a packet where a file says nothing."""
@@ -331,6 +354,12 @@ class Network:
         """Groups of TCP flows that always have something to send."""
         return tuple(group for group in self.groups if group.is_tcp and group.traffic == BULK)
 
+    @property
+    def first_link(self) -> int:
+        """The link that is meant where none is named: the first that carries data and is no array, if there is one."""
+        loaded = sorted((link for link in self.links if link.flows), key=lambda link: link.members > 1)
+        return loaded[0].index if loaded else 0
+
     def crossing(self, link: int) -> tuple[FlowGroup, ...]:
         """Groups that send data over a link.
 
@@ -370,7 +399,7 @@ class Network:
         (True,)
         """
         asked = self.groups if link is None else self.crossing(link)
-        first = min((group.sort for group in asked), key=SORTS.index)
+        first = _first(group.sort for group in asked)
         return tuple(group.sort == first and (link is None or link in group.path) for group in self.groups)
 
 

@@ -429,7 +429,7 @@ class Scenario:
         Parameters
         ----------
         name : str or None
-            None means the first link over which flows send data and that is no array, if there is one.
+            None means `Network.first_link`.
 
         Returns
         -------
@@ -445,10 +445,9 @@ class Scenario:
         >>> Scenario.from_text(EXAMPLE).link_index("core")
         0
         """
-        names = [str(link["name"]) for link in self.links]
         if name is None:
-            loaded = [i for i, link in enumerate(self.links) if link["flows"]]
-            return next((i for i in loaded if self.links[i]["count"] == 1), loaded[0] if loaded else 0)
+            return self.network.first_link
+        names = [str(link["name"]) for link in self.links]
         if name not in names:
             hint = suggest(name, names, f"links: {', '.join(names)}")
             message = f'{self.origin}: there is no link "{name}"; {hint}'

@@ -116,11 +116,9 @@ def fairness_lines(document: Mapping[str, Any], facts: Sequence[Mapping[str, Any
     facts : sequence of mapping
         Of its groups.
     """
-    from elephan.network import SORTS  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.network import counted_flows  # noqa: PLC0415 (--help does without NumPy)
 
-    fairness = document["fairness"]
-    first = min((fact["sort"] for fact in facts), key=SORTS.index)
-    flows = sum(fact["flows"] for fact in facts if fact["sort"] == first)
+    fairness, flows = document["fairness"], counted_flows(facts)
     if flows < 2 or fairness["jain"]["mean"] is None:
         return []
     return [

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from elephan.network import counted_flows
 from elephan.pictures.figure import Axis, Figure, Series, colour
 from elephan.pictures.table import Table, cell, measured
 from elephan.pictures.thin import thin
@@ -38,7 +39,7 @@ def page(folder: Path) -> ReportPage:
     """
     document = read_json(folder / "run.json")
     scenario = read_scenario(folder / "scenario.toml")
-    run, links = document["run"], document["links"]
+    run, links, sharing = document["run"], document["links"], counted_flows(scenario.groups)
     # Of real stacks, which may be late; a simulation cannot.
     tested = document.get("testbed")
     parts = [] if tested is None else testbed_parts(tested)
@@ -51,7 +52,7 @@ def page(folder: Path) -> ReportPage:
     parts.append(
         PageSection("Links", (), (), tuple(table for table in (links_table(links), drops_table(links)) if table.rows))
     )
-    parts.append(PageSection("Flows", (), (), _groups(document)))
+    parts.append(PageSection("Flows", (), (), _groups(document, sharing)))
     if document.get("metrics"):
         parts.append(PageSection("Metrics", (), (), (metrics_table(document),)))
     loaded = [link for link, facts in zip(links, scenario.links, strict=True) if facts["flows"]] or links
@@ -62,7 +63,7 @@ def page(folder: Path) -> ReportPage:
         headline=_headline(loaded) if tested is None or tested["valid"] else "The testbed is not valid",
         sentence=_sentence(document, loaded),
         tone="plain" if tested is None or tested["valid"] else "bad",
-        tiles=_tiles(document, loaded),
+        tiles=_tiles(document, loaded, sharing),
         notes=(*(() if tested is None else (verdict(tested),)), *_precision(document)),
         commands=tuple(
             TerminalCommand(link["tc"], f"The queue of {link['name']} on Linux.") for link in loaded[:1] if link["tc"]
@@ -153,7 +154,7 @@ def _capital(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def _tiles(document: Document, links: Sequence[Document]) -> tuple[HeadlineNumber, ...]:
+def _tiles(document: Document, links: Sequence[Document], sharing: int) -> tuple[HeadlineNumber, ...]:
     link = links[0]
     of = f"of {link['name']}" if len(document["links"]) > 1 else ""
     found = [
@@ -167,7 +168,7 @@ def _tiles(document: Document, links: Sequence[Document]) -> tuple[HeadlineNumbe
         label = f"{group['name']}: {'round trip' if key == 'rtt' else 'delay, one way'}"
         found.append(HeadlineNumber(label, plain(group[f"{key}_p95_s"], "s"), "95 % take at most this"))
     jain = document["fairness"]["jain"]
-    if jain["mean"] is not None and _several_share(document):
+    if jain["mean"] is not None and sharing > 1:
         found.append(HeadlineNumber("Fairness", with_unit(jain, ""), "Jain's index, 1 is fair"))
     if link["buffer_packets"] is not None:
         found.append(HeadlineNumber("Buffer", f"{number(link['buffer_packets'])} packets", of))
@@ -352,17 +353,11 @@ def groups_table(groups: Sequence[Document]) -> Table:
     return Table("Groups of flows, with 95 % intervals", heads, rows)
 
 
-def _several_share(document: Document) -> bool:
-    """Whether fairness says anything: the index of one flow is always 1."""
-    groups = document["groups"]
-    flows: int = sum(group["flows"] for group in groups if group["law"] is not None or len(groups) == 1)
-    return flows != 1
-
-
-def _groups(document: Document) -> tuple[Table, ...]:
-    fair, groups = document["fairness"], document["groups"]
-    tables = (groups_table(groups), *_timed(document), *_transfers(document))
-    if not _several_share(document):
+def _groups(document: Document, sharing: int) -> tuple[Table, ...]:
+    """Tables of the groups; fairness among the flows that share, unless it is one, whose index is always 1."""
+    fair = document["fairness"]
+    tables = (groups_table(document["groups"]), *_timed(document), *_transfers(document))
+    if sharing == 1:
         return tables
     shares = Table(
         "Fairness, with 95 % intervals",

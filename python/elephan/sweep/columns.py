@@ -308,10 +308,7 @@ def _column(name: str, of: str | None, network: Network) -> SweepColumn:
     if of is not None and (name in OF_GROUPS or name in WITHIN) and of in groups:
         return SweepColumn(name, None, groups.index(of), of)
     if of is None and name in OF_LINKS:
-        # As `Scenario.link_index` chooses: the first that carries data and is no array.
-        loaded = sorted((link for link in network.links if link.flows), key=lambda link: link.members > 1)
-        first = loaded[0].index if loaded else 0
-        return SweepColumn(name, first, None, links[first])
+        return SweepColumn(name, network.first_link, None, links[network.first_link])
     if of is None and len(groups) == 1:
         return SweepColumn(name, None, 0, groups[0])
     known = [*(links if name in OF_LINKS else []), *(groups if name in OF_GROUPS or name in WITHIN else [])]
