@@ -323,10 +323,8 @@ def load(text: str) -> AnyOwnLaw:
     """
     name, _, rest = text.partition("=")
     file, _, cls = rest.rpartition(":")
-    if name and rest.endswith(LIBRARY_SUFFIX):
-        return library_law(name, rest)
-    if name and file.endswith(LIBRARY_SUFFIX):
-        return library_law(name, file, cls)
+    if name and (rest.endswith(LIBRARY_SUFFIX) or file.endswith(LIBRARY_SUFFIX)):
+        return _library_of(name, rest)
     if not name or not file or not cls.isidentifier():
         message = f'--law: must be NAME=FILE.py:CLASS or NAME=FILE.so, such as mine=mine.py:Mine, not "{text}"'
         raise InputError(message)
@@ -442,10 +440,13 @@ def _looked_at(laws: Mapping[str, LawSource] | None) -> dict[str, AnyOwnLaw]:
 def _looked_at_one(name: str, law: LawSource) -> AnyOwnLaw:
     if isinstance(law, OwnLaw | LibraryLaw):
         return law
-    if isinstance(law, str | Path):
-        file, _, inner = str(law).rpartition(":")
-        return library_law(name, file, inner) if file.endswith(LIBRARY_SUFFIX) else library_law(name, law)
-    return own_law(name, law)
+    return _library_of(name, str(law)) if isinstance(law, str | Path) else own_law(name, law)
+
+
+def _library_of(name: str, place: str) -> LibraryLaw:
+    """Open what ``FILE.so`` or ``FILE.so:LAW`` names."""
+    file, _, law = place.rpartition(":")
+    return library_law(name, file, law) if file.endswith(LIBRARY_SUFFIX) else library_law(name, place)
 
 
 def class_state(laws: Mapping[str, AnyOwnLaw]) -> dict[tuple[str, str], object]:
