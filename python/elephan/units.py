@@ -262,7 +262,7 @@ _COUNTS = (
 _QUANTILE = re.compile(r"\w+_p\d+(_s)?")
 
 HALF_BIN = 1 / 64
-"""Of what a bin of the engine's histograms begins with: a quantile is known to that share of it."""
+"""Half of the width of a bin of the engine's histograms, as a share of its lower end: quantiles are known to that."""
 
 
 def limits(name: str, flows: int = 0) -> tuple[float, float]:

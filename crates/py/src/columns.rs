@@ -102,7 +102,7 @@ fn histograms<'py>(py: Python<'py>, rows: &[LinkOutcome]) -> PyResult<Bound<'py,
     Ok(dict)
 }
 
-/// Of each group the delays of its datagrams in the bins of `sim`'s histograms; empty where they are not measured.
+/// The delays of the datagrams of each group, in the bins of `sim`'s histograms; empty where they are not measured.
 fn datagram_delays<'py>(py: Python<'py>, out: &Outcome) -> PyResult<Bound<'py, PyList>> {
     let mut groups = vec![Histogram::default(); out.transfers.len()];
     for flow in &out.flows {

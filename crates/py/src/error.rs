@@ -100,7 +100,7 @@ pub fn bad_events(columns: usize) -> PyErr {
     PyValueError::new_err(format!("events: must have {columns} columns"))
 }
 
-/// What a control that is a program did wrong.
+/// A fault of a control that is a program.
 pub fn wrong_control(reason: &str) -> PyErr {
     InputError::new_err(format!("flows[0].control: {reason}"))
 }

@@ -1,5 +1,4 @@
-//! How long datagrams at equal gaps are on their way: each says by its number when it was sent, so that none need be remembered.
-//! Those that arrive in the measured period count; what was lost has no delay.
+//! Delays of datagrams at equal gaps. The number of each says when it was sent, so that none is remembered. Those that arrive in the measured period count; what was lost has no delay.
 
 use crate::histogram::{Histogram, bin_of};
 use crate::plan::Marks;
@@ -12,7 +11,7 @@ pub struct DatagramDelays {
     begin: Time,
     first: u64,
     gap: Span,
-    /// What each takes behind the last link of its path.
+    /// Time that each takes behind the last link of its path.
     rest: Span,
     /// The number of the one that arrived last, and its delay in seconds, 0 before.
     number: u64,
@@ -26,15 +25,15 @@ pub struct DatagramDelays {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct DelayOutcome {
-    /// How many.
+    /// Number of these datagrams.
     pub count: u64,
     /// Sum of their delays, in picoseconds.
     pub sum: u128,
     /// The first bin of `counts`.
     lowest: usize,
-    /// By the bins of [`Histogram`] from `lowest` on: many flows have some, and delays lie close together.
+    /// Counts in the bins of [`Histogram`] from `lowest` on: many flows have some, and delays lie close together.
     counts: Vec<u64>,
-    /// At every sample of the whole run, the delay of the one that arrived last in seconds; empty unless asked for.
+    /// The delay in seconds of the one that arrived last, at every sample of the whole run; empty unless asked for.
     samples: Vec<f32>,
 }
 
@@ -45,7 +44,7 @@ impl DelayOutcome {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64 / base::time::PS_PER_S as f64)
     }
 
-    /// At every sample of the whole run, the delay of the datagram that arrived last, in seconds; 0 before the first.
+    /// The delay of the datagram that arrived last, in seconds, at every sample of the whole run; 0 before the first.
     #[must_use]
     pub fn samples(&self) -> &[f32] {
         &self.samples
@@ -75,13 +74,13 @@ impl DelayOutcome {
 }
 
 impl DatagramDelays {
-    /// Of datagrams every `gap`, the one with number `first` at `begin`.
+    /// Measures datagrams that are sent every `gap`, the one with number `first` at `begin`.
     pub fn new((begin, first): (Time, u64), gap: Span, rest: Span) -> Self {
         let (last_s, sample) = (0.0, Time::NEVER);
         Self { begin, first, gap, rest, number: first, last_s, found: DelayOutcome::default(), sample }
     }
 
-    /// With their series.
+    /// Samples the series, too.
     pub fn sampled(self, marks: &Marks) -> Self {
         Self { sample: marks.sample_from(Time::ZERO), ..self }
     }

@@ -165,7 +165,7 @@ fn plan<P: Parts>(
     })
 }
 
-/// What the scenario wants measured at one link, where losses less than `gap` apart are one loss event.
+/// Measurements that the scenario wants of one link, where losses less than `gap` apart are one loss event.
 fn probe(scenario: &Scenario, link: Hop, gap: Span, first: u64) -> ProbePlan {
     let mut packets: Vec<_> = scenario.record.packets.iter().filter(|span| span.link == link).collect();
     packets.sort_unstable_by_key(|span| span.from);

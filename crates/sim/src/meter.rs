@@ -143,7 +143,7 @@ pub struct Tally {
     pub delivered: u64,
     /// Data packets dropped since the warm-up.
     pub dropped: u64,
-    /// Of datagrams whose delays are measured.
+    /// Delays of datagrams, if they are measured.
     pub delays: Option<Box<DelayOutcome>>,
 }
 

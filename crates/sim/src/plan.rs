@@ -357,7 +357,7 @@ impl<C> FlowPlan<C> {
         }
     }
 
-    /// With the series of what only it measures: the delays of its datagrams.
+    /// Samples what only this plan measures, the delays of its datagrams.
     pub fn sampled(mut self, marks: &Marks) -> Self {
         if let Self::Datagrams(plan) = &mut self {
             plan.delays = plan.delays.take().map(|delays| Box::new(delays.sampled(marks)));

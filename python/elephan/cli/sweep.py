@@ -276,7 +276,7 @@ def _summary(swept: SweepResult) -> str:
 
 
 def _metrics(swept: SweepResult, most: int | None) -> list[Table | str]:
-    """What ``--metric`` asked for, a row for each point and quantity, of at most so many points: those that decide."""
+    """Make the table of ``--metric``, a row for each point and quantity; at most ``most`` points, those that decide."""
     if not swept.metrics:
         return []
     from elephan.store.labels import short  # noqa: PLC0415 (--help does without NumPy)

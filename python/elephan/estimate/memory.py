@@ -77,7 +77,7 @@ LINK_COLUMNS = 30 * 8
 """Of the row of a link [bytes]."""
 
 WRITE = 24
-"""Of what an application has written, until it arrives and as a transfer [bytes]."""
+"""Memory of a write of an application, until it arrives and as a transfer [bytes]."""
 
 BUCKET = 44
 """Of an arrival in the window that a link sorts [bytes]."""
@@ -212,7 +212,7 @@ def _packet(group: FlowGroup) -> float:
 
 
 def _noted(group: FlowGroup) -> float:
-    """What a sender notes of a packet in flight [bytes]."""
+    """Memory of the notes of a sender on a packet in flight [bytes]."""
     law = group.control.get("law")
     return DEPARTURE * (group.recovery == "rack" or law in EVERY_RTT) + DELIVERY * (law in DELIVERIES)
 

@@ -26,7 +26,7 @@ MOST_WRITTEN = 1 << 20
 """Segments written and not acknowledged from which on an application waits, as the engine has it."""
 
 OPPORTUNITY = 1504
-"""What one line of a trace lets pass [bytes]."""
+"""Bytes that one line of a trace lets pass."""
 
 WAVE = 360
 """Steps of a period of a wave."""
@@ -371,7 +371,7 @@ def _at_access(network: Network, group: FlowGroup, share_bps: float, sent: float
 
 
 def _written(network: Network, group: FlowGroup, ended: float) -> tuple[float, float]:
-    """What is kept of the writes of a group's applications, and how often these do something."""
+    """Number of writes of a group's applications that are kept, and number of their actions."""
     kind, active_s = group.kind, group.flows * _active_s(network, group)
     if group.traffic == "pausing-bulk":
         return 0.0, 2 * active_s / (seconds(kind["on"]) + seconds(kind["off"]))

@@ -375,7 +375,7 @@ TIMED = (
     ("rtt", "the round trip", "Round trip of pings"),
     ("delay", "the delay, one way,", "Delay of datagrams, one way"),
 )
-"""How the keys of timed datagrams begin, and words for them."""
+"""Beginnings of the keys of timed datagrams, and words for them."""
 
 
 def _timed(document: Document) -> tuple[Table, ...]:

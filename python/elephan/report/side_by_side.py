@@ -84,7 +84,7 @@ def _question(keys: Sequence[DifferingKey], first: Scenario) -> str:
 
 @dataclass(frozen=True)
 class ComparedQuantity:
-    """What the runs are compared by: words for it, its unit, and what each has of it."""
+    """A quantity by which runs are compared: words for it, its unit, and its value in each run."""
 
     title: str
     unit: str
@@ -141,7 +141,7 @@ def _headline(runs: Sequence[NamedRun], found: Sequence[ComparedQuantity]) -> st
 
 
 def _sentence(runs: Sequence[NamedRun], found: Sequence[ComparedQuantity]) -> str:
-    """What each run has; of many runs the least and the most."""
+    """Say the values of each run; of many runs the least and the most."""
     phrases = []
     for quantity in found:
         known = [

@@ -155,7 +155,7 @@ _RESERVED = re.compile(r"(con|prn|aux|nul|(com|lpt)[0-9¹²³])(\..*)?", re.IGNO
 """Names that Windows keeps for devices, whatever their ending."""
 
 LONGEST_NAME = 120
-"""Of a part of a file's name [bytes]: file systems take 255, and a number, an ending and more stand beside it."""
+"""Maximum length of a part of a file's name [bytes]: file systems take 255, and more stands beside it."""
 
 
 def file_names(names: Sequence[str]) -> list[str]:

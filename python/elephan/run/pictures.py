@@ -36,7 +36,7 @@ DELAYS = {
     "rtt": ("Round trip of the last ping", Axis("round trip", "ms")),
     "one-way": ("One-way delay of the last datagram", Axis("delay", "ms")),
 }
-"""What the samples of round-trip times are of groups of flows: title, and axis."""
+"""Title and axis of the samples of round-trip times, by their kind."""
 
 
 def sampled_delay(group: Mapping[str, Any]) -> str:

@@ -28,7 +28,7 @@ BATCH = 500
 """Runs of one transaction."""
 
 UNREADABLE = (OSError, ValueError, KeyError, TypeError, OverflowError, sqlite3.InterfaceError, sqlite3.ProgrammingError)
-"""How a folder shows that it does not hold the document of a run, or holds values for which SQLite has no type."""
+"""Errors of a folder that does not hold the document of a run, or holds values for which SQLite has no type."""
 
 
 def usual(folder: str | Path | None = None) -> Path:
