@@ -1,4 +1,5 @@
-//! Delays of datagrams at equal gaps. The number of each says when it was sent, so that none is remembered. Those that arrive in the measured period count; what was lost has no delay.
+//! Delays of datagrams at equal gaps. The number of each says when it was sent, so that none is remembered. Those that arrive in
+//! the measured period count; what was lost has no delay.
 
 use crate::histogram::{Histogram, bin_of};
 use crate::plan::Marks;
