@@ -39,6 +39,32 @@ start  = { from = "0 s", to = "0.1 s" }
 """
 """Two Reno flows with windows up to 75 segments: a sawtooth takes 38 round trips, about 4 s."""
 
+PHASES = """
+duration     = "60 s"
+warmup       = "20 s"
+replications = 5
+
+[[links]]
+name   = "core"
+rate   = "10 Mbit/s"
+buffer = "0.5 bdp"
+
+[[flows]]
+name   = "near"
+path   = ["core"]
+rtt    = "40 ms"
+packet = "1500 B"
+start  = { from = "0 s", to = "2 s" }
+
+[[flows]]
+name   = "far"
+path   = ["core"]
+rtt    = "100 ms"
+packet = "1500 B"
+start  = { from = "0 s", to = "2 s" }
+"""
+"""Two Reno flows of Floyd and Jacobson 1991: one each of two RTTs."""
+
 Changes = Mapping[str, object]
 
 
@@ -53,6 +79,12 @@ def queue(**parameters: object) -> Changes:
 def also(rate: str) -> Changes:
     """The link and another."""
     return {"links": [*tomllib.loads(CLEAN)["links"], {"name": "other", "rate": rate, "buffer": "90 packets"}]}
+
+
+def with_another(flows: Mapping[str, object]) -> Changes:
+    """The group and another with longer RTTs."""
+    (group,) = tomllib.loads(CLEAN)["flows"]
+    return {"flows": [group, group | {"name": "other", "rtt": {"from": "100 ms", "to": "120 ms"}} | flows]}
 
 
 ARRAY: Changes = {"links[core].count": 2, "flows[bulk].path": ["core[*]"]}
@@ -79,6 +111,11 @@ FIRES: dict[str, list[Changes]] = {
         # Flows 0 and 2 of four meet on the first link of two.
         {**ARRAY, "flows[bulk].rtt": "80 ms", "flows[bulk].count": 4},
         {**ARRAY, "flows[bulk].rtt": "auto", "flows[bulk].count": 4, "links[core].delay": "40 ms"},
+    ],
+    "phase-effects": [
+        with_another({}),
+        with_another({"tcp": "linux", "control": "cubic"}),
+        with_another({"tcp": {"pacing": "linux"}}),
     ],
     "buffer-under-burst": [
         {"links[core].buffer": "8 packets", "flows[bulk].tcp": {"initial_window": 10}},
@@ -166,6 +203,15 @@ DOES_NOT_FIRE: dict[str, list[Changes]] = {
             "links[core].delay": {"uniform": ["30 ms", "40 ms"]},
         },
         {"flows[bulk].rtt": {"pareto": {"mean": "80 ms", "shape": 1.5, "max": "200 ms"}}},
+    ],
+    "phase-effects": [
+        with_another({"tcp": {"send_jitter": "0.8 ms"}}),
+        with_another({"control": "bbr"}),
+        with_another({"control": "vegas"}),
+        with_another({"rtt": {"uniform": ["100 ms", "120 ms"]}}),
+        with_another({"tcp": {"receive_window": 5}}),
+        {**with_another({}), **queue(discipline="codel")},
+        {**with_another({}), "links[core].jitter": "1 ms"},
     ],
     "buffer-under-burst": [
         {"links[core].buffer": "9 packets", "flows[bulk].tcp": {"initial_window": 10}},
@@ -302,7 +348,9 @@ def test_a_rule_that_was_renamed_keeps_its_old_name_as_an_alias() -> None:
 
 def test_groups_that_share_a_link_are_held_against_each_other() -> None:
     changed = elephan.Scenario.from_text(CLEAN + CLEAN[CLEAN.index("[[flows]]") :].replace("bulk", "more"))
-    apart = changed.replace({"flows[more].rtt": {"from": "71 ms", "to": "91 ms"}})
+    apart = changed.replace(
+        {"flows[more].rtt": {"from": "71 ms", "to": "91 ms"}, "flows[more].tcp.send_jitter": "1 ms"}
+    )
     (warned,) = lint(changed)
     assert warned.rule == "phase-locked"
     assert warned.where == "flows[more].tcp.send_jitter"
@@ -464,12 +512,43 @@ def test_a_law_that_takes_long_is_asked_for_a_lower_bound_only() -> None:
     assert 1.0 < recovery_s('{ law = "highspeed" }', 72917.0, 0.0875, 72917.0) < 10.13
 
 
+KERNELS = {"testbed-rtts.toml": ["phase-effects"]}
+"""Warnings of scenarios that are compared with a kernel, to which no jitter is added."""
+
+
 @pytest.mark.parametrize("name", sorted(path.name for path in SCENARIOS.glob("*.toml")))
 def test_shipped_scenarios_are_clean(name: str) -> None:
-    assert lint(elephan.Scenario.from_file(SCENARIOS / name)) == []
+    found = lint(elephan.Scenario.from_file(SCENARIOS / name))
+    assert [warned.rule for warned in found] == KERNELS.get(name, [])
 
 
-@pytest.mark.parametrize("kind", ["dumbbell", "two-way", "parking-lot", "two-hops", "web"])
+@pytest.mark.parametrize("name", sorted(path.name for path in SCENARIOS.glob("operators/*.toml")))
+def test_scenarios_of_questions_have_no_phase_effects(name: str) -> None:
+    if "\nbase" not in (text := (SCENARIOS / "operators" / name).read_text()):
+        assert "phase-effects" not in [
+            w.rule for w in lint(elephan.Scenario.from_text(text, name, SCENARIOS / "operators"))
+        ]
+
+
+@pytest.mark.parametrize("jitter", ["0 s", "1.2 ms"])
+def test_where_phase_effects_are_warned_of_a_fraction_of_a_packet_moves_shares(jitter: str) -> None:
+    """RTTs moved by fractions of a packet's time, 1.2 ms: without jitter shares move far beyond the spread of seeds."""
+    base = elephan.Scenario.from_text(PHASES).replace(
+        {f"flows[{name}].tcp.send_jitter": jitter for name in ("near", "far")}
+    )
+    shares = []
+    for part in (0.0, 0.3, 0.6, 0.9):
+        moved = base.replace({"flows[far].rtt": f"{100 + 1.2 * part} ms"})
+        group = elephan.run(moved, workers=1).to_json()["groups"][0]["goodput_bps"]
+        shares.append((group["mean"], group["ci95"]))
+    spread = max(mean for mean, _ in shares) - min(mean for mean, _ in shares)
+    fires = "phase-effects" in [warned.rule for warned in lint(base)]
+    assert fires == (jitter == "0 s")
+    # Of four means with one expectation the extremes lie within four half-widths nearly always.
+    assert (spread > 4 * max(half for _, half in shares)) == fires, shares
+
+
+@pytest.mark.parametrize("kind", ["dumbbell", "two-way", "parking-lot", "two-hops", "web", "rtt-fair"])
 def test_scenarios_to_start_from_are_clean(elephan: Command, tmp_path: Path, kind: str) -> None:
     file = tmp_path / "new.toml"
     assert elephan("new", kind, "--out", file).code == 0

@@ -12,8 +12,9 @@ from conftest import load_file
 
 ROOT = Path(__file__).resolve().parent.parent
 SCENARIOS = ROOT / "python" / "elephan" / "examples" / "operators"
-OF_THE_QUESTION = {"ecn", "receive_window"}
-"""What a scenario may set beside the profile: marks that a question is of, a receive window that an answer names."""
+OF_THE_QUESTION = {"ecn", "receive_window", "send_jitter"}
+"""What a scenario may set beside the profile: marks that a question is of, a receive window that an answer names, and
+jitter against phase effects."""
 
 
 @pytest.fixture(scope="module")

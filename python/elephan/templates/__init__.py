@@ -1,7 +1,7 @@
 """Commented scenario files to start from, a TOML file each beside this module; the whole scenarios are in ``examples``.
 
-A file holds ``$names`` for what may be chosen; what stands between ``#: for each hop`` and ``#: end`` is repeated, with
-``$i`` for the number of the hop.
+A file holds ``$names`` for what may be chosen, and ``$jitter`` for the time of a packet at the chosen rate; what stands
+between ``#: for each hop`` and ``#: end`` is repeated, with ``$i`` for the number of the hop.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from string import Template
 from typing import TYPE_CHECKING
 
 from elephan.errors import InputError, suggest
+from elephan.units import bits_per_second, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,6 +30,9 @@ DEFAULTS: dict[str, dict[str, str | int]] = {
     "rtt-fair": {"rate": "100 Mbit/s", "flows": 1, "buffer": "0.25 bdp"},
 }
 """By kind: what may be chosen, and what it is otherwise."""
+
+PACKET_BYTES = 1500
+"""Packets of the files whose ``send_jitter`` is one packet time."""
 
 
 def examples() -> dict[str, str]:
@@ -126,4 +130,12 @@ def template(kind: str, choices: Mapping[str, str | int | None]) -> str:
     raw = files("elephan.templates").joinpath(f"{kind}.toml").read_text(encoding="utf-8")
     whole = _EACH_HOP.sub(lambda part: "".join(part[1].replace("$i", str(i)) for i in numbers), raw)
     path = ", ".join(f'"hop{i}"' for i in numbers)
-    return Template(whole).substitute(words, path=path)
+    return Template(whole).substitute(words, path=path, jitter=_packet_time(str(words["rate"])))
+
+
+def _packet_time(rate: str) -> str:
+    """Write the time that a packet takes at a rate; of what is no rate, which whoever reads the file refuses, none."""
+    try:
+        return format_time(8 * PACKET_BYTES / bits_per_second(rate))
+    except (InputError, ZeroDivisionError):
+        return "0 s"
