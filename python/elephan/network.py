@@ -102,6 +102,8 @@ class NetworkLink:
         How long what it has served may be on its way beyond the mean delay: until the next batch, by steps and jitter.
     rate : int or mapping, optional
         How ``rate_bps`` comes about, as resolved: a number [bit/s], or a schedule.
+    policer : mapping or None
+        ``rate_bps`` and ``burst_bytes`` of the token bucket in front of the queue of each member.
     """
 
     index: int
@@ -126,6 +128,7 @@ class NetworkLink:
     pool_bytes: float | None = None
     held_s: float = 0.0
     rate: Any = None
+    policer: Mapping[str, Any] | None = None
 
     @property
     def flows_per_member(self) -> int:
@@ -482,6 +485,7 @@ def _link(
         pool_bytes=None if fact["pool"] is None else _pool_bytes(pools[fact["pool"]], _known(fact["packet_bytes"])),
         held_s=float(fact["held_s"]),
         rate=form["rate_bps"],
+        policer=form.get("policer"),
     )
 
 

@@ -1,8 +1,8 @@
 """How many packets a scenario will send, and how many of them are in flight at once, before it runs.
 
-Flows get their max-min fair shares, no more than their access, their receive window or what they offer; the start of a
-flow costs it the rounds until its window fills the pipe. Losses, and what a law leaves unused, are not in it: that is a
-part of the factor within which an estimate was right (`elephan.estimate.FACTORS`).
+Flows get their max-min fair shares, no more than their access, a policer, their receive window or what they offer; the
+start of a flow costs it the rounds until its window fills the pipe. Losses, and what a law leaves unused, are not in
+it: that is a part of the factor within which an estimate was right (`elephan.estimate.FACTORS`).
 """
 
 from __future__ import annotations
@@ -127,7 +127,17 @@ def _caps(network: Network) -> list[float]:
             caps[i] = min(caps[i], 8 * window * group.packet_bytes / group.rtt_s)
         if group.is_tcp and group.sort != "transfer":
             caps[i] = min(caps[i], _asked_bps(network.links, group))
+        if group.is_tcp:
+            caps[i] = min(caps[i], *(_policed_bps(network.links[link], network.duration_s) for link in group.path))
     return caps
+
+
+def _policed_bps(link: NetworkLink, duration_s: float) -> float:
+    """What a policer lets through for each flow, its first burst included [bit/s]; infinite without one."""
+    if link.policer is None:
+        return math.inf
+    rate_bps = link.policer["rate_bps"] + 8 * link.policer["burst_bytes"] / duration_s
+    return float(rate_bps) / link.flows_per_member
 
 
 def _shares(network: Network, caps: Sequence[float]) -> Sequence[float]:

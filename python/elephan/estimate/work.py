@@ -34,6 +34,9 @@ EVERY_ROUND_TRIP, RATES, PACED = 1.15, 2.5, 2.2
 """Times as much where the law wants every round-trip time, where it measures rates of delivery, and where segments are
 spaced."""
 
+BURST = 6.0
+"""More of a packet whose sender leaves in bursts, as ``tcp = "linux"`` does: each burst has a pace and departures."""
+
 KERNEL, HEADERS, RETURNED = 3.7, 2.0, 3.0
 """Times as much where the law runs in the interpreter of what the kernel loads, where packets carry headers for
 routers, and where ACKs cross links."""
@@ -135,7 +138,8 @@ def _sender(network: Network, group: FlowGroup, sent: float) -> float:
     if group.return_path:
         cost *= RETURNED
     per_s = sent / max(group.flows * group.places, 1) / network.duration_s
-    return cost * (1.0 + RARE / (1.0 + per_s / SELDOM_PER_S))
+    bursts = BURST if group.tcp.get("burst", "none") != "none" else 0.0
+    return cost * (1.0 + RARE / (1.0 + per_s / SELDOM_PER_S)) + bursts
 
 
 def _link(discipline: str) -> float:

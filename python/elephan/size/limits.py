@@ -254,7 +254,7 @@ def _passes(group: FlowGroup, link: int, other: int) -> bool:
 
 def _policed(network: Network, link: int) -> float:
     """What the policer of a link lets through in the mean over a run [bit/s], its first burst included."""
-    policer = network.tables().resolved["links"][link].get("policer")
+    policer = network.links[link].policer
     if policer is None:
         return math.inf
     burst_bps = 8 * policer["burst_bytes"] / network.duration_s
