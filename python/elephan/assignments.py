@@ -14,6 +14,9 @@ _STEP = re.compile(r"(?P<key>[A-Za-z_][\w-]*)(?P<indices>(?:\[[^\[\]]+\])*)(?:\.
 
 _DOTTED = re.compile(r"\.(\d+)(?=[.\[]|$)")
 
+_NAMED_BY = {"tcp": "profile", "control": "law", "queue": "discipline", "traffic": "kind", "slow_start": "kind"}
+"""Keys whose value may be a name instead of a table, and the key of the table that holds this name."""
+
 
 def usual_place(place: str) -> str:
     """Write a place with brackets around its numbers: without, a shell need not be told to leave it alone.
@@ -46,7 +49,7 @@ def assign(mapping: dict[str, Any], place: str, value: object) -> None:
         The file as TOML gives it; changed in place.
     place : str
         Such as ``links[0].buffer``, ``links.0.buffer`` or ``flows[bulk].control.law``. Tables in between are made where
-        they are missing.
+        they are missing, or where the name of a profile, law, discipline or kind stands for one.
 
     Raises
     ------
@@ -59,6 +62,13 @@ def assign(mapping: dict[str, Any], place: str, value: object) -> None:
     >>> assign(file, "links[core].buffer", "0.1 bdp")
     >>> file["links"]
     [{'name': 'core', 'buffer': '0.1 bdp'}]
+
+    A name that stands for a table becomes that table.
+
+    >>> file = {"flows": [{"tcp": "linux"}]}
+    >>> assign(file, "flows[0].tcp.receive_window", "none")
+    >>> file["flows"]
+    [{'tcp': {'profile': 'linux', 'receive_window': 'none'}}]
     """
     steps = _steps(usual_place(place))
     here: Any = mapping
@@ -79,6 +89,8 @@ def assign(mapping: dict[str, Any], place: str, value: object) -> None:
             key: str | int = step
             if following is not None and step not in here:
                 here[step] = {}
+            elif following is not None and isinstance(here[step], str) and step in _NAMED_BY:
+                here[step] = {_NAMED_BY[step]: here[step]}
         else:
             key = _position(here, step, so_far)
             so_far = f"{so_far}[{str(step).strip('[]')}]"
