@@ -6,6 +6,7 @@ import json
 import math
 import os
 import random
+import re
 import subprocess
 import sys
 import threading
@@ -19,6 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from elephan import _native
+from elephan.estimate.traffic import MOST_WRITTEN
 from elephan.run import files
 from elephan.run.files import encode_parquet
 from elephan.scenario import EXAMPLE
@@ -126,3 +128,12 @@ def test_a_folder_that_cannot_be_written_is_refused_as_by_the_system(tmp_path: P
     assert (there.value.errno, there.value.filename) == (errno.EEXIST, str(place))
     with pytest.raises(FileNotFoundError):
         _native.write_folder(str(tmp_path / "no" / "run"), [])
+
+
+def test_the_limit_of_what_applications_write_is_that_of_the_engine() -> None:
+    source = Path(__file__).parent.parent / "crates" / "sim" / "src" / "writes.rs"
+    if not source.exists():
+        pytest.skip("no checkout: the engine's source is not here")
+    found = re.search(r"MOST_WRITTEN: u64 = 1 << (\d+);", source.read_text())
+    assert found is not None
+    assert 1 << int(found[1]) == MOST_WRITTEN

@@ -20,6 +20,7 @@ from elephan.formats import stamped
 from elephan.own_laws import check_used
 from elephan.own_laws import here as own_laws
 from elephan.units import EVERYWHERE, format_interval, limits, resolution
+from elephan.workers import MOST_WORKERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -70,7 +71,9 @@ MetricOption = Annotated[
 ]
 WorkersOption = Annotated[
     int | None,
-    typer.Option("--workers", min=1, max=1024, help="Threads; results do not depend on it.", show_default="all cores"),
+    typer.Option(
+        "--workers", min=1, max=MOST_WORKERS, help="Threads; results do not depend on it.", show_default="all cores"
+    ),
 ]
 OutOption = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Write files into this folder.")]
 StoreOption = Annotated[

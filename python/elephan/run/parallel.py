@@ -6,32 +6,13 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from elephan.errors import InputError
 from elephan.run.outcome import ReplicationOutcome, simulate
+from elephan.workers import check_workers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from elephan.scenario import Scenario
-
-
-MOST_WORKERS = 1024
-"""Threads that may be asked for: more than any machine has cores for, and a mistyped number."""
-
-
-def check_workers(workers: int | None) -> None:
-    """Refuse a number of threads that cannot be meant.
-
-    Raises
-    ------
-    InputError
-        If there are none, or more than `MOST_WORKERS`.
-    """
-    if workers is None or 1 <= workers <= MOST_WORKERS:
-        return
-    many = "run nothing" if workers < 1 else "are more than any machine has cores for"
-    message = f"workers: {workers} {many}; give 1 to {MOST_WORKERS}, or leave it out for as many as there are cores"
-    raise InputError(message)
 
 
 class ReplicationJob(NamedTuple):

@@ -11,7 +11,6 @@ from elephan.errors import InputError
 from elephan.estimate.check import check_memory
 from elephan.extras import require
 from elephan.run import default_workers
-from elephan.run.parallel import check_workers
 from elephan.run.threads import SimulationThreads
 from elephan.scenario import Scenario
 from elephan.store import Store
@@ -25,6 +24,7 @@ from elephan.sweep.execution import PointJob, execute, jobs_of, share_of, worker
 from elephan.sweep.progress import ProgressCounter
 from elephan.sweep.result import PointResult, SweepResult
 from elephan.sweep.tasks import SweepSettings
+from elephan.workers import check_workers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
