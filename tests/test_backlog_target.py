@@ -79,8 +79,9 @@ def test_nothing_is_said_where_there_is_no_room() -> None:
     assert link
     assert MODEL.predict
     said = MODEL.predict(link, np.array([799.0, 800.0]))
-    assert np.isnan(np.stack(said)[:, 0]).all()
-    assert np.isfinite(np.stack(said)[:, 1]).all()
+    values = np.stack([said.utilization, said.loss_ratio, said.queueing_delay_s])
+    assert np.isnan(values[:, 0]).all()
+    assert np.isfinite(values[:, 1]).all()
 
 
 def test_it_reports_where_it_does_not_apply_and_which_assumptions_are_violated() -> None:

@@ -49,6 +49,17 @@ def test_the_points_of_a_sweep_have_a_table_and_a_folder_each(elephan: Command, 
     assert f"{100 * low['model_gap']:+.1f} %" in done.out
 
 
+def test_a_receive_window_that_does_not_hold_leaves_the_model_its_answer(elephan: Command, tmp_path: Path) -> None:
+    file = tmp_path / "net.toml"
+    assert elephan("new", "sawtooth", "--out", file).code == 0
+    command = ("compare", file, "--no-testbed", *SHORT)
+    assert " ".join(elephan(*command).out.split()[:5]) == "model model simulation less simulation"
+    # Pipe and buffer are 166 segments. The profile is a word in the file.
+    said = " ".join(elephan(*command, "--set", "flows[0].tcp.receive_window=60").out.split())
+    assert 'receive_window holds at any buffer: set tcp.receive_window = "none"' in said
+    assert " ".join(elephan(*command, "--set", "flows[0].tcp.receive_window=none").out.split()[:2]) == "model model"
+
+
 def test_the_model_of_equal_flows_keeps_quiet_about_unequal_ones(elephan: Command) -> None:
     done = elephan("compare", str(SCENARIOS / "testbed-rtts.toml"), "--no-testbed", *SHORT, "--json")
     rows = {row["name"]: row for row in json.loads(done.out)["rows"]}

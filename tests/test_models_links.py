@@ -403,3 +403,40 @@ def test_bad_input_is_said_in_a_line(name: str, given: dict[str, str], message: 
         MODELS[name].table(given)
     assert str(caught.value).startswith(message)
     assert "\n" not in str(caught.value)
+
+
+def test_buffers_of_a_link_may_be_given_in_bdps() -> None:
+    link = seen(LONG)
+    table = of("sawtooth", LONG, "0.25 bdp,bdp")
+    assert table.values["buffer"] == pytest.approx([0.25 * link.bdp, link.bdp])
+    with pytest.raises(InputError, match=r'^buffer: "x bdp" is not a number of packets or of "bdp"; write for example'):
+        of("sawtooth", LONG, "x bdp")
+    # Of no link there is no product to take a share of.
+    with pytest.raises(
+        InputError, match=r'^buffer: "0.25 bdp" is not a number of packets; write for example 10..15000$'
+    ):
+        MODELS["sawtooth"].table({"buffer": "0.25 bdp"})
+
+
+def test_a_link_has_the_period_and_the_queue_that_the_same_parameters_have() -> None:
+    link = seen(LONG)
+    given = {"rate": f"{link.rate_bps:.0f} bit/s", "packet": f"{link.packet_bytes:.0f} B", "flows": f"{link.flows}"}
+    given |= {"law": link.law, "rtt": f"{link.mean_rtt_s} s", "buffer": "1250"}
+    own, found = MODELS["sawtooth"].table(given).columns, of("sawtooth", LONG, "1250").columns
+    for name in ("period_s", "backlog_packets"):
+        # The background takes nothing here: rounding.
+        assert found[name] == pytest.approx(own[name], rel=1e-9)
+
+
+def test_a_receive_window_is_a_doubt_from_the_buffer_on_at_which_it_holds() -> None:
+    share = seen(LONG).bdp / seen(LONG).flows
+    window = round(share) + 20
+    held = LONG.replace({"flows[0].tcp.receive_window": window, "links[0].buffer": "1000 packets"})
+    link = seen(held)
+    # Twenty segments of each flow wait before its window is all in flight; RTTs differ, so shares are of their mean.
+    assert link.held_from == pytest.approx(20 * link.flows, rel=0.05)
+    below, beyond = (of("sawtooth", held, f"{link.held_from + more:.0f}").model.fails for more in (-5, 5))
+    assert not any("receive_window" in line for line in below)
+    assert any("receive_window holds from a buffer of" in line and '"none"' in line for line in beyond)
+    # RED keeps the buffer from filling.
+    assert seen(queued("red", held)).held_from == math.inf

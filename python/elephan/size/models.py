@@ -155,7 +155,7 @@ def _ask(model: Model, seen: Bottleneck, targets: Sequence[Target]) -> ModelPred
     packets = _smallest(buffers, found, targets)
     where = packets or seen.buffer_packets or seen.bdp
     return ModelPrediction(
-        model, "", tuple(doubts(model, seen)), packets, buffers, found, nearby(model.name, seen, where), seen
+        model, "", tuple(doubts(model, seen, where)), packets, buffers, found, nearby(model.name, seen, where), seen
     )
 
 

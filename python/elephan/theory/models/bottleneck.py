@@ -5,11 +5,12 @@ It comes from a network, as a scenario states it, and never from a run.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
-from elephan.network import BULK
+from elephan.network import BULK, DROP_TAIL
 from elephan.theory import controls
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ class Bottleneck:
     laws : tuple of str, shape (flows,)
         Names with parameters behind them that are not at their defaults, as `elephan.theory.controls` writes them.
     senders : tuple of mapping
-        What else each group of them is set to: ``slow_start``, ``recovery`` and the keys of ``tcp``, as resolved.
+        What else each group of them is set to: ``slow_start``, ``recovery`` and the keys of ``tcp``, as resolved; but
+        ``receive_window`` [segments] is None where it holds at no buffer up to the scenario's.
     discipline : str
     queue : callable
         From a buffer [packets] to the discipline's parameters as resolved with it, amounts as text.
@@ -49,6 +51,8 @@ class Bottleneck:
     access_bps : float [bit/s]
         Of the fastest flow; infinite without limit.
     rtts_are_drawn : bool
+    held_from : float [packets]
+        Smallest buffer at which a receive window keeps a flow from filling pipe and buffer; infinite if none does.
 
     Examples
     --------
@@ -71,6 +75,7 @@ class Bottleneck:
     others: tuple[str, ...]
     access_bps: float
     rtts_are_drawn: bool
+    held_from: float = math.inf
 
     @property
     def flows(self) -> int:
@@ -158,13 +163,27 @@ def bottleneck(network: Network, link: int) -> Bottleneck | None:
         others=(*sorted(kinds), *elsewhere),
         access_bps=max(group.access_rate_bps or float("inf") for group in limited),
         rtts_are_drawn=any(group.rtts_are_drawn for group in limited),
+        held_from=min(map(_held_from, limited)),
     )
+
+
+def _held_from(group: FlowGroup) -> float:
+    """Smallest buffer at which the receive window of a group holds [packets]; infinite if none does."""
+    if group.receive_window is None:
+        return math.inf
+    room = group.receive_window - group.bdp
+    if group.narrowest.discipline != DROP_TAIL:
+        return math.inf if room >= 0 else 0.0
+    # A flow's share of the buffer is its share of the rate.
+    return max(0.0, room * group.narrowest.rate_bps / group.narrowest.share_bps)
 
 
 def _sender(group: FlowGroup) -> Mapping[str, Any]:
     """What a group's senders are set to, besides their law."""
-    # A law of one's own has none, and no model.
-    return {"slow_start": group.control.get("slow_start"), "recovery": group.recovery, **group.tcp}
+    window = group.receive_window if group.is_held_by_receiver else None
+    # A law of one's own has no slow start, and no model.
+    start = group.control.get("slow_start")
+    return {"slow_start": start, "recovery": group.recovery, **group.tcp, "receive_window": window}
 
 
 def _spread(rtts: tuple[float, ...], flows: int) -> list[float]:

@@ -44,6 +44,8 @@ class Prediction(NamedTuple):
     """Dropped over arrived [1]."""
     queueing_delay_s: Floats
     """Mean [s]."""
+    period_s: Floats | None = None
+    """Between two overflows [s]; None of a model that knows none."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,8 @@ class ModelParameter:
         Words that may be given.
     within : str
         Interval of numbers in base units, as ``(0, inf)`` or ``[0, 1)``; empty for any.
+    bdp : float or None [packets]
+        Bandwidth-delay product, where packets may be given as ``0.25 bdp``; None where it is not known.
     """
 
     default: str
@@ -68,6 +72,7 @@ class ModelParameter:
     meaning: str
     choices: tuple[str, ...] = ()
     within: str = ""
+    bdp: float | None = None
 
     def read(self, name: str, text: str) -> list[float] | list[str]:
         """Read a value, a list or a range.
@@ -108,6 +113,11 @@ class ModelParameter:
         return values
 
     @property
+    def _counted(self) -> str:
+        """What a number counts, where a scenario takes other units too."""
+        return "" if self.unit != "packets" else " of packets" if self.bdp is None else ' of packets or of "bdp"'
+
+    @property
     def range(self) -> str:
         """Where numbers lie, in words; empty for anywhere."""
         low, high = self.within[1:-1].split(", ") if self.within else ("", "")
@@ -133,18 +143,22 @@ class ModelParameter:
             raise InputError(message) from None
 
     def _number(self, text: str) -> float:
+        text = text.strip()
         try:
-            value = _READERS[self.unit](text.strip())
+            if self.bdp is not None and text.endswith("bdp"):
+                value = float(text.removesuffix("bdp") or 1) * self.bdp
+            else:
+                value = _READERS[self.unit](text)
         except UnitError:
             raise
         except ValueError:
-            message = f'"{text.strip()}" is not a number; write for example {self.default}'
+            message = f'"{text}" is not a number{self._counted}; write for example {self.default}'
             raise InputError(message) from None
         if not math.isfinite(value):
-            message = f'"{text.strip()}" is not finite; write for example {self.default}'
+            message = f'"{text}" is not finite; write for example {self.default}'
             raise InputError(message)
         if abs(value) > MOST:
-            message = f'"{text.strip()}" is out of range; write for example {self.default}'
+            message = f'"{text}" is out of range; write for example {self.default}'
             raise InputError(message)
         return value
 

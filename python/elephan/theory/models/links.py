@@ -23,7 +23,10 @@ COLUMNS = {
     "utilization": ModelColumn("1", "share of the rate that is used"),
     "loss_ratio": ModelColumn("1", "dropped over arrived"),
     "queueing_delay_s": ModelColumn("s", "mean wait"),
+    "backlog_packets": ModelColumn("packets", "mean queue"),
+    "period_s": ModelColumn("s", "between two overflows"),
 }
+"""Of the table for a link; the period only of models that know it."""
 
 
 def suited(model: Model, network: Network, link: int) -> Bottleneck:
@@ -86,10 +89,13 @@ def table(model: Model, network: Network, link: int, given: Mapping[str, str]) -
         if not (buffers >= 1).all():
             message = f"buffer: {buffers.min():g} packets is too small; give at least 1"
             raise InputError(message)
-        return model.predict(seen, buffers)._asdict()
+        found = model.predict(seen, buffers)
+        columns = found._asdict() | {"backlog_packets": found.queueing_delay_s * seen.rate}
+        return {name: columns[name] for name in COLUMNS if columns[name] is not None}
 
-    buffer = ModelParameter(f"{low}..{high}:15", "packets", f"of link {seen.name}")
-    found = tuple(doubts(model, seen))
+    buffer = ModelParameter(f"{low}..{high}:15", "packets", f"of link {seen.name}", bdp=seen.bdp)
+    most = max(buffer.read("buffer", given.get("buffer", buffer.default)))
+    found = tuple(doubts(model, seen, float(most)))
     return replace(
         model,
         title=f"{model.title}; link {seen.name} of {network.title}",

@@ -47,7 +47,7 @@ def _table(v: Values) -> Mapping[str, Floats]:
 def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
     found = synchronised(response(link.law), link.rate, buffers, link.mean_rtt_s, link.flows)
     used = link.background + (1 - link.background) * found.utilisation
-    return Prediction(used, found.dropped, found.queue / link.rate)
+    return Prediction(used, found.dropped, found.queue / link.rate, found.period)
 
 
 def _unsuited(link: Bottleneck) -> str:

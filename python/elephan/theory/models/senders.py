@@ -5,6 +5,7 @@ Source: none; a parameter is put back to its default, and the law is asked again
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,13 +40,17 @@ PERIOD = ("recovery", "ecn", "receive_window")
 """Of these, what decides how long a sawtooth takes."""
 
 
-def violated_by_senders(link: Bottleneck, keys: tuple[str, ...] = tuple(TAKEN)) -> list[str]:
+def violated_by_senders(
+    link: Bottleneck, keys: tuple[str, ...] = tuple(TAKEN), buffer: float | None = None
+) -> list[str]:
     """Say which settings of the senders are not those that the models take.
 
     Parameters
     ----------
     keys : tuple of str
         Settings that matter.
+    buffer : float, optional [packets]
+        The largest that a model is asked about; the scenario's by default.
 
     Returns
     -------
@@ -63,9 +68,20 @@ def violated_by_senders(link: Bottleneck, keys: tuple[str, ...] = tuple(TAKEN)) 
     for key in keys:
         values, words = TAKEN[key]
         other = sorted({shown(sender[key]) for sender in link.senders if sender[key] not in values})
-        if other:
+        if key == "receive_window":
+            lines += [f"{words}; {held}" for held in _held_by_receivers(link, buffer)]
+        elif other:
             lines.append(f"{words}; here {key} is {' and '.join(other)}")
     return lines
+
+
+def _held_by_receivers(link: Bottleneck, buffer: float | None) -> list[str]:
+    """Say at which buffers receive windows hold, and which key changes that; a line or none."""
+    most = link.buffer_packets if buffer is None else buffer
+    if most is not None and most <= link.held_from:
+        return []
+    where = f"from a buffer of {link.held_from:,.4g} packets on" if link.held_from > 0 else "at any buffer"
+    return [f'receive_window holds {where}: set tcp.receive_window = "none"'] if math.isfinite(link.held_from) else []
 
 
 def shown(value: Any) -> str:
@@ -171,13 +187,15 @@ def _value(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def doubts(model: Model, link: Bottleneck) -> list[str]:
+def doubts(model: Model, link: Bottleneck, buffer: float | None = None) -> list[str]:
     """Which of a model's assumptions a link breaks, its senders' settings included.
 
     Parameters
     ----------
     model : Model
         One that predicts, and is suited.
+    buffer : float, optional [packets]
+        The largest that it is asked about; the scenario's by default.
 
     Returns
     -------
@@ -193,7 +211,7 @@ def doubts(model: Model, link: Bottleneck) -> list[str]:
     """
     return [
         *model.doubts(link),
-        *violated_by_senders(link),
+        *violated_by_senders(link, buffer=buffer),
         *([] if model.takes_pacing else knows_no_pacing(link)),
         *ignored_parameters(model, link),
     ]

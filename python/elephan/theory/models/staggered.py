@@ -64,7 +64,7 @@ def _table(v: Values) -> Mapping[str, Floats]:
 
 def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
     found = _followed(link.law, link.rate, buffers, np.array(link.rtts_s))
-    return Prediction(used(link, found.utilisation), found.dropped, found.queue / link.rate)
+    return Prediction(used(link, found.utilisation), found.dropped, found.queue / link.rate, found.period)
 
 
 def _unsuited(link: Bottleneck) -> str:
