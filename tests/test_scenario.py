@@ -135,3 +135,20 @@ def test_old_names_of_replace_still_work_and_say_todays(scenario: Scenario) -> N
 
 def test_replacing_nothing_gives_the_same_scenario(scenario: Scenario) -> None:
     assert scenario.replace() is scenario.replace({}, seed=None) is scenario
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "value", "table"),
+    [
+        ({"flows[0].tcp": "linux"}, "flows[0].tcp.delayed_ack", 1, {"profile": "linux", "delayed_ack": 1}),
+        ({"flows[0].control": "cubic"}, "flows[0].control.beta", 0.5, {"law": "cubic", "beta": 0.5}),
+        ({"flows[0].control": "cubic"}, "flows[0].control.law", "reno", {"law": "reno"}),
+        ({"links[0].queue": "codel"}, "links[0].queue.target", "9 ms", {"discipline": "codel", "target": "9 ms"}),
+        ({"flows[0].traffic": "elastic"}, "flows[0].traffic.load", 0.5, {"kind": "elastic", "load": 0.5}),
+    ],
+)
+def test_a_key_can_be_set_beside_a_name_that_stands_for_a_table(
+    name: dict[str, object], place: str, value: object, table: dict[str, object]
+) -> None:
+    base = Scenario.from_text(EXAMPLE).replace(name)
+    assert base.replace({place: value}).id == base.replace({next(iter(name)): table}).id
