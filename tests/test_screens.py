@@ -12,10 +12,14 @@ from elephan.cli.columns import LINES, wrapped
 from elephan.cli.common import shown
 from elephan.cli.size_screen import within
 from elephan.cli.sweep_screen import brief
+from elephan.display import cell as notebook_cell
+from elephan.pictures.table import cell as page_cell
 from elephan.results.documents import LinkDocument, TransfersDocument
 from elephan.theory.models import MODELS
+from elephan.units import format_measured
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from conftest import Command
@@ -195,6 +199,21 @@ def test_a_quantile_of_a_histogram_is_no_finer_than_its_bins(key: str) -> None:
     assert shown({"mean": 0.91234, "ci95": 0.04}, of=key) == "0.91±0.04"
     mean = key.replace("_p95", "").replace("_p50", "").replace("_p99", "")
     assert shown({"mean": 0.91234, "ci95": 0.0004}, of=mean) == "0.9123±0.0004"
+
+
+@pytest.mark.parametrize("write", [lambda *x: page_cell(x[0], of=x[1]).text, notebook_cell], ids=["page", "notebook"])
+def test_pages_and_notebooks_have_the_digits_of_screens(write: Callable[..., str]) -> None:
+    for key, mean, ci95, text in (
+        ("queueing_delay_p95_s", 0.91234, 0.0, "0.912 ± 0.014"),
+        ("queueing_delay_p95_s[ping]", 0.91234, 0.0004, "0.912 ± 0.014"),
+        ("rtt_p95_s", 0.91234, None, "0.912"),
+        ("queueing_delay_s", 0.91234, 0.0004, "0.9123 ± 0.0004"),
+        ("utilization", 0.912345, 0.0, "0.9123 ± 0"),
+        ("jain", 0.9, 0.3, "0.9 (0.6 to 1)"),
+    ):
+        if write is notebook_cell and ci95 == 0.0 and key == "utilization":
+            continue  # A column of facts has no interval.
+        assert write({"mean": mean, "ci95": ci95}, key) == format_measured({"mean": mean, "ci95": ci95}, of=key) == text
 
 
 SWEEP = """

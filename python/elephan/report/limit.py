@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from elephan.pictures.table import Table, cell
+from elephan.pictures.table import Table, cell, measured
 from elephan.report.page import PageSection, ReportPage, TerminalCommand
 from elephan.report.size import wanted
 from elephan.report.sources import origin, set_up
@@ -76,12 +76,12 @@ def rows_table(document: Document) -> Table:
         (
             cell(text),
             cell("answer" if amount is not None and amount == document["amount"] else ""),
-            cell(row["utilization"], 100),
-            cell(row["queueing_delay_s"], 1e3),
-            cell(row["queueing_delay_p95_s"], 1e3),
-            cell(row["loss_ratio"], 100),
-            *(cell(group["goodput_per_flow_bps"], 1e-6) for group in row["groups"]),
-            cell(row["jain"]),
+            measured(row, "utilization", 100),
+            measured(row, "queueing_delay_s", 1e3),
+            measured(row, "queueing_delay_p95_s", 1e3),
+            measured(row, "loss_ratio", 100),
+            *(measured(group, "goodput_per_flow_bps", 1e-6) for group in row["groups"]),
+            measured(row, "jain"),
             cell(row["replications"]),
         )
         for text, amount, row in listed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from elephan.pictures.table import Table, cell, measured
-from elephan.pictures.words import count, joined, plain, with_unit
+from elephan.pictures.words import count, joined, plain, row_with_unit
 from elephan.report.page import HeadlineNumber, PageSection, ReportPage, TerminalCommand
 from elephan.report.sources import origin, read_json, read_scenario, set_up, why_warmup
 from elephan.size.pictures import answer_pictures, rule_name
@@ -161,7 +161,7 @@ def sentence(document: Document) -> str:
     words = f"{count(buffer, 'packet')} ({interval_words(document)}), {document['buffer_bdp']:.2g} BDP, "
     if suggested(document) != buffer:
         words = f"The smallest that meets the target is not the one to deploy: {words}"
-    words += f"keep{'s' if buffer == 1 else ''} the link {with_unit(document['utilization'], '%', 3)} busy"
+    words += f"keep{'s' if buffer == 1 else ''} the link {row_with_unit(document, 'utilization', '%', 3)} busy"
     words += f" at {plain(document['queueing_delay_s'], 's', 2)} of queueing delay"
     if document["loss_ratio"]["mean"] is not None:
         words += f" and {plain(document['loss_ratio'], '%', 2)} loss"
@@ -184,12 +184,12 @@ def tiles(document: Document) -> tuple[HeadlineNumber, ...]:
     found = [
         HeadlineNumber("Buffer", count(document["buffer_packets"], "packet"), interval_words(document)),
         HeadlineNumber("In bytes", format_bytes(document["buffer_bytes"]), f"{document['buffer_bdp']:.3g} BDP"),
-        HeadlineNumber("Utilization", with_unit(document["utilization"], "%")),
-        HeadlineNumber("Queueing delay", with_unit(document["queueing_delay_s"], "s"), "mean of all packets"),
-        HeadlineNumber("Loss", with_unit(document["loss_ratio"], "%"), "of the packets that arrive"),
+        HeadlineNumber("Utilization", row_with_unit(document, "utilization", "%")),
+        HeadlineNumber("Queueing delay", row_with_unit(document, "queueing_delay_s", "s"), "mean of all packets"),
+        HeadlineNumber("Loss", row_with_unit(document, "loss_ratio", "%"), "of the packets that arrive"),
     ]
     if document["jain"] and document["jain"]["mean"] is not None:
-        found.append(HeadlineNumber("Fairness", with_unit(document["jain"], ""), "Jain's index, 1 is fair"))
+        found.append(HeadlineNumber("Fairness", row_with_unit(document, "jain", ""), "Jain's index, 1 is fair"))
     return tuple(found)
 
 
