@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import elephan as elephan_package
 from elephan.cli.columns import LINES, wrapped
 from elephan.cli.common import shown
 from elephan.cli.size_screen import within
@@ -424,3 +425,77 @@ def test_a_model_says_first_where_it_fails(elephan: Command, monkeypatch: pytest
     assert f"! {MODELS['sawtooth'].fails[0]}" in joined(lines)
     assert len(lines) <= LINES
     assert f"{len(MODELS['sawtooth'].fails) - 1} more notes" in joined(lines)
+
+
+PING = """
+title = "Pings beside bulk"
+duration = "4 s"
+warmup = "1 s"
+replications = 3
+[[links]]
+name = "link"
+rate = "10 Mbit/s"
+buffer = "1 bdp"
+[[flows]]
+name = "bulk"
+count = 4
+path = ["link"]
+rtt = { from = "18 ms", to = "22 ms" }
+start = { from = "0 s", to = "1 s" }
+[[flows]]
+name = "ping"
+path = ["link"]
+rtt = "20 ms"
+traffic = "ping"
+[[flows]]
+name = "voice"
+path = ["link"]
+rtt = "20 ms"
+traffic = { kind = "cbr", rate = "64 kbit/s" }
+"""
+SIZED = ("--target", "utilization=0.9", "--target", "delay=10ms", "--seed", "1")
+
+
+@pytest.mark.parametrize("words", [(), ("--find", "flows")], ids=["buffer", "limit"])
+def test_a_table_of_sizes_has_the_delay_of_datagrams_and_not_their_goodput(
+    elephan: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    path = tmp_path / "net.toml"
+    path.write_text(PING)
+    out = tmp_path / "sized"
+    monkeypatch.setenv("COLUMNS", "120")
+    text = elephan("size", path, *SIZED, *words, "-q", "--out", out).out
+    assert re.search(r"^ +ping +voice", text, re.MULTILINE), text
+    assert re.search(r" rtt +one way ", text), text
+    row = next(line for line in text.splitlines() if line.endswith(("suggested", "per flow", "<- answer")))
+    assert re.search(r" [234]\d ms +[1-4]\d ms ", row), row
+    html = elephan_package.report(out, tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "ping: round trip, 95 % [ms]" in html
+    assert "voice: one way, 95 % [ms]" in html
+    assert "bulk: goodput of a flow [Mbit/s]" in html
+    assert "ping: goodput" not in html
+
+
+def test_numbers_on_which_a_size_rests_have_intervals_where_there_is_room(
+    elephan: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "net.toml"
+    path.write_text(PING)
+    half = r"(±[\d.]+|\([<>][\d.]+\))"
+    for width in WIDTHS:
+        monkeypatch.setenv("COLUMNS", str(width))
+        text = elephan("size", path, *SIZED, "-q").out
+        assert max(map(len, text.splitlines())) <= width
+        assert len(text.splitlines()) <= LINES
+        row = next(line for line in text.splitlines() if "suggested" in line)
+        # Columns that decide stay at any width; intervals do not take the room of those of groups.
+        assert re.search(r"[\d.]+.* % +[\d.]+.* ms ", row), row
+        assert "ping" in text
+        if width >= 80:
+            assert re.search(rf"[\d.]+ ?{half} % +[\d.]+ ?{half} ms ", row), row
+
+
+def test_a_table_of_sizes_without_chance_has_no_intervals(elephan: Command, tmp_path: Path) -> None:
+    path = tmp_path / "net.toml"
+    path.write_text(PING.replace('start = { from = "0 s", to = "1 s" }', ""))
+    assert "±0" not in elephan("size", path, *SIZED, "-q").out

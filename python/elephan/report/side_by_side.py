@@ -185,7 +185,9 @@ def results_table(runs: Sequence[NamedRun], keys: Sequence[DifferingKey]) -> Tab
         of = f"{key}_p95_s"
         head = f"{name}: {'round trip' if key == 'rtt' else 'one way'}, 95 % [ms]"
         rows[head] = [cell(_group(run, name).get(of), 1e3, of=of) for run in runs]
-    for name in groups:
+    # Of pings the round trip is asked for, not the goodput.
+    pings = {name for name, key in timed(runs) if key == "rtt"}
+    for name in (name for name in groups if name not in pings):
         of = "goodput_per_flow_bps"
         rows[f"{name}: each [Mbit/s]"] = [cell(_group(run, name).get(of), 1e-6, of=of) for run in runs]
     rows["Jain's index"] = [measured(run.document["fairness"], "jain") for run in runs]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from elephan.pictures.table import Table, cell, measured
+from elephan.pictures.table import Cell, Table, cell, measured
 from elephan.pictures.words import count, joined, plain, row_with_unit
 from elephan.report.page import HeadlineNumber, PageSection, ReportPage, TerminalCommand
 from elephan.report.sources import origin, read_json, read_scenario, set_up, why_warmup
 from elephan.size.pictures import answer_pictures, rule_name
 from elephan.size.saved import read_models
+from elephan.size.targets import GROUP_DELAYS, asked_of
 from elephan.units import format_bytes, format_time
 
 if TYPE_CHECKING:
@@ -117,12 +118,23 @@ def notes(document: Document) -> tuple[str, ...]:
     return tuple(f"{text[:1].upper()}{text[1:]}." for text in found)
 
 
+def group_head(name: str, key: str) -> str:
+    """Write the head of the column of a group, see `elephan.size.targets.asked_of`."""
+    return f"{name}: {GROUP_DELAYS[key]} [ms]" if key in GROUP_DELAYS else f"{name}: goodput of a flow [Mbit/s]"
+
+
+def group_cell(group: Document, key: str) -> Cell:
+    """Make a cell of that column; documents of before have no delays."""
+    return cell(group.get(key), 1e3 if key in GROUP_DELAYS else 1e-6, of=key)
+
+
 def deployment(document: Document) -> tuple[PageSection, ...]:
     """Make the table of the few buffers that an operator compares; none where the document has none."""
     rows = document.get("table", [])
     if not rows:
         return ()
     groups = [group["name"] for group in rows[0]["groups"]]
+    keys = [asked_of(of) for of in zip(*(row["groups"] for row in rows), strict=True)]
     shown = tuple(
         (
             cell(row["buffer_packets"]),
@@ -131,7 +143,7 @@ def deployment(document: Document) -> tuple[PageSection, ...]:
             measured(row, "queueing_delay_s", 1e3),
             measured(row, "queueing_delay_p95_s", 1e3),
             measured(row, "loss_ratio", 100),
-            *(measured(group, "goodput_per_flow_bps", 1e-6) for group in row["groups"]),
+            *(group_cell(group, key) for group, key in zip(row["groups"], keys, strict=True)),
             *(measured(group, "loss_ratio", 100) for group in row["groups"]),
             measured(row, "jain"),
         )
@@ -144,7 +156,7 @@ def deployment(document: Document) -> tuple[PageSection, ...]:
         "delay [ms]",
         "95 % wait at most [ms]",
         "loss [%]",
-        *(f"{name}: goodput of a flow [Mbit/s]" for name in groups),
+        *(group_head(name, key) for name, key in zip(groups, keys, strict=True)),
         *(f"{name}: loss [%]" for name in groups),
         "Jain's index",
     )

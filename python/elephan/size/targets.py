@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from elephan.errors import TargetError, UnitError, suggest
 from elephan.units import seconds, share
@@ -20,12 +20,37 @@ class GroupSample(NamedTuple):
     """What one replication measured of a group of flows.
 
     Mean goodput of its flows, its loss at any link, and how long 95 % of its packets wait at the link at most: NaN
-    unless waiting times were recorded.
+    unless waiting times were recorded. 95 % of its pings are back within `rtt_p95_s`, and 95 % of its other timed
+    datagrams arrive within `delay_p95_s`: NaN of other traffic.
     """
 
     goodput_per_flow_bps: float
     loss_ratio: float
     queueing_delay_p95_s: float = math.nan
+    rtt_p95_s: float = math.nan
+    delay_p95_s: float = math.nan
+
+
+GROUP_DELAYS = {"rtt_p95_s": "round trip, 95 %", "delay_p95_s": "one way, 95 %"}
+"""Keys of delays of timed datagrams, and words for them."""
+
+
+def asked_of(groups: Iterable[Mapping[str, Any]]) -> str:
+    """Return the key of what a table shows of a group: the delay of timed datagrams, whose rate is their own.
+
+    Parameters
+    ----------
+    groups : iterable of mapping
+        What the documents of sizings have of one group, buffer by buffer.
+
+    Examples
+    --------
+    >>> asked_of([{"rtt_p95_s": {"mean": 0.03, "ci95": None}}]), asked_of([{"rtt_p95_s": {"mean": None, "ci95": None}}])
+    ('rtt_p95_s', 'goodput_per_flow_bps')
+    """
+    listed = list(groups)
+    known = (key for key in GROUP_DELAYS if any((group.get(key) or {}).get("mean") is not None for group in listed))
+    return next(known, "goodput_per_flow_bps")
 
 
 class BufferSample(NamedTuple):
