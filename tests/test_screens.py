@@ -499,3 +499,28 @@ def test_a_table_of_sizes_without_chance_has_no_intervals(elephan: Command, tmp_
     path = tmp_path / "net.toml"
     path.write_text(PING.replace('start = { from = "0 s", to = "1 s" }', ""))
     assert "±0" not in elephan("size", path, *SIZED, "-q").out
+
+
+def test_differences_of_percentiles_have_intervals_and_say_that_they_are_not_paired(
+    elephan: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "net.toml"
+    path.write_text(PING)
+    columns = "delay,delay_p95,rtt_p95[ping],goodput[bulk]"
+    over = ("--over", "links[0].buffer=8 packets,17 packets", "--columns", columns, "--store", tmp_path / "runs", "-q")
+    monkeypatch.setenv("COLUMNS", "80")
+    text = elephan("sweep", path, *over, "--differences").out
+    assert "not paired, as only means of replications are kept: delay p95, rtt p95." in " ".join(text.split())
+    row = next(line for line in text.splitlines() if line.startswith("17 packets"))
+    assert row.count("±") == 4, text
+    document = json.loads(elephan("sweep", path, *over, "--differences", "--json").out)
+    first, second = (point["groups"][1]["rtt_p95_s"] for point in document["points"])
+    found = document["columns"][1]["rtt_p95[ping]"]
+    assert found["mean"] == pytest.approx(second["mean"] - first["mean"])
+    # A quantile is known to half of a bin, a 64th of itself, however alike replications are.
+    halves = [max(each["ci95"], each["mean"] / 64) for each in (first, second)]
+    assert found["ci95"] == pytest.approx((halves[0] ** 2 + halves[1] ** 2) ** 0.5)
+    text = elephan("sweep", path, *over, "--differences", "--replications", "1").out
+    assert "(link link, 1 replication, seed 1)" in text
+    assert "no intervals, as there is one replication." in " ".join(text.split())
+    assert "±" not in text
