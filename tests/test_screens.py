@@ -524,3 +524,21 @@ def test_differences_of_percentiles_have_intervals_and_say_that_they_are_not_pai
     assert "(link link, 1 replication, seed 1)" in text
     assert "no intervals, as there is one replication." in " ".join(text.split())
     assert "±" not in text
+
+
+def test_points_that_are_compared_stay_together_where_many_are_cut(
+    elephan: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "net.toml"
+    path.write_text(SWEEP.replace("replications = 2", "replications = 1"))
+    rates = [f"{rate} Mbit/s" for rate in (4, 5, 6, 8, 9, 10, 12, 14, 15)]
+    over = ("--over", f"links[0].rate={','.join(rates)}", "--over", "flows[0].control=reno,cubic")
+    for width in WIDTHS:
+        monkeypatch.setenv("COLUMNS", str(width))
+        text = elephan("sweep", path, *over, "--store", tmp_path / "runs", "-q").out
+        assert len(text.splitlines()) <= LINES, text
+        shown = [tuple(re.split("  +", line)[:2]) for line in text.splitlines() if "Mbit/s  " in line]
+        pairs = {rate: {law for rate_, law in shown if rate_ == rate} for rate, _ in shown}
+        assert len(pairs) >= 3, text
+        assert set(map(frozenset, pairs.values())) == {frozenset({"reno", "cubic"})}, text
+        assert f"(the {len(shown)} of 18 points that differ most: --details" in text

@@ -73,7 +73,8 @@ def sweep_screen(
         for most in range(len(found) - 1, LEAST_ROWS - 1, -1):
             last = _said([f"the {most} of {len(found)} points that differ most: --details", *said], width)
             if above + times * most + len(last) <= LINES or most == LEAST_ROWS:
-                rows = deciding(found, [column.label for column in chosen], most)
+                rows = deciding(found, [column.label for column in chosen], most, _compared(swept))
+                last = _said([f"the {len(rows)} of {len(found)} points that differ most: --details", *said], width)
                 lines, _ = _table(swept, chosen, found, rows, asked=columns is not None, differences=differences)
                 break
     return [*head, *lines, *last]
@@ -90,6 +91,20 @@ def _pairing(swept: SweepResult, chosen: Sequence[SweepColumn]) -> str:
     alone = [column.name.replace("_", " ") for column in chosen if not is_paired(column, swept.points[0])]
     named = ", ".join(dict.fromkeys(alone))
     return f"; not paired, as only means of replications are kept: {named}" if alone else ""
+
+
+def _compared(swept: SweepResult) -> list[tuple[str, ...]]:
+    """Return what each point shares with those that it is compared with; empty where nothing but numbers varies.
+
+    Points are compared by the label with the fewest values of those that are choices, such as laws or queues.
+    """
+    columns = {name: [str(point.labels.get(name, "")) for point in swept.points] for name in swept.label_names}
+    choices = {name: len(set(texts)) for name, texts in columns.items() if not any(t[:1].isdigit() for t in texts)}
+    choices = {name: number for name, number in choices.items() if 1 < number < len(swept.points)}
+    if not choices:
+        return []
+    by = min(choices, key=lambda name: choices[name])
+    return list(zip(*(texts for name, texts in columns.items() if name != by), strict=True))
 
 
 def _said(parts: Sequence[str], width: int) -> list[str]:
