@@ -84,7 +84,7 @@ def limit_columns(
     return [
         Column(head, unit, tuple(amounts)),
         *link_columns(rows, decisive),
-        *group_columns(rows),
+        *group_columns(rows, decisive),
         Column("", "", tuple(marks), is_text=True),
     ]
 

@@ -222,7 +222,7 @@ def buffer_columns(rows: Sequence[Mapping[str, Any]], say: Any = None, decisive:
         Column("buffer", "packets", tuple(f"{row['buffer_packets']:,}" for row in rows)),
         Column("", "", tuple(format_bytes(float(f"{row['buffer_bytes']:.2g}")) for row in rows), 5),
         *link_columns(rows, decisive),
-        *group_columns(rows),
+        *group_columns(rows, decisive),
     ]
     alone = sum(group["flows"] for group in rows[0]["groups"] if group.get("flows")) == 1
     if not alone and any(_mean(row["jain"]) is not None for row in rows):
@@ -235,8 +235,13 @@ def buffer_columns(rows: Sequence[Mapping[str, Any]], say: Any = None, decisive:
     return columns
 
 
-def group_columns(rows: Sequence[Mapping[str, Any]]) -> list[Column]:
+def group_columns(rows: Sequence[Mapping[str, Any]], decisive: Collection[str] = ()) -> list[Column]:
     """Make a column for each group of flows: what each of its flows gets, of datagrams how long they take.
+
+    Parameters
+    ----------
+    decisive : collection of str
+        As in `link_columns`; of a group with its name in brackets.
 
     Returns
     -------
@@ -254,10 +259,11 @@ def group_columns(rows: Sequence[Mapping[str, Any]]) -> list[Column]:
         chosen = [chosen[0], chosen[-1]]
     factor, unit = scaled("bit/s", [row[g] for row in rates for g in chosen])
     ends = {end(chosen, key=lambda g: rates[-1][g]) for end in (min, max)} if chosen else set()
-    found = []
-    for g, key in list(delays.items())[:GROUPS]:
-        texts = tuple(short_time(row["groups"][g][key]) for row in rows)
-        found.append(Column(f"{_short(names[g])}\n{DELAYS[key]}", "95 %", texts, 3 if found else 1))
+    found: list[Column] = []
+    for g, key in sorted(delays.items(), key=lambda one: f"{one[1]}[{names[one[0]]}]" not in decisive)[:GROUPS]:
+        asked = f"{key}[{names[g]}]" in decisive
+        texts = tuple(_quantity(row["groups"][g].get(key), key, 2, interval=asked) for row in rows)
+        found.append(Column(f"{_short(names[g])}\n{DELAYS[key]}", "95 %", texts, 0 if asked else 3 if found else 1))
     return found + [
         Column(
             _short(names[g]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from elephan.pictures.table import Cell, Table, cell, measured
@@ -92,8 +93,15 @@ def wanted(target: Mapping[str, float]) -> str:
         "loss": lambda level: f"lose at most {plain(level, '%', 4)} of the packets",
         "delay_s": lambda level: f"let packets wait at most {plain(level, 's', 4)}",
         "fairness": lambda level: f"share it with a Jain's index of at least {level:g}",
+        "delay_p95_s": lambda level: f"let 95 % of the packets wait at most {plain(level, 's', 4)}",
     }
-    return joined(words[key](level) for key, level in target.items())
+
+    def of_group(key: str, level: float) -> str:
+        field, _, group = key.removesuffix("]").partition("[")
+        what = {"rtt_p95_s": "round trips of", "delay_p95_s": "datagrams of"}[field]
+        return f"let 95 % of the {what} {group} take at most {plain(level, 's', 4)}"
+
+    return joined(words[key](level) if key in words else of_group(key, level) for key, level in target.items())
 
 
 def suggested(document: Document) -> int | None:
@@ -303,7 +311,10 @@ def command(document: Document, more: str = "") -> str:
 
 
 def _target(key: str, level: float) -> str:
-    return f"delay={level * 1e3:.10g}ms" if key == "delay_s" else f"{key}={level:.10g}"
+    field, bracket, group = key.partition("[")
+    if not field.endswith("_s"):
+        return f"{key}={level:.10g}"
+    return shlex.quote(f"{field.removesuffix('_s')}{bracket}{group}={level * 1e3:.10g}ms")
 
 
 def provenance(document: Document) -> tuple[tuple[str, str], ...]:

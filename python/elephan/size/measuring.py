@@ -97,9 +97,10 @@ def sample(scenario: Scenario, link: int, outcome: ReplicationOutcome) -> Buffer
             return {}
         return {f"{name}_p95_s": 1e-12 * percentile(outcome.histograms["datagram_delay_ps"][group.index], TAIL)}
 
+    crossing = network.crossing(link)
     groups = tuple(
         GroupSample(float(goodput[g.index]), float(dropped[g.index] / max(sent[g.index], 1)), wait(g.index), **timed(g))
-        for g in network.crossing(link)
+        for g in crossing
     )
     return BufferSample(
         float(outcome.links["utilization"][link]),
@@ -108,4 +109,5 @@ def sample(scenario: Scenario, link: int, outcome: ReplicationOutcome) -> Buffer
         jain(flows["goodput_bps"][mine]),
         1e-12 * percentile(outcome.delay_histogram(link), TAIL),
         groups,
+        tuple(g.name for g in crossing),
     )
