@@ -15,7 +15,6 @@ import pytest
 
 import elephan
 from conftest import Command
-from elephan import testbed
 from elephan.errors import InputError
 from elephan.estimate import RunEstimate, available_memory, check_memory, estimate_points
 from elephan.estimate import machine as speed
@@ -372,37 +371,6 @@ def test_hundreds_of_hours_are_announced_with_a_way_to_shorten_them(
                 r"million packets, [\d.]+ (hours|days) of processor.* with \d+ workers? about [\d.]+ (hours|days); ",
                 said,
             )
-
-
-@pytest.mark.parametrize(
-    ("words", "line"),
-    [
-        (
-            "testbed run {file} --set duration=30s --replications 4",
-            "testbed: 4 runs of 30 s in real time, about 120 s, at most 360 s where runs are not valid",
-        ),
-        (
-            "compare {file} --set duration=30s --replications 1 --attempts 1",
-            "testbed: 1 run of 30 s in real time, about 30 s",
-        ),
-        ("testbed run {file} --set duration=30s --replications 4 --quiet", None),
-        ("testbed run {file} --replications 1", None),
-        ("compare {file} --set duration=30s --replications 4 --no-testbed", None),
-    ],
-)
-def test_a_testbed_says_how_long_it_takes_before_it_begins(
-    elephan: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str, line: str | None
-) -> None:
-    def run(*_: object, **__: object) -> None:
-        raise InputError("begun")
-
-    monkeypatch.setattr(testbed, "run", run)
-    monkeypatch.setattr(import_module("elephan.compare"), "compare_scenario", run)
-    path = tmp_path / "a.toml"
-    path.write_text(DUMBBELL.replace("10000", "2"), encoding="utf-8")
-    said = elephan(*(word.replace("30s", "30 s") for word in words.format(file=path).split())).err.splitlines()
-    assert [each for each in said if each.startswith("testbed: ")] == ([line] if line else [])
-    assert said[-1].endswith("begun")
 
 
 @pytest.mark.slow
