@@ -88,7 +88,8 @@ WRONG = [
     ("size {file} --target dleay=10ms", 'target: there is no "dleay"; did you mean "delay"?'),
     (
         "size {file} --target speed=1",
-        'target: there is no "speed"; write for example utilization=0.95, loss=0.1%, delay=10ms, fairness=0.9',
+        'target: there is no "speed"; write for example utilization=0.95, loss=0.1%, delay=10ms, fairness=0.9, '
+        "delay_p95=20ms, rtt_p95[ping]=50ms",
     ),
     ("size {file} --target loss=1% --link coer", '{file}: there is no link "coer"; did you mean "core"?'),
     ("size {file} --target loss=1% --link edge", '{file}: there is no link "edge"; links: core, back'),

@@ -8,14 +8,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import elephan as elephan_package
 from elephan.cli.columns import LINES, wrapped
 from elephan.cli.common import shown
 from elephan.cli.size_screen import within
 from elephan.cli.sweep_screen import brief
+from elephan.display import cell as notebook_cell
+from elephan.pictures.table import cell as page_cell
 from elephan.results.documents import LinkDocument, TransfersDocument
 from elephan.theory.models import MODELS
+from elephan.units import format_measured
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from conftest import Command
@@ -195,6 +200,21 @@ def test_a_quantile_of_a_histogram_is_no_finer_than_its_bins(key: str) -> None:
     assert shown({"mean": 0.91234, "ci95": 0.04}, of=key) == "0.91±0.04"
     mean = key.replace("_p95", "").replace("_p50", "").replace("_p99", "")
     assert shown({"mean": 0.91234, "ci95": 0.0004}, of=mean) == "0.9123±0.0004"
+
+
+@pytest.mark.parametrize("write", [lambda *x: page_cell(x[0], of=x[1]).text, notebook_cell], ids=["page", "notebook"])
+def test_pages_and_notebooks_have_the_digits_of_screens(write: Callable[..., str]) -> None:
+    for key, mean, ci95, text in (
+        ("queueing_delay_p95_s", 0.91234, 0.0, "0.912 ± 0.014"),
+        ("queueing_delay_p95_s[ping]", 0.91234, 0.0004, "0.912 ± 0.014"),
+        ("rtt_p95_s", 0.91234, None, "0.912"),
+        ("queueing_delay_s", 0.91234, 0.0004, "0.9123 ± 0.0004"),
+        ("utilization", 0.912345, 0.0, "0.9123 ± 0"),
+        ("jain", 0.9, 0.3, "0.9 (0.6 to 1)"),
+    ):
+        if write is notebook_cell and ci95 == 0.0 and key == "utilization":
+            continue  # A column of facts has no interval.
+        assert write({"mean": mean, "ci95": ci95}, key) == format_measured({"mean": mean, "ci95": ci95}, of=key) == text
 
 
 SWEEP = """
@@ -405,3 +425,120 @@ def test_a_model_says_first_where_it_fails(elephan: Command, monkeypatch: pytest
     assert f"! {MODELS['sawtooth'].fails[0]}" in joined(lines)
     assert len(lines) <= LINES
     assert f"{len(MODELS['sawtooth'].fails) - 1} more notes" in joined(lines)
+
+
+PING = """
+title = "Pings beside bulk"
+duration = "4 s"
+warmup = "1 s"
+replications = 3
+[[links]]
+name = "link"
+rate = "10 Mbit/s"
+buffer = "1 bdp"
+[[flows]]
+name = "bulk"
+count = 4
+path = ["link"]
+rtt = { from = "18 ms", to = "22 ms" }
+start = { from = "0 s", to = "1 s" }
+[[flows]]
+name = "ping"
+path = ["link"]
+rtt = "20 ms"
+traffic = "ping"
+[[flows]]
+name = "voice"
+path = ["link"]
+rtt = "20 ms"
+traffic = { kind = "cbr", rate = "64 kbit/s" }
+"""
+SIZED = ("--target", "utilization=0.9", "--target", "delay=10ms", "--seed", "1")
+
+
+@pytest.mark.parametrize("words", [(), ("--find", "flows")], ids=["buffer", "limit"])
+def test_a_table_of_sizes_has_the_delay_of_datagrams_and_not_their_goodput(
+    elephan: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    path = tmp_path / "net.toml"
+    path.write_text(PING)
+    out = tmp_path / "sized"
+    monkeypatch.setenv("COLUMNS", "120")
+    text = elephan("size", path, *SIZED, *words, "-q", "--out", out).out
+    assert re.search(r"^ +ping +voice", text, re.MULTILINE), text
+    assert re.search(r" rtt +one way ", text), text
+    row = next(line for line in text.splitlines() if line.endswith(("suggested", "per flow", "<- answer")))
+    assert re.search(r" [234]\d ms +[1-4]\d ms ", row), row
+    html = elephan_package.report(out, tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "ping: round trip, 95 % [ms]" in html
+    assert "voice: one way, 95 % [ms]" in html
+    assert "bulk: goodput of a flow [Mbit/s]" in html
+    assert "ping: goodput" not in html
+
+
+def test_numbers_on_which_a_size_rests_have_intervals_where_there_is_room(
+    elephan: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "net.toml"
+    path.write_text(PING)
+    half = r"(±[\d.]+|\([<>][\d.]+\))"
+    for width in WIDTHS:
+        monkeypatch.setenv("COLUMNS", str(width))
+        text = elephan("size", path, *SIZED, "-q").out
+        assert max(map(len, text.splitlines())) <= width
+        assert len(text.splitlines()) <= LINES
+        row = next(line for line in text.splitlines() if "suggested" in line)
+        # Columns that decide stay at any width; intervals do not take the room of those of groups.
+        assert re.search(r"[\d.]+.* % +[\d.]+.* ms ", row), row
+        assert "ping" in text
+        if width >= 80:
+            assert re.search(rf"[\d.]+ ?{half} % +[\d.]+ ?{half} ms ", row), row
+
+
+def test_a_table_of_sizes_without_chance_has_no_intervals(elephan: Command, tmp_path: Path) -> None:
+    path = tmp_path / "net.toml"
+    path.write_text(PING.replace('start = { from = "0 s", to = "1 s" }', ""))
+    assert "±0" not in elephan("size", path, *SIZED, "-q").out
+
+
+def test_differences_of_percentiles_have_intervals_and_say_that_they_are_not_paired(
+    elephan: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "net.toml"
+    path.write_text(PING)
+    columns = "delay,delay_p95,rtt_p95[ping],goodput[bulk]"
+    over = ("--over", "links[0].buffer=8 packets,17 packets", "--columns", columns, "--store", tmp_path / "runs", "-q")
+    monkeypatch.setenv("COLUMNS", "80")
+    text = elephan("sweep", path, *over, "--differences").out
+    assert "not paired, as only means of replications are kept: delay p95, rtt p95." in " ".join(text.split())
+    row = next(line for line in text.splitlines() if line.startswith("17 packets"))
+    assert row.count("±") == 4, text
+    document = json.loads(elephan("sweep", path, *over, "--differences", "--json").out)
+    first, second = (point["groups"][1]["rtt_p95_s"] for point in document["points"])
+    found = document["columns"][1]["rtt_p95[ping]"]
+    assert found["mean"] == pytest.approx(second["mean"] - first["mean"])
+    # A quantile is known to half of a bin, a 64th of itself, however alike replications are.
+    halves = [max(each["ci95"], each["mean"] / 64) for each in (first, second)]
+    assert found["ci95"] == pytest.approx((halves[0] ** 2 + halves[1] ** 2) ** 0.5)
+    text = elephan("sweep", path, *over, "--differences", "--replications", "1").out
+    assert "(link link, 1 replication, seed 1)" in text
+    assert "no intervals, as there is one replication." in " ".join(text.split())
+    assert "±" not in text
+
+
+def test_points_that_are_compared_stay_together_where_many_are_cut(
+    elephan: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "net.toml"
+    path.write_text(SWEEP.replace("replications = 2", "replications = 1"))
+    rates = [f"{rate} Mbit/s" for rate in (4, 5, 6, 8, 9, 10, 12, 14, 15)]
+    over = ("--over", f"links[0].rate={','.join(rates)}", "--over", "flows[0].control=reno,cubic")
+    for width in WIDTHS:
+        monkeypatch.setenv("COLUMNS", str(width))
+        text = elephan("sweep", path, *over, "--store", tmp_path / "runs", "-q").out
+        assert len(text.splitlines()) <= LINES, text
+        shown = [tuple(re.split("  +", line)[:2]) for line in text.splitlines() if "Mbit/s  " in line]
+        pairs = {rate: {law for rate_, law in shown if rate_ == rate} for rate, _ in shown}
+        assert len(pairs) >= 3, text
+        assert set(map(frozenset, pairs.values())) == {frozenset({"reno", "cubic"})}, text
+        assert f"(the {len(shown)} of 18 points that differ most: --details" in text

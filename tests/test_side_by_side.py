@@ -110,6 +110,29 @@ def test_the_parameters_of_a_discipline_do_not_hide_that_it_differs() -> None:
     assert "queue.ecn of core" in [spoken(key.path, BASE) for key in decisive(differing([queues[1], ecn]))]
 
 
+@pytest.mark.parametrize(
+    ("place", "one", "other", "name", "values"),
+    [
+        ("flows[0].control", {"law": "cubic"}, {"law": "cubic", "slow_start": "hystart"}, "control.slow_start", None),
+        ("flows[0].traffic", "bulk", "ping", "traffic", None),
+        ("flows[0].control", "reno", "cubic", "law", None),
+        ("flows[0].rtt", "40 ms", "50 ms", "rtt", ("40 ms", "50 ms")),
+        ("flows[0].packet", "1500 B", "500 B", "packet", ("1500 B", "500 B")),
+        ("flows[0].access.rate", "1 Mbit/s", "2 Mbit/s", "access.rate", ("1 Mbit/s", "2 Mbit/s")),
+        ("links[0].buffer", "9 packets", "90 kB", "buffer", ("9 packets", "90000 B")),
+    ],
+)
+def test_a_key_that_differs_has_the_name_and_the_units_of_a_scenario_file(
+    place: str, one: object, other: object, name: str, values: tuple[str, str] | None
+) -> None:
+    keys = differing([BASE.replace({place: value}) for value in (one, other)])
+    named = {spoken(key.path, BASE).partition(" of ")[0]: key.values for key in decisive(keys)}
+    assert name in named
+    assert values is None or named[name] == values
+    if name == "control.slow_start":
+        assert list(named) == [name]
+
+
 def test_a_page_of_runs_answers_with_a_comparison() -> None:
     base = elephan.Scenario.from_text(
         elephan.EXAMPLE

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError, unknown
 from elephan.extras import require
-from elephan.units import format_interval, format_number, limits
+from elephan.units import format_measured, format_number, resolution
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Figure
@@ -41,7 +41,7 @@ def cell(value: object, of: str = "") -> str:
     value : object
         ``{"mean", "ci95"}`` is a measured quantity.
     of : str
-        Name of the column, whose limits an interval respects.
+        Name of the column, whose limits and resolution an interval respects.
 
     Returns
     -------
@@ -61,7 +61,8 @@ def cell(value: object, of: str = "") -> str:
     if isinstance(value, dict) and set(value) == {"mean", "ci95"}:
         if value["mean"] is None:
             return "–"
-        return format_interval(value["mean"], value["ci95"] or None, DIGITS, limits=limits(of))
+        half = value["ci95"] if resolution(of) else value["ci95"] or None
+        return format_measured({**value, "ci95": half}, 1.0, DIGITS, of=of)
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):

@@ -5,7 +5,7 @@ The parser of the scenario file lives in Rust; what is read here (shares, precis
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from elephan import _native
@@ -271,7 +271,7 @@ def limits(name: str, flows: int = 0) -> tuple[float, float]:
     Parameters
     ----------
     name : str
-        Of a column, or of a key of a document; not of a difference of two.
+        Of a column, with or without a link or group in brackets, or of a key of a document; not of a difference of two.
     flows : int
         How many share, for Jain's index; 0 where that is not known.
 
@@ -285,7 +285,7 @@ def limits(name: str, flows: int = 0) -> tuple[float, float]:
     >>> limits("utilization"), limits("queueing_delay_s"), limits("jain", flows=4)
     ((0.0, 1.0), (0.0, inf), (0.25, 1.0))
     """
-    name = name.removeprefix("transfers_")
+    name = name.removeprefix("transfers_").partition("[")[0]
     if name.endswith(_SHARES):
         return 1.0 / flows if flows and name.startswith("jain") else 0.0, 1.0
     return (0.0, math.inf) if name.endswith(_LEVELS) or name in _COUNTS else EVERYWHERE
@@ -299,7 +299,27 @@ def resolution(name: str) -> float:
     >>> resolution("page_time_p95_s"), resolution("page_time_s"), resolution("goodput_p95")
     (0.015625, 0.0, 0.0)
     """
+    name = name.partition("[")[0]
     return HALF_BIN if _QUANTILE.fullmatch(name) and not name.startswith("goodput") else 0.0
+
+
+def resolved(quantity: Mapping[str, float | None], of: str) -> dict[str, float | None]:
+    """Return a measured quantity with an interval that is at least as wide as its `resolution`.
+
+    Parameters
+    ----------
+    quantity : mapping
+        ``{"mean", "ci95"}``; without an interval it stays without.
+    of : str
+        Name of the quantity.
+
+    Examples
+    --------
+    >>> resolved({"mean": 0.64, "ci95": 0.0}, "page_time_p95_s")
+    {'mean': 0.64, 'ci95': 0.01}
+    """
+    mean, half = quantity["mean"], quantity["ci95"]
+    return {"mean": mean, "ci95": half if mean is None or half is None else max(half, resolution(of) * abs(mean))}
 
 
 def format_interval(
@@ -373,6 +393,75 @@ def format_interval(
         # In a table the end that is the limit goes without saying.
         return f"{middle} ({f'<{ends[1]}' if is_cut[0] else f'>{ends[0]}'})"
     return f"{write(mean)}{joint}{write(half, 1 + two)}"
+
+
+SHARE_PLACES = 4
+"""Decimals to which a utilization is written: hundredths of a per cent."""
+
+QUANTILE_DIGITS = 3
+"""Significant digits of a quantile without an interval: its bin allows no more."""
+
+
+def format_measured(
+    quantity: Mapping[str, float | None],
+    scale: float = 1.0,
+    digits: int = 4,
+    *,
+    of: str = "",
+    flows: int = 0,
+    joint: str = " ± ",
+    thousands: str = "",
+) -> str:
+    """Write a measured quantity: mean and half of its 95 % interval, or the ends of an interval that leaves its limits.
+
+    A quantile of a histogram has no interval that is narrower than the bins.
+
+    Parameters
+    ----------
+    quantity : mapping
+        ``{"mean", "ci95"}``.
+    scale : float
+        Multiplies both, and the limits.
+    digits : int
+        Significant digits of a mean without interval, but never fewer than its whole part has.
+    of : str
+        Name of the quantity, which has the limits of `limits` and the resolution of `resolution`; empty for one that
+        has neither.
+    flows : int
+        Number of flows that share, for Jain's index.
+    joint, thousands : str
+        As in `format_interval`.
+
+    Returns
+    -------
+    str
+        ``-`` for no mean.
+
+    Examples
+    --------
+    >>> format_measured({"mean": 0.7, "ci95": 1.3}, of="jain", flows=2)
+    '0.7 (0.5 to 1)'
+    >>> format_measured({"mean": 0.9123, "ci95": 0.0}, 1e3, of="page_time_p95_s")
+    '912 ± 14'
+    """
+    mean, half = quantity["mean"], quantity["ci95"]
+    ends = EVERYWHERE
+    if of and mean is not None:
+        low, high = limits(of, flows)
+        ends = (low * scale, high * scale)
+        if of == "utilization":
+            # To a packet more or less at the ends of what is measured.
+            mean, half = round(mean, SHARE_PLACES), None if half is None else round(half, SHARE_PLACES)
+        elif resolution(of):
+            digits, half = min(digits, QUANTILE_DIGITS), resolved(quantity, of)["ci95"]
+    return format_interval(
+        None if mean is None else mean * scale,
+        None if half is None else half * scale,
+        digits,
+        joint=joint,
+        thousands=thousands,
+        limits=ends,
+    )
 
 
 def _grouped(x: float, digits: int, thousands: str) -> str:

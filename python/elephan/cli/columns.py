@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 import textwrap
 from dataclasses import dataclass, replace
@@ -201,7 +202,9 @@ def blocks(columns: Sequence[Column], width: int | None = None) -> list[str]:
     return [line for block in found for line in table_lines([replace(c, rank=0) for c in block], width)]
 
 
-def deciding(rows: Sequence[Mapping[str, Any]], names: Sequence[str], most: int) -> list[int]:
+def deciding(
+    rows: Sequence[Mapping[str, Any]], names: Sequence[str], most: int, together: Sequence[object] = ()
+) -> list[int]:
     """Choose the rows that differ most: the first, and then each time the one farthest from all chosen.
 
     A row that is left out is like one that is shown. Distances are shares of the spread of a column; a column whose
@@ -215,6 +218,9 @@ def deciding(rows: Sequence[Mapping[str, Any]], names: Sequence[str], most: int)
         Those that count.
     most : int
         How many.
+    together : sequence, optional
+        Of each row what it shares with those that it is compared with. Of these either all are chosen or none, so that
+        there may be fewer than `most`; without effect where there is no room for the first ones.
 
     Returns
     -------
@@ -226,6 +232,8 @@ def deciding(rows: Sequence[Mapping[str, Any]], names: Sequence[str], most: int)
     >>> rows = [{"x": {"mean": mean, "ci95": 0.1}} for mean in (1.0, 1.0, 1.1, 1.0, 9.0, 5.0)]
     >>> deciding(rows, ["x"], 3)
     [0, 4, 5]
+    >>> deciding(rows, ["x"], 5, together="abcabc")
+    [0, 1, 3, 4]
     """
     places: list[list[float]] = [[] for _ in rows]
     for name in names:
@@ -236,13 +244,20 @@ def deciding(rows: Sequence[Mapping[str, Any]], names: Sequence[str], most: int)
             for place, mean in zip(places, means, strict=True):
                 # A row without a value is far from all that have one.
                 place.append(-1.0 if mean is None else (mean - min(known)) / spread)
-    chosen = [0]
-    apart = [_apart(place, places[0]) for place in places]
-    while len(chosen) < min(most, len(rows)):
-        left = [i for i in range(len(rows)) if i not in chosen]
+    units = list(together) or list(range(len(rows)))
+    if units.count(units[0]) > most:
+        units = list(range(len(rows)))
+    chosen: list[int] = []
+    left, apart = list(range(len(rows))), [math.inf] * len(rows)
+    while left:
         farthest = max(left, key=lambda i: (apart[i], -i))
-        chosen.append(farthest)
-        apart = [min(old, _apart(place, places[farthest])) for old, place in zip(apart, places, strict=True)]
+        unit = [i for i in left if units[i] == units[farthest]]
+        left = [i for i in left if i not in unit]
+        if chosen and len(chosen) + len(unit) > most:
+            continue
+        chosen += unit
+        for i in unit:
+            apart = [min(old, _apart(place, places[i])) for old, place in zip(apart, places, strict=True)]
     return sorted(chosen)
 
 

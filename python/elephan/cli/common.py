@@ -19,7 +19,7 @@ from elephan.extras import missing, require
 from elephan.formats import stamped
 from elephan.own_laws import check_used
 from elephan.own_laws import here as own_laws
-from elephan.units import EVERYWHERE, format_interval, limits, resolution
+from elephan.units import format_measured
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -91,9 +91,6 @@ StrictOption = Annotated[
     bool, typer.Option("--strict", help="What `elephan lint` warns about is an error: exit code 2.")
 ]
 
-
-SHARE_PLACES = 4
-"""Decimals to which a utilization is written: hundredths of a per cent."""
 
 MOST_COLUMNS, COLUMNS_MORE = 1000, 4
 """To which tables may grow that do not fit into the terminal, and by how much at once."""
@@ -330,22 +327,7 @@ def write_new(out: Path, text: str, *, force: bool) -> None:
 def shown(
     quantity: Mapping[str, float | None], scale: float = 1.0, digits: int = 4, *, of: str = "", flows: int = 0
 ) -> str:
-    """Write a measured quantity: mean and half-width, or the ends of an interval that leaves its limits.
-
-    A quantile of a histogram has no interval that is narrower than the bins.
-
-    Parameters
-    ----------
-    quantity : mapping
-        ``{"mean", "ci95"}``.
-    scale : float
-        Multiplies both.
-    digits : int
-        Significant digits of a mean without interval, but never fewer than its whole part has.
-    of : str
-        Name of the quantity, which has the limits of `elephan.units.limits`; empty for one that has none.
-    flows : int
-        How many share, for Jain's index.
+    """Write a measured quantity as a screen does, see `elephan.units.format_measured`.
 
     Examples
     --------
@@ -362,24 +344,7 @@ def shown(
     >>> shown({"mean": None, "ci95": None})
     '-'
     """
-    mean, ci95 = quantity["mean"], quantity["ci95"]
-    ends = EVERYWHERE
-    if of and mean is not None:
-        low, high = limits(of, flows)
-        ends = (low * scale, high * scale)
-        if of == "utilization":
-            # To a packet more or less at the ends of what is measured.
-            mean, ci95 = round(mean, SHARE_PLACES), None if ci95 is None else round(ci95, SHARE_PLACES)
-        elif known_to := resolution(of):
-            digits = min(digits, 3)
-            ci95 = None if ci95 is None else max(ci95, known_to * mean)
-    return format_interval(
-        None if mean is None else mean * scale,
-        None if ci95 is None else ci95 * scale,
-        digits,
-        joint="±",
-        limits=ends,
-    )
+    return format_measured(quantity, scale, digits, of=of, flows=flows, joint="±")
 
 
 def print_lines(*lines: str) -> None:

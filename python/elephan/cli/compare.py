@@ -30,7 +30,7 @@ from elephan.cli.common import (
     say_written,
     writing,
 )
-from elephan.cli.estimate import announce, check_sweep
+from elephan.cli.estimate import announce, announce_testbed, check_sweep
 from elephan.errors import InputError
 from elephan.own_laws import declare
 from elephan.scenario import parse_assignments
@@ -83,12 +83,15 @@ def compare(
     check_sweep(sweep, force=force)
     if not quiet and not sweep.axes:
         announce(sweep.base, workers=None, series=False, force=True, quiet=False)
+    attempts = attempts or ATTEMPTS
+    if not quiet and not no_testbed:
+        announce_testbed([point.scenario for point in sweep.points()] if sweep.axes else [sweep.base], attempts)
     progress = None if quiet or json else lambda what: say(f"compare: {what}")
     if sweep.axes:
         shown = "json" if json else "details" if details else "screen"
-        valid = _points(sweep, out, progress, shown=shown, real=not no_testbed, attempts=attempts or ATTEMPTS)
+        valid = _points(sweep, out, progress, shown=shown, real=not no_testbed, attempts=attempts)
     else:
-        valid = _one(sweep.base, out, progress, json=json, real=not no_testbed, attempts=attempts or ATTEMPTS)
+        valid = _one(sweep.base, out, progress, json=json, real=not no_testbed, attempts=attempts)
     raise typer.Exit(0 if valid else 1)
 
 

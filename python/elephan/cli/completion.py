@@ -179,7 +179,7 @@ def table(group: TyperGroup) -> dict[str, Any]:
     names = {kind: {card["name"]: card["title"] for card in some} for kind, some in cards.items()}
     names |= {
         "models": {name: model.title for name, model in MODELS.items()},
-        "targets": dict.fromkeys(("utilization", "loss", "delay", "fairness"), ""),
+        "targets": dict.fromkeys(("utilization", "loss", "delay", "delay_p95", "fairness"), ""),
         "columns": dict.fromkeys(NAMES, ""),
         "quantities": dict.fromkeys(QUANTITIES, ""),
         "precision": dict.fromkeys((*OF_LINKS, *OF_GROUPS), ""),

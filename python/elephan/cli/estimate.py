@@ -20,9 +20,11 @@ from elephan.cli.common import (
 )
 from elephan.own_laws import declare
 from elephan.scenario import parse_assignments
-from elephan.units import format_bytes, format_long_time, format_number
+from elephan.units import format_bytes, format_long_time, format_number, format_time
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from elephan.estimate import RunEstimate, SweepEstimate
     from elephan.scenario import Scenario
     from elephan.sweep.document import Sweep
@@ -179,6 +181,24 @@ def announce_packets(packets: float, points: int, workers: int | None) -> None:
         words = f"about {format_number(packets / 1e6, 3)} million packets, {format_long_time(cpu_s)} of processor"
         fewer = "fewer points, a smaller duration or fewer replications (--dry-run says what each takes)"
         say(f"{points} points: {words}; {_on_the_clock(at_once, cpu_s / at_once, fewer)}")
+
+
+def announce_testbed(scenarios: Iterable[Scenario], attempts: int) -> None:
+    """Say on stderr what a testbed will take for scenarios, if that is long: it runs in real time, one after the other.
+
+    Parameters
+    ----------
+    attempts : int
+        Maximum number of runs of a replication.
+    """
+    asked = list(scenarios)
+    wall_s = sum(one.replications * one.facts["duration_s"] for one in asked)
+    if wall_s <= LONG_S:
+        return
+    runs, lengths = sum(one.replications for one in asked), {one.facts["duration_s"] for one in asked}
+    each = f" of {format_time(lengths.pop())}" if len(lengths) == 1 else ""
+    again = f", at most {format_long_time(attempts * wall_s)} where runs are not valid" if attempts > 1 else ""
+    say(f"testbed: {runs} {'run' if runs == 1 else 'runs'}{each} in real time, about {format_long_time(wall_s)}{again}")
 
 
 def check_sweep(sweep: Sweep, *, force: bool) -> None:

@@ -63,7 +63,10 @@ def size(
     target: Annotated[
         list[str] | None,
         typer.Option(
-            "--target", metavar="NAME=VALUE", help="utilization=0.95, loss=0.1%, delay=10ms, fairness=0.9; repeatable."
+            "--target",
+            metavar="NAME=VALUE",
+            help="utilization=0.95, loss=0.1%, delay=10ms (mean), delay_p95=20ms, fairness=0.9; of pings "
+            "rtt_p95\\[GROUP]=50ms, of cbr delay_p95\\[GROUP]=20ms; repeatable.",
         ),
     ] = None,
     link: Annotated[str | None, typer.Option("--link", help="Link to size; the first that carries data.")] = None,

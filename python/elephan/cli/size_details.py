@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from elephan.cli.columns import table_lines
 from elephan.cli.common import fitted_table, new_table
-from elephan.cli.size_screen import buffer_columns, link_line, notes, paced_sentence, sentence
+from elephan.cli.size_screen import (
+    buffer_columns,
+    decided_by,
+    link_line,
+    notes,
+    paced_sentence,
+    sentence,
+    with_decisive,
+)
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -32,11 +39,11 @@ def details_of(answer: SizeAnswer) -> list[Table | str]:
     if not answer.is_simulated:
         return [*parts, f"nothing simulated, {document['wall_s']:.1f} s"]
     roles = {row["buffer_packets"]: ", ".join(row["is"]) for row in document["table"]}
-    parts += [
-        "\n".join(
-            ["", *table_lines(buffer_columns(document["curve"], lambda row: roles.get(row["buffer_packets"], "")))]
-        )
-    ]
+    table = with_decisive(
+        lambda keys: buffer_columns(document["curve"], lambda row: roles.get(row["buffer_packets"], ""), keys),
+        decided_by(answer.targets),
+    )
+    parts += ["\n".join(["", *table])]
     ran = f"{len(document['curve'])} buffers, {answer.runs} runs, {answer.packets_simulated / 1e6:.0f} million packets"
     return [*parts, f"{ran}, {document['wall_s']:.1f} s"]
 

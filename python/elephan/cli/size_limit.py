@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from elephan.cli.columns import LINES, Column, table_lines, wrapped
-from elephan.cli.size_screen import count, group_columns, short_percent, short_time
+from elephan.cli.size_screen import count, decided_by, group_columns, link_columns, with_decisive
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from elephan.size.inverse import LimitAnswer
 
@@ -53,14 +53,24 @@ def limit_screen(answer: LimitAnswer, *, details: bool = False) -> list[str]:
     last = wrapped(f"({ran}; {warned}all of them: --details)")
     rows = document["rows"]
     if not details:
-        # Two lines of heads, and one for drop-tail.
-        room = LINES - len(head) - len(notes) - len(tc) - len(last) - 2 - (document["drop_tail"] is not None)
+        # Lines of heads, and one for drop-tail.
+        above = len(table_lines(limit_columns(document, rows))) - len(rows)
+        room = LINES - len(head) - len(notes) - len(tc) - len(last) - above
         rows = _nearest(rows, document["amount"], max(room, 3))
-    return [*head, *notes, *table_lines(limit_columns(document, rows)), *tc, *last]
+    table = with_decisive(lambda keys: limit_columns(document, rows, keys), decided_by(answer.targets))
+    return [*head, *notes, *table, *tc, *last]
 
 
-def limit_columns(document: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[Column]:
-    """Make the columns of the table: an amount in each row, and of RED a drop-tail queue below."""
+def limit_columns(
+    document: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], decisive: Collection[str] = ()
+) -> list[Column]:
+    """Make the columns of the table: an amount in each row, and of RED a drop-tail queue below.
+
+    Parameters
+    ----------
+    decisive : collection of str
+        As in `link_columns`.
+    """
     from elephan.size.limit_words import said  # noqa: PLC0415 (--help does without NumPy)
 
     beside = document["drop_tail"]
@@ -73,11 +83,8 @@ def limit_columns(document: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]
     head, unit = HEADS[document["find"]]
     return [
         Column(head, unit, tuple(amounts)),
-        Column("used", "", tuple(short_percent(row["utilization"], 3) for row in rows)),
-        Column("mean", "delay", tuple(short_time(row["queueing_delay_s"]) for row in rows)),
-        Column("95 %", "delay", tuple(short_time(row["queueing_delay_p95_s"]) for row in rows), 4),
-        Column("loss", "", tuple(short_percent(row["loss_ratio"], 2) for row in rows), 2),
-        *group_columns(rows),
+        *link_columns(rows, decisive),
+        *group_columns(rows, decisive),
         Column("", "", tuple(marks), is_text=True),
     ]
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from elephan.cli.columns import LINES, Column, table_lines, wrapped
+from elephan.cli.columns import GAP, LINES, Column, fitting, table_lines, terminal_width, wrapped
+from elephan.cli.common import shown
 from elephan.units import format_bytes, format_rate, format_time, scaled
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from elephan.size import SizeAnswer
+    from elephan.size.targets import Target
 
 GROUPS = 3
 """Groups of flows that get a column each; of more, the poorest and the richest."""
@@ -33,7 +35,12 @@ def size_screen(answer: SizeAnswer) -> list[str]:
     document = answer.to_json()
     head = [*wrapped(answer.scenario.title), *wrapped(link_line(answer.facts)), *wrapped(sentence(answer, document))]
     rows = list(document["table"])
-    table = table_lines(buffer_columns(rows, _roles)) if rows else []
+    decisive = decided_by(answer.targets)
+
+    def lines() -> list[str]:
+        return with_decisive(lambda keys: buffer_columns(rows, _roles, keys), decisive)
+
+    table = lines() if rows else []
     tc = [f"Linux: {document['tc']}"] if document["tc"] else _no_line(answer, document)
     last = min((wrapped(footer(answer, document, rest)) for rest in REST), key=len)
     head += wrapped(paced_sentence(document)) if "paced" in document else []
@@ -44,7 +51,7 @@ def size_screen(answer: SizeAnswer) -> list[str]:
     while room < wanted and spare and len(rows) > 1:
         # That of a packet for each flow goes last.
         rows.remove(spare.pop())
-        shorter = table_lines(buffer_columns(rows, _roles))
+        shorter = lines()
         table, room = shorter, room + len(table) - len(shorter)
     return [*head, *notes(answer, document, room), *table, *tc, *last]
 
@@ -137,7 +144,69 @@ def within(dangers: Sequence[list[str]], others: Sequence[list[str]], room: int)
     return shown
 
 
-def buffer_columns(rows: Sequence[Mapping[str, Any]], say: Any = None) -> list[Column]:
+def decided_by(targets: Iterable[Target]) -> tuple[str, ...]:
+    """Return the keys of the quantities on which a verdict rests: utilization, and those of the targets."""
+    return tuple(dict.fromkeys(("utilization", *(target.metric for target in targets))))
+
+
+def with_decisive(make: Callable[[Collection[str]], list[Column]], decisive: Collection[str]) -> list[str]:
+    """Write a table in which the numbers on which a verdict rests have intervals, where there is room for them.
+
+    Intervals take the room of columns that a table can do without, and of no other.
+
+    Parameters
+    ----------
+    make : callable
+        From the keys of quantities that have intervals to the columns.
+    decisive : collection of str
+    """
+    width = terminal_width()
+    full, bare = make(decisive), make(())
+    kept = fitting(full, width)
+    needed = sum(column.rank <= NEEDED for column in fitting(bare, width))
+    fits = sum(column.width + len(GAP) for column in kept) - len(GAP) <= width
+    has_all = sum(column.rank <= NEEDED for column in kept) >= needed
+    return table_lines(full if fits and has_all else bare, width)
+
+
+NEEDED = 1
+"""Highest rank of columns that do not give way to intervals."""
+
+
+def link_columns(rows: Sequence[Mapping[str, Any]], decisive: Collection[str] = ()) -> list[Column]:
+    """Make the columns of a link: utilization, mean delay, 95 % of it, and loss.
+
+    Parameters
+    ----------
+    decisive : collection of str
+        Keys of quantities that have intervals, and columns that never give way.
+    """
+    found = []
+    for head, unit, key, digits, rank in (
+        ("used", "", "utilization", 3, 0),
+        ("mean", "delay", "queueing_delay_s", 2, 0),
+        ("95 %", "delay", "queueing_delay_p95_s", 2, 4),
+        ("loss", "", "loss_ratio", 2, 2),
+    ):
+        asked = key in decisive
+        texts = tuple(_quantity(row[key], key, digits, interval=asked) for row in rows)
+        found.append(Column(head, unit, texts, 0 if asked else rank))
+    return found
+
+
+def _quantity(quantity: Mapping[str, float | None] | None, key: str, digits: int, *, interval: bool) -> str:
+    """Write a quantity of a link with its unit, and its interval if that is asked for and there is one."""
+    mean = _mean(quantity)
+    if interval and quantity is not None and mean is not None and quantity["ci95"] is not None:
+        divide, unit = scaled("s", [mean]) if key.endswith("_s") else (0.01, "%")
+        text = shown(quantity, 1 / divide, digits, of=key)
+        # Without random numbers all replications are alike, and an interval says nothing.
+        if not text.endswith("±0"):
+            return f"{text} {unit}"
+    return short_time(quantity) if key.endswith("_s") else short_percent(quantity, digits)
+
+
+def buffer_columns(rows: Sequence[Mapping[str, Any]], say: Any = None, decisive: Collection[str] = ()) -> list[Column]:
     """Make the columns of a table of buffers.
 
     Parameters
@@ -146,40 +215,56 @@ def buffer_columns(rows: Sequence[Mapping[str, Any]], say: Any = None) -> list[C
         As ``table`` and ``curve`` of the document have them.
     say : callable, optional
         From a row to words at its end.
+    decisive : collection of str
+        As in `link_columns`.
     """
     columns = [
         Column("buffer", "packets", tuple(f"{row['buffer_packets']:,}" for row in rows)),
         Column("", "", tuple(format_bytes(float(f"{row['buffer_bytes']:.2g}")) for row in rows), 5),
-        Column("used", "", tuple(short_percent(row["utilization"], 3) for row in rows)),
-        Column("mean", "delay", tuple(short_time(row["queueing_delay_s"]) for row in rows)),
-        Column("95 %", "delay", tuple(short_time(row["queueing_delay_p95_s"]) for row in rows), 4),
-        Column("loss", "", tuple(short_percent(row["loss_ratio"], 2) for row in rows), 2),
-        *group_columns(rows),
+        *link_columns(rows, decisive),
+        *group_columns(rows, decisive),
     ]
     alone = sum(group["flows"] for group in rows[0]["groups"] if group.get("flows")) == 1
     if not alone and any(_mean(row["jain"]) is not None for row in rows):
-        columns.append(Column("Jain", "", tuple(_number(row["jain"]) for row in rows), 2))
+        asked = "jain" in decisive
+        texts = tuple(_number(row["jain"], interval=asked) for row in rows)
+        columns.append(Column("Jain", "", texts, 0 if asked else 2))
     columns = [column for column in columns if set(column.cells) != {"-"}]
     if say is not None:
         columns.append(Column("", "", tuple(say(row) for row in rows), 0, is_text=True))
     return columns
 
 
-def group_columns(rows: Sequence[Mapping[str, Any]]) -> list[Column]:
-    """Make a column for each group of flows with what each of its flows gets; none if there is one group only."""
+def group_columns(rows: Sequence[Mapping[str, Any]], decisive: Collection[str] = ()) -> list[Column]:
+    """Make a column for each group of flows: what each of its flows gets, of datagrams how long they take.
+
+    Parameters
+    ----------
+    decisive : collection of str
+        As in `link_columns`; of a group with its name in brackets.
+
+    Returns
+    -------
+    list of Column
+        Empty if there is one group only.
+    """
     names = [group["name"] for group in rows[0]["groups"]]
     if len(names) < 2:
         return []
-    datagrams = [g for g, group in enumerate(rows[0]["groups"]) if group["law"] is None]
-    waiting = [g for g in datagrams if _mean(rows[0]["groups"][g]["queueing_delay_p95_s"]) is not None]
+    delays = {g: key for g in range(len(names)) if (key := _delay_of(rows, g))}
     rates = [[_mean(group["goodput_per_flow_bps"]) or 0.0 for group in row["groups"]] for row in rows]
-    chosen = [g for g in range(len(names)) if g not in waiting]
-    if len(names) > GROUPS:
+    chosen = [g for g in range(len(names)) if g not in delays]
+    if len(chosen) > GROUPS:
         chosen = sorted(chosen, key=lambda g: rates[-1][g])
         chosen = [chosen[0], chosen[-1]]
     factor, unit = scaled("bit/s", [row[g] for row in rates for g in chosen])
-    ends = {min(chosen, key=lambda g: rates[-1][g]), max(chosen, key=lambda g: rates[-1][g])}
-    return [
+    ends = {end(chosen, key=lambda g: rates[-1][g]) for end in (min, max)} if chosen else set()
+    found: list[Column] = []
+    for g, key in sorted(delays.items(), key=lambda one: f"{one[1]}[{names[one[0]]}]" not in decisive)[:GROUPS]:
+        asked = f"{key}[{names[g]}]" in decisive
+        texts = tuple(_quantity(row["groups"][g].get(key), key, 2, interval=asked) for row in rows)
+        found.append(Column(f"{_short(names[g])}\n{DELAYS[key]}", "95 %", texts, 0 if asked else 3 if found else 1))
+    return found + [
         Column(
             _short(names[g]),
             unit if g == chosen[0] else "",
@@ -187,13 +272,19 @@ def group_columns(rows: Sequence[Mapping[str, Any]]) -> list[Column]:
             1 if g in ends else 3,
         )
         for g in chosen
-    ] + [_wait_column(rows, g) for g in waiting[:1]]
+    ]
 
 
-def _wait_column(rows: Sequence[Mapping[str, Any]], group: int) -> Column:
-    """How long 95 % of the packets of datagrams wait: their rate is their own."""
-    name = _short(rows[0]["groups"][group]["name"])
-    return Column(name, "95 %", tuple(short_time(row["groups"][group]["queueing_delay_p95_s"]) for row in rows), 1)
+DELAYS = {"rtt_p95_s": "rtt", "delay_p95_s": "one way", "queueing_delay_p95_s": "wait"}
+"""Keys of the delays of a group of datagrams, the first that is known being shown, and heads for them."""
+
+
+def _delay_of(rows: Sequence[Mapping[str, Any]], group: int) -> str:
+    """Return the key of the delay of a group of datagrams; empty for others, and where none was recorded."""
+    groups = [row["groups"][group] for row in rows]
+    if groups[0]["law"] is not None:
+        return ""
+    return next((key for key in DELAYS if any(_mean(each.get(key)) is not None for each in groups)), "")
 
 
 def footer(answer: SizeAnswer, document: Mapping[str, Any], rest: str) -> str:
@@ -242,8 +333,12 @@ def short_time(quantity: Mapping[str, float | None] | None) -> str:
     return "-" if mean is None else "0" if mean == 0 else format_time(float(f"{mean:.2g}"))
 
 
-def _number(quantity: Mapping[str, float | None] | None) -> str:
+def _number(quantity: Mapping[str, float | None] | None, *, interval: bool = False) -> str:
     mean = _mean(quantity)
+    if interval and quantity is not None and mean is not None and quantity["ci95"] is not None:
+        text = shown(quantity, of="jain")
+        if not text.endswith("±0"):
+            return text
     return "-" if mean is None else f"{mean:.2f}"
 
 

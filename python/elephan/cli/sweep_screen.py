@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.cli.columns import LINES, Column, blocks, deciding, table_lines, terminal_width, with_intervals, wrapped
 from elephan.cli.common import shown
+from elephan.cli.size_screen import count
 from elephan.units import scaled
 
 if TYPE_CHECKING:
@@ -56,11 +57,11 @@ def sweep_screen(
     base, width = swept.sweep.base, terminal_width()
     link = base.links[base.link_index(None)]["name"]
     head = wrapped(f"{swept.sweep.title} (link {link}, {_replications(swept)}, seed {base.seed})", width)
+    chosen = default_columns(base.network) if columns is None else list(columns)
     if differences:
-        head += wrapped("Below the first row: what a point has more than the first.", width)
+        head += wrapped(f"Below the first row: what a point has more than the first{_pairing(swept, chosen)}.", width)
     if not swept.points:
         return head
-    chosen = default_columns(base.network) if columns is None else list(columns)
     found = labelled_rows(swept, chosen, differences=differences)
     rows = list(range(len(found)))
     lines, said = _table(swept, chosen, found, rows, asked=columns is not None, differences=differences)
@@ -72,10 +73,38 @@ def sweep_screen(
         for most in range(len(found) - 1, LEAST_ROWS - 1, -1):
             last = _said([f"the {most} of {len(found)} points that differ most: --details", *said], width)
             if above + times * most + len(last) <= LINES or most == LEAST_ROWS:
-                rows = deciding(found, [column.label for column in chosen], most)
+                rows = deciding(found, [column.label for column in chosen], most, _compared(swept))
+                last = _said([f"the {len(rows)} of {len(found)} points that differ most: --details", *said], width)
                 lines, _ = _table(swept, chosen, found, rows, asked=columns is not None, differences=differences)
                 break
     return [*head, *lines, *last]
+
+
+def _pairing(swept: SweepResult, chosen: Sequence[SweepColumn]) -> str:
+    """Say what intervals of differences are not of pairs of replications, and why."""
+    from elephan.sweep.columns import is_paired  # noqa: PLC0415 (--help does without NumPy)
+
+    if not swept.points:
+        return ""
+    if max(point.document["run"]["replications"] for point in swept.points) < 2:
+        return "; no intervals, as there is one replication"
+    alone = [column.name.replace("_", " ") for column in chosen if not is_paired(column, swept.points[0])]
+    named = ", ".join(dict.fromkeys(alone))
+    return f"; not paired, as only means of replications are kept: {named}" if alone else ""
+
+
+def _compared(swept: SweepResult) -> list[tuple[str, ...]]:
+    """Return what each point shares with those that it is compared with; empty where nothing but numbers varies.
+
+    Points are compared by the label with the fewest values of those that are choices, such as laws or queues.
+    """
+    columns = {name: [str(point.labels.get(name, "")) for point in swept.points] for name in swept.label_names}
+    choices = {name: len(set(texts)) for name, texts in columns.items() if not any(t[:1].isdigit() for t in texts)}
+    choices = {name: number for name, number in choices.items() if 1 < number < len(swept.points)}
+    if not choices:
+        return []
+    by = min(choices, key=lambda name: choices[name])
+    return list(zip(*(texts for name, texts in columns.items() if name != by), strict=True))
 
 
 def _said(parts: Sequence[str], width: int) -> list[str]:
@@ -178,8 +207,8 @@ def brief(texts: Sequence[str]) -> list[str]:
 
     best = write(differ)
     # The keys that follow tell no more points apart.
-    for count in range(len(differ)):
-        fewer = write(differ[:count])
+    for number in range(len(differ)):
+        fewer = write(differ[:number])
         if max(map(len, best)) > LONG and len(set(fewer)) == len(set(texts)) and "" not in fewer:
             return fewer
     return best if len(set(best)) == len(set(texts)) and "" not in best else list(texts)
@@ -248,7 +277,7 @@ def _scale(column: SweepColumn, rows: Sequence[Row]) -> tuple[float, str]:
 def _replications(swept: SweepResult) -> str:
     """Write the number of replications of the points, which differ where a precision is asked for."""
     if not swept.sweep.precision or not swept.points:
-        return f"{swept.sweep.base.replications} replications"
+        return count(swept.sweep.base.replications, "replication")
     numbers = [point.document["run"]["replications"] for point in swept.points]
     low, high = min(numbers), max(numbers)
     return f"{low} replications" if low == high else f"{low} to {high} replications"

@@ -22,6 +22,7 @@ from elephan.cli.common import (
     say,
     writing,
 )
+from elephan.cli.estimate import announce_testbed
 from elephan.cli.help import CommandHelp
 from elephan.cli.run import print_document
 from elephan.scenario import Scenario, parse_assignments
@@ -66,8 +67,11 @@ def run(
     if dry_run:
         print_lines(*testbed.plan(read if seed is None else read.replace({"seed": seed})).lines())
         return
+    attempts = attempts or testbed.ATTEMPTS
+    if not quiet:
+        announce_testbed([read.replace(replications=replications)], attempts)
     progress = None if quiet or json else lambda done, total: say(f"testbed: {done} of {total} replications")
-    tested = testbed.run(read, replications, seed, progress, attempts=attempts or testbed.ATTEMPTS)
+    tested = testbed.run(read, replications, seed, progress, attempts=attempts)
     if out is not None:
         with writing(out), whole_folder(out) as folder:
             tested.write(folder)

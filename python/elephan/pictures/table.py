@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from elephan.pictures.words import interval, number
-from elephan.units import limits
+from elephan.pictures.words import number
+from elephan.units import format_measured
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -79,7 +79,7 @@ def cell(value: Any, scale: float = 1.0, digits: int = 4, of: str = "") -> Cell:
     digits : int
         Significant digits of a number without an interval.
     of : str
-        Key of the quantity: its interval ends at the limits of its range.
+        Key of the quantity: its interval ends at the limits of its range, and has no digits below its resolution.
 
     Returns
     -------
@@ -92,17 +92,16 @@ def cell(value: Any, scale: float = 1.0, digits: int = 4, of: str = "") -> Cell:
     Cell(text='95.1 ± 0.6', value=95.123)
     >>> cell({"mean": 0.999, "ci95": 0.006}, 100, of="utilization")
     Cell(text='99.9 (99.3 to 100)', value=99.9)
+    >>> cell({"mean": 0.012345, "ci95": 0.0}, 1e3, of="queueing_delay_p95_s").text
+    '12.35 ± 0.19'
     >>> cell(None), cell("reno"), cell(True)
     (Cell(text='–', value=None), Cell(text='reno', value='reno'), Cell(text='yes', value='yes'))
     """
     if isinstance(value, dict):
         mean = value["mean"]
-        half = value["ci95"]
         if mean is None:
             return Cell("–", None)
-        low, high = (end * scale for end in limits(of))
-        half = None if half is None else half * scale
-        return Cell(interval(mean * scale, half, digits, limits=(low, high)), float(mean) * scale)
+        return Cell(format_measured(value, scale, digits, of=of, thousands=","), float(mean) * scale)
     if isinstance(value, bool):
         return Cell(*(("yes", "yes") if value else ("no", "no")))
     if isinstance(value, int | float):

@@ -9,7 +9,7 @@ import numpy as np
 from elephan.errors import InputError
 from elephan.pictures.figure import COLOURS, Axis, Figure, Mark, Series, colour
 from elephan.pictures.table import Table, cell
-from elephan.pictures.words import count, number, plain, with_unit
+from elephan.pictures.words import count, number, plain, row_with_unit
 from elephan.report.page import HeadlineNumber, PageSection, ReportPage, TerminalCommand
 from elephan.report.size import command, curve_table, wanted
 from elephan.report.sources import origin, read_json, read_scenario, set_up, why_warmup
@@ -129,12 +129,12 @@ def _tiles(chosen: Document) -> tuple[HeadlineNumber, ...]:
         return ()
     found = [
         HeadlineNumber("Buffer", count(measured["buffer_packets"], "packet"), _interval(chosen)),
-        HeadlineNumber("Utilization", with_unit(measured["utilization"], "%")),
-        HeadlineNumber("Queueing delay", with_unit(measured["queueing_delay_s"], "s"), "mean of all packets"),
-        HeadlineNumber("Loss", with_unit(measured["loss_ratio"], "%"), "of the packets that arrive"),
+        HeadlineNumber("Utilization", row_with_unit(measured, "utilization", "%")),
+        HeadlineNumber("Queueing delay", row_with_unit(measured, "queueing_delay_s", "s"), "mean of all packets"),
+        HeadlineNumber("Loss", row_with_unit(measured, "loss_ratio", "%"), "of the packets that arrive"),
     ]
     if measured["jain"] and measured["jain"]["mean"] is not None:
-        found.append(HeadlineNumber("Fairness", with_unit(measured["jain"], ""), "Jain's index, 1 is fair"))
+        found.append(HeadlineNumber("Fairness", row_with_unit(measured, "jain", ""), "Jain's index, 1 is fair"))
     return tuple(found)
 
 
@@ -172,10 +172,10 @@ def table(variants: Sequence[Document], chosen: Document) -> Table:
                 cell(measured["buffer_packets"]),
                 cell(_interval(variant) or None),
                 cell(variant["buffer_bdp"], digits=3),
-                cell(measured["utilization"], 100),
-                cell(measured["queueing_delay_s"], 1e3),
-                cell(measured["loss_ratio"], 100),
-                cell(measured["jain"]),
+                cell(measured["utilization"], 100, of="utilization"),
+                cell(measured["queueing_delay_s"], 1e3, of="queueing_delay_s"),
+                cell(measured["loss_ratio"], 100, of="loss_ratio"),
+                cell(measured["jain"], of="jain"),
             )
         )
     buffers = ("buffer [packets]", "interval", "buffer [BDP]")

@@ -11,7 +11,7 @@ from elephan.network import counted_flows
 from elephan.pictures.figure import Axis, Figure, Series, colour
 from elephan.pictures.table import Table, cell, measured
 from elephan.pictures.thin import thin
-from elephan.pictures.words import count, joined, number, plain, with_unit
+from elephan.pictures.words import count, joined, number, plain, row_with_unit, with_unit
 from elephan.report.page import HeadlineNumber, PageSection, ReportPage, TerminalCommand
 from elephan.report.sources import origin, read_json, read_scenario, set_up, why_warmup
 from elephan.report.testbed_section import parts as testbed_parts
@@ -124,24 +124,25 @@ def _network(scenario: Scenario) -> tuple[str, ...]:
 
 def _headline(links: Sequence[Document]) -> str:
     first = links[0]
-    return f"{first['name']} is {with_unit(first['utilization'], '%', 3)} busy"
+    return f"{first['name']} is {row_with_unit(first, 'utilization', '%', 3)} busy"
 
 
 def _sentence(document: Document, links: Sequence[Document]) -> str:
     phrases = []
     for link in links[:MOST_LINKS]:
-        words = f"Link {link['name']} is {with_unit(link['utilization'], '%', 3)} busy, packets wait "
-        words += f"{with_unit(link['queueing_delay_s'], 's', 2)} and {with_unit(link['loss_ratio'], '%', 2)} are lost"
+        words = f"Link {link['name']} is {row_with_unit(link, 'utilization', '%', 3)} busy, packets wait "
+        words += f"{row_with_unit(link, 'queueing_delay_s', 's', 2)} and "
+        words += f"{row_with_unit(link, 'loss_ratio', '%', 2)} are lost"
         phrases.append(words)
     flows = [
         f"each of {count(group['flows'], (group['law'] or 'datagram') + ' flow')} ({group['name']}) gets "
-        f"{with_unit(group['goodput_per_flow_bps'], 'bit/s', 3)}"
+        f"{row_with_unit(group, 'goodput_per_flow_bps', 'bit/s', 3)}"
         if group["flows"] > 1
-        else f"{group['name']} ({group['law'] or 'datagrams'}) gets {with_unit(group['goodput_bps'], 'bit/s', 3)}"
+        else f"{group['name']} ({group['law'] or 'datagrams'}) gets {row_with_unit(group, 'goodput_bps', 'bit/s', 3)}"
         for group in document["groups"][:MOST_LINKS]
     ]
     timed = [
-        f" Of {group['name']} {what} takes {with_unit(group[f'{key}_s'], 's', 3)}, 95 % of the time at most "
+        f" Of {group['name']} {what} takes {row_with_unit(group, f'{key}_s', 's', 3)}, 95 % of the time at most "
         f"{plain(group[f'{key}_p95_s'], 's', 3)}."
         for group in document["groups"]
         for key, what, _ in TIMED
@@ -158,9 +159,13 @@ def _tiles(document: Document, links: Sequence[Document], sharing: int) -> tuple
     link = links[0]
     of = f"of {link['name']}" if len(document["links"]) > 1 else ""
     found = [
-        HeadlineNumber("Utilization", with_unit(link["utilization"], "%"), of),
-        HeadlineNumber("Queueing delay", with_unit(link["queueing_delay_s"], "s"), of or "mean of all packets"),
-        HeadlineNumber("Loss", with_unit(link["loss_ratio"], "%"), of or "of the packets that arrive"),
+        HeadlineNumber("Utilization", row_with_unit(link, "utilization", "%"), of),
+        HeadlineNumber(
+            "Queueing delay",
+            row_with_unit(link, "queueing_delay_s", "s"),
+            of or "mean of all packets",
+        ),
+        HeadlineNumber("Loss", row_with_unit(link, "loss_ratio", "%"), of or "of the packets that arrive"),
         HeadlineNumber("Goodput", with_unit(_total(document), "bit/s"), "of all flows"),
     ]
     timed = ((group, key) for group in document["groups"] for key, _, _ in TIMED if f"{key}_s" in group)
@@ -169,7 +174,7 @@ def _tiles(document: Document, links: Sequence[Document], sharing: int) -> tuple
         found.append(HeadlineNumber(label, plain(group[f"{key}_p95_s"], "s"), "95 % take at most this"))
     jain = document["fairness"]["jain"]
     if jain["mean"] is not None and sharing > 1:
-        found.append(HeadlineNumber("Fairness", with_unit(jain, ""), "Jain's index, 1 is fair"))
+        found.append(HeadlineNumber("Fairness", with_unit(jain, "", of="jain"), "Jain's index, 1 is fair"))
     if link["buffer_packets"] is not None:
         found.append(HeadlineNumber("Buffer", f"{number(link['buffer_packets'])} packets", of))
     return tuple(found)
@@ -309,7 +314,7 @@ def metrics_table(document: Document) -> Table:
         (
             cell(row["quantity"]),
             cell(row["name"] or row["of"]),
-            cell(row["value"]),
+            cell(row["value"], of=row["quantity"]),
             cell("" if row["unit"] == "1" else row["unit"]),
             cell(row["replications"]),
         )
@@ -365,7 +370,7 @@ def _groups(document: Document, sharing: int) -> tuple[Table, ...]:
         (
             (cell("Jain's index"), measured(fair, "jain")),
             (cell("Jain's index over max-min fair shares"), measured(fair, "jain_maxmin")),
-            (cell("ratio of goodputs, short against long RTT"), cell(fair["rtt_ratio"])),
+            (cell("ratio of goodputs, short against long RTT"), measured(fair, "rtt_ratio")),
         ),
     )
     return (*tables, shares)
@@ -393,19 +398,16 @@ def _timed(document: Document) -> tuple[Table, ...]:
     return tuple(found)
 
 
-def _page_times(transfers: Document) -> tuple[Document, Document]:
-    return transfers["page_time_s"], transfers["page_time_p95_s"]
-
-
 def _transfers(document: Document) -> tuple[Table, ...]:
     some = [(group["name"], group["transfers"]) for group in document["groups"] if group["transfers"] is not None]
     if not some:
         return ()
     heads = ("group", "opened", "complete", "refused", "open", "time [s]", "95th percentile [s]", "slowdown")
     keys = ("opened", "completed", "refused", "open", "completion_time_s", "completion_time_p95_s", "slowdown")
-    rows = tuple((cell(name), *(cell(each[key]) for key in keys)) for name, each in some)
+    rows = tuple((cell(name), *(measured(each, key) for key in keys)) for name, each in some)
+    of_pages = (None, "pages", None, None, "page_time_s", "page_time_p95_s", None)
     pages = tuple(
-        tuple(map(cell, (f"{name}: pages", None, each["pages"], None, None, *_page_times(each), None)))
+        (cell(f"{name}: pages"), *(cell(None) if key is None else measured(each, key) for key in of_pages))
         for name, each in some
         if "pages" in each
     )

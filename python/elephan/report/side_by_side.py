@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from elephan.pictures.table import Table, cell
+from elephan.pictures.table import Table, cell, measured
 from elephan.pictures.words import count, joined, plain, with_unit
 from elephan.report.page import PageSection, ReportPage
 from elephan.report.sources import made_by, set_up
 from elephan.run.side_by_side import decisive, differing, laid_over, named_runs, spoken
+from elephan.units import resolved
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -84,8 +85,9 @@ def _question(keys: Sequence[DifferingKey], first: Scenario) -> str:
 
 @dataclass(frozen=True)
 class ComparedQuantity:
-    """A quantity by which runs are compared: words for it, its unit, and its value in each run."""
+    """A quantity by which runs are compared: its key, words for it, its unit, and its value in each run."""
 
+    key: str
     title: str
     unit: str
     values: tuple[dict[str, float | None], ...]
@@ -98,14 +100,14 @@ class ComparedQuantity:
         if len(known) < 2:
             return None
         (low, at), (high, there) = min(known), max(known)
-        room = sum(self.values[i]["ci95"] or 0.0 for i in (at, there))
+        room = sum(resolved(self.values[i], self.key)["ci95"] or 0.0 for i in (at, there))
         return (at, there) if high - low > room else None
 
 
 def compared(runs: Sequence[NamedRun]) -> list[ComparedQuantity]:
     """List what runs are compared by, what matters most first."""
     found = [
-        ComparedQuantity(title, unit, tuple(_of_link(run)[key] for run in runs), says)
+        ComparedQuantity(key, title, unit, tuple(_of_link(run)[key] for run in runs), says)
         for key, title, unit, says in (
             ("queueing_delay_s", "Mean queueing delay", "s", "Packets wait {} with {} and {} with {}"),
             ("utilization", "Utilization", "%", "The link is {} busy with {} and {} with {}"),
@@ -114,8 +116,8 @@ def compared(runs: Sequence[NamedRun]) -> list[ComparedQuantity]:
     ]
     for name, key in timed(runs):
         title = f"{'Round trip' if key == 'rtt' else 'One-way delay'} of {name}, 95 % take at most"
-        rows = (_quantile(_group(run, name).get(f"{key}_p95_s")) for run in runs)
-        found.append(ComparedQuantity(title, "s", tuple(rows)))
+        rows = (_group(run, name).get(f"{key}_p95_s", _NOTHING) for run in runs)
+        found.append(ComparedQuantity(f"{key}_p95_s", title, "s", tuple(rows)))
     return found
 
 
@@ -149,9 +151,9 @@ def _sentence(runs: Sequence[NamedRun], found: Sequence[ComparedQuantity]) -> st
         ]
         if len(known) > MOST_SAID:
             ends = [f(known, key=lambda one: one[0]["mean"] or 0.0) for f in (min, max)]
-            said = " to ".join(f"{with_unit(value, quantity.unit)} ({name})" for value, name in ends)
+            said = " to ".join(f"{with_unit(value, quantity.unit, of=quantity.key)} ({name})" for value, name in ends)
         else:
-            said = ", ".join(f"{with_unit(value, quantity.unit)} ({name})" for value, name in known)
+            said = ", ".join(f"{with_unit(value, quantity.unit, of=quantity.key)} ({name})" for value, name in known)
         phrases += [f"{quantity.title}: {said}."] if known else []
     return " ".join(phrases) or "Nothing was measured."
 
@@ -160,11 +162,6 @@ def _of_link(run: NamedRun) -> Any:
     """What the document says of the link that carries data."""
     name = run.scenario.links[run.scenario.link_index(None)]["name"]
     return next(link for link in run.document["links"] if link["name"] == name)
-
-
-def _quantile(value: dict[str, float | None] | None) -> dict[str, float | None]:
-    """A quantity whose interval is left out where all replications fell into one bin: of less nothing is known."""
-    return _NOTHING if value is None else {**value, "ci95": value["ci95"] or None}
 
 
 def _group(run: NamedRun, name: str) -> Any:
@@ -183,13 +180,17 @@ def results_table(runs: Sequence[NamedRun], keys: Sequence[DifferingKey]) -> Tab
         ("loss [%]", "loss_ratio", 100),
         ("utilization [%]", "utilization", 100),
     ):
-        rows[head] = [cell(_quantile(link[key]), scale) for link in links]
+        rows[head] = [measured(link, key, scale) for link in links]
     for name, key in timed(runs):
+        of = f"{key}_p95_s"
         head = f"{name}: {'round trip' if key == 'rtt' else 'one way'}, 95 % [ms]"
-        rows[head] = [cell(_quantile(_group(run, name).get(f"{key}_p95_s")), 1e3) for run in runs]
-    for name in groups:
-        rows[f"{name}: each [Mbit/s]"] = [cell(_group(run, name).get("goodput_per_flow_bps"), 1e-6) for run in runs]
-    rows["Jain's index"] = [cell(run.document["fairness"]["jain"]) for run in runs]
+        rows[head] = [cell(_group(run, name).get(of), 1e3, of=of) for run in runs]
+    # Of pings the round trip is asked for, not the goodput.
+    pings = {name for name, key in timed(runs) if key == "rtt"}
+    for name in (name for name in groups if name not in pings):
+        of = "goodput_per_flow_bps"
+        rows[f"{name}: each [Mbit/s]"] = [cell(_group(run, name).get(of), 1e-6, of=of) for run in runs]
+    rows["Jain's index"] = [measured(run.document["fairness"], "jain") for run in runs]
     rows |= {"link": [cell(link["name"]) for link in links]} if len(names) > 1 else {}
     for differs in keys[:MOST_KEYS]:
         rows[spoken(differs.path, runs[0].scenario)] = [cell(value) for value in differs.values]

@@ -121,19 +121,28 @@ def differing(scenarios: Sequence[Scenario]) -> tuple[DifferingKey, ...]:
     (DifferingKey(path='links[0].buffer', values=('25 packets', '50 packets')),)
     """
     flat = [dict(_leaves(scenario.resolved)) for scenario in scenarios]
-    paths = dict.fromkeys(path for leaves in flat for path in leaves if path != "title")
-    rows = [DifferingKey(*_shown(path, [leaves.get(path, _MISSING) for leaves in flat])) for path in paths]
+    found: dict[str, tuple[str, ...]] = {}
+    for path in dict.fromkeys(path for leaves in flat for path in leaves if path != "title"):
+        name, values = _shown(path, [leaves.get(path, _MISSING) for leaves in flat])
+        # A buffer in packets and one in bytes are two keys of the canonical form, and one of a scenario file.
+        known = found.get(name, ("",) * len(values))
+        found[name] = tuple(one or other for one, other in zip(known, values, strict=True))
+    rows = [DifferingKey(*row) for row in found.items()]
     return tuple(row for row in rows if len(set(row.values)) > 1)
 
 
 _MISSING = object()
 
-_WRITTEN = {
-    "_ps": lambda x: format_time(x * 1e-12),
-    "_bps": format_rate,
-    ".packets": lambda x: f"{x} packets",
+_UNITS = {
+    "ps": lambda x: format_time(x * 1e-12),
+    "bps": format_rate,
+    "bytes": lambda x: f"{x} B",
+    "packets": lambda x: f"{x} packets",
 }
-"""How the canonical form of a scenario ends names of quantities, and how these are written."""
+"""Units in which names of the canonical form of a scenario end, and how a file writes such quantities."""
+
+_SAME_UNIT = ("uniform", "mean", "min", "max", "amplitude")
+"""Keys within a quantity that have its unit."""
 
 
 def _leaves(value: object, path: str = "") -> Iterator[tuple[str, object]]:
@@ -149,10 +158,16 @@ def _leaves(value: object, path: str = "") -> Iterator[tuple[str, object]]:
 
 def _shown(path: str, values: Sequence[object]) -> tuple[str, tuple[str, ...]]:
     """The path as a scenario file has it, and values with their units."""
-    for ending, write in _WRITTEN.items():
-        if path.endswith(ending):
-            return path.removesuffix(ending), tuple(_text(value, write) for value in values)
-    return path, tuple(_text(value, None) for value in values)
+    names, write = [], None
+    for part in path.split("."):
+        name, _, unit = part.rpartition("_")
+        if unit not in _UNITS or (not name and unit != part):
+            name, write = part, write if part in _SAME_UNIT else None
+        else:
+            write = _UNITS[unit]
+        if name not in ("", "constant"):
+            names.append(name)
+    return ".".join(names), tuple(_text(value, write) for value in values)
 
 
 def _text(value: object, write: Any) -> str:
@@ -167,8 +182,8 @@ def _text(value: object, write: Any) -> str:
     return str(write(value)) if write is not None and isinstance(value, int | float) else str(value)
 
 
-CHOICES = {"discipline": "queue", "law": "law", "kind": "traffic"}
-"""Keys that choose what other keys of their table there are, and what is chosen."""
+CHOICES = ("discipline", "law", "kind")
+"""Keys that choose what other keys of their table there are."""
 
 
 def decisive(keys: Sequence[DifferingKey]) -> tuple[DifferingKey, ...]:
@@ -185,13 +200,15 @@ def decisive(keys: Sequence[DifferingKey]) -> tuple[DifferingKey, ...]:
 
 
 def spoken(path: str, scenario: Scenario) -> str:
-    """Call a key by the link or group that it is of.
+    """Name a key as a scenario file does, and the link or group that it belongs to.
 
     Examples
     --------
     >>> from elephan.scenario import EXAMPLE, Scenario
     >>> spoken("links[0].queue.discipline", Scenario.from_text(EXAMPLE))
     'queue of core'
+    >>> spoken("flows[0].control.slow_start.kind", Scenario.from_text(EXAMPLE))
+    'control.slow_start of bulk'
     """
     place, _, key = path.partition(".")
     table, bracket, index = place.partition("[")
@@ -200,7 +217,9 @@ def spoken(path: str, scenario: Scenario) -> str:
     if not key or at >= len(rows):
         return path
     head, _, last = key.rpartition(".")
-    return f"{CHOICES.get(last, key) if head else key} of {rows[at]['name']}"
+    # A file writes the name of what is chosen in place of the table.
+    name = head if last in ("discipline", "kind") and head else last if key == "control.law" else key
+    return f"{name} of {rows[at]['name']}"
 
 
 def laid_over(runs: Sequence[NamedRun]) -> tuple[Figure, ...]:

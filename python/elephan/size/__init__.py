@@ -17,7 +17,7 @@ from elephan.size.inverse import LimitAnswer, size_limit
 from elephan.size.limits import SENDERS, LinkLimit, held_by_windows, held_elsewhere, too_short, why_not
 from elephan.size.measuring import LinkSimulations
 from elephan.size.pacing import BOTH, check_pacing, with_pacing
-from elephan.size.targets import parse_targets
+from elephan.size.targets import check_targets, parse_targets
 from elephan.units import format_rate
 
 if TYPE_CHECKING:
@@ -68,8 +68,9 @@ def size(
     ----------
     scenario : Scenario or path
     target : str, iterable of str, or mapping
-        ``"utilization=0.95"``, ``"loss=0.1%"``, ``"delay=10ms"``, ``"fairness=0.9"`` (Jain's index); met when the mean
-        over replications meets it.
+        ``"utilization=0.95"``, ``"loss=0.1%"``, ``"delay=10ms"``, ``"fairness=0.9"`` (Jain's index),
+        ``"delay_p95=20ms"``, or of a group of pings or of cbr ``"rtt_p95[ping]=50ms"``, ``"delay_p95[voice]=20ms"``;
+        met when the mean over replications meets it.
     link : str, optional
         Name of the link; the first that carries data by default.
     precision : float [1]
@@ -166,6 +167,7 @@ def _size(
     if facts.members > 1:
         message = f"{scenario.origin}: {facts.name} are {facts.members} links; only a single link can be sized"
         raise ScenarioError(message)
+    check_targets(targets, scenario.network, index)
     low, high, largest = (max(1, round(share * facts.bdp_packets)) for share in (*GRID_BDP, LARGEST_BDP))
     grid = (max(1, min(low, round(facts.bdp_packets / math.sqrt(facts.flows) / 8))), max(high, 4))
     models = ask(scenario.network, index, targets)
@@ -325,6 +327,4 @@ def _unfair(curve: BufferCurve, floors: Sequence[Target], target: Target, found:
 
 def _shown(curve: BufferCurve, buffer: int, target: Target) -> str:
     value = curve.estimate(buffer, target.metric).mean
-    if target.metric == "queueing_delay_s":
-        return f"delay {value * 1e3:.3g} ms"
-    return f"{'fairness' if target.metric == 'jain' else target.metric.removesuffix('_ratio')} {value:.4g}"
+    return f"{target.name} {value * 1e3:.3g} ms" if target.is_time else f"{target.name} {value:.4g}"

@@ -103,13 +103,13 @@ class BufferCurve:
         ----------
         buffer : int [packets]
         metric : str
-            Field of `BufferSample`.
+            As `Target.metric`.
 
         Returns
         -------
         Estimate
         """
-        return estimate([getattr(sample, metric) for sample in self._samples[buffer]])
+        return estimate([sample.value(metric) for sample in self._samples[buffer]])
 
     def half_width(self, buffer: int, metric: str) -> float | None:
         """Half-width of the 95 % confidence interval of a mean.
@@ -122,7 +122,7 @@ class BufferCurve:
         ----------
         buffer : int [packets]
         metric : str
-            Field of `BufferSample`.
+            As `Target.metric`.
 
         Returns
         -------
@@ -143,7 +143,7 @@ class BufferCurve:
         own = self.estimate(buffer, metric).ci95
         if own is None or count >= self.full:
             return own
-        rows = [[getattr(sample, metric) for sample in row] for row in self._samples.values() if len(row) > 1]
+        rows = [[sample.value(metric) for sample in row] for row in self._samples.values() if len(row) > 1]
         freedom = sum(len(row) - 1 for row in rows)
         pooled = sum((len(row) - 1) * float(np.var(row, ddof=1)) for row in rows) / freedom
         spread = max(math.sqrt(pooled), own * math.sqrt(count) / t_quantile(count - 1))
@@ -173,7 +173,7 @@ class BufferCurve:
         ----------
         buffer : float [packets]
         metric : str
-            Field of `BufferSample`.
+            As `Target.metric`.
 
         Returns
         -------

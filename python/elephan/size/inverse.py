@@ -18,7 +18,7 @@ from elephan.scenario import Scenario
 from elephan.size.limits import too_short, why_not
 from elephan.size.measuring import LinkSimulations
 from elephan.size.quantities import drop_tail, quantity
-from elephan.size.targets import BufferSample, GroupSample, parse_targets, targets_json
+from elephan.size.targets import GroupSample, check_targets, parse_targets, targets_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -263,6 +263,7 @@ def size_limit(
         message = "target: --find needs utilization, which decides; the others are checked where it is met"
         raise InputError(message)
     index = scenario.link_index(link)
+    check_targets(targets, scenario.network, index)
     found = quantity(find, scenario, index)
     simulations = LinkSimulations(
         scenario,
@@ -329,9 +330,5 @@ def _said(found: LinkQuantity, count: int) -> str:
 
 def _rest(curve: BufferCurve, targets: Iterable[Target], count: int) -> str:
     """Say which of the other targets are not met there."""
-    missed = [
-        target
-        for target in targets
-        if target.metric in BufferSample._fields and not target.meets(curve.estimate(count, target.metric).mean)
-    ]
+    missed = [target for target in targets if not target.meets(curve.estimate(count, target.metric).mean)]
     return f"there {' and '.join(map(str, missed))} is not met" if missed else ""

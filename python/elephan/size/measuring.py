@@ -6,12 +6,14 @@ import math
 from typing import TYPE_CHECKING
 
 from elephan.run import ReplicationJob, simulate_all
+from elephan.run.result import DELAYS
 from elephan.size.rules import with_buffer
 from elephan.size.targets import BufferSample, GroupSample
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from elephan.network import FlowGroup
     from elephan.run.outcome import ReplicationOutcome
     from elephan.scenario import Scenario
 
@@ -89,9 +91,16 @@ def sample(scenario: Scenario, link: int, outcome: ReplicationOutcome) -> Buffer
     def wait(group: int) -> float:
         return 1e-12 * percentile(waits[group], TAIL) if group < len(waits) else math.nan
 
+    def timed(group: FlowGroup) -> dict[str, float]:
+        name = DELAYS.get(group.traffic)
+        if name is None:
+            return {}
+        return {f"{name}_p95_s": 1e-12 * percentile(outcome.histograms["datagram_delay_ps"][group.index], TAIL)}
+
+    crossing = network.crossing(link)
     groups = tuple(
-        GroupSample(float(goodput[g.index]), float(dropped[g.index] / max(sent[g.index], 1)), wait(g.index))
-        for g in network.crossing(link)
+        GroupSample(float(goodput[g.index]), float(dropped[g.index] / max(sent[g.index], 1)), wait(g.index), **timed(g))
+        for g in crossing
     )
     return BufferSample(
         float(outcome.links["utilization"][link]),
@@ -100,4 +109,5 @@ def sample(scenario: Scenario, link: int, outcome: ReplicationOutcome) -> Buffer
         jain(flows["goodput_bps"][mine]),
         1e-12 * percentile(outcome.delay_histogram(link), TAIL),
         groups,
+        tuple(g.name for g in crossing),
     )

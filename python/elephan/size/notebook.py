@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan import display
 from elephan.run.notebook import warned
+from elephan.size.targets import GROUP_DELAYS, asked_of
 from elephan.units import format_bytes, format_rate, format_time
 
 if TYPE_CHECKING:
@@ -83,12 +84,16 @@ def _buffers(document: Mapping[str, Any]) -> dict[str, list[object]]:
         "buffer [packets]": [row["buffer_packets"] for row in rows],
         "what it is": [", ".join(row["is"]) for row in rows],
     }
+    keys = [asked_of(of) for of in zip(*(row["groups"] for row in rows), strict=True)]
     for row in rows:
         for label, value in _measured(row).items():
             columns.setdefault(label, []).append(value)
-        for group in row["groups"]:
-            rate = {key: None if value is None else value / 1e6 for key, value in group["goodput_per_flow_bps"].items()}
-            columns.setdefault(f"{group['name']}: goodput of a flow [Mbit/s]", []).append(rate)
+        for group, key in zip(row["groups"], keys, strict=True):
+            factor, what = (
+                (1e3, f"{GROUP_DELAYS[key]} [ms]") if key in GROUP_DELAYS else (1e-6, "goodput of a flow [Mbit/s]")
+            )
+            scaled = {part: None if x is None else factor * x for part, x in group[key].items()}
+            columns.setdefault(f"{group['name']}: {what}", []).append(scaled)
     return columns
 
 

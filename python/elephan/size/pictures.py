@@ -192,7 +192,7 @@ def _y(
 ) -> Axis:
     """The axis of a metric: for what was measured and wanted; models that are far off may leave it."""
     known = [scale * row[key]["mean"] for row in document["curve"] if row[key]["mean"]]
-    known += [scale * level for name, level in document["target"].items() if name.split("_")[0] in key.split("_")]
+    known += [scale * level for name, level in document["target"].items() if name.removesuffix("_s") in key.split("_")]
     trusted = models.get(document["trusted_model"] or "")
     if trusted is not None:
         seen = (trusted["buffer_packets"] >= reach[0]) & (trusted["buffer_packets"] <= reach[1])

@@ -91,7 +91,7 @@ class Candidate:
         metric : str
             Field of `BufferSample`.
         """
-        return [float(getattr(sample, metric)) for sample in self.samples]
+        return [sample.value(metric) for sample in self.samples]
 
     def mean(self, criterion: str) -> float:
         """Mean of a criterion.
@@ -119,7 +119,7 @@ class Candidate:
             As in `mean`.
         """
         value = self.mean(criterion)
-        if criterion == "queueing_delay_s":
+        if criterion.partition("[")[0].endswith("_s"):
             return f"{value * 1e3:.3g} ms"
         if criterion == "loss_ratio":
             return f"{value * 100:.2g} %"
@@ -293,7 +293,7 @@ def misses(samples: Sequence[BufferSample], targets: Sequence[Target]) -> tuple[
     tuple of int and float [1]
         How many are missed, and the worst miss as a share of its level; infinite where nothing is known.
     """
-    means = {target: estimate([getattr(sample, target.metric) for sample in samples]).mean for target in targets}
+    means = {target: estimate([sample.value(target.metric) for sample in samples]).mean for target in targets}
     missed = [abs(mean - target.level) / target.level for target, mean in means.items() if not target.meets(mean)]
     return len(missed), max((math.inf if math.isnan(miss) else miss for miss in missed), default=0.0)
 
@@ -396,4 +396,4 @@ def _nearest(candidates: Sequence[Candidate], targets: Sequence[Target]) -> Reco
 
 
 def _name(target: Target) -> str:
-    return _COUNTS.get(target.metric, target.metric)
+    return _COUNTS.get(target.metric, target.name)

@@ -5,6 +5,7 @@ Source of the pairing: LawKelton2000, Section 11.2; points that keep their seed 
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ import numpy as np
 from elephan.errors import InputError, suggest
 from elephan.metrics import jain
 from elephan.stats import estimate, paired
+from elephan.units import resolved
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -342,14 +344,25 @@ def difference(column: SweepColumn, point: PointResult, first: PointResult) -> Q
     Returns
     -------
     dict
-        ``mean`` and ``ci95``; without an interval where the store keeps only the mean of a column.
+        ``mean`` and ``ci95``. Of a column that `is_paired` is not of, the interval is that of two independent means,
+        which is wider where replications share their random numbers; a quantile is known to its bin at best.
     """
     ours, theirs = column.by_replication(point), column.by_replication(first)
     if ours is None or theirs is None:
-        one, other = (column.measured(each, each.document)["mean"] for each in (point, first))
-        return {"mean": None if one is None or other is None else one - other, "ci95": None}
+        one, other = (resolved(column.measured(each, each.document), column.key) for each in (point, first))
+        if one["mean"] is None or other["mean"] is None:
+            return {"mean": None, "ci95": None}
+        halves = (one["ci95"], other["ci95"])
+        # Student's t of either has fewer degrees of freedom than that of the difference: the interval holds at least.
+        half = None if halves[0] is None or halves[1] is None else math.hypot(halves[0], halves[1])
+        return {"mean": one["mean"] - other["mean"], "ci95": half}
     both = min(len(ours), len(theirs))
     return paired(ours[:both], theirs[:both]).difference.to_json()
+
+
+def is_paired(column: SweepColumn, point: PointResult) -> bool:
+    """Return whether the store keeps a column replication by replication: not of percentiles and of transfers."""
+    return column.by_replication(point) is not None
 
 
 def column_rows(
