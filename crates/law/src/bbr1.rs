@@ -5,7 +5,7 @@
 //! Congestion-based congestion control, ACM Queue 14 (5), 2016.
 //! Differs from Linux: the first phase of a cycle is a hash of clock and deliveries; without a handshake the first
 //! window is paced for a nominal millisecond; segments that wait for their pace count as in flight; no repair is
-//! taken back as needless; what Linux counts in bytes takes segments of 1460; times are no ticks. Selective acknowledgements are taken for granted.
+//! taken back as needless; times are no ticks. Selective acknowledgements are taken for granted.
 
 mod model;
 mod modes;
@@ -22,7 +22,7 @@ const INIT_CWND: f64 = 10.0;
 /// Phases of the cycle: faster, slower, and six at the bandwidth itself.
 const PHASES: u8 = 8;
 /// Bytes of a segment, for what Linux says in bytes.
-const MSS: f64 = 1460.0;
+const MSS: u32 = 1460;
 /// Round-trip time assumed before the first sample.
 const NOMINAL_RTT: Span = Span::millis(1);
 /// No round-trip sample yet.
@@ -57,8 +57,8 @@ base::params! {
         min_rtt_window: Span = Span::secs(10), "";
         /// Shortest time spent with four segments in flight to probe it.
         probe_rtt_duration: Span = Span::millis(200), "";
-        /// Longest burst for three of which windows have room; shorter ones last a millisecond.
-        max_burst: u32 = 44, "segments";
+        /// Longest burst for three of which windows have room, if 64 KiB are not less; shorter ones last a millisecond.
+        max_burst: u32 = 127, "segments";
     }
 }
 
@@ -96,6 +96,8 @@ pub struct Bbr1 {
     cwnd: f64,
     prior_cwnd: f64,
     pacing_rate: f64,
+    /// Payload of a segment.
+    mss: u32,
     has_rtt: bool,
     pacing_gain: f64,
     cwnd_gain: f64,
@@ -149,7 +151,7 @@ impl Registered for Bbr1 {
         source: "Linux 6.12, tcp_bbr.c",
         differs: "The first phase of a cycle is a hash of clock and deliveries, not a random number. Without a \
                   handshake the first window is paced for a nominal millisecond. Segments that wait for their pace \
-                  count as in flight, and no repair is taken back as needless. What Linux counts in bytes takes segments of 1460. An ECN mark changes nothing, as in \
+                  count as in flight, and no repair is taken back as needless. An ECN mark changes nothing, as in \
                   Linux.",
     };
 }
@@ -184,6 +186,10 @@ impl Controller for Bbr1 {
 impl CongestionControl for Bbr1 {
     fn needs(&self) -> Needs {
         Needs { deliveries: true, ..Needs::default() }
+    }
+
+    fn set_mss(&mut self, mss: u32) {
+        self.mss = mss.max(1);
     }
 
     fn on_delivery(&mut self, delivery: &Delivery) {
@@ -306,6 +312,7 @@ impl Bbr1 {
             cwnd: initial_window,
             prior_cwnd: 0.0,
             pacing_rate: 0.0,
+            mss: MSS,
             has_rtt: false,
             pacing_gain: p.startup_gain,
             cwnd_gain: p.startup_gain,
@@ -477,6 +484,17 @@ mod tests {
         for (pace, burst) in [(100.0, 1.0), (110.0, 2.0), (3071.0, 2.0), (3072.0, 3.0), (856_000.0, 44.0)] {
             bbr.pacing_rate = pace;
             assert_eq!(bbr.quantum(), burst, "{pace}");
+        }
+    }
+
+    /// `bbr_tso_segs_goal` counts bytes: 64 KiB are seven jumbo segments.
+    #[test]
+    fn a_burst_holds_at_most_64_kib() {
+        let mut bbr = cycling(2);
+        for (mss, burst) in [(1448, 45.0), (1460, 44.0), (8948, 7.0), (100_000, 2.0)] {
+            bbr.set_mss(mss);
+            bbr.pacing_rate = 139_000.0;
+            assert_eq!(bbr.quantum(), burst, "{mss}");
         }
     }
 

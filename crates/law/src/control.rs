@@ -26,6 +26,8 @@ base::dispatched! {
         fn needs(&self) -> Needs {
             Needs::default()
         }
+        /// Sets the payload of a full segment, in bytes, once before all else: for laws with limits in bytes.
+        fn set_mss(&mut self, _mss: u32) {}
         /// New data was acknowledged outside loss recovery: not for those whose [`Needs::deliveries`] is set.
         fn on_ack(&mut self, _ack: &AckSample) {}
         /// Something was delivered, in recovery too: only for those whose [`Needs::deliveries`] is set, in place of [`Self::on_ack`].
@@ -213,6 +215,9 @@ mod tests {
         fn needs(&self) -> Needs {
             self.note("needs", NEEDS)
         }
+        fn set_mss(&mut self, _mss: u32) {
+            self.note("set_mss", ());
+        }
         fn on_ack(&mut self, _ack: &AckSample) {
             self.note("on_ack", ());
         }
@@ -389,6 +394,7 @@ mod tests {
             recovering: false,
         };
         let (now, delivered, prior_delivered, tx_in_flight, lost, app_limited) = (Time::ZERO, 1, 0, 1.0, 1.0, false);
+        any.set_mss(1448);
         any.on_ack(&ack());
         any.on_delivery(&delivery);
         any.on_lost(&Lost { now, delivered, prior_delivered, tx_in_flight, lost, app_limited });

@@ -58,8 +58,13 @@ impl TcpSender {
         }
         let options = group.tcp.with_mss(group.mss());
         let ssthresh = options.initial_ssthresh.unwrap_or(f64::INFINITY);
-        let built = || group.control.law.build(&group.control.slow_start, f64::from(options.initial_window), ssthresh);
-        let [first, control] = [built(), built()].map(|control| control.expect("checked when the scenario was read"));
+        let built = || {
+            let built = group.control.law.build(&group.control.slow_start, f64::from(options.initial_window), ssthresh);
+            let mut control = built.expect("checked when the scenario was read");
+            control.set_mss(group.mss());
+            control
+        };
+        let [first, control] = [built(), built()];
         let sender = Sender::new(first, group.recovery, &options, 0).expecting_writes(&options);
         Ok(Self { sender, control: Some(control), sent: Sent::default(), now: Time::ZERO })
     }

@@ -101,7 +101,9 @@ impl<'a> FlowSite<'a> {
     #[must_use]
     pub fn built_in(&self) -> Control {
         let control = self.plan.control.law.build(&self.plan.control.slow_start, self.initial_window, self.ssthresh);
-        control.expect("checked when the scenario was read")
+        let mut control = control.expect("checked when the scenario was read");
+        control.set_mss(self.plan.mss());
+        control
     }
 
     /// The slow start that the scenario names.

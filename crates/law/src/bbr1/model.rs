@@ -3,13 +3,15 @@
 //! Source: Linux 6.12, `net/ipv4/tcp_bbr.c` (facts of it).
 
 use super::parts::{Counts, Policing};
-use super::{Bbr1, INIT_CWND, MIN_CWND, MSS, Mode, Repair, Sample, UNKNOWN, in_units};
+use super::{Bbr1, INIT_CWND, MIN_CWND, Mode, Repair, Sample, UNKNOWN, in_units};
 use base::Span;
 
-/// Below this pace, in segments per second, a burst is one segment: 1.2 Mbit/s.
-const SINGLES_BELOW: f64 = 150_000.0 / MSS;
-/// A burst is what leaves in so many parts of a second.
+/// Pace below which a burst is one segment, in bytes per second: 1.2 Mbit/s (`bbr_min_tso_rate`).
+const SINGLES_BELOW: f64 = 150_000.0;
+/// Bursts that leave in a second (`sk_pacing_shift`).
 const BURSTS_PER_SECOND: f64 = 1024.0;
+/// Payload of the longest burst, in bytes (`GSO_LEGACY_MAX_SIZE - 1 - MAX_TCP_HEADER`).
+const LONGEST: u32 = 65_536 - 1 - 320;
 /// Bursts for which a window has room: one that waits, one that leaves, one that arrives.
 const BURSTS: f64 = 3.0;
 /// Time for which aggregated ACKs may leave the path without segments, in seconds.
@@ -78,8 +80,9 @@ impl Bbr1 {
 
     /// Segments that Linux would hand over at once.
     pub(super) fn quantum(&self) -> f64 {
-        let least = if self.pacing_rate < SINGLES_BELOW { 1.0 } else { 2.0 };
-        (self.pacing_rate / BURSTS_PER_SECOND).floor().min(f64::from(self.p.max_burst)).max(least)
+        let least = if self.pacing_rate * f64::from(self.mss) < SINGLES_BELOW { 1.0 } else { 2.0 };
+        let most = f64::from((LONGEST / self.mss).min(self.p.max_burst));
+        (self.pacing_rate / BURSTS_PER_SECOND).floor().min(most).max(least)
     }
 
     /// Rounded up: a path that was taken for smaller than it is would look smaller still.

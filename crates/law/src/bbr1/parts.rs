@@ -3,7 +3,7 @@
 //! Source: Linux 6.12, `net/ipv4/tcp_bbr.c` (facts of it) and `lib/win_minmax.c`, which is K. Nichols' filter: the
 //! largest value of a window from three candidates.
 
-use super::{MSS, in_units};
+use super::in_units;
 use base::{Span, Time};
 
 /// Growth of the bandwidth, per round, that shows that the pipe is not full.
@@ -20,7 +20,8 @@ const INTERVAL_ROUNDS: (u32, u32) = (4, 16);
 const POLICED_LOSS: f64 = 50.0 / 256.0;
 /// Two intervals are alike if their rates differ by so much of the first, or by 4 kbit/s.
 const LIKE_SHARE: f64 = 0.125;
-const LIKE_RATE: f64 = 500.0 / MSS;
+/// In segments of 1,460 bytes per second.
+const LIKE_RATE: f64 = 500.0 / 1460.0;
 /// Rounds for which the rate of a policer is believed.
 const BELIEVED_ROUNDS: u32 = 48;
 
