@@ -202,7 +202,7 @@ def test_a_store_is_looked_at_and_not_touched(tmp_path: Path, monkeypatch: pytes
     connection.execute("PRAGMA user_version = 99")
     connection.commit()
     connection.close()
-    assert "schema 99 is of a newer elephan" in store.state().found
+    assert "was written by another elephan (schema 99; this one reads schema 1)" in store.state().found
 
 
 def test_a_store_on_a_network_is_warned_of(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

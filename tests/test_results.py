@@ -231,19 +231,12 @@ def test_a_number_is_no_name_of_a_column(holders: dict[str, Any]) -> None:
         _ = holders["run"].links[0]
 
 
-def test_what_was_a_method_of_a_stored_run_still_is_one(holders: dict[str, Any]) -> None:
-    stored = holders["stored"]
-    with pytest.warns(DeprecationWarning, match=r'StoredRun\.links\(\) is now called StoredRun\.read\("links"\)'):
-        assert stored.links().equals(stored.read("links"))
-    assert stored.links["name"] == ["core"]
-
-
 def test_damage_is_said_in_one_line(holders: dict[str, Any], tmp_path: Path) -> None:
     holders["run"].write(tmp_path)
     (tmp_path / "links.parquet").write_bytes(b"none")
     with pytest.raises(InputError, match=r"links\.parquet: cannot be read as Parquet"):
         SavedRun(tmp_path).to_xarray()
-    (tmp_path / "run.json").write_text('{"run": {}}')
+    (tmp_path / "run.json").write_text('{"format": 1, "run": {}}')
     with pytest.raises(InputError, match=r'run\.json: has no "links"'):
         _ = SavedRun(tmp_path).links
 
@@ -317,12 +310,12 @@ def test_a_sweep_without_its_store_has_its_tables_and_says_what_is_missing(tmp_p
     ("files", "said"),
     [
         ({}, "holds no result; looked for run.json, sweep.json"),
-        ({"size.json": "{}"}, 'size.json: has no "target"; write the folder again'),
+        ({"size.json": '{"format": 1}'}, 'size.json: has no "target"; write the folder again'),
         ({"run.json": "[]"}, "run.json: not a document of elephan"),
         ({"run.json": "{"}, "run.json: not JSON"),
-        ({"sweep.json": "{}"}, 'sweep.json: has no "title"'),
-        ({"compare.json": "{}"}, 'compare.json: has no "scenario"'),
-        ({"points.json": '{"points": [{}]}'}, "points.json: points: have no 'labels'"),
+        ({"sweep.json": '{"format": 1}'}, 'sweep.json: has no "title"'),
+        ({"compare.json": '{"format": 1}'}, 'compare.json: has no "scenario"'),
+        ({"points.json": '{"format": 1, "points": [{}]}'}, "points.json: points: have no 'labels'"),
     ],
 )
 def test_what_cannot_be_read_back_is_said(tmp_path: Path, files: dict[str, str], said: str) -> None:

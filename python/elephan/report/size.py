@@ -96,8 +96,8 @@ def wanted(target: Mapping[str, float]) -> str:
 
 
 def suggested(document: Document) -> int | None:
-    """Return the buffer to deploy; of documents from before there was one, the answer."""
-    packets: int | None = document.get("suggested_packets", document["buffer_packets"])
+    """Return the buffer to deploy."""
+    packets: int | None = document["suggested_packets"]
     return packets
 
 
@@ -111,7 +111,7 @@ def headline(document: Document) -> str:
 
 def notes(document: Document) -> tuple[str, ...]:
     """List what is dangerous, what can be done, and the note."""
-    found = [*document.get("dangers", ()), *document.get("advice", ())]
+    found = [*document["dangers"], *document["advice"]]
     if document["note"] and document["met"]:
         found.append(document["note"].rstrip("."))
     return tuple(f"{text[:1].upper()}{text[1:]}." for text in found)
@@ -119,7 +119,7 @@ def notes(document: Document) -> tuple[str, ...]:
 
 def deployment(document: Document) -> tuple[PageSection, ...]:
     """Make the table of the few buffers that an operator compares; none where the document has none."""
-    rows = document.get("table", [])
+    rows = document["table"]
     if not rows:
         return ()
     groups = [group["name"] for group in rows[0]["groups"]]
