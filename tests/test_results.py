@@ -15,7 +15,7 @@ from elephan.compare.several import SweepComparison, compare_points
 from elephan.display import ColumnTable
 from elephan.errors import InputError
 from elephan.loading import load
-from elephan.results import TABLES, ResultHolder, meanings
+from elephan.results import TABLES, ResultTables, meanings
 from elephan.results.axes import as_numbers, result_axes
 from elephan.run.saved import SavedRun
 from elephan.store import Store
@@ -57,7 +57,7 @@ def holders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_holder_has_tables_of_the_same_columns(holders: dict[str, Any], kind: str) -> None:
     held, run = holders[kind], holders["run"]
-    assert isinstance(held, ResultHolder)
+    assert isinstance(held, ResultTables)
     for name in ("links", "groups", "fairness"):
         found, plain = getattr(held, name), getattr(run, name)
         assert isinstance(found, ColumnTable)
@@ -246,7 +246,7 @@ def test_every_folder_and_store_is_read_back(holders: dict[str, Any], tmp_path: 
         held = holders[kind]
         held.write(tmp_path / kind)
         back = elephan.load(tmp_path / kind)
-        assert isinstance(back, ResultHolder)
+        assert isinstance(back, ResultTables)
         said, own = back.to_json(), held.to_json()  # type: ignore[attr-defined]
         # When it was asked is not the same each time.
         assert {**said, "provenance": None} == {**own, "provenance": None}, kind
@@ -283,7 +283,7 @@ def test_comparisons_of_a_sweep_are_one_result(tmp_path: Path) -> None:
     made.write(tmp_path)
     back = elephan.load(tmp_path)
     assert isinstance(back, SweepComparison)
-    assert isinstance(back, ResultHolder)
+    assert isinstance(back, ResultTables)
     assert list(elephan.plots.figures(back)) == ["01-10-packets", "02-25-packets"]
     assert back.to_json() == made.to_json()
     dataset = back.to_xarray()
@@ -439,7 +439,7 @@ def test_the_folder_of_a_run_in_a_store_is_a_run(holders: dict[str, Any]) -> Non
 
 def test_a_sizing_holds_results_by_buffer_and_a_comparison_by_law_and_queue_too() -> None:
     answer = elephan.size(SMALL, "utilization=0.8", replications=2)
-    assert isinstance(answer, ResultHolder)
+    assert isinstance(answer, ResultTables)
     assert answer.links["buffer_packets"] == answer.curve.buffers
     dataset = answer.to_xarray()
     assert dataset.buffer.values.tolist() == answer.curve.buffers
@@ -449,6 +449,6 @@ def test_a_sizing_holds_results_by_buffer_and_a_comparison_by_law_and_queue_too(
         assert measured.tolist() == [sample.utilization for sample in answer.curve.samples(buffer)]
     assert answer.to_pandas("groups").goodput_per_flow_bps.tolist() == answer.groups["goodput_per_flow_bps"]
     compared = elephan.size_variants(SMALL, ["reno", "cubic"], [], "utilization=0.8", replications=2)
-    assert isinstance(compared, ResultHolder)
+    assert isinstance(compared, ResultTables)
     assert set(compared.links["law"]) == {"reno", "cubic"}
     assert len(compared.links["buffer"]) == sum(len(each.answer.curve.buffers) for each in compared.variants)

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 LEAST_PYTHON = (3, 11)
 
-EXTENSION = "_native.abi3.so"
-
 
 def python() -> ProbeFinding:
     """Whether Python is recent enough."""

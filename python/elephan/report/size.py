@@ -10,6 +10,7 @@ from elephan.report.page import HeadlineNumber, PageSection, ReportPage, Termina
 from elephan.report.sources import origin, read_json, read_scenario, set_up, why_warmup
 from elephan.size.pictures import answer_pictures, rule_name
 from elephan.size.saved import read_models
+from elephan.size.wording import interval_words
 from elephan.units import format_bytes, format_time
 
 if TYPE_CHECKING:
@@ -166,17 +167,6 @@ def sentence(document: Document) -> str:
     if document["loss_ratio"]["mean"] is not None:
         words += f" and {plain(document['loss_ratio'], '%', 2)} loss"
     return f"{words}."
-
-
-def interval_words(document: Document) -> str:
-    """Say how sure the buffer is, as the command line does."""
-    bounds = document["buffer_interval_packets"]
-    if bounds is None:
-        if not document["simulated"]["runs"]:
-            return "by a model, not simulated"
-        return "no interval from one replication" if document["replications"] == 1 else "no target bounds it from below"
-    low, high = bounds
-    return f"95 %: {low:,} to {high:,}" if high is not None else f"95 %: {low:,} or more"
 
 
 def tiles(document: Document) -> tuple[HeadlineNumber, ...]:
