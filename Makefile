@@ -80,7 +80,7 @@ check-rust: $(VENV)/.made
 check-python: $(VENV)/.dev
 	$(PY) -m ruff check
 	$(PY) -m ruff format --check
-	$(PY) -m mypy python/elephan tests tools
+	$(PY) -m mypy python/elephan tests tools evidence
 	$(BIN)/lint-imports
 
 check-layers: $(VENV)/.dev
@@ -203,7 +203,7 @@ bless: $(VENV)/.dev ## take the present results as the new snapshots; review the
 clean: ## remove what make made; runs in .elephan stay
 	rm -rf $(VENV) target adapters/*/target demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	rm -f python/elephan/*.so
-	find crates python tests tools \( -name __pycache__ -o -name '*.snap.new' \) -prune -exec rm -rf {} +
+	find crates python tests tools evidence \( -name __pycache__ -o -name '*.snap.new' \) -prune -exec rm -rf {} +
 
 # Each of one version, into target; they are asked for rarely and take minutes to compile.
 $(TOOLS)/cargo-tarpaulin: VERSION := 0.37.5

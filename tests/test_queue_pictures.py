@@ -6,11 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from conftest import Command
+from conftest import Command, load_file
 from elephan.catalog import catalog
-from elephan.plots import queues
 
-FOLDER = Path(__file__).resolve().parent.parent / "docs" / "catalog"
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "docs" / "catalog"
+queues = load_file(ROOT / "tools" / "queue_pictures.py")
 QUEUES = [card["name"] for card in catalog("queues")]
 
 

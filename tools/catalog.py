@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import queue_pictures as queues
+from law_pictures import START_STORY, STORY, draw_rounds, rounds
 
 from elephan.accuracy.against import AGAINST, WITHOUT, simulated, spread
 from elephan.catalog import needed
-from elephan.plots import queues
 from elephan.plots.model import draw_model
-from elephan.plots.rounds import START_STORY, STORY, draw_rounds, rounds
 from elephan.run.measures import MEASURES, SERIES, TRACE
 from elephan.theory.models import MODELS, ModelTable
 from elephan.theory.models.card import CI95
@@ -54,7 +54,7 @@ STORIES = {
     "queues": f"Everything below is for {queues.LINK}. In the pictures of the backlog, {queues.STORY} The grey line is "
     "drop-tail under the same traffic. The panel below has one of the numbers that the discipline keeps; `elephan run "
     "--out` writes all of them, as the columns `queue_…` of `samples.parquet`. The scenario without its discipline is "
-    "`TEXT` in [queues.py](../../python/elephan/plots/queues.py). Which to take is another page: "
+    "`TEXT` in [queue_pictures.py](../../tools/queue_pictures.py). Which to take is another page: "
     "[choosing a queue](../guide/choosing-a-queue.md).",
 }
 DRAWN = {"rules": {"flows": "1,2,5,10,20,50,100,200,500,1000"}}

@@ -1,12 +1,12 @@
 """Writes the tables of docs/guide/quic-stacks.md: controls of QUIC stacks on the links where the kernel was measured.
 
     make quic                               # builds elephan-quic
-    python tools/quic_stacks.py             # runs what is missing (some minutes), then writes the page
-    python tools/quic_stacks.py --no-run    # writes the page from what is kept
-    python tools/quic_stacks.py --again     # runs everything again, after a new version of a stack or of elephan
+    python evidence/quic_stacks.py             # runs what is missing (some minutes), then writes the page
+    python evidence/quic_stacks.py --no-run    # writes the page from what is kept
+    python evidence/quic_stacks.py --again     # runs everything again, after a new version of a stack or of elephan
 
 What came out is kept in `tests/data/quic_stacks.json`, run by run; the kernel's numbers are those of
-`tests/data/real_stacks.json`, which `tools/real_stacks.py` measured on the same links.
+`tests/data/real_stacks.json`, which `evidence/real_stacks.py` measured on the same links.
 """
 
 from __future__ import annotations

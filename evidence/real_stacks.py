@@ -1,8 +1,8 @@
 """Writes the table of Linux's own senders into docs/guide/real-stacks.md: the kernel against the simulator.
 
-    sudo -E python tools/real_stacks.py                   # runs what is missing, then writes the table
-    sudo -E python tools/real_stacks.py --laws reno --flows 1 --buffers 33,167
-    python tools/real_stacks.py --no-run                  # writes the table of what is there
+    sudo -E python evidence/real_stacks.py                   # runs what is missing, then writes the table
+    sudo -E python evidence/real_stacks.py --laws reno --flows 1 --buffers 33,167
+    python evidence/real_stacks.py --no-run                  # writes the table of what is there
 
 A cell takes a minute and a half. What the kernel gave is kept in `tests/data/real_stacks.json` when it is done, so that
 a stopped run goes on where it was; what is simulated is simulated anew each time. Beside it stands what the simulator
@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SCENARIO = ROOT / "scenarios" / "testbed-senders.toml"
 PAGE = ROOT / "docs" / "guide" / "real-stacks.md"
 KEPT = ROOT / "tests" / "data" / "real_stacks.json"
-BEGIN, END = "<!-- begin: tools/real_stacks.py -->", "<!-- end: tools/real_stacks.py -->"
+BEGIN, END = "<!-- begin: evidence/real_stacks.py -->", "<!-- end: evidence/real_stacks.py -->"
 
 LAWS: dict[str, Any] = {
     "reno": {"law": "reno"},

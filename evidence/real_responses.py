@@ -1,6 +1,6 @@
 """Asks Linux how long responses on one connection take after a pause, and keeps it for `tests/test_real_responses.py`.
 
-    sudo -E python tools/real_responses.py
+    sudo -E python evidence/real_responses.py
 
 A minute for each of four cases. Writers and readers are sockets in two namespaces, with the testbed's relay between
 them (40 Mbit/s, 40 ms, a buffer that loses nothing): a response is written when the one before has been acknowledged

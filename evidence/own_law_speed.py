@@ -1,6 +1,6 @@
 """Says what an ACK costs under a law in Python: nanoseconds of processor, by the difference of two lengths of a run.
 
-    python tools/own_law_speed.py
+    python evidence/own_law_speed.py
 
 Eight flows on 1 Gbit/s and 100 ms whose windows begin at their share, and lose nothing, under Reno's growth: built in,
 called for each round trip, called for each ACK. What is timed is all of the simulation, so the first row is what the

@@ -1,6 +1,6 @@
 """Says how many decisions of an agent a second the environment takes: one flow that fills 1 Gbit/s at 100 ms.
 
-    python tools/agent_speed.py
+    python evidence/agent_speed.py
 
 Seconds of processor, the best of some runs, everything that gymnasium's interface asks for included. What ns-3 needs
 for the same link says crates/sim/tests/references/ns3/decisions.cc.
