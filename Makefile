@@ -80,13 +80,14 @@ check-rust: $(VENV)/.made
 check-python: $(VENV)/.dev
 	$(PY) -m ruff check
 	$(PY) -m ruff format --check
-	$(PY) -m mypy python/elephan tests tools
+	$(PY) -m mypy python/elephan tests tools evidence
 	$(BIN)/lint-imports
 
-check-layers: $(VENV)/.dev
+check-layers: $(VENV)/.dev docs/conformance/pictures
 	$(PY) tools/layers.py
 	$(PY) tools/lengths.py
 	$(PY) tools/catalog.py --check
+	$(PY) tools/catalog.py --pictures
 	$(PY) tools/stubs.py --check
 	$(PY) tools/notebooks.py --check
 	$(SITE)
@@ -174,8 +175,13 @@ fuzz: $(VENV)/.dev ## hostile files, command lines, stores, random networks and 
 	PROPTEST_CASES=$$(($(INPUTS) / 10)) cargo test --workspace --exclude elephan-py --lib --tests
 	MUTANTS=$(INPUTS) cargo test --package elephan-ebpf --test objects million -- --ignored
 
+# Pictures of the catalogue and of test cases are not committed.
+docs/conformance/pictures: | $(VENV)/.dev
+	$(BIN)/elephan conform bbr --quiet --pages docs/conformance >/dev/null
+
 docs: $(VENV)/.dev ## docs/catalog, the notebooks, and the site target/site/index.html; the Rust documentation
 	$(PY) tools/catalog.py
+	$(BIN)/elephan conform bbr --quiet --pages docs/conformance >/dev/null
 	$(PY) tools/stubs.py
 	$(PY) tools/notebooks.py
 	$(SITE)
@@ -202,8 +208,8 @@ bless: $(VENV)/.dev ## take the present results as the new snapshots; review the
 
 clean: ## remove what make made; runs in .elephan stay
 	rm -rf $(VENV) target adapters/*/target demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
-	rm -f python/elephan/*.so
-	find crates python tests tools \( -name __pycache__ -o -name '*.snap.new' \) -prune -exec rm -rf {} +
+	rm -f python/elephan/*.so docs/catalog/*/*.svg docs/conformance/pictures/*.svg
+	find crates python tests tools evidence \( -name __pycache__ -o -name '*.snap.new' \) -prune -exec rm -rf {} +
 
 # Each of one version, into target; they are asked for rarely and take minutes to compile.
 $(TOOLS)/cargo-tarpaulin: VERSION := 0.37.5

@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import Any
 
+from elephan.scenario import EXAMPLE, Scenario
+
 VOID = {"meta", "link", "input", "br", "img", "hr"}
 
 
@@ -115,4 +117,18 @@ def swept(buffers: list[str], counts: list[int], title: str = "Buffers and flows
         {"places": ["links[0].buffer"], "values": [[buffer] for buffer in buffers]},
         {"places": ["flows[0].count"], "values": [[count] for count in counts]},
     ]
-    return {"title": title, "axes": axes, "points": points, "failures": [], "provenance": {"wall_s": 2.5}}
+    base = Scenario.from_text(EXAMPLE)
+    return {
+        "title": title,
+        "seed": base.seed,
+        "replications": base.replications,
+        "precision": [],
+        "max_replications": 1000,
+        "engine_version": "0.1.0",
+        "base": base.text,
+        "axes": axes,
+        "points": points,
+        "failures": [],
+        "warnings": [],
+        "provenance": {"wall_s": 2.5, "packets_simulated": 1, "store": "none"},
+    }

@@ -4,18 +4,16 @@ import json
 import shlex
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-import elephan as package
 from conftest import Command
 from elephan import testbed
 from elephan.cli.columns import LINES
 from elephan.compare import ScenarioComparison, SweepComparison, compare
 from elephan.compare.several import compare_points
 from elephan.errors import InputError
-from elephan.scenario import EXAMPLE, Scenario
+from elephan.scenario import EXAMPLE
 from elephan.sweep.document import Sweep
 
 SCENARIOS = Path(__file__).resolve().parents[1] / "scenarios"
@@ -124,22 +122,6 @@ def test_the_function_is_what_the_command_does(elephan: Command, tmp_path: Path)
     several = compare(sweep, replications=1, real=False)
     assert isinstance(several, SweepComparison)
     assert {"format": 1, **several.to_json()} == shown
-
-
-def test_sizes_of_variants_have_a_name_of_their_own() -> None:
-    small = Scenario.from_text(EXAMPLE)
-    asked: dict[str, Any] = {"target": "utilization=0.5", "model_only": True, "replications": 2}
-    named = package.size_variants(small, ["reno", "cubic"], **asked)
-    before: Any = package.compare
-    for words, more in (((["reno", "cubic"],), asked), ((), asked | {"laws": ["reno", "cubic"]})):
-        with pytest.warns(
-            DeprecationWarning, match=r"of laws and queues is now called elephan\.size_variants"
-        ) as caught:
-            old = before(small, *words, **more)
-        assert caught[0].filename == __file__
-        assert [variant.label for variant in old.variants] == [variant.label for variant in named.variants]
-    with pytest.raises(TypeError, match="unexpected keyword argument 'lwas'"):
-        before(small, lwas=["reno"])
 
 
 @pytest.mark.parametrize(

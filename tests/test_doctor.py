@@ -54,15 +54,12 @@ def test_only_what_is_needed_fails(
 
 @pytest.mark.slow
 def test_an_installed_wheel_is_not_told_of_make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert doctor.here() == list(doctor.PROBES)
     monkeypatch.setattr(installed, "root", lambda: tmp_path)
     monkeypatch.setattr(installed, "packages", lambda *names: lambda: ProbeFinding(MISSING, f"no {names}"))
     monkeypatch.setattr(_native, "kernel_built", lambda: False)
     said = [f"{row.name} {row.purpose} {row.found} {row.mend}" for row in doctor.examine()]
     assert len(said) > 20
     assert not [line for line in said if "make" in line.split()]
-    names = {probe.name for probe in doctor.PROBES} - {probe.name for probe in doctor.here()}
-    assert names == {"documentation", "tests", "chromium"}
 
 
 def test_a_probe_that_breaks_or_hangs_is_one_row() -> None:
@@ -106,18 +103,6 @@ def test_an_extension_of_another_version_is_found(monkeypatch: pytest.MonkeyPatc
 def test_an_extension_that_ends_python_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_native, "unwinds", lambda: False)
     assert "a defect ends Python" in installed.extension().found
-
-
-def test_an_extension_older_than_its_source_is_found(tmp_path: Path) -> None:
-    source, built = tmp_path / "crates" / "law" / "src" / "new.rs", tmp_path / "_native.abi3.so"
-    source.parent.mkdir(parents=True)
-    assert installed.newer_source(tmp_path, built) is None
-    for path, seconds in ((source, 2e9), (built, 1e9)):
-        path.touch()
-        os.utime(path, (seconds, seconds))
-    assert installed.newer_source(tmp_path, built) == source
-    os.utime(built, (3e9, 3e9))
-    assert installed.newer_source(tmp_path, built) is None
 
 
 def test_packages_that_are_missing_come_with_their_command() -> None:
@@ -202,7 +187,7 @@ def test_a_store_is_looked_at_and_not_touched(tmp_path: Path, monkeypatch: pytes
     connection.execute("PRAGMA user_version = 99")
     connection.commit()
     connection.close()
-    assert "schema 99 is of a newer elephan" in store.state().found
+    assert "was written by another elephan (schema 99; this one reads schema 1)" in store.state().found
 
 
 def test_a_store_on_a_network_is_warned_of(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 ELSEWHERE = re.compile(r"[a-z]+:")
+DRAWN = re.compile(r"docs/(catalog/\w+|conformance/pictures)/[\w+-]+\.svg")
+"""Pictures that `make docs` draws; they are not committed, and the build of the site fails where one is missing."""
 
 
 @cache
@@ -50,7 +52,8 @@ def test_links_of_a_page_lead_somewhere(name: str) -> None:
             continue
         path, _, anchor = link.partition("#")
         file = (page.parent / path).resolve() if path else page
-        assert file.exists(), f"{name}: {link}: no such file"
+        drawn = DRAWN.fullmatch(file.relative_to(ROOT).as_posix())
+        assert drawn or file.exists(), f"{name}: {link}: no such file"
         if anchor and file.suffix == ".md":
             assert anchor in anchors(file), f"{name}: {link}: no such heading; there are {sorted(anchors(file))}"
 

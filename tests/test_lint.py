@@ -295,11 +295,6 @@ def test_every_rule_is_tried_both_ways() -> None:
     )
 
 
-def test_a_rule_that_was_renamed_keeps_its_old_name_as_an_alias() -> None:
-    aliases = {card["name"]: card["aliases"] for card in cards() if card["aliases"]}
-    assert aliases == {"deterministic-replications": ["no-chance"]}
-
-
 def test_groups_that_share_a_link_are_held_against_each_other() -> None:
     changed = elephan.Scenario.from_text(CLEAN + CLEAN[CLEAN.index("[[flows]]") :].replace("bulk", "more"))
     apart = changed.replace({"flows[more].rtt": {"from": "71 ms", "to": "91 ms"}})

@@ -7,7 +7,6 @@ import pickle
 import subprocess
 import sys
 from html.parser import HTMLParser
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -335,29 +334,3 @@ def test_what_comes_from_a_store_shows_itself_too(tmp_path: Path) -> None:
             assert not _Cells(each._repr_html_()).open
             assert len(repr(each)) < 120
     assert "20 packets" in _Cells(swept._repr_html_()).texts
-
-
-OLD_NAMES = {
-    "accuracy": {"Nearby": "NearbyErrors", "Region": "ErrorRegion"},
-    "compare": {"Comparison": "ScenarioComparison", "Row": "ComparedQuantity", "Teeth": "SawtoothStatistics"},
-    "lint": {"Rule": "LintRule", "Warned": "LintWarning"},
-    "run.outcome": {"Outcome": "ReplicationOutcome"},
-    "run.result": {"Result": "RunResult"},
-    "size": {"Answer": "SizeAnswer", "Comparison": "SizeComparison"},
-    "stats": {"Bounded": "ValueInterval", "Paired": "PairedDifference"},
-    "store": {"Merged": "MergeSummary", "Problem": "DamageReport", "Stored": "StoredRun", "Table": "StoreTable"},
-    "sweep": {"Done": "PointResult", "Point": "SweepPoint", "Progress": "SweepProgress", "Swept": "SweepResult"},
-    "testbed": {"Plan": "TestbedPlan", "Tested": "TestbedResult"},
-    "theory": {"Thresholds": "RedThresholds"},
-    "theory.models": {"Parameter": "ModelParameter", "Picture": "ModelPicture", "Table": "ModelTable"},
-}
-
-
-@pytest.mark.parametrize("name", OLD_NAMES)
-def test_old_names_of_classes_still_work_and_say_todays(name: str) -> None:
-    module = import_module(f"elephan.{name}")
-    for old, new in OLD_NAMES[name].items():
-        with pytest.warns(DeprecationWarning, match=rf"^elephan\.{name}\.{old} is now called elephan\.{name}\.{new}$"):
-            assert getattr(module, old) is getattr(module, new)
-    with pytest.raises(AttributeError, match="has no attribute 'Nobody'"):
-        module.Nobody  # noqa: B018

@@ -19,7 +19,7 @@ KERNEL: dict[str, Any] = json.loads((ROOT / "tests" / "data" / "real_stacks.json
 
 @pytest.fixture(scope="module")
 def tool() -> ModuleType:
-    return load_file(ROOT / "tools" / "quic_stacks.py")
+    return load_file(ROOT / "evidence" / "quic_stacks.py")
 
 
 def one(tool: ModuleType, place: str, name: str, flows: int, buffer: int) -> dict[str, float]:

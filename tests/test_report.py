@@ -14,6 +14,7 @@ import pytest
 import elephan
 from conftest import Command
 from elephan.compare import compare as ask
+from elephan.formats import stamped
 from elephan.pictures.figure import Axis, Figure, Mark, Series
 from elephan.report import report
 from elephan.report.themes import THEMES
@@ -60,7 +61,7 @@ def small(**changes: object) -> Scenario:
 
 def folder_of(path: Path, document: dict[str, Any], name: str) -> Path:
     path.mkdir(exist_ok=True)
-    (path / name).write_text(json.dumps(document))
+    (path / name).write_text(json.dumps(stamped(document)))
     return path
 
 
@@ -75,7 +76,8 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         root / "comparison"
     )
     made = swept(["10 packets", "20 packets", "200 packets"], [1, 4], HOSTILE)
-    made |= {"base": scenario.text, "failures": [{"labels": {"links[0].buffer": HOSTILE}, "error": HOSTILE}]}
+    failed = {"labels": {"links[0].buffer": HOSTILE}, "run": "f" * 64, "error": HOSTILE}
+    made |= {"base": scenario.text, "failures": [failed]}
     folder_of(root / "sweep", made, "sweep.json")
     claims = [claim | {"note": HOSTILE} for claim in CLAIMS]
     shown = [{"says": HOSTILE, "measured": {"mean": 0.5, "ci95": None}, "holds": False}]

@@ -12,6 +12,7 @@ import pytest
 import elephan
 from conftest import PATIENCE_S
 from elephan.compare import compare
+from elephan.formats import stamped
 from elephan.report import report
 from elephan.scenario import EXAMPLE, Scenario
 from report_pages import swept
@@ -73,7 +74,7 @@ def test_a_page_opens_without_network_and_complaint(tmp_path: Path, kind: str) -
     else:
         (tmp_path / "sweep").mkdir()
         document = swept([f"1 {HOSTILE}", "2 packets"], [1, 4], HOSTILE)
-        (tmp_path / "sweep" / "sweep.json").write_text(json.dumps(document))
+        (tmp_path / "sweep" / "sweep.json").write_text(json.dumps(stamped(document)))
         report(tmp_path / "sweep", page)
         pictures = 2
     dom, said, asked = opened(page, tmp_path, "#dark")

@@ -1,26 +1,25 @@
 """Writes docs/catalog, one page per kind of thing that exists, from what `elephan list KIND --json` answers.
 
-Laws, slow starts, queue disciplines and models get pictures, and under each the numbers that it shows, so that --check
-can check without drawing whether it is up to date. With --check nothing is written: one line per page that is not, and
-exit 1 if any.
+Laws, slow starts, queue disciplines and models get pictures, which are not committed, and under each the numbers that
+it shows, so that --check can check without drawing whether a page is up to date. With --check nothing is written: one
+line per page that is not up to date, and exit 1 if any. With --pictures only pictures that are missing are drawn.
 """
 
 import json
-import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import queue_pictures as queues
+from law_pictures import START_STORY, STORY, draw_rounds, rounds
 
 from elephan.accuracy.against import AGAINST, WITHOUT, simulated, spread
 from elephan.catalog import needed
-from elephan.plots import queues
 from elephan.plots.model import draw_model
-from elephan.plots.rounds import START_STORY, STORY, draw_rounds, rounds
 from elephan.run.measures import MEASURES, SERIES, TRACE
 from elephan.theory.models import MODELS, ModelTable
 from elephan.theory.models.card import CI95
@@ -54,7 +53,7 @@ STORIES = {
     "queues": f"Everything below is for {queues.LINK}. In the pictures of the backlog, {queues.STORY} The grey line is "
     "drop-tail under the same traffic. The panel below has one of the numbers that the discipline keeps; `elephan run "
     "--out` writes all of them, as the columns `queue_…` of `samples.parquet`. The scenario without its discipline is "
-    "`TEXT` in [queues.py](../../python/elephan/plots/queues.py). Which to take is another page: "
+    "`TEXT` in [queue_pictures.py](../../tools/queue_pictures.py). Which to take is another page: "
     "[choosing a queue](../guide/choosing-a-queue.md).",
 }
 DRAWN = {"rules": {"flows": "1,2,5,10,20,50,100,200,500,1000"}}
@@ -279,29 +278,45 @@ def wanted(cards: Mapping[str, Sequence[Card]]) -> set[Path]:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Write the pages, or compare them with what is there."""
+    """Write the pages and draw the pictures, or compare the pages with what is there."""
     there = {file: file.read_text(encoding="utf-8") for file in FOLDER.glob("*.md")}
     cards = {kind: entries(kind) for kind in KINDS}
-    pages = {FOLDER / f"{kind}.md": page(kind, cards[kind]) for kind in KINDS}
-    pictures = wanted(cards)
-    if "--check" in arguments:
-        stale = [file for file, text in pages.items() if there.get(file) != text]
-        wrong = [*stale, *sorted(set(FOLDER.glob("*/*.svg")) ^ pictures)]
-        sys.exit("\n".join(f"{file.relative_to(ROOT)}: not up to date; run make docs" for file in wrong) or 0)
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    for file, text in pages.items():
-        file.write_text(text, encoding="utf-8")
-    for folder in sorted({file.parent for file in pictures}):
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir()
-    for kind, form in CONTROLS.items():
-        for card in cards[kind]:
-            draw_rounds(form.format(card["name"]), card["name"], FOLDER / "rounds", slow_start=kind == "slow-starts")
-    for card in cards["queues"]:
-        queues.draw_curve(card["name"], FOLDER / "curves")
-        queues.draw_backlog(card["name"], FOLDER / "backlogs")
-    for card in cards["models"]:
-        draw_model(computed(card["name"]), FOLDER / "models", (".svg",))
+    kept: set[Path] = set()
+    if "--pictures" in arguments:
+        kept = wanted(cards)
+    else:
+        pages = {FOLDER / f"{kind}.md": page(kind, cards[kind]) for kind in KINDS}
+        if "--check" in arguments:
+            stale = [file for file, text in pages.items() if there.get(file) != text]
+            sys.exit("\n".join(f"{file.relative_to(ROOT)}: not up to date; run make docs" for file in stale) or 0)
+        for file, text in pages.items():
+            file.write_text(text, encoding="utf-8")
+    for file in set(FOLDER.glob("*/*.svg")) - kept:
+        file.unlink()
+    draw(cards, {file for file in wanted(cards) if not file.exists()})
+
+
+def draw(cards: Mapping[str, Sequence[Card]], files: Collection[Path]) -> None:
+    """Draw pictures of what the cards describe.
+
+    Parameters
+    ----------
+    files : collection of Path
+        Of these the ones that are to be drawn.
+    """
+    for folder in {file.parent for file in files}:
+        folder.mkdir(exist_ok=True)
+    for file in sorted(files):
+        name, folder = file.stem, file.parent
+        if folder.name == "rounds":
+            kind = "laws" if any(card["name"] == name for card in cards["laws"]) else "slow-starts"
+            draw_rounds(CONTROLS[kind].format(name), name, folder, slow_start=kind == "slow-starts")
+        elif folder.name == "curves":
+            queues.draw_curve(name, folder)
+        elif folder.name == "backlogs":
+            queues.draw_backlog(name, folder)
+        else:
+            draw_model(computed(name), folder, (".svg",))
 
 
 if __name__ == "__main__":

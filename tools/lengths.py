@@ -5,7 +5,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LIMIT = 600
-PLACES = ("crates", "python", "tests", "tools", "examples")
+PLACES = ("crates", "python", "tests", "tools", "evidence", "examples")
 
 
 def main() -> None:

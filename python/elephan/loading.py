@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from elephan.errors import InputError
 
 if TYPE_CHECKING:
-    from elephan.results import ResultHolder
+    from elephan.results import ResultTables
 
 KINDS = (
     *("run.json", "sweep.json", "compare.json", "points.json"),
@@ -23,7 +23,7 @@ _OTHERS = {
 """What is in folders that hold something else."""
 
 
-def load(path: Path | str) -> ResultHolder:
+def load(path: Path | str) -> ResultTables:
     """Read back what a verb wrote.
 
     Parameters
@@ -34,7 +34,7 @@ def load(path: Path | str) -> ResultHolder:
 
     Returns
     -------
-    ResultHolder
+    ResultTables
         `elephan.run.saved.SavedRun`, `elephan.sweep.SweepResult`, `elephan.testbed.TestbedResult`,
         `elephan.compare.ScenarioComparison`, `elephan.compare.SweepComparison`, `elephan.size.saved.SavedSize`,
         `SavedSizeComparison` or `SavedLimit`, or an `elephan.Store` to be read only.
@@ -85,7 +85,7 @@ def load(path: Path | str) -> ResultHolder:
     raise InputError(message)
 
 
-def _sizing(kind: str, folder: Path) -> ResultHolder:
+def _sizing(kind: str, folder: Path) -> ResultTables:
     from elephan.size.saved import SavedLimit, SavedSize, SavedSizeComparison  # noqa: PLC0415 (as in `load`)
 
     if kind == "limit.json":
@@ -93,7 +93,7 @@ def _sizing(kind: str, folder: Path) -> ResultHolder:
     return SavedSize(folder) if kind == "size.json" else SavedSizeComparison(folder)
 
 
-def _run(folder: Path) -> ResultHolder:
+def _run(folder: Path) -> ResultTables:
     from elephan.run.saved import SavedRun  # noqa: PLC0415 (as in `load`)
 
     found = SavedRun(folder)

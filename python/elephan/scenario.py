@@ -19,7 +19,6 @@ from elephan.display import joined, note, table
 from elephan.errors import InputError, ScenarioError, suggest
 from elephan.input_files import parse_toml, read_text
 from elephan.network import ScenarioTables, read_network
-from elephan.renamed import warn_renamed
 from elephan.units import format_bytes, format_rate, format_time
 
 if TYPE_CHECKING:
@@ -278,22 +277,6 @@ class Scenario:
         """
         vars(self).update(id=name, described=described)
         return self
-
-    @classmethod
-    def of(cls, source: Scenario | Path | str, **changes: object) -> Scenario:
-        """Call `from_any` and `replace`: the name of before."""
-        warn_renamed("Scenario.of(source, ...)", "Scenario.from_any(source).replace(...)")
-        return cls.from_any(source).replace(**changes)
-
-    def override(self, changes: Mapping[str, object]) -> Scenario:
-        """Call `replace`: the name of before."""
-        warn_renamed("Scenario.override", "Scenario.replace")
-        return self.replace(changes)
-
-    def with_(self, **changes: object) -> Scenario:
-        """Call `replace`: the name of before."""
-        warn_renamed("Scenario.with_", "Scenario.replace")
-        return self.replace(**changes)
 
     @cached_property
     def source(self) -> dict[str, Any]:

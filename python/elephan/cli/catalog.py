@@ -55,8 +55,7 @@ def _show_details(kind: str, cards: list[dict[str, Any]]) -> None:
             print_tables(f"{card['name']}: {', '.join(card['claims'])}", "")
             continue
         if "why" in card:
-            before = f" (before: {', '.join(card['aliases'])})" if card["aliases"] else ""
-            print_tables(f"{card['name']}{before}: {card['why']}", "")
+            print_tables(f"{card['name']}: {card['why']}", "")
             continue
         if "definition" in card:
             print_tables(*_definition(card), "")

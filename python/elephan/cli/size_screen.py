@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.cli.columns import GAP, LINES, Column, fitting, table_lines, terminal_width, wrapped
 from elephan.cli.common import shown
+from elephan.size.wording import interval_words
 from elephan.units import format_bytes, format_rate, format_time, scaled
 
 if TYPE_CHECKING:
@@ -72,13 +73,13 @@ def sentence(answer: SizeAnswer, document: Mapping[str, Any]) -> str:
     buffer, suggested = answer.buffer_packets, document["suggested_packets"]
     if buffer is None:
         return f"No answer for {wanted}: {document['note']}."
-    size = f"{count(buffer, 'packet')} ({interval(document)})"
+    size = f"{count(buffer, 'packet')} ({interval_words(document)})"
     if suggested == buffer:
         bdp = f"{format_bytes(document['buffer_bytes'])}, {document['buffer_bdp']:.3g} BDP"
         return f"Buffer for {wanted}: {size}; {bdp}."
     if suggested is None:
         return f"No buffer can be suggested. {wanted} needs {size}, which is not one to deploy."
-    return f"Suggested: {count(suggested, 'packet')}. {wanted} needs only {buffer:,} ({interval(document)})."
+    return f"Suggested: {count(suggested, 'packet')}. {wanted} needs only {buffer:,} ({interval_words(document)})."
 
 
 def paced_sentence(document: Mapping[str, Any]) -> str:
@@ -91,17 +92,6 @@ def paced_sentence(document: Mapping[str, Any]) -> str:
     bounds = found["buffer_interval_packets"]
     sure = "" if bounds is None else f" (95 %: {bounds[0]:,} {'or more' if bounds[1] is None else f'to {bounds[1]:,}'})"
     return f"Paced as Linux does: {count(found['buffer_packets'], 'packet')}{sure}{times}."
-
-
-def interval(document: Mapping[str, Any]) -> str:
-    """Say how sure the answer is."""
-    bounds = document["buffer_interval_packets"]
-    if bounds is None:
-        if not document["simulated"]["runs"]:
-            return "by a model, not simulated"
-        return "no interval from one replication" if document["replications"] == 1 else "no target bounds it from below"
-    low, high = bounds
-    return f"95 %: {low:,} to {high:,}" if high is not None else f"95 %: {low:,} or more"
 
 
 def notes(answer: SizeAnswer, document: Mapping[str, Any], room: int) -> list[str]:

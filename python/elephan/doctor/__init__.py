@@ -39,17 +39,6 @@ PROBES: tuple[Probe, ...] = (
     Probe(_KEPT, "terminal", "tables and progress", machine.terminal),
     Probe(_WORK, "cluster", "elephan sweep --scheduler", installed.packages("distributed")),
     Probe(_WORK, "frames", "tables for pandas, polars, xarray", installed.packages("pandas", "polars", "xarray")),
-    Probe(
-        _WORK,
-        "documentation",
-        "make docs",
-        installed.packages("sphinx", "myst-nb", "furo", "nbclient", "ipykernel"),
-        in_checkout=True,
-    ),
-    Probe(_WORK, "tests", "make test", installed.packages("pytest", "hypothesis", "jsonschema"), in_checkout=True),
-    Probe(_WORK, "cargo", "laws in Rust, the engine", installed.program("cargo", {"": "cargo", "brew": "rust"})),
-    Probe(_WORK, "ns-2", "elephan bench beside it", installed.program("ns", {"apt-get": "ns2"})),
-    Probe(_WORK, "chromium", "tests of reports", installed.program("chromium", {"": "chromium"}), in_checkout=True),
     Probe(_LINUX, "kernel", "congestion control in BPF", linux.kernel),
     Probe(_LINUX, "struct_ops", "loading laws", linux.struct_ops),
     Probe(_LINUX, "laws", "elephan kernel load, testbeds with our laws", linux.laws),
@@ -59,17 +48,9 @@ PROBES: tuple[Probe, ...] = (
     Probe(_LINUX, "privileges", "loading laws, devices, priorities", linux.privileges),
     Probe(_LINUX, "ip", "setting up hosts", installed.program("ip", {"": "iproute2", "dnf": "iproute"})),
     Probe(_LINUX, "iperf3", "real traffic", installed.program("iperf3", {"": "iperf3"})),
-    Probe(_LINUX, "clang", "compiling laws", installed.program("clang", {"": "clang"})),
     Probe(_LINUX, "setpriv, nsenter", "hosts that end with the command", linux.tools),
-    Probe(_LINUX, "bpftool", "looking at loaded laws", installed.program("bpftool", {"": "bpftool", "pacman": "bpf"})),
 )
 """All of them, in the order in which they are shown."""
-
-
-def here() -> list[Probe]:
-    """Probes that make sense where this package is: those of a checkout are left out of an installed wheel."""
-    checkout = installed.is_checkout()
-    return [probe for probe in PROBES if checkout or not probe.in_checkout]
 
 
 def examine(probes: Iterable[Probe] | None = None, longest_s: float = LONGEST_S) -> list[ProbeResult]:
@@ -78,7 +59,7 @@ def examine(probes: Iterable[Probe] | None = None, longest_s: float = LONGEST_S)
     Parameters
     ----------
     probes : iterable of Probe, optional
-        `here`, if not given.
+        `PROBES`, if not given.
     longest_s : float [s]
         For each.
 
@@ -93,7 +74,7 @@ def examine(probes: Iterable[Probe] | None = None, longest_s: float = LONGEST_S)
     ['limited']
     """
     rows = []
-    for probe in here() if probes is None else probes:
+    for probe in PROBES if probes is None else probes:
         found = _look(probe, longest_s)
         rows.append(
             ProbeResult(probe.group, probe.name, probe.purpose, probe.needed, found.status, found.found, found.mend)

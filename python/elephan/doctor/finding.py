@@ -48,8 +48,6 @@ class Probe:
         Takes nothing, returns a `ProbeFinding`, changes nothing.
     needed : bool
         Whether nothing works without it.
-    in_checkout : bool
-        Whether it is for work on elephan itself, of which an installed wheel knows nothing.
     """
 
     group: str
@@ -57,7 +55,6 @@ class Probe:
     purpose: str
     look: Callable[[], ProbeFinding]
     needed: bool = False
-    in_checkout: bool = False
 
 
 @dataclass(frozen=True)

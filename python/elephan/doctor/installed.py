@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 LEAST_PYTHON = (3, 11)
 
-EXTENSION = "_native.abi3.so"
-
 
 def python() -> ProbeFinding:
     """Whether Python is recent enough."""
@@ -38,7 +36,7 @@ def is_checkout() -> bool:
 
 
 def extension() -> ProbeFinding:
-    """Whether the engine belongs to this package, catches panics, and is built from the source beside it."""
+    """Whether the engine belongs to this package and catches panics."""
     version = _native.version()
     try:
         package = metadata.version("elephan")
@@ -49,32 +47,7 @@ def extension() -> ProbeFinding:
         return ProbeFinding(LIMITED, f"version {version}, but the package is {package}", rebuild)
     if not getattr(_native, "unwinds", lambda: True)():
         return ProbeFinding(LIMITED, f"{version}, built so that a defect ends Python", rebuild)
-    newer = newer_source(root(), Path(str(_native.__file__)))
-    if newer is not None:
-        return ProbeFinding(LIMITED, f"{version}, older than {newer.relative_to(root())}", rebuild)
     return ProbeFinding(OK, version)
-
-
-def newer_source(root: Path, built: Path) -> Path | None:
-    """Find source that changed after the extension was built.
-
-    Parameters
-    ----------
-    root : Path
-        Of the checkout, if it is one.
-    built : Path
-        The extension.
-
-    Returns
-    -------
-    Path or None
-        The newest; None if there is none, or no checkout.
-    """
-    sources = [*root.glob("crates/*/src/**/*.rs"), *root.glob("Cargo.lock")]
-    newest = max(sources, key=lambda path: path.stat().st_mtime, default=None)
-    if newest is None or not built.exists() or newest.stat().st_mtime <= built.stat().st_mtime:
-        return None
-    return newest
 
 
 def packages(*names: str) -> Callable[[], ProbeFinding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from elephan.doctor.finding import ELSEWHERE, LIMITED, OK, ProbeFinding, pip
+from elephan.doctor.finding import ELSEWHERE, LIMITED, OK, ProbeFinding
 from elephan.doctor.machine import free_space, nearest_folder, read
 
 NETWORKS = frozenset(
@@ -28,9 +28,9 @@ def disk() -> ProbeFinding:
 
 def state() -> ProbeFinding:
     """Whether the index can be read; its runs are not verified."""
-    from elephan.store.errors import DamageError  # noqa: PLC0415 (as above)
+    from elephan.store.errors import DamageError, StoreError  # noqa: PLC0415 (as above)
     from elephan.store.index import FILE  # noqa: PLC0415 (as above)
-    from elephan.store.schema import VERSION, check_version  # noqa: PLC0415 (as above)
+    from elephan.store.schema import check_version  # noqa: PLC0415 (as above)
 
     index = folder() / FILE
     if not index.exists():
@@ -38,17 +38,14 @@ def state() -> ProbeFinding:
     try:
         connection = sqlite3.connect(f"{index.absolute().as_uri()}?{_way(index)}", uri=True, timeout=2)
         try:
-            version = connection.execute("PRAGMA user_version").fetchone()[0]
-            if version > VERSION:
-                return ProbeFinding(
-                    LIMITED, f"{folder()}: schema {version} is of a newer elephan than this", pip("-U", "elephan")
-                )
-            check_version(connection, index)
+            version = check_version(connection, index)
             runs = connection.execute("SELECT count(*) FROM runs").fetchone()[0]
         finally:
             connection.close()
     except (sqlite3.Error, DamageError) as error:
         return ProbeFinding(LIMITED, f"{index}: {error}", "elephan store verify --repair")
+    except StoreError as error:
+        return ProbeFinding(LIMITED, str(error), "set ELEPHAN_STORE to another folder")
     return ProbeFinding(OK, f"{folder()}: {runs} runs, schema {version}; elephan store verify looks at them")
 
 

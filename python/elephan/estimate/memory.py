@@ -47,13 +47,11 @@ BURSTS = 320
 TUNED = 310
 """What both ends allocate for a receive window that grows [bytes]."""
 
-EVERY_RTT = frozenset(
-    {"bbr3", "bbr1", "compound", "fast", "illinois", "vegas", "westwood", "yeah", "packet-pair", "xcp", "htcp"}
-)
-"""Laws that ask for more than one round trip by the round."""
+DELIVERIES = frozenset({"bbr3", "bbr1", "packet-pair"})
+"""Laws that measure the rate of delivery (`Needs::deliveries` in the crate `elephan-law`)."""
 
-DELIVERIES = frozenset({"bbr3", "bbr1"})
-"""Laws that measure the rate of delivery."""
+EVERY_RTT = DELIVERIES | {"compound", "fast", "ghstcp", "illinois", "vegas", "xcp", "yeah"}
+"""Laws that need more than one round-trip sample per round: also those with `Needs::every_rtt` or `Needs::headers`."""
 
 DELIVERED = 900
 """What a sender allocates to measure it [bytes]."""
@@ -61,8 +59,8 @@ DELIVERED = 900
 QUEUED = 64
 """Of a packet that waits in a discipline of its own, which stores it [bytes]; first-in first-out links do not."""
 
-FIFO = frozenset({"drop-tail", "red", "ared", "gared", "pie", "rem", "blue", "pd-red", "xcp"})
-"""Disciplines that only refuse packets: what waits there is a number."""
+FIFO = frozenset({"drop-tail", "red", "ared", "gared", "pie", "rem", "blue", "pd-red"})
+"""Disciplines that only refuse packets (`admissions` in the crate `elephan-queue`): what waits there is a number."""
 
 DISCIPLINE = {"fq-codel": 1024 * 64, "sfq": 1024 * 8, "dualpi2": 2000}
 """What a discipline allocates for itself [bytes]; others 500."""

@@ -26,7 +26,6 @@ from elephan.lint import (
     unpaced_bursts,
 )
 from elephan.lint.rule import LintRule, LintSubject, LintWarning
-from elephan.renamed import renamed_attributes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,8 +36,6 @@ if TYPE_CHECKING:
 
 __all__ = ["RULES", "LintRule", "LintWarning", "cards", "lint"]
 
-if not TYPE_CHECKING:  # or any name would pass a type checker
-    __getattr__ = renamed_attributes(__name__, {"Rule": "LintRule", "Warned": "LintWarning"})
 
 _MODULES: tuple[HasRule, ...] = (
     receiver_limited,

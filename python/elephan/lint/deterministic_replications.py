@@ -40,5 +40,4 @@ RULE = LintRule(
     "Replications differ by what is drawn: starts, jitter, random traffic, round-trip times, disciplines that drop by "
     "chance. Where nothing is, a hundred replications are one, and a half-width of zero is no precision.",
     _check,
-    aliases=("no-chance",),
 )

@@ -115,8 +115,6 @@ class LintRule:
         What goes wrong.
     check : callable
         Yields findings. With a document it judges by what was measured where it can.
-    aliases : tuple of str
-        Its names in earlier versions, which stored documents still hold.
     """
 
     name: str
@@ -124,7 +122,6 @@ class LintRule:
     source: str
     why: str
     check: Callable[[LintSubject], Iterable[LintFinding]]
-    aliases: tuple[str, ...] = ()
 
     def card(self) -> Card:
         """Return the rule as `elephan.catalog` shows what exists.
@@ -138,7 +135,7 @@ class LintRule:
             "title": self.title,
             "source": self.source,
             "parameters": [],
-            "aliases": list(self.aliases),
+            "aliases": [],
             "differs": "",
             "spellings": {},
             "needs": [],

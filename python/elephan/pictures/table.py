@@ -116,12 +116,6 @@ def measured(row: Mapping[str, Any], key: str, scale: float = 1.0, digits: int =
     return cell(row[key], scale, digits, of=key)
 
 
-def pairs(title: str, rows: Sequence[tuple[str, Any]] | Mapping[str, Any]) -> Table:
-    """Make a table of names and values."""
-    listed = list(rows.items()) if hasattr(rows, "items") else list(rows)
-    return Table(title, ("", "value"), tuple((cell(name), cell(value)) for name, value in listed))
-
-
 def cut(rows: Sequence[tuple[Cell, ...]], where: str) -> tuple[tuple[tuple[Cell, ...], ...], str]:
     """Keep what a page has room for.
 

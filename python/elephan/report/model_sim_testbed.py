@@ -67,8 +67,7 @@ def page(folder: Path) -> ReportPage:
     rows: list[Document] = document["rows"]
     simulation, testbed = document["simulation"], document["testbed"]
     run, known = simulation["run"], None if testbed is None else testbed["testbed"]
-    # Documents of before it was in there have everything but the scenario.
-    scenario = Scenario.from_text(document["scenario"], "scenario.toml") if "scenario" in document else None
+    scenario = Scenario.from_text(document["scenario"], "scenario.toml")
     parts = [PageSection("Quantities", (), (), (quantities_table(document),))]
     halves = {name: _seen(document, folder, name) for name in _halves(document)}
     figures = over_time(document, {name: seen for name, seen in halves.items() if seen is not None})
@@ -80,7 +79,7 @@ def page(folder: Path) -> ReportPage:
     return ReportPage(
         kind="Model, simulation and testbed" if testbed else "Model and simulation",
         title=run["scenario"],
-        question=(_question(document), *((set_up(scenario, scenario.links[0]),) if scenario else ())),
+        question=(_question(document), set_up(scenario, scenario.links[0])),
         headline=_headline(document),
         sentence=_sentence(document),
         tone="bad" if known is not None and not known["valid"] else "plain",
@@ -88,9 +87,9 @@ def page(folder: Path) -> ReportPage:
         notes=tuple(_notes(document)),
         parts=tuple(parts),
         warnings=_warnings(simulation, testbed),
-        scenario=scenario.text if scenario else "",
-        resolved=scenario.canonical if scenario else "",
-        reproduce=(_command(real=testbed is not None),) if scenario else (),
+        scenario=scenario.text,
+        resolved=scenario.canonical,
+        reproduce=(_command(real=testbed is not None),),
         provenance=_provenance(document, folder),
     )
 

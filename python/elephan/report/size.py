@@ -12,6 +12,7 @@ from elephan.report.sources import origin, read_json, read_scenario, set_up, why
 from elephan.size.pictures import answer_pictures, rule_name
 from elephan.size.saved import read_models
 from elephan.size.targets import GROUP_DELAYS, asked_of
+from elephan.size.wording import interval_words
 from elephan.units import format_bytes, format_time
 
 if TYPE_CHECKING:
@@ -105,8 +106,8 @@ def wanted(target: Mapping[str, float]) -> str:
 
 
 def suggested(document: Document) -> int | None:
-    """Return the buffer to deploy; of documents from before there was one, the answer."""
-    packets: int | None = document.get("suggested_packets", document["buffer_packets"])
+    """Return the buffer to deploy."""
+    packets: int | None = document["suggested_packets"]
     return packets
 
 
@@ -120,7 +121,7 @@ def headline(document: Document) -> str:
 
 def notes(document: Document) -> tuple[str, ...]:
     """List what is dangerous, what can be done, and the note."""
-    found = [*document.get("dangers", ()), *document.get("advice", ())]
+    found = [*document["dangers"], *document["advice"]]
     if document["note"] and document["met"]:
         found.append(document["note"].rstrip("."))
     return tuple(f"{text[:1].upper()}{text[1:]}." for text in found)
@@ -138,7 +139,7 @@ def group_cell(group: Document, key: str) -> Cell:
 
 def deployment(document: Document) -> tuple[PageSection, ...]:
     """Make the table of the few buffers that an operator compares; none where the document has none."""
-    rows = document.get("table", [])
+    rows = document["table"]
     if not rows:
         return ()
     groups = [group["name"] for group in rows[0]["groups"]]
@@ -186,17 +187,6 @@ def sentence(document: Document) -> str:
     if document["loss_ratio"]["mean"] is not None:
         words += f" and {plain(document['loss_ratio'], '%', 2)} loss"
     return f"{words}."
-
-
-def interval_words(document: Document) -> str:
-    """Say how sure the buffer is, as the command line does."""
-    bounds = document["buffer_interval_packets"]
-    if bounds is None:
-        if not document["simulated"]["runs"]:
-            return "by a model, not simulated"
-        return "no interval from one replication" if document["replications"] == 1 else "no target bounds it from below"
-    low, high = bounds
-    return f"95 %: {low:,} to {high:,}" if high is not None else f"95 %: {low:,} or more"
 
 
 def tiles(document: Document) -> tuple[HeadlineNumber, ...]:

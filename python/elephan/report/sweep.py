@@ -62,8 +62,7 @@ def page(folder: Path) -> ReportPage:
     check_points(document, folder / "sweep.json")
     points: list[Document] = document["points"]
     failures: list[Document] = document["failures"]
-    base = Scenario.from_text(document["base"], "base.toml") if document.get("base") else None
-    title = document.get("title") or (document.get("sweep") or {}).get("title") or (base.title if base else "Sweep")
+    base = Scenario.from_text(document["base"], "base.toml")
     found = quantities(points)
     figures, data = explorer([point["labels"] for point in points], found)
     parts = []
@@ -76,22 +75,22 @@ def page(folder: Path) -> ReportPage:
         parts.append(PageSection("Failed points", (), (), (failures_table(failures),)))
     names = list(dict.fromkeys(name for point in (*points, *failures) for name in point["labels"]))
     total = len(points) + len(failures)
-    known = document.get("provenance", {})
+    known = document["provenance"]
     return ReportPage(
         kind="Sweep",
-        title=title,
-        question=(_question(names, points, failures), *((set_up(base, _first(base)),) if base else ())),
+        title=document["title"] or base.title,
+        question=(_question(names, points, failures), set_up(base, _first(base))),
         headline=count(total, "point") if not failures else f"{len(points):,} of {count(total, 'point')}",
         sentence=_sentence(points, failures, found),
         tone="bad" if failures else "plain",
         parts=tuple(parts),
-        warnings=tuple(document["warnings"]) if "warnings" in document else None,
-        scenario=document.get("base") or "",
-        resolved=base.canonical if base else "",
+        warnings=tuple(document["warnings"]),
+        scenario=document["base"],
+        resolved=base.canonical,
         reproduce=_reproduce(document),
         provenance=(
-            *((key, str(document[key])) for key in ("seed", "replications") if key in document),
-            ("elephan that ran it", str(document.get("engine_version", known.get("engine_version", "unknown")))),
+            *((key, str(document[key])) for key in ("seed", "replications")),
+            ("elephan that ran it", str(document["engine_version"])),
             made_by(),
             *(
                 (key.replace("_", " "), _value_text(key, value))
@@ -104,10 +103,7 @@ def page(folder: Path) -> ReportPage:
 
 def _over_time(folder: Path) -> list[PageSection]:
     """Points over each other, where the store still has their samples."""
-    try:
-        kept = [point for point in read_sweep(folder).points if point.has_samples]
-    except InputError:  # Documents of before name no store; all else of the page needs none.
-        return []
+    kept = [point for point in read_sweep(folder).points if point.has_samples]
     if len(kept) < 2:
         return []
     shown = [kept[i] for i in chosen(len(kept))]
@@ -220,15 +216,13 @@ def failures_table(failures: Sequence[Document]) -> Table:
 
 def _reproduce(document: Document) -> tuple[TerminalCommand, ...]:
     """The sweep as a file beside its base, and the command line that runs it."""
-    if not document.get("base"):
-        return ()
     import tomli_w  # noqa: PLC0415 (beside pages, nothing here writes TOML)
 
     mapping: Document = {"base": "base.toml"} | _lists(document["axes"])
-    if document.get("title"):
+    if document["title"]:
         mapping = {"title": document["title"]} | mapping
-    precision = " ".join(f"--precision {shlex.quote(text)}" for text in document.get("precision") or ())
-    most = f" --max-replications {document['max_replications']}" if precision and "max_replications" in document else ""
+    precision = " ".join(f"--precision {shlex.quote(text)}" for text in document["precision"])
+    most = f" --max-replications {document['max_replications']}" if precision else ""
     line = f"elephan sweep sweep.toml {precision}{most}".rstrip() + " --out swept/"
     return (
         TerminalCommand(

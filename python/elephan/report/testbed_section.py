@@ -112,10 +112,10 @@ def counted(known: Mapping[str, Any]) -> PageSection | None:
     Returns
     -------
     PageSection or None
-        None if a document of an earlier version has nothing of it.
+        None if the kernel counted nothing and did all as the scenario says.
     """
-    sentences = tuple(f"Not as the scenario says: {one}." for one in known.get("differences", ()))
-    acks, laws = known.get("acks") or (), known.get("laws") or ()
+    sentences = tuple(f"Not as the scenario says: {one}." for one in known["differences"])
+    acks, laws = known["acks"], known["laws"]
     rows = [
         (cell(number), cell("all senders"), *(cell(record[name]) for name in ACKS), *[cell(None)] * len(COUNTS))
         for number, record in enumerate(acks)

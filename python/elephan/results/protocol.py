@@ -1,9 +1,9 @@
-"""What everything that holds results can do, whoever made it: a run, a sweep, a testbed, a comparison, a store."""
+"""Base class of everything that holds results: a run, a sweep, a testbed, a comparison, a store."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
 from elephan.display import ColumnTable, figure
 from elephan.errors import InputError
@@ -17,43 +17,8 @@ if TYPE_CHECKING:
     from elephan.results.parts import ResultPart
 
 
-@runtime_checkable
-class ResultHolder(Protocol):
-    """What everything that holds results has, of the same types and shapes.
-
-    Runs, points and sweeps, runs and stores on disk, testbeds and comparisons satisfy it; ``isinstance`` says so.
-    """
-
-    @property
-    def links(self) -> ColumnTable:
-        """A row per link, of a sweep per point and link."""
-
-    @property
-    def groups(self) -> ColumnTable:
-        """A row per group of flows."""
-
-    @property
-    def fairness(self) -> ColumnTable:
-        """A row per run: Jain's index and its like."""
-
-    def samples(self, kind: str = "links") -> ColumnTable:
-        """Return what was sampled over time, of ``"links"`` or ``"flows"``."""
-
-    def plot(self, name: str | None = None) -> Figure:
-        """Draw a picture."""
-
-    def to_pandas(self, table: str = "links") -> Any:
-        """Return a table as a `pandas.DataFrame`."""
-
-    def to_polars(self, table: str = "links") -> Any:
-        """Return a table as a `polars.DataFrame`."""
-
-    def to_xarray(self) -> Any:
-        """Return everything as an `xarray.Dataset`."""
-
-
 class ResultTables(ABC):
-    """What is the same for all that hold results: a class that is derived says what `parts` it has."""
+    """Tables, samples, pictures, data frames and arrays of results: a derived class says which `parts` it has."""
 
     @property
     @abstractmethod

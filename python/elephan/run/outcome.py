@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from elephan import _native
 from elephan.errors import ScenarioError
 from elephan.own_laws import check_state, class_state
-from elephan.renamed import renamed_attributes
 from elephan.run.threads import monitor_of_thread
 from elephan.scenario import AUTO
 
@@ -210,7 +209,3 @@ def simulate_several(
         (ScenarioError(error or "") if raw is None else ReplicationOutcome(**raw), took_s)
         for raw, error, took_s in rows
     ]
-
-
-if not TYPE_CHECKING:  # or any name would pass a type checker
-    __getattr__ = renamed_attributes(__name__, {"Outcome": "ReplicationOutcome"})

@@ -14,7 +14,6 @@ from elephan import _native
 from elephan.display import cell
 from elephan.lint import lint
 from elephan.metrics import flows_hit_per_loss_event, idle_fraction, loss_ratio, occupancy, percentiles
-from elephan.renamed import renamed_attributes
 from elephan.results import ResultPart, ResultTables, RunDocument
 from elephan.run import notebook
 from elephan.run.arrays import buffer_packets as buffer_packets
@@ -388,7 +387,3 @@ def _means(x: NDArray[np.float64], sums: NDArray[np.float64]) -> NDArray[np.floa
         known = x[at][np.isfinite(x[at])]
         means[at] = known.mean() if known.size else np.nan
     return means
-
-
-if not TYPE_CHECKING:  # or any name would pass a type checker
-    __getattr__ = renamed_attributes(__name__, {"Result": "RunResult"})

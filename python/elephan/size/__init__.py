@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError, ScenarioError
 from elephan.own_laws import check_used, declared
-from elephan.renamed import renamed_attributes
 from elephan.scenario import Scenario
 from elephan.size.answer import NoModelError, SizeAnswer
 from elephan.size.comparison import SizeComparison, size_variants
@@ -32,10 +31,6 @@ if TYPE_CHECKING:
 
 __all__ = ["LimitAnswer", "SizeAnswer", "SizeComparison", "size", "size_limit", "size_variants"]
 
-if not TYPE_CHECKING:  # or any name would pass a type checker
-    __getattr__ = renamed_attributes(
-        __name__, {"Answer": "SizeAnswer", "Comparison": "SizeComparison", "compare": "size_variants"}
-    )
 
 GRID_BDP = (1 / 256, 2.0)
 """First grid, in bandwidth-delay products."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 FULL_FIRST = frozenset({"drop-tail", "fq", "drr", "sfq", "priority-fq", "xcp"})
 """Disciplines that drop only when the buffer is full, so that it decides how long the queue grows."""
 
-IN_TURN = frozenset({"fq", "drr", "sfq", "priority-fq"})
+SERVES_IN_TURN = frozenset({"fq", "drr", "sfq", "priority-fq", "fq-codel"})
 """Disciplines that serve flows one after the other."""
 
 UNFAIR = 0.8
@@ -72,7 +72,7 @@ def _partner(link: NetworkLink, chosen: Candidate) -> list[str]:
     law, queue = chosen.law, chosen.queue
     if law == "dctcp" and not _marks(link):
         return [f"dctcp reads marks and {queue} as it stands here makes none, so it sees losses only, as Reno does"]
-    if law == "packet-pair" and queue not in IN_TURN:
+    if law == "packet-pair" and queue not in SERVES_IN_TURN:
         return [f"packet-pair reads its rate off a queue that serves flows in turn, and {queue} does not"]
     if law == "xcp" and queue != "xcp":
         return [f"xcp needs routers that send it its rate, and {queue} does not"]

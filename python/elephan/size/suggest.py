@@ -11,6 +11,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from elephan.size.caveats import SERVES_IN_TURN, UNFAIR
 from elephan.size.limits import held_by_windows, held_elsewhere
 from elephan.stats import estimate
 from elephan.units import format_rate, format_time
@@ -28,17 +29,11 @@ LEAST_UTILIZATION = 0.95
 STARVED = 1 / 3
 """A group whose flows get less than this share of what another group's get: Jain's index of two such flows is 0.8."""
 
-UNFAIR = 0.8
-"""Jain's index of two flows of which one gets three times the other."""
-
 LOSSY = 0.01
 """Loss that other traffic on the link suffers from: video telephony wants less (ITU-T G.1010, Table I.1)."""
 
 FLAT = 0.02
 """Utilization that differs by less over a range of buffers does not choose among them."""
-
-SERVES_IN_TURN = frozenset({"fq", "drr", "sfq", "priority-fq", "fq-codel", "cake"})
-"""Disciplines that give each flow its turn."""
 
 ANSWER, PER_FLOW, SMALL, BDP, SUGGESTED = "smallest", "1 per flow", "BDP/sqrt(n)", "BDP", "suggested"
 """Why a buffer stands in the short table."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan import _native
 from elephan.errors import InputError
-from elephan.formats import unstamped
+from elephan.formats import FORMAT, unstamped
 from elephan.run.files import encode_columns
 from elephan.store.keys import key_of
 from elephan.store.labels import as_line
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from elephan.store.labels import Labels
 
 DOCUMENT, JOURNAL, SAMPLES = "run.json", "labels.jsonl", "samples.parquet"
-
-FORMAT = 1
-"""Of a run's folder."""
 
 _OWN = ("store", "resolved", "files", "provenance")
 """What ``run.json`` has beside the document of ``elephan run --json``."""

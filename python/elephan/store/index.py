@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.store.errors import StoreError
 from elephan.store.labels import as_line
-from elephan.store.schema import ROWS, migrate
+from elephan.store.schema import ROWS, create_tables
 from elephan.store.summary import RUN, shown_as, summarize
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Index:
         self.connection, self.path, self.readonly = connection, path, readonly
         self.is_substitute = False
         if not readonly:
-            migrate(connection, path)
+            create_tables(connection, path)
         self._clear_caches()
 
     def _clear_caches(self) -> None:

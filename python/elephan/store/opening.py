@@ -1,4 +1,4 @@
-"""How an index is opened: made again from the folders where it is missing, damaged or too old."""
+"""How an index is opened: made again from the folders where it is missing or damaged."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from elephan.store import failures, folders
 from elephan.store.errors import DAMAGED, DamageError, StoreError
 from elephan.store.index import DAMAGED_NAMES, FILE, Index
 from elephan.store.locks import LOCK, hold, release
-from elephan.store.schema import BUSY_S, VERSION, OutdatedIndex, check_version, connect, quick
+from elephan.store.schema import BUSY_S, VERSION, check_version, connect, quick
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -93,10 +93,10 @@ def _usable(store: Path) -> Index | None:
         connection = connect(path)
         index = Index(connection, path)
         index.rows("SELECT max(run) FROM runs")
-    except (OutdatedIndex, StoreError, sqlite3.DatabaseError) as error:
+    except (StoreError, sqlite3.DatabaseError) as error:
         if connection is not None:
             connection.close()
-        if isinstance(error, OutdatedIndex) or getattr(error, "sqlite_errorname", "") in DAMAGED_NAMES:
+        if getattr(error, "sqlite_errorname", "") in DAMAGED_NAMES:
             return None
         raise
     return index
@@ -147,7 +147,7 @@ def open_to_read(store: Path) -> Index:
     Raises
     ------
     StoreError
-        If there is no store, or it is of a newer version.
+        If there is no store, or it is of another version.
     """
     path = store / FILE
     check_is_there(store)

@@ -1,4 +1,4 @@
-"""Tables of the index, and how an index of an older version becomes one of this."""
+"""Tables of the index and the version of their schema."""
 
 from __future__ import annotations
 
@@ -12,13 +12,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 VERSION = 1
-"""Of the schema, in ``PRAGMA user_version``."""
+"""Version of the schema, in ``PRAGMA user_version``."""
 
 APPLICATION = 0x656C6570
 """In ``PRAGMA application_id``: "elep"."""
-
-STEPS: dict[int, str] = {}
-"""SQL that brings an index of a version to the next one; a version without is made again from the folders."""
 
 BUSY_S = 60.0
 """How long one process waits while another writes."""
@@ -61,10 +58,6 @@ NAMES = frozenset(statement.split()[2] for statement in TABLES if statement.star
 """Names of the tables."""
 
 
-class OutdatedIndex(Exception):  # noqa: N818 (it is no error)
-    """An index of a version from which there is no step."""
-
-
 def connect(path: Path, *, is_shared: bool = True) -> sqlite3.Connection:
     """Open an index for writing.
 
@@ -92,31 +85,24 @@ def quick(connection: sqlite3.Connection) -> sqlite3.Connection:
     return connection
 
 
-def migrate(connection: sqlite3.Connection, path: Path) -> None:
-    """Make the tables, or bring those of an older version up to this one.
+def create_tables(connection: sqlite3.Connection, path: Path) -> None:
+    """Create the tables in an empty index.
 
     Raises
     ------
     StoreError
-        If the index is of a newer version.
-    OutdatedIndex
-        If it is of an older one from which there is no step.
+        If the index is of another version.
     """
     if check_version(connection, path) == VERSION:
         return
     connection.execute("BEGIN IMMEDIATE")
     try:
-        version = check_version(connection, path)
-        if version == 0:
+        # Another process may have created them meanwhile.
+        if check_version(connection, path) != VERSION:
             for statement in TABLES:
                 connection.execute(statement)
-        for older in range(version or VERSION, VERSION):
-            if older not in STEPS:
-                raise OutdatedIndex
-            for statement in STEPS[older].split(";"):
-                connection.execute(statement)
-        connection.execute(f"PRAGMA user_version = {VERSION}")
-        connection.execute(f"PRAGMA application_id = {APPLICATION}")
+            connection.execute(f"PRAGMA user_version = {VERSION}")
+            connection.execute(f"PRAGMA application_id = {APPLICATION}")
         connection.execute("COMMIT")
     except BaseException:
         # SQLite has rolled back by itself where the disk is full.
@@ -126,31 +112,28 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def check_version(connection: sqlite3.Connection, path: Path) -> int:
-    """Read the version of an index, and refuse a newer one, an incomplete one, and what is none.
+    """Read the version of an index; refuse another version, an incomplete index and the file of another program.
 
     Returns
     -------
     int
-        0 for an empty file.
+        `VERSION`, or 0 for an empty file.
 
     Raises
     ------
     StoreError
-        If it is newer than this elephan, or another program's.
+        If the index is of another version, or the file is another program's.
     DamageError
         If it has lost its version or a table.
     """
     mark = connection.execute("PRAGMA application_id").fetchone()[0]
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-    # The first stores had no mark.
-    if mark not in {0, APPLICATION} or (mark == 0 and tables and not {"runs", "points", "names"} <= tables):
+    if mark != APPLICATION and (mark or tables):
         message = f"store {path}: is the file of another program; give another folder"
         raise StoreError(message)
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
-    if version > VERSION:
-        message = (
-            f"store {path}: was written by a newer elephan (schema {version}; this one knows {VERSION}); update it"
-        )
+    if version not in {0, VERSION}:
+        message = f"store {path}: was written by another elephan (schema {version}; this one reads schema {VERSION})"
         raise StoreError(message)
     lost = ""
     if version == 0 and (tables or mark == APPLICATION):

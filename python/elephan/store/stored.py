@@ -8,10 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elephan.display import ColumnTable
 from elephan.errors import InputError
 from elephan.lint import LintWarning
-from elephan.renamed import warn_renamed
 from elephan.run.files import atomic, write_json
 from elephan.run.saved import FolderRun, read_parquet
 from elephan.scenario import Scenario
@@ -26,18 +24,6 @@ if TYPE_CHECKING:
 
 
 SCENARIO = "scenario.toml"
-
-
-class _CallableTable(ColumnTable):
-    """A table that was a method before."""
-
-    def __init__(self, table: ColumnTable, before: Callable[[], Any]) -> None:
-        super().__init__(table, table.caption, table.shown)
-        self._before = before
-
-    def __call__(self) -> Any:
-        warn_renamed("StoredRun.links()", 'StoredRun.read("links")')
-        return self._before()
 
 
 @dataclass(frozen=True, repr=False)
@@ -98,12 +84,6 @@ class StoredRun(FolderRun):
 
     def __repr__(self) -> str:
         return f"<Stored run {self.id[:12]} of {self.document['run']['scenario']!r}>"
-
-    @property
-    def links(self) -> ColumnTable:
-        """A row per link, as of every result; called as it was before, the Arrow table of `read`."""
-        table = super().links
-        return _CallableTable(table, lambda: self.read("links"))
 
     def flows(self) -> Any:
         """Read ``flows.parquet``.

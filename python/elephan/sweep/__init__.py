@@ -7,7 +7,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from elephan.own_laws import check_used, declared
-from elephan.renamed import renamed_attributes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -49,18 +48,7 @@ _HOMES = {
 """Loaded when they are asked for: they need NumPy and SQLite, and `import elephan` does without."""
 
 
-_OLD_NAMES = {
-    "Done": "PointResult",
-    "LostError": "ExecutorLostError",
-    "Point": "SweepPoint",
-    "Progress": "SweepProgress",
-    "Swept": "SweepResult",
-}
-
-
 def __getattr__(name: str) -> Any:
-    if name in _OLD_NAMES:
-        return renamed_attributes(__name__, _OLD_NAMES)(name)
     if name not in _HOMES:
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)

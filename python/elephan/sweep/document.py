@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan import flow_files
 from elephan.errors import InputError, ScenarioError
-from elephan.formats import unstamped
+from elephan.formats import stamped, unstamped
 from elephan.input_files import parse_toml, read_text
 from elephan.run.precision import MOST
 from elephan.scenario import Scenario
@@ -114,7 +114,7 @@ class Sweep:
         3
         """
         check_keys(mapping, _KEYS, origin)
-        unstamped(mapping, origin)
+        unstamped(stamped(mapping), origin)  # a file need not state its version
         base = _base(mapping.get("base"), origin, Path(folder))
         settings = mapping.get("set", {})
         if not isinstance(settings, dict):

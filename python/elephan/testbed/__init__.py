@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from elephan import _native
 from elephan.errors import InputError
-from elephan.renamed import renamed_attributes
 from elephan.results import ResultPart, ResultTables, TestbedDocument
 from elephan.run.files import write_result
 from elephan.run.result import RunResult
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["TestbedPlan", "TestbedResult", "plan", "read_testbed", "run"]
 
-if not TYPE_CHECKING:  # or any name would pass a type checker
-    __getattr__ = renamed_attributes(__name__, {"Plan": "TestbedPlan", "Tested": "TestbedResult"})
 
 ENGINE = "testbed"
 

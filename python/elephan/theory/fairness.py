@@ -59,31 +59,6 @@ def reno(window: Array, rtt_s: Array, mss_bytes: Array) -> tuple[Array, Array]:
     return np.ones(shape), np.full(shape, 0.5)
 
 
-def unclamped(window: Array) -> tuple[Array, Array]:
-    """Equations (1) to (3): HSTCP's a and b at any window above 0.
-
-    Parameters
-    ----------
-    window : ndarray of float [segments]
-
-    Returns
-    -------
-    a : ndarray of float [segments per RTT], shape of `window`
-    b : ndarray of float [1], shape of `window`
-
-    References
-    ----------
-    PhillipsHu2006, equations (1) to (3).
-
-    Examples
-    --------
-    >>> [round(float(x), 3) for x in unclamped(np.array(1000.0))]
-    [7.74, 0.33]
-    """
-    grow, cut = laws.balanced("rfc")
-    return grow(window, window), cut(window, window)
-
-
 def highspeed(window: Array, rtt_s: Array, mss_bytes: Array) -> tuple[Array, Array]:
     """HighSpeed TCP: equations (1) to (3), standard TCP up to 38 segments, and no less than a tenth given up.
 

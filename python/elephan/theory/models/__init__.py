@@ -1,9 +1,6 @@
 """Every analytic model by name: its card, its table, what it predicts for a link. One file each."""
 
-from typing import TYPE_CHECKING
-
 from elephan.errors import InputError, suggest
-from elephan.renamed import renamed_attributes
 from elephan.theory.models import (
     convergence,
     delay_based,
@@ -42,11 +39,6 @@ __all__ = [
     "model",
 ]
 
-if not TYPE_CHECKING:  # or any name would pass a type checker
-    __getattr__ = renamed_attributes(
-        __name__,
-        {"Column": "ModelColumn", "Parameter": "ModelParameter", "Picture": "ModelPicture", "Table": "ModelTable"},
-    )
 
 MODELS: dict[str, Model] = {
     module.MODEL.name: module.MODEL
