@@ -17,6 +17,7 @@ from elephan.compare import compare as ask
 from elephan.formats import stamped
 from elephan.pictures.figure import Axis, Figure, Mark, Series
 from elephan.report import report
+from elephan.report.reproduction import VERDICTS
 from elephan.report.themes import THEMES
 from elephan.scenario import EXAMPLE, Scenario
 from elephan.size import size_variants
@@ -59,6 +60,16 @@ def small(**changes: object) -> Scenario:
     return Scenario.from_text(EXAMPLE).replace(**changes)
 
 
+def reproduced(claims: list[dict[str, Any]], **parts: object) -> dict[str, Any]:
+    """A document of `elephan reproduce` about these claims."""
+    origins: dict[str, dict[str, int]] = {}
+    for claim in claims:
+        origins.setdefault(claim["origin"], dict.fromkeys(VERDICTS, 0))[claim["verdict"]] += 1
+    empty: dict[str, Any] = {name: [] for name in ("power", "changed", "counts", "deviations", "open")}
+    about = {"claims": claims, "summary": {}, "origins": origins, "quick": False, "wall_s": 3.0, "provenance": {}}
+    return about | empty | parts
+
+
 def folder_of(path: Path, document: dict[str, Any], name: str) -> Path:
     path.mkdir(exist_ok=True)
     (path / name).write_text(json.dumps(stamped(document)))
@@ -84,15 +95,8 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     argued = dict.fromkeys(("paper", "title", "why", "ns2", "needs"), HOSTILE) | {"claims": ["a.b"], "shown": shown}
     left: dict[str, Any] = dict.fromkeys(("paper", "what", "default"), HOSTILE) | {"shown": []}
     counts = [{"says": HOSTILE, "measured": 12.0}]
-    reproduced = {
-        "claims": claims,
-        "summary": {},
-        "wall_s": 3.0,
-        "deviations": [argued],
-        "open": [left],
-        "counts": counts,
-    }
-    folder_of(root / "reproduce", reproduced, "reproduce.json")
+    document = reproduced(claims, deviations=[argued], open=[left], counts=counts)
+    folder_of(root / "reproduce", document, "reproduce.json")
     model: dict[str, Any] = {"model": "sawtooth", "title": HOSTILE, "source": HOSTILE, "fails": [HOSTILE], "units": {}}
     model["units"] = {"law": "", "buffer": "packets", "utilization": "1"}
     model["rows"] = [{"law": "reno", "buffer": 10.0 * i, "utilization": 0.1 * i} for i in range(1, 5)]
@@ -297,7 +301,7 @@ def test_claims_can_be_filtered_by_verdict_paper_and_kind(html: Callable[[str], 
 def test_a_page_of_shortened_runs_says_that_they_ran_and_what_changed(tmp_path: Path) -> None:
     claims = [CLAIMS[0] | {"verdict": verdict, "id": verdict} for verdict in ("pass", "ran")]
     changed = [{"id": "ran", "was": "pass", "now": "ran"}]
-    document = {"claims": claims, "quick": True, "changed": changed}
+    document = reproduced(claims, quick=True, changed=changed)
     page = read(report(folder_of(tmp_path / "q", document, "reproduce.json"), tmp_path / "q.html").read_text())
     assert page.all("p", class_="headline")[0].text == "2 statements: 1 met and 1 ran"
     assert "ran: ran, was pass" in page.all("main")[0].text
@@ -318,9 +322,8 @@ def test_a_claim_that_is_not_met_is_named_and_is_no_success(
     tmp_path: Path, verdicts: tuple[str, ...], tone: str, named: str
 ) -> None:
     claims = [CLAIMS[0] | {"verdict": verdict, "id": f"p1-{verdict}"} for verdict in verdicts]
-    page = read(
-        report(folder_of(tmp_path / "q", {"claims": claims}, "reproduce.json"), tmp_path / "q.html").read_text()
-    )
+    folder = folder_of(tmp_path / "q", reproduced(claims), "reproduce.json")
+    page = read(report(folder, tmp_path / "q.html").read_text())
     (answer,) = page.all("section", id="answer")
     assert answer.attributes["class"].split() == ["answer", tone]
     headline = page.all("p", class_="headline")[0].text

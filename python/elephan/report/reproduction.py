@@ -60,12 +60,11 @@ def page(folder: Path) -> ReportPage:
         RowFilter("Kind", tuple(dict.fromkeys(str(claim["kind"]) for claim in claims))),
         RowFilter("Origin", tuple(dict.fromkeys(str(claim.get("origin")) for claim in claims))),
     )
-    stated, apart = headline(document.get("origins") or _origins(claims))
+    stated, apart = headline(document["origins"])
     failed = [str(claim["id"]) for claim in claims if claim["verdict"] == "fail"]
-    wall = document.get("wall_s")
-    quick = bool(document.get("quick"))
+    quick = bool(document["quick"])
     shortened = ["Shortened runs: they say that every measure runs, not that the papers hold."] if quick else []
-    changed = document.get("changed", ())
+    changed = document["changed"]
     again = f"elephan reproduce {' '.join(papers)}{' --quick' if quick else ''} --out reproduced/"
     return ReportPage(
         kind="Reproduction",
@@ -78,8 +77,8 @@ def page(folder: Path) -> ReportPage:
             *(f"{line[:1].upper()}{line[1:]}." for line in missed(claims, MOST_NAMED)),
             *(f"{each['id']}: {each['now']}, was {each['was'] or 'not known'}" for each in changed),
             # Of a part of a family nothing is said.
-            *bands([each for each in document.get("power", ()) if each.get("whole", True)]),
-            *(f"{each['says']}: {_value(each['measured']).text}" for each in document.get("counts", ())),
+            *bands([each for each in document["power"] if each["whole"]]),
+            *(f"{each['says']}: {_value(each['measured']).text}" for each in document["counts"]),
             *shortened,
             *(f"{SAID[verdict].capitalize()}: {MEANS[verdict]}" for verdict in MEANS if total.get(verdict)),
         ),
@@ -93,8 +92,8 @@ def page(folder: Path) -> ReportPage:
         provenance=(
             ("claims", str(len(claims))),
             made_by(),
-            *(() if wall is None else (("time taken", format_time(wall)),)),
-            *((str(name), str(value)) for name, value in sorted(document.get("provenance", {}).items())),
+            ("time taken", format_time(document["wall_s"])),
+            *((str(name), str(value)) for name, value in sorted(document["provenance"].items())),
         ),
     )
 
@@ -113,15 +112,6 @@ def _verdicts(claims: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _counted(claims: Sequence[Mapping[str, Any]], paper: str, verdict: str) -> int:
     return sum(str(claim["paper"]) == paper and claim["verdict"] == verdict for claim in claims)
-
-
-def _origins(claims: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, int]]:
-    """How many claims from each origin have which verdict."""
-    found: dict[str, dict[str, int]] = {}
-    for claim in claims:
-        of = found.setdefault(str(claim.get("origin", "stated")), dict.fromkeys(_verdicts(claims), 0))
-        of[str(claim["verdict"])] += 1
-    return found
 
 
 def _figure(counts: Mapping[str, Mapping[str, int]]) -> Figure:
@@ -185,7 +175,7 @@ def _noted(claim: Document) -> str:
 
 def _arguments(document: Document) -> tuple[PageSection, ...]:
     """Why numbers are not met, and what the papers leave open, each with what runs show of it."""
-    deviations, left = document.get("deviations", ()), document.get("open", ())
+    deviations, left = document["deviations"], document["open"]
     parts = (
         PageSection("What is not met, and what is known of it", (), (), (_deviations(deviations),)),
         PageSection("What the papers leave open", (), (), (_open(left),)),

@@ -245,9 +245,8 @@ def _lists(axes: Sequence[Document]) -> Document:
                 for case in axis["cases"]
             ]
             continue
-        places = axis.get("places") or [axis["name"]]
-        rows = [row if isinstance(row, list) else [row] for row in axis["values"]]
-        columns = {place: [as_value(row[i]) for row in rows] for i, place in enumerate(places)}
+        places = axis["places"]
+        columns = {place: [as_value(row[i]) for row in axis["values"]] for i, place in enumerate(places)}
         if len(places) == 1:
             over |= columns
         else:

@@ -233,8 +233,7 @@ def _predicted(document: Document, key: str, scale: float, models: Mapping[str, 
             continue
         trusted = name == document["trusted_model"]
         label = f"model {name}" + (" (the search began there)" if trusted and document["curve"] else "")
-        # Of folders from before it was written, the one that was trusted is taken to hold.
-        held = columns.get("held", np.full(values.size, float(trusted))) > 0
+        held = columns["held"] > 0
         look: dict[str, Any] = {"colour": hue, "dashed": not trusted, "label": f"model {name}"}
         found.append(Series(label, columns["buffer_packets"], values, faint=True, **look))
         if held.any():
