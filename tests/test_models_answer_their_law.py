@@ -36,7 +36,7 @@ START = {
 }
 """Keys of ``tcp`` that change no sawtooth of long flows, and what they are of."""
 
-OTHERS: dict[str, Any] = {"delayed_ack": 2, "ecn": "on", "receive_window": 2000}
+OTHERS: dict[str, Any] = {"delayed_ack": 2, "ecn": "on", "receive_window": 20}
 """Other values of the keys that do."""
 
 SPECIAL: dict[tuple[str, str], Any] = {
@@ -199,6 +199,16 @@ def settings() -> list[tuple[str, dict[str, Any]]]:
         *(("recovery", {"recovery": name}) for name in sorted(recoveries)),
         *((key, {"tcp": {key: value}}) for key, value in OTHERS.items()),
     ]
+
+
+def test_a_receive_window_that_never_binds_raises_no_doubt() -> None:
+    """Two equal shares of what the path and the buffer hold; one segment less does."""
+    link = seen(scenario(control="reno"))
+    holds = int(2 * (link.bdp + link.buffer_packets) / link.flows) + 1
+    for window, binds in ((holds, False), (holds - 2, True)):
+        found = doubts(PREDICTING["sawtooth"], seen(scenario(control="reno", tcp={"receive_window": window})))
+        assert any("receive_window" in line for line in found) == binds
+
 
 
 @pytest.mark.parametrize("name", [name for name in PREDICTING if name not in ("backlog-target", "red-fixed-point")])

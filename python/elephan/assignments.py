@@ -37,6 +37,10 @@ def top_keys(places: Iterable[str]) -> set[str]:
     return {step["key"] for place in places if (step := _STEP.match(place))}
 
 
+SHORT = {"tcp": "profile", "control": "law", "queue": "discipline", "traffic": "kind", "slow_start": "kind"}
+"""The key that a table has where a scenario file may write its value alone, as in ``tcp = "linux"``."""
+
+
 def assign(mapping: dict[str, Any], place: str, value: object) -> None:
     """Put a value at a place of a scenario file.
 
@@ -46,7 +50,7 @@ def assign(mapping: dict[str, Any], place: str, value: object) -> None:
         The file as TOML gives it; changed in place.
     place : str
         Such as ``links[0].buffer``, ``links.0.buffer`` or ``flows[bulk].control.law``. Tables in between are made where
-        they are missing.
+        they are missing or written as a word (`SHORT`).
 
     Raises
     ------
@@ -59,6 +63,10 @@ def assign(mapping: dict[str, Any], place: str, value: object) -> None:
     >>> assign(file, "links[core].buffer", "0.1 bdp")
     >>> file["links"]
     [{'name': 'core', 'buffer': '0.1 bdp'}]
+    >>> file = {"flows": [{"tcp": "linux"}]}
+    >>> assign(file, "flows[0].tcp.receive_window", "none")
+    >>> file["flows"]
+    [{'tcp': {'profile': 'linux', 'receive_window': 'none'}}]
     """
     steps = _steps(usual_place(place))
     here: Any = mapping
@@ -79,6 +87,8 @@ def assign(mapping: dict[str, Any], place: str, value: object) -> None:
             key: str | int = step
             if following is not None and step not in here:
                 here[step] = {}
+            elif isinstance(following, str) and step in SHORT and isinstance(here[step], str):
+                here[step] = {SHORT[step]: here[step]}
         else:
             key = _position(here, step, so_far)
             so_far = f"{so_far}[{str(step).strip('[]')}]"

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 UNPACED = "none"
 """The word of ``tcp.pacing`` for senders that do not space their packets."""
 
+UNEQUAL = 2
+"""A receive window does not limit a sender if it allows this many equal shares of what path and buffer hold."""
+
 
 @dataclass(frozen=True)
 class Bottleneck:
@@ -144,13 +147,15 @@ def bottleneck(network: Network, link: int) -> Bottleneck | None:
     flows = sum(group.flows for group in limited)
     kinds = {group.traffic for group in network.crossing(link) if group.is_tcp} - {BULK}
     elsewhere = ["bulk limited elsewhere"] if len(limited) < len(crossing) else []
+    octets = sum(group.packet_bytes * group.flows for group in limited) / flows
+    holds = facts.rate_bps * max(rtt for group in limited for rtt in group.rtts_s) / (8 * octets) + facts.buffer_packets
     return Bottleneck(
         name=facts.name,
         rate_bps=facts.rate_bps,
-        packet_bytes=sum(group.packet_bytes * group.flows for group in limited) / flows,
+        packet_bytes=octets,
         rtts_s=tuple(rtt for group in limited for rtt in _spread(group.rtts_s, group.flows)),
         laws=tuple(law for group in limited for law in [controls.write(group.control)] * group.flows),
-        senders=tuple(_sender(group) for group in limited),
+        senders=tuple(_sender(group, holds * min(UNEQUAL / flows, 1)) for group in limited),
         discipline=facts.discipline,
         queue=cache(partial(network.queue_with, link)),
         buffer_packets=facts.buffer_packets,
@@ -161,10 +166,13 @@ def bottleneck(network: Network, link: int) -> Bottleneck | None:
     )
 
 
-def _sender(group: FlowGroup) -> Mapping[str, Any]:
-    """What a group's senders are set to, besides their law."""
-    # A law of one's own has none, and no model.
-    return {"slow_start": group.control.get("slow_start"), "recovery": group.recovery, **group.tcp}
+def _sender(group: FlowGroup, most: float) -> Mapping[str, Any]:
+    """Return the settings of a group's senders besides their law; a receive window of `most` segments or more never binds."""
+    # A law of one's own has no slow start, and no model.
+    sender = {"slow_start": group.control.get("slow_start"), "recovery": group.recovery, **group.tcp}
+    if group.receive_window is not None and group.receive_window >= most:
+        sender["receive_window"] = None
+    return sender
 
 
 def _spread(rtts: tuple[float, ...], flows: int) -> list[float]:

@@ -64,7 +64,8 @@ def violated_by_senders(link: Bottleneck, keys: tuple[str, ...] = tuple(TAKEN)) 
         values, words = TAKEN[key]
         other = sorted({shown(sender[key]) for sender in link.senders if sender[key] not in values})
         if other:
-            lines.append(f"{words}; here {key} is {' and '.join(other)}")
+            instead = ' (receive_window = "none" takes the limit away)' if key == "receive_window" else ""
+            lines.append(f"{words}; here {key} is {' and '.join(other)}{instead}")
     return lines
 
 
