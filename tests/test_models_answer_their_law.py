@@ -204,8 +204,9 @@ def settings() -> list[tuple[str, dict[str, Any]]]:
 def test_a_receive_window_that_never_binds_raises_no_doubt() -> None:
     """Two equal shares of what the path and the buffer hold; one segment less does."""
     link = seen(scenario(control="reno"))
-    holds = int(2 * (link.bdp + link.buffer_packets) / link.flows) + 1
-    for window, binds in ((holds, False), (holds - 2, True)):
+    pipe = link.bdp * max(link.rtts_s) / link.mean_rtt_s
+    most = 2 * (pipe + link.buffer_packets) / link.flows
+    for window, binds in ((int(most) + 1, False), (int(most) - 1, True)):
         found = doubts(PREDICTING["sawtooth"], seen(scenario(control="reno", tcp={"receive_window": window})))
         assert any("receive_window" in line for line in found) == binds
 
