@@ -30,9 +30,9 @@ RARE, SELDOM_PER_S = 4.0, 290.0
 """More of a packet whose flow sends few: it is visited for each window of the engine, and loses more. Of a flow with so
 many packets a second half as much."""
 
-EVERY_ROUND_TRIP, RATES, PACED = 1.15, 2.5, 2.2
-"""Times as much where the law wants every round-trip time, where it measures rates of delivery, and where segments are
-spaced."""
+EVERY_ROUND_TRIP, RATES, PACED, BURSTS = 1.15, 2.5, 2.2, 3.6
+"""Times as much where the law wants every round-trip time, where it measures rates of delivery, where segments are
+spaced, and where they leave in bursts: then the engine takes ACKs one by one."""
 
 KERNEL, HEADERS, RETURNED = 3.7, 2.0, 3.0
 """Times as much where the law runs in the interpreter of what the kernel loads, where packets carry headers for
@@ -126,6 +126,8 @@ def _sender(network: Network, group: FlowGroup, sent: float) -> float:
     cost *= EVERY_ROUND_TRIP if law in EVERY_RTT else 1.0
     if law in DELIVERIES:
         cost *= RATES
+    elif group.tcp.get("burst", "none") != "none":
+        cost *= BURSTS
     elif group.tcp.get("pacing", "none") != "none":
         cost *= PACED
     if law == "bpf" or group.control.get("arithmetic") == "kernel":
