@@ -1,4 +1,4 @@
-"""The page of a reproduction: every claim of the papers with its verdict, by paper, to be filtered."""
+"""The page of a reproduction: every claim of the papers with its verdict, filtered by paper, origin and verdict."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ VERDICTS = {
 """The colours of verdicts."""
 
 MOST_NAMED = 8
-"""Claims that are not met and named beside the headline."""
+"""Maximum number of unmet claims named beside the headline."""
 
 IN_HEADLINE = 3
-"""Claims that are not met and named in the headline itself."""
+"""Maximum number of unmet claims named in the headline itself."""
 
 BETWEEN = "\x1f"
-"""Between the keys that rows are filtered by."""
+"""Separator of the keys by which rows are filtered."""
 
 
 def page(folder: Path) -> ReportPage:
@@ -77,7 +77,7 @@ def page(folder: Path) -> ReportPage:
         notes=(
             *(f"{line[:1].upper()}{line[1:]}." for line in missed(claims, MOST_NAMED)),
             *(f"{each['id']}: {each['now']}, was {each['was'] or 'not known'}" for each in changed),
-            # Of a part of a family nothing is said.
+            # Nothing is stated about a family that was run only in part.
             *bands([each for each in document.get("power", ()) if each.get("whole", True)]),
             *(f"{each['says']}: {_value(each['measured']).text}" for each in document.get("counts", ())),
             *shortened,
@@ -100,14 +100,14 @@ def page(folder: Path) -> ReportPage:
 
 
 def _tone(total: Mapping[str, int], *, changed: bool) -> Literal["good", "bad", "plain"]:
-    """The colour of the headline: of success only where every claim is met or explained."""
+    """Return the tone of the headline; it is good only if every claim is met or explained."""
     if changed or total.get("not_run") or total.get("fail"):
         return "bad"
     return "plain" if any(n for verdict, n in total.items() if verdict not in ("pass", "deviation")) else "good"
 
 
 def _verdicts(claims: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Those known in their order, then whatever else there is."""
+    """List the verdicts: the known ones in their order, then any others."""
     return list(dict.fromkeys((*VERDICTS, *(str(claim["verdict"]) for claim in claims))))
 
 
@@ -116,7 +116,7 @@ def _counted(claims: Sequence[Mapping[str, Any]], paper: str, verdict: str) -> i
 
 
 def _origins(claims: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, int]]:
-    """How many claims from each origin have which verdict."""
+    """Count the claims of each origin by verdict."""
     found: dict[str, dict[str, int]] = {}
     for claim in claims:
         of = found.setdefault(str(claim.get("origin", "stated")), dict.fromkeys(_verdicts(claims), 0))
@@ -125,7 +125,7 @@ def _origins(claims: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, int]]:
 
 
 def _figure(counts: Mapping[str, Mapping[str, int]]) -> Figure:
-    """How many claims of each paper have which verdict."""
+    """Draw the number of claims of each paper by verdict."""
     papers = tuple(counts)
     series, phrases = [], []
     for verdict in next(iter(counts.values()), {}):
@@ -170,12 +170,12 @@ def _table(paper: str, claims: Sequence[Document]) -> Table:
 
 
 def _nulls(claim: Document) -> str:
-    """Which nulls pass in its band."""
+    """Name the nulls that pass in a claim's band, with counts."""
     return ", ".join(f"{each['name']} {each['passed']}/{each['tried']}" for each in claim.get("nulls", ()))
 
 
 def _noted(claim: Document) -> str:
-    """A claim's note, and how much of its gap the variant closes."""
+    """Return a claim's note, and the share of its gap that the variant closes."""
     variant = claim.get("variant") or {}
     share, low = variant.get("share"), variant.get("share_lower")
     closed = "" if share is None else f"the variant closes {100 * share:.0f} % of the gap"
@@ -184,7 +184,7 @@ def _noted(claim: Document) -> str:
 
 
 def _arguments(document: Document) -> tuple[PageSection, ...]:
-    """Why numbers are not met, and what the papers leave open, each with what runs show of it."""
+    """List the explanations of unmet numbers and the papers' open questions, each with its evidence from runs."""
     deviations, left = document.get("deviations", ()), document.get("open", ())
     parts = (
         PageSection("What is not met, and what is known of it", (), (), (_deviations(deviations),)),
@@ -216,7 +216,7 @@ def _open(every: Sequence[Document]) -> Table:
 
 
 def _shown(every: Sequence[Document]) -> str:
-    """What runs show, in one cell."""
+    """Format the evidence from runs as one cell."""
     return "; ".join(
         f"{each['says']}: {_value(each['measured']).text}{'' if each['holds'] else ' (not as it must be)'}"
         for each in every
@@ -224,7 +224,7 @@ def _shown(every: Sequence[Document]) -> str:
 
 
 def _value(value: object) -> Cell:
-    """What was expected or measured: a number, an interval, or words."""
+    """Format an expected or measured value: a number, an interval, or words."""
     if isinstance(value, dict) and set(value) != {"mean", "ci95"}:
         return cell(", ".join(f"{key} {cell(part).text}" for key, part in value.items()))
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""The page of a sizing: how large the buffer must be, what that costs, and the rules and models beside it."""
+"""The page of a sizing: the necessary buffer, its costs, and the rules and models beside it."""
 
 from __future__ import annotations
 
@@ -62,12 +62,12 @@ def page(folder: Path) -> ReportPage:
 
 
 def question(target: Mapping[str, float], link: str) -> str:
-    """Ask what was asked.
+    """Write the question that was asked.
 
     Parameters
     ----------
     target : mapping
-        As the document has it.
+        Target as the document has it.
 
     Examples
     --------
@@ -79,12 +79,12 @@ def question(target: Mapping[str, float], link: str) -> str:
 
 
 def wanted(target: Mapping[str, float]) -> str:
-    """Say what is wanted.
+    """Name the target.
 
     Parameters
     ----------
     target : mapping
-        As the document has it.
+        Target as the document has it.
     """
     words = {
         "utilization": lambda level: f"keep it at least {plain(level, '%', 4)} busy",
@@ -96,13 +96,13 @@ def wanted(target: Mapping[str, float]) -> str:
 
 
 def suggested(document: Document) -> int | None:
-    """Return the buffer to deploy; of documents from before there was one, the answer."""
+    """Return the suggested buffer; documents of earlier versions have only the answer."""
     packets: int | None = document.get("suggested_packets", document["buffer_packets"])
     return packets
 
 
 def headline(document: Document) -> str:
-    """Say the answer in a few words: what is suggested."""
+    """Return the answer in a few words: the suggested buffer."""
     if document["buffer_packets"] is None:
         return "No buffer is enough" if document["simulated"]["runs"] else "No answer by models alone"
     packets = suggested(document)
@@ -110,7 +110,7 @@ def headline(document: Document) -> str:
 
 
 def notes(document: Document) -> tuple[str, ...]:
-    """List what is dangerous, what can be done, and the note."""
+    """List the dangers, the possible remedies, and the note."""
     found = [*document.get("dangers", ()), *document.get("advice", ())]
     if document["note"] and document["met"]:
         found.append(document["note"].rstrip("."))
@@ -118,7 +118,7 @@ def notes(document: Document) -> tuple[str, ...]:
 
 
 def deployment(document: Document) -> tuple[PageSection, ...]:
-    """Make the table of the few buffers that an operator compares; none where the document has none."""
+    """Make the table of the few buffers that an operator compares; empty if the document has none."""
     rows = document.get("table", [])
     if not rows:
         return ()
@@ -153,7 +153,7 @@ def deployment(document: Document) -> tuple[PageSection, ...]:
 
 
 def sentence(document: Document) -> str:
-    """Say the answer in a sentence, with what it costs."""
+    """Return the answer in a sentence, with its costs."""
     buffer = document["buffer_packets"]
     if buffer is None:
         note = document["note"] or "no buffer meets the targets"
@@ -169,7 +169,7 @@ def sentence(document: Document) -> str:
 
 
 def interval_words(document: Document) -> str:
-    """Say how sure the buffer is, as the command line does."""
+    """Describe the interval of the buffer, in the words of the command line."""
     bounds = document["buffer_interval_packets"]
     if bounds is None:
         if not document["simulated"]["runs"]:
@@ -180,7 +180,7 @@ def interval_words(document: Document) -> str:
 
 
 def tiles(document: Document) -> tuple[HeadlineNumber, ...]:
-    """Give the numbers that the answer stands on."""
+    """Return the numbers on which the answer rests."""
     found = [
         HeadlineNumber("Buffer", count(document["buffer_packets"], "packet"), interval_words(document)),
         HeadlineNumber("In bytes", format_bytes(document["buffer_bytes"]), f"{document['buffer_bdp']:.3g} BDP"),
@@ -261,7 +261,7 @@ def _trust(document: Document) -> str:
 
 
 def curve_table(document: Document) -> Table:
-    """List every buffer that was measured."""
+    """List every measured buffer."""
     rows = tuple(
         (
             cell(row["buffer_packets"]),
@@ -295,7 +295,7 @@ def _target(key: str, level: float) -> str:
 
 
 def provenance(document: Document) -> tuple[tuple[str, str], ...]:
-    """Say where the numbers come from."""
+    """Return the provenance of the numbers."""
     ran = document["simulated"]
     simulated = f"{count(ran['runs'], 'run')} of {count(len(document['curve']), 'buffer')}, {ran['packets']:,} packets"
     return (
