@@ -1,4 +1,4 @@
-"""Model, simulation and testbed side by side, of one scenario or of every point of a sweep."""
+"""Comparison of a model, the simulation and a testbed, for one scenario or for every point of a sweep."""
 
 from __future__ import annotations
 
@@ -45,15 +45,15 @@ if not TYPE_CHECKING:  # or any name would pass a type checker
     )
 
 _OF_SIZES = ("laws", "queues", "target")
-"""What only the function of that name took that sized variants."""
+"""Arguments of the former `elephan.compare`, which sized variants and is now `elephan.size_variants`."""
 
 
 def _or_size_variants(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Still take what `elephan.compare` took when it sized variants, with a warning: its second argument was a list."""
+    """Keep accepting the former arguments of `elephan.compare`, with a warning; its second argument was a list."""
 
     @wraps(function)
     def told_apart(*words: Any, **options: Any) -> Any:
-        # Classes by their names are laws in Python of a scenario, and no list of laws to size for.
+        # Classes by name are a scenario's laws in Python, not a list of laws to size for.
         old_words = [name for name in _OF_SIZES if name in options and not (name == "laws" and _is_own(options[name]))]
         if old_words or any(isinstance(word, (list, tuple)) for word in words[1:2]):
             from elephan.size import size_variants  # noqa: PLC0415 (few call it so)
@@ -120,20 +120,21 @@ def compare(
     attempts: int = ATTEMPTS,
     laws: Mapping[str, LawSource] | None = None,
 ) -> ScenarioComparison | SweepComparison:
-    """Ask a model, the simulator and the kernel, as ``elephan compare`` does.
+    """Compare a model, the simulator and the kernel, as ``elephan compare`` does.
 
     Parameters
     ----------
     scenario : Scenario, Sweep or path
-        As `elephan.testbed.plan` takes it. Of a sweep, or the file of one, each point in its turn.
+        A scenario that `elephan.testbed.plan` accepts, or a sweep of such scenarios, whose points are compared one by
+        one.
     replications, seed : int, optional
         Instead of what the file says.
     progress : callable, optional
-        Called with what is being done.
+        Called with a description of the current step.
     real : bool
         Whether to run the testbed, too, which needs root; without it the rest is the same.
     attempts : int
-        As `elephan.testbed.run` takes it.
+        As in `elephan.testbed.run`.
     laws : mapping of str to class or path, optional
         Laws in Python, as `elephan.run` takes them.
 
