@@ -1,4 +1,4 @@
-"""How far off the analytic models are: a survey by simulation, the models' errors in it, and where each is good."""
+"""Errors of the analytic models: a survey by simulation, the models' errors in it, and the regions of good accuracy."""
 
 from typing import TYPE_CHECKING
 
