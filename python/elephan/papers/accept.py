@@ -1,8 +1,9 @@
-"""What is accepted of a claim, written in a few words, and whether something found is so.
+"""Acceptance criteria of claims in a short notation, and their evaluation for a measured value.
 
-``min x``, ``max x``, ``in a..b`` bound what is found; ``abs x``, ``rel x`` and ``factor x`` are around the claim's
-value; ``interval x`` is, too: x is the half-width of the paper's own interval, and ours is added to it; ``sign`` wants
-what the value says (``> 0`` or ``< 0``), or what follows it where the claim has no value; ``so`` wants True.
+``min x``, ``max x`` and ``in a..b`` bound the measured value; ``abs x``, ``rel x`` and ``factor x`` give a band around
+the claim's value, and so does ``interval x``: x is the half-width of the paper's own interval, to which ours is added.
+``sign`` requires the sign given by the claim's value (``> 0`` or ``< 0``) or, without a value, by the text after it;
+``so`` requires True.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 Standing = Literal["met", "undecided", "contradicted"]
-"""What an interval says of a claim: all of it is accepted, some of it, nothing of it."""
+"""Verdict of an interval on a claim: all of it is accepted, a part of it, or none of it."""
 
 EDGE = 1 + 1e-9
-"""How far rounding may take what lies on the edge of a tolerance: "1.25" of "1.2" is half of its last digit."""
+"""Factor by which rounding may exceed a tolerance: "1.25" for "1.2" is half of its last digit."""
 
 _PLAIN = {
     "min": "at least {}",
@@ -28,16 +29,16 @@ _PLAIN = {
 
 @dataclass(frozen=True)
 class AcceptedBand:
-    """What is accepted.
+    """An accepted band of values.
 
     Parameters
     ----------
     how : str
-        The first word.
+        The first word of the criterion.
     numbers : tuple of float
-        Those after it.
+        The numbers after it.
     value : float
-        That of the claim, for what is around it; 1 or -1 for a sign.
+        Value of the claim, for bands around it; 1 or -1 for a sign.
 
     Examples
     --------

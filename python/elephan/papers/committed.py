@@ -27,12 +27,12 @@ COLUMNS = ("id", "verdict", "quick")
 
 @dataclass(frozen=True)
 class CommittedVerdict:
-    """What was judged of a claim before.
+    """Earlier verdicts on a claim, as committed to the repository.
 
     Parameters
     ----------
     full, quick : str
-        Verdicts of full and of shortened runs; empty if there are none.
+        Verdicts from full and from shortened runs; empty if there are none.
     """
 
     full: str = ""
@@ -59,17 +59,17 @@ class VerdictChange:
 
 
 def read(paper: Paper) -> dict[str, CommittedVerdict]:
-    """Read the verdicts of a paper.
+    """Read the committed verdicts of a paper.
 
     Returns
     -------
     dict of str to CommittedVerdict
-        By claim; empty if there is no file.
+        Verdicts by claim; empty if there is no file.
 
     Raises
     ------
     ValueError
-        If its columns are others.
+        If the file has other columns.
     """
     path = paper.folder / FILE
     if not path.exists():

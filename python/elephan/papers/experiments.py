@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ExperimentRun:
-    """What became of an experiment.
+    """Results of an experiment.
 
     Parameters
     ----------
     reused : int
-        Of the points.
+        Number of points taken from the store.
     simulated_s : float [s]
-        Work of all its runs, those in the store included; on one core.
+        CPU time of all its runs, those in the store included, on one core.
     packets : int
-        Delivered in them.
+        Number of packets delivered in the runs.
     """
 
     experiment: Experiment
@@ -116,7 +116,7 @@ def _ran(experiment: Experiment, swept: SweepResult) -> ExperimentRun:
 
 
 def _spent(stored: StoredRun) -> float:
-    """How long a run took, as far as the store has it [s]."""
+    """Return the duration of a run [s]; 0 if the store does not have it."""
     return float(stored.provenance.get("wall_s") or 0.0)
 
 

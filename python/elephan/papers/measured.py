@@ -1,4 +1,4 @@
-"""What was measured for a claim: a number per replication, so that differences are paired and have an interval."""
+"""Measured quantities of a claim: a number per replication, so that differences are paired and have an interval."""
 
 from __future__ import annotations
 
@@ -114,11 +114,11 @@ class MeasuredQuantity:
 
 
 Found = MeasuredQuantity | float | bool
-"""What a measure gives: something measured, a number of a formula, or whether something is so."""
+"""Result of a measure: a measured quantity, the number of a formula, or a truth value."""
 
 
 def least(each: Iterable[MeasuredQuantity]) -> MeasuredQuantity:
-    """Return the one with the smallest mean: what "at every buffer" is decided by. One that is no number decides it.
+    """Return the quantity with the smallest mean, which decides claims "at every buffer"; NaN takes precedence.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def least(each: Iterable[MeasuredQuantity]) -> MeasuredQuantity:
 
 
 def largest(each: Iterable[MeasuredQuantity]) -> MeasuredQuantity:
-    """Return the one with the largest mean. One that is no number decides it."""
+    """Return the quantity with the largest mean; NaN takes precedence."""
     return _of_all(each, lambda every: max(every, key=lambda one: _first_nan(one.mean, np.inf)))
 
 

@@ -1,4 +1,4 @@
-"""What would pass in a claim's band besides: nulls, judged from the same runs in the same band.
+"""Nulls: alternative values that might pass in a claim's band, judged from the same runs in the same band.
 
 * **constant**, for a family of numbers: the one number for each column that passes most of its claims. It was fitted to
   the papers' numbers alone.
@@ -64,20 +64,20 @@ class NullVerdict:
 
 @dataclass(frozen=True)
 class NullPower:
-    """What the bands of a family are worth.
+    """Informative value of the bands of a family.
 
     Parameters
     ----------
     whole : bool
-        Whether all of the family was judged: fewer cannot be judged.
+        Whether the whole family was judged; a part of it has no verdict.
     ours : int
-        Claims that are met.
+        Number of claims that are met.
     variant : int or None
-        Claims that the variant of their tables meets, where there is one.
+        Number of claims that the variant of their tables meets, if there is one.
     nulls : dict of str to float
-        Claims that each null passes; one that may be tried several times counts in parts.
+        Number of claims that each null passes; a null that is tried several times counts fractions.
     why : str
-        The reason, where ours meets fewer than a null.
+        The reason if ours meets fewer than a null.
     """
 
     family: str

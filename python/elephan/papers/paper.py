@@ -40,18 +40,18 @@ COLUMNS = (
     "quick",
     "reason",
 )
-"""Of ``claims.csv``."""
+"""Columns of ``claims.csv``."""
 
 Origin = Literal["stated", "derived", "formula", "misprint"]
 ORIGINS: tuple[Origin, ...] = ("stated", "derived", "formula", "misprint")
-"""Where a claim is from: the paper's own words, numbers or figures, judged from packets; a number that we made of its
-equations or inferred from its text; one of its own that its formulas alone decide, so that no packet is sent; one that
-it prints in error."""
+"""Origins of a claim: ``stated``, the paper's own words, numbers or figures, judged from packets; ``derived``, a number
+that we derived from its equations or text; ``formula``, a statement that its formulas alone decide, without packets;
+``misprint``, a number that it prints in error."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """Something that a paper says and a measure can judge.
+    """A statement of a paper that a measure can judge.
 
     Parameters
     ----------
@@ -63,17 +63,17 @@ class Claim:
         One of `ORIGINS`.
     statement : str
     value : str
-        As the paper has it; empty for shapes.
+        As in the paper; empty for shapes.
     figure : str
-        Where it stands: ``"Figure 3"``, ``"Table 1"``, ``"Section 2"``; ``"derived"`` is no claim of the paper but a
-        number of its equations, made elsewhere, to check ours by.
+        Place in the paper: ``"Figure 3"``, ``"Table 1"``, ``"Section 2"``; ``"derived"`` is not a claim of the paper
+        but a number computed elsewhere from its equations, as a check of ours.
     experiments : tuple of str
-        Whose runs it is judged from; none for what a formula decides.
+        Experiments whose runs decide it; empty if a formula decides.
     measure : str
     accept, quick : AcceptedBand
-        What is accepted, and what of shortened runs.
+        Accepted band of full and of shortened runs.
     reason : str
-        Why so much is accepted.
+        Justification of the band.
     """
 
     id: str
@@ -124,12 +124,12 @@ class Experiment:
 
 @dataclass(frozen=True)
 class EvidenceSpec:
-    """What a run shows, in support of an argument.
+    """Specification of a run's result that supports an argument.
 
     Parameters
     ----------
     accept, quick : AcceptedBand or None
-        What must hold for the argument to stand; None where the number needs no argument.
+        Band that must hold for the argument to be valid; None if the number only informs.
     """
 
     says: str
@@ -189,13 +189,13 @@ class ClaimFamily:
 
 @dataclass(frozen=True)
 class Ambiguity:
-    """What a paper does not say, what is taken instead, and how much hangs on it.
+    """A detail that a paper does not specify, the assumption made here, and its influence.
 
     Parameters
     ----------
     id, what, default, reason, matters : str
     shown : tuple of EvidenceSpec
-        Runs with other values.
+        Results of runs with other values.
     """
 
     id: str
@@ -270,17 +270,17 @@ class Paper:
 
     @property
     def name(self) -> str:
-        """As documents have it."""
+        """Name in documents."""
         return str(self.about["name"])
 
     @property
     def prefix(self) -> str:
-        """What the ids of its claims begin with."""
+        """Prefix of the ids of its claims."""
         return str(self.about["prefix"])
 
     @property
     def title(self) -> str:
-        """Of the publication."""
+        """Title of the publication."""
         return str(self.about["title"])
 
     @cached_property
@@ -295,12 +295,12 @@ class Paper:
 
     @property
     def places(self) -> list[str]:
-        """Where its claims stand, as they are asked for: ``"hsbuf:Figure 3"``."""
+        """Places of its claims, as they are requested: ``"hsbuf:Figure 3"``."""
         return list(dict.fromkeys(f"{self.prefix}:{claim.figure}" for claim in self.claims.values()))
 
     @cached_property
     def open(self) -> tuple[Ambiguity, ...]:
-        """What it leaves open."""
+        """Details that the paper leaves open."""
         every = (each for path in self._files("open.toml") for each in _toml(path)["open"])
         return tuple(Ambiguity(**{**each, "shown": _shown(each.get("shown", ()))}) for each in every)
 
@@ -331,7 +331,7 @@ class Paper:
 
     @cached_property
     def alternatives(self) -> Mapping[str, Callable[[Claim], Sequence[str]]]:
-        """By the name of a null the measures that a claim would have if it were so; none for most claims."""
+        """Measures of a claim under each alternative null, by the null's name; empty for most claims."""
         return self._module("nulls").ALTERNATIVES if (self.folder / "nulls.py").exists() else {}
 
     def column(self, claim: Claim) -> str:
@@ -357,7 +357,7 @@ class Paper:
 
     @property
     def counts(self) -> tuple[EvidenceSpec, ...]:
-        """What is counted over many claims, for the summary."""
+        """Quantities that are counted over many claims, for the summary."""
         return _shown(self.about.get("counts", ()))
 
     @cached_property

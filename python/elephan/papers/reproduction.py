@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from elephan.sweep import SweepProgress
 
 PAPERS = ("hstcp-buffer-model", "ghstcp-gared", "nonhomogeneous-buffers", "elastic-regime-fq", "nr-hstcp")
-"""By the order in which they are read best."""
+"""Names of the papers, in the recommended order of reading."""
 
 DOCUMENT = "reproduce.json"
 
@@ -64,7 +64,7 @@ class Reproduction:
 
     @cached_property
     def power(self) -> dict[str, list[NullPower]]:
-        """By paper what the bands of its families of claims are worth."""
+        """Informative value of the bands of each family of claims, by paper."""
         return {name: power for name, (_, power) in self._powered.items()}
 
     @cached_property
@@ -106,7 +106,7 @@ class Reproduction:
 
     @cached_property
     def known(self) -> dict[str, dict[str, CommittedVerdict]]:
-        """By paper the verdicts that these are held against."""
+        """Committed verdicts with which these are compared, by paper."""
         return {paper.name: committed.read(paper) for paper in self.papers}
 
     @cached_property
@@ -126,7 +126,7 @@ class Reproduction:
 
     @cached_property
     def argued(self) -> dict[str, tuple[Argument, ...]]:
-        """By paper the deviations that concern what was asked."""
+        """Deviations that concern the requested claims, by paper."""
         return {
             paper.name: tuple(
                 Argument(each, tuple(see(paper, shown, self.runs[paper.name]) for shown in each.shown))
@@ -142,7 +142,7 @@ class Reproduction:
 
     @cached_property
     def runs(self) -> dict[str, ExperimentRuns]:
-        """By paper the runs of its experiments."""
+        """Runs of the experiments, by paper."""
         return {
             name: ExperimentRuns({each: ran.points for each, ran in of.items()}, self.quick)
             for name, of in self.ran.items()
@@ -154,7 +154,7 @@ class Reproduction:
 
     @cached_property
     def open(self) -> dict[str, list[tuple[Ambiguity, tuple[Evidence, ...]]]]:
-        """By paper what it leaves open, with what runs show of it, as far as they were made."""
+        """Details left open by each paper, with the evidence from runs that were made."""
         return {paper.name: [(each, self._shown(paper, each)) for each in paper.open] for paper in self.papers}
 
     def _shown(self, paper: Paper, left: Ambiguity) -> tuple[Evidence, ...]:
@@ -164,7 +164,7 @@ class Reproduction:
 
     @cached_property
     def counts(self) -> dict[str, list[Evidence]]:
-        """By paper what is counted over many of its claims, as far as their runs were made."""
+        """Quantities counted over many claims, by paper, as far as their runs were made."""
         every = {
             paper.name: [see(paper, each, self.runs[paper.name]) for each in paper.counts] for paper in self.papers
         }
@@ -172,13 +172,13 @@ class Reproduction:
 
     @property
     def summary(self) -> dict[str, dict[str, int]]:
-        """How many claims of each paper have which verdict."""
+        """Number of claims of each paper by verdict."""
         verdicts = Counter((judged.claim.paper, judged.verdict) for judged in self.judged.values())
         return {paper.name: {v: verdicts[paper.name, v] for v in VERDICTS} for paper in self.papers}
 
     @property
     def origins(self) -> dict[str, dict[str, int]]:
-        """How many claims from each origin have which verdict: only the papers' own words are what they state."""
+        """Number of claims of each origin by verdict: only the paper's own words count as its statements."""
         verdicts = Counter((judged.claim.origin, judged.verdict) for judged in self.judged.values())
         return {origin: {v: verdicts[origin, v] for v in VERDICTS} for origin in ORIGINS}
 
@@ -351,14 +351,14 @@ def select(every: Sequence[Paper], ids: Iterable[str]) -> dict[str, Claim]:
 
 
 def needs(paper: Paper, asked: Mapping[str, Claim]) -> list[Experiment]:
-    """Name the experiments that claims are judged from, those that deviations rest on included.
+    """Return the experiments that claims are judged from, including those of deviations.
 
-    Whoever asks for all claims of a paper gets all of its experiments: figures and open points need them.
+    A request for all claims of a paper returns all of its experiments, which figures and open points need.
 
     Returns
     -------
     list of Experiment
-        In the paper's order.
+        Experiments in the paper's order.
     """
     if paper.claims.keys() <= asked.keys():
         return list(paper.experiments.values())

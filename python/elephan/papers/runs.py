@@ -20,7 +20,7 @@ _LEADING = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 
 
 class NotRunError(LookupError):
-    """What a measure needs was not run, or failed: its claims are not judged."""
+    """Raised if a run that a measure needs was not made, or failed: its claims are not judged."""
 
 
 @dataclass(frozen=True)
@@ -36,17 +36,17 @@ class ExperimentPoint:
     labels: dict[str, Any]
     stored: StoredRun
     of: ExperimentPoint | None = field(default=None, repr=False, compare=False)
-    """Whose data it has, if only its labels are its own."""
+    """The point whose data it uses, if only its labels are its own."""
     looked: set[int] | None = field(default=None, repr=False, compare=False)
-    """Where it notes itself when somebody looks at its data."""
+    """Set to which the point adds its id when its data is read."""
 
     def under(self, labels: dict[str, Any], looked: set[int] | None = None) -> ExperimentPoint:
-        """Return the same data under other labels: a world in which what varies is something else.
+        """Return the same data under other labels: a hypothetical result of another setting.
 
         Parameters
         ----------
         looked : set of int, optional
-            Where it notes itself when somebody looks at the data.
+            Set to which the point adds its id when its data is read.
         """
         return ExperimentPoint(labels, self.stored, self.of or self, looked)
 

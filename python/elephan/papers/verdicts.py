@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Verdict = Literal["pass", "deviation", "fail", "undecided", "uninformative", "ran", "not_run"]
 UNMEASURED = (ArithmeticError, LookupError, ValueError)
-"""What a measure raises where it finds too little to measure: its claims are not judged, and all others are."""
+"""Exceptions of a measure without enough data: its claims are not judged, all others are."""
 
 VERDICTS: tuple[Verdict, ...] = ("pass", "deviation", "fail", "undecided", "uninformative", "ran", "not_run")
 
@@ -37,14 +37,14 @@ MET: frozenset[str] = frozenset(("pass", "uninformative"))
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a run showed in support of an argument.
+    """Result of a run that supports an argument.
 
     Parameters
     ----------
     found : Found or None
-        None if it was not run.
+        Measured value; None if it was not run.
     holds : bool
-        Whether it is as the argument says.
+        Whether it is as the argument states.
     """
 
     shown: EvidenceSpec
@@ -67,7 +67,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Argument:
-    """What is known of claims that are not met, with what runs of this reproduction show of it."""
+    """An argument about unmet claims, with its evidence from runs of this reproduction."""
 
     deviation: Deviation
     seen: tuple[Evidence, ...]
@@ -192,12 +192,12 @@ def judge(
 
 
 def standing(claim: Claim, accept: AcceptedBand, found: Found) -> Standing:
-    """Return what was found says of a claim: orderings and shapes by interval, each of their parts, else by the mean.
+    """Return the verdict of a measured value on a claim: by interval for orderings and shapes, otherwise by the mean.
 
     Returns
     -------
     str
-        Undecided, too, if it was run once: there is no interval then.
+        Also undecided with a single run, which has no interval.
     """
     if not (isinstance(found, MeasuredQuantity) and claim.experiments and claim.kind in ("ordering", "shape")):
         return "met" if accept.holds(measured.number(found)) else "contradicted"
@@ -245,7 +245,7 @@ def _explained(paper: Paper, judged: JudgedClaim, argued: Argument, runs: Experi
 
 
 def _varied(paper: Paper, judged: JudgedClaim, argued: Argument, runs: ExperimentRuns) -> VariantVerdict:
-    """What the variant of an argument says of a claim."""
+    """Return the result of an argument's variant for a claim."""
     variant, claim = argued.deviation.variant, judged.claim
     assert variant is not None
     assert judged.found is not None
@@ -261,7 +261,7 @@ def _varied(paper: Paper, judged: JudgedClaim, argued: Argument, runs: Experimen
 
 
 def _undecided(found: Found) -> str:
-    """Which of its parts leaves it open."""
+    """Return the reason why a claim is undecided."""
     if not isinstance(found, MeasuredQuantity) or found.ci95 is None:
         return "no interval decides"
     return "its interval holds the limit"

@@ -29,14 +29,14 @@ MEANS = {
     "uninformative": "met, in a band that a null passes as often: that says nothing of ours.",
     "ran": "shortened runs measured it, and say no more.",
 }
-"""What a verdict says, where it is explained."""
+"""Meaning of each verdict, for explanations."""
 
 APART = {
     "derived": ("number derived here from its equations or text", "numbers derived here from their equations or text"),
     "formula": ("statement that a formula alone decides", "statements that formulas alone decide"),
     "misprint": ("misprint", "misprints"),
 }
-"""What is no statement that packets judge, one and several."""
+"""Claims that are not statements judged by packets: words for one and for several."""
 
 
 WORTH = (
@@ -47,12 +47,12 @@ WORTH = (
 
 
 def missed(claims: Sequence[Mapping[str, Any]], most: int) -> list[str]:
-    """Name the claims that are not met, a line each; of more than so many only how many they are.
+    """Name the unmet claims, a line each; if there are more than `most`, only their number.
 
     Parameters
     ----------
     claims : sequence of mapping
-        Of the document.
+        Claims of the document.
     most : int
 
     Examples

@@ -30,7 +30,7 @@ FIGURES = PaperExhibits()
 FIGURES.update(regimes_figures.FIGURES)
 
 SPAN = 100.0
-"""What the traces show from the end of the warm-up on, as the paper does [s]."""
+"""Time span of the traces from the end of the warm-up on, as in the paper [s]."""
 
 TIME = Axis("time", "s")
 USED = Axis("utilization of each round trip", low=0.0, high=1.05)

@@ -1,4 +1,4 @@
-"""What the claims of Augé and Roberts 2006 are judged by.
+"""Measures of the claims of Augé and Roberts 2006.
 
 Source: AugeRoberts2006; the formulas are those of `elephan.theory.elastic`.
 """
@@ -27,10 +27,10 @@ MEASURES = MeasureRegistry()
 MEASURES.update(regimes_measures.MEASURES)
 
 RESIDUAL = 25e6
-"""What the background leaves [bit/s]."""
+"""Rate that the background leaves to the flows [bit/s]."""
 
 RATE, PACKET = 50e6, 8000
-"""Of the link [bit/s]; of a packet [bit]."""
+"""Rate of the link [bit/s], and size of a packet [bit]."""
 
 FIFO, FAIR = "drop-tail", "fq"
 ORDER = (20, 100, 625)
@@ -41,7 +41,7 @@ ORDER = (20, 100, 625)
 
 @MEASURES
 def more_in_progress(_: ExperimentRuns, *, load: float, flows: int) -> float:
-    """Chance of more than so many flows."""
+    """Return the probability that more than `flows` flows are in progress."""
     return float(elastic.more_in_progress(load, flows))
 
 
@@ -53,7 +53,7 @@ def loss_bound(_: ExperimentRuns, *, load: float, packets: int) -> float:
 
 @MEASURES
 def load_for_loss(_: ExperimentRuns, *, loss: float, packets: int) -> float:
-    """Load at which so much is lost."""
+    """Return the load at which the loss ratio is `loss`."""
     return float(elastic.load_for_loss(loss, packets))
 
 
@@ -86,7 +86,7 @@ def share(runs: ExperimentRuns, *, buffer: int, case: str = "newreno", queue: st
 
 @MEASURES
 def utilization(runs: ExperimentRuns, *, buffer: int, case: str = "newreno") -> MeasuredQuantity:
-    """Of the link with one flow."""
+    """Return the utilization of the link with one flow."""
     return used(runs["one-flow"].at(buffer=buffer, case=case, queue=FIFO))
 
 
@@ -164,10 +164,10 @@ def loss_events_ratio(runs: ExperimentRuns, *, buffer: int) -> MeasuredQuantity:
 
 @MEASURES
 def bursts(runs: ExperimentRuns, *, queue: str = FIFO) -> MeasuredQuantity:
-    """How much more the flow is than Poisson packets of its rate in what distinguishes bursts, the least of three.
+    """Return the flow's excess in burstiness over Poisson packets of the same rate, the smallest of three measures.
 
-    Share of time between bursts; rate of arrivals during bursts, over the link's; where in their burst losses lie, from
-    0 to 1, beside packets of the flow drawn by chance.
+    The measures are the share of time between bursts, the rate of arrivals during bursts over the link's, and the
+    position of losses within their burst, from 0 to 1, compared with random packets of the flow.
     """
     point = runs["bursts"].at(queue=queue)
     flow, chance = packets.of_flow(point, PACKET / RATE), packets.of_poisson(point, PACKET / RATE)
@@ -239,10 +239,10 @@ def short_term_fairness(runs: ExperimentRuns) -> MeasuredQuantity:
 
 @MEASURES
 def helps_small_buffers(runs: ExperimentRuns) -> MeasuredQuantity:
-    """What fair queueing does, the least of four, each above 0 if it is as said.
+    """Return the smallest of four effects of fair queueing, each above 0 if it is as claimed.
 
-    Fewer losses in step of four New Reno flows at 20 packets, and of two at 625; lower rate within bursts at 20; more
-    gain of one flow at 20 packets than at 625.
+    The effects are fewer synchronized losses of four New Reno flows at 20 packets and of two at 625, a lower rate
+    within bursts at 20, and a larger gain of one flow at 20 packets than at 625.
     """
     small, large = (fair_gain(runs, buffer=buffer) for buffer in (20, 625))
     return least(
@@ -329,7 +329,7 @@ def variant_ratio(runs: ExperimentRuns, *, case: str) -> MeasuredQuantity:
 
 @MEASURES
 def background_rate(runs: ExperimentRuns, *, case: str) -> MeasuredQuantity:
-    """What the background gets under another fair discipline [Mbit/s]."""
+    """Return the background's goodput under another fair discipline [Mbit/s]."""
     return _goodput(runs["fair-variants"].at(case=case), "background") * 1e-6
 
 
@@ -358,9 +358,9 @@ def background_lost(runs: ExperimentRuns) -> MeasuredQuantity:
 
 @MEASURES
 def existing_losses(runs: ExperimentRuns, *, queue: str = FAIR, cases: list[str] | None = None) -> MeasuredQuantity:
-    """Packets that existing flows lose in the 3 s after a new one starts, less so many under drop-tail; the most.
+    """Return the packets lost by existing flows within 3 s of a new one's start, minus those under drop-tail; maximum.
 
-    Of ``queue``, ``"head"`` is fair queueing that drops the head of the longest queue.
+    As ``queue``, ``"head"`` is fair queueing that drops the head of the longest queue.
     """
     found = []
     for case in cases or ("newreno", "highspeed"):
@@ -375,7 +375,7 @@ def existing_losses(runs: ExperimentRuns, *, queue: str = FAIR, cases: list[str]
 
 @MEASURES
 def flows_hit(runs: ExperimentRuns, *, queue: str = FAIR) -> MeasuredQuantity:
-    """Existing flows that lose a packet in the 3 s after a new one starts, less so many under drop-tail; the most."""
+    """Return the existing flows with a loss within 3 s of a new one's start, minus those under drop-tail; maximum."""
     found = []
     for case in ("newreno", "highspeed"):
         hit, cuts = zip(*(_hit(runs["new-flow"].at(queue=q, case=case)) for q in (queue, FIFO)), strict=True)
@@ -386,7 +386,7 @@ def flows_hit(runs: ExperimentRuns, *, queue: str = FAIR) -> MeasuredQuantity:
 
 @MEASURES
 def old_cuts(runs: ExperimentRuns, *, case: str, queue: str) -> MeasuredQuantity:
-    """Loss events of the three old flows in the 3 s after a new one starts, less so many under drop-tail."""
+    """Return the loss events of the three old flows within 3 s of a new one's start, minus those under drop-tail."""
     return _hit(runs["new-flow"].at(queue=queue, case=case))[1] - _hit(runs["new-flow"].at(queue=FIFO, case=case))[1]
 
 
@@ -518,13 +518,13 @@ def _lost(point: ExperimentPoint) -> tuple[MeasuredQuantity, MeasuredQuantity]:
 
 
 def _hit(point: ExperimentPoint) -> tuple[MeasuredQuantity, MeasuredQuantity]:
-    """How many existing flows lost something, and loss events of the old ones."""
+    """Return the number of existing flows with losses, and the loss events of the old ones."""
     hit = sum((point.flows("dropped", group=group) > 0).sum(axis=1) for group in ("old", "background"))
     return MeasuredQuantity(hit), MeasuredQuantity(point.flows("loss_events", group="old").sum(axis=1))
 
 
 def _windows(point: ExperimentPoint, flows: int) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """Of each replication the sampled windows [segments] and round-trip times [s], shape (flows, instants)."""
+    """Yield for each replication the windows [segments] and round-trip times [s], shape (flows, instants)."""
     samples = point.samples("flows")
     mine = (samples["name"] == "flows") & (samples["time_s"] >= point.document["run"]["warmup_s"])
     replication = samples["replication"][mine]
@@ -560,7 +560,7 @@ def _mean(values: NDArray[Any]) -> float:
 
 
 def _ten_seconds(point: ExperimentPoint) -> Iterator[NDArray[np.float64]]:
-    """Of each replication the rates of four flows in 10 s windows, shape (flows, windows)."""
+    """Yield for each replication the rates of four flows in 10 s windows, shape (flows, windows)."""
     for windows, rtts in _windows(point, 4):
         rates = windows / rtts
         whole = rates.shape[1] // 50 * 50

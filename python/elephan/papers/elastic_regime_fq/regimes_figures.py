@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 FIGURES = PaperExhibits()
 CONTROLS = PaperExhibits()
-"""What comes after the paper's own figures."""
+"""Exhibits that follow the paper's own figures."""
 PACKETS_BEFORE_S, PACKETS_AFTER_S = 3.0, 9.0
-"""What of Figure 4 is drawn about the first loss."""
+"""Time before and after the first loss that is drawn of Figure 4 [s]."""
 ROUND_S = 0.10016
 """A base round trip and the time in service, so that a stripe without waiting stays where it is."""
 
@@ -39,7 +39,7 @@ ROUND_S = 0.10016
     "than it has.",
 )
 def regimes(_: ExperimentRuns) -> Made:
-    """What flows ask for as the share of the link that they could take grows, and how many are then in progress."""
+    """Draw the offered load of flows and the number in progress, against their share of the link."""
     load = np.linspace(0.02, 0.98, 97)
     found = np.asarray(elastic.mean_in_progress(load))
     more = np.asarray(elastic.more_in_progress(load, 4))
@@ -151,7 +151,7 @@ def _overload(runs: ExperimentRuns) -> Table:
     experiments=("packet-pair", "packet-pair-alone", "one-flow"),
 )
 def packet_pair(runs: ExperimentRuns) -> Made:
-    """What a packet-pair flow gets alone, beside New Reno and beside another."""
+    """Compare the goodput of a packet-pair flow alone, beside New Reno and beside another packet-pair flow."""
     rows = []
     for queue, words in ((measures.FIFO, "drop-tail"), (measures.FAIR, "fair queueing")):
         pairs = [runs["packet-pair"].at(case=case, queue=queue) for case in ("newreno", "packet-pair")]

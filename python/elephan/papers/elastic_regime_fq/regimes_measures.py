@@ -1,8 +1,8 @@
-"""What the claims about the three regimes of a link, packet-pair, and the background's packets are judged by.
+"""Measures of the claims about the three regimes of a link, packet-pair, and the background's packets.
 
 Source: AugeRoberts2006: transparent, elastic and overloaded links (Section 2), packet-pair as a control that fair
-queueing makes possible, and the packets of Figure 4. *Differs from the source*: it sends no packet for any of these
-but those of the figure; loads, sizes and durations are chosen here.
+queueing makes possible, and the packets of Figure 4. *Differs from the source*: the paper simulates only the packets of
+the figure; loads, sizes and durations are chosen here.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ MEASURES = MeasureRegistry()
 
 LINK_MBPS = 50.0
 RESIDUAL_MBPS = 25.0
-"""What the background leaves [Mbit/s]."""
+"""Rate that the background leaves to the flows [Mbit/s]."""
 
 FIFO, FAIR = "drop-tail", "fq"
 CAPPED, FREE = "1 Mbit/s", "1 Gbit/s"
-"""What flows of the transparent regime may send at most, and flows that the link holds back."""
+"""Maximum rate of flows in the transparent regime, and of flows that only the link limits."""
 
 
 # Transparent.
@@ -51,9 +51,9 @@ def simulated_loss(runs: ExperimentRuns, *, rate: float, buffer: int) -> Found:
 
 @MEASURES
 def off_exact(runs: ExperimentRuns) -> Found:
-    """How far losses are from M/M/1/K with one packet in service, relative, where they are farthest.
+    """Return the largest relative difference between losses and M/M/1/K with one packet in service.
 
-    Of points at which thousands of packets are lost, which 100 packets at 90 % are not.
+    Only points with thousands of lost packets count, which excludes 100 packets at 90 %.
     """
     found = []
     for point in runs["transparent-packets"]:
@@ -74,9 +74,9 @@ def exact_loss(rate: float, buffer: float) -> float:
 
 @MEASURES
 def transparent_gain(runs: ExperimentRuns) -> Found:
-    """What fair queueing gains for flows of at most 1 Mbit/s over what it gains for flows that the link holds back.
+    """Return fair queueing's gain for flows of at most 1 Mbit/s over its gain for flows that the link limits.
 
-    Gains are shares of the mean completion time under drop-tail. Where it gains for neither, this is no number.
+    Gains are shares of the mean completion time under drop-tail. The result is NaN if there is no gain for either.
     """
     capped, free = (-(_completion_ratio(runs, access) - 1.0) for access in (CAPPED, FREE))
     return (capped / free).noted(f"{100 * capped.mean:.2g} % and {100 * free.mean:.2g} %")
@@ -84,7 +84,7 @@ def transparent_gain(runs: ExperimentRuns) -> Found:
 
 @MEASURES
 def scheduling_helps(runs: ExperimentRuns) -> Found:
-    """By how much fair queueing shortens the mean completion time of flows that the link holds back [1]."""
+    """Return the relative reduction of the mean completion time of flows that the link limits by fair queueing [1]."""
     return -(_completion_ratio(runs, FREE) - 1.0)
 
 
@@ -101,10 +101,10 @@ def _completion_ratio(runs: ExperimentRuns, access: str) -> MeasuredQuantity:
 
 @MEASURES
 def grows(runs: ExperimentRuns) -> Found:
-    """By how much more flows in progress grow with time at a load of 1.2 than at 0.8, the least of both disciplines.
+    """Return the growth of flows in progress at a load of 1.2 minus that at 0.8, the smaller of both disciplines.
 
-    Growth is the mean number of 20 to 220 s over that of 20 to 70 s: 2.7 if it grows evenly from the start, 1 if it has
-    a law that stays.
+    Growth is the mean number from 20 to 220 s over that from 20 to 70 s: 2.7 for linear growth from the start, 1 for a
+    stationary number.
     """
     found = []
     for queue in (FIFO, FAIR):

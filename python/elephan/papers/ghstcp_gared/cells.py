@@ -97,7 +97,7 @@ def s2(point: ExperimentPoint) -> MeasuredQuantity:
 
 
 def util(point: ExperimentPoint) -> MeasuredQuantity:
-    """What TCP gets of the bottleneck [%]; the link's own utilization has the UDP, too."""
+    """Return TCP's share of the bottleneck [%]; the link's own utilization includes the UDP."""
     both = [point.flows("goodput_bps", group) for group in ("S1", "S2")]
     return MeasuredQuantity(100 * np.hstack(both).sum(axis=1) / RATE)
 
@@ -116,7 +116,7 @@ def _cell(row: dict[str, str]) -> PaperCell:
 
 
 OF = {"s1": s1, "s2": s2, "util": util, "fair": fair}
-"""What is compared, by name."""
+"""Compared quantities by name."""
 
 
 def measured(runs: ExperimentRuns, of: str, case: int, delay: int) -> MeasuredQuantity:

@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 FIGURES = PaperExhibits()
 
 SHOWN_S = (50.0, 110.0)
-"""What is shown of a trace: a minute after slow start's overshoot [s]."""
+"""Displayed part of a trace: a minute after slow start's overshoot [s]."""
 
 SURGE_S = (74.0, 82.0)
-"""What is shown of the surges: the second one [s]."""
+"""Displayed part of the surges: the second one [s]."""
 
 _WINDOW = Axis("congestion window", "segments")
 _TIME = Axis("time", "s", low=SHOWN_S[0], high=SHOWN_S[1])

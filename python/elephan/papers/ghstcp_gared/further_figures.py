@@ -1,6 +1,6 @@
-"""What is drawn beside the tables: Scalable TCP, XCP and Vegas, other thresholds of Z, unequal round-trip times.
+"""Figures beside the tables: Scalable TCP, XCP and Vegas, other thresholds of Z, unequal round-trip times.
 
-*Source*: Zhang2005 for what is compared; it has no figure of these.
+*Source*: Zhang2005 for the compared laws; the paper has no figure of these.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What is judged beside the tables: Scalable TCP, XCP and Vegas, other thresholds of Z, and unequal round-trip times.
+"""Measures beside the tables: Scalable TCP, XCP and Vegas, other thresholds of Z, and unequal round-trip times.
 
-*Source*: Zhang2005 names the three laws, calls its delays homogeneous and takes 3.09 for Z. What is compared is
-measured as in its tables; an ordering "at every delay" is judged by the delay at which it is closest to failing.
+*Source*: Zhang2005 names the three laws, calls its delays homogeneous and takes 3.09 for Z. The quantities are measured
+as in its tables; an ordering "at every delay" is judged by the delay at which it is closest to failing.
 """
 
 from __future__ import annotations
@@ -61,13 +61,13 @@ def delays(runs: ExperimentRuns, law: str) -> Sequence[int]:
 
 @MEASURES
 def law_below(runs: ExperimentRuns, law: str, of: str, case: int) -> MeasuredQuantity:
-    """How much more another law has than a case of the tables, at the delay where it is most."""
+    """Return another law's excess over a case of the tables, at the delay where it is largest."""
     return largest(_beside(runs, law, of, case))
 
 
 @MEASURES
 def law_above(runs: ExperimentRuns, law: str, of: str, case: int) -> MeasuredQuantity:
-    """How much more another law has than a case of the tables, at the delay where it is least."""
+    """Return another law's excess over a case of the tables, at the delay where it is smallest."""
     return least(_beside(runs, law, of, case))
 
 
@@ -100,15 +100,15 @@ def vegas_gains_from_reno(runs: ExperimentRuns) -> MeasuredQuantity:
 
 @MEASURES
 def z_step(runs: ExperimentRuns, of: str, low: float, high: float) -> MeasuredQuantity:
-    """How much more case 7 has with a high threshold than with a low one."""
+    """Return the excess of case 7 with a high threshold over case 7 with a low one."""
     return difference(OF[of](threshold(runs, high)), OF[of](threshold(runs, low)))
 
 
 @MEASURES
 def z_share(runs: ExperimentRuns, of: str, low: float, high: float) -> MeasuredQuantity:
-    """What case 7 loses from one threshold to a higher one, as a share of what separates the two laws.
+    """Return the loss of case 7 from one threshold to a higher one, as a share of the difference between the two laws.
 
-    The ends alone: the range of several means would grow with their noise, whatever the threshold does.
+    Only the two ends are compared: the range of several means would grow with their noise even without an effect.
     """
     loss = difference(OF[of](threshold(runs, low)), OF[of](threshold(runs, high)))
     return (loss / _between_laws(runs, of)).noted(
@@ -118,7 +118,7 @@ def z_share(runs: ExperimentRuns, of: str, low: float, high: float) -> MeasuredQ
 
 @MEASURES
 def z_left(runs: ExperimentRuns, of: str, z: float) -> MeasuredQuantity:
-    """What a threshold leaves of the distance between gentle HighSpeed TCP and HighSpeed TCP, as a share."""
+    """Return the share of the difference between gentle HighSpeed TCP and HighSpeed TCP that a threshold keeps."""
     return difference(OF[of](threshold(runs, z)), measured(runs, of, 4, AT)) / _between_laws(runs, of)
 
 
@@ -131,7 +131,7 @@ def _between_laws(runs: ExperimentRuns, of: str) -> MeasuredQuantity:
 
 @MEASURES
 def unequal_gap(runs: ExperimentRuns, of: str, case: int, other: int) -> MeasuredQuantity:
-    """How much more a case has than another, with unequal round-trip times."""
+    """Return the excess of a case over another, with unequal round-trip times."""
     return (unequal(runs, of, case) - unequal(runs, of, other)).noted(
         f"{unequal(runs, of, case).mean:.4g} and {unequal(runs, of, other).mean:.4g}"
     )

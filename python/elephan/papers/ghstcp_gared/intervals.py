@@ -38,7 +38,7 @@ BY_CHANCE = 3.1
 square root of 9.6, the 97.5 % point of F with 4 and 4 degrees of freedom."""
 
 SETS = {"exact": "table", "profile": "profile-table"}
-"""What is held against the paper, the exact laws and its simulator as inferred: how their experiments begin."""
+"""Prefixes of the experiments compared with the paper: the exact laws, and its simulator as inferred."""
 
 
 class UtilizationInterval(NamedTuple):
@@ -146,22 +146,22 @@ NULLS: dict[str, Callable[[Cells], Cells]] = {
 
 
 def meeting(cells: Cells) -> int:
-    """In how many cells the intervals meet."""
+    """Count the cells in which the intervals overlap."""
     return sum(cells[at].meets(other) for at, other in theirs().items())
 
 
 def agreeing(cells: Cells) -> int:
-    """In how many cells the difference is within its 95 % interval."""
+    """Count the cells in which the difference is within its 95 % interval."""
     return sum(cells[at].agrees(other) for at, other in theirs().items())
 
 
 def inside(cells: Cells) -> int:
-    """In how many cells our mean lies in the printed interval."""
+    """Count the cells in which our mean is in the printed interval."""
     return sum(abs(cells[at].mean - other.mean) <= other.half for at, other in theirs().items())
 
 
 def ratios(cells: Cells) -> Floats:
-    """How many times as wide as ours the printed interval is, cell by cell."""
+    """Return the width of the printed interval over the width of ours, cell by cell."""
     return np.array([other.half / cells[at].half for at, other in theirs().items()])
 
 
@@ -173,13 +173,13 @@ def rank_correlation(cells: Cells) -> float:
 
 @MEASURES
 def times_as_wide(runs: ExperimentRuns) -> float:
-    """How many times as wide as ours the printed interval is, in the middle cell."""
+    """Return the width of the printed interval over the width of ours, median over the cells."""
     return float(np.median(ratios(ours(runs))))
 
 
 @MEASURES
 def widths_by_chance(runs: ExperimentRuns) -> float:
-    """In how many of the 93 cells the widths are as close as those of five runs of one thing are in 19 pairs of 20."""
+    """Count the cells whose widths differ no more than those of two sets of five equal runs do in 19 of 20 cases."""
     return float(np.sum(np.abs(np.log(ratios(ours(runs)))) <= math.log(BY_CHANCE)))
 
 

@@ -1,7 +1,7 @@
-"""What the claims of the gHSTCP and gARED paper are judged by; those about web traffic are in ``web_measures.py``.
+"""Measures of the claims of the gHSTCP and gARED paper; those about web traffic are in ``web_measures.py``.
 
 *Source*: Zhang, Hasegawa and Murata 2005. An ordering "at every delay" is judged by the delay at which it is closest to
-failing, among those at which the paper's own tables have it.
+failing, among the delays at which the paper's own tables have it.
 """
 
 from __future__ import annotations
@@ -49,20 +49,20 @@ def varied(runs: ExperimentRuns, experiment: str, of: str, case: int, delay: int
 
 @MEASURES
 def above(runs: ExperimentRuns, of: str, case: int, other: int, but: int = 0) -> MeasuredQuantity:
-    """How much more a case has than another at the delay where it is least."""
+    """Return the excess of a case over another at the delay where it is smallest."""
     return least(_differences(runs, of, case, other, but))
 
 
 @MEASURES
 def below(runs: ExperimentRuns, of: str, cases: Sequence[int], others: Sequence[int], but: int = 0) -> MeasuredQuantity:
-    """How much more cases have than others at the delay and in the pair where it is most: below 0 if less in all."""
+    """Return the largest excess of cases over others, over delays and pairs: below 0 if all are less."""
     pairs = zip(cases, others, strict=True)
     return largest(each for case, other in pairs for each in _differences(runs, of, case, other, but))
 
 
 @MEASURES
 def gap_at(runs: ExperimentRuns, of: str, case: int, other: int, delay: int) -> MeasuredQuantity:
-    """How much more a case has than another at one delay."""
+    """Return the excess of a case over another at one delay."""
     return difference(measured(runs, of, case, delay), measured(runs, of, other, delay))
 
 
@@ -74,7 +74,7 @@ def apart(runs: ExperimentRuns, of: str, case: int, other: int) -> MeasuredQuant
 
 @MEASURES
 def over(runs: ExperimentRuns, of: str, case: int, level: float) -> MeasuredQuantity:
-    """How far a case stays above a level at the delay where it is least."""
+    """Return the excess of a case over a level at the delay where it is smallest."""
     return least((measured(runs, of, case, delay) - level).noted(f"at {delay} ms") for delay in DELAYS)
 
 
@@ -93,14 +93,14 @@ def falls(runs: ExperimentRuns, of: str, cases: Sequence[int]) -> MeasuredQuanti
 
 @MEASURES
 def spread(runs: ExperimentRuns, of: str, case: int) -> MeasuredQuantity:
-    """How much a case varies over the delays, as a share of its largest value."""
+    """Return the variation of a case over the delays, as a share of its largest value."""
     every = np.array([measured(runs, of, case, delay).samples for delay in DELAYS])
     return MeasuredQuantity(1 - every.min(axis=0) / every.max(axis=0))
 
 
 @MEASURES
 def slow_ones_full(runs: ExperimentRuns) -> MeasuredQuantity:
-    """By how much, in case 1, S1 has above 90 Mbit/s per flow or S2 below 95 % of the rest, where it is least."""
+    """Return the smallest excess, in case 1, of S1 over 90 Mbit/s per flow or of 95 % of the rest over S2."""
     s1, s2 = ({delay: measured(runs, of, 1, delay) for delay in DELAYS} for of in ("s1", "s2"))
     full = [(s1[delay] - 90.0).noted(f"S1 at {delay} ms") for delay in DELAYS]
     spare = [((s1[delay] * -5.0 + 2450.0) * 0.19 - s2[delay]).noted(f"S2 at {delay} ms") for delay in DELAYS]
@@ -109,7 +109,7 @@ def slow_ones_full(runs: ExperimentRuns) -> MeasuredQuantity:
 
 @MEASURES
 def within(runs: ExperimentRuns, of: str, by: float, tables: str = "table", *, sack: bool = False) -> float:
-    """How many of the 93 cells, or of those with SACK on the fast group, are as close to the paper's."""
+    """Count those of the 93 cells, or of those with SACK on the fast group, that are within `by` of the paper's."""
     cases = [case for case in CASES if has_sack(case) or not sack]
     return float(sum(abs(ours.mean - theirs) <= by for ours, theirs in _cells(runs, of, cases, tables)))
 
@@ -119,7 +119,7 @@ def within(runs: ExperimentRuns, of: str, by: float, tables: str = "table", *, s
 
 @MEASURES
 def in_profile(runs: ExperimentRuns, claim: str) -> Found:
-    """What a claim is judged by, in the paper's simulator as inferred."""
+    """Return a claim's measure in the paper's simulator as inferred."""
     asked = claims()[claim]
     found: Found = MEASURES(asked.measure, profiled(runs, asked.experiments))
     return found
@@ -129,7 +129,7 @@ def in_profile(runs: ExperimentRuns, claim: str) -> Found:
 def close(
     runs: ExperimentRuns, experiment: str, of: str, by: float, cases: Sequence[int], delays: Sequence[int] = DELAYS
 ) -> float:
-    """How many cells of some cases are as close to the paper's in an experiment."""
+    """Count the cells of some cases that are within `by` of the paper's in an experiment."""
     every = [(case, delay) for case in cases for delay in delays]
     found = [abs(OF[of](_of(runs, experiment, *at)).mean - getattr(printed()[at], of)) for at in every]
     return float(sum(miss <= by for miss in found))
@@ -137,7 +137,7 @@ def close(
 
 @MEASURES
 def times(runs: ExperimentRuns, experiment: str, what: str, group: str, case: int, delay: int = 50) -> float:
-    """How many times as often as in the tables something happens to a group: ``timeouts``, ``loss_events``."""
+    """Return the frequency of ``timeouts`` or ``loss_events`` of a group, over that in the tables."""
     there, here = (
         _a_second(point, what, group) for point in (_of(runs, experiment, case, delay), cells.cell(runs, case, delay))
     )
@@ -149,7 +149,7 @@ def times(runs: ExperimentRuns, experiment: str, what: str, group: str, case: in
 
 @MEASURES
 def cut_together(runs: ExperimentRuns, cases: Sequence[int]) -> MeasuredQuantity:
-    """How many more of the five flows of S2 are cut where one is than by chance, in the case where it is least."""
+    """Return how many more of the five S2 flows are cut together than by chance, in the case where it is smallest."""
     return least(_more_cut(runs, case) for case in cases)
 
 
@@ -232,7 +232,7 @@ def reno_loss(_: ExperimentRuns, w: float) -> float:
 
 @MEASURES
 def reno_recovery(_: ExperimentRuns, w: float) -> float:
-    """How long Reno takes back to a window after a loss [round trips]."""
+    """Return the time that Reno needs to recover a window after a loss [round trips]."""
     return float(sawtooth.recovery_time(reno(), w, 1.0))
 
 
@@ -282,7 +282,7 @@ def _longest(lags: Sequence[traces.Floats]) -> MeasuredQuantity:
 
 
 def _resets(runs: ExperimentRuns, case: int) -> MeasuredQuantity:
-    """How often two flows or more fall to one segment together."""
+    """Count the times at which two or more flows fall to one segment together."""
     return MeasuredQuantity(
         [sum(len(flows) > 1 for flows in one) for one in traces.resets(runs["traces"].at(case=case))]
     )

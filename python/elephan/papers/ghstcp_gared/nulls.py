@@ -47,7 +47,7 @@ def wrong_queue(case: int) -> list[int]:
 
 
 def _cell(claim: Claim) -> tuple[str, int, int] | None:
-    """What of which case and delay a claim is about, if it is about a cell."""
+    """Return the quantity, case and delay of a claim about a cell; None for other claims."""
     name, given = parse(claim.measure)
     return (given["of"], given["case"], given["delay"]) if name == "cell" else None
 

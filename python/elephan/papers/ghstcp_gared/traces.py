@@ -1,4 +1,4 @@
-"""What the windows of S2 and the queue do over time: falls to one segment, cuts, raises of max_p.
+"""Behaviour of S2's windows and of the queue over time: falls to one segment, cuts, raises of max_p.
 
 *Source*: Figures 4 to 7 of Zhang, Hasegawa and Murata 2005, which show traces without numbers.
 """
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 START = 50.0
-"""Before it the overshoot of slow start decides [s]."""
+"""Begin of the evaluation [s]; before it the overshoot of slow start dominates."""
 
 TOGETHER = 1.0
 """Flows that time out, or are cut, within this of one another do so together: the smallest timeout [s]."""
 
 SHIFTS = 20
-"""So often the cuts of flows are shifted for what chance gives: it is then accurate to a tenth of a flow."""
+"""Number of shifts of the flows' cuts that estimate coincidences by chance, accurate to a tenth of a flow."""
 
 INTERVAL = 0.5
 """Between two looks of adaptive RED at its average [s]."""

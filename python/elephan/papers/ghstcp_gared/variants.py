@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from elephan.papers.paper import Claim
 
 PROFILE = "profile-"
-"""What the names of its experiments begin with; the rest is the table's."""
+"""Prefix of the names of the variant's experiments; the rest is the table's name."""
 
 
 @cache

@@ -1,6 +1,6 @@
-"""What the claims about web traffic beside HSTCP and gHSTCP are judged by: loss at the bottleneck, and response times.
+"""Measures of the claims about web traffic beside HSTCP and gHSTCP: loss at the bottleneck, and response times.
 
-*Source*: Zhang2005, cases 32 to 35. The response time is that of an object, until its client has all of it.
+*Source*: Zhang2005, cases 32 to 35. The response time of an object ends when its client has received all of it.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
 MEASURES = MeasureRegistry()
 RATES = (1000, 500)
-"""Of the bottleneck [Mbit/s]."""
+"""Rates of the bottleneck [Mbit/s]."""
 BUFFERS = (5000, 500)
-"""Of the bottleneck [packets]."""
+"""Buffers of the bottleneck [packets]."""
 COUNTS = (5, 10, 20)
 """High-speed flows."""
 LAWS = ("highspeed", "ghstcp")
 BOTTLENECK = "bottleneck"
 DECILES = tuple(q / 10 for q in range(1, 10))
-"""Where two distributions are compared."""
+"""Quantiles at which two distributions are compared."""
 
 
 def loss(runs: ExperimentRuns, rate: int, buffer: int, count: int, law: str) -> MeasuredQuantity:
@@ -55,13 +55,13 @@ def buffer_rise(runs: ExperimentRuns, rate: int, count: int, law: str) -> Measur
 
 @MEASURES
 def web_least_rise_by_buffer(runs: ExperimentRuns) -> Found:
-    """That rise, where it is least [1]."""
+    """Return the smallest of the rises by buffer [1]."""
     return least(buffer_rise(runs, rate, count, law) for rate in RATES for count in COUNTS for law in LAWS)
 
 
 @MEASURES
 def web_hstcp_rises_more(runs: ExperimentRuns) -> Found:
-    """That rise under HSTCP less that under gHSTCP, mean over the bandwidths and numbers of flows [1]."""
+    """Return the rise under HSTCP minus that under gHSTCP, mean over bandwidths and numbers of flows [1]."""
     both = [[buffer_rise(runs, rate, count, law) for law in LAWS] for rate in RATES for count in COUNTS]
     more = [hstcp - gentle for hstcp, gentle in both]
     return mean(more).noted(f"in {sum(one.mean > 0 for one in more)} of {len(more)} settings")
@@ -85,7 +85,7 @@ def responses(runs: ExperimentRuns, law: str) -> list[Floats]:
 
 @MEASURES
 def web_left(runs: ExperimentRuns) -> Found:
-    """By how much the distribution under gHSTCP lies left of that under HSTCP, at the tenth where it is least [s]."""
+    """Return the smallest difference between the deciles of response times under HSTCP and under gHSTCP [s]."""
     hstcp, gentle = (responses(runs, law) for law in LAWS)
     tenths = [_earlier(hstcp, gentle, q) for q in DECILES]
     left = sum(one.mean > 0 for one in tenths)
@@ -117,7 +117,7 @@ def web_queue(runs: ExperimentRuns) -> Found:
 
 @MEASURES
 def web_later_than(runs: ExperimentRuns, seconds: float) -> Found:
-    """Share of responses later than so many seconds, under HSTCP less under gHSTCP [1]."""
+    """Return the share of responses later than `seconds` under HSTCP minus that under gHSTCP [1]."""
     hstcp, gentle = (MeasuredQuantity([np.mean(times > seconds) for times in responses(runs, law)]) for law in LAWS)
     return hstcp - gentle
 

@@ -31,9 +31,9 @@ MEASURES = MeasureRegistry()
 LOADS = np.geomspace(1e-4, 100.0, 241)
 """Assumed loads [capacities of the link]."""
 FLOWS = (1, 10, 100)
-"""How many share the link, with its round trips spread over them."""
+"""Numbers of flows that share the link, with its round trips spread over them."""
 P_MAX = (0.01, 0.1, 1.0)
-"""Of RED, whose value the paper does not give."""
+"""RED's max_p, whose value the paper does not give."""
 RED_SIZES = (5, 2500)
 """Buffers that RED is looked at with [packets]: its chain has a state for each, and its thresholds need a few."""
 LOW_P = 1e-3
@@ -59,7 +59,7 @@ class LinkSetting(NamedTuple):
 
     @property
     def rtts(self) -> Floats:
-        """Of its flows, over the range of the link's [s]."""
+        """Round-trip times of the flows, over the range of the link's [s]."""
         of = LINKS[self.link].rtts
         return np.linspace(min(of), max(of), self.flows) if self.flows > 1 else np.array([np.mean(of)])
 
@@ -106,7 +106,7 @@ def offered(setting: LinkSetting) -> Floats:
 
 
 def behind(setting: LinkSetting, lost: Floats, waiting: Floats) -> Floats:
-    """Return what the flows offer behind a queue that loses so much, and makes so many packets wait [capacities]."""
+    """Return the load that flows offer behind a queue with given losses and waiting packets [capacities]."""
     rate, rtts = LINKS[setting.link].rate, setting.rtts
     seen = np.clip(lost, LEAST_LOSS, 1.0)[:, np.newaxis]
     total = hstcp.throughput(seen, rtts + waiting[:, np.newaxis] / rate).sum(axis=1) / rate
@@ -192,9 +192,9 @@ def contracts_at(_: ExperimentRuns, *, buffer: int) -> bool:
 
 @MEASURES
 def largest_contracting(_: ExperimentRuns) -> float:
-    """The largest buffer up to which plain substitution draws nearer to the fixed point of both links [packets].
+    """Return the largest buffer up to which plain substitution converges to the fixed point on both links [packets].
 
-    Or that of the figures' smallest share, beyond which nobody needs to look.
+    The search ends at the buffer of the figures' smallest share.
     """
     buffers = range(1, LINKS["1g"].packets(0.005) + 1)
     return float(next((size - 1 for size in buffers if not contracts_at(_, buffer=size)), buffers[-1]))

@@ -1,4 +1,4 @@
-"""What the claims of the first paper are judged by.
+"""Measures of the claims of the first paper.
 
 *Source*: Barman2004, Figures 3 to 8, and the equations of Sections II to IV.
 """
@@ -30,11 +30,11 @@ MEASURES.update(mixed_measures.MEASURES)
 BELOW = (0.1, 0.02, 0.005, 0.001)
 """Shares through which the buffer falls when windows are looked at."""
 KNEE, SATURATED, NOISE = 0.2, 0.11, 0.01
-"""What counts as a significant fall, as a marginal gain, and as noise [utilization]: those of the 1 Gbit/s claims."""
+"""Thresholds of a significant fall, of a marginal gain, and of noise [utilization], for the 1 Gbit/s claims."""
 FULL = 0.99
 """Utilization from which on a link is full: a larger buffer has nothing to add, and noise decides what a step is."""
 SHORT = 0.03
-"""What shortened runs may miss these by: one seed, and windows that are still growing."""
+"""Additional tolerance of shortened runs, which have one seed and windows that are still growing."""
 
 
 def point(runs: ExperimentRuns, experiment: str, share: float) -> ExperimentPoint:
@@ -103,9 +103,9 @@ def gain(runs: ExperimentRuns, experiment: str, share: float, over: float) -> Me
 
 @MEASURES
 def rises(runs: ExperimentRuns, experiment: str) -> MeasuredQuantity:
-    """What the next larger buffer adds to the utilization, the least of all steps: above 0 if it rises throughout.
+    """Return the smallest increase of utilization from one buffer to the next: above 0 if it rises throughout.
 
-    Steps of a link that is full count with what noise may take, so that they are below 0 only if more is lost.
+    Steps of a full link are credited with the noise, so that they are below 0 only for a larger fall.
     """
     return _least_rise(curve(runs, experiment).values())
 
@@ -130,7 +130,7 @@ def rises_to_saturation(runs: ExperimentRuns, experiment: str, knee: list[float]
 
 @MEASURES
 def distance(runs: ExperimentRuns, experiment: str, least_share: float, case: str = "") -> MeasuredQuantity:
-    """How far the model is from the runs, at the buffer where it is farthest."""
+    """Return the largest difference between model and runs over the buffers."""
     queue, link = experiment.split("-", 1)[0], case or _link(experiment)
     return largest(
         abs(used - modelled(queue, link, share).utilisation).noted(used.note)
@@ -141,7 +141,7 @@ def distance(runs: ExperimentRuns, experiment: str, least_share: float, case: st
 
 @MEASURES
 def red_distance(runs: ExperimentRuns, least_share: float, experiment: str = "") -> MeasuredQuantity:
-    """How far RED's fixed point is from Adaptive RED, on the link and at the buffer where it is farthest."""
+    """Return the largest difference between RED's fixed point and Adaptive RED over links and buffers."""
     return largest(
         distance(runs, experiment, least_share, link) if experiment else distance(runs, f"ared-{link}", least_share)
         for link in LINKS
@@ -150,9 +150,9 @@ def red_distance(runs: ExperimentRuns, least_share: float, experiment: str = "")
 
 @MEASURES
 def goodput_rises(runs: ExperimentRuns, experiment: str) -> MeasuredQuantity:
-    """What the next larger buffer adds to the flows' rate, the least of all steps, as a share of the link.
+    """Return the smallest increase of the flows' rate from one buffer to the next, as a share of the link.
 
-    Or by how much the rate with the smallest buffer is below half of that with the largest: slow is not only slower.
+    The difference between half of the rate with the largest buffer and the rate with the smallest one also counts.
     """
     link = LINKS[_link(experiment)]
     shares = curve(runs, experiment)
@@ -260,7 +260,7 @@ def _ratio(runs: ExperimentRuns, buffer: int) -> MeasuredQuantity:
 
 @MEASURES
 def shorter_gains(runs: ExperimentRuns) -> MeasuredQuantity:
-    """What the flow with the shorter round trip has more [Mbit/s], at the buffer where it is least."""
+    """Return the excess of the flow with the shorter round trip [Mbit/s], at the buffer where it is smallest."""
     return least(_ahead(runs, buffer) for buffer in (250, 10_000))
 
 
@@ -285,7 +285,7 @@ def ratio(runs: ExperimentRuns, case: str, buffer: int) -> MeasuredQuantity:
 
 @MEASURES
 def ratio_in_step(_: ExperimentRuns, buffer: int) -> float:
-    """That ratio for 80 and 40 ms if both flows are cut at each overflow."""
+    """Return the ratio for 80 and 40 ms if both flows are cut at each overflow."""
     first, second = two_in_step(buffer)
     return float(second / first)
 
@@ -376,6 +376,6 @@ def model_loss(_: ExperimentRuns, queue: str, link: str, share: float) -> float:
 
 @MEASURES
 def offered(_: ExperimentRuns, link: str, p: float) -> float:
-    """What the ten flows send if each meets a loss rate p and no queue, in capacities of the link."""
+    """Return the rate of the ten flows at a loss rate p without a queue, in capacities of the link."""
     on = LINKS[link]
     return float(hstcp.throughput(p, np.array(on.rtts)).sum() / on.rate)

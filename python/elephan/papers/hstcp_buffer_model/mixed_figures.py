@@ -1,4 +1,4 @@
-"""What the first paper names and gives no number of: several bottlenecks, datagrams and short flows, FAST.
+"""Figures of cases that the first paper names without numbers: several bottlenecks, datagrams and short flows, FAST.
 
 *Source*: Barman2004 names them; scenarios and pictures are ours.
 """

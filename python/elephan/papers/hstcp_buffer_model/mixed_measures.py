@@ -1,7 +1,7 @@
-"""What the claims about several bottlenecks, other traffic and FAST are judged by.
+"""Measures of the claims about several bottlenecks, other traffic and FAST.
 
-*Source*: Barman2004, which names them and gives no numbers: the measures are those of its Figure 3, on links that see
-more than ten HighSpeed flows.
+*Source*: Barman2004, which names them and gives no numbers: the measures are those of its Figure 3, on links with more
+than ten HighSpeed flows.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def hops_gain(runs: ExperimentRuns, *, share: float, over: float) -> Found:
 
 @MEASURES
 def long_path_gets(runs: ExperimentRuns, *, share: float) -> Found:
-    """What a flow over all three bottlenecks gets over what one over a single one gets, the most of the three [1]."""
+    """Return the rate of a flow over all bottlenecks over that of a flow over one, the largest of three [1]."""
     point = at_share(runs, "three-hops", share)
     long, *cross = (
         MeasuredQuantity(point.flows("goodput_bps", group).mean(axis=1))
@@ -61,7 +61,7 @@ def long_path_gets(runs: ExperimentRuns, *, share: float) -> Found:
 
 @MEASURES
 def more_behind_with_more(runs: ExperimentRuns) -> Found:
-    """That ratio at a tenth less at a fiftieth."""
+    """Return the ratio at a tenth minus the ratio at a fiftieth."""
 
     def ratio(share: float) -> MeasuredQuantity:
         point = at_share(runs, "three-hops", share)
@@ -99,7 +99,7 @@ def mixed_gain(runs: ExperimentRuns, *, share: float, over: float) -> Found:
 
 @MEASURES
 def mixed_beside(runs: ExperimentRuns, *, share: float) -> Found:
-    """How far utilization is from that of HighSpeed flows by themselves, beside the traffic with which it is most."""
+    """Return the largest difference in utilization between mixed traffic and HighSpeed flows alone."""
     alone = MeasuredQuantity(at_share(runs, "fast-1g", share, "highspeed").link("utilization"))
     return largest(abs(mixed_used(runs, case, share) - alone).noted(case) for case in _cases(runs))
 

@@ -1,4 +1,4 @@
-"""What the claims about delay and drops with ever more flows are judged by, up to the 1000 of Figure 5.
+"""Measures of the claims about delay and drops with increasing numbers of flows, up to the 1000 of Figure 5.
 
 Source: Andrew2005, Section III: more flows and more buffer both lengthen the delay; drops rise with the former and fall
 with the latter.
@@ -33,7 +33,7 @@ def curve(runs: ExperimentRuns, flows: int, column: str) -> list[MeasuredQuantit
 
 
 def _least_step(runs: ExperimentRuns, column: str, flows: tuple[int, ...]) -> MeasuredQuantity:
-    """What the next larger number of flows adds at one buffer, where it is least."""
+    """Return the smallest increase from one number of flows to the next at one buffer."""
     every = [curve(runs, n, column) for n in flows]
     return least(
         (more - fewer).noted(f"from {fewer.note} to {more.note}")

@@ -1,4 +1,4 @@
-"""What the claims of Andrew et al. 2005 are judged by.
+"""Measures of the claims of Andrew et al. 2005.
 
 Source: Andrew2005; formulas of `elephan.theory`.
 """
@@ -47,7 +47,7 @@ def smallest_queue(_: ExperimentRuns, *, buffer: float, rtts: list[float]) -> fl
 
 @MEASURES
 def least_left(_: ExperimentRuns) -> float:
-    """What random patterns of losses leave in the queue less the bound, the least [packets]; buffers above (2)."""
+    """Return the smallest difference of the queue after random losses and the bound [packets]; buffers above (2)."""
     found = [(queue, queue - _bound(buffer, rtts)) for rtts, buffer, queue in patterns((1.001, 3.0))]
     # A queue that is empty contradicts (2), whatever the bound says.
     return min(over if queue > 0 else -np.inf for queue, over in found)
@@ -63,9 +63,9 @@ def longest_alone_empties(_: ExperimentRuns) -> bool:
 
 @MEASURES
 def left_over_bound(_: ExperimentRuns, *, share: float) -> float:
-    """What is left in the queue less the bound, the most of three buffers, as all flows lose [packets].
+    """Return the largest difference of remaining queue and bound over three buffers, if all flows lose [packets].
 
-    The flow with the longest round-trip time has a share of the link, the two others the rest.
+    The flow with the longest round-trip time has the given share of the link, the two others the rest.
     """
     rtts, shares = [0.02, 0.1, 0.15], [(1 - share) / 2, (1 - share) / 2, share]
     return max(
@@ -99,7 +99,7 @@ def bdp(_: ExperimentRuns) -> float:
 
 @MEASURES
 def rate(_: ExperimentRuns) -> float:
-    """Of the link [Mbit/s]."""
+    """Return the rate of the link [Mbit/s]."""
     return MU * PACKET * 8 / 1e6
 
 
@@ -158,7 +158,7 @@ def stricter_needs_more(runs: ExperimentRuns) -> MeasuredQuantity:
 
 @MEASURES
 def most_needed(runs: ExperimentRuns, *, flows: int) -> MeasuredQuantity:
-    """Buffer for 1 % idle with so many flows or more, the most of both laws of round-trip times [packets]."""
+    """Return the buffer for 1 % idle time with at least `flows` flows, the maximum over cases and flows [packets]."""
     return largest(
         buffer_for(runs, flows=n, case=case).noted(f"{case}, {n} flows")
         for n in runs["long-lived"].labels("flows")
@@ -313,7 +313,7 @@ def _bound(buffer: float, rtts: Sequence[float]) -> float:
 
 
 def _crossings(points: ExperimentPoints, idle: float, *, waiting: bool = False) -> list[float]:
-    """Of each replication the buffer from which on the link idles no longer, between simulated ones [packets]."""
+    """Return for each replication the buffer from which on the link no longer idles, by interpolation [packets]."""
     buffers = np.log([leading(point.labels["buffer"]) for point in points])
     every = np.array([point.link("empty_fraction") if waiting else 1 - point.link("utilization") for point in points])
     return [_crossing(buffers, one, idle) for one in every.T]

@@ -1,7 +1,7 @@
-"""What a pattern of losses leaves in the queue: the fluid of Section II, flow by flow.
+"""The queue that remains after a pattern of losses: the fluid of Section II, flow by flow.
 
-*Source*: Andrew2005, Section II: Reno flows, at most one loss per flow and overflow, no timeouts. Flows share the
-link in any way when the buffer overflows, any of them lose, and each that does halves its window.
+*Source*: Andrew2005, Section II: Reno flows, at most one loss per flow and overflow, no timeouts. Flows may share the
+link in any way when the buffer overflows, any of them may lose a packet, and each that does halves its window.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 FIGURES = PaperExhibits()
 NETWORK = PaperExhibits()
-"""That of the network stands before Figure 3."""
+"""The exhibit of the network, which comes before Figure 3."""
 NODES = ("sources", "R1", "R2", "R3", "sinks")
 WORDS = {"highspeed": "HSTCP", "nr-hstcp": "NR-HSTCP", "bic": "BIC", "fast": "FAST", "reno": "standard TCP"}
 RATIO = Axis("75 ms over the other", scale="log", low=0.8, high=100.0)
@@ -37,7 +37,7 @@ RATIO = Axis("75 ms over the other", scale="log", low=0.8, high=100.0)
     "standard TCP over each, behind 100 Mbit/s. 75 ms for S1, 75 to 250 ms for S2.",
 )
 def network(_: ExperimentRuns) -> Made:
-    """Who sends over which hop."""
+    """Draw the senders and the hops that they use."""
     paths = (
         ("S1 to D1, 75 ms", (0, 4), "blue"),
         ("S2 to D2, 75 to 250 ms", (0, 4), "vermilion"),
@@ -110,7 +110,7 @@ def by_hop(runs: ExperimentRuns, law: str) -> tuple[Figure, ...]:
     experiments=("segments",),
 )
 def segments(runs: ExperimentRuns) -> Made:
-    """What each of the two gets, behind queues that count packets or bytes."""
+    """Compare the goodput of two flows behind queues that count packets or bytes."""
     rows = []
     for point in runs["segments"]:
         first, second = (MeasuredQuantity(point.flows("goodput_bps", g).mean(axis=1) / 1e6) for g in ("short", "long"))

@@ -1,8 +1,8 @@
-"""What the claims about segment sizes, other queues, other laws and slow links are judged by.
+"""Measures of the claims about segment sizes, other queues, other laws and slow links.
 
 *Source*: PhillipsHu2006, which proves fairness between round-trip times and segment sizes for losses at equal times,
 and simulates round-trip times behind drop-tail alone: the rest is simulated here. Two flows are compared by the ratio
-of what they get, and ratios by their logarithms, so that twice and half are as far from alike.
+of their rates, and ratios by their logarithms, so that twice and half are equally far from equal.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ MEASURES = MeasureRegistry()
 HOPS = ("hop1", "hop2")
 LAWS = ("highspeed", "nr-hstcp", "bic", "fast")
 PACKETS, BYTES = "500 packets", "750 kB"
-"""What the queues of the hops count."""
+"""Limits of the hops' queues, counted in packets or bytes."""
 STEP_S = 0.1
-"""From a sample of cwnd to the next."""
+"""Time between samples of cwnd [s]."""
 FALL = 0.05
 """Fall of cwnd within two samples that counts as a cut; the laws give up a tenth or more, and gain some of it again."""
 TOGETHER_S = 0.3
@@ -260,7 +260,7 @@ def behind_on_each_hop(runs: ExperimentRuns, *, above: float) -> Found:
 
 @MEASURES
 def standard_over_long(runs: ExperimentRuns, *, law: str, above: float) -> Found:
-    """What the two standard flows of a hop get over what the long flow gets there, mean of runs; the smaller hop."""
+    """Return the rate of a hop's two standard flows over that of the long flow there, mean of runs; the smaller hop."""
     points = [point for point in runs["two-hops"].where(law=law) if leading(point.labels["rtt"]) > 75 * above]
     sums = [[2 * ratio(point, group, "long").mean for point in points] for group in ("cross1", "cross2")]
     one, other = (MeasuredQuantity(float(np.exp(np.mean(np.log(each))))) for each in sums)

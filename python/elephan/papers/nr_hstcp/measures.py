@@ -1,4 +1,4 @@
-"""What the claims about NR-HSTCP are judged by: recovery times in closed form, and shares of two hops in simulations.
+"""Measures of the claims about NR-HSTCP: recovery times in closed form, and shares on two hops in simulations.
 
 *Source*: PhillipsHu2006; the settings are those of its examples.
 """
@@ -217,14 +217,14 @@ def protocol(runs: ExperimentRuns, law: str, above: float = 0.0) -> ExperimentPo
 
 @MEASURES
 def share_ahead(runs: ExperimentRuns, law: str, above: float, times: float) -> Found:
-    """Share of runs in which the flow of 75 ms has more than so many times what the other has."""
+    """Return the share of runs in which the flow of 75 ms has more than `times` times the other's rate."""
     points = protocol(runs, law, above)
     return _share(_ratios(points) > times, _ratios(points), points)
 
 
 @MEASURES
 def share_alike(runs: ExperimentRuns, law: str, above: float, within: float) -> Found:
-    """Share of runs in which neither flow has more than so many times what the other has."""
+    """Return the share of runs in which the rates of both flows differ by at most the factor `within`."""
     points = protocol(runs, law, above)
     ratios = _ratios(points)
     ahead = f"75 ms ahead in {(ratios > 1).sum()}, on average {np.exp(np.log(ratios).mean()):.2f} times the other"
@@ -296,7 +296,7 @@ def gets_with(runs: ExperimentRuns, case: str, law: str, group: str) -> Found:
 
 @MEASURES
 def times_by(runs: ExperimentRuns, estimate: str) -> Found:
-    """That ratio of NR-HSTCP by the round-trip time that it takes."""
+    """Return the typical ratio of NR-HSTCP for one kind of round-trip-time estimate."""
     return _typical_ratio(runs["estimates"].where(estimate=estimate))
 
 
