@@ -1,4 +1,4 @@
-"""Analytic models: what theory says before, and beside, a simulation. They never look at one."""
+"""Analytic models: predictions of theory before, and beside, a simulation. They never use its results."""
 
 from typing import TYPE_CHECKING
 
