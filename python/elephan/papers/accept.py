@@ -54,17 +54,17 @@ class AcceptedBand:
 
     @classmethod
     def read(cls, text: str, value: str = "") -> AcceptedBand:
-        """Read it.
+        """Parse a criterion.
 
         Parameters
         ----------
         value : str
-            Of the claim.
+            Value of the claim.
 
         Raises
         ------
         ValueError
-            If it cannot be read, or the value does not suit it.
+            If it cannot be parsed, or the value does not fit it.
         """
         how, _, rest = text.strip().partition(" ")
         if how == "so" and not rest:
@@ -86,7 +86,7 @@ class AcceptedBand:
         raise ValueError(message)
 
     def holds(self, found: float | bool) -> bool:
-        """Return whether what was found is accepted; what is not a number never is."""
+        """Return whether a value is accepted; NaN never is."""
         if self.how == "so":
             return found is True
         if self.how == "sign":
@@ -96,7 +96,7 @@ class AcceptedBand:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The ends of what is accepted; a sign accepts neither end. What is so has none: not a number."""
+        """Limits of the accepted band, which a sign excludes; NaN for ``so``."""
         if self.how == "so":
             return math.nan, math.nan
         if self.how == "sign":
@@ -112,34 +112,34 @@ class AcceptedBand:
         return self.value - within, self.value + within
 
     def beside(self, ci95: float | None) -> AcceptedBand:
-        """Return what is accepted of something with an interval: a paper's interval is widened by ours.
+        """Return the band for a value with an interval: a paper's interval is widened by ours.
 
         Parameters
         ----------
         ci95 : float or None
-            Half-width of ours.
+            Half-width of our interval.
 
         Returns
         -------
         AcceptedBand
-            Which is used for its nulls, too, whatever their intervals are.
+            The band, which is used for the nulls, too, whatever their intervals are.
         """
         if self.how != "interval":
             return self
         return AcceptedBand("abs", (self.numbers[0] + (ci95 or 0.0),), self.value)
 
     def standing(self, mean: float, ci95: float) -> Standing:
-        """Judge it by its 95 % interval.
+        """Judge a value by its 95 % interval.
 
         Parameters
         ----------
         mean, ci95 : float
-            Its middle and its half-width.
+            Mean and half-width of the interval.
 
         Returns
         -------
         str
-            ``"met"``, ``"undecided"`` or ``"contradicted"``; what is not a number contradicts.
+            ``"met"``, ``"undecided"`` or ``"contradicted"``; NaN is ``"contradicted"``.
 
         Examples
         --------
@@ -149,7 +149,7 @@ class AcceptedBand:
         ends = [self.holds(mean - ci95), self.holds(mean + ci95)]
         if all(ends):
             return "met"
-        # One end may be accepted, or the middle of an interval wider than what is.
+        # One end may be accepted, or only the middle of an interval that is wider than the band.
         low, high = self.bounds
         return "undecided" if any(ends) or mean - ci95 < low < high < mean + ci95 else "contradicted"
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from elephan.papers.measured import Found
 
 NEEDED = 0.7
-"""Share of the gap that must be closed: what is left is then less than half of what is explained."""
+"""Share of the gap that must be closed: the rest is then less than half of the explained part."""
 
 SEEDS = 5
 """Minimum number of a variant's seeds: an interval of two or three runs is too wide, or by chance too narrow."""
@@ -64,7 +64,7 @@ class VariantVerdict:
     note: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as a document has it."""
+        """Return the result as an entry of a document."""
         return {
             "measured": None if self.found is None else measured.to_json(self.found),
             "holds": self.holds,
@@ -79,20 +79,20 @@ class VariantVerdict:
 def explain(
     accept: AcceptedBand, ours: Found, theirs: Found, *, met: bool, seeds: int | None, valued: bool
 ) -> VariantVerdict:
-    """Tell how much of a gap a variant closes, and whether that is enough.
+    """Compute the share of a gap that a variant closes, and whether that is enough.
 
     Parameters
     ----------
     accept : AcceptedBand
-        What is accepted of the claim.
+        Accepted band of the claim.
     ours, theirs : Found
         The claim's measure, here and in the variant.
     met : bool
-        Whether the claim is met in the variant, by its interval where it has one.
+        Whether the claim is met in the variant, by its interval if it has one.
     seeds : int or None
-        Replications of the variant; None where formulas decide.
+        Replications of the variant; None if formulas decide.
     valued : bool
-        Whether the claim has a number that ours is apart from.
+        Whether the claim has a number, from which ours differs.
     """
     enough = seeds is None or seeds >= SEEDS
     few = "" if enough else f"{seeds} seeds, of {SEEDS} that are needed"
@@ -145,7 +145,7 @@ def closed(ours: Found, theirs: Found, value: float, *, logarithmic: bool = Fals
 
 
 def _lower(gap: NDArray[np.float64], left: NDArray[np.float64], share: float) -> float | None:
-    """The largest share at which neither of both intervals reaches below 0, by bisection; None if there is none."""
+    """Return the largest share at which neither interval reaches below 0, by bisection; None if there is none."""
 
     def certain(s: float) -> bool:
         return all(_lowest((1 - s) * gap - sign * left) >= 0 for sign in (1.0, -1.0))

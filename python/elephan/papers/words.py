@@ -43,7 +43,7 @@ WORTH = (
     "Bands can be so wide that anything passes: nulls, answers that are wrong on purpose, are held against the same "
     "claims, and where one meets as many as ours, it says nothing that ours are met."
 )
-"""The meaning of the lines on families of claims, which stands before them."""
+"""Explanation of the lines on families of claims, shown before them."""
 
 
 def missed(claims: Sequence[Mapping[str, Any]], most: int) -> list[str]:
@@ -67,19 +67,19 @@ def missed(claims: Sequence[Mapping[str, Any]], most: int) -> list[str]:
 
 
 def headline(origins: Mapping[str, Mapping[str, int]]) -> tuple[str, str]:
-    """Say how many of the papers' own statements have which verdict, and what is counted apart.
+    """State the verdicts of the papers' own statements, and the number of other claims.
 
     Parameters
     ----------
     origins : mapping of str to mapping of str to int
-        By origin and verdict.
+        Numbers of claims by origin and verdict.
 
     Returns
     -------
     str
-        Without a full stop.
+        The statement, without a full stop.
     str
-        Empty if there is nothing else.
+        The other claims; empty if there are none.
 
     Examples
     --------
@@ -99,17 +99,17 @@ def headline(origins: Mapping[str, Mapping[str, int]]) -> tuple[str, str]:
 
 
 def tally(verdicts: Mapping[str, int]) -> str:
-    """Say how many have which verdict."""
+    """State the number of claims of each verdict."""
     return joined([f"{number(n)} {SAID.get(verdict, verdict)}" for verdict, n in verdicts.items() if n])
 
 
 def bands(families: Sequence[Mapping[str, object]]) -> list[str]:
-    """Say what the bands of families are worth, a line each.
+    """Describe the informative value of the bands of families, a line each.
 
     Parameters
     ----------
     families : sequence of mapping
-        ``power`` of the document.
+        Part ``power`` of the document.
     """
     lines = [WORTH] if families else []
     for each in families:

@@ -187,7 +187,7 @@ def _by_paper(found: Reproduction) -> list[str]:
 
 
 def _bands(every: Sequence[NullPower]) -> list[str]:
-    """List the measures that pass in the bands of whole families: ours, the variant and the nulls."""
+    """Make the table of claims that pass in the bands of each family: ours, the variant's and the nulls'."""
     whole = [each for each in every if each.whole]
     if not whole:
         return []

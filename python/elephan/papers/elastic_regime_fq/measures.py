@@ -47,7 +47,7 @@ def more_in_progress(_: ExperimentRuns, *, load: float, flows: int) -> float:
 
 @MEASURES
 def loss_bound(_: ExperimentRuns, *, load: float, packets: int) -> float:
-    """Loss of Poisson packets, at most."""
+    """Return the upper bound of the loss of Poisson packets."""
     return float(elastic.loss(load, packets))
 
 
@@ -59,19 +59,19 @@ def load_for_loss(_: ExperimentRuns, *, loss: float, packets: int) -> float:
 
 @MEASURES
 def drain_time(_: ExperimentRuns, *, packets: int, size: float, rate: float) -> float:
-    """Time to send what waits [s]."""
+    """Return the time to send a number of waiting packets [s]."""
     return float(elastic.drain_time(packets, size, rate))
 
 
 @MEASURES
 def product(_: ExperimentRuns, *, rate: float, rtt: float, size: float = 1.0) -> float:
-    """Product of rate and round-trip time in packets of a size."""
+    """Return the product of rate and round-trip time, in packets of a size."""
     return elastic.mixed(rate, size, rtt, background=0.0).bottlenecked_packets
 
 
 @MEASURES
 def unheld_flows(_: ExperimentRuns, *, rate: float, load: float, per_flow: list[float]) -> float:
-    """Flows that a load consists of, at the least and at the most that one may have: the one farther from 1e5."""
+    """Return the number of flows in a load, for the smallest or largest rate of a flow; the one farther from 1e5."""
     return max((rate * load / each for each in per_flow), key=lambda flows: abs(np.log(flows / 1e5)))
 
 
@@ -80,7 +80,7 @@ def unheld_flows(_: ExperimentRuns, *, rate: float, load: float, per_flow: list[
 
 @MEASURES
 def share(runs: ExperimentRuns, *, buffer: int, case: str = "newreno", queue: str = FIFO) -> MeasuredQuantity:
-    """Share of the residual capacity that one flow gets."""
+    """Return one flow's share of the residual capacity."""
     return _share(runs["one-flow"].at(buffer=buffer, case=case, queue=queue))
 
 
@@ -92,20 +92,20 @@ def utilization(runs: ExperimentRuns, *, buffer: int, case: str = "newreno") -> 
 
 @MEASURES
 def rise_with_buffer(runs: ExperimentRuns) -> MeasuredQuantity:
-    """Least step of utilization between the paper's buffers."""
+    """Return the smallest step of utilization between the paper's buffers."""
     each = [utilization(runs, buffer=buffer) for buffer in ORDER]
     return least(_steps(each, [f"from {a} to {b} packets" for a, b in pairwise(ORDER)]))
 
 
 @MEASURES
 def used_alone(runs: ExperimentRuns, *, buffer: int, jitter: str = "0 s") -> MeasuredQuantity:
-    """Utilization without background."""
+    """Return the utilization without background."""
     return used(runs["alone"].at(buffer=buffer, jitter=jitter))
 
 
 @MEASURES
 def highspeed_gain(runs: ExperimentRuns, *, buffers: list[int], queue: str = FIFO) -> MeasuredQuantity:
-    """Share of one HighSpeed flow less that of one New Reno flow, the least over buffers."""
+    """Return the share of one HighSpeed flow minus that of one New Reno flow, the minimum over buffers."""
     gains = []
     for buffer in buffers:
         both = [share(runs, buffer=buffer, case=case, queue=queue) for case in ("highspeed", "newreno")]
@@ -115,7 +115,7 @@ def highspeed_gain(runs: ExperimentRuns, *, buffers: list[int], queue: str = FIF
 
 @MEASURES
 def fair_gain(runs: ExperimentRuns, *, buffer: int, case: str = "newreno") -> MeasuredQuantity:
-    """Share of one flow under fair queueing less that under drop-tail."""
+    """Return the share of one flow under fair queueing minus that under drop-tail."""
     return share(runs, buffer=buffer, case=case, queue=FAIR) - share(runs, buffer=buffer, case=case)
 
 
@@ -123,9 +123,9 @@ def fair_gain(runs: ExperimentRuns, *, buffer: int, case: str = "newreno") -> Me
 def needed(
     runs: ExperimentRuns, *, target: float, case: str = "newreno", buffers: list[int] | None = None
 ) -> MeasuredQuantity:
-    """Smallest buffer with which one flow gets a share of the residual, between the simulated ones [packets].
+    """Return the smallest buffer for a share of the residual with one flow, interpolated [packets].
 
-    Or the smallest of some buffers, nothing between them.
+    If `buffers` are given, the smallest of them without interpolation.
     """
     points = list(runs["one-flow"].where(case=case, queue=FIFO))
     sizes = np.array([float(point.document["links"][0]["buffer_packets"]) for point in points])
@@ -142,7 +142,7 @@ def _first(sizes: NDArray[np.float64], enough: NDArray[np.bool_]) -> float:
 
 @MEASURES
 def needed_by_highspeed(runs: ExperimentRuns, *, targets: list[float]) -> MeasuredQuantity:
-    """Smallest buffer that HighSpeed needs over that which New Reno needs, for the target where it is most."""
+    """Return HighSpeed's smallest buffer over New Reno's, for the target with the largest ratio."""
     ratios = []
     for target in targets:
         highspeed, newreno = (needed(runs, target=target, case=case) for case in ("highspeed", "newreno"))
@@ -153,7 +153,7 @@ def needed_by_highspeed(runs: ExperimentRuns, *, targets: list[float]) -> Measur
 
 @MEASURES
 def loss_events_ratio(runs: ExperimentRuns, *, buffer: int) -> MeasuredQuantity:
-    """Loss events of one HighSpeed flow over those of one New Reno flow."""
+    """Return the loss events of one HighSpeed flow over those of one New Reno flow."""
     points = [runs["one-flow"].at(buffer=buffer, case=case, queue=FIFO) for case in ("highspeed", "newreno")]
     events = [MeasuredQuantity(point.flows("loss_events", group="flows").sum(axis=1)) for point in points]
     return events[0] / events[1]
@@ -183,7 +183,7 @@ def bursts(runs: ExperimentRuns, *, queue: str = FIFO) -> MeasuredQuantity:
 
 @MEASURES
 def window_at_loss(runs: ExperimentRuns, *, queue: str = FIFO) -> MeasuredQuantity:
-    """Mean cwnd before it is cut [segments]."""
+    """Return the mean cwnd before a cut [segments]."""
     point = runs["bursts"].at(queue=queue)
     return MeasuredQuantity([_mean(_peaks_of(windows[0])) for windows, _ in _windows(point, 1)])
 
@@ -193,7 +193,7 @@ def window_at_loss(runs: ExperimentRuns, *, queue: str = FIFO) -> MeasuredQuanti
 
 @MEASURES
 def rise_with_flows(runs: ExperimentRuns) -> MeasuredQuantity:
-    """Least step of utilization from one to two to four New Reno flows at 20 packets."""
+    """Return the smallest step of utilization from one to two to four New Reno flows at 20 packets."""
     each = [utilization(runs, buffer=20), *(used(several(runs, flows)) for flows in (2, 4))]
     return least(_steps(each, ["from 1 to 2 flows", "from 2 to 4 flows"]))
 
@@ -202,14 +202,14 @@ def rise_with_flows(runs: ExperimentRuns) -> MeasuredQuantity:
 def common_losses(
     runs: ExperimentRuns, *, flows: int, buffer: int = 20, case: str = "newreno", queue: str = FIFO
 ) -> MeasuredQuantity:
-    """Share of the instants at which some flow's window is cut that cut more than one."""
+    """Return the share of common cuts: instants with a cut at which more than one window is cut."""
     point = several(runs, flows, buffer, case, queue)
     return MeasuredQuantity([_common(windows) for windows, _ in _windows(point, flows)])
 
 
 @MEASURES
 def largest_over_smallest(runs: ExperimentRuns) -> MeasuredQuantity:
-    """Largest goodput over the smallest, two and four New Reno flows at 20 packets."""
+    """Return the largest goodput over the smallest, for two and four New Reno flows at 20 packets."""
     ratios = []
     for flows in (2, 4):
         rates = several(runs, flows).flows("goodput_bps", group="flows")
@@ -219,7 +219,7 @@ def largest_over_smallest(runs: ExperimentRuns) -> MeasuredQuantity:
 
 @MEASURES
 def changes_of_leader(runs: ExperimentRuns, *, queue: str = FIFO) -> MeasuredQuantity:
-    """Share of 10 s windows in which another of four HighSpeed flows leads than before, and has 30 % or more."""
+    """Return the share of 10 s windows in which the leader of four HighSpeed flows changes and has at least 30 %."""
     found = []
     for rates in _ten_seconds(several(runs, 4, 625, "highspeed", queue)):
         leader, leads = rates.argmax(axis=0), rates.max(axis=0) > 0.3 * rates.sum(axis=0)
@@ -229,7 +229,7 @@ def changes_of_leader(runs: ExperimentRuns, *, queue: str = FIFO) -> MeasuredQua
 
 @MEASURES
 def short_term_fairness(runs: ExperimentRuns) -> MeasuredQuantity:
-    """Jain's index of four HighSpeed flows over 10 s, fair queueing less drop-tail."""
+    """Return Jain's index of four HighSpeed flows over 10 s under fair queueing, minus that under drop-tail."""
     both = []
     for queue in (FAIR, FIFO):
         every = _ten_seconds(several(runs, 4, 625, "highspeed", queue))
@@ -257,7 +257,7 @@ def helps_small_buffers(runs: ExperimentRuns) -> MeasuredQuantity:
 
 @MEASURES
 def desynchronised(runs: ExperimentRuns, *, buffer: int, flows: int, case: str) -> MeasuredQuantity:
-    """Share of common losses under drop-tail less that under fair queueing."""
+    """Return the share of common losses under drop-tail minus that under fair queueing."""
     both = [common_losses(runs, flows=flows, buffer=buffer, case=case, queue=queue) for queue in (FIFO, FAIR)]
     note = f"common losses of {flows} flows at {buffer} packets: {both[0].mean:.2f} under drop-tail, "
     return (both[0] - both[1]).noted(f"{note}{both[1].mean:.2f} under fair queueing")
@@ -265,9 +265,9 @@ def desynchronised(runs: ExperimentRuns, *, buffer: int, flows: int, case: str) 
 
 @MEASURES
 def losses_of_several(runs: ExperimentRuns, *, of: str = "dropped") -> MeasuredQuantity:
-    """Packets that four New Reno flows lose at 20 packets under fair queueing over those under drop-tail.
+    """Return the packets that four New Reno flows lose at 20 packets under fair queueing, over those under drop-tail.
 
-    Or loss events, or another column of flows.
+    `of` selects loss events, or another column of flows.
     """
     fair, fifo = (
         MeasuredQuantity(several(runs, 4, queue=queue).flows(of, group="flows").sum(axis=1)) for queue in (FAIR, FIFO)
@@ -279,13 +279,13 @@ def losses_of_several(runs: ExperimentRuns, *, of: str = "dropped") -> MeasuredQ
 def fair_gain_of_several(
     runs: ExperimentRuns, *, flows: int, buffer: int = 20, case: str = "newreno"
 ) -> MeasuredQuantity:
-    """Utilization with several flows under fair queueing less that under drop-tail."""
+    """Return the utilization with several flows under fair queueing minus that under drop-tail."""
     return used(several(runs, flows, buffer, case, FAIR)) - used(several(runs, flows, buffer, case))
 
 
 @MEASURES
 def paced(runs: ExperimentRuns) -> MeasuredQuantity:
-    """Rate of the flow within its bursts over the link's, drop-tail less fair queueing."""
+    """Return the rate of the flow within its bursts over the link's, under drop-tail minus under fair queueing."""
     points = [runs["bursts"].at(queue=queue) for queue in (FIFO, FAIR)]
     fifo, fair = (MeasuredQuantity([one.own for one in packets.of_flow(point, PACKET / RATE)]) for point in points)
     return (fifo - fair).noted(f"within bursts {fifo.mean:.3f} of the link's rate, {fair.mean:.3f} under fair queueing")
@@ -296,24 +296,24 @@ def paced(runs: ExperimentRuns) -> MeasuredQuantity:
 
 @MEASURES
 def advantage(runs: ExperimentRuns, *, queue: str = FIFO, experiment: str = "pair-625") -> MeasuredQuantity:
-    """Goodput of HighSpeed less that of New Reno [Mbit/s]."""
+    """Return the goodput of HighSpeed minus that of New Reno [Mbit/s]."""
     point = runs[experiment].at(queue=queue)
     return (_goodput(point, "highspeed") - _goodput(point, "newreno")) * 1e-6
 
 
 @MEASURES
 def advantage_ratio(runs: ExperimentRuns, *, queue: str = FAIR) -> MeasuredQuantity:
-    """Goodput of HighSpeed over that of New Reno."""
+    """Return the goodput of HighSpeed over that of New Reno."""
     point = runs["pair-625"].at(queue=queue)
     return _goodput(point, "highspeed") / _goodput(point, "newreno")
 
 
 @MEASURES
 def nearly_alike(runs: ExperimentRuns) -> MeasuredQuantity:
-    """Whether HighSpeed is ahead of New Reno under fair queueing, slightly, and much less than under drop-tail.
+    """Measure whether HighSpeed is slightly ahead under fair queueing, much less than under drop-tail.
 
-    The least of: its ratio to New Reno less 1; 0.3 less that; a quarter of the same under drop-tail less its distance
-    from 0.
+    The result is positive if so. With d the ratio to New Reno minus 1, it is the smallest of d, 0.3 - d, and a quarter
+    of d under drop-tail minus the absolute value of d.
     """
     fair, fifo = (advantage_ratio(runs, queue=queue) - 1 for queue in (FAIR, FIFO))
     note = f"{1 + fair.mean:.3f} under fair queueing, {1 + fifo.mean:.2f} under drop-tail"
@@ -322,7 +322,7 @@ def nearly_alike(runs: ExperimentRuns) -> MeasuredQuantity:
 
 @MEASURES
 def variant_ratio(runs: ExperimentRuns, *, case: str) -> MeasuredQuantity:
-    """Goodput of HighSpeed over that of New Reno under another fair discipline."""
+    """Return the goodput of HighSpeed over that of New Reno under another fair discipline."""
     point = runs["fair-variants"].at(case=case)
     return _goodput(point, "highspeed") / _goodput(point, "newreno")
 
@@ -335,7 +335,7 @@ def background_rate(runs: ExperimentRuns, *, case: str) -> MeasuredQuantity:
 
 @MEASURES
 def background_delay(runs: ExperimentRuns) -> MeasuredQuantity:
-    """Mean wait of background packets beside HighSpeed and New Reno, fair queueing over drop-tail."""
+    """Return the mean wait of background packets beside HighSpeed and New Reno, fair queueing over drop-tail."""
     fair, fifo = (MeasuredQuantity(packets.waits(runs["pair-625"].at(queue=queue))) for queue in (FAIR, FIFO))
     note = f"{1e3 * fair.mean:.2f} ms under fair queueing, {1e3 * fifo.mean:.1f} ms under drop-tail"
     return (fair / fifo).noted(note)
@@ -343,7 +343,7 @@ def background_delay(runs: ExperimentRuns) -> MeasuredQuantity:
 
 @MEASURES
 def background_lost(runs: ExperimentRuns) -> MeasuredQuantity:
-    """Background packets that fair queueing loses in the panels of Figure 7, the most."""
+    """Return the background packets that fair queueing loses in the panels of Figure 7, the maximum."""
     panels = [
         runs["one-flow"].at(buffer=20, case="newreno", queue=FAIR),
         runs["one-flow"].at(buffer=20, case="highspeed", queue=FAIR),
@@ -353,7 +353,7 @@ def background_lost(runs: ExperimentRuns) -> MeasuredQuantity:
     return largest(MeasuredQuantity(point.flows("dropped", group="background").sum(axis=1)) for point in panels)
 
 
-# A new flow, and how many flows wait.
+# A new flow, and the number of flows with waiting packets.
 
 
 @MEASURES
@@ -392,7 +392,7 @@ def old_cuts(runs: ExperimentRuns, *, case: str, queue: str) -> MeasuredQuantity
 
 @MEASURES
 def most_waiting(runs: ExperimentRuns, *, queue: str = FAIR) -> MeasuredQuantity:
-    """Flows with packets waiting that are exceeded in 1 of 1000 instants, at the worst capacity."""
+    """Return the number of flows with waiting packets that 1 of 1000 instants exceed, at the worst capacity."""
     return largest(
         MeasuredQuantity(
             packets.waiting(point), f"at {point.labels['rate']}, with {point.labels['background']} flows besides"
@@ -406,7 +406,7 @@ def most_waiting(runs: ExperimentRuns, *, queue: str = FAIR) -> MeasuredQuantity
 
 @MEASURES
 def alike(runs: ExperimentRuns) -> MeasuredQuantity:
-    """Share of the principal comparisons that come out alike beside packets and beside finite flows."""
+    """Return the share of the principal comparisons with the same result beside packets and beside finite flows."""
     every = comparisons(runs)
     unlike = [what for what, (packets, flows) in every.items() if (packets > 0) != (flows > 0)]
     return MeasuredQuantity(
@@ -420,14 +420,14 @@ def comparisons(runs: ExperimentRuns) -> dict[str, tuple[float, float]]:
     Returns
     -------
     dict of str to tuple of float
-        Of the link's utilization, or in Mbit/s.
+        Differences of the link's utilization, or in Mbit/s.
     """
     packets, flows = _beside(runs, "one-flow", "pair-625"), _beside(runs, "finite-flows", "finite-pair")
     return {what: (packets[what], flows[what]) for what in flows}
 
 
 def _beside(runs: ExperimentRuns, single: str, pair: str) -> dict[str, float]:
-    """The comparisons beside one background; the experiments with one flow and with two."""
+    """Return the comparisons beside one background, given the experiments with one flow and with two."""
 
     def one(buffer: int, case: str = "newreno", queue: str = FIFO) -> float:
         return used(runs[single].at(buffer=buffer, case=case, queue=queue)).mean
@@ -456,31 +456,31 @@ def _beside(runs: ExperimentRuns, single: str, pair: str) -> dict[str, float]:
 
 @MEASURES
 def variant(runs: ExperimentRuns, *, case: str, buffer: int = 20, law: str = "reno") -> MeasuredQuantity:
-    """Share of one flow with another choice of what is not stated."""
+    """Return the share of one flow under another assumption about an unstated detail."""
     return _share(runs["variants"].at(case=case, buffer=buffer, law=law))
 
 
 @MEASURES
 def variant_gain(runs: ExperimentRuns, *, case: str) -> MeasuredQuantity:
-    """Share of one HighSpeed flow less that of one New Reno flow at 20 packets, with another choice."""
+    """Return the share of one HighSpeed flow minus that of one New Reno flow at 20 packets, as in `variant`."""
     return variant(runs, case=case, law="highspeed") - variant(runs, case=case)
 
 
 @MEASURES
 def beside_flows(runs: ExperimentRuns, *, buffer: int, case: str = "newreno") -> MeasuredQuantity:
-    """Share of one flow beside finite flows in place of Poisson packets."""
+    """Return the share of one flow beside finite flows instead of Poisson packets."""
     return _share(runs["finite-flows"].at(case=case, buffer=buffer, queue=FIFO))
 
 
 @MEASURES
 def recovered(runs: ExperimentRuns, *, recovery: str, buffer: int, law: str = "reno") -> MeasuredQuantity:
-    """Share of one flow with another recovery."""
+    """Return the share of one flow with another recovery."""
     return _share(runs["recoveries"].at(law=law, recovery=recovery, buffer=buffer))
 
 
 @MEASURES
 def gain_over_plain_reno(runs: ExperimentRuns, *, buffer: int = 20) -> MeasuredQuantity:
-    """Share of one HighSpeed flow with SACK less that of a Reno flow without partial acknowledgements."""
+    """Return the share of one HighSpeed flow with SACK minus that of a Reno flow without partial acknowledgements."""
     return share(runs, buffer=buffer, case="highspeed") - recovered(runs, recovery="reno", buffer=buffer)
 
 
@@ -512,7 +512,7 @@ def _steps(each: list[MeasuredQuantity], notes: Iterable[str]) -> list[MeasuredQ
 
 
 def _lost(point: ExperimentPoint) -> tuple[MeasuredQuantity, MeasuredQuantity]:
-    """Packets that the old flows lost, and the background."""
+    """Return the packets lost by the old flows and by the background."""
     old, background = (point.flows("dropped", group=group).sum(axis=1) for group in ("old", "background"))
     return MeasuredQuantity(old), MeasuredQuantity(background)
 
@@ -537,7 +537,7 @@ def _windows(point: ExperimentPoint, flows: int) -> Iterator[tuple[NDArray[np.fl
 
 
 def _cuts(window: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Instants at which a window has fallen by a quarter or more; those that follow within two samples are the same."""
+    """Return the instants at which a window has fallen by a quarter or more; falls within two samples are one cut."""
     found = np.flatnonzero(window[1:] < 0.75 * window[:-1])
     return found[np.diff(found, prepend=-10) > 2]
 
@@ -547,7 +547,7 @@ def _peaks_of(window: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _common(windows: NDArray[np.float64]) -> float:
-    """Share of epochs that cut more than one flow; cuts in the same sample or the next are of one epoch."""
+    """Return the share of epochs that cut more than one flow; cuts in the same sample or the next are of one epoch."""
     every = np.sort(np.concatenate([_cuts(window) for window in windows]))
     first = np.flatnonzero(np.diff(every, prepend=-10) > 1)
     sizes = np.diff(first, append=every.size)
@@ -555,7 +555,7 @@ def _common(windows: NDArray[np.float64]) -> float:
 
 
 def _mean(values: NDArray[Any]) -> float:
-    """Mean of what there is, if there is anything."""
+    """Return the mean of the values that are not NaN, if there are any."""
     return float(np.mean(values)) if values.size else float("nan")
 
 

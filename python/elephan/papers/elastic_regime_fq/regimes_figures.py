@@ -1,7 +1,7 @@
-"""The three regimes of a link, and packet-pair: Figures 1 and 2 in our terms, and what Section 2 says, from our runs.
+"""The three regimes of a link, and packet-pair: Figures 1 and 2 in our terms, and Section 2 from our runs.
 
-Source: AugeRoberts2006. *Differs from the source*: what its two sketches draw is not in our digest of the paper, which
-has no number of them; these are pictures of the regimes that it tells apart.
+Source: AugeRoberts2006. *Differs from the source*: our digest of the paper does not describe its two sketches, which
+have no numbers; these are pictures of the regimes that it distinguishes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ CONTROLS = PaperExhibits()
 PACKETS_BEFORE_S, PACKETS_AFTER_S = 3.0, 9.0
 """Time before and after the first loss that is drawn of Figure 4 [s]."""
 ROUND_S = 0.10016
-"""A base round trip and the time in service, so that a stripe without waiting stays where it is."""
+"""Base round trip plus service time [s], so that a stripe of packets without waiting is horizontal."""
 
 
 @FIGURES(
@@ -72,7 +72,7 @@ def regimes(_: ExperimentRuns) -> Made:
     experiments=("transparent-packets", "transparent", "overload"),
 )
 def section2(runs: ExperimentRuns) -> Made:
-    """Loss against the formulas; completion times under both disciplines; flows in progress in overload."""
+    """Compare losses with the formulas, completion times under both disciplines, and flows in progress in overload."""
     return _losses(runs), _completions(runs), _overload(runs)
 
 

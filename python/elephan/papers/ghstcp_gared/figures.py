@@ -1,6 +1,6 @@
 """Figures 1, 2 and 4 to 7 and Tables 1 to 6, ours beside the paper's; the other figures are in files of their own.
 
-*Source*: Zhang, Hasegawa and Murata 2005. Of its traces no numbers are known; each exhibit says what they show.
+*Source*: Zhang, Hasegawa and Murata 2005. The numbers of its traces are unknown; each exhibit describes them.
 """
 
 from __future__ import annotations

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 MEASURES = MeasureRegistry()
 
 LAWS = {"scalable": "Scalable TCP", "xcp": "XCP"}
-"""Experiments with another law in the place of HighSpeed TCP, and its name."""
+"""Experiments with another law instead of HighSpeed TCP, and the law's name."""
 
 PAPERS = 3.09
-"""The paper's threshold."""
+"""Threshold of the paper."""
 
 AT = 50
-"""The delay of ``z-threshold`` [ms]."""
+"""Delay of ``z-threshold`` [ms]."""
 
 
 def other_law(runs: ExperimentRuns, law: str, delay: int) -> ExperimentPoint:
@@ -36,12 +36,12 @@ def other_law(runs: ExperimentRuns, law: str, delay: int) -> ExperimentPoint:
 
 
 def threshold(runs: ExperimentRuns, z: float) -> ExperimentPoint:
-    """Return the runs of case 7 at 50 ms with a threshold: those of Table 2 with the paper's."""
+    """Return the runs of case 7 at 50 ms with a threshold; for the paper's threshold those of Table 2."""
     return cells.cell(runs, 7, AT) if z == PAPERS else runs["z-threshold"].at(z=z)
 
 
 def unequal(runs: ExperimentRuns, of: str, case: int) -> MeasuredQuantity:
-    """Return what a case has with unequal round-trip times."""
+    """Return a quantity of a case with unequal round-trip times."""
     return OF[of](runs["unequal-delays"].at(case=case))
 
 
@@ -55,7 +55,7 @@ def _beside(runs: ExperimentRuns, law: str, of: str, case: int) -> Iterator[Meas
 
 
 def delays(runs: ExperimentRuns, law: str) -> Sequence[int]:
-    """Return those that were run: shortened runs have one."""
+    """Return the delays that were run; shortened runs have one."""
     return [delay for delay in DELAYS if runs[law].where(delay=delay).points]
 
 
@@ -73,7 +73,7 @@ def law_above(runs: ExperimentRuns, law: str, of: str, case: int) -> MeasuredQua
 
 @MEASURES
 def law_loses(runs: ExperimentRuns, law: str) -> MeasuredQuantity:
-    """The largest share of packets that are lost at the bottleneck with a law [%]."""
+    """Return the largest share of packets lost at the bottleneck with a law [%]."""
     return largest(
         MeasuredQuantity(100 * other_law(runs, law, delay).link("loss_ratio"), f"at {delay} ms")
         for delay in delays(runs, law)
@@ -82,7 +82,7 @@ def law_loses(runs: ExperimentRuns, law: str) -> MeasuredQuantity:
 
 @MEASURES
 def vegas_behind(runs: ExperimentRuns) -> MeasuredQuantity:
-    """Throughput of a flow of Vegas less that of one of Reno beside it [Mbit/s]."""
+    """Return the throughput of a Vegas flow minus that of a Reno flow beside it [Mbit/s]."""
     point = runs["vegas"].at(case="Reno, Vegas")
     vegas, reno = cells.s2(point), cells.s1(point)
     return (vegas - reno).noted(f"{vegas.mean:.0f} and {reno.mean:.0f} Mbit/s")
@@ -90,7 +90,7 @@ def vegas_behind(runs: ExperimentRuns) -> MeasuredQuantity:
 
 @MEASURES
 def vegas_gains_from_reno(runs: ExperimentRuns) -> MeasuredQuantity:
-    """Throughput of Reno beside Vegas less that of Reno beside Reno [Mbit/s]."""
+    """Return the throughput of Reno beside Vegas minus that of Reno beside Reno [Mbit/s]."""
     beside, alone = (cells.s1(runs["vegas"].at(case=case)) for case in ("Reno, Vegas", "Reno, Reno"))
     return (beside - alone).noted(f"{beside.mean:.0f} and {alone.mean:.0f} Mbit/s")
 

@@ -37,13 +37,13 @@ MEASURES.update(further_measures.MEASURES)
 
 @MEASURES
 def cell(runs: ExperimentRuns, of: str, case: int, delay: int) -> MeasuredQuantity:
-    """A cell of a table."""
+    """Return a cell of a table."""
     return measured(runs, of, case, delay)
 
 
 @MEASURES
 def varied(runs: ExperimentRuns, experiment: str, of: str, case: int, delay: int = 50) -> MeasuredQuantity:
-    """A cell with something else than the tables' settings; ``experiment`` says what."""
+    """Return a cell with a setting that differs from the tables', as named by ``experiment``."""
     return OF[of](_of(runs, experiment, case, delay))
 
 
@@ -68,7 +68,7 @@ def gap_at(runs: ExperimentRuns, of: str, case: int, other: int, delay: int) -> 
 
 @MEASURES
 def apart(runs: ExperimentRuns, of: str, case: int, other: int) -> MeasuredQuantity:
-    """The largest distance between two cases."""
+    """Return the largest difference between two cases."""
     return largest(abs(each) for each in _differences(runs, of, case, other))
 
 
@@ -80,7 +80,7 @@ def over(runs: ExperimentRuns, of: str, case: int, level: float) -> MeasuredQuan
 
 @MEASURES
 def falls(runs: ExperimentRuns, of: str, cases: Sequence[int]) -> MeasuredQuantity:
-    """The step to the next longer delay that falls least, of all cases: negative if all fall."""
+    """Return the smallest fall to the next longer delay, over all cases: negative if all fall."""
     steps = pairwise(DELAYS)
     return largest(
         difference(measured(runs, of, case, after), measured(runs, of, case, before)).noted(
@@ -114,7 +114,7 @@ def within(runs: ExperimentRuns, of: str, by: float, tables: str = "table", *, s
     return float(sum(abs(ours.mean - theirs) <= by for ours, theirs in _cells(runs, of, cases, tables)))
 
 
-# Claims in the paper's simulator as inferred; other values of what is not stated.
+# Claims in the paper's simulator as inferred; other values of unstated details.
 
 
 @MEASURES
@@ -155,7 +155,7 @@ def cut_together(runs: ExperimentRuns, cases: Sequence[int]) -> MeasuredQuantity
 
 @MEASURES
 def falls_to_one(runs: ExperimentRuns) -> MeasuredQuantity:
-    """Figure 4: how often S2 times out together without SACK, with gentle HighSpeed, or with HighSpeed less that."""
+    """Return the smaller of S2's common timeouts with gentle HighSpeed and their excess with HighSpeed (Figure 4)."""
     hstcp, gentle = (_resets(runs, case) for case in (8, 11))
     note = f"flows fall together {hstcp.mean:.1f} times with HighSpeed TCP, {gentle.mean:.1f} with gentle HighSpeed TCP"
     return least([gentle, hstcp - gentle]).noted(note)
@@ -163,7 +163,7 @@ def falls_to_one(runs: ExperimentRuns) -> MeasuredQuantity:
 
 @MEASURES
 def cut_but_not_to_one(runs: ExperimentRuns) -> MeasuredQuantity:
-    """Figure 5: share of runs where no flow of S2 falls to one segment, and one more is cut together than by chance."""
+    """Return the share of runs with one more common cut than by chance but no fall to one segment (Figure 5)."""
     fallen = [np.array([bool(each) for each in traces.resets(runs["traces"].at(case=case))]) for case in (9, 12)]
     alone = [_more_cut(runs, case).samples < 1 for case in (9, 12)]
     bad = np.any([*fallen, *alone], axis=0)
@@ -172,7 +172,7 @@ def cut_but_not_to_one(runs: ExperimentRuns) -> MeasuredQuantity:
 
 @MEASURES
 def empty(runs: ExperimentRuns, cases: Sequence[int], delay: int = 50) -> MeasuredQuantity:
-    """The share of time in which nothing waits at the bottleneck, in the case where it is least."""
+    """Return the share of time with an empty queue at the bottleneck, in the case where it is smallest."""
     each = {case: MeasuredQuantity(cells.cell(runs, case, delay).link("empty_fraction")) for case in cases}
     note = ", ".join(f"{100 * one.mean:.1f} % in case {case}" for case, one in each.items())
     return least(each.values()).noted(note)
@@ -180,10 +180,10 @@ def empty(runs: ExperimentRuns, cases: Sequence[int], delay: int = 50) -> Measur
 
 @MEASURES
 def raises_late(runs: ExperimentRuns, looks: str) -> MeasuredQuantity:
-    """Figure 7: how much longer than an interval the average falls when adaptive RED still raises max_p [s].
+    """Return how long beyond an interval the average falls before adaptive RED still raises max_p (Figure 7) [s].
 
-    Or how much shorter it falls, at the longest, when gentle adaptive RED does, if that is less. Routers look at their
-    average at ``"arrivals"``, as in Tables 5 and 6, or by a ``"clock"``.
+    If it is smaller: how much shorter than an interval the average falls at most before gentle adaptive RED raises it.
+    Routers check their average at ``"arrivals"``, as in Tables 5 and 6, or by a ``"clock"``.
     """
     end = ", arrivals" if looks == "arrivals" else ""
     cases = (f"adaptive RED{end}", f"gentle adaptive RED{end}")
@@ -197,36 +197,36 @@ def raises_late(runs: ExperimentRuns, looks: str) -> MeasuredQuantity:
 
 @MEASURES
 def longest_lag(runs: ExperimentRuns, case: str) -> MeasuredQuantity:
-    """The longest that the average of a router had been falling when max_p was raised [s]."""
+    """Return the longest time that a router's average had been falling when max_p was raised [s]."""
     return _longest(traces.lags(runs["surges"].at(case=case)))
 
 
-# What formulas decide.
+# Results of formulas.
 
 
 @MEASURES
 def curves_of_highspeed(_: ExperimentRuns) -> bool:
-    """Figure 1: a(w) rises and b(w) falls."""
+    """Return whether a(w) rises and b(w) falls (Figure 1)."""
     w, law = np.geomspace(38.1, 83000, 200), highspeed()
     return bool((np.diff(law.increase(w)) > 0).all() and (np.diff(law.decrease(w)) < 0).all())
 
 
 @MEASURES
 def window(_: ExperimentRuns, law: str, p: float) -> float:
-    """Figure 2: the window of a response function [segments]."""
+    """Return the window of a response function (Figure 2) [segments]."""
     response = highspeed() if law == "highspeed" else reno()
     return float(response.window(p))
 
 
 @MEASURES
 def needed_window(_: ExperimentRuns, rate: float, rtt: float) -> float:
-    """Segments of 1500 bytes that fill a path."""
+    """Return the segments of 1500 bytes that fill a path."""
     return elastic.mixed(rate, 1500, rtt, background=0.0).bottlenecked_packets
 
 
 @MEASURES
 def reno_loss(_: ExperimentRuns, w: float) -> float:
-    """The loss rate at which Reno has a window."""
+    """Return the loss rate at which Reno has a window."""
     return float(reno().loss(w))
 
 
@@ -238,25 +238,25 @@ def reno_recovery(_: ExperimentRuns, w: float) -> float:
 
 @MEASURES
 def fisher_z(_: ExperimentRuns, r: float, n: int) -> float:
-    """Fisher's Z of a correlation of n samples (Section 4)."""
+    """Return Fisher's Z of a correlation of n samples (Section 4)."""
     return math.atanh(r) * math.sqrt(n - 3)
 
 
 @MEASURES
 def critical_correlation(_: ExperimentRuns, z: float, n: int) -> float:
-    """The correlation of n samples at which Z reaches its threshold."""
+    """Return the correlation of n samples at which Z reaches its threshold."""
     return math.tanh(z / math.sqrt(n - 3))
 
 
 @MEASURES
 def index(_: ExperimentRuns, first: float, second: float) -> float:
-    """The max-min index of five flows with one throughput and five with another [Mbit/s]."""
+    """Return the max-min index of five flows with one throughput and five with another [Mbit/s]."""
     return index_of(first, second)
 
 
 @MEASURES
 def weight(_: ExperimentRuns, rate: float) -> float:
-    """Adaptive RED's w_q for packets of 1500 bytes."""
+    """Return Adaptive RED's w_q for packets of 1500 bytes."""
     return float(with_pole(Red(2500, 7500), 1.0, rate / 12000).weight)
 
 
@@ -289,7 +289,7 @@ def _resets(runs: ExperimentRuns, case: int) -> MeasuredQuantity:
 
 
 def _more_cut(runs: ExperimentRuns, case: int) -> MeasuredQuantity:
-    """Flows cut where one is, less those that chance cuts."""
+    """Return the flows cut together with another one, minus those expected by chance."""
     point = runs["traces"].at(case=case)
     cut, chance = (MeasuredQuantity([_size(each) for each in of(point)]) for of in (traces.cuts, traces.cuts_by_chance))
     return (cut - chance).noted(f"{cut.mean:.1f} at a time, {chance.mean:.1f} by chance, in case {case}")

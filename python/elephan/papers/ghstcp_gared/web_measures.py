@@ -28,7 +28,7 @@ RATES = (1000, 500)
 BUFFERS = (5000, 500)
 """Buffers of the bottleneck [packets]."""
 COUNTS = (5, 10, 20)
-"""High-speed flows."""
+"""Numbers of high-speed flows."""
 LAWS = ("highspeed", "ghstcp")
 BOTTLENECK = "bottleneck"
 DECILES = tuple(q / 10 for q in range(1, 10))
@@ -43,12 +43,12 @@ def loss(runs: ExperimentRuns, rate: int, buffer: int, count: int, law: str) -> 
 
 @MEASURES
 def web_gentle_loses(runs: ExperimentRuns, rate: int, buffer: int, count: int) -> Found:
-    """Loss under gHSTCP less loss under HSTCP [1]."""
+    """Return the loss under gHSTCP minus the loss under HSTCP [1]."""
     return loss(runs, rate, buffer, count, "ghstcp") - loss(runs, rate, buffer, count, "highspeed")
 
 
 def buffer_rise(runs: ExperimentRuns, rate: int, count: int, law: str) -> MeasuredQuantity:
-    """Return by how much the loss rises from 5000 to 500 packets [1]."""
+    """Return the rise of the loss from 5000 to 500 packets of buffer [1]."""
     large, small = (loss(runs, rate, buffer, count, law) for buffer in BUFFERS)
     return (small - large).noted(f"least with {rate} Mbit/s, {count} flows, {law}")
 
@@ -69,7 +69,7 @@ def web_hstcp_rises_more(runs: ExperimentRuns) -> Found:
 
 @MEASURES
 def web_least_rise_by_rate(runs: ExperimentRuns) -> Found:
-    """Rise of the loss from 1000 to 500 Mbit/s, where it is least [1]."""
+    """Return the smallest rise of the loss from 1000 to 500 Mbit/s [1]."""
 
     def rise(buffer: int, count: int, law: str) -> MeasuredQuantity:
         fast, slow = (loss(runs, rate, buffer, count, law) for rate in RATES)
@@ -99,7 +99,7 @@ def _earlier(hstcp: Sequence[Floats], gentle: Sequence[Floats], q: float) -> Mea
 
 @MEASURES
 def web_faster(runs: ExperimentRuns, q: float | None = None) -> Found:
-    """Response time under HSTCP less that under gHSTCP [s]: quantile `q`, or the mean."""
+    """Return the response time under HSTCP minus that under gHSTCP [s]: quantile `q`, or the mean."""
     hstcp, gentle = (responses(runs, law) for law in LAWS)
     if q is None:
         return MeasuredQuantity([a.mean() - b.mean() for a, b in zip(hstcp, gentle, strict=True)])
@@ -108,7 +108,7 @@ def web_faster(runs: ExperimentRuns, q: float | None = None) -> Found:
 
 @MEASURES
 def web_queue(runs: ExperimentRuns) -> Found:
-    """Mean backlog under gHSTCP less that under HSTCP, case 32 with ten flows [packets]."""
+    """Return the mean backlog under gHSTCP minus that under HSTCP, case 32 with ten flows [packets]."""
     hstcp, gentle = (
         MeasuredQuantity(runs["web-responses"].at(law=law).link("backlog_packets", BOTTLENECK)) for law in LAWS
     )
@@ -127,7 +127,7 @@ def web_later_than(runs: ExperimentRuns, seconds: float) -> Found:
 
 @MEASURES
 def web_loss_with(runs: ExperimentRuns, case: str) -> Found:
-    """Loss under gHSTCP over loss under HSTCP, in case 32 with ten flows and a choice changed."""
+    """Return the loss under gHSTCP over loss under HSTCP, in case 32 with ten flows and another assumption."""
     hstcp, gentle = (
         MeasuredQuantity(runs["web-choices"].at(case=case, law=law).link("loss_ratio", BOTTLENECK)) for law in LAWS
     )
@@ -136,7 +136,7 @@ def web_loss_with(runs: ExperimentRuns, case: str) -> Found:
 
 @MEASURES
 def web_response_with(runs: ExperimentRuns, case: str) -> Found:
-    """Mean response time under HSTCP less that under gHSTCP [s], of the same."""
+    """Return the mean response time under HSTCP minus that under gHSTCP [s], in the same case."""
     hstcp, gentle = (_mean_response(runs, case, law) for law in LAWS)
     return hstcp - gentle
 

@@ -1,7 +1,7 @@
 """Figures 1 and 2 of the first paper in our terms: the window between two losses, the network, and the fixed point.
 
-*Source*: Barman2004, Sections II and III. What the two sketches draw is not in our digest of the paper, which has no
-number of them: these are pictures of what the sections that hold them say.
+*Source*: Barman2004, Sections II and III. Our digest of the paper does not describe the two sketches, which have no
+numbers: these are pictures of their sections' content.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def sketches(_: ExperimentRuns) -> Made:
 
 
 def _repeated(name: str, t: np.ndarray, window: np.ndarray, colour: str, until: float) -> Series:
-    """A period again and again, with a gap in the line where the window falls."""
+    """Repeat a period, with a gap in the line where the window falls."""
     times = int(np.ceil(until / t[-1]))
     x = np.concatenate([t + i * t[-1] for i in range(times)])
     y = np.tile(window, times)
@@ -94,7 +94,7 @@ def _network() -> Table:
 )
 def fixed_points(_: ExperimentRuns) -> Made:
     """Draw the flows' offered load against the assumed load, and its slope at the fixed point."""
-    # As close together as it takes for the steep curves to pass through their fixed points.
+    # Loads are dense enough for the steep curves to pass through their fixed points.
     loads, series = np.linspace(0.2, 1.2, 501), []
     for size, shade in zip(PACKETS, ("blue", "green", "purple"), strict=True):
         setting = LinkSetting("1g", 10, size, None)

@@ -36,7 +36,7 @@ SHARES = {"a third each": 1 / 3, "longest 80 %": 0.8, "longest alone": 0.99999}
     "time, alone on the link, leaves just that.",
 )
 def sketch(_: ExperimentRuns) -> Made:
-    """The queue that is left against the buffer, for three ways to share the link, random ones, and the bound."""
+    """Draw the remaining queue against the buffer, for three divisions of the link, random ones, and the bound."""
     product = MU * max(RTTS)
     buffers = np.linspace(0.2, 3.0, 57) * product
     series = []
