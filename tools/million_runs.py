@@ -1,4 +1,4 @@
-"""Time questions to the index of a store with many runs, made up from one: ``python tools/million_runs.py [RUNS]``."""
+"""Times queries of a store's index with many runs, copied from one: ``python tools/million_runs.py [RUNS]``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BUFFERS, COUNTS = 20, 10
 
 
 def fill(store: Store, count: int) -> None:
-    """Put rows into the index as runs of a sweep over a buffer, a number of flows and a seed would."""
+    """Insert rows into the index like those of a sweep over a buffer, a number of flows and a seed."""
     scenario = elephan.Scenario.from_text(elephan.EXAMPLE).replace({"duration": "0.3 s", "warmup": "0.1 s"})
     store.run(scenario, replications=2, labels={"links[0].buffer": "0.0 bdp", "flows[0].count": 0, "repeat": 0})
     store.flush()
@@ -49,7 +49,7 @@ def fill(store: Store, count: int) -> None:
 
 
 def timed(what: str, do: Callable[[], object]) -> None:
-    """Say how long something takes, at best of three."""
+    """Print the time of an operation, the best of three."""
     best, cpu = float("inf"), float("inf")
     for _ in range(3):
         begun, used = time.perf_counter(), time.process_time()
@@ -60,7 +60,7 @@ def timed(what: str, do: Callable[[], object]) -> None:
 
 
 def main() -> None:
-    """Make a store, ask it, and remove it."""
+    """Make a store, query it, and remove it."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
     folder = Path(tempfile.mkdtemp())
     try:

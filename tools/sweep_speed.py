@@ -1,7 +1,7 @@
-"""Time what a sweep costs beside its simulations: ``python tools/sweep_speed.py [--runs N] [--dask]``.
+"""Times the overhead of a sweep beside its simulations: ``python tools/sweep_speed.py [--runs N] [--dask]``.
 
 Many runs of a few milliseconds against the bare calls of the engine in the same process, and runs of about 20 ms on one
-worker and on two, beside what the bare engine gains from a second thread on this machine; with ``--dask`` also on two
+worker and on two, beside the bare engine's gain from a second thread on this machine; with ``--dask`` also on two
 processes of a local cluster, whose table must be the same bytes.
 """
 
@@ -25,21 +25,21 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
 SHORT, LONGER = "40 s", "480 s"
-"""Of the example: a few milliseconds of simulation, and some twenty."""
+"""Durations of the example: some milliseconds of simulation, and some twenty."""
 
 ROUNDS = 5
-"""Of the longer runs: other work on the machine comes and goes."""
+"""Rounds of the longer runs, against changing load from other work."""
 
 
 class Spent(NamedTuple):
-    """Seconds by the clock, and of CPU in all threads and in processes that have ended."""
+    """Wall-clock seconds, and CPU seconds of all threads and of ended child processes."""
 
     wall_s: float
     cpu_s: float
 
 
 def spent(do: Callable[[], object]) -> Spent:
-    """Measure what something takes."""
+    """Measure the time of an operation."""
     begun, used = time.perf_counter(), _cpu_s()
     do()
     return Spent(time.perf_counter() - begun, _cpu_s() - used)
@@ -62,14 +62,14 @@ def table_of(folder: Path) -> bytes:
 
 
 def bare(duration: str, runs: int) -> None:
-    """Simulate the same and keep nothing."""
+    """Simulate the same without storing anything."""
     base = elephan.Scenario.from_text(elephan.EXAMPLE).replace({"duration": duration})
     for replication in range(runs):
         simulate(base, replication)
 
 
 def bare_on_two(duration: str, runs: int) -> None:
-    """Simulate the same on two threads, each with one call for its half: what this machine's second core can give."""
+    """Simulate the same on two threads, with one call for each half: the limit of this machine's second core."""
     base = elephan.Scenario.from_text(elephan.EXAMPLE).replace({"duration": duration})
     halves = [[(base, number) for number in range(first, runs, 2)] for first in (0, 1)]
     with ThreadPoolExecutor(2) as pool:
@@ -83,7 +83,7 @@ def say(what: str, took: Spent, runs: int) -> None:
 
 
 def overhead(runs: int, folder: Path) -> None:
-    """Short runs on one worker and on two, beyond what the engine takes."""
+    """Print short runs on one worker and on two, minus the engine's own time."""
     swept(SHORT, 20, 1, folder / "warm")
     engine = spent(lambda: bare(SHORT, runs))
     say(f"{runs} short runs, the engine alone", engine, runs)
@@ -95,7 +95,7 @@ def overhead(runs: int, folder: Path) -> None:
 
 
 def scaling(runs: int, folder: Path) -> bytes:
-    """Longer runs on one worker and on two, the best of some rounds of each in turn; return the table of the latter."""
+    """Print longer runs on one worker and on two, the best of alternating rounds; return the table of the latter."""
     ways: dict[str, Callable[[int], None]] = {
         "the engine alone": lambda _: bare(LONGER, runs),
         "the engine alone, two threads": lambda _: bare_on_two(LONGER, runs),
