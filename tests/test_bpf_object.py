@@ -1,4 +1,4 @@
-"""The laws for the kernel are built from the source beside them, and say which."""
+"""The laws for the kernel are built from the source beside them, and record its version."""
 
 import hashlib
 import re

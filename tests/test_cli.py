@@ -86,7 +86,7 @@ def test_a_defect_is_one_line_and_exit_70(small: Path) -> None:
 
 
 DRAWING, COMPUTING = {"matplotlib", "bokeh", "pyarrow", "jinja2"}, {"numpy", "scipy"}
-"""What takes a tenth of a second or more to import."""
+"""Packages whose import takes a tenth of a second or more."""
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""``elephan doctor``: what probes say of machines that are made up here, and that nothing makes the doctor fail."""
+"""``elephan doctor``: results of probes on made-up machines; nothing makes the doctor fail."""
 
 import json
 import math

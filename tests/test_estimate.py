@@ -1,4 +1,4 @@
-"""Estimates before a run: held against runs, against a null, and refused where memory does not do."""
+"""Estimates before a run: compared with runs and a null, and refusals if memory is insufficient."""
 
 import json
 import math
@@ -61,10 +61,10 @@ CASES: dict[str, dict[str, object]] = {
         "flows[0].path": ["core[*]"],
     },
 }
-"""What memory is made of: senders of each kind, packets in flight, links."""
+"""Cases that cover the parts of memory: senders of each kind, packets in flight, links."""
 
 NULL_BYTES = 1100
-"""Of the null: every sender takes what a plain one does."""
+"""Memory per sender in the null: every sender takes as much as a plain one [bytes]."""
 
 CHILD = """
 import sys
@@ -85,7 +85,7 @@ def case(changes: dict[str, object]) -> elephan.Scenario:
 
 
 def measured(scenario: elephan.Scenario, *, series: bool = False) -> tuple[float, float]:
-    """Growth of the peak [bytes] and packets sent of one replication, in a process of its own."""
+    """Return the growth of the peak [bytes] and the packets sent of one replication, in a process of its own."""
     command = [sys.executable, "-c", CHILD, "series" if series else ""]
     done = subprocess.run(command, input=scenario.canonical, capture_output=True, text=True, check=True)
     growth, sent = done.stdout.split()
@@ -270,7 +270,7 @@ LITTLE = AvailableMemory(80_000_000, "ulimit -v")
 
 @pytest.fixture
 def little(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine on which ten thousand flows are too many, and ten are not."""
+    """A machine whose memory suffices for ten flows, but not for ten thousand."""
     for module in ("elephan.estimate", "elephan.estimate.check", "elephan.lint.much_memory"):
         # By the module: the name is also that of the function.
         monkeypatch.setattr(import_module(module), "available_memory", lambda: LITTLE)
@@ -536,7 +536,7 @@ PLACES: dict[str, dict[str, object]] = {
         "flows[0].traffic": {"kind": "video", "size": "1 B", "every": "2 us"},
     },
 }
-"""Where packets and writes wait besides buffers with a limit."""
+"""Places besides limited buffers where packets and writes wait."""
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""What elephan says where a package is missing that it works without; `make walk` tries clean environments."""
+"""Messages if an optional package is missing; `make walk` tries clean environments."""
 
 import shutil
 import subprocess

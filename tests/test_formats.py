@@ -1,4 +1,4 @@
-"""The version of files and documents: stated, read back, refused where newer, and no part of a scenario's identity."""
+"""The version of files and documents: stated, read back, refused if newer, and not a part of a scenario's identity."""
 
 import json
 import shutil
@@ -14,7 +14,7 @@ from elephan.scenario import EXAMPLE
 from elephan.schema import schema
 
 OLD = Path(__file__).parent / "data" / "format-1"
-"""What elephan wrote before documents had a version."""
+"""Documents that elephan wrote before they had a version."""
 
 
 def test_a_stated_form_changes_nothing_about_a_scenario() -> None:

@@ -1,4 +1,4 @@
-"""The laws against an independent reading of their sources, on the same random streams of ACKs, losses and timeouts.
+"""The laws compared with independent implementations, on the same random streams of ACKs, losses and timeouts.
 
 A stream is recorded with the second reading and fed to the law. Then it is replayed to the second reading, and right
 before each cut it takes over the law's window: so both answer every cut from the same window, which must give the same
@@ -95,7 +95,7 @@ def follow(law: Sender, events: Sequence[Event], windows: Sequence[float]) -> ND
 
 
 def error(name: str, control: str, preset: str) -> float:
-    """Largest difference, as a multiple of what may be."""
+    """Return the largest difference, as a multiple of the tolerance."""
     initial = 60_000.0 if preset == "10G-full" else 2.0
     events = record(LAWS[name](initial_window=initial), SEED, SECONDS, preset)
     ours = _native.replay_law(control, as_rows(events), initial_window=initial)

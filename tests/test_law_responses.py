@@ -1,4 +1,4 @@
-"""Responses of the laws that run: against the publications' closed forms, small steps and each other."""
+"""Responses of the laws that run, compared with the publications' closed forms, small steps and each other."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""``elephan model``: every model has a whole card, a table that fits, a picture; the papers' numbers by default."""
+"""``elephan model``: every model has a complete card, a table that fits, a picture; the papers' numbers by default."""
 
 import json
 import math
@@ -31,7 +31,7 @@ def default(name: str) -> ModelTable:
 
 
 def column(name: str, what: str, **given: str) -> dict[Any, float]:
-    """A column of the default table, by what varies in it."""
+    """A column of the default table, by the varied parameter."""
     table = MODELS[name].table(given) if given else default(name)
     keys = zip(*(table.values[key].tolist() for key in table.varied), strict=True)
     return {

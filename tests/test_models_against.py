@@ -1,4 +1,4 @@
-"""Every model beside packets: it agrees, or it differs as its entry says, or a reason says why it is not simulated."""
+"""Every model compared with packets: it agrees, or differs as its entry states, or has a reason for no simulation."""
 
 import json
 from functools import cache
@@ -25,13 +25,13 @@ every_entry = pytest.mark.parametrize("entry", AGAINST.values(), ids=AGAINST)
 
 @cache
 def run(name: str) -> ModelTable:
-    """The rows that were simulated, as `elephan model NAME --simulate` and the catalogue have them."""
+    """Return the simulated rows of `elephan model NAME --simulate` and the catalogue."""
     entry = AGAINST[name]
     return simulated(entry.simulate(MODELS[name].table(entry.given)))
 
 
 def both(name: str, line: str = "", **where: Any) -> tuple[Any, Any, Any]:
-    """A line, what was simulated, and half of its interval, in the rows where parameters have these values."""
+    """Return a line, the simulated values, and half of their intervals, in the rows with these parameters."""
     table, entry = run(name), AGAINST[name]
     rows = np.all(
         [table.values[key] == value for key, value in where.items()] or [np.isfinite(table.columns[entry.column])],

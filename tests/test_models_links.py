@@ -1,4 +1,4 @@
-"""Models that predict a link: their tables, what they say of a scenario, and what they refuse or doubt."""
+"""Models that predict a link: their tables, their results for a scenario, and their refusals or doubts."""
 
 import itertools
 import math
@@ -346,7 +346,8 @@ PACED: dict[str, list[object]] = {
     "gaussian": ["", "knows no pacing; here it is linux", "knows no pacing; here it is quic"],
     "fluid": ["", "knows no pacing; here it is linux", "knows no pacing; here it is quic"],
 }
-"""What models say of senders that do not pace, that do, and of QUIC's; of pacing and bursts nothing where empty."""
+"""Doubts of models about senders without pacing, with pacing, and of QUIC; empty without a doubt about pacing or
+bursts."""
 
 
 @pytest.mark.parametrize("name", PACED)

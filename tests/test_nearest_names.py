@@ -1,4 +1,4 @@
-"""Misspelt names: one line with the nearest name there is, or all of them; exit code 2."""
+"""Misspelt names: one line with the nearest existing name, or all of them; exit code 2."""
 
 import shlex
 from collections.abc import Iterator
@@ -185,7 +185,7 @@ def test_nonsense_gets_the_list() -> None:
 
 
 NOBODY = "nosuch"
-"""A name that nothing has."""
+"""A name that does not exist anywhere."""
 
 SCENARIOS = ("run", "lint", "estimate", "compare", "size", "sweep")
 
@@ -203,7 +203,7 @@ VERBS = {
     "store show": "store show 0",
     "store query": "store query nothing",
 }
-"""Words of a call without the option that is tried; other verbs take nothing else."""
+"""Words of a call without the tried option; other verbs need nothing else."""
 
 OF_SCENARIOS = {
     "--set": ["nosuch=1", "links[nosuch].rate=3", "flows.0.control=nosuch"],
@@ -282,7 +282,7 @@ NO_NAMES = {
     "import --time-format": "a pattern: what it does not fit is refused with the line",
     "sweep --scheduler": "an address: who is there is asked over the network",
 }
-"""Options that name nothing that could be unknown, and why."""
+"""Options that cannot have an unknown name, and why."""
 
 
 def _named() -> Iterator[str]:

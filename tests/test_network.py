@@ -1,4 +1,4 @@
-"""A scenario's links and groups of flows in numbers: how they are written, what follows, and that all is read once."""
+"""A scenario's links and groups of flows in numbers: their formats, derived values, and complete reading."""
 
 import math
 import pickle

@@ -1,4 +1,4 @@
-"""Laws in Python: those of `examples/python` have the windows of the built-in ones; what is wrong with one is said."""
+"""Laws in Python: those of `examples/python` have the windows of the built-in ones; errors in a law are reported."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_a_law_for_each_round_trip_is_the_same_in_both_engines() -> None:
 
 
 class Paced:
-    """Paces at a rate of its own, whatever happens."""
+    """A law that paces at its own rate, whatever happens."""
 
     def __init__(self, mbps: float = 2.0) -> None:
         self.cwnd = 1000.0
@@ -126,7 +126,7 @@ def test_a_pacing_rate_is_in_bits_per_second() -> None:
 
 
 class Told:
-    """Notes what it is told."""
+    """A law that records its calls."""
 
     seen = ()
     version = "1"

@@ -1,4 +1,4 @@
-"""Papers as data: what is accepted, how measures are called, what a verdict rests on; on a paper made up here."""
+"""Papers as data: acceptance, calls of measures, and verdicts; on a paper made up here."""
 
 import re
 from collections.abc import Sequence

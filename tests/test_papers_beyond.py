@@ -1,4 +1,4 @@
-"""What papers name and do not simulate: fixed points, regimes and fairness, measured on made-up curves and packets."""
+"""Cases that papers name and do not simulate: fixed points, regimes and fairness, on made-up curves and packets."""
 
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -23,7 +23,7 @@ FEW = (
 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Three settings, and nothing kept of what other tests put in place of the law."""
+    """Three settings, without cached results of other tests' laws."""
     monkeypatch.setattr(fixed, "settings", lambda: FEW)
     fixed.offered.cache_clear()
     yield

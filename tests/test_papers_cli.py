@@ -1,4 +1,4 @@
-"""``elephan reproduce`` as it is typed: what it says where, and what it leaves when it is stopped."""
+"""``elephan reproduce`` on the command line: its output, and the state after an interruption."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The papers' folders are whole: every claim of the list is there, everything that is named exists and can be run."""
+"""The papers' folders are complete: every claim of the list is there, every named thing exists and can be run."""
 
 import csv
 import re
@@ -22,7 +22,7 @@ EXPERIMENTS = [(name, each) for name, paper in EVERY.items() for each in paper.e
 
 
 def shown(paper: Paper) -> list[tuple[str, tuple[str, ...], str]]:
-    """Everything that is measured besides claims: where it stands, its experiments, its measure."""
+    """Return every measure besides claims: its place, its experiments, its measure."""
     found = [(f"count {each.says}", each.experiments, each.measure) for each in paper.counts]
     found += [(f"open {one.id}", each.experiments, each.measure) for one in paper.open for each in one.shown]
     found += [(one.title, each.experiments, each.measure) for one in paper.deviations for each in one.shown]

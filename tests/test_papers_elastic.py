@@ -34,7 +34,7 @@ class Fake(SimpleNamespace):
 
 
 def holds(claim: str, runs: ExperimentRuns) -> bool:
-    """Whether what a claim's measure finds in runs is accepted."""
+    """Whether the value of a claim's measure is accepted."""
     asked = PAPER.claims[claim]
     return asked.accept.holds(number(PAPER.measures(asked.measure, runs)))
 
@@ -88,7 +88,7 @@ SERVICE = measures.PACKET / measures.RATE
 
 
 def arrived(*streams: tuple[Any, list[float]]) -> dict[str, Any]:
-    """Packets of flows in the order of their arrival: of each its times, and when packets are lost."""
+    """Return the packets of flows in the order of their arrival, with the times of each flow and of losses."""
     each = [packets(np.sort(times).tolist(), lost, flow) for flow, (times, lost) in enumerate(streams)]
     order = np.argsort(np.concatenate([one["time_s"] for one in each]), kind="stable")
     return {name: np.concatenate([one[name] for one in each])[order] for name in each[0]}
@@ -128,7 +128,7 @@ def test_flows_wait_while_their_packets_do() -> None:
 
 
 def waiting_flows(flows: int) -> dict[str, Any]:
-    """So many flows whose packets wait as long as they are watched, and one whose packets do not."""
+    """Return a number of flows whose packets wait all the time, and one whose packets do not."""
     each = [packets(np.linspace(0, 1, 3).tolist(), flow=flow, waited=2.0) for flow in range(flows)]
     each.append(packets(np.linspace(0, 1, 3).tolist(), flow=flows))
     order = np.argsort(np.concatenate([one["time_s"] for one in each]), kind="stable")

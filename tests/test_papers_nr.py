@@ -1,4 +1,4 @@
-"""The fifth paper: what its formulas say of its claims, and what its measures see in small runs of its experiments.
+"""The fifth paper: its formulas on its claims, and its measures on small runs of its experiments.
 
 *Source*: PhillipsHu2006.
 """
@@ -90,7 +90,7 @@ class Fake(SimpleNamespace):
 
 
 def shares(law: str, pairs: list[tuple[float, float]], standard: float = 60.0) -> ExperimentRuns:
-    """Runs of a protocol with a ratio of the round-trip times of 2, by what the short and the long flow get."""
+    """Runs of a protocol with a ratio of the round-trip times of 2, by the rates of the short and the long flow."""
     made = [
         Fake(
             labels={"law": law, "rtt": "150 ms"},

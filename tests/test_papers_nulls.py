@@ -1,4 +1,4 @@
-"""What nulls pass in a claim's band, on data made so that it is known; how much of a gap a variant closes for sure."""
+"""Nulls in a claim's band, on data with known results; the share of a gap that a variant closes with certainty."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -33,7 +33,7 @@ def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paper:
 
 
 def tables(seeds: int = 2) -> ExperimentRuns:
-    """Runs whose cells are just the paper's, in each replication."""
+    """Runs whose cells are exactly the paper's, in each replication."""
     points: dict[str, list[ExperimentPoint]] = {}
     for (case, delay), cell in PRINTED.items():
         rates = np.repeat([cell.s1, cell.s2], 5) * 1e6
@@ -62,7 +62,8 @@ def judged() -> dict[str, JudgedClaim]:
 
 
 def passing(of: str, other: Any) -> float:
-    """How many of the 93 cells other cells of the paper pass, counted from its tables alone; of several in parts."""
+    """Return how many of the 93 cells other cells of the paper pass, counted from its tables; several count in
+    parts."""
     count = 0.0
     for (case, delay), cell in PRINTED.items():
         band = GHSTCP.claims[f"ghstcp.T{cell.table}.case{case}.{delay}ms.{of}"].accept.beside(0.0)

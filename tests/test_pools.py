@@ -1,4 +1,5 @@
-"""Memory that links share: drops against a second pool, written from its definition; results, screens, searches."""
+"""Memory that links share: drops compared with a second pool, written from its definition; results, screens,
+searches."""
 
 import json
 from pathlib import Path
@@ -52,10 +53,11 @@ packet = "{PACKET} B"
 
 
 def dropped_by(arrivals: list[tuple[int, int, int]], alphas: tuple[float, float], size: float) -> list[bool]:
-    """Say of each arrival (time [ps], flow, link) whether it is dropped.
+    """Return for each arrival (time [ps], flow, link) whether it is dropped.
 
     Two servers, each first come, first served. A packet that finds its server idle goes into service. Any other is
-    dropped if what waits at its server is alpha times the free memory or more, or if it does not fit into that.
+    dropped if the backlog of its server is at least alpha times the free memory, or if it does not fit into the free
+    memory.
     """
     service = [8 * PACKET * 10**12 // rate for rate in RATES.values()]
     ends: list[int] = [0, 0]

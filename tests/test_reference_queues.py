@@ -1,4 +1,4 @@
-"""The independent queues against numbers that can be worked out with pencil and paper from their sources."""
+"""The independent queues compared with numbers that follow from their sources by hand."""
 
 import itertools
 import math
@@ -52,7 +52,7 @@ def run(
 
 
 def served(fates: list[Fate], arrivals: list[Arrival]) -> list[int]:
-    """Flows in the order in which they were served."""
+    """Return the flows in the order of service."""
     left = sorted((fate[1], a.flow) for fate, a in zip(fates, arrivals, strict=True) if fate[0] == "left")
     return [flow for _, flow in left]
 
@@ -370,7 +370,7 @@ def test_pie_wakes_at_a_third_of_the_buffer() -> None:
 
 
 def codel_drops(controller: Controller, times: Iterable[int]) -> list[int]:
-    """When a controller drops [ms] if asked at these times [ms] with a long and old queue."""
+    """Return the times of a controller's drops [ms] if asked at these times [ms] with a long and old queue."""
     queue = deque(packet(time=-SECOND) for _ in range(5000))
     drops: list[int] = []
     for t in times:

@@ -1,4 +1,4 @@
-"""Pages of results: one file that needs nothing else, says what the documents say, and can be read by everybody."""
+"""Pages of results: one file that needs nothing else, agrees with the documents, and is accessible."""
 
 import json
 import re
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.slow
 
 HOSTILE = "</script><script>alert(1)</script>\"'<b>&amp;"
 MOST_BYTES = 3_000_000
-"""What still goes through a mail server."""
+"""Maximum size of a page that mail servers still accept [bytes]."""
 
 CLAIMS: list[dict[str, Any]] = [
     {
@@ -66,7 +66,7 @@ def folder_of(path: Path, document: dict[str, Any], name: str) -> Path:
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A folder of each kind, whose titles and names try to break out of the page."""
+    """A folder of each kind, whose titles and names contain markup that must not take effect."""
     root = tmp_path_factory.mktemp("results")
     scenario = small(title=HOSTILE, replications=2).replace({"flows[0].name": HOSTILE})
     elephan.run(scenario, series=True).write(root / "run")

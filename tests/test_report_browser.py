@@ -1,4 +1,4 @@
-"""Pages in a browser: all is drawn, nothing is asked of the network, nothing complains, whatever the title is."""
+"""Pages in a browser: everything is drawn, without network requests or errors, whatever the title."""
 
 import json
 import re
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(not CHROMIUM, reason="chromium is not on the pat
 
 
 def opened(page: Path, folder: Path, hash_: str = "") -> tuple[str, str, list[dict[str, Any]]]:
-    """Open a page; return what became of it, what was said, and what was asked of the network."""
+    """Open a page; return its content, its messages, and its network requests."""
     log = folder / "net.json"
     command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder / 'profile'}"]
     # What would be asked of the network finds nobody there, and is in the log.
@@ -44,7 +44,7 @@ def opened(page: Path, folder: Path, hash_: str = "") -> tuple[str, str, list[di
 
 
 def requests(events: list[dict[str, Any]], page: Path) -> set[str]:
-    """What the page asked for; the browser's own errands (updates, time, words) come from no origin."""
+    """Return the requests of the page; the browser's own requests (updates, time, words) have no origin."""
     asked = [event.get("params") or {} for event in events]
     found = {said["url"] for said in asked if "url" in said and said.get("initiator") not in (None, "not an origin")}
     return found - {page.as_uri()}

@@ -1,4 +1,4 @@
-"""Everything that holds results does the same: tables, samples, pictures, data frames and arrays, of one shape."""
+"""All results have the same interface: tables, samples, pictures, data frames and arrays, of one shape."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What ``elephan size --out`` wrote is read back: the same numbers, tables and pictures as of the answer itself."""
+"""Saved results of ``elephan size --out`` are read back: the same numbers, tables and pictures as of the answer
+itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`make scaling`: what is superlinear is found, what was counted is not counted again."""
+"""`make scaling`: superlinear costs are found, and stored counts are not repeated."""
 
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ scaling: Any = load_file(ROOT / "tools" / "scaling.py")
 
 
 class Engine:
-    """Counts as an engine would whose cost per packet goes with a power of the window, the flows or the losses."""
+    """An engine whose cost per packet is a power of the window, the flows or the losses."""
 
     def __init__(self, bdp: float = 0.0, flows: float = 0.0, losses: float = 0.0) -> None:
         self.powers, self.calls = (bdp, flows, losses), 0

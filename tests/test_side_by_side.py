@@ -1,4 +1,4 @@
-"""Several runs over each other: what differs, lines of each in its colour, numbers that the documents have."""
+"""Several runs over each other: their differences, lines of each in its colour, numbers equal to the documents'."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_each_run_has_one_colour_in_every_picture(runs: dict[str, RunResult]) ->
 
 
 def test_averages_are_those_of_the_documents(runs: dict[str, RunResult]) -> None:
-    """Samples after the warm-up: the backlog's mean is near the document's, which counts every instant."""
+    """Samples after the warm-up: the mean backlog is near the document's, which covers every instant."""
     laid = {figure.name: figure for figure in laid_over(named_runs(runs))}
     for series in laid["backlog-0"].series:
         document = runs[series.name].parts[0].document["links"][0]

@@ -1,4 +1,4 @@
-"""Sizing for real: documents, exit codes, determinism, pictures, and what Ctrl-C leaves behind."""
+"""Sizing with real simulations: documents, exit codes, determinism, pictures, and the state after Ctrl-C."""
 
 import json
 import signal
@@ -141,7 +141,7 @@ def test_ctrl_c_leaves_no_file_and_says_what_was_done(tmp_path: Path, verb: list
 def test_both_ways_to_pace_are_answered_side_by_side(
     elephan: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A burst that a small buffer does not take: three flows whose windows leave as blocks."""
+    """Bursts that a small buffer cannot hold: three flows whose windows leave as blocks."""
     path = tmp_path / "bursts.toml"
     path.write_text(
         'title = "Bursts"\nduration = "30 s"\nwarmup = "10 s"\nreplications = 2\n'

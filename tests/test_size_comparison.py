@@ -1,4 +1,4 @@
-"""Laws and queues compared: the rule that recommends on made-up variants, and the verb on a small link."""
+"""Laws and queues compared: the recommendation on made-up variants, and the verb on a small link."""
 
 import itertools
 import json
@@ -41,7 +41,7 @@ def variant(
     meets: bool = True,
     noise: tuple[float, ...] = NOISE,
 ) -> Candidate:
-    """A made-up variant whose replications differ from their mean by shares of it, common to all variants."""
+    """A made-up variant whose replications have the same relative deviations as those of all variants."""
     samples = tuple(BufferSample(used, loss * (1 + n), delay * (1 + n), fair) for n in noise)
     return Candidate("reno", name, buffer, meets, (0.9 * buffer, 1.1 * buffer), samples)
 

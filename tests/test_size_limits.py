@@ -1,4 +1,4 @@
-"""What `size` names where the buffer is not what limits: bounds by hand, and what a run then measures."""
+"""Limits that `size` names if the buffer is not the limit: bounds computed by hand, and a run's measurements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The buffer to deploy: what a guard refuses, what is said instead, and that an innocent link is left alone."""
+"""The buffer to deploy: refusals by guards, their messages, and no message for an unaffected link."""
 
 import json
 from pathlib import Path
@@ -47,7 +47,8 @@ USED = parse_targets("utilization=0.9")
 
 
 def curve_of(rows: dict[int, tuple[float, float, float, float]]) -> BufferCurve:
-    """By buffer: utilization, delay [s], and what a flow of each group gets [Mbit/s]; noise of a thousandth."""
+    """Make a curve by buffer: utilization, delay [s], and the rates of a flow of each group [Mbit/s]; noise of a
+    thousandth."""
     curve = BufferCurve()
     for buffer, (used, delay, first, second) in rows.items():
         for replication, noise in enumerate((-1e-3, 0.0, 1e-3)):

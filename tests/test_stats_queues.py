@@ -1,4 +1,4 @@
-"""Statistics of output where queueing theory and time series know the truth: M/M/1, M/D/1, M/M/1/K, AR(1).
+"""Statistics of output with known true values from queueing theory and time series: M/M/1, M/D/1, M/M/1/K, AR(1).
 
 Coverage is a count of successes, so it may miss its share by three binomial standard errors: once in 370 seeds.
 """
@@ -21,14 +21,15 @@ def binomial_slack(share: float, tries: int) -> float:
 
 
 def waits(gaps: Array, services: Array, first: Array | float = 0.0) -> Array:
-    """Waiting times of customers by Lindley's recursion, W' = max(0, W + S - A), a replication to a row."""
+    """Return waiting times of customers by Lindley's recursion, W' = max(0, W + S - A), one replication per row."""
     walk = np.cumsum(services - gaps, axis=1)
     lowest = np.minimum.accumulate(np.minimum(walk, 0.0), axis=1)
     return np.maximum(walk - lowest, np.reshape(first, (-1, 1)) + walk)
 
 
 def mm1(rho: float, customers: int, replications: int, seed: int) -> Array:
-    """Waits of a stationary M/M/1 queue with service rate 1: the first is 0 or exponential with rate 1 - rho."""
+    """Return the waits of a stationary M/M/1 queue with service rate 1: the first is 0 or exponential with rate 1 -
+    rho."""
     rng = np.random.default_rng(seed)
     shape = (replications, customers)
     first = rng.exponential(1 / (1 - rho), replications) * (rng.random(replications) < rho)

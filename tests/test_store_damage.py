@@ -1,4 +1,4 @@
-"""A store survives kills, full disks, folders that cannot be written, and files that are not what was written."""
+"""A store survives kills, full disks, folders that cannot be written, and damaged files."""
 
 import contextlib
 import errno
@@ -77,7 +77,7 @@ Start = Callable[[int, int], list[Writer]]
 
 @pytest.fixture
 def start(tmp_path: Path, result: RunResult) -> Iterator[Start]:
-    """So many writers, each of so many runs; none outlives its test, however that ends."""
+    """Start writers, each of a number of runs; none outlives its test, however that ends."""
     with contextlib.ExitStack() as stack:
 
         def started(writers: int, runs: int) -> list[Writer]:
@@ -513,7 +513,7 @@ LOST = {
     "points": ("DROP VIEW IF EXISTS results; DROP TABLE points", "its table points"),
     "two": ("DROP TABLE names; DROP TABLE failures", "its tables failures, names"),
 }
-"""What a script that went astray leaves of an index, and what is said of it."""
+"""Damage to an index by a faulty script, and the resulting message."""
 
 
 @pytest.mark.parametrize("lost", LOST)

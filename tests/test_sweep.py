@@ -1,4 +1,4 @@
-"""Sweeps: every point once, kept as it is done, the same bytes on any executor; what is stopped goes on."""
+"""Sweeps: every point once, stored when it is done, the same bytes on any executor; interrupted sweeps continue."""
 
 import multiprocessing
 import os
@@ -133,14 +133,14 @@ def test_no_worker_at_all_is_refused(tmp_path: Path) -> None:
 
 
 class Refusing(Executor):
-    """Runs nothing."""
+    """An executor that runs nothing."""
 
     def submit(self, fn: Callable[..., Any], /, *_: Any, **__: Any) -> Future[Any]:
         raise AssertionError(fn)
 
 
 class Dying(ProcessPoolExecutor):
-    """One of its processes dies at the third task."""
+    """An executor one of whose processes dies at the third task."""
 
     submitted = 0
 
@@ -168,7 +168,7 @@ def test_an_executor_that_breaks_loses_nothing_that_was_done(undisturbed: Path, 
 
 
 class Faulty(ThreadPoolExecutor):
-    """A task with a certain seed never comes back: its worker died."""
+    """An executor on which a task with a certain seed never returns: its worker died."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         if any("seed = 3" in point.text for point in args[0].points):

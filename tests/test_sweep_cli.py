@@ -1,4 +1,4 @@
-"""`elephan sweep`: tables, documents, files, exit codes, and lines that say how to go on."""
+"""`elephan sweep`: tables, documents, files, exit codes, and lines that tell how to continue."""
 
 import errno
 import json

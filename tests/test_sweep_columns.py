@@ -1,4 +1,5 @@
-"""Columns of a sweep's table: against the document and the rows of the store; differences against their definition."""
+"""Columns of a sweep's table: compared with the document and the rows of the store; differences with their
+definition."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""The testbed: what it plans without privileges, and, with them, real transfers that leave nothing behind."""
+"""The testbed: its plan without privileges, and, with them, real transfers that leave nothing behind."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Elastic traffic: the numbers that the papers print, and queues whose answer is known otherwise."""
+"""Elastic traffic: the numbers printed in the papers, and queues with otherwise known results."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Traces of rates and delays: mahimahi's format and tables, beside the scenario, and what is wrong with them."""
+"""Traces of rates and delays: mahimahi's format and tables, relative to the scenario, and errors in them."""
 
 import json
 import resource
