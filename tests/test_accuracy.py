@@ -126,7 +126,7 @@ def test_a_model_has_the_errors_of_its_table(name: str) -> None:
     for key, row in found.items():
         assert float(row["utilization"]) == pytest.approx(float(expected[key]["utilization"]), abs=used)
         for what in MEASURES[1:]:
-            # Of what is nearly nothing a millionth, of a packet or a second.
+            # Values near zero have a tolerance of a millionth, of a packet or a second.
             assert number(row[what]) == pytest.approx(number(expected[key][what]), rel=share, abs=1e-6, nan_ok=True)
 
 

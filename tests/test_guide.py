@@ -199,7 +199,7 @@ def test_targets_of_make_exist(name: str) -> None:
 
 
 def test_pages_have_commands_and_python_to_run() -> None:
-    # Or else the tests above would pass in vain.
+    # Otherwise the tests above would pass without testing anything.
     assert sum(len(list(commands(b.text))) for page in PAGES for b in blocks(page) if b.kind in SHELL) >= 8
     assert sum(b.kind == "python" for page in PAGES for b in blocks(page)) >= 3
 

@@ -74,7 +74,7 @@ def test_help_stays_within_the_terminal(elephan: Command, monkeypatch: pytest.Mo
     monkeypatch.setenv("COLUMNS", str(columns))
     shown = elephan("--help").out.splitlines()
     own = START.splitlines()
-    # What can be copied, and addresses, are not broken.
+    # Commands to copy, and addresses, are not broken.
     assert max(len(line) for line in shown if line not in own) <= columns
 
 

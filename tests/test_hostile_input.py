@@ -160,7 +160,7 @@ def test_closed_streams_are_no_obstacle_and_no_files_number(tmp_path: Path) -> N
     command = f"{sys.executable} -m elephan run {path} -q --out {tmp_path}/out"
     done = subprocess.run(["sh", "-c", f"{command} <&- >&- 2>&-"], timeout=PATIENCE_S, check=False)
     assert done.returncode == 0
-    # What was printed went to nobody, not into the first file that was opened.
+    # The output was discarded, not written into the first file that was opened.
     assert (tmp_path / "out" / "run.json").read_text(encoding="utf-8").startswith("{")
     assert (
         subprocess.run(

@@ -86,7 +86,7 @@ def test_the_scenario_that_is_written_follows_the_trace(
     assert len(done.out.splitlines()) <= 15
     scenario = Scenario.from_file(out)
     assert scenario == scenario.replace({f"links[0].{key}": said})
-    # Nothing is written over.
+    # No file is overwritten.
     assert elephan("import", trace, *more, "--out", out).code == 2
 
 

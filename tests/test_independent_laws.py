@@ -29,7 +29,7 @@ SECONDS = 30.0
 # other error: this share of the window, or of a segment if that is more.
 ROUNDING = 1e-9
 
-# By how much windows may differ between cuts: so many segments, or that share of the window if it is more.
+# Tolerance of windows between cuts: a number of segments, or a share of the window if that is larger.
 #
 # Laws that take ACKs in runs (all but cubic, fast, vegas) grow throughout an integer interval of the window as in its
 # middle, and an ACK of several segments by the growth of the interval it comes in. At two segments 1/2.5 stands for 1/2

@@ -65,7 +65,7 @@ def typed(lines: str, folder: Path, **more: str) -> str:
         "RUSTUP_HOME": os.environ.get("RUSTUP_HOME", str(Path.home() / ".rustup")),
     }
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    # What the workspace depends on is there; no test asks a network.
+    # The workspace's dependencies are present; no test uses a network.
     offline = {"CARGO_NET_OFFLINE": "true"}
     # The same bytes as with all optimisation, and compiled in a third of the time.
     quick = {
@@ -201,7 +201,7 @@ def test_run_size_and_sweep_give_the_numbers_of_the_built_in_law(library: Path, 
     with ProcessPoolExecutor(2) as executor:
         again = elephan.sweep(built_in, over=over, laws=laws, store=tmp_path / "b", executor=executor)
     assert [numbers(point) for point in again.points] == points
-    # Nothing is run twice.
+    # No point is run twice.
     assert elephan.sweep(built_in, over=over, laws=laws, store=tmp_path / "a").reused == 3
 
 

@@ -202,7 +202,7 @@ DOES_NOT_FIRE: dict[str, list[Changes]] = {
     "no-effect": [
         queue(discipline="red", burst=20),
         queue(discipline="fq", quantum="2 packets"),
-        # What is written down as it is, and off, asks for nothing.
+        # A key with its default value, or off, has no effect to warn of.
         queue(discipline="red", burst=0, w_q=0.002, ecn=False),
         queue(discipline="drop-tail", ecn_threshold="0 packets"),
         {"flows[bulk].tcp": {"ecn": "off", "initial_ssthresh": "none"}, "flows[bulk].control": "bbr"},
@@ -287,7 +287,7 @@ def test_the_target_that_is_advised_for_a_slow_link_is_enough(rate: str, target:
 
 
 def test_every_rule_is_tried_both_ways() -> None:
-    # What needs a run is tried below, and what depends on the machine in `test_estimate.py`.
+    # Rules that need a run are tested below, and those that depend on the machine in `test_estimate.py`.
     assert (
         {rule.name for rule in RULES} - {"deterministic-replications", "little-goodput", "much-memory"}
         == set(FIRES)
@@ -410,7 +410,7 @@ def test_replications_without_chance_are_seen_in_their_results() -> None:
 
 @pytest.mark.parametrize(
     ("utilization", "goodput_bps", "warns"),
-    # Of 10 Mbit/s. The first is what a sender that floods has: a full link, a fiftieth of it useful.
+    # Rates out of 10 Mbit/s. The first is that of a flooding sender: a full link, a fiftieth of it useful.
     [(1.0, 0.2e6, True), (1.0, 6.9e6, True), (1.0, 7.1e6, False), (0.5, 3.6e6, False), (0.1, 0.0, False)],
 )
 def test_a_busy_link_that_delivers_little_is_seen(utilization: float, goodput_bps: float, *, warns: bool) -> None:

@@ -303,7 +303,7 @@ def test_every_option_with_a_value_is_tried_with_an_unknown_name_or_says_why_not
     found = set(_named())
     listed = {each for each in found if each in NAMES or {each, each.split()[-1]} & NO_NAMES.keys()}
     assert sorted(found - listed) == []
-    # What is gone is not listed either.
+    # Removed names are not listed either.
     assert sorted(NAMES.keys() - found) == []
     assert sorted(each for each in NO_NAMES if not any(one.endswith(each) for one in found)) == []
 

@@ -176,7 +176,7 @@ def test_a_parameter_whose_need_is_not_met_changes_nothing_and_is_warned_of(
     tried = trial(kind, name, row)
     unmet = tried.scenario.replace(takes_away(need, tried.place))
     if kind in ("queues", "laws") and unmet.source != tried.scenario.source:
-        # What takes a mark away is another queue, which must not be the one that is tried.
+        # Another queue removes a mark; it must differ from the tested one.
         assert unmet.resolved != tried.scenario.resolved
     before = rolling_hash(unmet.canonical)
     for value in tried.others:

@@ -189,7 +189,7 @@ def test_a_store_does_not_give_results_of_another_source(tmp_path: Path) -> None
     with elephan.Store(tmp_path / "store") as store:
         runs = [store.run(scenario, laws={"m": law}) for law in (*files, files[0])]
         assert runs[0].id == runs[2].id != runs[1].id
-        # What is kept can be read by who does not have the law, and is not run again without it.
+        # Stored runs can be read without the law, but not run again.
         kept = store.get(runs[0].id).scenario
         assert kept.groups[0]["law"] == "m"
         with pytest.raises(ScenarioError, match=r'flows\[0\].control: "m" is no law of elephan'):
@@ -259,7 +259,7 @@ def test_an_estimate_expects_calls_for_each_ack() -> None:
     assert 410 / 21 < ours["cpu_s"] / built_in["cpu_s"] < 2.5 * 410 / 21
 
 
-# What is wrong.
+# Errors.
 
 
 class Base:

@@ -73,7 +73,7 @@ def test_cuts_are_common_if_they_come_within_a_round_trip() -> None:
     assert fairness.together(both).mean == 1.0
     half = windows(("short", [5.0, 9.0]), ("long", [5.0, 14.0]))
     assert fairness.together(half).mean == 0.5
-    # What is cut before the warm-up ends does not count.
+    # Cuts before the end of the warm-up do not count.
     none = windows(("short", [1.0, 5.0]), ("long", [1.0, 9.0]))
     assert fairness.together(none).mean == 0.0
 

@@ -46,7 +46,7 @@ def test_claims_are_those_of_the_list_and_none_is_missing() -> None:
         for paper in EVERY.values()
         for claim in paper.claims.values()
     }
-    # What was found to be missing from the list since stands in files of its own.
+    # Claims missing from the list, found later, are in files of their own.
     assert listed.keys() - ours.keys() == set()
     assert {key for key in listed if ours[key] != listed[key]} == set()
     # In the order of the list, paper by paper; the web's have a file of their own, which comes after.
@@ -74,7 +74,7 @@ def test_claims_name_measures_and_experiments_that_exist(name: str) -> None:
         if experiments:
             with pytest.raises(NotRunError):
                 paper.measures(measure, ExperimentRuns())
-    # Each claim says where it stands and why so much is accepted.
+    # Each claim has its place, and a justification of its band.
     assert [claim.id for claim in paper.claims.values() if not (claim.figure and claim.reason)] == []
 
 

@@ -66,7 +66,7 @@ def test_formulas_give_the_papers_numbers_but_for_a_misprint() -> None:
 
 def test_a_cut_is_a_window_that_falls_by_a_quarter() -> None:
     window = np.array([100.0, 101.0, 52.0, 26.0, 27.0, 28.0, 29.0, 24.0])
-    # What falls again within two samples is the same cut; a sixth less is none.
+    # Falls within two samples are one cut; a fall by a sixth is not a cut.
     assert measures._cuts(window).tolist() == [1]
     assert measures._peaks_of(window).tolist() == [101.0]
 

@@ -269,7 +269,7 @@ def test_rows_of_ns2_have_a_point_of_ours_on_all_their_settings() -> None:
         assert there[row["case"], float(row["buffer_packets"])] == settings_of_a_row(row), row
         if row["share"]:
             assert LINKS[row["link"]].packets(float(row["share"])) == int(row["buffer_packets"])
-    # Nothing is run beside ns-2 for which it was not.
+    # Only settings that ns-2 was run with are run beside it.
     assert there.keys() == {(row["case"], float(row["buffer_packets"])) for row in ns2()}
 
 

@@ -104,7 +104,7 @@ def test_a_run_says_who_held_how_much() -> None:
     for link in document["links"]:
         # Its buffer has no limit of its own.
         assert link["pool"]["drops"] == link["drops"]["overflow"]
-    # What waits on average, in packets of 1000 B.
+    # Mean backlog, in packets of 1000 B.
     assert links[0]["occupancy"]["mean"] * SIZE == pytest.approx(document["links"][0]["backlog_packets"]["mean"])
 
 

@@ -98,7 +98,7 @@ def test_what_is_written_of_changes_is_the_trace(law: str) -> None:
     for row, time_s in enumerate(trace["time_s"]):
         known = rows.get(round(float(time_s) * 1e3, 9))
         if known is None:
-            # Nothing changed: so the next row's numbers are the last one's.
+            # Without a change the next row has the same numbers.
             continue
         assert known["packets_in_flight"] == trace["in_flight_segments"][row]
         assert known["congestion_window"] == round(trace["cwnd_segments"][row] * 1500)
@@ -234,7 +234,7 @@ def test_any_text_becomes_a_part_of_a_name_of_a_file() -> None:
     names = file_names(texts)
     assert len({unicodedata.normalize("NFC", name).casefold() for name in names}) == len(texts)
     for name in names:
-        # What stands around it is no longer than the rest of 255.
+        # The text around it fits into the rest of 255.
         assert 0 < len(name.encode()) <= 140
         assert not name.startswith((".", "-"))
         assert not name.endswith(".")

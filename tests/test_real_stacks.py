@@ -69,7 +69,7 @@ def test_utilization_and_period_are_the_kernels(cell: str) -> None:
         return
     within = PERIOD[law] if flows == "1" else OF_FOUR
     assert abs(ours["period_s"] / real["period_s"] - 1) < within
-    # Of an unpaced flow also the loss, and that tells a null from it: the wrong law is far off.
+    # For an unpaced flow also the loss, and the distinction from a null: the wrong law is far off.
     if way == "unpaced":
         packets = 60 * real["utilization"] * float(rate.split()[0]) * 1e6 / 12_000
         assert abs(ours["loss_ratio"] / real["loss_ratio"] - 1) < max(0.06, 2 / sqrt(packets * real["loss_ratio"]))

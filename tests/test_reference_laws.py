@@ -47,7 +47,7 @@ def path_of(law: Sender, bdp: float, rounds: int, steps: int = 20) -> list[float
     return windows
 
 
-# What all share.
+# Common parts.
 
 
 @pytest.mark.parametrize("name", LAWS)
@@ -555,7 +555,7 @@ def test_vegas_settles_with_one_to_three_segments_queued(start: float) -> None:
 
 def test_vegas_moves_by_one_segment_per_round_once_it_has_measured_one() -> None:
     windows = path_of(avoiding(Vegas(), 50.0), 100.0, 30)
-    # What is acknowledged in a round here follows the window as it moves: 1 %.
+    # The acknowledged segments of a round follow the changing window here: 1 %.
     steps = [b - a for a, b in itertools.pairwise(windows)]
     assert steps == pytest.approx([1.0] * 29, rel=0.01)
     down = path_of(avoiding(Vegas(), 140.0), 100.0, 20)

@@ -61,7 +61,7 @@ def packet(size: int = 1500, time: int = 0, ect: bool = False, flow: int = 0, in
     return Packet(index, time, flow, size, ect, False, None)
 
 
-# What all share.
+# Common parts.
 
 
 @pytest.mark.parametrize(("rate", "service"), [(GBIT, 12_000_000), (2_500_000_000, 4_800_000), (7 * GBIT, 1_714_286)])
@@ -225,7 +225,7 @@ def test_red_in_bytes_weighs_the_packet() -> None:
 def test_red_marks_what_can_be_marked_but_not_by_force() -> None:
     arrivals = [Arrival(0, 0, 1500, True) for _ in range(9)]
     fates, _ = run(Red(99, 1, 3, w_q=1.0, gentle=False, max_p=1.0, ecn=True), arrivals, itertools.repeat(0.0))
-    # What waits: -, 0, 1 (p_b 0), 2 (p_b 1/2: marked), 3 and more: forced
+    # Waiting: -, 0, 1 (p_b 0), 2 (p_b 1/2: marked), 3 and more: forced
     assert [fate[2] for fate in fates] == [False, False, False, True, *["forced"] * 5]
 
 

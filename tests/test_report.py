@@ -346,7 +346,7 @@ def test_words_at_lines_that_lie_close_together_stand_beside_each_other() -> Non
 def test_results_in_python_give_pages_too(tmp_path: Path) -> None:
     result = elephan.run(small(replications=2))
     page = read(report(result, tmp_path / "run.html").read_text())
-    # Nothing was sampled, so nothing is drawn; the numbers are there.
+    # Without samples there are no pictures, but the numbers are there.
     assert not page.all("figure")
     assert "Links, with 95 % intervals" in tables(page)
     answer = elephan.size(small(), "utilization=0.8", model_only=True)

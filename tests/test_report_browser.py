@@ -29,7 +29,7 @@ def opened(page: Path, folder: Path, hash_: str = "") -> tuple[str, str, list[di
     """Open a page; return its content, its messages, and its network requests."""
     log = folder / "net.json"
     command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder / 'profile'}"]
-    # What would be asked of the network finds nobody there, and is in the log.
+    # Requests to the network get no answer, and are in the log.
     command += ["--host-resolver-rules=MAP * ~NOTFOUND", f"--log-net-log={log}", "--disable-background-networking"]
     command += ["--enable-logging=stderr", "--v=0", "--virtual-time-budget=2000", "--dump-dom"]
     done = subprocess.run(
@@ -84,7 +84,7 @@ def test_a_page_opens_without_network_and_complaint(tmp_path: Path, kind: str) -
     console = [line for line in said.splitlines() if "CONSOLE" in line and "setting log level" not in line]
     assert console == []
     assert requests(asked, page) == set()
-    # What the title wanted to be has stayed words.
+    # Markup in the title has remained text.
     assert "<img" not in dom
     if kind == "sweep":
         assert re.search(r'aria-label="Utilization of core \[%\] against [^"]+: between 50 and', dom)

@@ -33,7 +33,7 @@ class Engine:
         sizes = (link["bdp_packets"] / flows / 1000, flows / 4, losses / 0.005)
         for size, power in zip(sizes, self.powers, strict=True):
             cost *= size**power
-        # What a network costs before its first packet must not count.
+        # The cost of a network before its first packet must not count.
         return scaling.Counted(round(1e6 * flows + cost * packets), packets)
 
 

@@ -102,7 +102,7 @@ def test_every_number_of_a_narrow_screen_is_one_of_the_wide_one(
         monkeypatch.setenv("COLUMNS", "1000")
         wide = numbers(elephan(*command, "--details").out) | numbers(elephan(*command).out)
         monkeypatch.setenv("COLUMNS", str(width))
-        # What is left out is counted, and its lines may break.
+        # Omitted rows are counted, and the line about them may break.
         out = re.sub(r"\([^()]*--details[^()]*\)", "", elephan(*command).out)
         assert numbers(out) <= wide, f"{verb}: {numbers(out) - wide}\n{out}"
 
@@ -297,7 +297,7 @@ def test_labels_that_are_tables_keep_what_tells_them_apart() -> None:
         "cubic, beta 0.7",
         "reno",
     ]
-    # Nothing else tells these apart, and a broken one stays as it is.
+    # Only this distinguishes them, and a broken line is left as it is.
     assert brief(['{ rate = "1 Mbit/s" }', "{ rate = "]) == ['{ rate = "1 Mbit/s" }', "{ rate = "]
 
 

@@ -105,7 +105,7 @@ def test_the_parameters_of_a_discipline_do_not_hide_that_it_differs() -> None:
     assert len(keys) > 4
     named = [spoken(key.path, BASE) for key in decisive(keys)]
     assert named == ["queue of core"]
-    # What all have is a choice of its own.
+    # Quantities of all runs are a choice of their own.
     ecn = BASE.replace({"links[0].queue": {"discipline": "codel", "ecn": True}})
     assert "queue.ecn of core" in [spoken(key.path, BASE) for key in decisive(differing([queues[1], ecn]))]
 

@@ -75,7 +75,7 @@ def started(folder: Path, *words: str) -> subprocess.Popen[bytes]:
 
 
 def ended(process: subprocess.Popen[bytes], number: signal.Signals) -> tuple[int, str]:
-    # Of the process itself until the signal; of it and all that have ended before until its end.
+    # Before the signal, the time of the process itself; at its end, that of all ended processes.
     is_running = process.poll() is None
     before = _of_children()
     if is_running:
@@ -293,7 +293,7 @@ def test_what_a_killed_process_leaves_half_written_the_next_run_removes(tmp_path
         )
         assert done.stdout == b"writing\n"
         names = {path.name for path in tmp_path.iterdir()}
-        # What the living one writes is still there, and so is what others have named.
+        # Files of a living process are still there, and so are files with other names.
         assert names >= {"a.txt", "new", ".mine-0123"}
         kept = names - {"a.txt", "new", ".mine-0123"}
         assert len(kept) == 2

@@ -206,7 +206,7 @@ def test_rows_say_truly_what_a_key_holds(verb: str) -> None:
     wrong = set()
     for document in documents(verb):
         for key, value in keys(document):
-            # Of several rows that fit (`queue.NAME`, `queue.discipline`) one must be right; a row may have no range.
+            # One of several matching rows (`queue.NAME`, `queue.discipline`) must be right; a range is optional.
             said = [kind for row, kind in rows(verb).items() if pattern(row).fullmatch(key)]
             if said and not any(not kind or isinstance(value, tuple(_types(kind))) for kind in said):
                 wrong.add((key, tuple(said), repr(value)))

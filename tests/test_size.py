@@ -168,7 +168,7 @@ def test_both_ways_to_pace_are_answered_side_by_side(
     assert len(screen) <= 15
     assert any(line.startswith("Paced as Linux does: ") for line in screen), screen
     assert sum(line.startswith("  ! ") for line in screen) >= 1
-    # What the group says of TCP stays, and datagrams have no pace.
+    # The group's settings of TCP are kept, and datagrams are not paced.
     changed = with_pacing(package.Scenario.from_file(path), "quic").resolved["flows"]
     assert (changed[0]["tcp"]["min_rto_ps"], changed[0]["tcp"]["pacing"]) == (200_000_000_000, "quic")
     assert "pacing" not in changed[1]["tcp"]

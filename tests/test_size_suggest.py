@@ -118,7 +118,7 @@ def test_without_a_target_for_it_the_link_is_kept_busy_all_the_same() -> None:
     rows = {2: (0.73, 1e-4, 1.0, 1.0), 100: (0.9, 1e-3, 1.0, 1.0), 200: (0.96, 2e-3, 1.0, 1.0)}
     found = suggested(rows, 2, "loss=5%")
     assert found.buffer_packets == 200
-    # Where no buffer keeps it so busy, nearly what the best does is enough.
+    # If no buffer reaches the target, nearly the best utilization is sufficient.
     rows[200] = (0.905, 2e-3, 1.0, 1.0)
     assert suggested(rows, 2, "loss=5%").buffer_packets == 100
 

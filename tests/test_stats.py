@@ -195,7 +195,7 @@ def test_weights_are_repetitions(rows: list[tuple[float, int]], q: float) -> Non
     found = weighted_quantile(x, weights, q)
     if repeated.size == 0:
         assert np.isnan(found)
-    # Where q meets a step exactly, rounding may choose either of its ends.
+    # If q meets a step exactly, rounding may choose either of its ends.
     elif abs(q * repeated.size - round(q * repeated.size)) > 1e-6:
         assert found == np.quantile(repeated, q, method="inverted_cdf")
 

@@ -79,14 +79,14 @@ def test_the_mean_wait_of_m_d_1_is_half_that_of_m_m_1() -> None:
 def test_m_m_1_k_blocks_as_erlang_says_and_batch_means_cover_it() -> None:
     rho, room, arrivals, replications = 0.9, 5, 6000, 400
     rng = np.random.default_rng(4)
-    # Whom an arrival meets: K or fewer, the stationary distribution is geometric.
+    # Customers met by an arrival: K or fewer; the stationary distribution is geometric.
     states = rho ** np.arange(room + 1) * (1 - rho) / (1 - rho ** (room + 1))
     inside = rng.choice(room + 1, replications, p=states)
     blocked = np.empty((replications, arrivals))
     for i in range(arrivals):
         blocked[:, i] = inside == room
         inside = np.minimum(inside + 1, room)
-        # Between arrivals as many are served as a Poisson process has points, if there are so many.
+        # Between arrivals the served customers are a Poisson process, limited by the queue.
         inside = np.maximum(inside - rng.poisson(rng.exponential(1 / rho, replications)), 0)
     mean, ci95 = estimate(blocked.mean(axis=1))
     assert ci95 is not None
@@ -157,7 +157,7 @@ def test_mser5_is_the_smallest_squared_error_by_its_definition() -> None:
 def test_mser5_cuts_little_of_what_is_settled_from_its_start() -> None:
     cuts = [mser5(x) for x in ar1(2000, 200, seed=12)]
     assert None not in cuts
-    # Nothing is to be cut, and half of the series lose no more than the memory of the process, twice 19 values.
+    # No batch has to be cut, and half of the series lose no more than the memory of the process, twice 19 values.
     assert np.median(np.array(cuts, dtype=float)) <= 38
 
 

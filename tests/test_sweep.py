@@ -158,7 +158,7 @@ def test_an_executor_that_breaks_loses_nothing_that_was_done(undisturbed: Path, 
     ):
         sweep(BASE, over=OVER, store=tmp_path, executor=pool, progress=seen.append)
     assert 0 < seen[-1].done < 12
-    # What its lost worker may have been at is on record, so that somebody can look at it.
+    # The possible tasks of its lost worker are on record, for later inspection.
     with Store(tmp_path, readonly=True) as store:
         assert {"BrokenProcessPool" in failure["error"] for failure in store.failures()} == {True}
         assert len(store.failures()) == seen[-1].failed > 0

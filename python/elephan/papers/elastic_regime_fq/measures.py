@@ -451,7 +451,7 @@ def _beside(runs: ExperimentRuns, single: str, pair: str) -> dict[str, float]:
     }
 
 
-# What the paper leaves open.
+# Details that the paper leaves open.
 
 
 @MEASURES

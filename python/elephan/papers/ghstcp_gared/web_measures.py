@@ -122,7 +122,7 @@ def web_later_than(runs: ExperimentRuns, seconds: float) -> Found:
     return hstcp - gentle
 
 
-# What the paper leaves open.
+# Details that the paper leaves open.
 
 
 @MEASURES

@@ -279,7 +279,7 @@ def total(points: Iterable[ExperimentPoint]) -> MeasuredQuantity:
     return both * 2.0
 
 
-# What the paper leaves open.
+# Details that the paper leaves open.
 
 
 @MEASURES
