@@ -145,7 +145,7 @@ def test_a_process_that_a_killed_writer_had_forked_keeps_no_lock_of_it(tmp_path:
         try:
             assert writer.stdout is not None
             assert writer.stdout.readline() == b"open\n"
-            # The files that it removes are not its own.
+            # Its own files are not leftovers.
             assert len(leftovers(tmp_path)) == 0 < len(list((tmp_path / "tmp").iterdir()))
             writer.kill()
             writer.wait()

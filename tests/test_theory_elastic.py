@@ -57,8 +57,8 @@ def test_one_place_loses_as_erlang_says() -> None:
 @pytest.mark.parametrize("places", [1, 2, 100, 4096])
 @pytest.mark.parametrize("load", [1.5, 20.0, 1000.0])
 def test_far_above_full_load_what_cannot_be_sent_is_lost(load: float, places: int) -> None:
-    # 1 - 1/(pi_0 + load), pi_0 the share of departures from an empty queue: all with one place, exp(-load) with two, with
-    # a hundred less than rounding.
+    # 1 - 1/(pi_0 + load), pi_0 the share of departures that leave the system empty: all with one place, exp(-load)
+    # with two; with a hundred it is below rounding.
     empty = {1: 1.0, 2: math.exp(-load)}.get(places, 0.0)
     assert float(elastic.loss(load, places, "M/D/1/K")) == pytest.approx(1 - 1 / (empty + load), rel=1e-12)
 
