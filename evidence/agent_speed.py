@@ -1,9 +1,9 @@
-"""Says how many decisions of an agent a second the environment takes: one flow that fills 1 Gbit/s at 100 ms.
+"""Measures the number of agent decisions per second in the gym environment: one flow that fills 1 Gbit/s at 100 ms.
 
     python evidence/agent_speed.py
 
-Seconds of processor, the best of some runs, everything that gymnasium's interface asks for included. What ns-3 needs
-for the same link says crates/sim/tests/references/ns3/decisions.cc.
+It uses CPU seconds and the best of some runs, gymnasium's interface included. The cost of ns-3 for the same link is in
+crates/sim/tests/references/ns3/decisions.cc.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ BASE = Scenario.from_text(LINK).replace(
     {"links[0].rate": "1 Gbit/s", "links[0].buffer": "1 bdp", "flows[0].rtt": "100 ms", "duration": "1000 s"}
 )
 WINDOW = 8333.0
-"""Segments on the path."""
+"""Window of the flow, the segments on the path."""
 
 
 def per_second(interval: str, action: str, steps: int, links: int = 0) -> float:
-    """Decisions a second of processor, of one link, or of so many in one environment."""
+    """Return the decisions per CPU second for one link, or for several in one environment."""
     hold = WINDOW if action == "set-window" else 0.99e9
     options: dict[str, Any] = {"interval": interval, "action": action, "levels": (hold, 2 * hold)}
     env = LinkVectorEnv([BASE] * links, **options) if links else LinkEnv(BASE, **options)
@@ -49,7 +49,7 @@ def per_second(interval: str, action: str, steps: int, links: int = 0) -> float:
 
 
 def main() -> None:
-    """Print a row for each."""
+    """Print a row for each environment."""
     for interval, steps in (("10 ms", 2000), ("1 rtt", 400)):
         for action in ("set-window", "set-rate"):
             one = per_second(interval, action, steps)

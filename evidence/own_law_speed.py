@@ -1,10 +1,10 @@
-"""Says what an ACK costs under a law in Python: nanoseconds of processor, by the difference of two lengths of a run.
+"""Measures the CPU time per ACK under a law in Python, from the difference of two lengths of a run.
 
     python evidence/own_law_speed.py
 
-Eight flows on 1 Gbit/s and 100 ms whose windows begin at their share, and lose nothing, under Reno's growth: built in,
-called for each round trip, called for each ACK. What is timed is all of the simulation, so the first row is what the
-others add to.
+Eight flows on 1 Gbit/s and 100 ms start with windows of their share and have no losses, under Reno's growth: built in,
+called for each round trip, called for each ACK. The time is that of the whole simulation, so the first row is the
+baseline of the others.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class EachAck:
         self.cwnd = float(WINDOW)
 
     def on_ack(self, ack: Any) -> None:
-        """Grow."""
+        """Increase the window."""
         self.cwnd += ack.acked / self.cwnd
 
 
@@ -50,12 +50,12 @@ class EachRound:
         self.cwnd = float(WINDOW)
 
     def on_rtt_round(self, _: Any) -> None:
-        """Grow."""
+        """Increase the window."""
         self.cwnd += 1.0
 
 
 def cost_ns(law: str) -> float:
-    """Measure nanoseconds of processor for each delivered packet."""
+    """Measure the CPU time per delivered packet [ns]."""
     texts = [SCENARIO.format(duration=duration, law=law) for duration in LENGTHS_S]
     with own_laws.declared({"each-ack": EachAck, "each-round": EachRound}):
         scenarios = [Scenario.from_text(text) for text in texts]
@@ -72,7 +72,7 @@ def cost_ns(law: str) -> float:
 
 
 def main() -> None:
-    """Print a row for each."""
+    """Print a row for each law."""
     for law in ("reno", "each-round", "each-ack"):
         sys.stdout.write(f"{law:12} {cost_ns(law):8.1f} ns\n")
 

@@ -34,17 +34,17 @@ KERNEL = ROOT / "tests" / "data" / "real_stacks.json"
 
 BUFFERS, FLOWS, RTT_S = (33, 167, 333), (1, 4), 0.04
 RUNS = 2
-"""Replications of a cell that differs by chance; their means are shown."""
+"""Replications of a cell whose runs differ by chance; the table shows their means."""
 
 LINUX = {"profile": "linux", "delayed_ack": 1, "burst": "linux"}
 QUIC = {"profile": "linux", "delayed_ack": 2, "pacing": "quic", "initial_window": 10}
 CUBIC = {"law": "cubic", "variant": "rfc9438"}
-"""As the stacks have it: under Linux's profile the name alone would be Linux's."""
+"""Cubic in the stacks' version: under Linux's profile the name alone would mean Linux's."""
 
 
 @dataclass(frozen=True)
 class System:
-    """Who sends: the law of `elephan-quic`, what is changed of the flow, and the options of the program."""
+    """A sender: the law of `elephan-quic`, changes of the flow, and options of the program."""
 
     name: str
     law: str
@@ -53,7 +53,7 @@ class System:
 
 
 def own(law: dict[str, Any], tcp: dict[str, Any]) -> dict[str, Any]:
-    """A flow of elephan's own: a law, and what its TCP does beside it."""
+    """Make a flow of elephan's own: a law, and settings of its TCP."""
     return {"control": law, "tcp": tcp, "recovery": "rack"}
 
 
@@ -80,7 +80,7 @@ SYSTEMS: dict[str, list[System]] = {
     ],
 }
 KERNEL_WAY = "bursts"
-"""Of the kernel's cells: as Linux sends by itself, with segmentation offload and without pace but for BBR's."""
+"""Way of sending in the kernel's cells: Linux's default, with segmentation offload and pacing only for BBR."""
 
 EXPERIMENTS: dict[str, list[System]] = {
     "pace": [
@@ -122,7 +122,7 @@ EXPERIMENT_BUFFERS = (33,)
 
 @dataclass(frozen=True)
 class Cell:
-    """A system on a link: how many flows, and the buffer [packets]."""
+    """A system on a link: the number of flows, and the buffer [packets]."""
 
     system: System
     flows: int
@@ -130,18 +130,18 @@ class Cell:
 
     @property
     def runs(self) -> int:
-        """How many replications: several where chance differs between them."""
+        """Number of replications: several if they differ by chance."""
         return RUNS if self.flows > 1 or self.system.law in ("quinn/bbr", "noq/bbr") else 1
 
     def key(self, replication: int) -> str:
-        """What a run is kept under."""
+        """Return the key of a run in the file of results."""
         flow = json.dumps(self.system.flow, sort_keys=True)
         return " | ".join(
             [self.system.law, " ".join(self.system.options), flow, str(self.flows), str(self.buffer), str(replication)]
         )
 
     def scenario(self) -> str:
-        """The text of its scenario: that of the kernel's cells, with this link and these flows."""
+        """Return the text of its scenario: that of the kernel's cells, with this link and these flows."""
         base = tomllib.loads(SCENARIO.read_text(encoding="utf-8"))
         base["links"][0]["buffer"] = f"{self.buffer} packets"
         base["flows"][0] |= {"count": self.flows} | self.system.flow
@@ -171,7 +171,7 @@ class Cell:
 
 
 def digest(found: dict[str, Any]) -> dict[str, Any]:
-    """What is kept of a run."""
+    """Return the part of a run that is kept."""
     link, flows = found["links"][0], found["flows"]
     goodput = np.array([flow["goodput_bps"] for flow in flows])
     warm = round(15 / found["every_s"])
@@ -192,33 +192,33 @@ def digest(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def toml(value: Any) -> str:
-    """Write a value as a scenario file has it."""
+    """Format a value as in a scenario file."""
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{name} = {toml(each)}" for name, each in value.items()) + " }"
     return json.dumps(value)
 
 
 def cells() -> list[Cell]:
-    """All of them, each once."""
+    """Return all cells, each once."""
     found = [Cell(s, n, b) for each in SYSTEMS.values() for s in each for n in FLOWS for b in BUFFERS]
     found += [Cell(s, n, b) for each in EXPERIMENTS.values() for s in each for n in FLOWS for b in EXPERIMENT_BUFFERS]
     return list({cell.key(0): cell for cell in found}.values())
 
 
 def kept() -> dict[str, Any]:
-    """Return what was run so far."""
+    """Return the results of earlier runs."""
     return json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
 
 
 def keep(found: dict[str, Any]) -> None:
-    """Write it, whole or not at all."""
+    """Write the results, completely or not at all."""
     unfinished = KEPT.with_suffix(".part")
     unfinished.write_text(json.dumps(dict(sorted(found.items())), indent=1) + "\n", encoding="utf-8")
     unfinished.rename(KEPT)
 
 
 def run_missing(found: dict[str, Any], workers: int) -> None:
-    """Run what is not kept yet."""
+    """Make the missing runs."""
     wanted = {cell.key(i): (cell, i) for cell in cells() for i in range(cell.runs)}
     for stale in found.keys() - wanted.keys():
         del found[stale]
@@ -231,7 +231,7 @@ def run_missing(found: dict[str, Any], workers: int) -> None:
 
 
 def mean(found: dict[str, Any], cell: Cell) -> dict[str, Any] | None:
-    """Return the means of a cell, and how far apart its runs' utilizations are; `None` if it was not run."""
+    """Return the means of a cell, and the range of its runs' utilizations; `None` if it was not run."""
     runs = [found.get(cell.key(i)) for i in range(cell.runs)]
     if None in runs:
         return None
@@ -241,7 +241,7 @@ def mean(found: dict[str, Any], cell: Cell) -> dict[str, Any] | None:
 
 
 def numbers(row: dict[str, Any], flows: int) -> list[str]:
-    """The columns of a row."""
+    """Return the columns of a row."""
     delay, jain, period = row.get("queueing_delay_s"), row.get("jain"), row.get("period_s")
     return [
         f"{100 * row['utilization']:.1f}",
@@ -256,7 +256,7 @@ HEAD = "used [%] | loss | queue | Jain | period |"
 
 
 def ranking(found: dict[str, Any], law: str, flows: int) -> list[str]:
-    """A table for each law and number of flows: for each buffer the systems, by utilization, then by delay."""
+    """Make a table for each law and number of flows: for each buffer the systems, by utilization, then by delay."""
     lines = [f"| buffer | sender | {HEAD}", "|--:|---|--:|--:|--:|--:|--:|"]
     kernel = json.loads(KERNEL.read_text(encoding="utf-8"))
     for buffer in BUFFERS:
@@ -271,7 +271,7 @@ def ranking(found: dict[str, Any], law: str, flows: int) -> list[str]:
 
 
 def experiment(found: dict[str, Any], name: str) -> list[str]:
-    """The table of an experiment."""
+    """Make the table of an experiment."""
     lines = [f"| flows | buffer | sender | {HEAD}", "|--:|--:|---|--:|--:|--:|--:|--:|"]
     for flows in FLOWS:
         for buffer in EXPERIMENT_BUFFERS:
@@ -283,13 +283,13 @@ def experiment(found: dict[str, Any], name: str) -> list[str]:
 
 
 def versions(found: dict[str, Any]) -> list[str]:
-    """Which version of each stack gave the numbers."""
+    """List the versions of the stacks in the results."""
     stacks = {key.split("/")[0]: run["version"] for key, run in sorted(found.items()) if "/" in key.split(" |")[0]}
     return ["Versions: " + ", ".join(f"{name} {version}" for name, version in stacks.items()) + "."]
 
 
 def write_page(found: dict[str, Any]) -> None:
-    """Put every table in its place on the page."""
+    """Insert every table at its place on the page."""
     page = PAGE.read_text(encoding="utf-8")
     parts = {f"{law} {flows}": ranking(found, law, flows) for law in SYSTEMS for flows in FLOWS}
     parts |= {name: experiment(found, name) for name in EXPERIMENTS}
@@ -302,7 +302,7 @@ def write_page(found: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    """Run what is missing, and write the page."""
+    """Make the missing runs, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--no-run", action="store_true")
     parser.add_argument("--again", action="store_true", help="all of it, whatever is kept")

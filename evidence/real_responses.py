@@ -1,11 +1,11 @@
-"""Asks Linux how long responses on one connection take after a pause, and keeps it for `tests/test_real_responses.py`.
+"""Measures response times on a connection of Linux after pauses, and stores them for `tests/test_real_responses.py`.
 
     sudo -E python evidence/real_responses.py
 
-A minute for each of four cases. Writers and readers are sockets in two namespaces, with the testbed's relay between
-them (40 Mbit/s, 40 ms, a buffer that loses nothing): a response is written when the one before has been acknowledged
-and a pause is over; it has arrived when the reader has all of it. What is compared is the kernel's
-`tcp_slow_start_after_idle` against the simulator's `window_validation`, with the other rules beside it.
+It takes a minute for each of four cases. Writers and readers are sockets in two namespaces, with the testbed's relay
+between them (40 Mbit/s, 40 ms, a buffer that loses nothing): a response is written when the one before has been
+acknowledged and a pause is over; it has arrived when the reader has all of it. The test compares the kernel's
+`tcp_slow_start_after_idle` with the simulator's `window_validation`, with the other rules beside it.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ ROOT = Path(__file__).resolve().parent.parent
 KEPT = ROOT / "tests" / "data" / "real_responses.json"
 
 SEGMENTS = 120
-"""Of a response: 10, 20, 40 and 50 in slow start, on a path of 133."""
+"""Segments of a response: 10, 20, 40 and 50 in the rounds of slow start, on a path of 133."""
 
 PAUSES_S = (0.1, 0.25, 0.45, 0.7, 1.0, 3.0)
 RESPONSES = 8
-"""On the connection of each pause; the first of them follows no pause."""
+"""Responses on the connection of each pause; the first does not follow a pause."""
 
 CASES = {"reno": "1", "cubic": "1", "reno, kept": "0", "cubic, kept": "0"}
-"""Law, and `tcp_slow_start_after_idle`."""
+"""Law, and value of `tcp_slow_start_after_idle`."""
 
 READER = """
 import json, socket, sys, time
@@ -82,7 +82,7 @@ WIDE = {"links[0].buffer": "333 packets", "flows[0].start": "0 s", "flows[0].con
 
 
 def ask(law: str, after_idle: str) -> list[list[float]]:
-    """Return how long the responses took [s], by pause."""
+    """Return the response times [s], by pause."""
     testbed = plan(elephan.Scenario.from_file(SCENARIO).replace(WIDE))
     port, size, count = str(testbed.flows[0].port), SEGMENTS * (testbed.packet - 52), RESPONSES * len(PAUSES_S)
     with ExitStack() as stack:
@@ -114,7 +114,7 @@ def ask(law: str, after_idle: str) -> list[list[float]]:
 
 
 def main() -> None:
-    """Ask for what is missing."""
+    """Measure the missing cases."""
     kept = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
     for name, after_idle in CASES.items():
         if name not in kept:

@@ -1,13 +1,13 @@
-"""Writes the table of Linux's own senders into docs/guide/real-stacks.md: the kernel against the simulator.
+"""Writes the table of Linux's own senders into docs/guide/real-stacks.md: the kernel compared with the simulator.
 
     sudo -E python evidence/real_stacks.py                   # runs what is missing, then writes the table
     sudo -E python evidence/real_stacks.py --laws reno --flows 1 --buffers 33,167
     python evidence/real_stacks.py --no-run                  # writes the table of what is there
 
-A cell takes a minute and a half. What the kernel gave is kept in `tests/data/real_stacks.json` when it is done, so that
-a stopped run goes on where it was; what is simulated is simulated anew each time. Beside it stands what the simulator
-says of a sender that is not the kernel's: unpaced where the kernel paces, paced where it does not, without bursts where
-it sends some, and BBR version 3 for version 1. Where that is as near, the cell proves nothing of the pace.
+A cell takes a minute and a half. The kernel's results are stored in `tests/data/real_stacks.json` after each cell, so
+that an interrupted run continues where it stopped; simulations are repeated each time. Beside them is a null, the
+simulation of a sender that differs from the kernel's: unpaced if the kernel paces, paced if it does not, without bursts
+if it sends some, and BBR version 3 for version 1. If the null is as near, the cell does not show anything about pacing.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ LAWS: dict[str, Any] = {
     "cubic": {"law": "cubic", "variant": "linux"},
     "bbr": {"law": "bbr1"},
 }
-"""As the kernel calls them."""
+"""Laws by the kernel's names."""
 
 WAYS: dict[str, dict[str, Any]] = {
     "unpaced": {"flows[0].tcp.burst": "none"},
@@ -44,16 +44,16 @@ WAYS: dict[str, dict[str, Any]] = {
     "bursts": {"flows[0].tcp.burst": "linux"},
     "paced bursts": {"flows[0].tcp.pacing": "linux", "flows[0].tcp.burst": "linux"},
 }
-"""What senders do beside the law."""
+"""Settings of senders besides the law, by way of sending."""
 
 NULLS = {"unpaced": "paced", "paced": "unpaced", "bursts": "unpaced", "paced bursts": "unpaced"}
-"""Which way is wrong for the kernel of each; of BBR, which is paced in any case, version 3 is the wrong law."""
+"""Wrong way of sending for each way of the kernel; for BBR, which always paces, version 3 is the wrong law."""
 
 PACED_BY_LINUX = {"flows[0].tcp.pacing": "linux"}
-"""Of BBR whatever the way: Linux spaces what a law with a rate sends as it spaces all others."""
+"""Setting of BBR for every way: Linux spaces the packets of a law with its own rate like all others."""
 
 SEEDS = 15
-"""Runs of the simulator of a cell of several flows, which differ by chance; their mean is compared."""
+"""Simulated runs of a cell of several flows, which differ by chance; their mean is compared."""
 
 BUFFERS, FLOWS, RATE = (33, 83, 167, 333), (1, 4), 40
 FASTER = (("reno", "unpaced", 1, 83, 100), ("cubic", "paced bursts", 4, 167, 100), ("bbr", "bursts", 1, 167, 100))
@@ -61,12 +61,12 @@ FASTER = (("reno", "unpaced", 1, 83, 100), ("cubic", "paced bursts", 4, 167, 100
 
 QUANTITIES = ("utilization", "period_s", "loss_ratio")
 LIMITS = {"utilization": 0.01, "period_s": 0.05, "loss_ratio": 0.05}
-"""Gaps above these are printed bold, and have a reason on the page."""
+"""Gaps above these are printed bold, and the page explains them."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A law, how it sends, how many flows, the buffer [packets], and the rate [Mbit/s]."""
+    """Law, way of sending, number of flows, buffer [packets], and rate [Mbit/s]."""
 
     law: str
     way: str
@@ -76,31 +76,31 @@ class Cell:
 
     @property
     def key(self) -> str:
-        """What its numbers are kept under."""
+        """Key of its numbers in the file of results."""
         rate = "" if self.mbps == RATE else f", {self.mbps} Mbit/s"
         return f"{self.law}, {self.way}, {self.flows}, {self.buffer}{rate}"
 
     def changes(self) -> dict[str, Any]:
-        """Of the scenario."""
+        """Changes of the scenario."""
         return {
             "links[0].buffer": f"{self.buffer} packets",
             "links[0].rate": f"{self.mbps} Mbit/s",
             "flows[0].count": self.flows,
             "flows[0].control": LAWS[self.law],
-            # The kernel's buffers were large.
+            # The kernel's socket buffers were large.
             "flows[0].tcp.receive_window": "none",
             **WAYS[self.way],
             **(PACED_BY_LINUX if self.law == "bbr" else {}),
         }
 
     def null(self) -> dict[str, Any]:
-        """The changes of the scenario for a sender that is not the kernel's."""
+        """Changes of the scenario for a sender that differs from the kernel's."""
         if self.law == "bbr":
             return self.changes() | {"flows[0].control": {"law": "bbr3"}}
         return replace(self, way=NULLS[self.way]).changes()
 
     def run(self) -> str:
-        """Compare, and keep it; return what was wrong, if it was."""
+        """Compare, and store the result; return an objection, if there is one."""
         changes = {place: value if isinstance(value, str) else toml(value) for place, value in self.changes().items()}
         settings = [word for place, value in changes.items() for word in ("--set", f"{place}={value}")]
         command = [sys.executable, "-m", "elephan", "compare", str(SCENARIO), *settings, "--json", "-q"]
@@ -118,12 +118,12 @@ class Cell:
 
 
 def kept() -> dict[str, dict[str, Any]]:
-    """Return what the kernel gave so far, by cell."""
+    """Return the kernel's results so far, by cell."""
     return json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
 
 
 def toml(value: Any) -> str:
-    """Write a number or a table as a scenario file has it."""
+    """Format a number or a table as in a scenario file."""
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{name} = {json.dumps(each)}" for name, each in value.items()) + " }"
     return str(value)
@@ -143,14 +143,14 @@ def row(cell: Cell) -> str | None:
 
 
 def simulated(cell: Cell, changes: dict[str, Any]) -> dict[str, float | None]:
-    """Simulate a cell as the simulator is now, whatever it was when the kernel was asked."""
+    """Simulate a cell with the current simulator."""
     seeds = SEEDS if cell.flows > 1 else 1
     scenario = elephan.Scenario.from_file(SCENARIO).replace({**changes, "replications": seeds})
     return {each["name"]: each["simulation"] for each in elephan.compare(scenario, real=False).to_json()["rows"]}
 
 
 def written(name: str, real: float | None, ours: float | None) -> str:
-    """What the kernel gives, and how far the simulator is from it."""
+    """Format the kernel's value, and the gap of the simulator."""
     if real is None:
         return "-"
     value = {"utilization": f"{100 * real:.1f}", "period_s": f"{real:.2f} s", "loss_ratio": f"{100 * real:.3g} %"}[name]
@@ -158,7 +158,7 @@ def written(name: str, real: float | None, ours: float | None) -> str:
 
 
 def apart(name: str, real: float | None, ours: float | None, limit: float = float("inf")) -> str:
-    """How far a number is from the kernel's: points of utilization, per cent of the others; bold above a limit."""
+    """Format the gap to the kernel: points of utilization, per cent of the others; bold above a limit."""
     if real is None or ours is None or not real:
         return "-"
     gap = ours - real if name == "utilization" else ours / real - 1
@@ -167,7 +167,7 @@ def apart(name: str, real: float | None, ours: float | None, limit: float = floa
 
 
 def table(cells: list[Cell]) -> str:
-    """The whole table, and what is not in it."""
+    """Return the whole table, and the cells that are missing."""
     found = {cell: row(cell) for cell in cells}
     lines = [
         "| law | senders | flows | buffer | utilization [points] | null | period | null | loss | null |",
@@ -179,29 +179,29 @@ def table(cells: list[Cell]) -> str:
 
 
 def chosen(arguments: argparse.Namespace) -> list[Cell]:
-    """The cells that were asked for."""
+    """Return the requested cells."""
     pick = (arguments.laws, arguments.ways, arguments.flows, arguments.buffers)
     cells = [Cell(law, way, flows, buffer) for law, way, flows, buffer in itertools.product(*pick)]
     return cells + [cell for cell in faster() if arguments.faster]
 
 
 def faster() -> list[Cell]:
-    """The cells at another rate."""
+    """Return the cells at another rate."""
     return [Cell(*each) for each in FASTER]
 
 
 def words(text: str) -> list[str]:
-    """Names with commas between them."""
+    """Split names at commas."""
     return [word.strip() for word in text.split(",")]
 
 
 def numbers(text: str) -> list[int]:
-    """Numbers with commas between them."""
+    """Split numbers at commas."""
     return [int(word) for word in text.split(",")]
 
 
 def main() -> None:
-    """Run what is missing, and write the table."""
+    """Make the missing runs, and write the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--laws", type=words, default=list(LAWS))
     parser.add_argument("--ways", type=words, default=list(WAYS))

@@ -1,4 +1,4 @@
-"""What tests of pages share: a page read as a browser would, folders of results made small, contrast of colours."""
+"""Helpers for tests of pages: parse a page as a browser would, make small folders of results, compute contrast."""
 
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
@@ -55,7 +55,7 @@ class _Reader(HTMLParser):
 
 
 def read(html: str) -> Node:
-    """Read a page; every tag must be closed in its order."""
+    """Parse a page; every tag must be closed in its order."""
     reader = _Reader()
     reader.feed(html)
     assert not reader.wrong, reader.wrong
@@ -64,7 +64,7 @@ def read(html: str) -> Node:
 
 
 def tables(page: Node) -> dict[str, list[list[str]]]:
-    """The rows of each table as text, by its caption."""
+    """Return the rows of each table as text, by its caption."""
     found = {}
     for table in page.all("table"):
         rows = [[cell.text for cell in row.all("td")] for row in table.all("tr")]
@@ -73,7 +73,7 @@ def tables(page: Node) -> dict[str, list[list[str]]]:
 
 
 def numbers(page: Node, caption: str, column: int) -> list[float]:
-    """What a column is sorted by: its numbers with all digits."""
+    """Return the numbers by which a column is sorted, with all digits."""
     table = next(t for t in page.all("table") if t.all("caption")[0].text == caption)
     rows = [row.all("td") for row in table.all("tr")]
     return [float(row[column].attributes["data-v"]) for row in rows if row]
@@ -92,7 +92,7 @@ def contrast(one: str, other: str) -> float:
 
 
 def swept(buffers: list[str], counts: list[int], title: str = "Buffers and flows") -> dict[str, Any]:
-    """A document of a sweep, with numbers that tell its points apart."""
+    """Make a document of a sweep, with a different number for each point."""
     points = []
     for i, buffer in enumerate(buffers):
         for count in counts:

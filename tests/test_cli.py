@@ -45,7 +45,7 @@ def test_version_and_bare_call(elephan: Command) -> None:
             ["run", "{small}", "--precision", "1%", "--replications", "9", "--max-replications", "8"],
             "--replications: 9 are more than --max-replications, 8",
         ),
-        # A folder of the system that root may seem to write into, and nobody can.
+        # A system folder that seems writable for root, but is not.
         (["run", "{small}", "--out", "/proc/run"], "--out /proc/run: no such file or directory"),
         (["run", "{small}", "--engine", "steam"], '--engine: there is no "steam"; use window or reference'),
         (["run", "{small}", "--out", "{small}/x"], "--out {small}/x: {small} is a file"),
@@ -86,7 +86,7 @@ def test_a_defect_is_one_line_and_exit_70(small: Path) -> None:
 
 
 DRAWING, COMPUTING = {"matplotlib", "bokeh", "pyarrow", "jinja2"}, {"numpy", "scipy"}
-"""What takes a tenth of a second or more to import."""
+"""Packages whose import takes a tenth of a second or more."""
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
-"""``elephan compare`` without a testbed: a scenario, all points of a sweep; what a testbed cannot do is said first."""
+"""``elephan compare`` without a testbed: a scenario, all points of a sweep, and early refusal of impossible
+testbeds."""
 
 import json
 import shlex

@@ -1,4 +1,4 @@
-"""``elephan doctor``: what probes say of machines that are made up here, and that nothing makes the doctor fail."""
+"""``elephan doctor``: results of probes on made-up machines; nothing makes the doctor fail."""
 
 import json
 import math
@@ -20,7 +20,7 @@ from elephan.store import Store
 
 
 def test_this_machine_runs_simulations(elephan: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    # On a machine that does much else a probe may take longer than somebody wants to wait.
+    # On a busy machine a probe may exceed its time limit.
     monkeypatch.setattr(doctor, "examine", partial(doctor.examine, longest_s=PATIENCE_S))
     done = elephan("doctor", "--json")
     assert (done.code, done.err) == (0, "")

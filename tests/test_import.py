@@ -1,4 +1,4 @@
-"""`elephan import`: what a measured trace holds, and the scenario that follows it."""
+"""`elephan import`: the content of a measured trace, and the scenario that follows it."""
 
 import bz2
 import gzip
@@ -86,7 +86,7 @@ def test_the_scenario_that_is_written_follows_the_trace(
     assert len(done.out.splitlines()) <= 15
     scenario = Scenario.from_file(out)
     assert scenario == scenario.replace({f"links[0].{key}": said})
-    # Nothing is written over.
+    # No file is overwritten.
     assert elephan("import", trace, *more, "--out", out).code == 2
 
 
@@ -158,7 +158,7 @@ FIVE_G = b"""Timestamp,Longitude,Latitude,Operatorname,NetworkMode,DL_bitrate,UL
 2019.12.14_10.16.31,-8.394,51.885,B,5G,48000,700,D,-
 2019.12.14_10.16.33,-8.395,51.886,B,LTE,8000,90,D,44
 """
-"""As G-NetTrack writes what the 4G and 5G traces of Raca and others (MMSys 2018, 2020) hold: kbit/s, a time twice."""
+"""Format of G-NetTrack in the 4G and 5G traces of Raca and others (MMSys 2018, 2020): kbit/s, a time twice."""
 
 STARLINK = b"""timestamp,rtt,uplink,downlink
 1700000000000000000,34.1,15.2,18.9
@@ -166,7 +166,8 @@ STARLINK = b"""timestamp,rtt,uplink,downlink
 1700000000020000000,33.0,-1,-1
 1700000000030000000,35.5,16.0,19.5
 """
-"""As LENS (Zhao and Pan, MMSys 2024) has what irtt measured over Starlink: nanoseconds, milliseconds, -1 if lost."""
+"""Format of LENS (Zhao and Pan, MMSys 2024) with irtt's results over Starlink: nanoseconds, milliseconds, -1 if
+lost."""
 
 
 @pytest.mark.parametrize("columns", ["Timestamp,DL_bitrate", "timestamp, dl_bitrate", "1,6"])

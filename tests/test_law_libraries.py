@@ -1,4 +1,4 @@
-"""Laws in Rust: `examples/own-law` builds by the commands of its page, and its library runs in every command."""
+"""Laws in Rust: `examples/own-law` builds by the commands of its page, and its library works in every command."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ROOT = Path(__file__).resolve().parent.parent
 EXAMPLE = ROOT / "examples" / "own-law"
 PAGE = ROOT / "docs" / "guide" / "law-in-rust.md"
 BUILT = ROOT / "target" / "own-law"
-"""Where cargo builds for these tests, so that a second build has little to do."""
+"""Build folder of these tests, kept so that a second build has little to do."""
 
 LINK = """
 duration = "8 s"
@@ -52,20 +52,20 @@ control = {control}
 
 
 def commands(block: int) -> str:
-    """A block of commands of the page, by its place."""
+    """Return a block of commands of the page, by its place."""
     found = re.findall(r"^```\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
     return str(found[block])
 
 
 def typed(lines: str, folder: Path, **more: str) -> str:
-    """What lines typed into a shell print; cargo has what the workspace has."""
+    """Return the output of lines typed into a shell; cargo has the workspace's dependencies."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("CARGO_", "RUST", "ELEPHAN"))}
     homes = {
         "CARGO_HOME": os.environ.get("CARGO_HOME", str(Path.home() / ".cargo")),
         "RUSTUP_HOME": os.environ.get("RUSTUP_HOME", str(Path.home() / ".rustup")),
     }
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    # What the workspace depends on is there; no test asks a network.
+    # The workspace's dependencies are present; no test uses a network.
     offline = {"CARGO_NET_OFFLINE": "true"}
     # The same bytes as with all optimisation, and compiled in a third of the time.
     quick = {
@@ -87,7 +87,7 @@ def typed(lines: str, folder: Path, **more: str) -> str:
 
 @pytest.fixture(scope="module")
 def printed() -> Iterator[str]:
-    """What the commands of the page print that build and run in the checkout."""
+    """Output of the page's commands that build and run in the checkout."""
     BUILT.mkdir(parents=True, exist_ok=True)
     target, lock = EXAMPLE / "target", EXAMPLE / "Cargo.lock"
     made = [path for path in (EXAMPLE / "my-link.toml", EXAMPLE / "kept") if not path.exists()]
@@ -127,7 +127,7 @@ def link(library: Path, control: str, count: int = 3, more: str = "") -> Scenari
 
 
 def numbers(result: Any) -> dict[str, Any]:
-    """What a run gave, without the names of its laws."""
+    """Return the numbers of a run, without the names of its laws."""
     document = json.loads(json.dumps(result.to_json()).replace('"my-reno"', '"reno"').replace('"mine"', '"cubic"'))
     return {key: document[key] for key in ("links", "groups")}
 
@@ -201,7 +201,7 @@ def test_run_size_and_sweep_give_the_numbers_of_the_built_in_law(library: Path, 
     with ProcessPoolExecutor(2) as executor:
         again = elephan.sweep(built_in, over=over, laws=laws, store=tmp_path / "b", executor=executor)
     assert [numbers(point) for point in again.points] == points
-    # Nothing is run twice.
+    # No point is run twice.
     assert elephan.sweep(built_in, over=over, laws=laws, store=tmp_path / "a").reused == 3
 
 

@@ -1,4 +1,4 @@
-"""Links between the project's Markdown files lead somewhere: to a file that is there, and to a heading that it has."""
+"""Links between the project's Markdown files are valid: they point to existing files and headings."""
 
 import re
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ def tokens(page: Path) -> tuple[Token, ...]:
 
 @cache
 def anchors(page: Path) -> frozenset[str]:
-    """The anchors that a code host makes of the headings."""
+    """Return the anchors that a code host derives from the headings."""
     found: dict[str, int] = {}
     made = set()
     for head, inside in zip(tokens(page), tokens(page)[1:], strict=False):
@@ -37,7 +37,7 @@ def anchors(page: Path) -> frozenset[str]:
 
 
 def links(page: Path) -> Iterator[str]:
-    """Where a page's links and pictures lead."""
+    """Yield the targets of a page's links and pictures."""
     for token in tokens(page):
         for child in token.children or ():
             if child.type in ("link_open", "image"):
@@ -59,7 +59,7 @@ def test_links_of_a_page_lead_somewhere(name: str) -> None:
 
 
 def test_there_are_links_to_look_at() -> None:
-    # Or else the test above would pass in vain.
+    # Otherwise the test above would pass without testing anything.
     assert sum(1 for page in PAGES for _ in links(page)) > 100
     assert any("#" in link for page in PAGES for link in links(page))
 

@@ -1,4 +1,4 @@
-"""``elephan new``: every template is a scenario that runs, and says what was asked for."""
+"""``elephan new``: every template is a scenario that runs and follows the choices."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""The package from outside: what it completes, what it says of mistakes, what it loads, how results show themselves."""
+"""The package from outside: completion, messages about mistakes, imports, and the display of results."""
 
 import copy
 import inspect
@@ -31,7 +31,7 @@ def result() -> Any:
 
 
 def loaded_by(program: str) -> set[str]:
-    """Modules that a fresh process has after some lines."""
+    """Return the modules that a fresh process has loaded after some lines."""
     lines = f"{program}\nimport sys, json\nprint(json.dumps(sorted(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", lines], check=True, capture_output=True, text=True)
     return set(json.loads(done.stdout))

@@ -1,4 +1,4 @@
-"""The catalogue page of queue disciplines: its pictures, the numbers under them, and what the command line says."""
+"""The catalogue page of queue disciplines: its pictures, the numbers below them, and the output of the command line."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Pages of results: one file that needs nothing else, says what the documents say, and can be read by everybody."""
+"""Pages of results: one file that needs nothing else, agrees with the documents, and is accessible."""
 
 import json
 import re
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.slow
 
 HOSTILE = "</script><script>alert(1)</script>\"'<b>&amp;"
 MOST_BYTES = 3_000_000
-"""What still goes through a mail server."""
+"""Maximum size of a page that mail servers still accept [bytes]."""
 
 CLAIMS: list[dict[str, Any]] = [
     {
@@ -78,7 +78,7 @@ def folder_of(path: Path, document: dict[str, Any], name: str) -> Path:
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A folder of each kind, whose titles and names try to break out of the page."""
+    """A folder of each kind, whose titles and names contain markup that must not take effect."""
     root = tmp_path_factory.mktemp("results")
     scenario = small(title=HOSTILE, replications=2).replace({"flows[0].name": HOSTILE})
     elephan.run(scenario, series=True).write(root / "run")
@@ -351,7 +351,7 @@ def test_words_at_lines_that_lie_close_together_stand_beside_each_other() -> Non
 def test_results_in_python_give_pages_too(tmp_path: Path) -> None:
     result = elephan.run(small(replications=2))
     page = read(report(result, tmp_path / "run.html").read_text())
-    # Nothing was sampled, so nothing is drawn; the numbers are there.
+    # Without samples there are no pictures, but the numbers are there.
     assert not page.all("figure")
     assert "Links, with 95 % intervals" in tables(page)
     answer = elephan.size(small(), "utilization=0.8", model_only=True)

@@ -1,4 +1,4 @@
-"""Pages of comparisons: what they say is what the document says, with a testbed and without, valid or not."""
+"""Pages of comparisons: they agree with the document, with a testbed and without, valid or not."""
 
 import json
 import shutil
@@ -21,19 +21,19 @@ pytestmark = pytest.mark.slow
 LATE = "replication 1: the relay stood still for 30.1 ms, more than half a round trip, 20.0 ms"
 QUANTITIES = "Quantities, with 95 % intervals where there are any"
 SCALES = {"utilization": 100, "queueing_delay_s": 1e3, "loss_ratio": 100}
-"""What makes a page's numbers of a document's, where it is not one."""
+"""Factors from a document's numbers to a page's, if not one."""
 
 
 @pytest.fixture(scope="module")
 def alone() -> ScenarioComparison:
-    """Without a testbed."""
+    """A comparison without a testbed."""
     scenario = Scenario.from_text(EXAMPLE).replace(duration="20 s", warmup="5 s", replications=2)
     return compare(scenario.replace({"record": {"every": "50 ms"}}), real=False)
 
 
 @pytest.fixture(scope="module")
 def both(alone: ScenarioComparison) -> ScenarioComparison:
-    """With a simulation in the testbed's place, of a smaller buffer so that there are gaps."""
+    """A comparison with a simulation in place of the testbed, with a smaller buffer so that there are gaps."""
     other = elephan.run(alone.scenario.replace({"links[0].buffer": "80 packets"}), series=True)
     return beside(alone, replace(other, scenario=alone.simulated.scenario))
 

@@ -1,4 +1,4 @@
-"""Everything that holds results does the same: tables, samples, pictures, data frames and arrays, of one shape."""
+"""All results have the same interface: tables, samples, pictures, data frames and arrays, of one shape."""
 
 from __future__ import annotations
 
@@ -409,7 +409,7 @@ def test_frames_that_are_not_installed_are_named_with_what_brings_them(
             InputError, match=rf"^{method} needs .*, not installed here; pip install 'elephan\[{extra}\]'"
         ):
             getattr(holders["run"], method)()
-    # What is shown, and samples, need none of them.
+    # The display, and samples, need none of them.
     assert holders["run"].links.rows == 1
     assert holders["run"].samples().rows == 80
 

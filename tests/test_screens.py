@@ -1,4 +1,4 @@
-"""What commands print by default: the answer on one screen, numbers whole however narrow the terminal is."""
+"""Default output of commands: the answer on one screen, with complete numbers however narrow the terminal."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def scenario(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 
 def commands(scenario: Path, tmp_path: Path) -> dict[str, list[object]]:
-    """Every verb that shows results, on it."""
+    """Return every verb that shows results, applied to the scenario."""
     return {
         "run": ["run", scenario, "-q"],
         "sweep": [
@@ -91,7 +91,7 @@ NUMBER = re.compile(r"\d[\d,.]*(?:e-?\d+)?")
 
 
 def numbers(text: str) -> set[float]:
-    """Numbers in it, but for how long it took."""
+    """Return the numbers in a text, without durations."""
     text = re.sub(r"\d[\d.]* s$", "", text, flags=re.MULTILINE)
     return {float(found.rstrip(".,").replace(",", "")) for found in NUMBER.findall(text)}
 
@@ -100,14 +100,14 @@ def numbers(text: str) -> set[float]:
 def test_every_number_of_a_narrow_screen_is_one_of_the_wide_one(
     elephan: Command, monkeypatch: pytest.MonkeyPatch, scenario: Path, tmp_path: Path, width: int
 ) -> None:
-    """A number that lost a digit is another number; without intervals, which round what they belong to."""
+    """A number that lost a digit is another number; intervals, which round their quantities, are ignored."""
     scenario.write_text(scenario.read_text().replace("replications = 2", "replications = 1"))
     for verb in VERBS:
         command = commands(scenario, tmp_path)[verb]
         monkeypatch.setenv("COLUMNS", "1000")
         wide = numbers(elephan(*command, "--details").out) | numbers(elephan(*command).out)
         monkeypatch.setenv("COLUMNS", str(width))
-        # What is left out is counted, and its lines may break.
+        # Omitted rows are counted, and the line about them may break.
         out = re.sub(r"\([^()]*--details[^()]*\)", "", elephan(*command).out)
         assert numbers(out) <= wide, f"{verb}: {numbers(out) - wide}\n{out}"
 
@@ -170,7 +170,7 @@ INTERVAL = re.compile(r"(\d[\d.]*)±(\d[\d.]*)")
 def test_no_interval_of_a_screen_leaves_the_range_of_its_quantity(
     elephan: Command, monkeypatch: pytest.MonkeyPatch, scenario: Path, width: int, details: list[str]
 ) -> None:
-    """All that a run measures is 0 or more; two short replications differ by more than that."""
+    """All quantities of a run are 0 or more; two short replications differ by more than that."""
     scenario.write_text(scenario.read_text().replace('duration = "6 s"', 'duration = "2.5 s"'))
     monkeypatch.setenv("COLUMNS", str(width))
     out = elephan("run", scenario, "-q", *details).out
@@ -193,7 +193,7 @@ def test_the_index_of_a_single_flow_is_not_shown(elephan: Command, tmp_path: Pat
 
 @pytest.mark.parametrize("key", ["page_time_p95_s", "completion_time_p50_s", "slowdown_p99", "queueing_delay_p95_s"])
 def test_a_quantile_of_a_histogram_is_no_finer_than_its_bins(key: str) -> None:
-    """Bins are a 32nd of their lower edge wide at the most: a quantile is known to half of that."""
+    """Bins are at most a 32nd of their lower edge wide: a quantile is known to half of that."""
     assert key in {*TransfersDocument.__annotations__, *LinkDocument.__annotations__}
     assert shown({"mean": 0.91234, "ci95": None}, of=key) == "0.912"
     assert shown({"mean": 0.91234, "ci95": 0.0}, of=key) == "0.912±0.014"
@@ -247,7 +247,7 @@ def four(tmp_path: Path) -> Path:
 def test_the_points_that_decide_and_their_intervals_survive_on_a_narrow_screen(
     elephan: Command, monkeypatch: pytest.MonkeyPatch, four: Path, tmp_path: Path, width: int, differences: list[str]
 ) -> None:
-    """Of 25 buffers one is small: the last, which a table of the first points would lose."""
+    """One of 25 buffers is small: the last, which a table of the first points would omit."""
     monkeypatch.setenv("COLUMNS", str(width))
     buffers = ",".join(f'"{n} packets"' for n in (*range(200, 224), 3))
     words = ("--over", f"links[0].buffer=[{buffers}]", "--store", tmp_path / "runs", "-q", *differences)
@@ -269,7 +269,7 @@ def test_the_points_that_decide_and_their_intervals_survive_on_a_narrow_screen(
 def test_points_of_a_screen_are_all_there_while_it_has_room(
     elephan: Command, monkeypatch: pytest.MonkeyPatch, four: Path, tmp_path: Path, width: int
 ) -> None:
-    """Ten points: as many as question 19 has."""
+    """Ten points, as in question 19."""
     monkeypatch.setenv("COLUMNS", str(width))
     words = ("--over", "links[0].buffer=5..50 packets:5lin", "--over", "seed=1,2", "--store", tmp_path / "runs", "-q")
     lines = elephan("sweep", four, *words).out.splitlines()
@@ -317,7 +317,7 @@ def test_labels_that_are_tables_keep_what_tells_them_apart() -> None:
         "cubic, beta 0.7",
         "reno",
     ]
-    # Nothing else tells these apart, and a broken one stays as it is.
+    # Only this distinguishes them, and a broken line is left as it is.
     assert brief(['{ rate = "1 Mbit/s" }', "{ rate = "]) == ['{ rate = "1 Mbit/s" }', "{ rate = "]
 
 
@@ -391,7 +391,7 @@ def test_dangers_come_before_advice_and_are_never_counted(
 def test_of_many_groups_the_one_that_gets_least_survives(
     elephan: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, width: int
 ) -> None:
-    """Of 14 groups the last but one is held to a tenth of what the others get."""
+    """The last but one of 14 groups is limited to a tenth of the others' rate."""
     text = SWEEP.partition("[[flows]]")[0].replace("12 Mbit/s", "60 Mbit/s")
     for i in range(14):
         held = 'access = { rate = "300 kbit/s" }\n' if i == 12 else ""

@@ -1,4 +1,4 @@
-"""Every law, recovery and slow start through what users write: `--set`, `--laws`, traces, the catalogue."""
+"""Every law, recovery and slow start through the users' ways: `--set`, `--laws`, traces, the catalogue."""
 
 import json
 import re

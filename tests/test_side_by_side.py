@@ -1,4 +1,4 @@
-"""Several runs over each other: what differs, lines of each in its colour, numbers that the documents have."""
+"""Several runs over each other: their differences, lines of each in its colour, numbers equal to the documents'."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_each_run_has_one_colour_in_every_picture(runs: dict[str, RunResult]) ->
 
 
 def test_averages_are_those_of_the_documents(runs: dict[str, RunResult]) -> None:
-    """Samples after the warm-up: the backlog's mean is near the document's, which counts every instant."""
+    """Samples after the warm-up: the mean backlog is near the document's, which covers every instant."""
     laid = {figure.name: figure for figure in laid_over(named_runs(runs))}
     for series in laid["backlog-0"].series:
         document = runs[series.name].parts[0].document["links"][0]
@@ -105,7 +105,7 @@ def test_the_parameters_of_a_discipline_do_not_hide_that_it_differs() -> None:
     assert len(keys) > 4
     named = [spoken(key.path, BASE) for key in decisive(keys)]
     assert named == ["queue of core"]
-    # What all have is a choice of its own.
+    # Quantities of all runs are a choice of their own.
     ecn = BASE.replace({"links[0].queue": {"discipline": "codel", "ecn": True}})
     assert "queue.ecn of core" in [spoken(key.path, BASE) for key in decisive(differing([queues[1], ecn]))]
 

@@ -1,4 +1,4 @@
-"""Models in front of, and beside, a sizing: what they say at once, where the search begins, how far they were off."""
+"""Models before and beside a sizing: their immediate answers, the start of the search, and their errors."""
 
 import json
 import math

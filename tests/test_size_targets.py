@@ -1,4 +1,4 @@
-"""Targets as they are written."""
+"""Targets in their written form."""
 
 import re
 

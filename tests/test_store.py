@@ -1,4 +1,4 @@
-"""What is put into a store is found again, by what was asked, by labels and by SQL."""
+"""Stored results are found again: by question, by labels and by SQL."""
 
 import hashlib
 import json

@@ -1,4 +1,5 @@
-"""Columns of a sweep's table: against the document and the rows of the store; differences against their definition."""
+"""Columns of a sweep's table: compared with the document and the rows of the store; differences with their
+definition."""
 
 import json
 import math
@@ -207,7 +208,7 @@ def test_the_table_fits_the_terminal_and_cuts_no_number(
         used = point["links"][0]["utilization"]
         assert shown(used, 100, of="utilization") in done.out
     assert "±" in done.out
-    # What users of pages feel outlives goodputs.
+    # Page times are kept in preference to goodputs.
     assert "time p95" in done.out
     asked = json.loads(elephan(*words, "--json", "--columns", "utilization,goodput_p5[reno]", "--differences").out)
     assert [set(row) for row in asked["columns"]] == [{"labels", "utilization[core]", "goodput_p5[reno]"}] * 2

@@ -1,4 +1,4 @@
-"""Writes docs/catalog, one page per kind of thing that exists, from what `elephan list KIND --json` answers.
+"""Writes docs/catalog, one page per kind of catalogue entry, from the output of `elephan list KIND --json`.
 
 Laws, slow starts, queue disciplines and models get pictures, which are not committed, and under each the numbers that
 it shows, so that --check can check without drawing whether a page is up to date. With --check nothing is written: one
@@ -38,9 +38,9 @@ KINDS = {
     "models": "Analytic models",
 }
 CONTROLS = {"laws": '"{}"', "slow-starts": '{{ slow_start = "{}" }}'}
-"""How a scenario file names one of a kind whose picture is of its rounds."""
+"""Template of a control in a scenario file, for kinds whose picture shows round trips."""
 SHOWN = {"laws": (9, 11, 20, 39, 41, 59, 61, 79, 81, 99), "slow-starts": (2, 4, 6, 8, 9, 10, 11, 12, 13, 15)}
-"""Rounds whose windows stand under the picture."""
+"""Rounds whose windows are listed below the picture."""
 STORIES = {
     "laws": f"In the pictures: {STORY} Grey: Reno under the same losses.",
     "slow-starts": f"In the pictures: {START_STORY} Grey: the classic slow start.",
@@ -57,9 +57,9 @@ STORIES = {
     "[choosing a queue](../guide/choosing-a-queue.md).",
 }
 DRAWN = {"rules": {"flows": "1,2,5,10,20,50,100,200,500,1000"}}
-"""What varies in pictures of models that are not simulated, if not what does by default."""
+"""Varied parameters in pictures of models without simulation, if not the default ones."""
 SHOWN_ROWS = 6
-"""Of each curve of a model that is simulated."""
+"""Number of rows for each curve of a simulated model."""
 COLUMNS = ("name", "default", "unit", "meaning")
 NOTICE = "<!-- Written by `make docs` from `elephan list`; edit the cards in the code instead. -->"
 
@@ -67,11 +67,11 @@ Card = Mapping[str, Any]
 
 
 def entries(kind: str) -> list[dict[str, Any]]:
-    """Ask the program for what exists of this kind."""
+    """Ask the program for the entries of a kind."""
     command = [str(Path(sys.executable).parent / "elephan"), "list", kind, "--json"]
     answer = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
     found: list[dict[str, Any]] = json.loads(answer)
-    # What other programs on this machine have is no part of the pages.
+    # Entries of other programs on this machine are not a part of the pages.
     return [card for card in found if "adapter" not in card]
 
 
@@ -157,18 +157,18 @@ def model(card: Card) -> list[str]:
 
 
 OWN = {"metrics": metric, "models": model}
-"""Kinds whose entries are not like the others'."""
+"""Functions for kinds whose entries have their own format."""
 
 
 @cache
 def computed(name: str) -> ModelTable:
-    """Compute a model's table, with a simulation if there is one."""
+    """Compute a model's table, with a simulation if the model has one."""
     entry = AGAINST.get(name)
     return MODELS[name].table(DRAWN.get(name)) if entry is None else entry.simulate(MODELS[name].table(entry.given))
 
 
 def beside_packets(name: str) -> list[list[str]]:
-    """Head and rows of a table of model and simulation at a few points."""
+    """Return head and rows of a table of model and simulation at a few points."""
     run, entry = simulated(computed(name)), AGAINST[name]
     lines = [name for name in entry.picture.lines if name in run.columns]
     rows = []
@@ -183,12 +183,12 @@ def beside_packets(name: str) -> list[list[str]]:
 
 
 def written(value: object) -> str:
-    """Write a parameter or what was computed from it, with three digits."""
+    """Format a parameter or a result with three digits."""
     return str(value) if isinstance(value, str) else format_number(float(str(value)), 3)
 
 
 def picture(kind: str, name: str) -> list[str]:
-    """Refer to the picture of a law or slow start, and say its numbers."""
+    """Refer to the picture of a law or slow start, and list its numbers."""
     cwnd = rounds(CONTROLS[kind].format(name), slow_start=kind == "slow-starts")[:, 1]
     return [
         f"![cwnd of {name} round by round](rounds/{name}.svg)",
@@ -198,7 +198,7 @@ def picture(kind: str, name: str) -> list[str]:
 
 
 def overview(cards: Sequence[Card]) -> list[str]:
-    """Put the numbers of all disciplines beside each other."""
+    """List the numbers of all disciplines beside each other."""
     rows = []
     for card in cards:
         found = queues.numbers(card["name"])
@@ -214,7 +214,7 @@ def overview(cards: Sequence[Card]) -> list[str]:
 
 
 def linux(name: str) -> list[str]:
-    """Say the `tc` line of a discipline on the link of the pictures."""
+    """Return the `tc` line of a discipline on the link of the pictures."""
     if (found := queues.linux(name)) is None:
         return ["No words of `tc` give the same on Linux.", ""]
     setting, line = found
@@ -223,7 +223,7 @@ def linux(name: str) -> list[str]:
 
 
 def curve(name: str) -> list[str]:
-    """Refer to the picture of a drop probability, and say its numbers."""
+    """Refer to the picture of a drop probability, and list its numbers."""
     found = queues.curves(name, np.array(queues.AVERAGES, dtype=float))
     if not found:
         return []
@@ -233,7 +233,7 @@ def curve(name: str) -> list[str]:
 
 
 def backlog(name: str) -> list[str]:
-    """Refer to the picture of a backlog, and say its numbers."""
+    """Refer to the picture of a backlog, and list its numbers."""
     found = queues.numbers(name)
     delay, utilization, jain = measures(found)
     law = queues.own_law(name)
@@ -249,24 +249,24 @@ def backlog(name: str) -> list[str]:
 
 
 def measures(found: queues.BacklogNumbers) -> list[str]:
-    """Write queueing delay in ms, utilization and Jain's index."""
+    """Format queueing delay in ms, utilization and Jain's index."""
     return [f"{1e3 * found.queueing_delay_s:.3g}", f"{found.utilization:.3f}", f"{found.jain:.3f}"]
 
 
 def table(head: Sequence[object], *rows: Sequence[object]) -> list[str]:
-    """Write a table of numbers whose first column names the rows."""
+    """Format a table of numbers whose first column names the rows."""
     lines = ["| " + " | ".join(map(str, row)) + " |" for row in (head, *rows)]
     return [lines[0], "|---|" + "--:|" * (len(head) - 1), *lines[1:]]
 
 
 def cell(value: object) -> str:
-    """Write a value as a table cell shows it."""
+    """Format a value for a table cell."""
     text = value if isinstance(value, str) else json.dumps(value)
     return text.replace("|", "\\|")
 
 
 def wanted(cards: Mapping[str, Sequence[Card]]) -> set[Path]:
-    """Name the pictures that the pages refer to."""
+    """List the pictures that the pages refer to."""
     names = {kind: [card["name"] for card in cards[kind]] for kind in cards}
     folders = {
         "rounds": [name for kind in CONTROLS for name in names[kind]],
@@ -278,7 +278,7 @@ def wanted(cards: Mapping[str, Sequence[Card]]) -> set[Path]:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Write the pages and draw the pictures, or compare the pages with what is there."""
+    """Write the pages, or compare them with the existing ones."""
     there = {file: file.read_text(encoding="utf-8") for file in FOLDER.glob("*.md")}
     cards = {kind: entries(kind) for kind in KINDS}
     kept: set[Path] = set()

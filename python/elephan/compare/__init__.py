@@ -1,4 +1,4 @@
-"""Model, simulation and testbed side by side, of one scenario or of every point of a sweep."""
+"""Comparison of a model, the simulation and a testbed, for one scenario or for every point of a sweep."""
 
 from __future__ import annotations
 
@@ -80,20 +80,21 @@ def compare(
     attempts: int = ATTEMPTS,
     laws: Mapping[str, LawSource] | None = None,
 ) -> ScenarioComparison | SweepComparison:
-    """Ask a model, the simulator and the kernel, as ``elephan compare`` does.
+    """Compare a model, the simulator and the kernel, as ``elephan compare`` does.
 
     Parameters
     ----------
     scenario : Scenario, Sweep or path
-        As `elephan.testbed.plan` takes it. Of a sweep, or the file of one, each point in its turn.
+        A scenario that `elephan.testbed.plan` accepts, or a sweep of such scenarios, whose points are compared one by
+        one.
     replications, seed : int, optional
         Instead of what the file says.
     progress : callable, optional
-        Called with what is being done.
+        Called with a description of the current step.
     real : bool
         Whether to run the testbed, too, which needs root; without it the rest is the same.
     attempts : int
-        As `elephan.testbed.run` takes it.
+        As in `elephan.testbed.run`.
     laws : mapping of str to class or path, optional
         Laws in Python, as `elephan.run` takes them.
 

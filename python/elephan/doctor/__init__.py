@@ -1,4 +1,4 @@
-"""What this machine can do, what is missing, and the command that mends it. Looks only; nothing is changed.
+"""Checks of this machine: what works, what is missing, and the commands that fix it. Nothing is changed.
 
 A probe is a function that returns a `ProbeFinding` and a line in `PROBES`.
 """
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["PROBES", "Probe", "ProbeFinding", "ProbeResult", "document", "examine"]
 
 LONGEST_S = 20.0
-"""A probe that says nothing for so long is given up: a disk of the network may never answer [s]."""
+"""Time limit of a probe [s]: a network disk may never answer."""
 
 _SIM, _KEPT, _WORK = "simulation", "results", "around it"
 _LINUX = "Linux"
@@ -50,18 +50,18 @@ PROBES: tuple[Probe, ...] = (
     Probe(_LINUX, "iperf3", "real traffic", installed.program("iperf3", {"": "iperf3"})),
     Probe(_LINUX, "setpriv, nsenter", "hosts that end with the command", linux.tools),
 )
-"""All of them, in the order in which they are shown."""
+"""All probes, in the order in which they are shown."""
 
 
 def examine(probes: Iterable[Probe] | None = None, longest_s: float = LONGEST_S) -> list[ProbeResult]:
-    """Look at everything; no probe can make it fail or hang.
+    """Run all probes; no probe can make this fail or hang.
 
     Parameters
     ----------
     probes : iterable of Probe, optional
         `PROBES`, if not given.
     longest_s : float [s]
-        For each.
+        Time limit of each probe.
 
     Returns
     -------
@@ -90,10 +90,10 @@ def _look(probe: Probe, longest_s: float) -> ProbeFinding:
         try:
             found.append(probe.look())
         except Exception as error:
-            # Whatever a system does, the other rows are shown.
+            # Whatever fails in one probe, the other rows are shown.
             found.append(ProbeFinding(broken, f"could not be looked at: {type(error).__name__}: {error}"))
 
-    # What hangs in the system is left behind, and does not keep Python from ending.
+    # A hanging thread is abandoned, and does not keep Python from exiting.
     thread = threading.Thread(target=look, daemon=True)
     thread.start()
     thread.join(longest_s)
@@ -110,7 +110,7 @@ def document(rows: Iterable[ProbeResult]) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``ok``: nothing is missing that is needed; ``rows``.
+        ``ok``: whether everything needed is present; ``rows``.
     """
     listed = list(rows)
     return {

@@ -1,4 +1,4 @@
-"""The page of the inverse question: what a buffer is enough for, and which thresholds RED needs with it."""
+"""The page of the inverse question: the load for which a buffer is sufficient, and the RED thresholds it needs."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def page(folder: Path) -> ReportPage:
 
 
 def rows_table(document: Document) -> Table:
-    """List every amount that was measured, and of RED a drop-tail queue beside."""
+    """List every measured value of the searched quantity; for RED, with a drop-tail queue beside it."""
     groups = [group["name"] for group in document["rows"][0]["groups"]] if document["rows"] else []
     keys = [asked_of(of) for of in zip(*(row["groups"] for row in document["rows"]), strict=True)]
     listed = [(said(document["find"], row["amount"]), row["amount"], row) for row in document["rows"]]

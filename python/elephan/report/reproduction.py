@@ -1,4 +1,4 @@
-"""The page of a reproduction: every claim of the papers with its verdict, by paper, to be filtered."""
+"""The page of a reproduction: every claim of the papers with its verdict, filtered by paper, origin and verdict."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ VERDICTS = {
 """The colours of verdicts."""
 
 MOST_NAMED = 8
-"""Claims that are not met and named beside the headline."""
+"""Maximum number of unmet claims named beside the headline."""
 
 IN_HEADLINE = 3
-"""Claims that are not met and named in the headline itself."""
+"""Maximum number of unmet claims named in the headline itself."""
 
 BETWEEN = "\x1f"
-"""Between the keys that rows are filtered by."""
+"""Separator of the keys by which rows are filtered."""
 
 
 def page(folder: Path) -> ReportPage:
@@ -99,14 +99,14 @@ def page(folder: Path) -> ReportPage:
 
 
 def _tone(total: Mapping[str, int], *, changed: bool) -> Literal["good", "bad", "plain"]:
-    """The colour of the headline: of success only where every claim is met or explained."""
+    """Return the tone of the headline; it is good only if every claim is met or explained."""
     if changed or total.get("not_run") or total.get("fail"):
         return "bad"
     return "plain" if any(n for verdict, n in total.items() if verdict not in ("pass", "deviation")) else "good"
 
 
 def _verdicts(claims: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Those known in their order, then whatever else there is."""
+    """List the verdicts: the known ones in their order, then any others."""
     return list(dict.fromkeys((*VERDICTS, *(str(claim["verdict"]) for claim in claims))))
 
 
@@ -115,7 +115,7 @@ def _counted(claims: Sequence[Mapping[str, Any]], paper: str, verdict: str) -> i
 
 
 def _figure(counts: Mapping[str, Mapping[str, int]]) -> Figure:
-    """How many claims of each paper have which verdict."""
+    """Draw the number of claims of each paper by verdict."""
     papers = tuple(counts)
     series, phrases = [], []
     for verdict in next(iter(counts.values()), {}):
@@ -160,12 +160,12 @@ def _table(paper: str, claims: Sequence[Document]) -> Table:
 
 
 def _nulls(claim: Document) -> str:
-    """Which nulls pass in its band."""
+    """Name the nulls that pass in a claim's band, with counts."""
     return ", ".join(f"{each['name']} {each['passed']}/{each['tried']}" for each in claim.get("nulls", ()))
 
 
 def _noted(claim: Document) -> str:
-    """A claim's note, and how much of its gap the variant closes."""
+    """Return a claim's note, and the share of its gap that the variant closes."""
     variant = claim.get("variant") or {}
     share, low = variant.get("share"), variant.get("share_lower")
     closed = "" if share is None else f"the variant closes {100 * share:.0f} % of the gap"
@@ -174,7 +174,7 @@ def _noted(claim: Document) -> str:
 
 
 def _arguments(document: Document) -> tuple[PageSection, ...]:
-    """Why numbers are not met, and what the papers leave open, each with what runs show of it."""
+    """List the explanations of unmet numbers and the papers' open questions, each with its evidence from runs."""
     deviations, left = document["deviations"], document["open"]
     parts = (
         PageSection("What is not met, and what is known of it", (), (), (_deviations(deviations),)),
@@ -206,7 +206,7 @@ def _open(every: Sequence[Document]) -> Table:
 
 
 def _shown(every: Sequence[Document]) -> str:
-    """What runs show, in one cell."""
+    """Format the evidence from runs as one cell."""
     return "; ".join(
         f"{each['says']}: {_value(each['measured']).text}{'' if each['holds'] else ' (not as it must be)'}"
         for each in every
@@ -214,7 +214,7 @@ def _shown(every: Sequence[Document]) -> str:
 
 
 def _value(value: object) -> Cell:
-    """What was expected or measured: a number, an interval, or words."""
+    """Format an expected or measured value: a number, an interval, or words."""
     if isinstance(value, dict) and set(value) != {"mean", "ci95"}:
         return cell(", ".join(f"{key} {cell(part).text}" for key, part in value.items()))
     if isinstance(value, list):

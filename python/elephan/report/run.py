@@ -1,4 +1,4 @@
-"""The page of a run: what each link and each group of flows did, over time and in distribution."""
+"""The page of a run: the results of each link and each group of flows, over time and as distributions."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def page(folder: Path) -> ReportPage:
     document = read_json(folder / "run.json")
     scenario = read_scenario(folder / "scenario.toml")
     run, links, sharing = document["run"], document["links"], counted_flows(scenario.groups)
-    # Of real stacks, which may be late; a simulation cannot.
+    # Packets of real stacks may be late; those of a simulation cannot.
     tested = document.get("testbed")
     parts = [] if tested is None else testbed_parts(tested)
     if (folder / "samples.parquet").exists():
@@ -94,7 +94,7 @@ def command(scenario: Scenario) -> str:
     Parameters
     ----------
     scenario : Scenario
-        As it was run, replications and seed included.
+        The scenario as it was run, with its replications and seed.
 
     Examples
     --------
@@ -181,7 +181,7 @@ def _tiles(document: Document, links: Sequence[Document], sharing: int) -> tuple
 
 
 def _total(document: Document) -> Document | float | None:
-    """Goodput of all groups; its interval only where there is a single one, whose own it is."""
+    """Return the goodput of all groups, with an interval only if there is a single group."""
     groups = document["groups"]
     if len(groups) == 1:
         return dict(groups[0]["goodput_bps"])
@@ -208,7 +208,7 @@ def _when(document: Document) -> str:
 
 
 def _distributions(document: Document, seen: SampledRun) -> tuple[Figure, ...]:
-    """How often how much waited, of all replications after the warm-up."""
+    """Draw the distribution of the backlog, over all replications after the warm-up."""
     shown = busiest(document, seen)
     found = []
     for k, name in enumerate(shown):
@@ -233,7 +233,7 @@ def _distributions(document: Document, seen: SampledRun) -> tuple[Figure, ...]:
 
 
 def _delays(document: Document, shown: list[str]) -> tuple[Figure, ...]:
-    """Percentiles of the queueing delay of each link."""
+    """Draw percentiles of the queueing delay of each link."""
     keys = ("queueing_delay_s", "queueing_delay_p50_s", "queueing_delay_p95_s", "queueing_delay_p99_s")
     rows = [link for link in document["links"] if link["name"] in shown and link[keys[1]]["mean"] is not None]
     if not rows:
@@ -258,7 +258,7 @@ def _delays(document: Document, shown: list[str]) -> tuple[Figure, ...]:
 
 
 def links_table(links: Sequence[Document]) -> Table:
-    """List what each link did."""
+    """List the results of each link."""
     heads = (
         "link",
         "rate",
@@ -292,7 +292,7 @@ def links_table(links: Sequence[Document]) -> Table:
 
 
 def drops_table(links: Sequence[Document]) -> Table:
-    """List what each link dropped and why; only links and causes where anything was."""
+    """List the packets that each link dropped by cause; only links and causes with drops."""
     causes = [cause for cause in links[0]["drops"] if any(link["drops"][cause]["mean"] for link in links)]
     marks = any(link["marks"]["mean"] for link in links)
     some = [link for link in links if any(link["drops"][cause]["mean"] for cause in causes) or link["marks"]["mean"]]
@@ -309,7 +309,7 @@ def drops_table(links: Sequence[Document]) -> Table:
 
 
 def metrics_table(document: Document) -> Table:
-    """List the metrics that were asked for."""
+    """List the requested metrics."""
     rows = tuple(
         (
             cell(row["quantity"]),
@@ -325,7 +325,7 @@ def metrics_table(document: Document) -> Table:
 
 
 def groups_table(groups: Sequence[Document]) -> Table:
-    """List what each group of flows did."""
+    """List the results of each group of flows."""
     heads = (
         "group",
         "law",
@@ -359,7 +359,7 @@ def groups_table(groups: Sequence[Document]) -> Table:
 
 
 def _groups(document: Document, sharing: int) -> tuple[Table, ...]:
-    """Tables of the groups; fairness among the flows that share, unless it is one, whose index is always 1."""
+    """Make the tables of the groups, and of the fairness among flows that share; a single flow's index is always 1."""
     fair = document["fairness"]
     tables = (groups_table(document["groups"]), *_timed(document), *_transfers(document))
     if sharing == 1:
@@ -380,11 +380,11 @@ TIMED = (
     ("rtt", "the round trip", "Round trip of pings"),
     ("delay", "the delay, one way,", "Delay of datagrams, one way"),
 )
-"""Beginnings of the keys of timed datagrams, and words for them."""
+"""Prefixes of the keys of timed datagrams, and words for them."""
 
 
 def _timed(document: Document) -> tuple[Table, ...]:
-    """Delays of the groups of datagrams that are timed."""
+    """Make the table of the delays of groups of timed datagrams."""
     found = []
     for key, _, title in TIMED:
         rows = tuple(

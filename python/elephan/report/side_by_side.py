@@ -1,4 +1,4 @@
-"""The page of several runs over each other: what differs between them, what each gave, and all of them over time."""
+"""The page that compares several runs: the settings that differ, the results of each, and all of them over time."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from elephan.scenario import Scenario
 
 MOST_KEYS = 3
-"""Keys that the question names, and the table of results has columns for."""
+"""Maximum number of keys that the question names and that have columns in the table of results."""
 
 MOST_SAID = 4
-"""Runs that the sentence names one by one."""
+"""Maximum number of runs that the sentence names one by one."""
 
 _NOTHING: dict[str, float | None] = {"mean": None, "ci95": None}
 
@@ -36,12 +36,12 @@ def page(runs: Mapping[str, ReplicatedRun]) -> ReportPage:
     Parameters
     ----------
     runs : mapping of str to RunResult, StoredRun, SavedRun or TestbedResult
-        By the name that tells them apart.
+        Runs by distinguishing name.
 
     Raises
     ------
     InputError
-        If they are too few or too many.
+        If there are too few or too many.
     """
     named = named_runs(runs)
     keys = differing([run.scenario for run in named])
@@ -85,7 +85,7 @@ def _question(keys: Sequence[DifferingKey], first: Scenario) -> str:
 
 @dataclass(frozen=True)
 class ComparedQuantity:
-    """A quantity by which runs are compared: its key, words for it, its unit, and its value in each run."""
+    """A quantity by which runs are compared: its words, its unit, and its value in each run."""
 
     key: str
     title: str
@@ -95,7 +95,7 @@ class ComparedQuantity:
 
     @property
     def ends(self) -> tuple[int, int] | None:
-        """Runs with the least and the most of it, where their intervals leave no doubt of that."""
+        """Return the runs with the smallest and the largest value, if their intervals do not overlap."""
         known = [(value["mean"], i) for i, value in enumerate(self.values) if value["mean"] is not None]
         if len(known) < 2:
             return None
@@ -105,7 +105,7 @@ class ComparedQuantity:
 
 
 def compared(runs: Sequence[NamedRun]) -> list[ComparedQuantity]:
-    """List what runs are compared by, what matters most first."""
+    """List the quantities by which runs are compared, the most important first."""
     found = [
         ComparedQuantity(key, title, unit, tuple(_of_link(run)[key] for run in runs), says)
         for key, title, unit, says in (
@@ -122,17 +122,17 @@ def compared(runs: Sequence[NamedRun]) -> list[ComparedQuantity]:
 
 
 def timed(runs: Sequence[NamedRun]) -> list[tuple[str, str]]:
-    """List groups whose datagrams are timed, and how the keys of their delays begin."""
+    """List the groups whose datagrams are timed, with the prefix of the keys of their delays."""
     rows = [group for run in runs for group in run.document["groups"]]
     return list(dict.fromkeys((row["name"], key) for row in rows for key in ("rtt", "delay") if f"{key}_s" in row))
 
 
 LEAST = {"s": 1.1, "%": 1.01}
-"""Ratio of the most to the least from which a difference heads the page, by unit."""
+"""Smallest ratio of the largest to the smallest value that makes a difference the page's headline, by unit."""
 
 
 def _headline(runs: Sequence[NamedRun], found: Sequence[ComparedQuantity]) -> str:
-    """The difference that is asked for first among those that intervals do not explain."""
+    """Return the headline: the most important difference that the intervals do not explain."""
     for quantity in found:
         if quantity.says and (ends := quantity.ends) is not None:
             low, high = (quantity.values[i]["mean"] or 0.0 for i in ends)
@@ -143,7 +143,7 @@ def _headline(runs: Sequence[NamedRun], found: Sequence[ComparedQuantity]) -> st
 
 
 def _sentence(runs: Sequence[NamedRun], found: Sequence[ComparedQuantity]) -> str:
-    """Say the values of each run; of many runs the least and the most."""
+    """State the values of each run; for many runs only the smallest and the largest."""
     phrases = []
     for quantity in found:
         known = [
@@ -159,7 +159,7 @@ def _sentence(runs: Sequence[NamedRun], found: Sequence[ComparedQuantity]) -> st
 
 
 def _of_link(run: NamedRun) -> Any:
-    """What the document says of the link that carries data."""
+    """Return the document's part about the link that carries data."""
     name = run.scenario.links[run.scenario.link_index(None)]["name"]
     return next(link for link in run.document["links"] if link["name"] == name)
 
@@ -169,7 +169,7 @@ def _group(run: NamedRun, name: str) -> Any:
 
 
 def results_table(runs: Sequence[NamedRun], keys: Sequence[DifferingKey]) -> Table:
-    """List what each run gave, at the link that carries data and for each group of flows: a column for each run."""
+    """List the results of each run at the link that carries data and of each group of flows, one column per run."""
     groups = list(dict.fromkeys(group["name"] for run in runs for group in run.document["groups"]))
     links = [_of_link(run) for run in runs]
     names = list(dict.fromkeys(link["name"] for link in links))
@@ -200,13 +200,13 @@ def results_table(runs: Sequence[NamedRun], keys: Sequence[DifferingKey]) -> Tab
 
 
 def keys_table(runs: Sequence[NamedRun], keys: Sequence[DifferingKey]) -> Table:
-    """List every key that is not the same in all."""
+    """List every key that is not the same in all runs."""
     rows = tuple((cell(key.path), *(cell(value) for value in key.values)) for key in keys)
     return Table("Keys that differ, defaults filled in", ("key", *(run.name for run in runs)), rows)
 
 
 def _warnings(runs: Sequence[NamedRun]) -> tuple[dict[str, str], ...]:
-    """Each once, and of which runs it is."""
+    """Collect the warnings, each once, with the names of its runs."""
     found: dict[tuple[str, str], tuple[dict[str, str], list[str]]] = {}
     for run in runs:
         for warned in run.document["warnings"]:

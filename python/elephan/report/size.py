@@ -1,4 +1,4 @@
-"""The page of a sizing: how large the buffer must be, what that costs, and the rules and models beside it."""
+"""The page of a sizing: the necessary buffer, its costs, and the rules and models beside it."""
 
 from __future__ import annotations
 
@@ -65,12 +65,12 @@ def page(folder: Path) -> ReportPage:
 
 
 def question(target: Mapping[str, float], link: str) -> str:
-    """Ask what was asked.
+    """Write the question that was asked.
 
     Parameters
     ----------
     target : mapping
-        As the document has it.
+        Target as the document has it.
 
     Examples
     --------
@@ -82,12 +82,12 @@ def question(target: Mapping[str, float], link: str) -> str:
 
 
 def wanted(target: Mapping[str, float]) -> str:
-    """Say what is wanted.
+    """Name the target.
 
     Parameters
     ----------
     target : mapping
-        As the document has it.
+        Target as the document has it.
     """
     words = {
         "utilization": lambda level: f"keep it at least {plain(level, '%', 4)} busy",
@@ -112,7 +112,7 @@ def suggested(document: Document) -> int | None:
 
 
 def headline(document: Document) -> str:
-    """Say the answer in a few words: what is suggested."""
+    """Return the answer in a few words: the suggested buffer."""
     if document["buffer_packets"] is None:
         return "No buffer is enough" if document["simulated"]["runs"] else "No answer by models alone"
     packets = suggested(document)
@@ -120,7 +120,7 @@ def headline(document: Document) -> str:
 
 
 def notes(document: Document) -> tuple[str, ...]:
-    """List what is dangerous, what can be done, and the note."""
+    """List the dangers, the possible remedies, and the note."""
     found = [*document["dangers"], *document["advice"]]
     if document["note"] and document["met"]:
         found.append(document["note"].rstrip("."))
@@ -138,7 +138,7 @@ def group_cell(group: Document, key: str) -> Cell:
 
 
 def deployment(document: Document) -> tuple[PageSection, ...]:
-    """Make the table of the few buffers that an operator compares; none where the document has none."""
+    """Make the table of the few buffers that an operator compares; empty if the document has none."""
     rows = document["table"]
     if not rows:
         return ()
@@ -174,7 +174,7 @@ def deployment(document: Document) -> tuple[PageSection, ...]:
 
 
 def sentence(document: Document) -> str:
-    """Say the answer in a sentence, with what it costs."""
+    """Return the answer in a sentence, with its costs."""
     buffer = document["buffer_packets"]
     if buffer is None:
         note = document["note"] or "no buffer meets the targets"
@@ -190,7 +190,7 @@ def sentence(document: Document) -> str:
 
 
 def tiles(document: Document) -> tuple[HeadlineNumber, ...]:
-    """Give the numbers that the answer stands on."""
+    """Return the numbers on which the answer rests."""
     found = [
         HeadlineNumber("Buffer", count(document["buffer_packets"], "packet"), interval_words(document)),
         HeadlineNumber("In bytes", format_bytes(document["buffer_bytes"]), f"{document['buffer_bdp']:.3g} BDP"),
@@ -271,7 +271,7 @@ def _trust(document: Document) -> str:
 
 
 def curve_table(document: Document) -> Table:
-    """List every buffer that was measured."""
+    """List every measured buffer."""
     rows = tuple(
         (
             cell(row["buffer_packets"]),
@@ -308,7 +308,7 @@ def _target(key: str, level: float) -> str:
 
 
 def provenance(document: Document) -> tuple[tuple[str, str], ...]:
-    """Say where the numbers come from."""
+    """Return the provenance of the numbers."""
     ran = document["simulated"]
     simulated = f"{count(ran['runs'], 'run')} of {count(len(document['curve']), 'buffer')}, {ran['packets']:,} packets"
     return (

@@ -1,4 +1,4 @@
-"""The page of a sweep: how results depend on what varies, any quantity against any axis, and every point."""
+"""The page of a sweep: results against the varied parameters, any quantity against any axis, and every point."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ OF_GROUPS = (
     ("loss_ratio", "loss ratio", "%"),
     ("timeouts", "timeouts", ""),
 )
-"""What can be shown: key, title, unit."""
+"""Quantities of groups that can be shown: key, title, unit."""
 
 MOST_COLUMNS = 3
-"""Links, and groups, that the table of points has columns for."""
+"""Maximum number of links, and of groups, with columns in the table of points."""
 
 
 def page(folder: Path) -> ReportPage:
@@ -102,7 +102,7 @@ def page(folder: Path) -> ReportPage:
 
 
 def _over_time(folder: Path) -> list[PageSection]:
-    """Points over each other, where the store still has their samples."""
+    """Draw the points over each other, if the store still has their samples."""
     kept = [point for point in read_sweep(folder).points if point.has_samples]
     if len(kept) < 2:
         return []
@@ -156,7 +156,7 @@ def _where(point: Document) -> str:
 
 
 def quantities(points: Sequence[Document]) -> list[MeasuredColumn]:
-    """List what can be shown, what is asked for most first."""
+    """List the quantities that can be shown, the most important first."""
     found: list[MeasuredColumn] = []
     for part, keys in (("links", OF_LINKS), ("groups", OF_GROUPS)):
         names = list(dict.fromkeys(row["name"] for point in points for row in point[part]))
@@ -184,7 +184,7 @@ def points_table(points: Sequence[Document]) -> Table:
     )
     heads = [*labels]
     heads += [f"{name}: {what}" for name in links for what in ("utilization [%]", "loss [%]", "delay [ms]")]
-    # Of pings the round trip is asked for, not the goodput.
+    # Pings are judged by their round-trip time, not by goodput.
     pings = {row["name"] for point in points for row in point["groups"] if "rtt_p95_s" in row}
     heads += [f"{name}: round trip, 95 % [ms]" if name in pings else f"{name}: goodput [Mbit/s]" for name in groups]
     rows = []
@@ -215,7 +215,7 @@ def failures_table(failures: Sequence[Document]) -> Table:
 
 
 def _reproduce(document: Document) -> tuple[TerminalCommand, ...]:
-    """The sweep as a file beside its base, and the command line that runs it."""
+    """Write the sweep as a file beside its base, and the command line that runs it."""
     import tomli_w  # noqa: PLC0415 (beside pages, nothing here writes TOML)
 
     mapping: Document = {"base": "base.toml"} | _lists(document["axes"])
@@ -233,7 +233,7 @@ def _reproduce(document: Document) -> tuple[TerminalCommand, ...]:
 
 
 def _lists(axes: Sequence[Document]) -> Document:
-    """Axes as a sweep file has them."""
+    """Return the axes in the form of a sweep file."""
     over: Document = {}
     zipped: list[Document] = []
     cases: list[Document] = []
@@ -261,7 +261,7 @@ def check_points(document: Document, path: Path) -> None:
     Parameters
     ----------
     path : Path
-        For the message.
+        Path for the message.
 
     Raises
     ------

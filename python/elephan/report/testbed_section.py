@@ -1,4 +1,4 @@
-"""What is known of a testbed, on pages: the verdict in words, what relays recorded, what Linux counted."""
+"""A page's sections about a testbed: the verdict in words, the relay's records, and Linux's counters."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ HEADS = (
 
 ACKS = {"sent": "segments sent", "received": "ACKs received", "merged": "of these merged"}
 COUNTS = {name: name for name in ("connections", "losses", "timeouts", "tests", "rising", "strays")}
-"""What a document calls it, and a table."""
+"""Keys of the kernel's counters in a document, and their names in the table."""
 
 
 def verdict(known: Mapping[str, Any]) -> str:
-    """Say whether a testbed's run is valid, and why.
+    """State whether a testbed's run is valid, and why.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def verdict(known: Mapping[str, Any]) -> str:
 
 
 def parts(known: Mapping[str, Any]) -> list[PageSection]:
-    """Make the parts of a page about a testbed.
+    """Make the sections about a testbed.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def parts(known: Mapping[str, Any]) -> list[PageSection]:
 
 
 def punctuality(known: Mapping[str, Any]) -> PageSection:
-    """Make the part of a page about a testbed's punctuality.
+    """Make the section about the relay's punctuality.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def punctuality(known: Mapping[str, Any]) -> PageSection:
 
 
 def counted(known: Mapping[str, Any]) -> PageSection | None:
-    """Make the part of a page about what the kernel counted, and where it did not do what the scenario says.
+    """Make the section about the kernel's counters, and about what Linux did differently from the scenario.
 
     Parameters
     ----------

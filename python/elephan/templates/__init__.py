@@ -1,6 +1,6 @@
-"""Commented scenario files to start from, a TOML file each beside this module; the whole scenarios are in ``examples``.
+"""Commented scenario files to start from, one TOML file each; complete scenarios are in ``examples``.
 
-A file holds ``$names`` for what may be chosen; what stands between ``#: for each hop`` and ``#: end`` is repeated, with
+``$names`` in a file are replaced by the choices; lines between ``#: for each hop`` and ``#: end`` are repeated, with
 ``$i`` for the number of the hop.
 """
 
@@ -28,16 +28,16 @@ DEFAULTS: dict[str, dict[str, str | int]] = {
     "sawtooth": {"rate": "10 Mbit/s", "rtt": "100 ms", "flows": 1, "buffer": "1 bdp"},
     "rtt-fair": {"rate": "100 Mbit/s", "flows": 1, "buffer": "0.25 bdp"},
 }
-"""By kind: what may be chosen, and what it is otherwise."""
+"""Choices of each kind of template, with their defaults."""
 
 
 def examples() -> dict[str, str]:
-    """Return the whole scenarios that come with elephan, and the sweeps over them.
+    """Return the complete scenarios that come with elephan, and the sweeps over them.
 
     Returns
     -------
     dict of str to str
-        By name, such as ``"hstcp-1g"`` or ``"transit-mix"``, the title.
+        Titles by name, such as ``"hstcp-1g"`` or ``"transit-mix"``.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def examples() -> dict[str, str]:
 
 
 def example_path(name: str) -> Path:
-    """Return where the file of a scenario that comes with elephan lies.
+    """Return the path of a scenario file that comes with elephan.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def example_path(name: str) -> Path:
     Raises
     ------
     InputError
-        If there is none of this name.
+        If there is no scenario of this name.
     """
     paths = {path.stem: path for path in _example_files()}
     if name not in paths:
@@ -70,7 +70,7 @@ def example_path(name: str) -> Path:
 
 
 def _example_files() -> list[Path]:
-    """Scenarios, those of operators' questions last. Sweeps need the file that they vary, and stay where they are."""
+    """List the scenario files, those of operators' questions last; sweeps, which need their base file, are left out."""
     folder = Path(str(files("elephan") / "examples"))
     found = [*sorted(folder.glob("*.toml")), *sorted((folder / "operators").glob("*.toml"))]
     return [path for path in found if _BASE.search(path.read_text(encoding="utf-8")) is None]
@@ -90,7 +90,7 @@ def template(kind: str, choices: Mapping[str, str | int | None]) -> str:
         One of `DEFAULTS`.
     choices : mapping of str to str, int or None
         What the file should hold for ``rate``, ``rtt``, ``buffer`` (texts with their units), ``flows`` and ``hops``
-        (numbers); None is no choice.
+        (numbers); None means the default.
 
     Returns
     -------
@@ -100,7 +100,7 @@ def template(kind: str, choices: Mapping[str, str | int | None]) -> str:
     Raises
     ------
     InputError
-        If there is no such kind, or it has nothing of what was chosen.
+        If there is no such kind, or the kind does not have one of the choices.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Analytic models: what theory says before, and beside, a simulation. They never look at one."""
+"""Analytic models: predictions of theory before, and beside, a simulation. They never use its results."""
 
 from elephan.theory.fixed_points import FixedPoint, RedThresholds, droptail, red
 from elephan.theory.laws import aimd, highspeed, nr_hstcp, reno, response

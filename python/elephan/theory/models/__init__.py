@@ -1,4 +1,4 @@
-"""Every analytic model by name: its card, its table, what it predicts for a link. One file each."""
+"""Every analytic model by name: its card, its table, and its prediction for a link. One file each."""
 
 from elephan.errors import InputError, suggest
 from elephan.theory.models import (
@@ -65,7 +65,7 @@ MODELS: dict[str, Model] = {
         convergence,
     )
 }
-"""In the order of the catalogue."""
+"""Models by name, in the order of the catalogue."""
 
 
 def model(name: str) -> Model:
@@ -82,7 +82,7 @@ def model(name: str) -> Model:
     Raises
     ------
     InputError
-        If there is none of this name.
+        If there is no model of this name.
 
     Examples
     --------

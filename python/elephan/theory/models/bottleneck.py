@@ -1,6 +1,6 @@
-"""A link as the models see it: its rate, the round-trip times and laws of the long flows it limits, what else there is.
+"""A link as the models see it: its rate, the round-trip times and laws of the long flows it limits, other traffic.
 
-It comes from a network, as a scenario states it, and never from a run.
+It is derived from a scenario's network, never from a run.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from elephan.network import FlowGroup, Network
 
 UNPACED = "none"
-"""The word of ``tcp.pacing`` for senders that do not space their packets."""
+"""Value of ``tcp.pacing`` for senders without pacing."""
 
 UNEQUAL = 2
 """A receive window does not limit a sender if it allows this many equal shares of what path and buffer hold."""
@@ -33,24 +33,24 @@ class Bottleneck:
     name : str
     rate_bps : float [bit/s]
     packet_bytes : float [bytes]
-        Mean of the long flows.
+        Mean packet size of the long flows.
     rtts_s : tuple of float [s], shape (flows,)
-        Base RTTs without queueing; of flows that draw theirs, spread evenly over the range.
+        Base RTTs without queueing; drawn RTTs are represented by values spread evenly over the range.
     laws : tuple of str, shape (flows,)
-        Names with parameters behind them that are not at their defaults, as `elephan.theory.controls` writes them.
+        Names followed by the parameters that are not at their defaults, in the form of `elephan.theory.controls`.
     senders : tuple of mapping
-        What else each group of them is set to: ``slow_start``, ``recovery`` and the keys of ``tcp``, as resolved.
+        Other settings of each group of senders: ``slow_start``, ``recovery`` and the keys of ``tcp``, as resolved.
     discipline : str
     queue : callable
-        From a buffer [packets] to the discipline's parameters as resolved with it, amounts as text.
+        Function of a buffer [packets] that returns the discipline's resolved parameters, with amounts as text.
     buffer_packets : float or None [packets]
-        As the scenario has it; None without limit.
+        Buffer of the scenario; None without limit.
     background : float [1]
-        Share of the rate that datagrams, and transfers that arrive at a stated load, ask for.
+        Share of the rate offered by datagrams and by transfers that arrive at a given load.
     others : tuple of str
         Kinds of TCP traffic on the link that are neither long flows nor limited here.
     access_bps : float [bit/s]
-        Of the fastest flow; infinite without limit.
+        Access rate of the fastest flow; infinite without limit.
     rtts_are_drawn : bool
 
     Examples
@@ -77,12 +77,12 @@ class Bottleneck:
 
     @property
     def flows(self) -> int:
-        """Long flows."""
+        """Number of long flows."""
         return len(self.rtts_s)
 
     @property
     def rate(self) -> float:
-        """What the background leaves of the link [packets/s]."""
+        """Rate that the background leaves to the flows [packets/s]."""
         return max(1 - self.background, 0.0) * self.rate_bps / 8 / self.packet_bytes
 
     @property
@@ -102,14 +102,14 @@ class Bottleneck:
 
     @property
     def pacings(self) -> tuple[Any, ...]:
-        """How the senders space their packets, as ``tcp.pacing`` has it, each way once; ``("none",)`` if none does."""
-        # Canonical forms leave the key out where it has its default.
+        """The senders' values of ``tcp.pacing``, each once; ``("none",)`` if none paces."""
+        # Canonical forms omit keys with default values.
         ways = [sender.get("pacing", UNPACED) for sender in self.senders]
         return tuple(way for i, way in enumerate(ways) if way not in ways[:i])
 
     @property
     def is_paced(self) -> bool:
-        """Whether any sender spaces its packets."""
+        """Whether any sender paces."""
         return self.pacings != (UNPACED,)
 
     @property
@@ -119,7 +119,7 @@ class Bottleneck:
 
 
 def bottleneck(network: Network, link: int) -> Bottleneck | None:
-    """See a link of a network as the models do.
+    """Convert a link of a network into the models' view.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def bottleneck(network: Network, link: int) -> Bottleneck | None:
 
 
 def _sender(group: FlowGroup, most: float) -> Mapping[str, Any]:
-    """Return the settings of a group's senders besides their law; a receive window of `most` segments or more never binds."""
+    """Return the settings of a group's senders besides their law, without a receive window of `most` segments or more."""
     # A law of one's own has no slow start, and no model.
     sender = {"slow_start": group.control.get("slow_start"), "recovery": group.recovery, **group.tcp}
     if group.receive_window is not None and group.receive_window >= most:
@@ -176,7 +176,7 @@ def _sender(group: FlowGroup, most: float) -> Mapping[str, Any]:
 
 
 def _spread(rtts: tuple[float, ...], flows: int) -> list[float]:
-    """One RTT for each flow: those given, or evenly between the ends of what they are drawn from."""
+    """Return one RTT for each flow: the given ones, or values spread evenly over the range of drawn ones."""
     if len(rtts) == flows:
         return list(rtts)
     low, high = min(rtts), max(rtts)
