@@ -206,6 +206,7 @@ def test_a_receive_window_that_never_binds_raises_no_doubt() -> None:
     """Two equal shares of what the path and the buffer hold; one segment less does."""
     link = seen(scenario(control="reno"))
     pipe = link.bdp * max(link.rtts_s) / link.mean_rtt_s
+    assert link.buffer_packets is not None
     most = 2 * (pipe + link.buffer_packets) / link.flows
     for window, binds in ((int(most) + 1, False), (int(most) - 1, True)):
         found = doubts(PREDICTING["sawtooth"], seen(scenario(control="reno", tcp={"receive_window": window})))

@@ -5,6 +5,7 @@ It is derived from a scenario's network, never from a run.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
@@ -148,7 +149,8 @@ def bottleneck(network: Network, link: int) -> Bottleneck | None:
     kinds = {group.traffic for group in network.crossing(link) if group.is_tcp} - {BULK}
     elsewhere = ["bulk limited elsewhere"] if len(limited) < len(crossing) else []
     octets = sum(group.packet_bytes * group.flows for group in limited) / flows
-    holds = facts.rate_bps * max(rtt for group in limited for rtt in group.rtts_s) / (8 * octets) + facts.buffer_packets
+    pipe = facts.rate_bps * max(rtt for group in limited for rtt in group.rtts_s) / (8 * octets)
+    holds = math.inf if facts.buffer_packets is None else pipe + facts.buffer_packets
     return Bottleneck(
         name=facts.name,
         rate_bps=facts.rate_bps,
@@ -167,7 +169,7 @@ def bottleneck(network: Network, link: int) -> Bottleneck | None:
 
 
 def _sender(group: FlowGroup, most: float) -> Mapping[str, Any]:
-    """Return the settings of a group's senders besides their law, without a receive window of `most` segments or more."""
+    """Return the settings of senders besides their law, without a receive window of `most` segments or more."""
     # A law of one's own has no slow start, and no model.
     sender = {"slow_start": group.control.get("slow_start"), "recovery": group.recovery, **group.tcp}
     if group.receive_window is not None and group.receive_window >= most:
