@@ -2,7 +2,7 @@
 
 Laws, slow starts, queue disciplines and models get pictures, which are not committed, and under each the numbers that
 it shows, so that --check can check without drawing whether a page is up to date. With --check nothing is written: one
-line per page that is not up to date, and exit 1 if any. With --pictures only pictures that are missing are drawn.
+line per page that is not up to date, and exit 1 if any.
 """
 
 import json
@@ -281,19 +281,15 @@ def main(arguments: Sequence[str]) -> None:
     """Write the pages, or compare them with the existing ones."""
     there = {file: file.read_text(encoding="utf-8") for file in FOLDER.glob("*.md")}
     cards = {kind: entries(kind) for kind in KINDS}
-    kept: set[Path] = set()
-    if "--pictures" in arguments:
-        kept = wanted(cards)
-    else:
-        pages = {FOLDER / f"{kind}.md": page(kind, cards[kind]) for kind in KINDS}
-        if "--check" in arguments:
-            stale = [file for file, text in pages.items() if there.get(file) != text]
-            sys.exit("\n".join(f"{file.relative_to(ROOT)}: not up to date; run make docs" for file in stale) or 0)
-        for file, text in pages.items():
-            file.write_text(text, encoding="utf-8")
-    for file in set(FOLDER.glob("*/*.svg")) - kept:
+    pages = {FOLDER / f"{kind}.md": page(kind, cards[kind]) for kind in KINDS}
+    if "--check" in arguments:
+        stale = [file for file, text in pages.items() if there.get(file) != text]
+        sys.exit("\n".join(f"{file.relative_to(ROOT)}: not up to date; run make docs" for file in stale) or 0)
+    for file, text in pages.items():
+        file.write_text(text, encoding="utf-8")
+    for file in FOLDER.glob("*/*.svg"):
         file.unlink()
-    draw(cards, {file for file in wanted(cards) if not file.exists()})
+    draw(cards, wanted(cards))
 
 
 def draw(cards: Mapping[str, Sequence[Card]], files: Collection[Path]) -> None:
