@@ -1,8 +1,8 @@
 """Writes docs/catalog, one page per kind of catalogue entry, from the output of `elephan list KIND --json`.
 
-Laws, slow starts, queue disciplines and models get pictures, which are not committed, and under each the numbers that
-it shows, so that --check can check without drawing whether a page is up to date. With --check nothing is written: one
-line per page that is not up to date, and exit 1 if any. With --pictures only pictures that are missing are drawn.
+Laws, slow starts, queue disciplines and models get pictures, which are not committed, and below each its numbers, so
+that --check can check without drawing whether a page is up to date. With --check nothing is written; it prints one line
+per outdated page, and exits with 1 if there is one. With --pictures only missing pictures are drawn.
 """
 
 import json
@@ -278,7 +278,7 @@ def wanted(cards: Mapping[str, Sequence[Card]]) -> set[Path]:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Write the pages, or compare them with the existing ones."""
+    """Write the pages and draw the pictures, or compare the pages with the existing ones."""
     there = {file: file.read_text(encoding="utf-8") for file in FOLDER.glob("*.md")}
     cards = {kind: entries(kind) for kind in KINDS}
     kept: set[Path] = set()
@@ -297,12 +297,12 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def draw(cards: Mapping[str, Sequence[Card]], files: Collection[Path]) -> None:
-    """Draw pictures of what the cards describe.
+    """Draw pictures of the cards' subjects.
 
     Parameters
     ----------
     files : collection of Path
-        Of these the ones that are to be drawn.
+        Pictures to draw.
     """
     for folder in {file.parent for file in files}:
         folder.mkdir(exist_ok=True)
