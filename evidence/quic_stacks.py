@@ -5,7 +5,7 @@
     python evidence/quic_stacks.py --no-run    # writes the page from what is kept
     python evidence/quic_stacks.py --again     # runs everything again, after a new version of a stack or of elephan
 
-What came out is kept in `tests/data/quic_stacks.json`, run by run; the kernel's numbers are those of
+The results are kept in `tests/data/quic_stacks.json`, run by run; the kernel's numbers are those of
 `tests/data/real_stacks.json`, which `evidence/real_stacks.py` measured on the same links.
 """
 

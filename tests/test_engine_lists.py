@@ -14,7 +14,7 @@ CRATES = Path(__file__).resolve().parent.parent / "crates"
 
 
 def needing(*needs: str) -> set[str]:
-    """Names of the laws whose `needs()` has one of `needs`, whatever their parameters.
+    """Return the laws whose `needs()` has one of `needs`, whatever their parameters.
 
     A law's variants in folders (`cubic/linux.rs`) have no card of their own and are left out.
     """
@@ -29,7 +29,7 @@ def needing(*needs: str) -> set[str]:
 
 
 def registered(section: str) -> set[str]:
-    """Names of the disciplines of a section of the registry."""
+    """Return the disciplines of a section of the registry."""
     text = (CRATES / "queue" / "src" / "lib.rs").read_text(encoding="utf-8")
     block = re.search(rf"    {section} \{{(.*?)\}}", text, re.DOTALL)
     assert block is not None

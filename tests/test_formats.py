@@ -1,4 +1,4 @@
-"""The version of files and documents: stated, read back, refused if newer, and not a part of a scenario's identity."""
+"""The version of files and documents: stated, checked when read, and not a part of a scenario's identity."""
 
 import json
 from pathlib import Path

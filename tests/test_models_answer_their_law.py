@@ -37,7 +37,7 @@ START = {
 """Keys of ``tcp`` that do not change the sawtooth of long flows, and their subjects."""
 
 OTHERS: dict[str, Any] = {"delayed_ack": 2, "ecn": "on", "receive_window": 20}
-"""Other values of the keys that do."""
+"""Other values of the keys that change it."""
 
 SPECIAL: dict[tuple[str, str], Any] = {
     ("bpf", "object"): str(Path(__file__).resolve().parents[1] / "examples" / "law-in-bpf" / "gentle.bpf.o"),

@@ -1,6 +1,6 @@
 """Responses on one connection after pauses, compared with a Linux kernel: the window after each pause.
 
-*Source*: `tests/data/real_responses.json`, which `evidence/real_responses.py` asked Linux 6.18 (HZ = 250) for.
+*Source*: `tests/data/real_responses.json`, which `evidence/real_responses.py` measured on Linux 6.18 (HZ = 250).
 48 responses of each law, eight after pauses of 0.1, 0.25, 0.45, 0.7, 1 and 3 s, the first on a fresh connection.
 """
 

@@ -1,4 +1,4 @@
-"""The simulator against what Linux's senders did on a testbed: tests/data/real_stacks.json, by evidence/real_stacks.py.
+"""The simulator compared with Linux's senders on a testbed: tests/data/real_stacks.json, by evidence/real_stacks.py.
 
 A cell is a minute of one run of the kernel. Its losses are a few dozen, so that a loss ratio is known to some
 2/sqrt(n); the period of four flows differs by 3 % between seeds of the simulator.

@@ -37,7 +37,7 @@ first = int(sys.stdin.buffer.readline())
 with Store(sys.argv[1]) as store:
     print("open", flush=True)
     for i in range(first, first + int(sys.argv[3])):
-        # Differences between runs are not tested here.
+        # What makes runs differ is not what is tested here.
         store.put(packed, key=f"{i:064x}", labels={"i": i})
 """
 
@@ -145,7 +145,7 @@ def test_a_process_that_a_killed_writer_had_forked_keeps_no_lock_of_it(tmp_path:
         try:
             assert writer.stdout is not None
             assert writer.stdout.readline() == b"open\n"
-            # Its own files are not leftovers.
+            # The child's `end` must not release the parent's lock.
             assert len(leftovers(tmp_path)) == 0 < len(list((tmp_path / "tmp").iterdir()))
             writer.kill()
             writer.wait()

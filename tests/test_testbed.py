@@ -210,7 +210,7 @@ s.connect(("192.0.2.2", 5201))
 data = random.Random(1).randbytes(int(sys.argv[2]))
 s.sendall(data)
 s.shutdown(socket.SHUT_WR)
-s.recv(1)  # Until all data is there: an orphaned socket is soon given up.
+s.recv(1)  # Until all is there: a socket that nobody holds is soon given up.
 law = s.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16)
 print(hashlib.sha256(data).hexdigest(), len(data), law.rstrip(bytes(1)).decode())
 """

@@ -24,21 +24,21 @@ STORY = (
     f"One flow, {BASE_RTT_S * 1e3:g} ms, BDP {BDP:g} segments, unlimited buffer: slow start "
     f"from 2 segments, a loss in rounds {', '.join(map(str, LOSSES[:-1]))} and {LOSSES[-1]}, a timeout in {TIMEOUT}."
 )
-"""What happens in every picture of a law, as one sentence."""
+"""Description of every picture of a law, as one sentence."""
 START_ROUNDS = 16
 START_STORY = f"One flow, {BASE_RTT_S * 1e3:g} ms, BDP {BDP:g} segments, from 2 segments, without a loss."
-"""What happens in every picture of a slow start."""
+"""Description of every picture of a slow start."""
 
 
 def rounds(control: str, *, slow_start: bool = False) -> NDArray[np.float64]:
-    """Drive a control through its story, round trip by round trip.
+    """Drive a control through the losses of the pictures, round trip by round trip.
 
     Parameters
     ----------
     control : str
-        As after ``control =`` in a scenario file: ``'"reno"'`` or ``'{ law = "highspeed", low_window = 31 }'``.
+        Value of ``control`` in a scenario file: ``'"reno"'`` or ``'{ law = "highspeed", low_window = 31 }'``.
     slow_start : bool
-        The story of slow starts instead of that of laws.
+        Whether to use the scenario of slow starts instead of that of laws.
 
     Returns
     -------
@@ -68,11 +68,11 @@ def draw_rounds(control: str, name: str, folder: Path, *, slow_start: bool = Fal
     control : str
         As in `rounds`.
     name : str
-        What the line is called, and the file.
+        Name of the line and of the file.
     folder : Path
         Must exist.
     slow_start : bool
-        The story of slow starts instead of that of laws.
+        Whether to use the scenario of slow starts instead of that of laws.
 
     Raises
     ------

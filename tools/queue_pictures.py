@@ -76,7 +76,7 @@ traffic = {{ kind = "cbr", rate = "{BURST_BPS // 1_000_000} Mbit/s" }}
 [record]
 every = "20 ms"
 """
-"""The scenario of every picture, but for the discipline."""
+"""Scenario of every picture, except for the discipline."""
 LINK = (
     f"a link of {RATE_BPS // 1_000_000} Mbit/s with room for {BUFFER_PACKETS} packets of {PACKET_BYTES} B, which is "
     "what it holds in 100 ms"
@@ -89,7 +89,7 @@ STORY = (
 )
 """The traffic of every picture, in words."""
 AVERAGES = (0, 5, 7, 9, 11, 13, 15, 20, 25, 30, 35)
-"""Averages [packets] whose probability stands under a curve."""
+"""Average backlogs [packets] whose probabilities are listed below a curve."""
 GAUGES = {
     "max_p": "max_p",
     "price": "price",
@@ -101,27 +101,27 @@ GAUGES = {
     "active_buckets": "active\nbuckets",
     "phi": "phi [bytes]",
 }
-"""What a second panel shows, the most informative first, with its label."""
+"""Variables of disciplines for a second panel, the most informative first, with their labels."""
 DROP_TAIL = "drop-tail"
 AS_LINUX: tuple[dict[str, object], ...] = ({}, {"gentle": False, "count": "classic"}, {"decide": "random"})
-"""Settings in which Linux may have a discipline, the default one first."""
+"""Settings in which Linux may have a discipline, the default first."""
 
 
 @dataclass(frozen=True)
 class BacklogNumbers:
-    """What stands under the picture of a backlog.
+    """Numbers listed below the picture of a backlog.
 
     Parameters
     ----------
     queueing_delay_s : float [s]
-        As `elephan run` gives it.
+        Mean queueing delay, as in `elephan run`.
     utilization : float [1]
     jain : float [1]
         Jain's index over the goodputs of the long flows.
     drops, marks : dict of str to int
         Packets by cause.
     stream_drops : int
-        Those of the drops that hit the stream without congestion control.
+        Drops of the stream without congestion control.
     """
 
     queueing_delay_s: float
@@ -138,7 +138,7 @@ def scenario(discipline: str, parameters: Mapping[str, object] | None = None) ->
     Parameters
     ----------
     parameters : mapping, optional
-        Those that are not left at their defaults.
+        Parameters that differ from their defaults.
 
     Raises
     ------
@@ -157,7 +157,7 @@ def scenario(discipline: str, parameters: Mapping[str, object] | None = None) ->
 
 
 def own_law(discipline: str) -> str | None:
-    """Name the law that the long flows are under instead of Reno, where router and sender make one scheme.
+    """Return the law of the long flows instead of Reno, for a discipline that needs its own sender.
 
     Examples
     --------
@@ -174,13 +174,13 @@ def watch(discipline: str) -> ReplicationOutcome:
     Returns
     -------
     ReplicationOutcome
-        With its series.
+        The outcome, with its series.
     """
     return run(scenario(discipline), series=True).outcomes[0]
 
 
 def numbers(discipline: str) -> BacklogNumbers:
-    """Sum up the run that the picture of this discipline shows.
+    """Summarize the run shown in the picture of this discipline.
 
     Examples
     --------
@@ -229,8 +229,8 @@ def curves(discipline: str, averages: NDArray[np.float64]) -> dict[str, NDArray[
     Returns
     -------
     dict of str to ndarray, shape of `averages`
-        One by default. A discipline that moves ``max_p`` has one for each end of its range too, one that may be gentle
-        one for not. Empty for disciplines without such a curve.
+        One by default. A discipline that adapts ``max_p`` has one for each end of its range too, and one with a gentle
+        mode has one without it. Empty for disciplines without such a curve.
 
     Examples
     --------
@@ -296,7 +296,7 @@ def draw_curve(discipline: str, folder: Path) -> Path | None:
 
 
 def draw_backlog(discipline: str, folder: Path) -> Path:
-    """Draw the backlog over time as ``NAME.svg``, drop-tail's in grey, and what the discipline shows of itself.
+    """Draw the backlog over time as ``NAME.svg``, drop-tail's in grey, and a variable of the discipline.
 
     Parameters
     ----------
@@ -339,7 +339,7 @@ def draw_backlog(discipline: str, folder: Path) -> Path:
 
 
 def _panels(*, with_gauge: bool) -> tuple[Figure, Axes, Axes | None]:
-    """A panel at the same place and of the same size in every picture, and one for a gauge below it."""
+    """Make a panel at the same place and of the same size in every picture, and one for a variable below it."""
     width, left, bottom, top = 5.2, 0.72, 0.4, 0.27
     backlog_height, gauge_height = 1.45, 0.6 if with_gauge else 0.0
     lift = bottom + gauge_height + (0.14 if with_gauge else 0.0)
@@ -356,7 +356,7 @@ def _panels(*, with_gauge: bool) -> tuple[Figure, Axes, Axes | None]:
 
 
 def _main_gauge(gauges: Mapping[str, NDArray[np.float64]]) -> str | None:
-    """The first of `GAUGES` that moves, else any that does."""
+    """Return the first of `GAUGES` that varies, otherwise any variable that does."""
     moving = [name for name, values in gauges.items() if np.nanmin(values) < np.nanmax(values)]
     return next((name for name in (*GAUGES, *moving) if name in moving), None)
 
@@ -367,5 +367,5 @@ def _defaults(discipline: str) -> dict[str, Any]:
 
 
 def _legend(axes: Axes) -> None:
-    """Name the lines above the panel, where nothing is drawn."""
+    """Label the lines above the panel, where nothing is drawn."""
     axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.2, ncols=3)

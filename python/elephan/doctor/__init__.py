@@ -59,7 +59,7 @@ def examine(probes: Iterable[Probe] | None = None, longest_s: float = LONGEST_S)
     Parameters
     ----------
     probes : iterable of Probe, optional
-        `PROBES`, if not given.
+        By default `PROBES`.
     longest_s : float [s]
         Time limit of each probe.
 

@@ -47,7 +47,7 @@ class Probe:
     look : callable
         Function without arguments that returns a `ProbeFinding` and changes nothing.
     needed : bool
-        Whether nothing works without it.
+        Whether elephan does not work at all without it.
     """
 
     group: str

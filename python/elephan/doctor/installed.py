@@ -36,7 +36,7 @@ def is_checkout() -> bool:
 
 
 def extension() -> ProbeFinding:
-    """Check that the extension matches this package, catches panics, and is built from the source beside it."""
+    """Check that the extension matches this package and catches panics."""
     version = _native.version()
     try:
         package = metadata.version("elephan")

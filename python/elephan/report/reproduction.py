@@ -76,7 +76,7 @@ def page(folder: Path) -> ReportPage:
         notes=(
             *(f"{line[:1].upper()}{line[1:]}." for line in missed(claims, MOST_NAMED)),
             *(f"{each['id']}: {each['now']}, was {each['was'] or 'not known'}" for each in changed),
-            # Of a part of a family nothing is said.
+            # Nothing is stated about a family that was run only in part.
             *bands([each for each in document["power"] if each["whole"]]),
             *(f"{each['says']}: {_value(each['measured']).text}" for each in document["counts"]),
             *shortened,

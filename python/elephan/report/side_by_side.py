@@ -85,7 +85,7 @@ def _question(keys: Sequence[DifferingKey], first: Scenario) -> str:
 
 @dataclass(frozen=True)
 class ComparedQuantity:
-    """A quantity by which runs are compared: its words, its unit, and its value in each run."""
+    """A quantity by which runs are compared: its key, its words, its unit, and its value in each run."""
 
     key: str
     title: str

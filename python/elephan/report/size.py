@@ -106,7 +106,7 @@ def wanted(target: Mapping[str, float]) -> str:
 
 
 def suggested(document: Document) -> int | None:
-    """Return the buffer to deploy."""
+    """Return the suggested buffer."""
     packets: int | None = document["suggested_packets"]
     return packets
 
@@ -128,12 +128,12 @@ def notes(document: Document) -> tuple[str, ...]:
 
 
 def group_head(name: str, key: str) -> str:
-    """Write the head of the column of a group, see `elephan.size.targets.asked_of`."""
+    """Return the head of a group's column, see `elephan.size.targets.asked_of`."""
     return f"{name}: {GROUP_DELAYS[key]} [ms]" if key in GROUP_DELAYS else f"{name}: goodput of a flow [Mbit/s]"
 
 
 def group_cell(group: Document, key: str) -> Cell:
-    """Make a cell of that column; documents of before have no delays."""
+    """Make a cell of a group's column; documents of earlier versions have no delays."""
     return cell(group.get(key), 1e3 if key in GROUP_DELAYS else 1e-6, of=key)
 
 

@@ -112,7 +112,7 @@ def counted(known: Mapping[str, Any]) -> PageSection | None:
     Returns
     -------
     PageSection or None
-        None if the kernel counted nothing and did all as the scenario says.
+        None if the kernel has no counts and did not differ from the scenario.
     """
     sentences = tuple(f"Not as the scenario says: {one}." for one in known["differences"])
     acks, laws = known["acks"], known["laws"]

@@ -170,7 +170,7 @@ def bottleneck(network: Network, link: int) -> Bottleneck | None:
 
 def _sender(group: FlowGroup, most: float) -> Mapping[str, Any]:
     """Return the settings of senders besides their law, without a receive window of `most` segments or more."""
-    # A law of one's own has no slow start, and no model.
+    # A user's own law has no slow start, and no model.
     sender = {"slow_start": group.control.get("slow_start"), "recovery": group.recovery, **group.tcp}
     if group.receive_window is not None and group.receive_window >= most:
         sender["receive_window"] = None
