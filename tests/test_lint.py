@@ -476,12 +476,16 @@ def test_scenarios_to_start_from_are_clean(elephan: Command, tmp_path: Path, kin
     assert elephan("lint", file).out == "nothing to warn about\n"
 
 
-def test_lint_says_each_warning_in_a_line(elephan: Command, small: Path) -> None:
+def test_lint_says_each_warning_in_a_line(elephan: Command, small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "1000")
     done = elephan("lint", small)
     assert (done.code, done.err) == (0, "")
     assert [line.rpartition("(")[2] for line in done.out.splitlines()] == [
         "short-warmup)", "short-run)", "phase-locked)",
     ]  # fmt: skip
+    # On a narrower terminal what follows the first line of a warning is moved in.
+    monkeypatch.setenv("COLUMNS", "60")
+    assert elephan("lint", small).out.replace("\n  ", " ") == done.out
     found = json.loads(elephan("lint", small, "--json").out)["warnings"]
     assert all(set(entry) == {"rule", "severity", "where", "message", "remedy"} for entry in found)
     strict = elephan("lint", small, "--strict")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from elephan.cli.columns import LINES, Column, table_lines, wrapped
+from elephan.cli.columns import LINES, Column, command_lines, table_lines, wrapped
 from elephan.cli.common import can_draw, new_table, shown
 from elephan.cli.size_screen import buffer_columns, short_percent, short_time, within
 from elephan.errors import InputError
@@ -108,7 +108,7 @@ def comparison_screen(comparison: SizeComparison) -> list[str]:
     dangers, others = caveats[:grave], caveats[grave:]
     others += [wrapped(f"{text}.", mark="  > ") for text in [found.otherwise] if text]
     table = _table_of_variants(comparison) if first.ample_packets is not None else _table_of_models(comparison)
-    tc = [f"Linux: {chosen.tc}"] if found.meets and chosen.tc else []
+    tc = command_lines(chosen.tc, "Linux: ") if found.meets and chosen.tc else []
     runs = sum(variant.answer.runs for variant in comparison.variants)
     last = wrapped(
         f"({len(comparison.variants)} variants, {runs} runs, {comparison.wall_s:.0f} s; more with --details)"

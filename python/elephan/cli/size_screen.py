@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from elephan.cli.columns import LINES, Column, table_lines, wrapped
+from elephan.cli.columns import LINES, Column, command_lines, table_lines, wrapped
 from elephan.units import format_bytes, format_rate, format_time, scaled
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def size_screen(answer: SizeAnswer) -> list[str]:
     head = [*wrapped(answer.scenario.title), *wrapped(link_line(answer.facts)), *wrapped(sentence(answer, document))]
     rows = list(document["table"])
     table = table_lines(buffer_columns(rows, _roles)) if rows else []
-    tc = [f"Linux: {document['tc']}"] if document["tc"] else _no_line(answer, document)
+    tc = command_lines(document["tc"], "Linux: ") if document["tc"] else _no_line(answer, document)
     last = min((wrapped(footer(answer, document, rest)) for rest in REST), key=len)
     head += wrapped(paced_sentence(document)) if "paced" in document else []
     room = LINES - len(head) - len(table) - len(tc) - len(last)
