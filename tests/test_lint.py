@@ -125,6 +125,8 @@ FIRES: dict[str, list[Changes]] = {
         {"flows[bulk].traffic": {"kind": "elastic", "load": 1.01}},
         {"flows[bulk].traffic": {"kind": "elastic", "rate": "5.1 Mbit/s"}},
         {"flows[bulk].traffic": {"kind": "cbr", "rate": "3 Mbit/s"}, "flows[bulk].access": {"rate": "2 Mbit/s"}},
+        # 2,652 kB for each of two users every 3 s are 14 Mbit/s.
+        {"flows[bulk].traffic": {"kind": "page", "think": "3 s"}},
     ],
     "unlimited-buffer": [
         {"links[core].buffer": "unlimited"},
@@ -219,6 +221,7 @@ DOES_NOT_FIRE: dict[str, list[Changes]] = {
         {"flows[bulk].traffic": {"kind": "cbr", "rate": "5 Mbit/s"}},
         {"flows[bulk].traffic": {"kind": "elastic", "load": 1.0}},
         {"flows[bulk].traffic": {"kind": "on-off", "rate": "9 Mbit/s"}},
+        {"flows[bulk].traffic": {"kind": "page", "think": "20 s"}},
         # A burst that ends may be what is studied.
         {"flows[bulk].traffic": {"kind": "cbr", "rate": "9 Mbit/s"}, "flows[bulk].stop": "100 s"},
     ],

@@ -46,6 +46,13 @@ _SHORTEST_S, _LONGEST_S = 60.0, 600.0
 _MOST: dict[Kind, float] = {"rates": 1e15, "delays": 3600.0}
 """Of a link [bit/s], [s]."""
 
+_LIKELY_RANGE: dict[Kind, tuple[float, float]] = {
+    "mahimahi": (0.0, float("inf")),
+    "rates": (100e3, 2e12),
+    "delays": (1e-6, 5.0),
+}
+"""Ranges of the largest value of a trace: GPRS to the fastest ports [bit/s]; a rack to a busy satellite [s]."""
+
 _SHOWN = {"rates": format_rate, "delays": format_time}
 
 
@@ -294,12 +301,47 @@ def read(path: Path, form: TableForm | None = None) -> ImportedTrace:
                 message = "is in mahimahi's format, whose times are in milliseconds; leave --time out"
                 raise ValueError(message)
             return _opportunities(path, raw)
-        return _table(path, raw, form)
+        found = _table(path, raw, form)
+        _check_range(found, form)
+        return found
     except InputError:
         raise
     except ValueError as error:
         message = f"{path}: {error}"
         raise InputError(message) from None
+
+
+def _check_range(found: ImportedTrace, form: TableForm) -> None:
+    """Refuse rates below those that a link can have: mostly the unit is another."""
+    if found.kind != "rates":
+        return
+    low = next((rate for _, rate in found.rows if 0 < rate < trace_files.LEAST_BPS), None)
+    if low is not None:
+        unit = f", as --rate {form.rate} has it" if form.rate is not None else ""
+        message = (
+            f"a rate is {format_rate(low)}{unit}; a link has 0 or at least {format_rate(trace_files.LEAST_BPS)}: "
+            "give the unit of the column with --rate, such as Mbit/s"
+        )
+        raise ValueError(message)
+
+
+def doubts(found: ImportedTrace) -> str:
+    """Say so if a trace is so slow or so fast, or a delay so long, that its unit is probably another; empty if not.
+
+    Parameters
+    ----------
+    found : ImportedTrace
+
+    Returns
+    -------
+    str
+    """
+    form = _SHOWN["delays" if found.kind == "delays" else "rates"]
+    low, high = _LIKELY_RANGE[found.kind]
+    if low <= found.most <= high:
+        return ""
+    option = "--delay" if found.kind == "delays" else "--rate"
+    return f"the largest value is {form(found.most)}; if that is not so, say its unit with {option}"
 
 
 def _opportunities(path: Path, raw: bytes) -> ImportedTrace:
@@ -555,10 +597,16 @@ def _short(text: str) -> str:
 
 def _unit(option: str, unit: str, quantity: Callable[[str], float]) -> float:
     """One of a unit, in seconds or bit/s."""
+    example = {"--rate": "Mbit/s"}.get(option, "ms")
+    if not unit.strip() or unit.strip()[0].isdigit():
+        message = f'{option}: "{unit}" is not a unit; write one without a number, such as {example}'
+        raise InputError(message)
     try:
         return quantity(f"1 {unit}")
     except UnitError as error:
-        message = f"{option} {unit}: {error}"
+        # The number is not the user's.
+        said = re.sub(r'"1 ([^"]*)"', r'"\1"', str(error)).replace(f'"{unit}" in "{unit}"', f'"{unit}"')
+        message = f"{option}: {said}"
         raise InputError(message) from None
 
 

@@ -189,6 +189,9 @@ def format_bytes(n: float) -> str:
     return f"{n / scale:.3g} {prefix}B"
 
 
+LARGEST = 10_000.0
+"""Largest number in a column whose unit is chosen for it."""
+
 _SCALES = {
     "s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")),
     "bit/s": ((1e12, "Tbit/s"), (1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s")),
@@ -215,6 +218,8 @@ def scaled(unit: str, values: Iterable[float]) -> tuple[float, str]:
     --------
     >>> scaled("s", [0.0875, 0.125]), scaled("bit/s", [1e6, 1e10])
     ((0.001, 'ms'), (1000000.0, 'Mbit/s'))
+    >>> scaled("s", [20e-6, 0.02])
+    (0.001, 'ms')
     """
     sizes = [abs(value) for value in values if math.isfinite(value) and value != 0]
     scales = _SCALES.get(unit)
@@ -222,7 +227,23 @@ def scaled(unit: str, values: Iterable[float]) -> tuple[float, str]:
         return 1.0, unit
     # That of the middle between the least and the largest, by ratio; a hair below, for what rounding takes.
     middle = math.sqrt(min(sizes)) * math.sqrt(max(sizes)) * (1 + 1e-9) if sizes else scales[0][0]
-    return next((scale for scale in scales if middle >= scale[0]), scales[-1])
+    found = next((i for i, scale in enumerate(scales) if middle >= scale[0]), len(scales) - 1)
+    # A larger unit where the largest number would have five digits, as 20000 us.
+    while found and sizes and unit != "B" and max(sizes) > LARGEST * scales[found][0] * (1 + 1e-9):
+        found -= 1
+    return scales[found]
+
+
+def format_packets(n: float) -> str:
+    """Write a number of packets, thousands apart.
+
+    Examples
+    --------
+    >>> format_packets(1), format_packets(12500), format_packets(0.5)
+    ('1 packet', '12,500 packets', '0.5 packets')
+    """
+    number = f"{n:,.0f}" if n == round(n) else f"{n:.4g}"
+    return f"{number} packet" if n == 1 else f"{number} packets"
 
 
 def format_number(x: float | None, digits: int = 4) -> str:

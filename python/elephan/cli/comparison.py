@@ -8,6 +8,7 @@ from elephan.cli.columns import LINES, Column, command_lines, table_lines, wrapp
 from elephan.cli.common import can_draw, new_table, shown
 from elephan.cli.size_screen import buffer_columns, short_percent, short_time, within
 from elephan.errors import InputError
+from elephan.units import format_packets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -100,7 +101,8 @@ def comparison_screen(comparison: SizeComparison) -> list[str]:
     first, found, chosen = comparison.variants[0], comparison.recommendation, comparison.recommended()
     wanted = ", ".join(str(target) for target in first.answer.targets)
     verdict = "Nearest" if found.is_nearest else "Recommended"
-    reason = found.reason.replace(f" meets {wanted} with {found.chosen.buffer_packets} packets", _packets(found.chosen))
+    meets = f" meets {wanted} with {_packets(found.chosen).removeprefix(', ')}"
+    reason = found.reason.replace(meets, _packets(found.chosen))
     reason = reason.replace(", the runner-up, it has ", ": ").replace(" and is the only one of ", ", the only one of ")
     caveats = [wrapped(f"{text}.", mark="  ! ") for text in found.caveats]
     # Dangers come first among what limits the advice.
@@ -134,7 +136,7 @@ def _shorter(reason: str) -> Iterator[str]:
 
 def _packets(chosen: Candidate) -> str:
     """With how many packets a variant is recommended."""
-    return "" if chosen.buffer_packets is None else f", {chosen.buffer_packets:,} packets"
+    return "" if chosen.buffer_packets is None else f", {format_packets(chosen.buffer_packets)}"
 
 
 def _table_of_variants(comparison: SizeComparison) -> list[str]:

@@ -9,7 +9,7 @@ import typer
 
 from elephan.cli.common import JsonOption, print_json, print_lines, print_wrapped, say, write_new
 from elephan.errors import InputError
-from elephan.importing import TableForm, beside, read
+from elephan.importing import TableForm, beside, doubts, read
 from elephan.input_files import decoded
 from elephan.scenario import Scenario
 from elephan.trace_files import read_trace
@@ -94,6 +94,8 @@ def import_(
                 file.unlink()
             raise
         files.append(out)
+    if doubt := doubts(found):
+        say(f"warning: {trace}: {doubt}")
     if json:
         print_json(found.to_json() | {"files": [str(file) for file in files]})
         return
