@@ -49,7 +49,10 @@ def test_only_what_is_needed_fails(
     assert elephan("doctor", "--json").code == code
     shown = elephan("doctor")
     assert shown.code == code
-    assert "make thing  # thing: a purpose" in shown.out
+    said = f"thing: {status}, so; for a purpose\n  make thing\n"
+    assert (said in shown.out) is (status != OK)
+    assert shown.out.startswith("Not ready" if code else "Ready to simulate.")
+    assert "thing, for a purpose:\n    make thing\n" in elephan("doctor", "--details").out
 
 
 @pytest.mark.slow

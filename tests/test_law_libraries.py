@@ -90,7 +90,7 @@ def printed() -> Iterator[str]:
     """Output of the page's commands that build and run in the checkout."""
     BUILT.mkdir(parents=True, exist_ok=True)
     target, lock = EXAMPLE / "target", EXAMPLE / "Cargo.lock"
-    made = [path for path in (EXAMPLE / "my-link.toml", EXAMPLE / "kept") if not path.exists()]
+    made = [path for path in (ROOT / "my-link.toml", ROOT / "kept") if not path.exists()]
     if not target.exists():
         target.symlink_to(BUILT)
         made.append(target)
@@ -138,9 +138,16 @@ def test_the_page_builds_and_runs_in_the_checkout(printed: str) -> None:
     assert "mine" in printed
 
 
+def test_no_block_of_the_page_leaves_the_folder_of_the_next() -> None:
+    assert not re.findall(r"^cd |OLDPWD", commands(0) + commands(1), flags=re.MULTILINE)
+    # The library is where the Python of the page looks for it.
+    assert "lib=examples/own-law/target/release/libown_law.so\n" in commands(0)
+    assert 'library = "examples/own-law/target/release/libown_law.so"' in PAGE.read_text(encoding="utf-8")
+
+
 def test_the_page_builds_a_copy_elsewhere(printed: str, tmp_path: Path) -> None:
     # The lock is what a reader's cargo makes by itself, where it has a network.
-    lines = commands(1).replace("cd ~/my-law\n", f"cd ~/my-law\ncp '{EXAMPLE}/Cargo.lock' .\n")
+    lines = commands(1).replace("\nsed ", f"\ncp '{EXAMPLE}/Cargo.lock' ~/my-law\nsed ", 1)
     out = typed(lines, ROOT, HOME=str(tmp_path), CARGO_TARGET_DIR=str(BUILT))
     assert out.splitlines() == printed.splitlines()[: len(out.splitlines())]
     assert "../../crates" not in (tmp_path / "my-law" / "Cargo.toml").read_text(encoding="utf-8")

@@ -125,6 +125,8 @@ FIRES: dict[str, list[Changes]] = {
         {"flows[bulk].traffic": {"kind": "elastic", "load": 1.01}},
         {"flows[bulk].traffic": {"kind": "elastic", "rate": "5.1 Mbit/s"}},
         {"flows[bulk].traffic": {"kind": "cbr", "rate": "3 Mbit/s"}, "flows[bulk].access": {"rate": "2 Mbit/s"}},
+        # 2,652 kB for each of two users every 3 s are 14 Mbit/s.
+        {"flows[bulk].traffic": {"kind": "page", "think": "3 s"}},
     ],
     "unlimited-buffer": [
         {"links[core].buffer": "unlimited"},
@@ -219,6 +221,7 @@ DOES_NOT_FIRE: dict[str, list[Changes]] = {
         {"flows[bulk].traffic": {"kind": "cbr", "rate": "5 Mbit/s"}},
         {"flows[bulk].traffic": {"kind": "elastic", "load": 1.0}},
         {"flows[bulk].traffic": {"kind": "on-off", "rate": "9 Mbit/s"}},
+        {"flows[bulk].traffic": {"kind": "page", "think": "20 s"}},
         # A burst that ends may be what is studied.
         {"flows[bulk].traffic": {"kind": "cbr", "rate": "9 Mbit/s"}, "flows[bulk].stop": "100 s"},
     ],
@@ -471,12 +474,16 @@ def test_scenarios_to_start_from_are_clean(elephan: Command, tmp_path: Path, kin
     assert elephan("lint", file).out == "nothing to warn about\n"
 
 
-def test_lint_says_each_warning_in_a_line(elephan: Command, small: Path) -> None:
+def test_lint_says_each_warning_in_a_line(elephan: Command, small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "1000")
     done = elephan("lint", small)
     assert (done.code, done.err) == (0, "")
     assert [line.rpartition("(")[2] for line in done.out.splitlines()] == [
         "short-warmup)", "short-run)", "phase-locked)",
     ]  # fmt: skip
+    # On a narrower terminal what follows the first line of a warning is moved in.
+    monkeypatch.setenv("COLUMNS", "60")
+    assert elephan("lint", small).out.replace("\n  ", " ") == done.out
     found = json.loads(elephan("lint", small, "--json").out)["warnings"]
     assert all(set(entry) == {"rule", "severity", "where", "message", "remedy"} for entry in found)
     strict = elephan("lint", small, "--strict")

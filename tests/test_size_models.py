@@ -116,7 +116,7 @@ def test_a_delay_alone_bounds_no_buffer_from_below(elephan: Command, tmp_path: P
     out = " ".join(simulated.out.split())
     # The smallest buffer that there is meets it; what is suggested would keep the link busy all the same.
     assert "No buffer can be suggested. delay <= 10 ms needs 1 packet (no target bounds it from below)" in out
-    assert "1 packets are less than one for each of the 2 flows" in out
+    assert "1 packet is less than one for each of the 2 flows" in " ".join(out.split())
     assert "tc qdisc" not in out
 
 

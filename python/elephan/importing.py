@@ -19,7 +19,7 @@ from elephan.input_files import decoded
 from elephan.units import bits_per_second, format_rate, format_time, seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
 Kind = Literal["mahimahi", "rates", "delays"]
@@ -45,6 +45,13 @@ _SHORTEST_S, _LONGEST_S = 60.0, 600.0
 
 _MOST: dict[Kind, float] = {"rates": 1e15, "delays": 3600.0}
 """Of a link [bit/s], [s]."""
+
+_LIKELY_RANGE: dict[Kind, tuple[float, float]] = {
+    "mahimahi": (0.0, float("inf")),
+    "rates": (100e3, 2e12),
+    "delays": (1e-6, 5.0),
+}
+"""Ranges of the largest value of a trace: GPRS to the fastest ports [bit/s]; a rack to a busy satellite [s]."""
 
 _SHOWN = {"rates": format_rate, "delays": format_time}
 
@@ -294,12 +301,47 @@ def read(path: Path, form: TableForm | None = None) -> ImportedTrace:
                 message = "is in mahimahi's format, whose times are in milliseconds; leave --time out"
                 raise ValueError(message)
             return _opportunities(path, raw)
-        return _table(path, raw, form)
+        found = _table(path, raw, form)
+        _check_range(found, form)
+        return found
     except InputError:
         raise
     except ValueError as error:
         message = f"{path}: {error}"
         raise InputError(message) from None
+
+
+def _check_range(found: ImportedTrace, form: TableForm) -> None:
+    """Refuse rates below those that a link can have: mostly the unit is another."""
+    if found.kind != "rates":
+        return
+    low = next((rate for _, rate in found.rows if 0 < rate < trace_files.LEAST_BPS), None)
+    if low is not None:
+        unit = f", as --rate {form.rate} has it" if form.rate is not None else ""
+        message = (
+            f"a rate is {format_rate(low)}{unit}; a link has 0 or at least {format_rate(trace_files.LEAST_BPS)}: "
+            "give the unit of the column with --rate, such as Mbit/s"
+        )
+        raise ValueError(message)
+
+
+def doubts(found: ImportedTrace) -> str:
+    """Say so if a trace is so slow or so fast, or a delay so long, that its unit is probably another; empty if not.
+
+    Parameters
+    ----------
+    found : ImportedTrace
+
+    Returns
+    -------
+    str
+    """
+    form = _SHOWN["delays" if found.kind == "delays" else "rates"]
+    low, high = _LIKELY_RANGE[found.kind]
+    if low <= found.most <= high:
+        return ""
+    option = "--delay" if found.kind == "delays" else "--rate"
+    return f"the largest value is {form(found.most)}; if that is not so, say its unit with {option}"
 
 
 def _opportunities(path: Path, raw: bytes) -> ImportedTrace:
@@ -333,10 +375,10 @@ def _opportunities(path: Path, raw: bytes) -> ImportedTrace:
 def _table(path: Path, raw: bytes, form: TableForm) -> ImportedTrace:
     """A table of times and rates or delays."""
     text = decoded(raw)
-    mark = _mark(text)
-    rows = list(_blank_rows(text)) if mark == " " else list(trace_files.table_rows(text, mark))
+    mark = trace_files.column_mark(text)
+    rows = list(trace_files.blank_rows(text)) if mark == " " else list(trace_files.table_rows(text, mark))
     # A row of measurements has a number somewhere.
-    header = rows.pop(0)[1] if rows and not any(map(_is_number, rows[0][1])) else []
+    header = rows.pop(0)[1] if rows and not any(map(trace_files.is_number, rows[0][1])) else []
     span = len((form.time_format or "x").split()) if mark == " " else 1
     at, of = _places(header, len(rows[0][1]) if rows else len(header), span, form)
     kind, scale = _kind(header, of, form)
@@ -364,7 +406,7 @@ def _table(path: Path, raw: bytes, form: TableForm) -> ImportedTrace:
     found = _summed(
         path, kind, held.rows, held.begins_ns / 1e9, as_it_stands=standard and whole and trace_files.is_table(path)
     )
-    first = "" if _is_number(held.first) else held.first
+    first = "" if trace_files.is_number(held.first) else held.first
     return replace(found, first=first, without=held.without, shared=held.shared)
 
 
@@ -402,35 +444,6 @@ class _Held:
         if len(self.rows) > trace_files.MOST_STEPS:
             message = f"has more than {trace_files.MOST_STEPS} rows; give fewer, such as one each 100 ms"
             raise ValueError(message)
-
-
-def _mark(text: str) -> str:
-    """The mark between the columns of a table; a blank stands for any number of blanks."""
-    first = text.strip("\n").partition("\n")[0]
-    _, names = next(trace_files.table_rows(first), (0, []))
-    # A link knows commas alone: where they give it its columns, other marks belong to names.
-    if "time_s" in names:
-        return ","
-    mark = max(",;\t", key=first.count)
-    return mark if mark in first else " "
-
-
-def _blank_rows(text: str) -> Iterator[tuple[int, list[str]]]:
-    """Rows whose columns blanks part, without lines that begin with #; such a first line may be the header."""
-    lines = [(i, line.split()) for i, line in enumerate(text.split("\n"), 1) if line.strip()]
-    rows = [(i, fields) for i, fields in lines if not fields[0].startswith("#")]
-    if lines and lines[0][1][0].startswith("#") and rows:
-        names = " ".join(lines[0][1]).lstrip("# ").split()
-        if len(names) == len(rows[0][1]):
-            yield lines[0][0], names
-    width = len(rows[-1][1]) if rows else 0
-    for i, fields in rows:
-        # A header has one name for a time that a blank parts.
-        is_header = i == rows[0][0] and not any(map(_is_number, fields))
-        if len(fields) != width and not is_header:
-            message = f"line {i}: has {len(fields)} fields, not {width}"
-            raise ValueError(message)
-        yield i, fields
 
 
 def _summed(
@@ -511,7 +524,7 @@ def _kind(header: Sequence[str], of: int, form: TableForm) -> tuple[Kind, float]
 
 def _clock(line: int, text: str, form: TableForm) -> _Clock:
     """A reader of times that look like this one, in nanoseconds."""
-    if form.time_format is None and _is_number(text):
+    if form.time_format is None and trace_files.is_number(text):
         unit = Decimal(repr(_unit("--time", form.time, seconds) if form.time is not None else 1.0)) * 10**9
         return lambda line, text: round(Decimal(text) * unit) if _number(line, text) >= 0 else 0
     if form.time is not None:
@@ -555,23 +568,21 @@ def _short(text: str) -> str:
 
 def _unit(option: str, unit: str, quantity: Callable[[str], float]) -> float:
     """One of a unit, in seconds or bit/s."""
+    example = {"--rate": "Mbit/s"}.get(option, "ms")
+    if not unit.strip() or unit.strip()[0].isdigit():
+        message = f'{option}: "{unit}" is not a unit; write one without a number, such as {example}'
+        raise InputError(message)
     try:
         return quantity(f"1 {unit}")
     except UnitError as error:
-        message = f"{option} {unit}: {error}"
+        # The number is not the user's.
+        said = re.sub(r'"1 ([^"]*)"', r'"\1"', str(error)).replace(f'"{unit}" in "{unit}"', f'"{unit}"')
+        message = f"{option}: {said}"
         raise InputError(message) from None
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
 def _number(line: int, text: str) -> float:
-    number = float(text) if _is_number(text) and "_" not in text else float("nan")
+    number = float(text) if trace_files.is_number(text) and "_" not in text else float("nan")
     if not 0 <= number < float("inf"):
         shown = text[:20].encode("unicode_escape").decode()
         message = f'line {line}: must be numbers, none below 0, not "{shown}"'

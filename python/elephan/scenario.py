@@ -19,7 +19,7 @@ from elephan.display import joined, note, table
 from elephan.errors import InputError, ScenarioError, suggest
 from elephan.input_files import parse_toml, read_text
 from elephan.network import ScenarioTables, read_network
-from elephan.units import format_bytes, format_rate, format_time
+from elephan.units import format_bytes, format_packets, format_rate, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -441,7 +441,7 @@ class Scenario:
 def _buffer(link: Mapping[str, Any]) -> str:
     """A link's buffer in the unit that the file limits it in."""
     if link["buffer_limit_packets"] is not None:
-        return f"{link['buffer_limit_packets']} packets"
+        return format_packets(link["buffer_limit_packets"]).replace(",", "")
     return "unlimited" if link["buffer_limit_bytes"] is None else format_bytes(link["buffer_limit_bytes"])
 
 

@@ -13,12 +13,13 @@ import math
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from elephan.errors import InputError, ScenarioError
+from elephan.errors import InputError, ScenarioError, UnitError
 from elephan.flow_files import dumps
 from elephan.input_files import decoded, form_of, parse_if_named, read_bytes, unpacked
+from elephan.units import format_time, seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     import numpy as np
@@ -33,6 +34,10 @@ _WHAT = {
     "rate": "trace (times in milliseconds, one a line, or a .csv of time_s and rate_bps)",
     "delay": "trace (a .csv of time_s and delay_s)",
 }
+
+
+LEAST_BPS = 1000.0
+"""Smallest rate of a link besides 0 [bit/s]."""
 
 
 class _Column(NamedTuple):
@@ -94,11 +99,35 @@ def fill(text: str, folder: Path) -> str:
         except InputError as error:
             message = f"{place}: {error}"
             raise ScenarioError(message) from None
+        _check_whole(held, table, f"links[{i}].{key}", name)
         if twice := held.keys() & table.keys():
             message = f"{place}: {min(twice)} stand beside it; give one of them"
             raise ScenarioError(message)
         table |= held
     return dumps(mapping) if named else text
+
+
+def _check_whole(held: Mapping[str, Any], table: Mapping[str, Any], place: str, name: str) -> None:
+    """Refuse a period that ends before the trace, and a trace that ends in an outage, by the names in the file."""
+    steps = held.get("steps")
+    if not steps:
+        return
+    period = table.get("period")
+    if isinstance(period, str):
+        try:
+            length = seconds(period)
+        except UnitError:
+            return  # The reader of the scenario says what is wrong with it.
+        last = seconds(steps[-1][0])
+        if length <= last:
+            message = (
+                f"{place}.period: must be longer than the trace {name}, whose last time is {format_time(last)}, "
+                f"not {format_time(length)}"
+            )
+            raise ScenarioError(message)
+    elif period is None and steps[-1][1] == "0 bit/s":
+        message = f"{place}.trace: {name} ends with a rate of 0, which would last for ever; give a period"
+        raise ScenarioError(message)
 
 
 def _names_trace(link: object, key: str) -> bool:
@@ -295,6 +324,9 @@ def _steps(raw: bytes, value: _Column) -> list[list[str]]:
         if not steps and at:
             message = f"line {line}: {_TIME} must begin at 0, not at {time:.15g}"
             raise ValueError(message)
+        if value.name == "rate_bps" and 0 < number < LEAST_BPS:
+            message = f"line {line}: rate_bps must be 0 or at least {LEAST_BPS:g}, not {number:.15g}; it is in bit/s"
+            raise ValueError(message)
         last = at
         steps.append([f"{at} ns", value.text(number)])
         if len(steps) > MOST_STEPS:
@@ -316,3 +348,41 @@ def _number(line: int, limit: tuple[str, float], text: str) -> float:
         message = f'line {line}: {name} must be a number from 0 to {most:.15g}, not "{text[:20]}"'
         raise ValueError(message)
     return number
+
+
+def column_mark(text: str) -> str:
+    """Find the mark between the columns of a table; a blank stands for any number of blanks."""
+    first = text.strip("\n").partition("\n")[0]
+    _, names = next(table_rows(first), (0, []))
+    # A link reads commas only: where they give it its columns, other marks belong to names.
+    if "time_s" in names:
+        return ","
+    mark = max(",;\t", key=first.count)
+    return mark if mark in first else " "
+
+
+def blank_rows(text: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield rows whose columns stand between blanks, without lines after a #; such a first line may be the header."""
+    lines = [(i, line.split()) for i, line in enumerate(text.split("\n"), 1) if line.strip()]
+    rows = [(i, fields) for i, fields in lines if not fields[0].startswith("#")]
+    if lines and lines[0][1][0].startswith("#") and rows:
+        names = " ".join(lines[0][1]).lstrip("# ").split()
+        if len(names) == len(rows[0][1]):
+            yield lines[0][0], names
+    width = len(rows[-1][1]) if rows else 0
+    for i, fields in rows:
+        # A header has one name for a time that a blank parts.
+        is_header = i == rows[0][0] and not any(map(is_number, fields))
+        if len(fields) != width and not is_header:
+            message = f"line {i}: has {len(fields)} fields, not {width}"
+            raise ValueError(message)
+        yield i, fields
+
+
+def is_number(text: str) -> bool:
+    """Whether a field is a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

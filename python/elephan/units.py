@@ -215,6 +215,8 @@ def scaled(unit: str, values: Iterable[float]) -> tuple[float, str]:
     --------
     >>> scaled("s", [0.0875, 0.125]), scaled("bit/s", [1e6, 1e10])
     ((0.001, 'ms'), (1000000.0, 'Mbit/s'))
+    >>> scaled("s", [20e-6, 0.02])
+    (0.001, 'ms')
     """
     sizes = [abs(value) for value in values if math.isfinite(value) and value != 0]
     scales = _SCALES.get(unit)
@@ -222,7 +224,15 @@ def scaled(unit: str, values: Iterable[float]) -> tuple[float, str]:
         return 1.0, unit
     # That of the middle between the least and the largest, by ratio; a hair below, for what rounding takes.
     middle = math.sqrt(min(sizes)) * math.sqrt(max(sizes)) * (1 + 1e-9) if sizes else scales[0][0]
-    return next((scale for scale in scales if middle >= scale[0]), scales[-1])
+    found = next((i for i, scale in enumerate(scales) if middle >= scale[0]), len(scales) - 1)
+    while found and sizes and unit != "B" and max(sizes) > 1e4 * scales[found][0] * (1 + 1e-9):
+        found -= 1
+    return scales[found]
+
+
+def format_packets(n: float) -> str:
+    """Write a number of packets: ``1 packet``, ``12,500 packets``, ``0.5 packets``."""
+    return f"{f'{n:,.0f}' if n == round(n) else f'{n:.4g}'} packet{'s' * (n != 1)}"
 
 
 def format_number(x: float | None, digits: int = 4) -> str:
@@ -333,8 +343,7 @@ def format_interval(
 ) -> str:
     """Write a mean and half of its 95 % interval, no finer than the interval is wide.
 
-    An interval that leaves the limits of its quantity ends at them and is written by its ends. It holds the truth as
-    often as before, since no truth lies beyond.
+    An interval that leaves the limits of its quantity ends at them and is written by its ends.
 
     Parameters
     ----------

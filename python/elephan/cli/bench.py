@@ -15,8 +15,8 @@ from elephan.cli.common import (
     check_out,
     new_table,
     print_json,
-    print_lines,
     print_tables,
+    print_wrapped,
     say,
     writing,
 )
@@ -92,7 +92,7 @@ def bench(
     else:
         print_tables(*(_detailed(document) if details else _tables(document)))
         if workloads is None:
-            print_lines(f"not measured: {', '.join(w.name for w in select('all') if w.is_asked)} (--workloads all)")
+            print_wrapped(f"not measured: {', '.join(w.name for w in select('all') if w.is_asked)} (--workloads all)")
     if written is not None:
         say(f"wrote {written}")
 

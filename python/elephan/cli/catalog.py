@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from elephan.catalog import KINDS as NATIVE
 from elephan.catalog import catalog, needed
 from elephan.catalog.elsewhere import HOW_TO_GET, PROGRAM, Elsewhere, as_cards, laws_elsewhere
-from elephan.cli.common import JsonOption, as_text, fitted_table, new_table, print_json, print_lines, print_tables
+from elephan.cli.columns import text_table, wrapped
+from elephan.cli.common import (
+    JsonOption,
+    as_text,
+    fitted_table,
+    new_table,
+    print_json,
+    print_lines,
+    print_tables,
+    print_wrapped,
+)
 from elephan.errors import InputError, suggest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 EXAMPLE = """Example:  elephan list laws
 elephan list queues --details"""
@@ -20,6 +33,9 @@ _ASKED = {
     "metrics": "elephan run (or sweep) --metric NAME; options: --details; columns of tables: elephan list columns.",
 }
 """The option that takes what is listed, by kind."""
+
+SOURCES_COST = 1.5
+"""Lines with sources, over those without, at most; where they cost more they are left to ``--details``."""
 
 KINDS = "laws, slow-starts, recoveries, queues, traffic, profiles, models, metrics, columns, lints, experiments"
 
@@ -35,17 +51,38 @@ def list_(
     if json:
         print_json(cards + as_cards(elsewhere))
         return
-    table = new_table("name", "title", "source" if kind != "columns" else "asked for as")
-    for column in table.columns[1:]:
-        column.justify = "left"
-    for card in cards:
-        table.add_row(card["name"], card["title"], card["source"])
-    print_tables(table, *_elsewhere(elsewhere, kind, details=details), *_profiles(kind, details=details))
+    print_lines(*_listed(cards, kind, details=details))
+    print_tables(*_elsewhere(elsewhere, kind, details=details), *_profiles(kind, details=details))
     if kind in _ASKED and not details:
-        print_lines(_ASKED[kind])
+        print_wrapped(_ASKED[kind])
     if not details or kind == "columns":
         return
     _show_details(kind, cards)
+
+
+def _listed(cards: Sequence[dict[str, Any]], kind: str, *, details: bool) -> list[str]:
+    """A line for each card, or more where titles are long; sources where they cost few lines."""
+    if kind == "experiments":
+        return [line for n, group in enumerate(_by_paper(cards).items()) for line in _of_paper(*group, more=n > 0)]
+    names = [(card["name"], card["title"], card["source"]) for card in cards]
+    heads = ("name", "title", "asked for as" if kind == "columns" else "source")
+    full, short = text_table(heads, names), text_table(heads[:2], [row[:2] for row in names])
+    if details or len(full) <= SOURCES_COST * len(short):
+        return full
+    return [*short, *wrapped("(no room for sources: --details)")]
+
+
+def _by_paper(cards: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Experiments by the paper that they are from."""
+    papers: dict[str, list[dict[str, Any]]] = {}
+    for card in cards:
+        papers.setdefault(card["source"], []).append(card)
+    return papers
+
+
+def _of_paper(source: str, cards: Sequence[dict[str, Any]], *, more: bool) -> list[str]:
+    rows = [(f"  {card['name']}", card["title"]) for card in cards]
+    return [*([""] if more else []), *wrapped(source), *text_table((), rows)]
 
 
 def _show_details(kind: str, cards: list[dict[str, Any]]) -> None:

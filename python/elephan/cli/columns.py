@@ -9,6 +9,7 @@ import math
 import shutil
 import textwrap
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -200,6 +201,132 @@ def blocks(columns: Sequence[Column], width: int | None = None) -> list[str]:
             found[-1] = tried
     # All of these are wanted, so that none gives way.
     return [line for block in found for line in table_lines([replace(c, rank=0) for c in block], width)]
+
+
+def text_table(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int | None = None) -> list[str]:
+    r"""Write a table of words: the first column on one line, the others wrapped where there is no room.
+
+    Parameters
+    ----------
+    heads : sequence of str
+        May be empty.
+    width : int, optional
+        Letters of a line; those of the terminal.
+
+    Examples
+    --------
+    >>> print("\n".join(text_table(("name", "title"), [("reno", "Reno (standard TCP)"), ("bic", "BIC")], 20)))
+    name  title
+    reno  Reno (standard
+          TCP)
+    bic   BIC
+    """
+    width = terminal_width() if width is None else width
+    every = [*([tuple(heads)] if heads else []), *map(tuple, rows)]
+    if not every:
+        return []
+    natural = [max(map(len, column)) for column in zip(*every, strict=True)]
+    least = [natural[0], *(max(len(part) for text in texts for part in text.split() or [""])
+                           for texts in list(zip(*every, strict=True))[1:])]  # fmt: skip
+    widths = natural
+    room = width - sum(least) - len(GAP) * (len(least) - 1)
+    if room < sum(natural) - sum(least):
+        # A letter at a time to whatever has most lines.
+        widths = least
+        for _ in range(max(room, 0)):
+            lines = [full / now for full, now in zip(natural, widths, strict=True)]
+            widths[lines.index(max(lines))] += 1
+    if room < 0 and heads:
+        return narrow_table(heads, rows, [False] * len(least), width)
+    if room < 0:
+        # A long name has a line of its own.
+        pairs = ((wrapped(row[0], width), wrapped(" ".join(row[1:]), width, mark="    ")) for row in rows)
+        return [line for name, rest in pairs for line in (*name, *rest)]
+    found = []
+    for row in every:
+        cells = [
+            textwrap.wrap(text, each, break_on_hyphens=False) or [""] for text, each in zip(row, widths, strict=True)
+        ]
+        cells[0] = [row[0]]
+        found += [
+            GAP.join(f"{text:<{each}}" for text, each in zip(texts, widths, strict=True)).rstrip()
+            for texts in zip_longest(*cells, fillvalue="")
+        ]
+    return found
+
+
+MOST_BLOCKS = 3
+"""Blocks in which a table that is too wide is still read column by column."""
+
+
+def narrow_table(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[bool], width: int | None = None
+) -> list[str]:
+    r"""Write a table that is wider than the terminal: in a few blocks of columns, or each cell on a line of its own.
+
+    Parameters
+    ----------
+    numbers : sequence of bool
+        Which columns stand to the right.
+    width : int, optional
+        Letters of a line; those of the terminal.
+
+    Examples
+    --------
+    >>> heads, row = ["law", "source"], ["reno", "RFC 5681, Section 3.1, and RFC 6582"]
+    >>> print("\n".join(narrow_table(heads, [row], [False, False], 28)))
+    law     reno
+    source  RFC 5681, Section
+            3.1, and RFC 6582
+    """
+    width = terminal_width() if width is None else width
+    cells = [tuple(row[i] for row in rows) for i in range(len(heads))]
+    columns = [
+        # Only the first stands in every block.
+        Column(head, "", tuple(text.ljust(max(map(len, own))) if i and not right else text for text in own), 0, i == 0)
+        for i, (head, own, right) in enumerate(zip(heads, cells, numbers, strict=True))
+    ]
+    lines = blocks(columns, width) if rows else []
+    if rows and len(lines) <= MOST_BLOCKS * (len(rows) + 2) and max(map(len, lines)) <= width:
+        return lines
+    names = [" ".join(head.replace("-\n", "").split()) for head in heads]
+    room = min(max(map(len, names)), width // 3)
+    records = ([_entry(n, text, room, width) for n, text in zip(names, row, strict=True) if text] for row in rows)
+    return [line for n, found in enumerate(records) for line in ([""] * (n > 0) + [one for e in found for one in e])]
+
+
+def _entry(name: str, text: str, room: int, width: int) -> list[str]:
+    """A cell with its name before it, which has a line of its own where it is long."""
+    inside = " " * (room + len(GAP))
+    found = textwrap.wrap(text, width, initial_indent=inside, subsequent_indent=inside, break_on_hyphens=False)
+    if len(name) > room:
+        return [*textwrap.wrap(name, width), *found]
+    return [f"{name:<{room}}{GAP}{found[0].strip()}", *found[1:]]
+
+
+def command_lines(command: str, mark: str = "", width: int | None = None) -> list[str]:
+    r"""Break a command of the shell into lines that can be copied together: all but the last end with a backslash.
+
+    Parameters
+    ----------
+    mark : str
+        Before the first line.
+    width : int, optional
+        Letters of a line; those of the terminal.
+
+    Examples
+    --------
+    >>> print("\n".join(command_lines("tc qdisc replace dev eth0 root pfifo limit 60", "Linux: ", 40)))
+    Linux: tc qdisc replace dev eth0 root \
+      pfifo limit 60
+    """
+    width = terminal_width() if width is None else width
+    if len(mark) + len(command) <= width:
+        return [f"{mark}{command}"]
+    lines = textwrap.wrap(
+        command, width - 2, initial_indent=mark, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    )
+    return [*(f"{line} \\" for line in lines[:-1]), lines[-1]]
 
 
 def deciding(

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import sys
+import textwrap
 import traceback
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
+from elephan.cli.columns import narrow_table, terminal_width
 from elephan.cli.output import OutputError
 from elephan.errors import InputError
 from elephan.extras import missing, require
@@ -90,10 +92,6 @@ ForceOption = Annotated[
 StrictOption = Annotated[
     bool, typer.Option("--strict", help="What `elephan lint` warns about is an error: exit code 2.")
 ]
-
-
-MOST_COLUMNS, COLUMNS_MORE = 1000, 4
-"""To which tables may grow that do not fit into the terminal, and by how much at once."""
 
 
 class Interrupted(Exception):  # noqa: N818 (it is no error)
@@ -348,26 +346,43 @@ def shown(
 
 
 def print_lines(*lines: str) -> None:
-    """Put lines on stdout as they are, however long, so that they can be copied."""
+    """Put lines on stdout as they are: commands to copy, documents, and what is wrapped already."""
     sys.stdout.writelines(f"{line}\n" for line in lines)
 
 
+def print_wrapped(*lines: str) -> None:
+    """Put sentences on stdout, each in as many lines as the terminal needs; what follows the first is moved in."""
+    for line in lines:
+        inside = " " * (len(line) - len(line.lstrip()) + 2)
+        # A path stays whole.
+        found = textwrap.wrap(
+            line, terminal_width(), subsequent_indent=inside, break_long_words=False, break_on_hyphens=False
+        )
+        print_lines(*(found or [""]))
+
+
 def print_tables(*tables: Table | str) -> None:
-    """Put tables and lines on stdout, in as many columns as there are."""
+    """Put tables and sentences on stdout, within the terminal.
+
+    A table whose words and numbers have no room is written in blocks of columns, or each cell on a line of its own.
+    """
     from rich.console import Console  # noqa: PLC0415 (slow to import; --json and --help do without)
 
     for table in tables:
+        if isinstance(table, str):
+            print_wrapped(*(table.splitlines() or [""]))
+            continue
         console = Console(highlight=False, markup=False)
-        if not isinstance(table, str) and all(column.width for column in table.columns):
-            # Wider than the terminal rather than with numbers cut.
-            console.width = max(console.width, sum(_taken(column.width or 0) for column in table.columns))
+        fixed = sum(_taken(column.width or 0) for column in table.columns)
         with console.capture() as shown:
             console.print(table)
-        while not isinstance(table, str) and console.width < MOST_COLUMNS and _is_cut(table, shown.get()):
-            console.width += COLUMNS_MORE
-            with console.capture() as shown:
-                console.print(table)
-        sys.stdout.write(shown.get())
+        if fixed <= console.width and not _is_cut(table, shown.get()):
+            sys.stdout.write(shown.get())
+            continue
+        cells = [list(map(str, column.cells)) for column in table.columns]
+        heads, right = [str(c.header) for c in table.columns], [c.justify == "right" for c in table.columns]
+        print_wrapped("", *([str(table.title)] if table.title else []))
+        print_lines(*narrow_table(heads, list(zip(*cells, strict=True)), right), "")
 
 
 def _is_cut(table: Table, shown: str) -> bool:
@@ -399,7 +414,7 @@ def new_table(*columns: str, title: str | None = None) -> Table:
 
 
 def fitted_table(heads: Sequence[str], rows: Sequence[Sequence[str]], words: Sequence[bool]) -> Table:
-    """Make a table whose numbers stay whole: heads wrap, then words; what still does not fit makes the table wider.
+    """Make a table whose numbers stay whole: heads wrap, then words; `print_tables` breaks what still does not fit.
 
     Parameters
     ----------

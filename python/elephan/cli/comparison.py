@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from elephan.cli.columns import LINES, Column, table_lines, wrapped
+from elephan.cli.columns import LINES, Column, command_lines, table_lines, wrapped
 from elephan.cli.common import can_draw, new_table, shown
 from elephan.cli.size_screen import buffer_columns, short_percent, short_time, within
 from elephan.errors import InputError
+from elephan.units import format_packets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -100,7 +101,8 @@ def comparison_screen(comparison: SizeComparison) -> list[str]:
     first, found, chosen = comparison.variants[0], comparison.recommendation, comparison.recommended()
     wanted = ", ".join(str(target) for target in first.answer.targets)
     verdict = "Nearest" if found.is_nearest else "Recommended"
-    reason = found.reason.replace(f" meets {wanted} with {found.chosen.buffer_packets} packets", _packets(found.chosen))
+    meets = f" meets {wanted} with {_packets(found.chosen).removeprefix(', ')}"
+    reason = found.reason.replace(meets, _packets(found.chosen))
     reason = reason.replace(", the runner-up, it has ", ": ").replace(" and is the only one of ", ", the only one of ")
     caveats = [wrapped(f"{text}.", mark="  ! ") for text in found.caveats]
     # Dangers come first among what limits the advice.
@@ -108,7 +110,7 @@ def comparison_screen(comparison: SizeComparison) -> list[str]:
     dangers, others = caveats[:grave], caveats[grave:]
     others += [wrapped(f"{text}.", mark="  > ") for text in [found.otherwise] if text]
     table = _table_of_variants(comparison) if first.ample_packets is not None else _table_of_models(comparison)
-    tc = [f"Linux: {chosen.tc}"] if found.meets and chosen.tc else []
+    tc = command_lines(chosen.tc, "Linux: ") if found.meets and chosen.tc else []
     runs = sum(variant.answer.runs for variant in comparison.variants)
     last = wrapped(
         f"({len(comparison.variants)} variants, {runs} runs, {comparison.wall_s:.0f} s; more with --details)"
@@ -134,7 +136,7 @@ def _shorter(reason: str) -> Iterator[str]:
 
 def _packets(chosen: Candidate) -> str:
     """With how many packets a variant is recommended."""
-    return "" if chosen.buffer_packets is None else f", {chosen.buffer_packets:,} packets"
+    return "" if chosen.buffer_packets is None else f", {format_packets(chosen.buffer_packets)}"
 
 
 def _table_of_variants(comparison: SizeComparison) -> list[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from elephan.cli.columns import text_table
 from elephan.cli.common import (
     DetailsOption,
     Interrupted,
@@ -19,6 +20,7 @@ from elephan.cli.common import (
     print_json,
     print_lines,
     print_tables,
+    print_wrapped,
     say,
     writing,
 )
@@ -95,7 +97,7 @@ def conform(
     read = find(suite)
     asked = select(read, cases or ())
     if list_:
-        _show_list(read, [case.number for case in asked], json=json)
+        _show_list(read, [case.number for case in asked], details=details, json=json)
         return
     with ProgressLine("conform", quiet=quiet, of="cases") as line:
         try:
@@ -134,11 +136,11 @@ def _show(document: Mapping[str, Any], *, details: bool) -> None:
     cases = document["cases"]
     if details:
         for case in cases:
-            print_lines(f"{case['number']}. {case['title']}: {_verdict(case)}", *_about(case))
+            print_wrapped(f"{case['number']}. {case['title']}: {_verdict(case)}", *_about(case))
             if case["paths"]:
                 print_tables(_observations(case))
     counts = ", ".join(f"{n} {verdict.replace('_', ' ')}" for verdict, n in document["summary"].items() if n)
-    print_lines(f"{len(cases)} test cases of {document['revision']}: {counts}.")
+    print_wrapped(f"{len(cases)} test cases of {document['revision']}: {counts}.")
     others = [case for case in cases if case["verdict"] != "met"]
     if others and not details:
         rows = [[f"{case['number']} {case['name']}", case["verdict"], _why(case)] for case in others]
@@ -196,7 +198,7 @@ def _number(value: float | bool | None) -> str:
     return f"{value:.4g}"
 
 
-def _show_list(suite: Suite, numbers: Sequence[int], *, json: bool) -> None:
+def _show_list(suite: Suite, numbers: Sequence[int], *, details: bool, json: bool) -> None:
     cases = [case for case in suite.cases if case.number in numbers]
     if json:
         print_json(
@@ -215,4 +217,8 @@ def _show_list(suite: Suite, numbers: Sequence[int], *, json: bool) -> None:
         )
         return
     rows = [[str(case.number), case.name, case.title, case.stimulus or "not possible"] for case in cases]
-    print_tables(fitted_table(["#", "case", "what", "stimulus"], rows, [False, True, True, True]))
+    if details:
+        print_tables(fitted_table(["#", "case", "what", "stimulus"], rows, [False, True, True, True]))
+    else:
+        print_lines(*text_table(("#", "case", "what"), [row[:3] for row in rows]))
+        say(f"{len(cases)} cases; what each does to the sender: --details")

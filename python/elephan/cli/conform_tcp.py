@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from elephan.cli.common import print_json, print_lines, say
+from elephan.cli.common import print_json, print_wrapped, say
 from elephan.cli.progress import ProgressLine
 from elephan.errors import InputError
 
@@ -62,20 +62,20 @@ def show_scripts(
 
 def _show(document: Mapping[str, Any], *, details: bool) -> None:
     scripts, counts = document["scripts"], document["summary"]
-    print_lines(
+    print_wrapped(
         f"{_many(len(scripts), 'script', 'scripts')}: {_many(counts['agrees'], 'agrees', 'agree')}, "
         f"{_many(counts['differs'], 'differs', 'differ')}, {counts['not_expressible']} cannot be expressed."
     )
     compared = f"{_many(document['segments'], 'segment', 'segments')} and {document['assertions']} assertions agree"
     if details:
         for script in scripts:
-            print_lines(*_about(script))
+            print_wrapped(*_about(script))
         say(compared)
         return
     # What differs first: it decides the exit code.
     others = sorted((script for script in scripts if script["verdict"] != "agrees"), key=lambda one: one["verdict"])
     for script in others[:SHOWN]:
-        print_lines(*_first(script))
+        print_wrapped(*_first(script))
     left = len(others) - SHOWN
     say(f"{compared}; {f'{left} more and ' if left > 0 else ''}what was left out: --details")
 

@@ -15,7 +15,7 @@ from elephan.cli.common import (
     WorkersOption,
     check_laws,
     print_json,
-    print_lines,
+    print_wrapped,
     say,
 )
 from elephan.own_laws import declare
@@ -77,7 +77,7 @@ def estimate(
     if json:
         print_json(found.to_json())
     else:
-        print_lines(*_lines(found, reason))
+        print_wrapped(*_lines(found, reason))
     if reason:
         say(f"{file}: {reason}")
         raise typer.Exit(2)

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from elephan.cli.common import JsonOption, print_json, print_lines, say, write_new
+from elephan.cli.common import JsonOption, print_json, print_lines, print_wrapped, say, write_new
 from elephan.errors import InputError
-from elephan.importing import TableForm, beside, read
+from elephan.importing import TableForm, beside, doubts, read
 from elephan.input_files import decoded
 from elephan.scenario import Scenario
 from elephan.trace_files import read_trace
@@ -94,12 +94,14 @@ def import_(
                 file.unlink()
             raise
         files.append(out)
+    if doubt := doubts(found):
+        say(f"warning: {trace}: {doubt}")
     if json:
         print_json(found.to_json() | {"files": [str(file) for file in files]})
         return
-    print_lines(*found.lines())
+    print_wrapped(*found.lines())
     if out is None:
         name = beside(trace, trace) if found.as_it_stands else "FILE.csv"
-        print_lines(f'for a link: {key} = {{ trace = "{name}" }}; --out FILE.toml writes a scenario with it')
+        print_lines("for a link (--out FILE.toml writes a scenario with it):", f'  {key} = {{ trace = "{name}" }}')
     else:
         say(f"{' and '.join(map(str, files))} {'are' if len(files) > 1 else 'is'} written; next: elephan run {out}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from elephan.cli.columns import text_table
 from elephan.cli.common import (
     Interrupted,
     JsonOption,
@@ -20,6 +21,7 @@ from elephan.cli.common import (
     print_json,
     print_lines,
     print_tables,
+    print_wrapped,
     say,
     shown,
     writing,
@@ -150,10 +152,10 @@ def _show(document: Mapping[str, Any], *, every: bool) -> None:
     if len(claims) > FEW:
         print_tables(_by_paper(document))
     counts, apart = headline(document["origins"])
-    print_lines(f"{counts}.", *([f"Counted apart: {apart}."] if apart else []))
+    print_wrapped(f"{counts}.", *([f"Counted apart: {apart}."] if apart else []))
     if len(claims) > FEW and not every:
-        print_lines(*(f"{line[:1].upper()}{line[1:]}." for line in missed(claims, FEW)))
-    print_lines(*bands([each for each in document["power"] if each["whole"]]))
+        print_wrapped(*(f"{line[:1].upper()}{line[1:]}." for line in missed(claims, FEW)))
+    print_wrapped(*bands([each for each in document["power"] if each["whole"]]))
     changed = [each for each in document["changed"] if each["was"] is not None]
     for each in changed[:FEW]:
         say(f"{each['id']}: {_plain(each['now'])}, was {_plain(each['was'])}")
@@ -214,6 +216,15 @@ def _number(value: Any) -> str:
     return value if isinstance(value, str) else f"{value:.4g}"
 
 
+def _by_place(claims: Sequence[Claim]) -> dict[str, list[Claim]]:
+    """Claims by where their paper makes them and what they are judged from."""
+    places: dict[str, list[Claim]] = {}
+    for claim in claims:
+        judged = f"judged from {', '.join(claim.experiments)}" if claim.experiments else "judged by a formula"
+        places.setdefault(f"{claim.paper}, {claim.figure}, {judged}:", []).append(claim)
+    return places
+
+
 def _show_list(claims: Iterable[Claim], *, json: bool) -> None:
     every = list(claims)
     if json:
@@ -233,6 +244,7 @@ def _show_list(claims: Iterable[Claim], *, json: bool) -> None:
         ]
         print_json(rows)
         return
-    rows_ = [[claim.id, claim.figure, " ".join(claim.experiments) or "a formula", claim.statement] for claim in every]
-    print_tables(fitted_table(["claim", "where", "judged from", "statement"], rows_, [True] * 4))
+    for n, (place, group) in enumerate(_by_place(every).items()):
+        print_wrapped(*([""] if n else []), place)
+        print_lines(*text_table((), [(f"  {claim.id}", claim.statement) for claim in group]))
     say(f"{len(every)} claims")

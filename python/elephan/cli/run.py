@@ -9,6 +9,7 @@ import typer
 
 import elephan
 from elephan.catalog import catalog
+from elephan.cli.columns import command_lines, wrapped
 from elephan.cli.common import (
     METRIC_HEADS,
     DetailsOption,
@@ -301,7 +302,7 @@ def _queues(document: Mapping[str, Any]) -> list[str]:
         values = {key: (as_text(link["queue"][key]), as_text(usual)) for key, usual in defaults[discipline].items()}
         chosen = [f"{key} = {value}" for key, (value, usual) in values.items() if value != usual]
         if chosen:
-            lines.append(f"{link['name']}: {discipline} with {', '.join(chosen)}")
+            lines += wrapped(f"{link['name']}: {discipline} with {', '.join(chosen)}")
         if link["tc"]:
-            lines.append(f"{link['name']}, on Linux: {link['tc']}")
+            lines += command_lines(link["tc"], f"{link['name']}, on Linux: ")
     return lines

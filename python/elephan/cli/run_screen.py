@@ -7,7 +7,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from elephan.cli.columns import LINES, Column, blocks, deciding, table_lines, terminal_width, with_intervals, wrapped
+from elephan.cli.columns import (
+    LINES,
+    Column,
+    blocks,
+    command_lines,
+    deciding,
+    table_lines,
+    terminal_width,
+    with_intervals,
+    wrapped,
+)
 from elephan.cli.common import shown
 
 if TYPE_CHECKING:
@@ -40,7 +50,7 @@ def screen(document: Mapping[str, Any], facts: Sequence[Mapping[str, Any]], widt
     Returns
     -------
     list of str
-        At most 15, the answer first; a line for Linux is as long as it is, so that it can be copied.
+        At most 15, the answer first; a long line for Linux is broken with a backslash, so that it can be copied.
     """
     width = terminal_width() if width is None else width
     run = document["run"]
@@ -51,7 +61,10 @@ def screen(document: Mapping[str, Any], facts: Sequence[Mapping[str, Any]], widt
         tail += wrapped(said, width)
     tail += [line for said in pool_lines(document)[:2] for line in wrapped(said, width)]
     tc = links[0]["tc"]
-    tail += [f"{links[0]['name']}, on Linux: {tc}"] if tc else []
+    if tc:
+        # The first line names the link, too.
+        mark = f"{links[0]['name']}, on Linux: "
+        tail += command_lines(tc, mark if len(mark) + len(tc) <= width else "Linux: ", width)
     jain = [line for said in fairness_lines(document, facts)[:1] for line in wrapped(said, width)]
     # A row of each table comes before it.
     has_room = len(head) + len(jain) + len(tail) + 2 * FIXED + 4 <= LINES

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from elephan.cli.columns import command_lines
 from elephan.cli.common import fitted_table, new_table
 from elephan.cli.size_screen import (
     buffer_columns,
@@ -34,7 +35,7 @@ def details_of(answer: SizeAnswer) -> list[Table | str]:
     if document["why_suggested"]:
         parts.append(f"Suggested: {document['why_suggested']}.")
     if document["tc"]:
-        parts.append(f"Linux: {document['tc']}")
+        parts += command_lines(document["tc"], "Linux: ")
     parts += [_rules(answer, document), "\n".join(_shared(document["rules_broken"])), *_models(answer, document)]
     if not answer.is_simulated:
         return [*parts, f"nothing simulated, {document['wall_s']:.1f} s"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from elephan.cli.columns import LINES, Column, table_lines, wrapped
+from elephan.cli.columns import LINES, Column, command_lines, table_lines, wrapped
 from elephan.cli.size_screen import count, decided_by, group_columns, link_columns, with_decisive
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def limit_screen(answer: LimitAnswer, *, details: bool = False) -> list[str]:
         if warned["rule"] == "receiver-limited"
     ]
     notes = [line for danger in dangers for line in wrapped(danger, mark="  ! ")]
-    tc = [f"Linux: {document['tc']}"] if document["tc"] else []
+    tc = command_lines(document["tc"], "Linux: ") if document["tc"] else []
     warned = f"{count(len(document['warnings']), 'warning')}, " if document["warnings"] else ""
     ran = f"{len(document['rows'])} amounts, {count(document['simulated']['runs'], 'run')}, {document['wall_s']:.0f} s"
     last = wrapped(f"({ran}; {warned}all of them: --details)")

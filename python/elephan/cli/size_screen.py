@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from elephan.cli.columns import GAP, LINES, Column, fitting, table_lines, terminal_width, wrapped
+from elephan.cli.columns import GAP, LINES, Column, command_lines, fitting, table_lines, terminal_width, wrapped
 from elephan.cli.common import shown
 from elephan.size.wording import interval_words
 from elephan.units import format_bytes, format_rate, format_time, scaled
@@ -42,7 +42,7 @@ def size_screen(answer: SizeAnswer) -> list[str]:
         return with_decisive(lambda keys: buffer_columns(rows, _roles, keys), decisive)
 
     table = lines() if rows else []
-    tc = [f"Linux: {document['tc']}"] if document["tc"] else _no_line(answer, document)
+    tc = command_lines(document["tc"], "Linux: ") if document["tc"] else _no_line(answer, document)
     last = min((wrapped(footer(answer, document, rest)) for rest in REST), key=len)
     head += wrapped(paced_sentence(document)) if "paced" in document else []
     room = LINES - len(head) - len(table) - len(tc) - len(last)

@@ -34,6 +34,7 @@ from elephan.cli.common import (
     print_json,
     print_lines,
     print_tables,
+    print_wrapped,
     say,
     say_written,
     writing,
@@ -328,12 +329,12 @@ def _show_preview(
     heads = [*names, "million packets", "in the store"]
     print_tables(f"{asked.title}: longest first", fitted_table(heads, rows_, [True] * len(names) + [False, True]))
     if most is not None and len(points) > most:
-        print_lines(f"… and {len(points) - most} more: --details")
+        print_wrapped(f"… and {len(points) - most} more: --details")
     missing = sum(point.cost for point, kept in points if not kept)
     kept_count = sum(kept for _, kept in points)
     to_do = f"{format_number(missing / 1e6, 3)} million packets to do"
-    print_lines(f"{len(points)} points, {kept_count} in the store; {to_do}")
-    print_lines(preview_cost(points, workers, series=series))
+    print_wrapped(f"{len(points)} points, {kept_count} in the store; {to_do}")
+    print_wrapped(preview_cost(points, workers, series=series))
     # Every one of them: the sweep names the first and runs nothing.
     for point, _ in points:
         if point.error:

@@ -26,6 +26,7 @@ from elephan.cli.estimate import announce_testbed
 from elephan.cli.help import CommandHelp
 from elephan.cli.run import print_document
 from elephan.scenario import Scenario, parse_assignments
+from elephan.units import format_time
 
 app = typer.Typer(
     name="testbed",
@@ -80,8 +81,8 @@ def run(
     else:
         print_document(tested.result.to_json(), tested.result.scenario.groups)
         for one in tested.punctuality:
-            late = f"late by up to {one['p99_us']} us at 99 %, {1e3 * one['latest_s']:.1f} ms at most"
-            say(f"testbed: {late}; stood still for {1e3 * one['gap_s']:.1f} ms at most; attempt {one['attempts']}")
+            late = f"late by up to {format_time(1e-6 * one['p99_us'])} at 99 %, {format_time(one['latest_s'])} at most"
+            say(f"testbed: {late}; stood still for {format_time(one['gap_s'])} at most; attempt {one['attempts']}")
     for difference in tested.differences:
         say(f"testbed: not as the scenario says: {difference}")
     for objection in tested.objections:

@@ -126,7 +126,7 @@ def _caps(network: Network) -> list[float]:
         if window is not None and group.rtt_s > 0:
             caps[i] = min(caps[i], 8 * window * group.packet_bytes / group.rtt_s)
         if group.is_tcp and group.sort != "transfer":
-            caps[i] = min(caps[i], _asked_bps(network.links, group))
+            caps[i] = min(caps[i], asked_bps(network.links, group))
     return caps
 
 
@@ -141,7 +141,7 @@ def _shares(network: Network, caps: Sequence[float]) -> Sequence[float]:
     return [float(share) for share in shares]
 
 
-def _asked_bps(links: Sequence[NetworkLink], group: FlowGroup) -> float:
+def asked_bps(links: Sequence[NetworkLink], group: FlowGroup) -> float:
     """What a session or an application asks for in the mean, if the network were infinitely fast [bit/s]."""
     kind = group.kind
     if kind.get("kind") == "elastic" and kind["rate"] == "none":

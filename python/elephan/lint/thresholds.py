@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from elephan.lint.rule import LintFinding, LintRule, LintSubject
-from elephan.units import format_time, seconds
+from elephan.units import format_packets, format_time, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -56,7 +56,7 @@ def _compared(queue: Mapping[str, Any], limit: float, drain_s: float, size: floa
         if packets is None and seconds(value) > drain_s:
             yield name, value, format_time(drain_s)
         elif packets is not None and packets > limit:
-            yield name, value, f"{limit:.6g} packets"
+            yield name, value, format_packets(limit)
             # A lower threshold that is out of reach says it all.
             return
 

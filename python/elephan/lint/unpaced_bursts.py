@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from elephan.lint.rule import LintFinding, LintRule, LintSubject
 from elephan.lint.sawtooth import ASKED
 from elephan.network import DROP_TAIL
+from elephan.units import format_packets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,9 +44,9 @@ def _check(study: LintSubject) -> Iterator[LintFinding]:
         seen.add(link.index)
         yield LintFinding(
             f"links[{link.name}].buffer",
-            f"{link.buffer_packets:.4g} packets are less than a quarter of a flow's window of {window:.0f} segments: "
-            "what unpaced senders make of so small a buffer rests on blocks of packets, and paced ones use far more of "
-            "the link",
+            f"room for {format_packets(link.buffer_packets)} is less than a quarter of a flow's window of {window:.0f} "
+            "segments: what unpaced senders make of so small a buffer rests on blocks of packets, and paced ones use "
+            "far more of the link",
             'say tcp = { pacing = "linux" } if yours pace, or ask for both: elephan size --pacing both',
         )
 

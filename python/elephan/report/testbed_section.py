@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from elephan.pictures.table import Table, cell
 from elephan.pictures.words import count, plain
 from elephan.report.page import PageSection
+from elephan.units import format_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,8 +51,8 @@ def verdict(known: Mapping[str, Any]) -> str:
         return f"Invalid run, its numbers mean nothing: {'; '.join(known['objections'])}."
     records = known["punctuality"]
     often = "" if len(records) == 1 else f" in all {count(len(records), 'replication')}"
-    late = max(record["p99_us"] for record in records)
-    return f"The testbed was punctual{often}, 99 % of the packets less than {late} us late: its numbers are valid."
+    late = format_time(1e-6 * max(record["p99_us"] for record in records))
+    return f"The testbed was punctual{often}, 99 % of the packets less than {late} late: its numbers are valid."
 
 
 def parts(known: Mapping[str, Any]) -> list[PageSection]:

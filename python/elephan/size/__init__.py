@@ -17,7 +17,7 @@ from elephan.size.limits import SENDERS, LinkLimit, held_by_windows, held_elsewh
 from elephan.size.measuring import LinkSimulations
 from elephan.size.pacing import BOTH, check_pacing, with_pacing
 from elephan.size.targets import check_targets, parse_targets
-from elephan.units import format_rate
+from elephan.units import format_packets, format_rate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -251,7 +251,7 @@ def _idle(curve: BufferCurve, link: NetworkLink) -> tuple[LinkLimit, ...]:
     if curve.estimate(top, "loss_ratio").mean > 0:
         return ()
     rate_bps = curve.estimate(top, "utilization").mean * link.rate_bps
-    text = f"the senders fill {format_rate(rate_bps)} of this link and lose nothing with {top:,} packets"
+    text = f"the senders fill {format_rate(rate_bps)} of this link and lose nothing with {format_packets(top)}"
     return (LinkLimit(SENDERS, rate_bps, f"{text}: no buffer changes that", is_certain=False),)
 
 
@@ -270,7 +270,7 @@ def _judge(curve: BufferCurve, targets: Sequence[Target], found: int | None) -> 
         reached = ", ".join(
             f"{_shown(curve, top, target)} where {target} is wanted" for target in _missed(curve, targets)
         )
-        return None, f"no buffer up to {top} packets is enough: {reached}{_in_between(curve, targets)}"
+        return None, f"no buffer up to {format_packets(top)} is enough: {reached}{_in_between(curve, targets)}"
     violated = [target for target in ceilings if not target.meets(curve.estimate(found, target.metric).mean)]
     if violated:
         return None, "; ".join(_conflict(curve, floors, target, found) for target in violated)
@@ -279,7 +279,9 @@ def _judge(curve: BufferCurve, targets: Sequence[Target], found: int | None) -> 
         return None, _unfair(curve, floors, unfair[0], found)
     if not floors:
         until = min(curve.crossing(target) for target in ceilings)
-        far = "every buffer measured" if math.isinf(until) else f"buffers up to about {math.floor(until)} packets"
+        far = (
+            "every buffer measured" if math.isinf(until) else f"buffers up to about {format_packets(math.floor(until))}"
+        )
         return found, f"a delay target alone is met by the smallest buffer there is; it holds for {far}"
     return found, ""
 
@@ -291,7 +293,10 @@ def _in_between(curve: BufferCurve, targets: Sequence[Target]) -> str:
     near = nearest(curve, targets)
     if near is None or misses(curve.samples(near), targets)[0]:
         return ""
-    return f"; but {near} packets do meet the targets: larger buffers are worse here, which the search does not expect"
+    return (
+        f"; but {format_packets(near)} of buffer would meet the targets: "
+        "larger buffers are worse here, which the search does not expect"
+    )
 
 
 def _conflict(curve: BufferCurve, floors: Sequence[Target], ceiling: Target, found: int) -> str:
@@ -299,25 +304,28 @@ def _conflict(curve: BufferCurve, floors: Sequence[Target], ceiling: Target, fou
     until = curve.crossing(ceiling)
     has = _shown(curve, found, ceiling)
     if not floors:
-        return f"{ceiling} is not met by any buffer: already {found} packets give {has}"
+        return f"{ceiling} is not met by any buffer: already with {format_packets(found)} it is {has}"
     needs = " and ".join(str(target) for target in floors)
     allowed = [b for b in curve.buffers if b <= until]
     best = ", ".join(_shown(curve, allowed[-1], target) for target in floors) if allowed else ""
     so = (
-        f"{ceiling} allows about {math.floor(until)} packets ({best} at {allowed[-1]})" if allowed else "no buffer does"
+        f"{ceiling} allows about {format_packets(math.floor(until))} ({best} at {allowed[-1]})"
+        if allowed
+        else "no buffer does"
     )
-    return f"{needs} needs {found} packets, which give {has}, but {so}"
+    return f"{needs} needs {format_packets(found)}, with which it is {has}, but {so}"
 
 
 def _unfair(curve: BufferCurve, floors: Sequence[Target], target: Target, found: int) -> str:
     """Say that fairness falls short where it is checked, and what larger buffers give; no search looks for it."""
     needs = " and ".join(str(floor) for floor in floors)
-    so = f"{needs} needs {found} packets, where {_shown(curve, found, target)} falls short of {target.level:g}"
+    so = f"{needs} needs {format_packets(found)}, where {_shown(curve, found, target)} falls short of {target.level:g}"
     larger = [b for b in curve.buffers if b > found]
     if not larger:
         return so
     best = max(larger, key=lambda b: curve.estimate(b, target.metric).mean)
-    return f"{so}; of the larger buffers measured, {best} packets are the fairest: {_shown(curve, best, target)}"
+    has = _shown(curve, best, target)
+    return f"{so}; of the larger buffers measured, that of {format_packets(best)} is the fairest: {has}"
 
 
 def _shown(curve: BufferCurve, buffer: int, target: Target) -> str:

@@ -22,7 +22,7 @@ from elephan.size.answer import METRICS, NoModelError
 from elephan.size.caveats import FULL_FIRST, caveats
 from elephan.size.notebook import comparison_page
 from elephan.size.targets import BufferSample
-from elephan.units import format_time, seconds
+from elephan.units import format_packets, format_time, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -204,8 +204,8 @@ class SizeComparison(ResultTables):
         variant = next(v for v, b in known if (v.queue, b) == (queue, packets))
         lost = variant.answer.curve.estimate(packets, "loss_ratio").mean
         return [
-            f"{queue} has less delay ({format_time(wait)}, loss {100 * lost:.2g} %) with {packets:,} packets, a buffer "
-            "that suits these flows and RTTs only"
+            f"{queue} has less delay ({format_time(wait)}, loss {100 * lost:.2g} %) with {format_packets(packets)}, a "
+            "buffer that suits these flows and RTTs only"
         ]
 
     @property

@@ -14,10 +14,11 @@ import numpy as np
 
 from elephan.accuracy import largest_error, level, nearby
 from elephan.errors import InputError
-from elephan.size.suggest import ANSWER, PER_FLOW, SUGGESTED, BufferSuggestion
+from elephan.size.suggest import ANSWER, PER_FLOW, SUGGESTED, BufferSuggestion, less_than_one_each
 from elephan.theory.models import MODELS, bottleneck
 from elephan.theory.models.card import Prediction
 from elephan.theory.models.senders import doubts
+from elephan.units import format_packets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -274,7 +275,10 @@ def by_model(
     if unsaid:
         note += f", and it does not predict {', '.join(unsaid)}"
     if violated:
-        return None, f"{note}: the {buffer} packets that it asks for violate {', '.join(map(str, violated))}"
+        return (
+            None,
+            f"{note}: the buffer that it asks for, {format_packets(buffer)}, violates {', '.join(map(str, violated))}",
+        )
     return buffer, note
 
 
@@ -297,9 +301,10 @@ def _no_headline(predictions: Mapping[str, ModelPrediction], near: NearbyErrors 
     if near is not None and near.checked:
         why = "none of them is within 10 points of the simulations of such links"
     if len(said) == 1:
-        return f"only {said[0][1]} says a buffer, {said[0][0]} packets, and it {_singular(why)}; leave out --model-only"
+        buffer = format_packets(said[0][0])
+        return f"only {said[0][1]} says a buffer, {buffer}, and it {_singular(why)}; leave out --model-only"
     (least, low), (most, high) = said[0], said[-1]
-    return f"models say {least} ({low}) to {most} packets ({high}), and {why}; leave out --model-only"
+    return f"models say {least} ({low}) to {format_packets(most)} ({high}), and {why}; leave out --model-only"
 
 
 def _singular(why: str) -> str:
@@ -323,11 +328,11 @@ def suggest_by_model(
     flows = link.flows_per_member
     if buffer >= flows:
         return BufferSuggestion(buffer, "", (), (), {buffer: (ANSWER, SUGGESTED)})
-    less = f"{buffer} packets hold less than one packet for each of the {flows} flows"
+    less = f"a buffer of {format_packets(buffer)} holds less than one for each of the {flows} flows"
     # Nobody has compared the model with simulations at another buffer than its own.
     if not predictions[chosen].holds(flows):
         return BufferSuggestion(None, "", (less,), (), {buffer: (ANSWER,)})
-    why = f"{buffer} packets are less than one for each of the {flows} flows"
+    why = less_than_one_each(buffer, flows)
     return BufferSuggestion(flows, why, (less,), (), {buffer: (ANSWER,), flows: (PER_FLOW, SUGGESTED)})
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from elephan import display
 from elephan.run.notebook import warned
 from elephan.size.targets import GROUP_DELAYS, asked_of
-from elephan.units import format_bytes, format_rate, format_time
+from elephan.units import format_bytes, format_packets, format_rate, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +23,7 @@ def sentence(answer: SizeAnswer) -> str:
     if answer.buffer_packets is None:
         return f"no buffer of {name} found for {wanted}: {answer.note}"
     share = answer.buffer_packets / answer.facts["bdp_packets"]
-    return f"{name} needs {answer.buffer_packets} packets ({share:.2g} BDP) for {wanted}{_interval(answer)}"
+    return f"{name} needs {format_packets(answer.buffer_packets)} ({share:.2g} BDP) for {wanted}{_interval(answer)}"
 
 
 def _interval(answer: SizeAnswer) -> str:
@@ -51,7 +51,7 @@ def answer_page(answer: SizeAnswer) -> str:
         rows["in bytes"] = format_bytes(document["buffer_bytes"])
         rows |= _measured(document)
     if document["suggested_packets"] is not None:
-        rows["suggested"] = f"{document['suggested_packets']} packets"
+        rows["suggested"] = format_packets(document["suggested_packets"])
     if document["tc"]:
         rows["Linux"] = document["tc"]
     rules = {

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from elephan.stats import estimate, paired
+from elephan.units import format_packets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -123,7 +124,7 @@ class Candidate:
             return f"{value * 1e3:.3g} ms"
         if criterion == "loss_ratio":
             return f"{value * 100:.2g} %"
-        return f"{value:.0f} packets" if criterion == BUFFER else f"{value:.3g}"
+        return format_packets(round(value)) if criterion == BUFFER else f"{value:.3g}"
 
 
 @dataclass(frozen=True)
@@ -216,7 +217,8 @@ def recommend(candidates: Sequence[Candidate], targets: Sequence[Target]) -> Rec
     runner = _choose([c for c in safe if c is not chosen] or others) if others else None
     wanted = " and ".join(str(target) for target in targets)
     known = _facts(chosen)
-    head = f"{chosen.label} meets {wanted} with {chosen.buffer_packets} packets{f' ({known})' if known else ''}"
+    buffer = format_packets(chosen.buffer_packets or 0)
+    head = f"{chosen.label} meets {wanted} with {buffer}{f' ({known})' if known else ''}"
     if runner is None:
         only = f" and is the only one of {len(candidates)} that does" if len(candidates) > 1 else ""
         return Recommendation(chosen, None, f"{head}{only}", "")
@@ -391,7 +393,7 @@ def _nearest(candidates: Sequence[Candidate], targets: Sequence[Target]) -> Reco
     )
     short = short or "larger buffers are worse again, so there is no smallest that is enough"
     near = f"{chosen.label} comes nearest" if len(candidates) > 1 else "the nearest"
-    reason = f"{none} {wanted}; {near}, with {chosen.buffer_packets} packets: {short}"
+    reason = f"{none} {wanted}; {near}, with {format_packets(chosen.buffer_packets or 0)}: {short}"
     return Recommendation(chosen, ranked[1] if len(ranked) > 1 else None, reason, "", is_nearest=True)
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from elephan.size.caveats import SERVES_IN_TURN, UNFAIR
 from elephan.size.limits import held_by_windows, held_elsewhere
 from elephan.stats import estimate
-from elephan.units import format_rate, format_time
+from elephan.units import format_packets, format_rate, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -145,9 +145,20 @@ def _choose(curve: BufferCurve, targets: Sequence[Target], found: int | None, fl
             if buffer == found:
                 return buffer, ""
             if found < flows:
-                return buffer, f"{found} packets are less than one for each of the {flows} flows"
-            return buffer, f"with {found} packets the link is {_percent(curve, found)} busy"
+                return buffer, less_than_one_each(found, flows)
+            return buffer, f"with {format_packets(found)} the link is {_percent(curve, found)} busy"
     return None, ""
+
+
+def less_than_one_each(packets: int, flows: int) -> str:
+    """Say that a buffer does not hold a packet of each flow.
+
+    Examples
+    --------
+    >>> less_than_one_each(1, 2), less_than_one_each(13, 1000)
+    ('1 packet is less than one for each of the 2 flows', '13 packets are less than one for each of the 1,000 flows')
+    """
+    return f"{format_packets(packets)} {'is' if packets == 1 else 'are'} less than one for each of the {flows:,} flows"
 
 
 def _least_busy(curve: BufferCurve, targets: Sequence[Target]) -> float:
@@ -165,14 +176,16 @@ def _below(
     if found is None or chosen == found:
         return []
     if found < flows:
-        lines = [f"{found:,} packets are less than one for each of the {flows:,} flows"]
+        lines = [less_than_one_each(found, flows)]
     else:
-        lines = [f"{found} packets keep the link only {_percent(curve, found)} busy"]
+        lines = [
+            f"{format_packets(found)} {'keeps' if found == 1 else 'keep'} the link only {_percent(curve, found)} busy"
+        ]
     if chosen is None:
         larger = [b for b in curve.buffers if b >= max(found, flows)]
         missed = [t for b in larger[:1] for t in targets if not t.meets(curve.estimate(b, t.metric).mean)]
         if missed:
-            lines.append(f"with {larger[0]} packets {' and '.join(map(str, missed))} is not met")
+            lines.append(f"with {format_packets(larger[0])} {' and '.join(map(str, missed))} is not met")
     return lines
 
 
@@ -201,7 +214,7 @@ def _losses(curve: BufferCurve, targets: Sequence[Target], at: int) -> list[str]
     lost = curve.estimate(at, "loss_ratio").mean
     if not lost > LOSSY or any(target.metric == "loss_ratio" for target in targets):
         return []
-    return [f"{100 * lost:.2g} % of the packets are lost with {at:,} packet{'s' if at > 1 else ''} of buffer"]
+    return [f"{100 * lost:.2g} % of the packets are lost with {format_packets(at)} of buffer"]
 
 
 def _turning(curve: BufferCurve, targets: Sequence[Target], at: int) -> list[str]:
@@ -213,7 +226,7 @@ def _turning(curve: BufferCurve, targets: Sequence[Target], at: int) -> list[str
         other, width = curve.estimate(buffer, "utilization")
         if mean - other > max(0.01, half or 0.0, width or 0.0):
             missed = any(t.metric == "utilization" and not t.meets(other) for t in targets)
-            text = f"larger buffers keep the link less busy: {_percent(curve, buffer)} with {buffer:,} packets"
+            text = f"larger buffers keep the link less busy: {_percent(curve, buffer)} with {format_packets(buffer)}"
             return [text + (", below the target" if missed else "")]
     return []
 
@@ -277,7 +290,9 @@ def _shares(
     ]
     better = [b for b in usable if _is_fair(curve, b, groups)]
     if better:
-        return dangers, [f"with {better[0]} packets shares are nearer to equal: {_who(curve, better[0], groups)}"]
+        return dangers, [
+            f"with {format_packets(better[0])} shares are nearer to equal: {_who(curve, better[0], groups)}"
+        ]
     queue = network.links[link].discipline
     if queue in SERVES_IN_TURN or len(usable) < 2:
         return dangers, []

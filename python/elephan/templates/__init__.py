@@ -12,7 +12,8 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING
 
-from elephan.errors import InputError, suggest
+from elephan.errors import InputError, UnitError, suggest
+from elephan.units import bits_per_second
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -76,6 +77,20 @@ def _example_files() -> list[Path]:
     return [path for path in found if _BASE.search(path.read_text(encoding="utf-8")) is None]
 
 
+USERS_PER_BPS, FEWEST_USERS, MOST_USERS = 5e-7, 10, 5000
+"""Users of the web on a link: 500 ask for half of 1 Gbit/s. A few are needed for a mix, and many make a run long."""
+
+
+def _users(rate: str) -> int:
+    """As many users as ask for about half of a link, in two digits."""
+    try:
+        wanted = USERS_PER_BPS * bits_per_second(rate)
+    except UnitError as error:
+        message = f"--rate: {error}"
+        raise InputError(message) from None
+    return int(min(max(float(f"{wanted:.2g}"), FEWEST_USERS), MOST_USERS))
+
+
 _BASE = re.compile(r"^base\s*=", re.MULTILINE)
 _TITLE = re.compile(r'^title\s*=\s*"(.*)"', re.MULTILINE)
 _EACH_HOP = re.compile(r"^#: for each hop\n(.*?)^#: end\n", re.MULTILINE | re.DOTALL)
@@ -122,6 +137,8 @@ def template(kind: str, choices: Mapping[str, str | int | None]) -> str:
             message = f"--{name}: must be a number with its unit, such as {DEFAULTS[kind][name]}"
             raise InputError(message)
     words = DEFAULTS[kind] | chosen
+    if kind == "web":
+        words["users"] = _users(str(words["rate"]))
     numbers = range(1, int(words.get("hops", 0)) + 1)
     raw = files("elephan.templates").joinpath(f"{kind}.toml").read_text(encoding="utf-8")
     whole = _EACH_HOP.sub(lambda part: "".join(part[1].replace("$i", str(i)) for i in numbers), raw)
