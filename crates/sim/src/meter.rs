@@ -5,7 +5,7 @@ use crate::handover::{Handover, Propagation};
 use crate::plan::{Identity, LinkPlan, Marks, TcpPlan};
 use crate::probe::Probe;
 use crate::{ByCause, FlowOutcome, FlowSeries, LinkOutcome, PacketTrace};
-use base::Time;
+use base::{RunMonitor, Time};
 use law::CongestionControl;
 use transport::{Counters, Sender};
 
@@ -41,8 +41,11 @@ pub struct LinkFacts {
 
 impl LinkFacts {
     /// Of a link that has not served anything yet.
-    pub fn of<Q>(link: &LinkPlan<Q>, marks: &Marks) -> Self {
-        Self { capacity_bps: link.capacity_bps(marks), propagation: Propagation::same(link.mean_delay) }
+    pub fn of<Q>(link: &LinkPlan<Q>, marks: &Marks, monitor: &RunMonitor) -> Self {
+        Self {
+            capacity_bps: link.capacity_bps(marks, monitor),
+            propagation: Propagation::same(link.mean_delay),
+        }
     }
 
     /// With what was measured behind it.
@@ -176,6 +179,11 @@ impl Noted {
     }
 }
 
+/// Whether the flow has started and is not done: only then does it have a window.
+fn has_window<C: CongestionControl>(sender: &Sender<C>) -> bool {
+    sender.counters().sent > 0 && !sender.is_done()
+}
+
 fn sum(a: Counters, b: Counters) -> Counters {
     Counters {
         sent: a.sent + b.sent,
@@ -191,11 +199,15 @@ impl FlowMeter {
         Self { noted: series.then(noted), ..Self::default() }
     }
 
+    /// Whether a sample of the sender as it is now may add anything.
+    pub fn is_sampled<C: CongestionControl>(&self, sender: &Sender<C>) -> bool {
+        has_window(sender) || self.noted.as_deref().is_some_and(|noted| noted.series.is_some())
+    }
+
     /// A sample of the sender, before anything else happens at `at`.
     pub fn sample<C: CongestionControl>(&mut self, at: Time, marks: &Marks, sender: &Sender<C>) {
         let (cwnd, srtt) = (sender.control().cwnd(), sender.rtt().srtt().as_secs());
-        // A flow that has not started, or is done, has no window.
-        if at >= marks.warmup && sender.counters().sent > 0 && !sender.is_done() {
+        if at >= marks.warmup && has_window(sender) {
             let noted = self.noted.get_or_insert_default();
             noted.cwnd_sum += cwnd;
             noted.cwnd_count += 1;

@@ -11,7 +11,7 @@ pub use opportunities::{OPPORTUNITY_BYTES, Opportunities};
 pub use rates::{Rates, mean_of_steps};
 
 use crate::TokenBucket;
-use base::{Bytes, Span, Time};
+use base::{Bytes, RunMonitor, Span, Time};
 
 /// After every run: what cannot be served before counts as served then.
 const FAR: Time = Time(1 << 62);
@@ -77,13 +77,15 @@ impl Schedule {
         }
     }
 
-    /// Bits that could be sent from `from` until before `to`, of a schedule that has served nothing yet.
+    /// Bits that could be sent from `from` until before `to`, of a schedule that has served nothing yet; any number if `monitor` stops it.
     #[must_use]
-    pub fn offered_bits(&self, from: Time, to: Time) -> f64 {
+    pub fn offered_bits(&self, from: Time, to: Time, monitor: &RunMonitor) -> f64 {
         match self {
-            Self::Rates(rates) => rates.clone().offered_bits(from, to),
+            Self::Rates(rates) => rates.clone().offered_bits(from, to, monitor),
             Self::Opportunities(list) => 8.0 * ((list.before(to) - list.before(from)) * OPPORTUNITY_BYTES) as f64,
-            Self::Shaped(bucket, wire) => wire.offered_bits(from, to).min(bucket.rate().bytes_in(to - from) * 8.0),
+            Self::Shaped(bucket, wire) => {
+                wire.offered_bits(from, to, monitor).min(bucket.rate().bytes_in(to - from) * 8.0)
+            }
         }
     }
 }

@@ -2,6 +2,7 @@
 //! of arrivals, departures and timers, in the reference engine's order. Compiled for each discipline by itself.
 
 use super::core::LinkCore;
+use super::fifo::TIMERS_BETWEEN_LOOKS;
 use super::results::LinkResult;
 use super::ring::{Rec, tag};
 use super::service::Tx;
@@ -13,6 +14,7 @@ use crate::meter::LinkTotals;
 use crate::observer::Observer;
 use crate::plan::{LinkQueue, Marks};
 use crate::probe::LinkSnapshot;
+use base::steps::count_steps;
 use base::{Flags, PacketNumber, Span, Time};
 use queue::{AnyQueue, Either, Packet, QueueDiscipline, Visitor};
 
@@ -190,7 +192,7 @@ impl<O: Observer, const PLAIN: bool, const SCHEDULED: bool> Visitor for Serve<'_
     type Out = ServerState;
 
     fn visit<Q: QueueDiscipline>(mut self, queue: &mut Q) -> ServerState {
-        let (mut arrivals, until) = (self.arrivals, self.until);
+        let (mut arrivals, until, mut timers) = (self.arrivals, self.until, 0u32);
         loop {
             // Up to here nothing but arrivals and departures.
             let stop = until.min(self.core.next_mark).min(queue.next_wakeup());
@@ -210,6 +212,12 @@ impl<O: Observer, const PLAIN: bool, const SCHEDULED: bool> Visitor for Serve<'_
                 self.pass_marks(now, queue);
             }
             if wake == now {
+                timers = timers.wrapping_add(1);
+                count_steps(1);
+                // After a pause there may be millions.
+                if timers.is_multiple_of(TIMERS_BETWEEN_LOOKS) && self.shared.monitor.is_stopped() {
+                    return self.state;
+                }
                 queue.on_wakeup(now, self.state.idle_since(), self.ledger);
                 self.state.waiting.on_dequeue(queue.backlog().packets, now);
                 self.count_fates(now, None);
