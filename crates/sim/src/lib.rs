@@ -40,6 +40,7 @@ pub use own::{BuiltIn, FlowSite, LinkSite, Own, Parts};
 pub use scenario;
 pub use sizes::{MemorySizes, memory_sizes};
 pub use stepped::{FlowReading, LinkReading, SteppedRun};
+pub use writes::MOST_WRITTEN;
 
 use scenario::Scenario;
 
