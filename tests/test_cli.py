@@ -4,11 +4,14 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from conftest import SCENARIOS, Command
 from elephan.cli import _command_for, command
+from elephan.cli.common import WorkersOption
+from elephan.run.parallel import MOST_WORKERS
 
 
 def one_line(text: str) -> str:
@@ -194,3 +197,8 @@ def test_shipped_scenarios_run(elephan: Command, name: str) -> None:
     done = elephan("run", SCENARIOS / name, *words)
     assert done.code == 0
     assert json.loads(done.out)["links"][0]["utilization"]["mean"] > 0
+
+
+def test_the_command_line_and_the_library_take_as_many_workers() -> None:
+    """The option states the number itself: to import it would load what runs scenarios with every verb."""
+    assert get_args(WorkersOption)[1].max == MOST_WORKERS

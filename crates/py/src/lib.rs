@@ -89,6 +89,10 @@ mod _native {
     #[pymodule_export]
     use crate::relay::Bottleneck;
 
+    /// Segments written and not acknowledged from which on an application waits.
+    #[pymodule_export]
+    const MOST_WRITTEN: u64 = sim::MOST_WRITTEN;
+
     /// Version of the engine.
     #[pyfunction]
     fn version() -> &'static str {

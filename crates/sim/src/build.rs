@@ -12,7 +12,7 @@ use crate::plan::{
 };
 use crate::writes::FlowWrites;
 use crate::{BuildError, sizes};
-use base::{PacketNumber, Span, Stream, Time};
+use base::{PacketNumber, RunMonitor, Span, Stream, Time};
 use queue::Limit;
 use scenario::{Group, Scenario};
 use std::num::NonZeroU64;
@@ -23,12 +23,16 @@ use transport::{NO_END, Options, ReceiveWindow, Receiver, Sender, TimerOptions, 
 /// A flow number has 24 bits: eight bits beside it in a record are for flags.
 const MAX_FLOWS: u64 = (1 << 24) - 1;
 
-/// Draws what is random and lays out the rest.
+/// Flows until the monitor is looked at again.
+const FLOWS_BETWEEN_LOOKS: u32 = 1024;
+
+/// Draws what is random and lays out the rest; without the flows that are left if `monitor` stops it.
 pub fn network<P: Parts>(
     scenario: &Scenario,
     replication: u32,
     first: u64,
     parts: &mut P,
+    monitor: &RunMonitor,
 ) -> Result<Network<P::Control, P::Queue>, BuildError> {
     let total: u64 = scenario.groups.iter().map(|g| u64::from(g.count) * u64::from(g.traffic.places())).sum();
     if total > MAX_FLOWS {
@@ -57,6 +61,9 @@ pub fn network<P: Parts>(
             timers: Arc::new(TimerOptions::new(&group.tcp)),
         };
         for i in 0..group.count {
+            if i % FLOWS_BETWEEN_LOOKS == FLOWS_BETWEEN_LOOKS - 1 && monitor.is_stopped() {
+                return Ok(builder.network);
+            }
             builder.add((g, i), &shared)?;
         }
     }

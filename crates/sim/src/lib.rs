@@ -40,6 +40,7 @@ pub use own::{BuiltIn, FlowSite, LinkSite, Own, Parts};
 pub use scenario;
 pub use sizes::{MemorySizes, memory_sizes};
 pub use stepped::{FlowReading, LinkReading, SteppedRun};
+pub use writes::MOST_WRITTEN;
 
 use scenario::Scenario;
 
@@ -96,13 +97,19 @@ pub fn simulate_parts<P: Parts>(
     monitor: &RunMonitor,
     parts: &mut P,
 ) -> Result<Option<Outcome>, BuildError> {
-    let network = build::network(scenario, replication, options.first_number, parts)?;
+    let network = build::network(scenario, replication, options.first_number, parts, monitor)?;
+    if monitor.was_stopped() {
+        return Ok(None);
+    }
     let names = Names::of(&network, scenario);
     let outcome = match options.engine {
         Engine::Window => window::run(network, options, monitor),
         Engine::Reference => reference::run(network, options, monitor),
     };
-    if monitor.is_stopped() { Ok(None) } else { names.put(outcome).map(Some) }
+    match outcome {
+        Some(outcome) if !monitor.is_stopped() => names.put(outcome).map(Some),
+        _ => Ok(None),
+    }
 }
 
 /// What the rows of an outcome are called in the scenario: engines number senders and single links.

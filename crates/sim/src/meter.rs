@@ -5,8 +5,9 @@ use crate::handover::{Handover, Propagation};
 use crate::plan::{Identity, LinkPlan, Marks, TcpPlan};
 use crate::probe::Probe;
 use crate::{ByCause, FlowOutcome, FlowSeries, LinkOutcome, PacketTrace};
-use base::Time;
+use base::{RunMonitor, Span, Time};
 use law::CongestionControl;
+use queue::Schedule;
 use transport::{Counters, Sender};
 
 /// What happened at a link before some instant. Service begun before it counts, service begun at it does not.
@@ -23,6 +24,8 @@ pub struct LinkTotals {
     pub waiting: u128,
     /// Picoseconds with a packet waiting.
     pub nonempty: u64,
+    /// What is left of the service in progress; only at the ends of the measured period.
+    pub serving: Span,
 }
 
 /// The totals of a link at the ends of the measured period.
@@ -36,13 +39,34 @@ pub struct LinkSpan<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct LinkFacts {
     capacity_bps: f64,
+    /// Whether that is its rate at every instant.
+    is_constant: bool,
     propagation: Propagation,
 }
 
 impl LinkFacts {
     /// Of a link that has not served anything yet.
-    pub fn of<Q>(link: &LinkPlan<Q>, marks: &Marks) -> Self {
-        Self { capacity_bps: link.capacity_bps(marks), propagation: Propagation::same(link.mean_delay) }
+    pub fn of<Q>(link: &LinkPlan<Q>, marks: &Marks, monitor: &RunMonitor) -> Self {
+        Self {
+            capacity_bps: link.capacity_bps(marks, monitor),
+            is_constant: link.schedule.as_ref().is_none_or(Schedule::is_constant),
+            propagation: Propagation::same(link.mean_delay),
+        }
+    }
+
+    /// What it sent in the measured period, over what it could have sent.
+    ///
+    /// Of a packet in service at an end of the period the part counts that lies in it. Where the rate changes
+    /// each counts where its service begins, as a whole. 1 at most: service times are whole picoseconds, and a shaper may have
+    /// saved tokens before.
+    fn utilization(&self, LinkSpan { from, to }: LinkSpan<'_>, marks: &Marks) -> f64 {
+        if self.capacity_bps <= 0.0 {
+            return 0.0;
+        }
+        let span = (marks.end - marks.warmup).as_secs();
+        let begun = (to.begun_bytes - from.begun_bytes) as f64 * 8.0 / (self.capacity_bps * span);
+        let over_the_ends = (from.serving.as_secs() - to.serving.as_secs()) / span;
+        (if self.is_constant { begun + over_the_ends } else { begun }).clamp(0.0, 1.0)
     }
 
     /// With what was measured behind it.
@@ -55,17 +79,18 @@ impl LinkFacts {
 pub fn link_outcome(
     index: usize,
     LinkSpan { from, to }: LinkSpan<'_>,
-    LinkFacts { capacity_bps, propagation }: LinkFacts,
+    facts: LinkFacts,
     marks: &Marks,
     backlog_max: u32,
     probe: Probe,
 ) -> (LinkOutcome, Option<PacketTrace>) {
+    let utilization = facts.utilization(LinkSpan { from, to }, marks);
+    let LinkFacts { capacity_bps, propagation, .. } = facts;
     let Probe { samples, losses, tracer, .. } = probe;
     let series = samples.series.unwrap_or_default();
     let (packets, delays) = tracer.map_or_else(Default::default, |tracer| tracer.finish(index as u32));
     let span = marks.end - marks.warmup;
     let begun = to.begun - from.begun;
-    let bits = (to.begun_bytes - from.begun_bytes) as f64 * 8.0;
     let waiting = (to.waiting - from.waiting) as f64;
     let difference = |a: &ByCause, b: &ByCause| std::array::from_fn(|i| a[i] - b[i]);
     let outcome = LinkOutcome {
@@ -79,9 +104,7 @@ pub fn link_outcome(
         propagation_min_s: propagation.least,
         propagation_max_s: propagation.most,
         delay_varies: false,
-        // Of a link that can send nothing, nothing is used. The packet in service at the end counts as a whole, so that a link that was
-        // never idle would come to a packet more than all of the time.
-        utilization: if capacity_bps > 0.0 { (bits / (capacity_bps * span.as_secs())).min(1.0) } else { 0.0 },
+        utilization,
         backlog_mean: waiting / span.0 as f64,
         backlog_max,
         // Little's law: the mean wait of those served.
@@ -176,6 +199,11 @@ impl Noted {
     }
 }
 
+/// Whether the flow has started and is not done: only then does it have a window.
+fn has_window<C: CongestionControl>(sender: &Sender<C>) -> bool {
+    sender.counters().sent > 0 && !sender.is_done()
+}
+
 fn sum(a: Counters, b: Counters) -> Counters {
     Counters {
         sent: a.sent + b.sent,
@@ -191,11 +219,15 @@ impl FlowMeter {
         Self { noted: series.then(noted), ..Self::default() }
     }
 
+    /// Whether a sample of the sender as it is now may add anything.
+    pub fn is_sampled<C: CongestionControl>(&self, sender: &Sender<C>) -> bool {
+        has_window(sender) || self.noted.as_deref().is_some_and(|noted| noted.series.is_some())
+    }
+
     /// A sample of the sender, before anything else happens at `at`.
     pub fn sample<C: CongestionControl>(&mut self, at: Time, marks: &Marks, sender: &Sender<C>) {
         let (cwnd, srtt) = (sender.control().cwnd(), sender.rtt().srtt().as_secs());
-        // A flow that has not started, or is done, has no window.
-        if at >= marks.warmup && sender.counters().sent > 0 && !sender.is_done() {
+        if at >= marks.warmup && has_window(sender) {
             let noted = self.noted.get_or_insert_default();
             noted.cwnd_sum += cwnd;
             noted.cwnd_count += 1;

@@ -7,7 +7,7 @@ use crate::handover::Handover;
 use crate::ingress::Ingress;
 use crate::places::SessionPlaces;
 use crate::writes::FlowWrites;
-use base::{Bytes, PacketNumber, Rate, Span, Stream, Time};
+use base::{Bytes, PacketNumber, Rate, RunMonitor, Span, Stream, Time};
 use law::{CongestionControl, Control};
 use queue::{AnyQueue, Either, Limit, NoOwn, QueueDiscipline, Schedule, SharedMemory};
 use scenario::Scenario;
@@ -76,10 +76,12 @@ pub struct LinkPlan<Q = NoOwn> {
 }
 
 impl<Q> LinkPlan<Q> {
-    /// What it can send in the measured period, in bit/s.
-    pub fn capacity_bps(&self, marks: &Marks) -> f64 {
+    /// What it can send in the measured period, in bit/s; any number if `monitor` stops the run.
+    pub fn capacity_bps(&self, marks: &Marks, monitor: &RunMonitor) -> f64 {
         match &self.schedule {
-            Some(schedule) => schedule.offered_bits(marks.warmup, marks.end) / (marks.end - marks.warmup).as_secs(),
+            Some(schedule) => {
+                schedule.offered_bits(marks.warmup, marks.end, monitor) / (marks.end - marks.warmup).as_secs()
+            }
             None => self.rate.0 as f64,
         }
     }

@@ -7,6 +7,7 @@
 
 mod endpoints;
 mod event;
+mod marks;
 mod pools;
 mod sessions;
 
@@ -64,6 +65,11 @@ impl<Q: LinkQueue> Node<Q> {
         LinkSnapshot { backlog: self.link.backlog(), serving }
     }
 
+    /// The totals at `now`, before which everything has been accounted for.
+    fn totals_with_serving(&self, now: Time) -> LinkTotals {
+        LinkTotals { serving: self.snapshot(now).serving, ..self.totals }
+    }
+
     /// Counts a packet that goes into service at `now`. Returns when that ends.
     fn count_begun(&mut self, packet: &Packet, now: Time) -> Time {
         self.totals.begun += 1;
@@ -98,11 +104,15 @@ struct Engine<C, Q> {
 /// Events until the monitor is looked at again.
 const EVENTS_BETWEEN_LOOKS: u64 = 4096;
 
-/// Runs `network` to its end. If `monitor` stops it before, the outcome is none of any run.
-pub fn run<C: FlowControl, Q: LinkQueue>(network: Network<C, Q>, options: Options, monitor: &RunMonitor) -> Outcome {
+/// Runs `network` to its end. `None` if `monitor` stops it before.
+pub fn run<C: FlowControl, Q: LinkQueue>(
+    network: Network<C, Q>,
+    options: Options,
+    monitor: &RunMonitor,
+) -> Option<Outcome> {
     let (marks, first) = (network.marks, options.first_number);
     let delays = network.links.iter().map(|link| link.delay).collect();
-    let facts: Vec<_> = network.links.iter().map(|link| LinkFacts::of(link, &marks)).collect();
+    let facts: Vec<_> = network.links.iter().map(|link| LinkFacts::of(link, &marks, monitor)).collect();
     let nodes = network.links.into_iter().map(|plan| Node {
         probe: Probe::new(ServerModel::of(&plan), plan.probe, &marks, options.series),
         link: Link::new(plan.rate, plan.queue).with_schedule(plan.schedule),
@@ -180,16 +190,17 @@ pub fn run<C: FlowControl, Q: LinkQueue>(network: Network<C, Q>, options: Option
         && time < marks.end
     {
         events += 1;
-        if events % EVENTS_BETWEEN_LOOKS == 0 {
+        // A sample is one of every flow and link.
+        if events % EVENTS_BETWEEN_LOOKS == 0 || matches!(event, Event::Sample) {
             monitor.report(time.0 as f64 / marks.end.0 as f64);
             if monitor.is_stopped() {
-                break;
+                return None;
             }
         }
         engine.heap.pop();
         engine.dispatch(time, event);
     }
-    engine.finish(options, facts)
+    Some(engine.finish(options, facts))
 }
 
 impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
@@ -204,21 +215,7 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
     fn dispatch(&mut self, now: Time, event: Event) {
         match event {
             Event::Warm => self.warm(now),
-            Event::Sample => {
-                for node in &mut self.nodes {
-                    let snapshot = node.snapshot(now);
-                    node.probe.samples.take(now, &self.marks, &snapshot, node.totals.begun_bytes);
-                    node.probe.samples.gauges(|put| node.link.queue().gauges(put));
-                }
-                for ends in &mut self.endpoints {
-                    if let FlowPlan::Tcp(_, tcp) = &ends.plan {
-                        ends.meter.sample(now, &self.marks, &tcp.sender);
-                    }
-                }
-                if let Some(every) = self.marks.every {
-                    self.push(now + every, Phase::Mark, 0, Event::Sample);
-                }
-            }
+            Event::Sample => self.sample(now),
             Event::Wakeup(l) => {
                 let node = &mut self.nodes[l];
                 // A timer that was set anew since is in the heap a second time.
@@ -294,24 +291,6 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
             }
             Event::EnterAccess(packet) => self.enter_access(now, packet),
             Event::Arrive(l, packet) => self.arrive(now, l, packet),
-        }
-    }
-
-    /// The warm-up is over: what counts begins now.
-    fn warm(&mut self, now: Time) {
-        for pool in &mut self.pools {
-            pool.warm(now);
-        }
-        for node in &mut self.nodes {
-            node.account(now);
-            node.warm = node.totals;
-            node.backlog_max = node.link.backlog().packets;
-        }
-        for ends in &mut self.endpoints {
-            let (counters, next) = ends.counters();
-            ends.meter.sender_warm(counters);
-            ends.meter.receiver_warm(next);
-            ends.dropped = 0;
         }
     }
 
@@ -554,6 +533,7 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
         let end = self.marks.end;
         for (l, (mut node, facts)) in self.nodes.into_iter().zip(facts).enumerate() {
             node.account(end);
+            let totals = node.totals_with_serving(end);
             hash.word(node.hash.value());
             if let Some((packet, _)) = node.link.serving() {
                 in_flight += is_data(packet);
@@ -564,7 +544,7 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
             }
             // What it would drop on the way out waited as well.
             in_flight += fates.dropped.iter().map(|(packet, _)| is_data(packet)).sum::<u64>();
-            let totals = LinkSpan { from: &node.warm, to: &node.totals };
+            let totals = LinkSpan { from: &node.warm, to: &totals };
             let facts = facts.seen(&node.handover);
             let (link, seen) = link_outcome(l, totals, facts, &self.marks, node.backlog_max, node.probe);
             links.push(link);

@@ -85,7 +85,6 @@ pub struct SteppedRun<C = Control> {
     senders: Vec<Option<u32>>,
     now: Time,
     end: Time,
-    monitor: RunMonitor,
 }
 
 impl<C> fmt::Debug for SteppedRun<C> {
@@ -116,7 +115,7 @@ impl<C: CongestionControl + Send + Sync + 'static> SteppedRun<C> {
         parts: &mut P,
     ) -> Result<Self, BuildError> {
         let options = Options { engine: Engine::Window, ..options };
-        let network = build::network(scenario, replication, options.first_number, parts)?;
+        let network = build::network(scenario, replication, options.first_number, parts, &RunMonitor::default())?;
         let (names, end) = (Names::of(&network, scenario), network.marks.end);
         let mut senders = vec![None; network.identities.len()];
         for (f, plan) in network.flows.iter().enumerate() {
@@ -127,7 +126,7 @@ impl<C: CongestionControl + Send + Sync + 'static> SteppedRun<C> {
             }
         }
         let steps = steps::begin(network, options);
-        Ok(Self { steps, names, senders, now: Time::ZERO, end, monitor: RunMonitor::default() })
+        Ok(Self { steps, names, senders, now: Time::ZERO, end })
     }
 
     /// Everything before this has happened, nothing at it.
@@ -145,7 +144,7 @@ impl<C: CongestionControl + Send + Sync + 'static> SteppedRun<C> {
     /// Goes on to `until`, or to the end if that is earlier. What lies behind it already stays as it is.
     pub fn advance(&mut self, until: Time) {
         self.now = until.min(self.end).max(self.now);
-        self.steps.advance(self.now, &self.monitor);
+        self.steps.advance(self.now);
         for &f in self.senders.iter().flatten() {
             self.steps.settle(f as usize, self.now);
         }
@@ -219,6 +218,6 @@ impl<C: CongestionControl + Send + Sync + 'static> SteppedRun<C> {
     /// # Errors
     /// As of [`Self::check`].
     pub fn finish(self) -> Result<Outcome, BuildError> {
-        self.names.put(self.steps.finish(&self.monitor))
+        self.names.put(self.steps.finish())
     }
 }

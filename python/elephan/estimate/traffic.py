@@ -11,6 +11,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from elephan import _native
 from elephan.network import HEADER, PS
 from elephan.units import octets, seconds
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 MANY_GROUPS = 200
 """Above so many groups shares are those of the narrowest link: progressive filling takes the square of their number."""
 
-MOST_WRITTEN = 1 << 20
+MOST_WRITTEN = _native.MOST_WRITTEN
 """Segments written and not acknowledged from which on an application waits, as the engine has it."""
 
 OPPORTUNITY = 1504

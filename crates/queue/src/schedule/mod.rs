@@ -11,7 +11,7 @@ pub use opportunities::{OPPORTUNITY_BYTES, Opportunities};
 pub use rates::{Rates, mean_of_steps};
 
 use crate::TokenBucket;
-use base::{Bytes, Span, Time};
+use base::{Bytes, RunMonitor, Span, Time};
 
 /// After every run: what cannot be served before counts as served then.
 const FAR: Time = Time(1 << 62);
@@ -66,6 +66,12 @@ impl Schedule {
         end - start
     }
 
+    /// Whether one rate holds at every instant.
+    #[must_use]
+    pub fn is_constant(&self) -> bool {
+        matches!(self, Self::Rates(rates) if rates.is_constant())
+    }
+
     /// No packet of `size` bytes takes less from its arrival, or from the end of the one before.
     #[must_use]
     pub fn shortest(&self, size: Bytes) -> Span {
@@ -77,13 +83,15 @@ impl Schedule {
         }
     }
 
-    /// Bits that could be sent from `from` until before `to`, of a schedule that has served nothing yet.
+    /// Bits that could be sent from `from` until before `to`, of a schedule that has served nothing yet; any number if `monitor` stops it.
     #[must_use]
-    pub fn offered_bits(&self, from: Time, to: Time) -> f64 {
+    pub fn offered_bits(&self, from: Time, to: Time, monitor: &RunMonitor) -> f64 {
         match self {
-            Self::Rates(rates) => rates.clone().offered_bits(from, to),
+            Self::Rates(rates) => rates.clone().offered_bits(from, to, monitor),
             Self::Opportunities(list) => 8.0 * ((list.before(to) - list.before(from)) * OPPORTUNITY_BYTES) as f64,
-            Self::Shaped(bucket, wire) => wire.offered_bits(from, to).min(bucket.rate().bytes_in(to - from) * 8.0),
+            Self::Shaped(bucket, wire) => {
+                wire.offered_bits(from, to, monitor).min(bucket.rate().bytes_in(to - from) * 8.0)
+            }
         }
     }
 }

@@ -17,12 +17,14 @@ const FEW: usize = 48;
 const CROWD: u32 = 64;
 
 /// One window, as it is for the senders of one link.
-#[derive(Clone, Copy, Debug)]
-pub struct Window {
+#[derive(Clone, Copy)]
+pub struct Window<'a> {
     /// They run everything before this.
     pub horizon: Time,
     /// What arrives at the link before this belongs to the window, what arrives later to another.
     pub until: Time,
+    /// Whether the run has been stopped, so that they may leave off.
+    pub is_stopped: &'a dyn Fn() -> bool,
 }
 
 /// See the [module](self).

@@ -11,8 +11,9 @@ use crate::plan::{FlowControl, Marks};
 use base::steps::count_steps;
 use base::{Span, Time};
 
-/// Flows that run in a window until it is looked whether the run goes on: a window of a million takes half a second.
-const FLOWS_BETWEEN_LOOKS: usize = 4096;
+/// Flows with something to do that run in a window until the monitor is looked at again: one of them may have thousands of samples
+/// to take after a pause, or sends a whole window.
+pub const FLOWS_BETWEEN_LOOKS: usize = 256;
 
 /// See the [module](self). Everything is by flow, and begins with that of the number `first`.
 #[derive(Debug)]
@@ -122,7 +123,7 @@ impl<'a, O: Observer, C: FlowControl> Chunk<'a, O, C> {
     }
 
     /// Runs sender `f` alone, up to the horizon of `window`.
-    pub fn settle(self, f: usize, window: Window, bucket: &mut Bucket, headers: &mut Headers, marks: &Marks) {
+    pub fn settle(self, f: usize, window: Window<'_>, bucket: &mut Bucket, headers: &mut Headers, marks: &Marks) {
         let f = f - self.first;
         if let AnySender::Tcp(flow) = &mut self.flows[f] {
             let mut untraced = None;
@@ -151,7 +152,7 @@ impl<'a, O: Observer, C: FlowControl> Chunk<'a, O, C> {
         marks: &Marks,
         is_stopped: impl Fn() -> bool,
     ) {
-        let (Ends { stop, until }, mut untraced) = (ends, None);
+        let (Ends { stop, until }, mut untraced, mut ran) = (ends, None, 0);
         count_steps(receivers.len() + senders.len());
         for &f in receivers {
             let f = f as usize - self.first;
@@ -162,14 +163,15 @@ impl<'a, O: Observer, C: FlowControl> Chunk<'a, O, C> {
                 self.receivers.due[f] = flow.run_receiver(ring, bucket, headers, until, marks);
             }
         }
-        for (i, &f) in senders.iter().enumerate() {
-            if i % FLOWS_BETWEEN_LOOKS == FLOWS_BETWEEN_LOOKS - 1 && is_stopped() {
-                return;
-            }
+        for &f in senders {
             let f = f as usize - self.first;
             if self.senders.due[f] < stop {
+                ran += 1;
+                if ran % FLOWS_BETWEEN_LOOKS == 0 && is_stopped() {
+                    return;
+                }
                 let horizon = stop.saturating_sub(self.senders.delay_to_link[f]).min(marks.end);
-                let window = Window { horizon, until };
+                let window = Window { horizon, until, is_stopped: &is_stopped };
                 let (ring, trace) = (&mut self.senders.rings[f], self.traces.get_mut(f).unwrap_or(&mut untraced));
                 self.senders.due[f] = match &mut self.flows[f] {
                     AnySender::Tcp(flow) => flow.run(ring, bucket, headers, window, marks, trace),

@@ -18,7 +18,8 @@ use crate::meter::LinkTotals;
 use crate::observer::Observer;
 use crate::plan::Marks;
 use crate::probe::LinkSnapshot;
-use base::{Bytes, Cause, Flags, Span, Time};
+use base::steps::count_steps;
+use base::{Bytes, Cause, Flags, RunMonitor, Span, Time};
 use plain::{Clock, TOGETHER};
 use queue::{Admission, AnyAdmission, Backlog, Limit, Packet, RuleVisitor, Verdict};
 use std::collections::VecDeque;
@@ -40,6 +41,9 @@ enum AnyWaitingQueue {
     Uniform(UniformQueue),
     Stored(StoredQueue),
 }
+
+/// Timers of a rule that expire until the monitor is looked at again.
+pub const TIMERS_BETWEEN_LOOKS: u32 = 1024;
 
 /// What a link must know of the packets that wait.
 trait WaitingQueue {
@@ -242,7 +246,7 @@ impl Fifo {
         let mut rest = arrivals;
         while let Some(first) = rest.first() {
             if first.time >= core.next_mark {
-                self.pass_marks(first.time, core, marks);
+                self.pass_marks(first.time, core, marks, &shared.monitor);
             }
             // Up to the next mark nothing needs to be looked at but the clock.
             let n = before(rest, core.next_mark);
@@ -255,13 +259,13 @@ impl Fifo {
         }
     }
 
-    fn pass_marks<O: Observer>(&mut self, now: Time, core: &mut LinkCore<O>, marks: &Marks) {
+    fn pass_marks<O: Observer>(&mut self, now: Time, core: &mut LinkCore<O>, marks: &Marks, monitor: &RunMonitor) {
         if core.next_mark <= marks.warmup && marks.warmup <= now {
             self.longest_seen = Span::ZERO;
         }
         match &mut self.waiting {
-            AnyWaitingQueue::Uniform(waiting) => pass_marks(core, now, marks, &mut self.rule, waiting),
-            AnyWaitingQueue::Stored(waiting) => pass_marks(core, now, marks, &mut self.rule, waiting),
+            AnyWaitingQueue::Uniform(waiting) => pass_marks(core, now, marks, &mut self.rule, waiting, monitor),
+            AnyWaitingQueue::Stored(waiting) => pass_marks(core, now, marks, &mut self.rule, waiting, monitor),
         }
     }
 
@@ -275,8 +279,8 @@ impl Fifo {
     }
 
     /// The run is over.
-    pub fn finish<O: Observer>(&mut self, core: &mut LinkCore<O>, marks: &Marks) -> LinkResult {
-        self.pass_marks(Time(marks.end.0 - 1), core, marks);
+    pub fn finish<O: Observer>(&mut self, core: &mut LinkCore<O>, marks: &Marks, monitor: &RunMonitor) -> LinkResult {
+        self.pass_marks(Time(marks.end.0 - 1), core, marks, monitor);
         let (end, free) = (marks.end, core.free);
         let (state, most) = match &self.waiting {
             AnyWaitingQueue::Uniform(waiting) => {
@@ -285,7 +289,8 @@ impl Fifo {
             }
             AnyWaitingQueue::Stored(waiting) => (waiting.state_at(end, free, &core.totals), 0),
         };
-        LinkResult { totals: state.totals, most_waiting: most.max(core.most_seen), still_waiting: 0 }
+        let totals = LinkTotals { serving: state.snapshot.serving, ..state.totals };
+        LinkResult { totals, most_waiting: most.max(core.most_seen), still_waiting: 0 }
     }
 }
 
@@ -327,7 +332,7 @@ impl<O: Observer, const PLAIN: bool, const SCHEDULED: bool, W: WaitingQueue, P: 
         let Self { waiting, core, mut arrivals, pool, marks, shared } = self;
         while let Some(first) = arrivals.first() {
             if first.time >= core.next_mark {
-                pass_marks(core, first.time, marks, rule, waiting);
+                pass_marks(core, first.time, marks, rule, waiting, &shared.monitor);
             }
             // Up to the next mark the sums stay in registers.
             let (now, later) = arrivals.split_at(before(arrivals, core.next_mark));
@@ -436,7 +441,8 @@ fn serve_until_mark<O: Observer, const PLAIN: bool, const SCHEDULED: bool, A, W,
     (core.free, core.last_start, core.most_seen) = (free, last_start, most);
 }
 
-/// Takes every mark at or before `now`, as it was just before anything happened at the mark, and the rule's timer.
+/// Takes every mark at or before `now`, as it was just before anything happened at the mark, and the rule's timer. Leaves off if the
+/// run is stopped: after a pause there may be millions.
 #[cold]
 fn pass_marks<O: Observer, A: Admission, W: WaitingQueue>(
     core: &mut LinkCore<O>,
@@ -444,10 +450,20 @@ fn pass_marks<O: Observer, A: Admission, W: WaitingQueue>(
     marks: &Marks,
     rule: &mut A,
     waiting: &mut W,
+    monitor: &RunMonitor,
 ) {
+    let mut passed = 0u32;
     while core.next_mark <= now {
         let at = core.next_mark;
-        if core.is_mark(at, marks) {
+        let is_mark = core.is_mark(at, marks);
+        // What a mark takes may grow with what waits. The first of several comes without a look, as most do.
+        if passed > 0 && (is_mark || passed.is_multiple_of(TIMERS_BETWEEN_LOOKS)) && monitor.is_stopped() {
+            core.next_mark = Time::NEVER;
+            return;
+        }
+        passed = passed.wrapping_add(1);
+        count_steps(1);
+        if is_mark {
             let LinkState { totals, snapshot } = waiting.state_at(at, core.free, &core.totals);
             core.pass_mark(at, marks, totals, &snapshot, |put| rule.gauges(put));
         }

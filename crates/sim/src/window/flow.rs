@@ -19,6 +19,7 @@ use crate::places::{ClosedTransfer, OpenTransfer};
 use crate::plan::{FlowControl, Marks, Party, TcpPlan};
 use crate::results::FinalTally;
 use crate::writes::FlowWrites;
+use base::steps::count_steps;
 use base::{Flags, Header, PacketNumber, Span, Time};
 use transport::{Ack, Sender, Wire};
 
@@ -228,11 +229,11 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         ring: &mut Ring,
         bucket: &mut Bucket,
         headers: &mut Headers,
-        window: Window,
+        window: Window<'_>,
         marks: &Marks,
         trace: &mut Option<Box<Trace>>,
     ) -> Time {
-        let Window { horizon, until } = window;
+        let Window { horizon, until, is_stopped } = window;
         self.access.release(bucket, until);
         let mut ack = Ack::NONE;
         loop {
@@ -289,6 +290,10 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
                     }
                 }
                 Next::Start => {
+                    // An application may write without an end before the horizon.
+                    if is_stopped() {
+                        break;
+                    }
                     let (plan, mut wire) = self.plan_and_wire(bucket, headers, until);
                     self.start = plan.start(now, &mut wire);
                 }
@@ -481,11 +486,12 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         }
         // No sample lies between a mark and the one before.
         let mut sample = marks.sample_from(self.next_mark);
-        if self.plan.is_place() && self.plan.sender.is_done() {
-            // A free place is not sampled, however long it was free.
+        if !self.meter.is_sampled(&self.plan.sender) {
+            // One that has not started, or has ended, is not sampled, however long that is.
             sample = sample.max(marks.sample_after(now));
         }
         while sample <= now && sample < marks.end {
+            count_steps(1);
             self.meter.sample(sample, marks, &self.plan.sender);
             sample = marks.next_sample(sample);
         }

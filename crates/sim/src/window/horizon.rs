@@ -170,7 +170,9 @@ buffer = "10 packets"
     fn parts_with(flows: &[&str]) -> Vec<Part> {
         let text = flows.iter().fold(TWO_WAYS.to_owned(), |text, flow| format!("{text}[[flows]]\n{flow}\n"));
         let scenario = scenario::read(&text).unwrap_or_else(|e| panic!("{e}"));
-        parts(&crate::build::network(&scenario, 0, 0, &mut crate::BuiltIn).expect("small"))
+        parts(
+            &crate::build::network(&scenario, 0, 0, &mut crate::BuiltIn, &base::RunMonitor::default()).expect("small"),
+        )
     }
 
     const TCP: &str = "path = [\"a\"]\nreturn = [\"b\"]\nrtt = \"20 ms\"\npacket = \"1000 B\"";
@@ -204,7 +206,10 @@ buffer = "10 packets"
             let pool = "[[pools]]\nname = \"chip\"\nsize = \"30 packets\"\n";
             let scenario =
                 scenario::read(&format!("{links}{pool}[[flows]]\n{flow}\n")).unwrap_or_else(|e| panic!("{e}"));
-            parts(&crate::build::network(&scenario, 0, 0, &mut crate::BuiltIn).expect("small"))
+            parts(
+                &crate::build::network(&scenario, 0, 0, &mut crate::BuiltIn, &base::RunMonitor::default())
+                    .expect("small"),
+            )
         };
         // From a to b, which leads back to the pool: 0.8 ms for a packet and 7 ms. Nothing crosses c.
         let all = of(&shared, TCP);
@@ -227,7 +232,10 @@ buffer = "10 packets"
         };
         let of = |path: &str| {
             let scenario = scenario::read(&text(path)).unwrap_or_else(|e| panic!("{e}"));
-            parts(&crate::build::network(&scenario, 0, 0, &mut crate::BuiltIn).expect("small"))
+            parts(
+                &crate::build::network(&scenario, 0, 0, &mut crate::BuiltIn, &base::RunMonitor::default())
+                    .expect("small"),
+            )
         };
         // 19 ms of the round trip are not the link's, which takes 0.8 ms for a packet.
         let apart = of("\"d[*]\"");

@@ -2,6 +2,7 @@
 //! of arrivals, departures and timers, in the reference engine's order. Compiled for each discipline by itself.
 
 use super::core::LinkCore;
+use super::fifo::TIMERS_BETWEEN_LOOKS;
 use super::results::LinkResult;
 use super::ring::{Rec, tag};
 use super::service::Tx;
@@ -13,6 +14,7 @@ use crate::meter::LinkTotals;
 use crate::observer::Observer;
 use crate::plan::{LinkQueue, Marks};
 use crate::probe::LinkSnapshot;
+use base::steps::count_steps;
 use base::{Flags, PacketNumber, Span, Time};
 use queue::{AnyQueue, Either, Packet, QueueDiscipline, Visitor};
 
@@ -88,6 +90,11 @@ impl<Q: LinkQueue> Local<Q> {
         Self { queue, busy: false, waiting: BacklogIntegral::default(), ledger: Ledger::default() }
     }
 
+    /// What is left at `at` of the service that ends at `free`, if there is one.
+    fn serving(&self, free: Time, at: Time) -> Span {
+        if self.busy { free.since(at) } else { Span::ZERO }
+    }
+
     /// Data packets still waiting at the end.
     fn drain(&mut self) -> u64 {
         let mut packets = 0;
@@ -134,7 +141,10 @@ impl<Q: LinkQueue> Local<Q> {
         // Timers of an empty queue, at which nothing was due, and the last marks.
         self.serve(core, &[], marks.end, marks, shared);
         LinkResult {
-            totals: self.waiting.totals_at(marks.end, core.totals),
+            totals: LinkTotals {
+                serving: self.serving(core.free, marks.end),
+                ..self.waiting.totals_at(marks.end, core.totals)
+            },
             most_waiting: core.most_seen,
             still_waiting: self.drain(),
         }
@@ -190,7 +200,7 @@ impl<O: Observer, const PLAIN: bool, const SCHEDULED: bool> Visitor for Serve<'_
     type Out = ServerState;
 
     fn visit<Q: QueueDiscipline>(mut self, queue: &mut Q) -> ServerState {
-        let (mut arrivals, until) = (self.arrivals, self.until);
+        let (mut arrivals, until, mut timers) = (self.arrivals, self.until, 0u32);
         loop {
             // Up to here nothing but arrivals and departures.
             let stop = until.min(self.core.next_mark).min(queue.next_wakeup());
@@ -210,6 +220,12 @@ impl<O: Observer, const PLAIN: bool, const SCHEDULED: bool> Visitor for Serve<'_
                 self.pass_marks(now, queue);
             }
             if wake == now {
+                timers = timers.wrapping_add(1);
+                count_steps(1);
+                // After a pause there may be millions.
+                if timers.is_multiple_of(TIMERS_BETWEEN_LOOKS) && self.shared.monitor.is_stopped() {
+                    return self.state;
+                }
                 queue.on_wakeup(now, self.state.idle_since(), self.ledger);
                 self.state.waiting.on_dequeue(queue.backlog().packets, now);
                 self.count_fates(now, None);

@@ -93,7 +93,7 @@ impl<O: Observer, Q: LinkQueue> Node<O, Q> {
     /// The run is over.
     pub fn finish(&mut self, marks: &Marks, shared: &mut Shared) -> LinkResult {
         match &mut self.server {
-            Server::Fifo(fifo) => fifo.finish(&mut self.core, marks),
+            Server::Fifo(fifo) => fifo.finish(&mut self.core, marks, &shared.monitor),
             Server::Local(local) => local.finish(&mut self.core, marks, shared),
         }
     }

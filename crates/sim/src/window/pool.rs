@@ -2,6 +2,7 @@
 //! are one node of the network (`horizon`): once the arrivals of a window are known at each, all are served in one order. A
 //! calendar of the packets that wait, whose starts are known when they are accepted, says how much is in use at each arrival.
 
+use super::ARRIVALS_BETWEEN_LOOKS;
 use super::node::Node;
 use super::ring::Rec;
 use super::shared::Shared;
@@ -105,7 +106,10 @@ impl Pool {
         let mut arrivals = std::mem::take(&mut self.arrivals);
         // Stable, and quick on stretches in order: simultaneous ones come by flow, then by link.
         arrivals.sort_by_key(|(rec, _)| (rec.time, rec.flow()));
-        for &(rec, place) in &arrivals {
+        for (i, &(rec, place)) in arrivals.iter().enumerate() {
+            if i % ARRIVALS_BETWEEN_LOOKS == ARRIVALS_BETWEEN_LOOKS - 1 && shared.monitor.is_stopped() {
+                break;
+            }
             self.pass_warmup(rec.time, marks);
             self.begin_until(rec.time);
             let link = self.links[place];

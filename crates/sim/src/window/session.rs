@@ -11,9 +11,13 @@ use super::shared::Shared;
 use crate::observer::Observer;
 use crate::plan::{FlowControl, Identity, Marks, SessionPlan};
 use crate::transfers::TransferMeter;
+use base::steps::count_steps;
 use base::{Span, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+
+/// Transfers that begin or end in a window until the monitor is looked at again: there may be millions where most are refused.
+const TRANSFERS_BETWEEN_LOOKS: u32 = 256;
 
 /// See the [module](self).
 #[derive(Debug)]
@@ -33,7 +37,7 @@ pub struct SessionCtx<'a, O, C> {
     pub flows: &'a mut [AnySender<O, C>],
     pub shared: &'a mut Shared,
     pub bucket: &'a mut Bucket,
-    pub window: Window,
+    pub window: Window<'a>,
     /// The end of the window, also where the run ends before.
     pub stop: Time,
     pub marks: &'a Marks,
@@ -61,16 +65,21 @@ impl Session {
         self.plan.first_place as usize..(self.plan.first_place + self.used) as usize
     }
 
-    /// Runs everything before the window's horizon.
+    /// Runs everything before the window's horizon, or leaves off if the run is stopped.
     pub fn run<O: Observer, C: FlowControl>(&mut self, ctx: &mut SessionCtx<'_, O, C>) {
         let horizon = ctx.window.horizon;
         self.run_places(ctx, TcpFlow::is_open);
-        let mut now = Time::ZERO;
+        let (mut now, mut transfers) = (Time::ZERO, 0u32);
         loop {
             let end = self.ends.peek().map_or(Time::NEVER, |Reverse((at, _))| *at);
             let open = self.plan.places.due().max(now);
             if end.min(open) >= horizon {
                 break;
+            }
+            transfers = transfers.wrapping_add(1);
+            count_steps(1);
+            if transfers % TRANSFERS_BETWEEN_LOOKS == 0 && (ctx.window.is_stopped)() {
+                return;
             }
             if end <= open {
                 now = end;

@@ -4,7 +4,7 @@ use super::core::FlowTable;
 use super::headers::Headers;
 use super::ring::{Rec, Ring};
 use crate::Trace;
-use base::{Span, Time};
+use base::{RunMonitor, Span, Time};
 
 /// See the [module](self).
 #[derive(Debug, Default)]
@@ -25,6 +25,8 @@ pub struct Shared {
     pub headers: Headers,
     /// Traces, by flow where there is one; empty if there is none at all.
     pub traces: Vec<Option<Box<Trace>>>,
+    /// Stops the run.
+    pub monitor: RunMonitor,
 }
 
 impl Shared {

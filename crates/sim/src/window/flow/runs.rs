@@ -30,7 +30,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         ring: &mut Ring,
         bucket: &mut Bucket,
         headers: &mut Headers,
-        window: Window,
+        window: Window<'_>,
     ) -> bool {
         if !self.is_folded() {
             return self.run_acks(ring, bucket, headers, window);
@@ -52,7 +52,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         ring: &mut Ring,
         bucket: &mut Bucket,
         headers: &mut Headers,
-        Window { horizon, until }: Window,
+        Window { horizon, until, .. }: Window<'_>,
     ) -> bool {
         let limit = horizon.min(self.next_mark).min(self.stop);
         loop {
@@ -133,7 +133,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         ring: &mut Ring,
         bucket: &mut Bucket,
         headers: &mut Headers,
-        Window { horizon, until }: Window,
+        Window { horizon, until, .. }: Window<'_>,
     ) -> bool {
         if self.plan.receiver.delays_plainly() == 0 {
             return false;
@@ -191,7 +191,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         ring: &mut Ring,
         bucket: &mut Bucket,
         headers: &mut Headers,
-        Window { horizon, until }: Window,
+        Window { horizon, until, .. }: Window<'_>,
     ) -> bool {
         let limit = horizon.min(self.next_mark).min(self.stop);
         loop {
