@@ -1,4 +1,4 @@
-"""What ruins studies: rules that look at a scenario, and at its results if there are any, and warn once.
+"""Lint rules: checks of a scenario, and of its results if there are any, for common mistakes of studies.
 
 A rule is a file that holds a `RULE`, and an entry in `RULES`. A warning is true of the scenario, not an opinion: what
 ordinary scenarios do is never one.
@@ -60,7 +60,7 @@ RULES: tuple[LintRule, ...] = tuple(module.RULE for module in _MODULES)
 
 
 def lint(scenario: Scenario, document: Mapping[str, Any] | None = None) -> list[LintWarning]:
-    """Warn about what makes the numbers of a scenario mean something else than intended.
+    """Check a scenario for settings that give its numbers another meaning than intended.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def lint(scenario: Scenario, document: Mapping[str, Any] | None = None) -> list[
 
 
 def cards() -> list[Card]:
-    """Return what is known about each rule, in the form of `elephan.catalog.catalog`.
+    """Return the cards of all rules, in the form of `elephan.catalog.catalog`.
 
     Returns
     -------

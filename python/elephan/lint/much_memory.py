@@ -27,7 +27,7 @@ def _check(study: LintSubject) -> Iterator[LintFinding]:
 
 
 def _place(network: Network, most: str) -> str:
-    """Where the file says what needs most."""
+    """Key of the scenario that causes the largest part of the memory."""
     if most == "flows":
         group = max(network.groups, key=lambda group: group.flows * group.places)
         return f"flows[{group.name}].count"

@@ -1,4 +1,4 @@
-"""Keys, parameters, laws, disciplines and links that do nothing where they stand.
+"""Rule: keys, parameters, laws, disciplines and links that have no effect where they are.
 
 What each needs is declared beside it, in Rust (`base::Need`): the keys' needs come with the schema, those of parameters
 and of what is named with the catalogue. This rule only asks whether the needs of what a file says are met.
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from elephan.catalog import Card, CardParameter, Need
 
 AUTO = "auto"
-"""What a file may write for what it leaves open."""
+"""Value of a key that leaves the choice to elephan."""
 
 OFF = (False, None, "off", "none", "0 packets", "0 s", 0.0)
-"""Defaults that switch something off: to write them down asks for nothing."""
+"""Defaults that switch something off: stating them explicitly is harmless."""
 
 NAMED = {"queue": "queues", "control": "laws", "slow_start": "slow-starts", "traffic": "traffic"}
-"""Keys at which something of the catalogue is named, and its kind."""
+"""Keys that name an entry of the catalogue, and its kind."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class _Place:
         )
 
     def lacks(self, needs: Sequence[Need]) -> list[str]:
-        """Return what is not met, as people read it."""
+        """Return the unmet needs, in readable form."""
         return [need["text"] for need in needs if not self._is_met(need)]
 
     def _is_met(self, need: Need) -> bool:
@@ -74,7 +74,7 @@ class _Place:
 
 
 def _text(value: object) -> str:
-    """Write a value of a canonical form as needs do."""
+    """Format a value of a canonical form as in needs."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -85,7 +85,7 @@ def _cards(kind: str) -> dict[str, Card]:
 
 @cache
 def _tables(name: str) -> dict[str, tuple[str, tuple[Need, ...]]]:
-    """Return, by key, the table that stands there (empty if none) and what the key needs.
+    """Return, by key, the nested table's name (empty if none) and the needs of the key.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def _check(study: LintSubject) -> Iterator[LintFinding]:
 
 
 def _keys(place: _Place, table: str) -> Iterator[LintFinding]:
-    """Look at what the file says in a table of the schema."""
+    """Check the keys of a table of the schema."""
     for key, value in place.written.items():
         inner, needs = _tables(table).get(key, ("", ()))
         # Of keys with needs, only words switch off: `limited_transmit = false` asks for something.
@@ -140,7 +140,7 @@ def _keys(place: _Place, table: str) -> Iterator[LintFinding]:
 
 
 def _named(place: _Place, key: str) -> Iterator[LintFinding]:
-    """Look at something of the catalogue and its parameters."""
+    """Check an entry of the catalogue and its parameters."""
     kind = NAMED[key]
     name = place.resolved.get(KEYS[kind])
     card = _cards(kind).get(str(name))
@@ -161,7 +161,7 @@ def _named(place: _Place, key: str) -> Iterator[LintFinding]:
 
 
 def _is_off(row: CardParameter, place: _Place) -> bool:
-    """Whether a parameter stands at a default that switches it off."""
+    """Whether a parameter has a default that switches it off."""
     return row["default"] in OFF and place.resolved.get(row["name"]) == row["default"]
 
 

@@ -1,4 +1,4 @@
-"""Links, and senders' own links, of which more is asked than they carry, at a stated rate or by users of pages."""
+"""Rule: links, and senders' own links, with more offered load than capacity, at a stated rate or by users of pages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from elephan.network import FlowGroup, Network
 
 ABOVE = 1 + 1e-9
-"""Of what a link carries: sums of rates are rounded."""
+"""Factor above the capacity of a link from which it is overloaded; it allows for rounding in sums of rates."""
 
 
 def _check(study: LintSubject) -> Iterator[LintFinding]:
@@ -58,7 +58,7 @@ PAGES = ("page", "web")
 
 
 def _arriving(network: Network, group: FlowGroup, link: int) -> float:
-    """Most of what a group asks for that can reach a link [bit/s]: no more than each link before lets through."""
+    """Maximum offered load of a group that reaches a link [bit/s], limited by the links before it."""
     offered = group.offered_bps
     if not group.is_tcp and group.access_rate_bps is not None:
         offered = min(offered, group.flows * group.access_rate_bps)

@@ -1,4 +1,4 @@
-"""What a lint rule is, and what it finds."""
+"""Types of the lint rules: rule, subject, finding, warning."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LintFinding:
-    """Something about a scenario that makes its numbers mean something else than its author thinks.
+    """A property of a scenario that gives its numbers another meaning than its author intends.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class LintFinding:
 
 @dataclass(frozen=True)
 class LintWarning:
-    """A finding and the rule that made it.
+    """A finding, and the rule that reports it.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class LintWarning:
 
 @dataclass(frozen=True)
 class LintSubject:
-    """What rules look at.
+    """Subject of the rules: a scenario, its network, and the results if there are any.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class LintSubject:
     document: Mapping[str, Any] | None = None
 
     def measured(self, group: FlowGroup, quantity: str) -> float | None:
-        """Mean of a quantity of a group.
+        """Mean of a measured quantity of a group.
 
         Parameters
         ----------
@@ -104,13 +104,13 @@ class LintSubject:
 
 @dataclass(frozen=True)
 class LintRule:
-    """A rule: what it is called, why it exists, how it looks.
+    """A lint rule: name, reason and check.
 
     Parameters
     ----------
     name, title : str
     source : str
-        Who found out, or where the effect was measured.
+        Source of the rule, or of the measurement of the effect.
     why : str
         What goes wrong.
     check : callable
@@ -124,7 +124,7 @@ class LintRule:
     check: Callable[[LintSubject], Iterable[LintFinding]]
 
     def card(self) -> Card:
-        """Return the rule as `elephan.catalog` shows what exists.
+        """Return the rule as a card of `elephan.catalog`.
 
         Returns
         -------
@@ -145,6 +145,6 @@ class LintRule:
 
 
 class HasRule(Protocol):
-    """A module of this package that holds a rule."""
+    """Protocol of the modules of this package that define a rule."""
 
     RULE: LintRule

@@ -1,4 +1,4 @@
-"""Buffers that cannot take what arrives at once."""
+"""Rule: buffers that cannot hold packets that arrive at the same time."""
 
 from __future__ import annotations
 

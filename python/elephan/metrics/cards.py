@@ -1,4 +1,4 @@
-"""Cards of everything that is measured: name, title, unit, one sentence, source, and the function that computes it."""
+"""Cards of all metrics: name, title, unit, one sentence, source, and the function that computes it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ F = TypeVar("F", bound="Callable[..., Any]")
 
 @dataclass(frozen=True)
 class Metric:
-    """One thing that is measured.
+    """A metric.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class Metric:
     meanings: dict[str, str]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the card as ``elephan list metrics --json`` has it.
+        """Return the card in the form of ``elephan list metrics --json``.
 
         Returns
         -------

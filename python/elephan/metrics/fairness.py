@@ -1,4 +1,4 @@
-"""Fairness, and the shares that would be fair.
+"""Fairness indices, and max-min fair shares.
 
 Source: Jain's index, Jain1984; max-min fair shares by progressive filling, BertsekasGallager1992.
 """
@@ -35,7 +35,7 @@ def jain(x: ArrayLike) -> float:
     Returns
     -------
     float [1]
-        NaN if nobody got anything.
+        NaN if all values are zero.
 
     References
     ----------
@@ -128,7 +128,7 @@ def jain_maxmin(x: ArrayLike, shares: ArrayLike) -> float:
     Returns
     -------
     float [1]
-        NaN if nobody got anything.
+        NaN if all values are zero.
 
     References
     ----------

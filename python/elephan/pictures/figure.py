@@ -1,4 +1,4 @@
-"""What a picture shows, as plain data: axes with their units, series with their intervals, marks, and words for it.
+"""Figures as plain data: axes with units, series with intervals, marks, and alternative texts.
 
 How it is drawn is not its subject; `elephan.report.drawing` does that.
 """
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from elephan.pictures.table import Table
 
 COLOURS = ("blue", "vermilion", "green", "purple", "orange", "sky", "ink")
-"""Of series, in their order; a theme says what they look like. ``muted`` is one more."""
+"""Colours of series, in order; a theme defines their values. ``muted`` is an additional one."""
 
 
 WARMUP = "warm-up, not counted"
-"""Name of the band over the time that no mean counts."""
+"""Name of the band over the time that means exclude."""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """One axis.
+    """An axis.
 
     Parameters
     ----------
@@ -57,13 +57,13 @@ class Axis:
 
     @property
     def title(self) -> str:
-        """Label and unit as they stand at the axis."""
+        """Label and unit as written at the axis."""
         return f"{self.label} [{self.unit}]" if self.unit else self.label
 
 
 @dataclass(frozen=True)
 class Series:
-    """One line, or points.
+    """A line, or points.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Mark:
-    """A line across the picture, or a band.
+    """A line across the figure, or a band.
 
     Parameters
     ----------
@@ -129,14 +129,14 @@ class Mark:
 
 @dataclass(frozen=True)
 class Figure:
-    """One picture.
+    """A figure.
 
     Parameters
     ----------
     name : str
         Unique in a page; letters, digits and hyphens.
     alt : str
-        What it shows, in words with numbers: for readers who do not see it.
+        Alternative text: a description with numbers.
     table : Table or None
         The numbers behind it; made of the series if None.
     link : str
@@ -167,7 +167,7 @@ class Figure:
 
 
 def colour(position: int) -> str:
-    """Return the colour of a series by its place.
+    """Return the colour of a series by its position.
 
     Examples
     --------

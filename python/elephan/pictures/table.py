@@ -1,4 +1,4 @@
-"""A table of a page as plain data: each cell has its text and the number or word that it is sorted by."""
+"""Tables of a page as plain data: each cell has its text, and the number or word to sort by."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 MOST_ROWS = 1000
-"""That a page holds of one table; the rest is in the folder's own files."""
+"""Maximum number of rows of a table on a page; the rest is in the folder's files."""
 
 
 LONG, SHORT = 30, 16
-"""Letters of a cell whose column is sentences, and of one whose column is single words."""
+"""Characters of a cell above which its column holds sentences, and up to which it holds single words."""
 
 
 class Cell(NamedTuple):
-    """What is shown, and what it is sorted by: the number with all its digits, the text, or nothing."""
+    """A cell: the text shown, and its sort key (the full number, the text, or nothing)."""
 
     text: str
     value: float | str | None
 
     @property
     def is_number(self) -> bool:
-        """Whether it is sorted as a number."""
+        """Whether the cell is sorted as a number."""
         return isinstance(self.value, float)
 
 
@@ -54,12 +54,12 @@ class Table:
 
     @property
     def numeric(self) -> tuple[bool, ...]:
-        """Which columns hold numbers, and stand to the right."""
+        """Whether each column holds numbers, which are right-aligned."""
         return tuple(any(row[i].is_number for row in self.rows) for i in range(len(self.heads)))
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """How each column is set: ``"n"`` to the right, ``"w"`` with room for sentences, ``"s"`` on one line."""
+        """CSS class of each column: ``"n"`` right-aligned, ``"w"`` wide for sentences, ``"s"`` on one line."""
         columns = zip(*self.rows, strict=True) if self.rows else ((),) * len(self.heads)
         longest = (max((len(cell.text) for cell in column), default=0) for column in columns)
         return tuple(
@@ -69,7 +69,7 @@ class Table:
 
 
 def cell(value: Any, scale: float = 1.0, digits: int = 4, of: str = "") -> Cell:
-    """Make a cell of what a document holds.
+    """Return the cell of a value of a document.
 
     Parameters
     ----------
@@ -112,12 +112,12 @@ def cell(value: Any, scale: float = 1.0, digits: int = 4, of: str = "") -> Cell:
 
 
 def measured(row: Mapping[str, Any], key: str, scale: float = 1.0, digits: int = 4) -> Cell:
-    """Make a cell of a quantity of a row, within the limits of its range."""
+    """Return the cell of a quantity of a row, with the limits of its range."""
     return cell(row[key], scale, digits, of=key)
 
 
 def cut(rows: Sequence[tuple[Cell, ...]], where: str) -> tuple[tuple[tuple[Cell, ...], ...], str]:
-    """Keep what a page has room for.
+    """Cut rows to the number that a page can hold.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Numbers as sentences have them: rounded to what their intervals allow, with the unit that suits them."""
+"""Numbers in sentences: rounded according to their intervals, with a suitable unit prefix."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 NARROW = "\N{NO-BREAK SPACE}"
-"""Between a number and its unit, so that no line breaks there."""
+"""Space between a number and its unit, which prevents a line break."""
 
 
 def number(x: float, digits: int = 4) -> str:
-    """Write a number, thousands apart.
+    """Format a number, with thousands separators.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def number(x: float, digits: int = 4) -> str:
 
 
 def with_unit(quantity: Mapping[str, float | None] | float | None, unit: str, digits: int = 3, *, of: str = "") -> str:
-    """Write a measured quantity with the unit that suits it.
+    """Format a measured quantity with a suitable unit.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def with_unit(quantity: Mapping[str, float | None] | float | None, unit: str, di
 
 
 def row_with_unit(row: Mapping[str, Any], key: str, unit: str, digits: int = 3) -> str:
-    """Write a quantity of a row with the unit that suits it, within the limits of its range; see `with_unit`.
+    """Format a quantity of a row with a suitable unit, within the limits of its range; see `with_unit`.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def row_with_unit(row: Mapping[str, Any], key: str, unit: str, digits: int = 3) 
 
 
 def plain(quantity: Mapping[str, float | None] | float | None, unit: str, digits: int = 3) -> str:
-    """Write a quantity with its unit, without its interval.
+    """Format a quantity with its unit, without its interval.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def _parts(quantity: Any) -> tuple[float | None, float | None]:
 
 
 def count(n: int, of: str) -> str:
-    """Write how many there are.
+    """Format a number of things.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def count(n: int, of: str) -> str:
 
 
 def joined(parts: Iterable[str], last: str = "and") -> str:
-    """Join words as a sentence does.
+    """Join words into an enumeration.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Figures of papers made again: those of the claims asked for, with the paper's own points where it prints any."""
+"""Reproduced figures of papers for the requested claims, with the paper's own points if they are printed there."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def draw_exhibits(found: Reproduction, folder: Path) -> tuple[list[Path], list[str]]:
-    """Draw the figures that claims were judged of, each as PNG and SVG.
+    """Draw the figures that support claims, each as PNG and SVG.
 
     Parameters
     ----------

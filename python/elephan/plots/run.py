@@ -1,4 +1,4 @@
-"""The pictures of a run: windows, backlog, round-trip times and utilization over time, and what goes with them."""
+"""Figures of a run: windows, backlog, round-trip times and utilization over time, distributions and packets."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from elephan.run.saved import ReplicatedRun
 
 PANELS = 3 * 300 + 220
-"""Height of the panels of a run whose links do not change [px], which the figure is made for."""
+"""Total height of the panels of a run whose links do not change [px], for which the figure's size is made."""
 
 
 def draw_run(result: ReplicatedRun, folder: Path) -> list[Path]:
@@ -49,7 +49,7 @@ def draw_run(result: ReplicatedRun, folder: Path) -> list[Path]:
 
 
 def run_figures(result: ReplicatedRun) -> dict[str, Figure]:
-    """Draw the pictures of a run, by name.
+    """Draw the figures of a run, by name.
 
     Parameters
     ----------

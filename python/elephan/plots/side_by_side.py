@@ -1,4 +1,4 @@
-"""Several runs over each other: windows, backlog, rates and round-trip times over time, a colour for each run."""
+"""Several runs in the same panels: windows, backlog, rates and round-trip times over time, a colour for each run."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 NAME = "over-time"
 PANEL = 1.5
-"""Height of one picture [in]."""
+"""Height of a panel [in]."""
 
 
 def runs_figure(runs: Mapping[str, ReplicatedRun], title: str = "") -> Figure:
-    """Draw several runs over each other.
+    """Draw several runs in the same panels.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def runs_figure(runs: Mapping[str, ReplicatedRun], title: str = "") -> Figure:
 
 
 def sweep_over_time(swept: SweepResult) -> Figure | None:
-    """Draw points of a sweep over each other.
+    """Draw points of a sweep in the same panels.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def sweep_over_time(swept: SweepResult) -> Figure | None:
 
 
 def draw_over_time(swept: SweepResult, folder: Path) -> list[Path]:
-    """Draw ``over-time.png`` and ``over-time.svg``; nothing where fewer than two points have samples.
+    """Draw ``over-time.png`` and ``over-time.svg``; nothing if fewer than two points have samples.
 
     Raises
     ------

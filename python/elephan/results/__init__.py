@@ -1,4 +1,4 @@
-"""What everything that holds results has in common: tables, samples, pictures, data frames and arrays."""
+"""Common interface of all results: tables, samples, figures, data frames and arrays."""
 
 from elephan.results.documents import (
     CompareDocument,

@@ -1,4 +1,4 @@
-"""The axes of many runs: what their labels vary, as numbers with units, and where on them each run lies."""
+"""Axes of many runs: their labels as numbers with units, and the position of each run."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
 POINT = "point"
-"""The axis of runs that no grid holds: each is a place of its own."""
+"""Axis of runs that do not form a grid: each run has a position of its own."""
 
 TAKEN = frozenset(("replication", "link", "flow", "group", "index", "time", POINT, *RUNS, *COMPARED))
-"""Names that a dataset has besides."""
+"""Names of other variables and dimensions of a dataset."""
 
 SPARSE = 4
-"""A grid with more than so many places for each run is none."""
+"""Maximum positions per run in a grid; a sparser one becomes a list of points."""
 
 _READERS: tuple[tuple[Callable[[str], float], str], ...] = (
     (seconds, "s"),
@@ -28,12 +28,12 @@ _READERS: tuple[tuple[Callable[[str], float], str], ...] = (
     (octets, "byte"),
 )
 _PLAIN = {"packet": "packets", "packets": "packets", "segment": "segments", "segments": "segments", "bdp": "bdp"}
-"""Units of amounts that are as they are written."""
+"""Units of amounts that need no conversion."""
 
 
 @dataclass(frozen=True)
 class AxisValues:
-    """Values of a label.
+    """Values of a label as numbers.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class AxisValues:
 
 @dataclass(frozen=True)
 class ResultAxis:
-    """One axis.
+    """An axis of a dataset.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class ResultAxis:
 
 
 def short(names: Sequence[str]) -> dict[str, str]:
-    """Shorten places to their last part where that tells them apart.
+    """Shorten places to their last part where these are unique.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def run_names(labels: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def as_numbers(values: Sequence[Any]) -> AxisValues:
-    """Read values as numbers of one unit, if they are such.
+    """Convert values to numbers of one unit, if possible.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def as_numbers(values: Sequence[Any]) -> AxisValues:
 def result_axes(
     labels: Sequence[Mapping[str, Any]], resolved: Callable[[str, int], float | None] = lambda _name, _run: None
 ) -> tuple[list[ResultAxis], list[tuple[int, ...]]]:
-    """Lay out runs on axes.
+    """Arrange runs on axes.
 
     Parameters
     ----------
@@ -206,12 +206,12 @@ def result_axes(
 
 
 def _free(end: str, name: str) -> str:
-    """A name that no other axis has."""
+    """Return a name that no other axis has."""
     return f"{end} of the point" if end in TAKEN and end == name else name if end in TAKEN else end
 
 
 def _independent(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> tuple[list[str], dict[str, str]]:
-    """Labels that make an axis, and those that follow from one of them, as those of lists that go together."""
+    """Return the labels that form axes, and those determined by one of them, as in lists that go together."""
     leading: list[str] = []
     following: dict[str, str] = {}
     for k, name in enumerate(names):
@@ -224,7 +224,7 @@ def _independent(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> tuple
 
 
 def _follows(rows: Iterable[tuple[Any, ...]], first: int, then: int) -> bool:
-    """Whether one label says another, and the other way round: a list with a single value says nothing."""
+    """Whether two labels determine each other; a list with a single value does not count."""
     pairs = {(row[first], row[then]) for row in rows}
     return len(pairs) == len({one for one, _ in pairs}) == len({other for _, other in pairs}) > 1
 
@@ -236,7 +236,7 @@ def _read(
     k: int,
     resolved: Callable[[str, int], float | None],
 ) -> AxisValues:
-    """Values as numbers: by their unit, or of a buffer by what it came to."""
+    """Convert values to numbers: by their unit, or for a buffer, by its resolved size."""
     found = as_numbers(values)
     if found.unit or not name.endswith(".buffer"):
         return found

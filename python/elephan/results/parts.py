@@ -1,4 +1,4 @@
-"""What a result is made of: a run's document and its columns as arrays, with what it was made for."""
+"""Parts of a result: a run's document and its columns as arrays, with its labels."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class FlowName(NamedTuple):
-    """A flow: its group, and its number there from 0."""
+    """A flow: its group, and its index in the group from 0."""
 
     group: str
     number: int
@@ -55,7 +55,7 @@ class RunArrays:
 
 @dataclass(frozen=True)
 class ResultPart:
-    """One run of a result.
+    """A run of a result.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Base class of everything that holds results: a run, a sweep, a testbed, a comparison, a store."""
+"""Base class of all results: a run, a sweep, a testbed, a comparison, a store."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ if TYPE_CHECKING:
 
 
 class ResultTables(ABC):
-    """Tables, samples, pictures, data frames and arrays of results: a derived class says which `parts` it has."""
+    """Tables, samples, figures, data frames and arrays of results; derived classes define `parts`."""
 
     @property
     @abstractmethod
     def parts(self) -> Sequence[ResultPart]:
-        """Runs that it is made of, in order."""
+        """Runs of the result, in order."""
 
     @property
     def _title(self) -> str:
-        """What it is of, in words."""
+        """Title of the result."""
         return ""
 
     @property
     def links(self) -> ColumnTable:
-        """A row per link, of a sweep per point and link: utilization, loss, delay and more, with intervals."""
+        """Table with a row per link (and point): utilization, loss, delay and more, with intervals."""
         return table(self.parts, "links")
 
     @property
     def groups(self) -> ColumnTable:
-        """A row per group of flows: goodput, window, round-trip time and more, with intervals."""
+        """Table with a row per group of flows: goodput, window, round-trip time and more, with intervals."""
         return table(self.parts, "groups")
 
     @property
     def fairness(self) -> ColumnTable:
-        """A row per run: Jain's index, that over max-min fair shares, and the ratio of goodputs by round-trip time."""
+        """Table with a row per run: Jain's index, the same over max-min shares, and the RTT ratio."""
         return table(self.parts, "fairness")
 
     def samples(self, kind: str = "links") -> ColumnTable:
-        """Return what was sampled over time, if the series were kept.
+        """Return the samples over time, if the series were kept.
 
         Parameters
         ----------
@@ -78,7 +78,7 @@ class ResultTables(ABC):
         return table(self.parts, f"{SAMPLED[kind]}_samples")
 
     def plot(self, name: str | None = None) -> Figure:
-        """Draw one of its pictures; `elephan.plots.figures` draws all.
+        """Draw one of the figures; `elephan.plots.figures` draws all.
 
         Parameters
         ----------
@@ -99,7 +99,7 @@ class ResultTables(ABC):
         return figure(self, name)
 
     def to_pandas(self, table: str = "links") -> Any:
-        """Return one of its tables for pandas.
+        """Return one of the tables for pandas.
 
         Parameters
         ----------
@@ -120,7 +120,7 @@ class ResultTables(ABC):
         return self._table(table).to_pandas()
 
     def to_polars(self, table: str = "links") -> Any:
-        """Return one of its tables for polars.
+        """Return one of the tables for polars.
 
         Parameters
         ----------
@@ -152,7 +152,7 @@ class ResultTables(ABC):
         Raises
         ------
         InputError
-            If xarray is not installed, or there is no result.
+            If xarray is not installed, or the result is empty.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""What the replications of a run left behind, side by side in arrays."""
+"""Results of all replications of a run, stacked in arrays."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def run_arrays(scenario: Scenario, outcomes: Sequence[ReplicationOutcome]) -> RunArrays:
-    """Put the columns of all replications side by side.
+    """Stack the columns of all replications.
 
     Parameters
     ----------

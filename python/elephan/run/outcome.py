@@ -1,4 +1,4 @@
-"""What one replication left behind: NumPy columns, a row per link or flow, units in the names."""
+"""Results of one replication: NumPy columns with a row per link or flow, units in their names."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from elephan.scenario import Scenario
 
 CAUSES = ("overflow", "early", "forced", "sojourn", "injected")
-"""Why packets are dropped or marked."""
+"""Reasons for dropping or marking packets."""
 
 
 @dataclass(frozen=True)
 class ReplicationOutcome:
-    """One replication.
+    """Results of one replication.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ class ReplicationOutcome:
         return ratios
 
     def delay_histogram(self, link: int) -> NDArray[np.uint64]:
-        """Histogram of waiting times at a link, of every packet served if recorded, otherwise as sampled.
+        """Histogram of the queueing delay at a link, of every packet if recorded, otherwise of samples.
 
         Parameters
         ----------
@@ -132,7 +132,7 @@ def simulate(
     with_hash: bool = False,
     threads: int = 1,
 ) -> ReplicationOutcome:
-    """Run one replication in this thread, without the interpreter's lock; on the main thread a signal ends it.
+    """Run one replication in this thread without the interpreter's lock; on the main thread a signal ends it.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def simulate(
     Raises
     ------
     ScenarioError
-        If the scenario is too large for the engine, its warm-up is still to be found, or it names a law that nobody has
+        If the scenario is too large for the engine, its warm-up is unresolved, or it names a law that has not been
         declared.
     LawError
         If a law in Python goes wrong.
@@ -182,7 +182,7 @@ def simulate(
 def simulate_several(
     jobs: Sequence[tuple[Scenario, int]], *, series: bool = False
 ) -> list[tuple[ReplicationOutcome | ScenarioError, float]]:
-    """Run replications one after the other in this thread; the interpreter's lock is released once, for all of them.
+    """Run replications one after the other in this thread, releasing the interpreter's lock once for all of them.
 
     Parameters
     ----------

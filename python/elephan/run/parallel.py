@@ -1,4 +1,4 @@
-"""Many replications on threads. Results come back in the order of the jobs, so their bytes do not depend on workers."""
+"""Replications on threads. Results have the order of the jobs, so they do not depend on the number of workers."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 MOST_WORKERS = 1024
-"""Threads that may be asked for: more than any machine has cores for, and a mistyped number."""
+"""Maximum number of threads: more than any machine has cores, so that a larger number is a typing error."""
 
 
 def check_workers(workers: int | None) -> None:
-    """Refuse a number of threads that cannot be meant.
+    """Refuse a number of threads that is out of range.
 
     Raises
     ------
@@ -42,7 +42,7 @@ class ReplicationJob(NamedTuple):
 
 
 def default_workers() -> int:
-    """Count the cores this process may use.
+    """Return the number of cores that this process may use.
 
     Returns
     -------
@@ -67,7 +67,7 @@ def simulate_all(
     engine: str = "window",
     watched: bool = False,
 ) -> list[ReplicationOutcome]:
-    """Run all jobs on threads, or one after the other in this one if they are not to run side by side.
+    """Run all jobs on threads, or in this thread if there is only one worker or job.
 
     Where there are fewer jobs than threads, each job has its flows run on several; results do not depend on it.
 

@@ -1,4 +1,4 @@
-"""Rates and delays of links over time, where a scenario says them: for pictures.
+"""Rates and delays of links over time, as given in a scenario, for figures.
 
 What is drawn in each replication (two rates in turn, jitter) is none of it.
 """
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     Work = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 _BINS = 400
-"""Stretches of time of which the mean is shown where more would change than a picture has room for."""
+"""Maximum number of steps in a figure; schedules with more are averaged over this number of bins."""
 
 
 def rate_over_time(link: Mapping[str, Any], duration_s: float) -> Held | None:
-    """Return when which rate of a link begins.
+    """Return the rate of a link as a step function of time.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def rate_over_time(link: Mapping[str, Any], duration_s: float) -> Held | None:
 
 
 def delay_over_time(link: Mapping[str, Any], duration_s: float) -> Held | None:
-    """Return when which delay of a link begins, jitter left out.
+    """Return the delay of a link as a step function of time, without jitter.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def _to_the_end(times: NDArray[np.float64], values: NDArray[np.float64], duratio
 
 
 def _means(work: Work, duration_s: float) -> Held:
-    """The means of stretches of time, of what the integral is given."""
+    """Average a function over bins, given its integral."""
     ends = np.linspace(0.0, duration_s, _BINS + 1)
     return _to_the_end(ends[:-1], np.diff(work(ends)) / np.diff(ends), duration_s)
 

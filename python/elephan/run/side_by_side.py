@@ -1,4 +1,4 @@
-"""Several runs over each other: what differs between their scenarios, and pictures over time, a colour for each run.
+"""Comparison of several runs: differing scenario keys, and figures over time with a colour for each run.
 
 Pictures are plain data, drawn by pages and by figures alike.
 """
@@ -31,18 +31,18 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 MOST_RUNS = len(COLOURS)
-"""That one picture can tell apart: each has its own colour."""
+"""Maximum number of runs in a figure: each has its own colour."""
 
 MOST_OF_EACH = 3
-"""Links, and groups of flows, that have a picture of their own."""
+"""Maximum number of links, and of groups of flows, that get a figure."""
 
 BANDS = 3
-"""With more runs than these the ranges of groups cover each other, and only means are drawn."""
+"""Maximum number of runs for which the range of a group is drawn beside its mean."""
 
 
 @dataclass(frozen=True)
 class NamedRun:
-    """One of the runs.
+    """A run with its name, document and samples.
 
     Parameters
     ----------
@@ -64,14 +64,14 @@ class NamedRun:
 
 @dataclass(frozen=True)
 class DifferingKey:
-    """A key that is not the same in all scenarios: its path, and what each has there; empty where it has none."""
+    """A key that differs between scenarios: its path, and its value in each; empty where a scenario lacks it."""
 
     path: str
     values: tuple[str, ...]
 
 
 def named_runs(runs: Mapping[str, ReplicatedRun]) -> tuple[NamedRun, ...]:
-    """Take of each run what pictures and tables need.
+    """Collect the data of each run that figures and tables need.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def _named(name: str, run: ReplicatedRun) -> NamedRun:
 
 
 def chosen(total: int) -> list[int]:
-    """Choose which of many are shown: the first, the last, and evenly between.
+    """Choose which of many runs to show: the first, the last, and evenly spaced ones between.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def chosen(total: int) -> list[int]:
 
 
 def differing(scenarios: Sequence[Scenario]) -> tuple[DifferingKey, ...]:
-    """List what is not the same in all scenarios, with defaults filled in; titles do not count.
+    """List the keys that differ between scenarios, defaults included; titles are ignored.
 
     Examples
     --------
@@ -139,10 +139,10 @@ _UNITS = {
     "bytes": lambda x: f"{x} B",
     "packets": lambda x: f"{x} packets",
 }
-"""Units in which names of the canonical form of a scenario end, and how a file writes such quantities."""
+"""Unit suffixes of names in the canonical form of a scenario, and how to format such quantities."""
 
 _SAME_UNIT = ("uniform", "mean", "min", "max", "amplitude")
-"""Keys within a quantity that have its unit."""
+"""Keys inside a quantity that have its unit."""
 
 
 def _leaves(value: object, path: str = "") -> Iterator[tuple[str, object]]:
@@ -157,7 +157,7 @@ def _leaves(value: object, path: str = "") -> Iterator[tuple[str, object]]:
 
 
 def _shown(path: str, values: Sequence[object]) -> tuple[str, tuple[str, ...]]:
-    """The path as a scenario file has it, and values with their units."""
+    """Return the path as in a scenario file, and the values with their units."""
     names, write = [], None
     for part in path.split("."):
         name, _, unit = part.rpartition("_")
@@ -183,11 +183,11 @@ def _text(value: object, write: Any) -> str:
 
 
 CHOICES = ("discipline", "law", "kind")
-"""Keys that choose what other keys of their table there are."""
+"""Keys that decide which other keys their table has."""
 
 
 def decisive(keys: Sequence[DifferingKey]) -> tuple[DifferingKey, ...]:
-    """Leave out keys that only come with a choice that differs, such as the parameters of a discipline.
+    """Omit keys that exist only because of another differing key, such as the parameters of a discipline.
 
     Examples
     --------
@@ -200,7 +200,7 @@ def decisive(keys: Sequence[DifferingKey]) -> tuple[DifferingKey, ...]:
 
 
 def spoken(path: str, scenario: Scenario) -> str:
-    """Name a key as a scenario file does, and the link or group that it belongs to.
+    """Name a key as in a scenario file, with the link or group that it belongs to.
 
     Examples
     --------
@@ -223,7 +223,7 @@ def spoken(path: str, scenario: Scenario) -> str:
 
 
 def laid_over(runs: Sequence[NamedRun]) -> tuple[Figure, ...]:
-    """Make the pictures over time, with all runs in each.
+    """Return the figures over time, with all runs in each.
 
     Parameters
     ----------
@@ -283,7 +283,7 @@ def _first(names: Iterable[str]) -> list[str]:
 
 
 def _warmup(runs: Iterable[NamedRun]) -> tuple[Mark, ...]:
-    """The warm-up, where all have the same."""
+    """Mark the warm-up if it is the same in all runs."""
     lengths = {_warmup_s(run) for run in runs}
     if len(lengths) > 1 or not (warmup_s := lengths.pop()):
         return ()
@@ -299,7 +299,7 @@ def _srtt_ms(seen: SampledRun) -> Floats:
 
 
 def _of_group(known: Sequence[tuple[NamedRun, SampledRun, str]], group: str, values: Any) -> Iterator[Series]:
-    """One line for each run: its only flow, or the mean of its flows, with their range where few runs are shown."""
+    """Yield one line per run: its only flow, or the mean of its flows, with their range if few runs are shown."""
     most = MOST_POINTS // len(known)
     for run, seen, hue in known:
         rows = values(seen)[seen.flows == group]
@@ -321,7 +321,7 @@ def _of_group(known: Sequence[tuple[NamedRun, SampledRun, str]], group: str, val
 
 
 def _buffers(known: Sequence[tuple[NamedRun, SampledRun, str]], link: str, lines: Sequence[Series]) -> Iterator[Mark]:
-    """The buffers, in the colour of the run if it is of one; none far above all that waits, which would be flat."""
+    """Mark the buffers, in the run's colour if only one run has it; omit those far above the backlog."""
     found: dict[float, list[tuple[str, str]]] = {}
     largest = max((float(np.nanmax(line.y, initial=0.0)) for line in lines), default=0.0)
     for run, _, hue in known:
@@ -344,7 +344,7 @@ def _buffers(known: Sequence[tuple[NamedRun, SampledRun, str]], link: str, lines
 
 
 def _rates(known: Sequence[tuple[NamedRun, SampledRun, str]], link: str, end_s: float) -> Iterator[Series]:
-    """What began service in each stretch of time; stretches are alike, so that runs can be compared."""
+    """Yield the throughput of each run in bins of equal width, so that runs can be compared."""
     rtts = [facts["mean_rtt_s"] or 0.0 for run, _, _ in known for facts in run.scenario.links if facts["name"] == link]
     bin_s = max(*rtts, end_s / FINE, 0.0)
     for run, seen, hue in known:

@@ -1,4 +1,4 @@
-"""How large must the buffer of a link be: the smallest that meets the targets, its interval, and the whole curve."""
+"""Size the buffer of a link: the smallest that meets all targets, its confidence interval, and the measured curve."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ GRID_BDP = (1 / 256, 2.0)
 """First grid, in bandwidth-delay products."""
 
 STANDARD_REPLICATIONS = 3
-"""Of the buffers that the answer is compared with, unless the scenario has fewer: their interval says something."""
+"""Minimum number of replications of the standard buffers that an answer is compared with; they need intervals."""
 
 LARGEST_BDP = 16.0
-"""Where the search gives up, in bandwidth-delay products."""
+"""Largest buffer that the search tries, in bandwidth-delay products."""
 
 
 def size(
@@ -141,7 +141,7 @@ def _size(
     whole_curve: bool,
     model_only: bool,
 ) -> SizeAnswer:
-    """What `size` does, of one way to pace."""
+    """Implement `size` for one setting of pacing."""
     from elephan.run.warmup import settle_warmup  # noqa: PLC0415 (NumPy; the command line starts without)
     from elephan.size.curve import BufferCurve  # noqa: PLC0415 (as above)
     from elephan.size.models import ask, by_model, expected, suggest_by_model, trusted  # noqa: PLC0415 (as above)
@@ -246,7 +246,7 @@ def _size(
 
 
 def _idle(curve: BufferCurve, link: NetworkLink) -> tuple[LinkLimit, ...]:
-    """Say so where the largest buffer loses nothing: then no larger one gives more."""
+    """Return a limit by the senders if the largest buffer loses nothing: no larger buffer gives more then."""
     top = curve.buffers[-1]
     if curve.estimate(top, "loss_ratio").mean > 0:
         return ()
@@ -256,13 +256,13 @@ def _idle(curve: BufferCurve, link: NetworkLink) -> tuple[LinkLimit, ...]:
 
 
 def _missed(curve: BufferCurve, targets: Sequence[Target]) -> list[Target]:
-    """Floors that the largest buffer measured misses, or else all."""
+    """Return the floors that the largest measured buffer misses; all floors if it misses none."""
     top, floors = curve.buffers[-1], [target for target in targets if target.is_floor]
     return [target for target in floors if not target.meets(curve.estimate(top, target.metric).mean)] or floors
 
 
 def _judge(curve: BufferCurve, targets: Sequence[Target], found: int | None) -> tuple[int | None, str]:
-    """The answer, given the smallest buffer that meets all floors, and what there is to say about it."""
+    """Return the answer and a remark on it, given the smallest buffer that meets all floors."""
     floors = [target for target in targets if target.is_floor]
     ceilings = [target for target in targets if target.is_ceiling]
     if found is None:
@@ -287,7 +287,7 @@ def _judge(curve: BufferCurve, targets: Sequence[Target], found: int | None) -> 
 
 
 def _in_between(curve: BufferCurve, targets: Sequence[Target]) -> str:
-    """Say so if a buffer measured does meet everything, and larger ones do worse again: then no fit has a crossing."""
+    """Return a remark if a measured buffer meets all targets but larger ones do not, so that no fit has a crossing."""
     from elephan.size.recommend import misses, nearest  # noqa: PLC0415 (NumPy; the command line starts without)
 
     near = nearest(curve, targets)
@@ -300,7 +300,7 @@ def _in_between(curve: BufferCurve, targets: Sequence[Target]) -> str:
 
 
 def _conflict(curve: BufferCurve, floors: Sequence[Target], ceiling: Target, found: int) -> str:
-    """Say why a ceiling and the floors cannot both be met."""
+    """Explain why a ceiling and the floors cannot both be met."""
     until = curve.crossing(ceiling)
     has = _shown(curve, found, ceiling)
     if not floors:
@@ -317,7 +317,7 @@ def _conflict(curve: BufferCurve, floors: Sequence[Target], ceiling: Target, fou
 
 
 def _unfair(curve: BufferCurve, floors: Sequence[Target], target: Target, found: int) -> str:
-    """Say that fairness falls short where it is checked, and what larger buffers give; no search looks for it."""
+    """Explain that the answer misses a fairness target (the search ignores it), and which buffer is fairest."""
     needs = " and ".join(str(floor) for floor in floors)
     so = f"{needs} needs {format_packets(found)}, where {_shown(curve, found, target)} falls short of {target.level:g}"
     larger = [b for b in curve.buffers if b > found]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 APART = 4.0
-"""Between two buffers measured that are more times each other nothing is interpolated, and no line drawn."""
+"""Maximum ratio of two neighbouring measured buffers between which the curve is interpolated and drawn."""
 
 
 class BufferCurve:
@@ -32,7 +32,7 @@ class BufferCurve:
     Parameters
     ----------
     full : int, optional
-        A buffer with so many replications stands for itself; what is said of one with fewer is completed by the spread
+        A buffer with at least this many replications stands for itself; one with fewer is completed by the spread
         of all (see `half_width`). By default each stands for itself.
 
     Examples
@@ -49,7 +49,7 @@ class BufferCurve:
         self._samples: dict[int, list[BufferSample]] = {}
 
     def add(self, buffer: int, replication: int, sample: BufferSample) -> None:
-        """Add what one replication measured.
+        """Add the sample of one replication.
 
         Parameters
         ----------
@@ -74,7 +74,7 @@ class BufferCurve:
         return sorted(self._samples)
 
     def replications(self, buffer: int) -> int:
-        """Count the replications of a buffer.
+        """Return the number of replications of a buffer.
 
         Parameters
         ----------
@@ -83,7 +83,7 @@ class BufferCurve:
         return len(self._samples.get(buffer, ()))
 
     def samples(self, buffer: int) -> tuple[BufferSample, ...]:
-        """What was measured at a buffer.
+        """Return the samples of a buffer, one per replication.
 
         Parameters
         ----------
@@ -150,7 +150,7 @@ class BufferCurve:
         return min(own, t_quantile(freedom) * spread / math.sqrt(count))
 
     def group(self, buffer: int, group: int, quantity: str) -> Estimate:
-        """Mean and interval of what one group of flows measured at a buffer.
+        """Mean and interval of a quantity of one group of flows at a buffer.
 
         Parameters
         ----------

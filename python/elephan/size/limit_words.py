@@ -1,4 +1,4 @@
-"""What the inverse question found, in words: how long a path, how fast a link, how many flows are enough."""
+"""Sentences about the answer of an inverse sizing: the path, rate or flows that a buffer is sufficient for."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def limit_sentence(document: Mapping[str, Any]) -> str:
-    """Say the answer."""
+    """Write the answer as a sentence."""
     wanted = f"utilization >= {document['target']['utilization']:g}"
     buffer = _what_there_is(document)
     if document["amount"] is None:
@@ -29,7 +29,7 @@ def limit_sentence(document: Mapping[str, Any]) -> str:
 
 
 def _what_there_is(document: Mapping[str, Any]) -> str:
-    """Say the buffer, or the pool."""
+    """Describe the existing buffer, or the pool."""
     if document["buffer_packets"] is not None:
         return format_packets(round(document["buffer_packets"]))
     pool = document.get("pool")

@@ -1,4 +1,4 @@
-"""Buffers of a link measured by simulation: a replication of the scenario with each of them."""
+"""Measure buffers of a link by simulation: a replication of the scenario for each sample."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from elephan.scenario import Scenario
 
 TAIL = 0.95
-"""Share of the packets that wait no longer than `BufferSample.queueing_delay_p95_s`."""
+"""Share of the packets that wait at most `BufferSample.queueing_delay_p95_s`."""
 
 
 class LinkSimulations:
@@ -52,7 +52,7 @@ class LinkSimulations:
         self.packets = 0
 
     def __call__(self, pairs: Sequence[tuple[int, int]], done: Callable[[], None]) -> list[BufferSample]:
-        """Measure pairs, calling back after each."""
+        """Measure pairs, calling ``done`` after each."""
         jobs = [ReplicationJob(self._variant(buffer), replication) for buffer, replication in pairs]
         outcomes = simulate_all(jobs, workers=self.workers, on_done=lambda _: done(), watched=self.watched)
         self.packets += sum(int(outcome.balance["sent"]) for outcome in outcomes)
@@ -65,7 +65,7 @@ class LinkSimulations:
 
 
 def sample(scenario: Scenario, link: int, outcome: ReplicationOutcome) -> BufferSample:
-    """Read what one replication measured of a link; Jain's index is over the flows that `Network.counted` names.
+    """Read the sample of a link from one replication; Jain's index is over the flows that `Network.counted` names.
 
     Parameters
     ----------

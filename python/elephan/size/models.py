@@ -1,4 +1,4 @@
-"""What the analytic models say of a link: the smallest buffer by each, and how far each was off once it is simulated.
+"""Predictions of the analytic models for a link: the smallest buffer by each, and its error once it is simulated.
 
 A model predicts only where it applies (`unsuited`); its assumptions that are violated are reported with it (`doubts`).
 """
@@ -34,15 +34,15 @@ if TYPE_CHECKING:
     from elephan.theory.response import Floats
 
 POINTS = 41
-"""Buffers at which a model is asked, a third apart on a long fat path."""
+"""Number of buffers at which a model is evaluated; neighbours differ by a third on a long fat path."""
 
 REACH_BDP = 2.0
-"""The largest, in bandwidth-delay products, as in the pictures: what halves its window fills a link with one."""
+"""Largest buffer at which a model is evaluated, in bandwidth-delay products; one BDP suffices for a law that halves."""
 
 
 @dataclass(frozen=True)
 class ModelPrediction:
-    """What one model says of a link.
+    """Prediction of one model for a link.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class ModelPrediction:
 
     @cached_property
     def held(self) -> NDArray[np.bool_]:
-        """Where it `holds` along its curve, shape (points,)."""
+        """Mask of the points where the model `holds` along its curve, shape (points,)."""
         return np.array([self.holds(float(buffer)) for buffer in self.buffers], dtype=bool)
 
     def at(self, buffer: float, metric: str) -> float | None:
@@ -182,7 +182,7 @@ def expected(prediction: ModelPrediction, targets: Sequence[Target]) -> int | No
 
 
 def _crossing(buffers: Floats, values: Floats, floor: Target) -> float:
-    """Buffer from which on a curve meets a floor, interpolated in the logarithm; infinite if it never does."""
+    """Smallest buffer at which a curve meets a floor, interpolated in the logarithm; infinite if it never does."""
     known = np.isfinite(values)
     b, v = buffers[known], values[known]
     meets = np.array([floor.meets(float(value)) for value in v], dtype=bool)
@@ -196,7 +196,7 @@ def _crossing(buffers: Floats, values: Floats, floor: Target) -> float:
 
 
 def verdict(prediction: ModelPrediction, buffer: int | None, curve: BufferCurve) -> dict[str, Any]:
-    """Say how far a model was off, now that the link has been simulated.
+    """Return how far a model was off, now that the link has been simulated.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ def verdict(prediction: ModelPrediction, buffer: int | None, curve: BufferCurve)
 
 
 def trusted(predictions: Mapping[str, ModelPrediction]) -> str | None:
-    """Choose the model whose buffer the search begins at.
+    """Choose the model whose buffer the search starts from.
 
     Returns
     -------
@@ -283,7 +283,7 @@ def by_model(
 
 
 def model_range(predictions: Mapping[str, ModelPrediction]) -> tuple[int, int] | None:
-    """Return the smallest and the largest buffer that a model asks for.
+    """Return the smallest and the largest buffer that the models predict.
 
     Returns
     -------
@@ -295,7 +295,7 @@ def model_range(predictions: Mapping[str, ModelPrediction]) -> tuple[int, int] |
 
 
 def _no_headline(predictions: Mapping[str, ModelPrediction], near: NearbyErrors | None) -> str:
-    """Say what models say that nobody should act on: none was near enough to simulations of links like this."""
+    """Explain why the models' buffers are not given as an answer: none was accurate enough for links like this."""
     said = sorted((one.buffer_packets, name) for name, one in predictions.items() if one.buffer_packets is not None)
     why = "none of them was compared with simulations of such links"
     if near is not None and near.checked:
@@ -314,7 +314,7 @@ def _singular(why: str) -> str:
 def suggest_by_model(
     predictions: Mapping[str, ModelPrediction], chosen: str | None, buffer: int | None, link: NetworkLink
 ) -> BufferSuggestion:
-    """Return what to deploy by a model alone: its buffer, but a packet for each flow at least.
+    """Return the buffer to deploy by a model alone: its answer, but at least one packet for each flow.
 
     Parameters
     ----------
@@ -337,7 +337,7 @@ def suggest_by_model(
 
 
 def _reasons(predictions: Mapping[str, ModelPrediction]) -> str:
-    """Why none says how large the buffer must be; models that share a reason share a phrase."""
+    """Explain why no model predicts a buffer; models with the same reason share a phrase."""
     shared: dict[str, list[str]] = {}
     for name, one in predictions.items():
         reason = one.not_applicable or "no buffer is enough, or a target is not predicted"

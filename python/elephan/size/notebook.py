@@ -1,4 +1,4 @@
-"""How answers and comparisons show themselves in a notebook."""
+"""Notebook display of answers and comparisons."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def sentence(answer: SizeAnswer) -> str:
-    """Say an answer in a line."""
+    """Summarize an answer in one line."""
     wanted, name = " and ".join(str(target) for target in answer.targets), answer.facts["name"]
     if answer.buffer_packets is None:
         return f"no buffer of {name} found for {wanted}: {answer.note}"
@@ -35,7 +35,7 @@ def _interval(answer: SizeAnswer) -> str:
 
 
 def answer_page(answer: SizeAnswer) -> str:
-    """Write what a notebook shows of an answer.
+    """Return the HTML that a notebook shows for an answer.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def answer_page(answer: SizeAnswer) -> str:
 
 
 def _buffers(document: Mapping[str, Any]) -> dict[str, list[object]]:
-    """The few buffers that an operator compares."""
+    """Return the table of the few buffers that an operator compares."""
     rows = document["table"]
     columns: dict[str, list[object]] = {
         "buffer [packets]": [row["buffer_packets"] for row in rows],
@@ -98,7 +98,7 @@ def _buffers(document: Mapping[str, Any]) -> dict[str, list[object]]:
 
 
 def _measured(document: Mapping[str, Any]) -> dict[str, object]:
-    """Utilization, loss, delay and fairness at the answer."""
+    """Return utilization, loss, delay and fairness at the answer."""
     rows: dict[str, object] = {}
     named = (("utilization", "utilization", 1.0), ("loss [%]", "loss_ratio", 100.0))
     for label, metric, factor in (
@@ -113,7 +113,7 @@ def _measured(document: Mapping[str, Any]) -> dict[str, object]:
 
 
 def comparison_page(comparison: SizeComparison) -> str:
-    """Write what a notebook shows of a comparison.
+    """Return the HTML that a notebook shows for a comparison.
 
     Returns
     -------

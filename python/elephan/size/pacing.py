@@ -1,4 +1,4 @@
-"""The same scenario with senders that space their segments, for answers that hold for both."""
+"""The same scenario with paced senders, for answers that hold with and without pacing."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 BOTH = "both"
 WAYS = ("none", "linux", "quic")
-"""Words of ``tcp.pacing``."""
+"""Values of ``tcp.pacing``."""
 
 
 def with_pacing(scenario: Scenario, pacing: str) -> Scenario:
-    """Pace every TCP group alike.
+    """Return the scenario with the same pacing for every TCP group.
 
     Parameters
     ----------
@@ -42,14 +42,14 @@ def with_pacing(scenario: Scenario, pacing: str) -> Scenario:
 
 
 def _paced(tcp: Any, pacing: str) -> dict[str, Any]:
-    """What a group says of TCP, and its pace."""
+    """Return a group's ``tcp`` table with its pacing set."""
     if isinstance(tcp, str):
         return {"profile": tcp, "pacing": pacing}
     return {**(tcp or {}), "pacing": pacing}
 
 
 def check_pacing(pacing: str | None) -> None:
-    """Refuse what is no way to pace.
+    """Refuse an unknown pacing.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Rules of thumb of the textbook for the buffer of a link; and a scenario with another buffer."""
+"""Textbook rules of thumb for the buffer of a link; and a scenario with another buffer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def rules(network: Network, link: int) -> dict[str, float]:
-    """Buffers that rules of thumb give.
+    """Return the buffers by rules of thumb.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def rules(network: Network, link: int) -> dict[str, float]:
 
 
 def broken(network: Network, link: int) -> dict[str, list[str]]:
-    """Say which assumptions of the rules do not hold.
+    """List the violated assumptions of each rule.
 
     Returns
     -------
@@ -68,7 +68,7 @@ def _facts(network: Network, link: int) -> LinkFacts:
 
 
 def with_buffer(scenario: Scenario, link: int, packets: int) -> Scenario:
-    """Return a scenario with another buffer, in bytes if its file's is in bytes.
+    """Return a scenario with another buffer, in bytes if the original is in bytes.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The buffer to deploy, which is not always the smallest that meets the targets; and what to know before.
+"""Choice of the buffer to deploy, which may be larger than the smallest that meets the targets; and its dangers.
 
 The smallest buffer that keeps a link busy may hold less than a packet of each flow, leave one group of flows with a
 fraction of what others get, or have no utilization target at all. Sources: a packet for each flow, Morris1997 and
@@ -24,24 +24,24 @@ if TYPE_CHECKING:
     from elephan.size.targets import Target
 
 LEAST_UTILIZATION = 0.95
-"""What a suggested buffer reaches where no target says how busy the link must be."""
+"""Target utilization of a suggested buffer if no target states one."""
 
 STARVED = 1 / 3
-"""A group whose flows get less than this share of what another group's get: Jain's index of two such flows is 0.8."""
+"""Ratio of goodputs per flow of two groups below which one is starved: Jain's index of two such flows is 0.8."""
 
 LOSSY = 0.01
-"""Loss that other traffic on the link suffers from: video telephony wants less (ITU-T G.1010, Table I.1)."""
+"""Loss ratio above which other traffic on the link suffers: video telephony needs less (ITU-T G.1010, Table I.1)."""
 
 FLAT = 0.02
-"""Utilization that differs by less over a range of buffers does not choose among them."""
+"""Range of utilization that counts as flat: within it, utilization does not decide between buffers."""
 
 ANSWER, PER_FLOW, SMALL, BDP, SUGGESTED = "smallest", "1 per flow", "BDP/sqrt(n)", "BDP", "suggested"
-"""Why a buffer stands in the short table."""
+"""Roles of the buffers in the short table."""
 
 
 @dataclass(frozen=True)
 class BufferSuggestion:
-    """What to deploy.
+    """Buffer to deploy, and the reasons.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def suggest(
     Returns
     -------
     BufferSuggestion
-        The smallest measured that holds a packet of each flow, is no smaller than the one found, meets every target
+        The smallest measured that holds a packet of each flow, is not smaller than the one found, meets every target
         itself and, where no target says so, keeps the link busy; none if there is no such buffer.
     """
     facts = network.links[link]
@@ -162,7 +162,7 @@ def less_than_one_each(packets: int, flows: int) -> str:
 
 
 def _least_busy(curve: BufferCurve, targets: Sequence[Target]) -> float:
-    """How busy a link must be kept: no target says, so nearly as busy as any buffer measured keeps it."""
+    """Required utilization if no target states one: nearly the highest of all measured buffers."""
     if any(target.metric == "utilization" for target in targets):
         return 0.0
     best = max(curve.estimate(b, "utilization").mean for b in curve.buffers)
@@ -172,7 +172,7 @@ def _least_busy(curve: BufferCurve, targets: Sequence[Target]) -> float:
 def _below(
     curve: BufferCurve, targets: Sequence[Target], found: int | None, chosen: int | None, flows: int
 ) -> list[str]:
-    """Why the smallest buffer is not suggested, or none is."""
+    """Explain why the smallest buffer is not suggested, or none is."""
     if found is None or chosen == found:
         return []
     if found < flows:
@@ -192,7 +192,7 @@ def _below(
 def dangers_at(
     curve: BufferCurve, targets: Sequence[Target], at: int, network: Network, link: int
 ) -> tuple[list[str], list[str]]:
-    """Say what is dangerous with one buffer.
+    """List the dangers of one buffer.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ def dangers_at(
 
 
 def _losses(curve: BufferCurve, targets: Sequence[Target], at: int) -> list[str]:
-    """Say so where much is lost, unless a target says how much may be."""
+    """Return a warning about heavy loss, unless a target states the acceptable loss."""
     lost = curve.estimate(at, "loss_ratio").mean
     if not lost > LOSSY or any(target.metric == "loss_ratio" for target in targets):
         return []
@@ -218,7 +218,7 @@ def _losses(curve: BufferCurve, targets: Sequence[Target], at: int) -> list[str]
 
 
 def _turning(curve: BufferCurve, targets: Sequence[Target], at: int) -> list[str]:
-    """Say so where larger buffers keep the link less busy, clearly and by more than a point."""
+    """Return a warning if larger buffers reduce utilization, significantly and by more than one percentage point."""
     mean, half = curve.estimate(at, "utilization")
     for buffer in reversed(curve.buffers):
         if buffer <= at:
@@ -232,7 +232,7 @@ def _turning(curve: BufferCurve, targets: Sequence[Target], at: int) -> list[str
 
 
 def _flat(curve: BufferCurve, at: int, bdp: int) -> list[str]:
-    """Say what chooses where utilization does not."""
+    """Return a remark if larger buffers add delay but no utilization."""
     range_ = [b for b in curve.buffers if at <= b <= bdp]
     if len(range_) < 2 or range_[-1] < 3 * at:
         return []
@@ -270,7 +270,7 @@ def compared_groups(network: Network, link: int) -> list[tuple[int, FlowGroup]]:
 def _shares(
     curve: BufferCurve, targets: Sequence[Target], at: int, network: Network, link: int
 ) -> tuple[list[str], list[str]]:
-    """Say who gets what where that is far from equal, and whether a buffer or a queue can change it."""
+    """Return warnings about very unequal shares, and advice: whether a buffer or a queue can change them."""
     groups = compared_groups(network, link)
     jain = curve.estimate(at, "jain").mean
     ratio = _ratio(curve, at, groups)
@@ -304,7 +304,7 @@ def _is_fair(curve: BufferCurve, buffer: int, groups: Sequence[tuple[int, FlowGr
 
 
 def _ratio(curve: BufferCurve, buffer: int, groups: Sequence[tuple[int, FlowGroup]]) -> float:
-    """What a flow of the poorest group gets over what one of the richest gets; 1 for a single group."""
+    """Goodput per flow of the poorest group over that of the richest; 1 for a single group."""
     rates = _rates(curve, buffer, groups)
     return min(rates) / max(rates) if len(rates) > 1 and max(rates) > 0 else 1.0
 
@@ -316,7 +316,7 @@ def _rates(curve: BufferCurve, buffer: int, groups: Sequence[tuple[int, FlowGrou
 
 
 def _who(curve: BufferCurve, buffer: int, groups: Sequence[tuple[int, FlowGroup]]) -> str:
-    """What flows of the poorest and of the richest group get."""
+    """Describe the goodput per flow of the poorest and of the richest group."""
     rates = _rates(curve, buffer, groups)
     if len(rates) < 2:
         return f"Jain's index {curve.estimate(buffer, 'jain').mean:.2f}"
@@ -328,7 +328,7 @@ def _who(curve: BufferCurve, buffer: int, groups: Sequence[tuple[int, FlowGroup]
 def _rows(
     standard: dict[str, int], found: int | None, chosen: int | None, curve: BufferCurve
 ) -> dict[int, tuple[str, ...]]:
-    """Buffers of the short table; those that nearly coincide with the answer or the suggestion share its row."""
+    """Return the buffers of the short table with their roles; buffers that nearly coincide share a row."""
     rows: dict[int, list[str]] = {}
     for role, buffer in ((ANSWER, found), (SUGGESTED, chosen), *standard.items()):
         if buffer is None or not curve.replications(buffer):

@@ -1,4 +1,4 @@
-"""What a buffer must achieve: utilization and fairness at least, loss and delays at most."""
+"""Targets of a buffer: minimum utilization and fairness, maximum loss and delays."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FORMS = "utilization=0.95, loss=0.1%, delay=10ms, fairness=0.9, delay_p95=20ms, 
 
 
 class GroupSample(NamedTuple):
-    """What one replication measured of a group of flows.
+    """Sample of a group of flows in one replication.
 
     Mean goodput of its flows, its loss at any link, and how long 95 % of its packets wait at the link at most: NaN
     unless waiting times were recorded. 95 % of its pings are back within `rtt_p95_s`, and 95 % of its other timed
@@ -35,11 +35,11 @@ class GroupSample(NamedTuple):
 
 
 GROUP_DELAYS = {"rtt_p95_s": "round trip, 95 %", "delay_p95_s": "one way, 95 %"}
-"""Keys of delays of timed datagrams, and words for them."""
+"""Keys of the delays of timed datagrams, and their names in tables."""
 
 
 def asked_of(groups: Iterable[Mapping[str, Any]]) -> str:
-    """Return the key of what a table shows of a group: the delay of timed datagrams, whose rate is their own.
+    """Return the key of the quantity shown for a group: for timed datagrams, whose rate is fixed, the delay.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def asked_of(groups: Iterable[Mapping[str, Any]]) -> str:
 
 
 class BufferSample(NamedTuple):
-    """What one replication measured on the link with one buffer.
+    """Sample of the link in one replication with one buffer.
 
     `jain` is over the goodputs of its TCP flows, `queueing_delay_p95_s` over packets; `groups` are those that cross the
     link, in the order of `Network.crossing`, and `names` their names.
@@ -113,16 +113,16 @@ class Target:
 
     @property
     def is_floor(self) -> bool:
-        """Whether large buffers meet it (utilization, loss): these decide the buffer, others are checked at it."""
+        """Whether large buffers meet the target (utilization, loss): these decide the buffer, others are checked."""
         return self.at_least == self.rises
 
     @property
     def is_ceiling(self) -> bool:
-        """Whether small buffers meet it (delay). Fairness may rise or fall with the buffer and is neither."""
+        """Whether small buffers meet the target (delay). Fairness may rise or fall with the buffer and is neither."""
         return self.rises is not None and not self.is_floor
 
     def meets(self, value: float) -> bool:
-        """Return whether a value of the metric is good enough."""
+        """Return whether a value of the metric meets the target."""
         return value >= self.level if self.at_least else value <= self.level
 
     def __str__(self) -> str:
@@ -131,7 +131,7 @@ class Target:
 
     @property
     def is_time(self) -> bool:
-        """Whether its level is a time [s]."""
+        """Whether the level is a time [s]."""
         return self.metric.partition("[")[0].endswith("_s")
 
     @property
@@ -141,7 +141,7 @@ class Target:
 
     @property
     def name(self) -> str:
-        """Name by which it is asked for."""
+        """Name of the target, as given by the user."""
         field, bracket, group = self.key.partition("[")
         return f"{field.removesuffix('_s')}{bracket}{group}"
 
@@ -162,7 +162,7 @@ _KINDS = {
     "fairness": _Kind("jain", "fairness", at_least=True, rises=None),
 }
 _OF_GROUPS = {key.removesuffix("_s"): key for key in GROUP_DELAYS}
-"""Targets of a group of timed datagrams, which its name follows in brackets, and fields of `GroupSample`."""
+"""Names of targets of a group of timed datagrams, and the fields of `GroupSample` they are about."""
 
 _KEYS = {kind.metric: kind.key for kind in _KINDS.values()}
 
@@ -225,7 +225,7 @@ def targets_json(targets: Iterable[Target]) -> dict[str, float]:
 
 
 def check_targets(targets: Iterable[Target], network: Network, link: int) -> None:
-    """Refuse targets of groups that are not there, or are not measured.
+    """Refuse targets of groups that do not exist, or that are not measured.
 
     Parameters
     ----------
@@ -257,7 +257,7 @@ def check_targets(targets: Iterable[Target], network: Network, link: int) -> Non
 
 
 def _kind(name: str) -> _Kind:
-    """Return what is asked for by a name."""
+    """Return the kind of target by its name."""
     base, bracket, group = name.partition("[")
     if bracket and base in _OF_GROUPS and group.endswith("]"):
         key = f"{_OF_GROUPS[base]}[{group}"

@@ -1,4 +1,4 @@
-"""Words about the document of a sizing that the terminal and pages share."""
+"""Wording shared by the terminal and the pages of a sizing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def interval_words(document: Mapping[str, Any]) -> str:
-    """Say how sure the buffer is.
+    """Describe the confidence interval of the buffer.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Statistics of simulation output: how sure is a number, when is it sure enough, and where does the warm-up end.
+"""Statistics of simulation output: confidence intervals, stopping rules, and the end of the warm-up.
 
 Pure functions on arrays, a file for each subject; every source is named where it is used. What holds for replications
 (independent) is in `interval`, `sequential` and `paired`, what holds for one correlated series in `batches`,

@@ -1,4 +1,4 @@
-"""How much a series repeats itself: its autocorrelation, and how many independent values it is worth.
+"""Correlation of a series with itself: autocorrelation and effective sample size.
 
 Source: the sum of autocorrelations is cut where neighbouring pairs of them cease to be positive, Geyer1992.
 """
@@ -47,7 +47,7 @@ def autocorrelation(x: ArrayLike, lags: int | None = None) -> NDArray[np.float64
 
 
 def effective_size(x: ArrayLike) -> float:
-    """Number of independent values whose mean would be as uncertain as that of the series.
+    """Effective sample size: number of independent values whose mean would be as uncertain as that of the series.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Runs that are kept: found again by what was asked, by labels and by SQL."""
+"""Stores: runs kept on disk, found by what was requested, by labels and by SQL."""
 
 from elephan.store.errors import DamageError, StoreError
 from elephan.store.folders import PackedRun, pack

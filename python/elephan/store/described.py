@@ -1,4 +1,4 @@
-"""Tables of the index that SQL can ask, with the meaning of each column: from the schema, and from an open store."""
+"""Tables of the index for SQL queries, with the meaning of each column: from the schema, and from an open store."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TITLES = {
     "failures": "a row for each point that failed",
     "names": "a row for each label, link and group there is",
 }
-"""Contents of each table, in the order in which they are shown."""
+"""Contents of each table, in the order of display."""
 
 LABEL = "label"
 """Meaning of a column that is one."""
@@ -105,7 +105,7 @@ _MEANINGS: dict[str, dict[str, str]] = {
 
 
 class DescribedColumn(NamedTuple):
-    """A column: its unit is empty where there is none, its meaning where a run of a later elephan added it."""
+    """A column; its unit is empty if it has none, its meaning if a run of a later version added the column."""
 
     name: str
     unit: str
@@ -113,14 +113,14 @@ class DescribedColumn(NamedTuple):
 
 
 class DescribedTable(NamedTuple):
-    """A table, what a row of it is, and its columns; half-widths of intervals are left out."""
+    """A table, the meaning of its rows, and its columns; half-widths of intervals are omitted."""
 
     name: str
     title: str
     columns: tuple[DescribedColumn, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """The table as plain data."""
+        """Return the table as plain data."""
         return {"name": self.name, "title": self.title, "columns": [column._asdict() for column in self.columns]}
 
 
@@ -193,7 +193,7 @@ def _table(name: str, columns: list[str], kinds: Mapping[str, str] = MappingProx
 
 
 def _column(table: str, name: str, kinds: Mapping[str, str]) -> DescribedColumn:
-    """A column of a table; those of ``results`` are NAME.COLUMN of links and groups, columns of runs, and labels."""
+    """Describe a column; those of ``results`` are NAME.COLUMN for links and groups, columns of runs, and labels."""
     before, _, own = name.rpartition(".")
     places = (table,) if table != "results" else (kinds[before],) if before in kinds else ("runs",)
     known = (_MEANINGS[place].get(own) for place in places)

@@ -1,4 +1,4 @@
-"""Folders of runs: written whole or not at all, and checked against their own checksums."""
+"""Folders of runs: written atomically, and checked against their checksums."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 DOCUMENT, JOURNAL, SAMPLES = "run.json", "labels.jsonl", "samples.parquet"
 
 _OWN = ("store", "resolved", "files", "provenance")
-"""What ``run.json`` has beside the document of ``elephan run --json``."""
+"""Keys that ``run.json`` has in addition to the document of ``elephan run --json``."""
 
 
 @dataclass(frozen=True)
 class PackedRun:
-    """A result as it is kept: what another process can hand over to the one that writes.
+    """A result encoded for the store, which a worker process can hand over to the process that writes.
 
     Parameters
     ----------
     key : str
-        What identifies it if nobody says what was asked.
+        Key of the result, used if the key of its request is not given.
     document : dict
         As ``elephan run --json``.
     resolved : dict
@@ -53,7 +53,7 @@ class PackedRun:
 
 @dataclass(frozen=True)
 class RunFolder:
-    """What a run's folder holds.
+    """Contents of a run's folder.
 
     Parameters
     ----------
@@ -71,12 +71,12 @@ class RunFolder:
 
     @property
     def id(self) -> str:
-        """What the run is called in the store."""
+        """Id of the run in the store."""
         return str(self.full["store"]["id"])
 
 
 def pack(result: RunResult) -> PackedRun:
-    """Make the files of a result.
+    """Encode the files of a result.
 
     Parameters
     ----------
@@ -98,17 +98,17 @@ def pack(result: RunResult) -> PackedRun:
 
 
 def place(store: Path, run_id: str) -> Path:
-    """Say where a run lies."""
+    """Return the folder of a run."""
     return Path(where(store, run_id))
 
 
 def where(store: Path, run_id: str) -> str:
-    """Say the same as `place` as text, which takes a tenth of the time: a sweep asks often."""
+    """Return the folder of a run as a string, ten times as fast as `place`, because sweeps call it often."""
     return f"{store}/runs/{run_id[:2]}/{run_id}"
 
 
 def write(folder: Path, packed: PackedRun, run_id: str, *sets: Labels) -> RunFolder:
-    """Write a run into a folder that nobody else looks at yet.
+    """Write a run into a temporary folder.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def write(folder: Path, packed: PackedRun, run_id: str, *sets: Labels) -> RunFol
 
 
 def read(folder: Path) -> RunFolder:
-    """Read what ``run.json`` says; the other files are only measured.
+    """Read ``run.json``; of the other files, only the sizes.
 
     Raises
     ------
@@ -166,7 +166,7 @@ def _unstamped(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def faults(folder: Path, run_id: str, sha256: str | None = None) -> Iterator[tuple[str, str]]:
-    """Yield each file of a run that is not what was written, and what is wrong with it.
+    """Yield each damaged file of a run, and its fault.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ def _changed(found: str, expected: str) -> str:
 
 
 def as_document(full: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the document of ``elephan run --json`` back.
+    """Return the part of ``run.json`` that is the document of ``elephan run --json``.
 
     Parameters
     ----------
@@ -262,7 +262,7 @@ def read_labels(folder: Path) -> list[Labels]:
 
 
 def has_all_files(folder: Path, sizes: Mapping[str, int]) -> bool:
-    """Return whether all files are there in their sizes; what they hold only `faults` looks at."""
+    """Return whether all files exist with the recorded sizes; only `faults` checks their contents."""
     try:
         return all(os.stat(f"{folder}/{name}").st_size == size for name, size in sizes.items())  # noqa: PTH116 (fast)
     except OSError:
@@ -270,7 +270,7 @@ def has_all_files(folder: Path, sizes: Mapping[str, int]) -> bool:
 
 
 def all_ids(store: Path) -> Iterator[str]:
-    """Yield the ids of all folders of runs."""
+    """Yield the ids of all runs with a folder."""
     try:
         parents = sorted(os.scandir(store / "runs"), key=lambda entry: entry.name)
     except FileNotFoundError:

@@ -15,18 +15,18 @@ VERSION = 1
 """Version of the schema, in ``PRAGMA user_version``."""
 
 APPLICATION = 0x656C6570
-"""In ``PRAGMA application_id``: "elep"."""
+"""Value of ``PRAGMA application_id``: "elep"."""
 
 BUSY_S = 60.0
-"""How long one process waits while another writes."""
+"""Maximum time that a process waits while another one writes [s]."""
 
 ROWS = 1 << 40
-"""Rows of one link lie together in ``links``: its number times this, plus the run's. A join over a million runs then
-goes from row to row: 0.13 s instead of 0.4 s with the key (run, name)."""
+"""Factor of a link's number in the keys of ``links``, to which the run's number is added, so that the rows of one link
+are adjacent. A join over a million runs then takes 0.13 s, instead of 0.4 s with the key (run, name)."""
 
 
 def _columns(names: tuple[str, ...]) -> str:
-    """Without types, so that a value stays what it is."""
+    """Return column definitions without types, so that values keep their own types."""
     return ", ".join(f'"{name}"' for name in names)
 
 
@@ -51,8 +51,8 @@ TABLES = (
     "CREATE TABLE failures (key TEXT NOT NULL, labels TEXT NOT NULL, scenario TEXT NOT NULL, error TEXT NOT NULL, "
     "written TEXT, PRIMARY KEY (key, labels)) WITHOUT ROWID",
 )
-"""``points`` gets a column for each label; a run without labels has one row there too. ``names`` says which labels,
-links and groups there are; ``position`` is the first place of a link, and of a label 1 if it was ever a boolean."""
+"""Statements that create the tables. ``points`` gets a column for each label; a run without labels has one row there
+too. ``names`` lists labels, links and groups; ``position`` is the first place of a link, and 1 for boolean labels."""
 
 NAMES = frozenset(statement.split()[2] for statement in TABLES if statement.startswith("CREATE TABLE"))
 """Names of the tables."""
@@ -64,7 +64,7 @@ def connect(path: Path, *, is_shared: bool = True) -> sqlite3.Connection:
     Parameters
     ----------
     is_shared : bool
-        Other processes may read and write it meanwhile. Of one that is made for nobody yet, everything stands in its
+        Other processes may read and write it meanwhile. Of an index that is still being built, everything stands in its
         one file once a change is committed: nothing is left beside it that could be forgotten.
     """
     connection = sqlite3.connect(path, timeout=BUSY_S, check_same_thread=False, isolation_level=None)
@@ -80,7 +80,7 @@ def connect(path: Path, *, is_shared: bool = True) -> sqlite3.Connection:
 
 
 def quick(connection: sqlite3.Connection) -> sqlite3.Connection:
-    """Let reading go through the cache of the system instead of copies."""
+    """Use the system's cache for reading, instead of copies."""
     connection.execute("PRAGMA mmap_size = 64000000000")
     return connection
 

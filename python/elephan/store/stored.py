@@ -1,4 +1,4 @@
-"""A run as it lies in a store."""
+"""A run read back from a store."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class StoredRun(FolderRun):
 
     @property
     def labels(self) -> list[Labels]:
-        """The sets of labels it carries, one for each point of a sweep that it is."""
+        """Sets of labels of the run, one for each point of a sweep that it is the result of."""
         return self._sets()
 
     @property
@@ -54,22 +54,22 @@ class StoredRun(FolderRun):
 
     @property
     def provenance(self) -> dict[str, Any]:
-        """Where, when and with what it was computed, and how long that took [s]."""
+        """Provenance: host, time and versions of the computation, and how long it took [s]."""
         return dict(self._full["provenance"])
 
     @property
     def resolved(self) -> dict[str, Any]:
-        """The canonical form of its scenario."""
+        """Canonical form of the scenario."""
         return dict(self._full["resolved"])
 
     @property
     def has_samples(self) -> bool:
-        """Whether its samples over time were kept."""
+        """Whether samples over time were kept."""
         return folders.SAMPLES in self._full["files"]
 
     @property
     def warnings(self) -> list[LintWarning]:
-        """What the lint rules said of the scenario and of its results."""
+        """Lint warnings about the scenario and its results."""
         return [LintWarning(**each) for each in self._full["warnings"]]
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Sweeps: a scenario and lists, every point run once and kept in a store, on whatever executor there is."""
+"""Sweeps: a scenario varied over lists; each point is run once, on any executor, and kept in a store."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _HOMES = {
     "parse_shard": "running",
     "preview": "running",
 }
-"""Loaded when they are asked for: they need NumPy and SQLite, and `import elephan` does without."""
+"""Modules of the lazily imported names: they need NumPy and SQLite, which `import elephan` does not load."""
 
 
 def __getattr__(name: str) -> Any:
@@ -124,7 +124,7 @@ def sweep(
     Raises
     ------
     InputError
-        If the sweep cannot be read, one of its points is no scenario, its points need more memory than there is, or the
+        If the sweep cannot be read, a point is not a scenario, its points need more memory than there is, or the
         store cannot be written.
     ExecutorLostError
         If the executor broke; the store has what was done.

@@ -1,4 +1,4 @@
-"""Columns of a sweep's table: of links, of groups of flows, of all; and differences between points, paired.
+"""Columns of a sweep's table: of links, of groups of flows, of all flows; and paired differences between points.
 
 Source of the pairing: LawKelton2000, Section 11.2; points that keep their seed share their draws.
 """
@@ -37,7 +37,7 @@ OF_LINKS = {
     "backlog_p95": "backlog_p95_packets",
     "marks": "marks",
 }
-"""Keys of a link in the document, by what the column is called."""
+"""Keys of a link in a run's document, by column name."""
 
 OF_GROUPS = {
     "goodput": "goodput_per_flow_bps",
@@ -63,16 +63,16 @@ OF_GROUPS = {
     "slowdown_p95": "slowdown_p95",
     "completed": "completed",
 }
-"""Keys of a group of flows, or of its transfers; ``delay`` and ``rtt`` of datagrams at equal gaps and of pings."""
+"""Keys of a group of flows, or of its transfers, by column name; ``delay`` and ``rtt`` are those of timed datagrams."""
 
 WITHIN = {"goodput_p5": 5, "goodput_p50": 50, "goodput_p95": 95}
-"""Percentiles over the flows of a group: the mean over replications."""
+"""Percentiles over the flows of a group, by column name; the mean over replications is shown."""
 
 OF_ALL = ("jain", "jain_maxmin", "rtt_ratio", "total")
-"""Of all flows; ``total`` is what they get together."""
+"""Columns about all flows; ``total`` is the sum of their goodputs."""
 
 NAMES = tuple(dict.fromkeys((*OF_LINKS, *OF_GROUPS, *WITHIN, *OF_ALL)))
-"""What a column may be called."""
+"""All column names."""
 
 MEANINGS = {
     "utilization": "bits sent over what the link could carry",
@@ -112,10 +112,10 @@ MEANINGS = {
 """Meanings of the columns."""
 
 _ANSWERS = {"web": "page_time_p95", "page": "page_time_p95", "ping": "rtt_p95"}
-"""Traffic of which something else than its goodput is asked for."""
+"""Default columns of traffic whose main quantity is not its goodput."""
 
 _OF_FLOWS = {name: OF_GROUPS[name] for name in ("srtt", "cwnd", "timeouts")} | {"delay": "delay_s", "rtt": "delay_s"}
-"""Columns of flows whose mean over a group its document has; a ping's delay is there and back."""
+"""Keys of flows whose mean over a group is in the document; the delay of a ping is a round trip."""
 
 _FORM = re.compile(r"(?P<name>\w+)(?:\[(?P<of>[^\[\]]+)\])?")
 _RATES = {"goodput", *WITHIN, "total"}
@@ -124,7 +124,7 @@ _TIMES = {name for name in (*OF_LINKS, *OF_GROUPS) if name.startswith(("delay", 
 
 @dataclass(frozen=True)
 class SweepColumn:
-    """A column.
+    """A column of a sweep's table.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ class SweepColumn:
 
     @property
     def label(self) -> str:
-        """As it is asked for."""
+        """Name of the column as it is requested."""
         return f"{self.name}[{self.of}]" if self.of else self.name
 
     @property
@@ -156,7 +156,7 @@ class SweepColumn:
 
     @property
     def unit(self) -> str:
-        """``bit/s``, ``s``, ``%`` (of a share) or empty."""
+        """Unit: ``bit/s``, ``s``, ``%`` (of a share) or empty."""
         if self.name in _RATES:
             return "bit/s"
         return "s" if self.name in _TIMES else "%" if self.name == "loss" else ""
@@ -189,7 +189,7 @@ class SweepColumn:
         return dict(group.get(OF_GROUPS[self.name]) or (group["transfers"] or {}).get(OF_GROUPS[self.name]) or nothing)
 
     def by_replication(self, point: PointResult) -> list[float] | None:
-        """Read the column replication by replication; None where the store keeps only the mean.
+        """Read the column per replication; None if the store keeps only the mean.
 
         Returns
         -------
@@ -216,7 +216,7 @@ def _of_link(table: Any, link: int, key: str) -> list[float] | None:
 
 
 def _of_flows(table: Any, name: str, group: int | None, counted: tuple[int, ...]) -> list[float] | None:
-    """A number of each replication from the rows of flows."""
+    """Return a value per replication from the rows of flows."""
     columns = {key: np.asarray(table[key]) for key in ("replication", "goodput_bps", "sent", "dropped")}
     groups = table["group"].to_pylist()
     order = list(dict.fromkeys(groups))
@@ -244,7 +244,7 @@ def _of_flows(table: Any, name: str, group: int | None, counted: tuple[int, ...]
 
 
 def cards() -> list[dict[str, Any]]:
-    """Return a card of each column, as ``elephan list columns`` shows them.
+    """Return the cards of all columns, as ``elephan list columns`` shows them.
 
     Returns
     -------
@@ -266,7 +266,7 @@ def cards() -> list[dict[str, Any]]:
 
 
 def parse_columns(text: str, network: Network) -> list[SweepColumn]:
-    """Read ``--columns``.
+    """Parse ``--columns``.
 
     Parameters
     ----------
@@ -320,7 +320,7 @@ def _column(name: str, of: str | None, network: Network) -> SweepColumn:
 
 
 def default_columns(network: Network) -> list[SweepColumn]:
-    """Return the columns that are shown unless others are asked for.
+    """Return the columns that are shown by default.
 
     Of several groups each has its goodput, or the time of its pages where there are any; pings their round trip.
 
@@ -339,12 +339,12 @@ def default_columns(network: Network) -> list[SweepColumn]:
 
 
 def difference(column: SweepColumn, point: PointResult, first: PointResult) -> Quantity:
-    """Return how much more a point has than the first, replication by replication.
+    """Return the difference of a point from the first one, paired by replication.
 
     Returns
     -------
     dict
-        ``mean`` and ``ci95``. Of a column that `is_paired` is not of, the interval is that of two independent means,
+        ``mean`` and ``ci95``. For a column without `is_paired`, the interval is that of two independent means,
         which is wider where replications share their random numbers; a quantile is known to its bin at best.
     """
     ours, theirs = column.by_replication(point), column.by_replication(first)
@@ -361,7 +361,7 @@ def difference(column: SweepColumn, point: PointResult, first: PointResult) -> Q
 
 
 def is_paired(column: SweepColumn, point: PointResult) -> bool:
-    """Return whether the store keeps a column replication by replication: not of percentiles and of transfers."""
+    """Return whether the store keeps a column per replication; it does not keep percentiles and transfers."""
     return column.by_replication(point) is not None
 
 

@@ -1,4 +1,4 @@
-"""A sweep as data: a base scenario and what varies in it. Read from a file, a mapping, or put together in Python."""
+"""Sweeps as data: a base scenario and its axes, read from a file or a mapping, or built in Python."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _KEYS = ("format", "base", "set", "title", *_SETTINGS, "precision", "max_replica
 
 @dataclass(frozen=True)
 class Sweep:
-    """A base scenario and what varies in it.
+    """A base scenario and the axes that vary it.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class Sweep:
 
     @classmethod
     def from_file(cls, path: str | Path) -> Sweep:
-        """Read a sweep file, or a scenario file as a sweep in which nothing varies yet.
+        """Read a sweep file, or a scenario file as a sweep without axes.
 
         Parameters
         ----------
@@ -150,7 +150,7 @@ class Sweep:
         zip: Sequence[Mapping[str, Any]] | Mapping[str, Any] | None = None,  # noqa: A002 (the file's word)
         cases: Sequence[Mapping[str, Any]] | None = None,
     ) -> Sweep:
-        """Put a sweep together.
+        """Build a sweep from a scenario and axes.
 
         Parameters
         ----------
@@ -179,7 +179,7 @@ class Sweep:
         zip: Sequence[Mapping[str, Any]] | Mapping[str, Any] | None = None,  # noqa: A002 (the file's word)
         cases: Sequence[Mapping[str, Any]] | None = None,
     ) -> Sweep:
-        """Return a copy in which more varies, inside of what varies already.
+        """Return a copy with more axes, nested inside the existing ones.
 
         Parameters
         ----------
@@ -210,7 +210,7 @@ class Sweep:
         replications: int | None = None,
         seed: int | None = None,
     ) -> Sweep:
-        """Return a copy that asks for other replications of its points.
+        """Return a copy with other replications, seed or precision of its points.
 
         Parameters
         ----------
@@ -233,7 +233,7 @@ class Sweep:
         return found if max_replications is None else replace(found, max_replications=max_replications)
 
     def changed(self, changes: Mapping[str, object]) -> Sweep:
-        """Return a copy with another base.
+        """Return a copy with a changed base scenario.
 
         Parameters
         ----------
@@ -272,7 +272,7 @@ class Sweep:
         return points
 
     def own_laws(self) -> Iterator[Iterable[str]]:
-        """Yield the laws in Python that the base names, then those of each point.
+        """Yield the Python laws that the base names, then those of each point.
 
         Where nothing varies the base is all there is.
         """
@@ -281,7 +281,7 @@ class Sweep:
             yield from (point.scenario.own_laws for point in self.points() if point.error is None)
 
     def check(self, points: Sequence[SweepPoint]) -> None:
-        """Refuse points of which some are no scenarios, before any of them is run.
+        """Refuse points that are not valid scenarios, before any point is run.
 
         Parameters
         ----------
@@ -302,7 +302,7 @@ class Sweep:
         raise InputError(message)
 
     def _mistake(self, points: Sequence[SweepPoint]) -> str:
-        """Say what is wrong with the first of points that are no scenarios."""
+        """Describe the error of the first invalid point."""
         place, error = points[0].culprit()
         message = error.removeprefix(f"{self.base.origin}: ")
         where = key_of(self.axes, place) if place is not None else None
@@ -312,7 +312,7 @@ class Sweep:
         return f"{self.origin}: {prefix}{message}"
 
     def to_json(self) -> list[dict[str, Any]]:
-        """Return the axes as the document of a sweep has them."""
+        """Return the axes in the form of the sweep's document."""
         return [axis.to_json() for axis in self.axes]
 
 
