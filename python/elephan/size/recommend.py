@@ -217,7 +217,7 @@ def recommend(candidates: Sequence[Candidate], targets: Sequence[Target]) -> Rec
     runner = _choose([c for c in safe if c is not chosen] or others) if others else None
     wanted = " and ".join(str(target) for target in targets)
     known = _facts(chosen)
-    head = f"{chosen.label} meets {wanted} with {format_packets(chosen.buffer_packets)}{f' ({known})' if known else ''}"
+    head = f"{chosen.label} meets {wanted} with {format_packets(chosen.buffer_packets or 0)}{f' ({known})' if known else ''}"
     if runner is None:
         only = f" and is the only one of {len(candidates)} that does" if len(candidates) > 1 else ""
         return Recommendation(chosen, None, f"{head}{only}", "")
@@ -392,7 +392,7 @@ def _nearest(candidates: Sequence[Candidate], targets: Sequence[Target]) -> Reco
     )
     short = short or "larger buffers are worse again, so there is no smallest that is enough"
     near = f"{chosen.label} comes nearest" if len(candidates) > 1 else "the nearest"
-    reason = f"{none} {wanted}; {near}, with {format_packets(chosen.buffer_packets)}: {short}"
+    reason = f"{none} {wanted}; {near}, with {format_packets(chosen.buffer_packets or 0)}: {short}"
     return Recommendation(chosen, ranked[1] if len(ranked) > 1 else None, reason, "", is_nearest=True)
 
 
