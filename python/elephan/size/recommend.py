@@ -217,7 +217,8 @@ def recommend(candidates: Sequence[Candidate], targets: Sequence[Target]) -> Rec
     runner = _choose([c for c in safe if c is not chosen] or others) if others else None
     wanted = " and ".join(str(target) for target in targets)
     known = _facts(chosen)
-    head = f"{chosen.label} meets {wanted} with {format_packets(chosen.buffer_packets or 0)}{f' ({known})' if known else ''}"
+    with_ = format_packets(chosen.buffer_packets or 0)
+    head = f"{chosen.label} meets {wanted} with {with_}{f' ({known})' if known else ''}"
     if runner is None:
         only = f" and is the only one of {len(candidates)} that does" if len(candidates) > 1 else ""
         return Recommendation(chosen, None, f"{head}{only}", "")
