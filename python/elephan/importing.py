@@ -307,8 +307,8 @@ def _checked(found: ImportedTrace, form: TableForm) -> ImportedTrace:
     rates = (rate for _, rate in found.rows if found.kind == "rates")
     if (low := next((rate for rate in rates if 0 < rate < trace_files.LEAST_BPS), None)) is not None:
         unit = f", as --rate {form.rate} has it" if form.rate is not None else ""
-        message = f"a rate is {format_rate(low)}{unit}; a link has 0 or at least {format_rate(trace_files.LEAST_BPS)}"
-        message += ": give the unit of the column with --rate, such as Mbit/s"
+        least = format_rate(trace_files.LEAST_BPS)
+        message = f"a rate is {format_rate(low)}{unit}; a link has 0 or at least {least}; give another unit with --rate"
         raise ValueError(message)
     return found
 
@@ -566,8 +566,8 @@ def _short(text: str) -> str:
 
 def _unit(option: str, unit: str, quantity: Callable[[str], float]) -> float:
     """One of a unit, in seconds or bit/s."""
-    example = {"--rate": "Mbit/s"}.get(option, "ms")
     if not unit.strip() or unit.strip()[0].isdigit():
+        example = "Mbit/s" if option == "--rate" else "ms"
         message = f'{option}: "{unit}" is not a unit; write one without a number, such as {example}'
         raise InputError(message)
     try:
@@ -575,8 +575,7 @@ def _unit(option: str, unit: str, quantity: Callable[[str], float]) -> float:
     except UnitError as error:
         # The number is not the user's.
         said = re.sub(r'"1 ([^"]*)"', r'"\1"', str(error)).replace(f'"{unit}" in "{unit}"', f'"{unit}"')
-        message = f"{option}: {said}"
-        raise InputError(message) from None
+        raise InputError(option + ": " + said) from None
 
 
 def _is_number(text: str) -> bool:
