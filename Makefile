@@ -47,7 +47,9 @@ NO_RUST   := elephan needs Rust 1.90 or newer, with cargo on the path
 export PYO3_PYTHON := $(CURDIR)/$(PY)
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { n = split($$2, word, " "); line = sprintf("  make %-12s", $$1); \
+	  for (i = 1; i <= n; i++) { if (length(line word[i]) > 78) { print line; line = sprintf("%19s", "") } \
+	  line = line " " word[i] } print line }' $(MAKEFILE_LIST)
 
 demo: build ## size the buffer of a 1 Gbit/s, 120 ms path under HighSpeed TCP; the answer goes to demo/
 	@$(BIN)/elephan demo

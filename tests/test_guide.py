@@ -155,6 +155,18 @@ def test_python_of_a_page_runs(name: str, folder: Path) -> None:
             exec(compile(block.text, f"{name}, block {number}", "exec"), together)
 
 
+@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "guide").glob("*.md")), ids=lambda page: page.name)
+def test_pages_say_from_where_their_files_are_named(page: Path) -> None:
+    """Whoever installed a wheel has neither of these folders; questions say it of themselves in their file."""
+    typed_in = [block.text for block in blocks(page) if block.kind in (*SHELL, "python")]
+    named = {folder for folder in ("scenarios/", "examples/") for text in typed_in if folder in text}
+    said = page.read_text(encoding="utf-8").partition("```")[0] if page.name != "law-in-rust.md" else page.read_text()
+    if named and page.name != "questions.md":
+        assert "root of a checkout" in said or "root of the checkout" in said
+        assert all(f"`{folder}" in said or "`examples/own-law`" in said for folder in named)
+        assert "scenarios/" not in named or "elephan new" in said
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_inline_commands_name_verbs_and_options_that_exist(name: str) -> None:
     for line in inline(ROOT / name):

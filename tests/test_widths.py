@@ -5,7 +5,10 @@ Verbs come from the parser: a new one is called without arguments until `ARGUMEN
 
 from __future__ import annotations
 
+import re
 import shutil
+import subprocess
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,8 +23,6 @@ from elephan.store import Store
 from test_help import ALL
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from conftest import Command
 
 WIDTHS = (60, 80)
@@ -220,6 +221,17 @@ def test_no_help_is_wider_than_the_terminal(
     assert not too_long(own, width)
 
 
+@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+def test_the_list_of_make_fits_and_loses_no_word() -> None:
+    makefile = Path(__file__).resolve().parent.parent / "Makefile"
+    done = subprocess.run(
+        ["make", "-s", "-f", makefile, "help"], cwd=makefile.parent, capture_output=True, text=True, check=True
+    )
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    written = re.findall(r"^([a-z]+):.*## (.*)$", makefile.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert done.stdout.split() == [word for name, says in written for word in ("make", name, *says.split())]
+
+
 def test_a_broken_command_is_the_same_to_a_shell() -> None:
     command_ = "tc qdisc replace dev eth0 root red limit 499500 min 166500 max 499500 avpkt 1500 burst 281"
     for width in (30, 60, 80, 200):
@@ -248,4 +260,3 @@ def test_a_table_without_room_loses_no_cell(
 
 def test_lists_of_verbs_are_all_walked() -> None:
     assert {words[0] for words in ALL} == set(command().commands)
-    assert shutil.get_terminal_size()

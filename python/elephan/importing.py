@@ -46,13 +46,6 @@ _SHORTEST_S, _LONGEST_S = 60.0, 600.0
 _MOST: dict[Kind, float] = {"rates": 1e15, "delays": 3600.0}
 """Of a link [bit/s], [s]."""
 
-_LIKELY_RANGE: dict[Kind, tuple[float, float]] = {
-    "mahimahi": (0.0, float("inf")),
-    "rates": (100e3, 2e12),
-    "delays": (1e-6, 5.0),
-}
-"""Ranges of the largest value of a trace: GPRS to the fastest ports [bit/s]; a rack to a busy satellite [s]."""
-
 _SHOWN = {"rates": format_rate, "delays": format_time}
 
 
@@ -301,9 +294,7 @@ def read(path: Path, form: TableForm | None = None) -> ImportedTrace:
                 message = "is in mahimahi's format, whose times are in milliseconds; leave --time out"
                 raise ValueError(message)
             return _opportunities(path, raw)
-        found = _table(path, raw, form)
-        _check_range(found, form)
-        return found
+        return _checked(_table(path, raw, form), form)
     except InputError:
         raise
     except ValueError as error:
@@ -311,37 +302,15 @@ def read(path: Path, form: TableForm | None = None) -> ImportedTrace:
         raise InputError(message) from None
 
 
-def _check_range(found: ImportedTrace, form: TableForm) -> None:
+def _checked(found: ImportedTrace, form: TableForm) -> ImportedTrace:
     """Refuse rates below those that a link can have: mostly the unit is another."""
-    if found.kind != "rates":
-        return
-    low = next((rate for _, rate in found.rows if 0 < rate < trace_files.LEAST_BPS), None)
-    if low is not None:
+    rates = (rate for _, rate in found.rows if found.kind == "rates")
+    if (low := next((rate for rate in rates if 0 < rate < trace_files.LEAST_BPS), None)) is not None:
         unit = f", as --rate {form.rate} has it" if form.rate is not None else ""
-        message = (
-            f"a rate is {format_rate(low)}{unit}; a link has 0 or at least {format_rate(trace_files.LEAST_BPS)}: "
-            "give the unit of the column with --rate, such as Mbit/s"
-        )
+        least = format_rate(trace_files.LEAST_BPS)
+        message = f"a rate is {format_rate(low)}{unit}; a link has 0 or at least {least}; give another unit with --rate"
         raise ValueError(message)
-
-
-def doubts(found: ImportedTrace) -> str:
-    """Say so if a trace is so slow or so fast, or a delay so long, that its unit is probably another; empty if not.
-
-    Parameters
-    ----------
-    found : ImportedTrace
-
-    Returns
-    -------
-    str
-    """
-    form = _SHOWN["delays" if found.kind == "delays" else "rates"]
-    low, high = _LIKELY_RANGE[found.kind]
-    if low <= found.most <= high:
-        return ""
-    option = "--delay" if found.kind == "delays" else "--rate"
-    return f"the largest value is {form(found.most)}; if that is not so, say its unit with {option}"
+    return found
 
 
 def _opportunities(path: Path, raw: bytes) -> ImportedTrace:
@@ -568,8 +537,8 @@ def _short(text: str) -> str:
 
 def _unit(option: str, unit: str, quantity: Callable[[str], float]) -> float:
     """One of a unit, in seconds or bit/s."""
-    example = {"--rate": "Mbit/s"}.get(option, "ms")
     if not unit.strip() or unit.strip()[0].isdigit():
+        example = "Mbit/s" if option == "--rate" else "ms"
         message = f'{option}: "{unit}" is not a unit; write one without a number, such as {example}'
         raise InputError(message)
     try:
@@ -577,8 +546,7 @@ def _unit(option: str, unit: str, quantity: Callable[[str], float]) -> float:
     except UnitError as error:
         # The number is not the user's.
         said = re.sub(r'"1 ([^"]*)"', r'"\1"', str(error)).replace(f'"{unit}" in "{unit}"', f'"{unit}"')
-        message = f"{option}: {said}"
-        raise InputError(message) from None
+        raise InputError(option + ": " + said) from None
 
 
 def _number(line: int, text: str) -> float:

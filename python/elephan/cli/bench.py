@@ -50,7 +50,9 @@ def bench(
     runs: Annotated[int, typer.Option("--runs", min=1, help="Repetitions; the fastest counts.")] = 3,
     no_reference: Annotated[bool, typer.Option("--no-reference", help="Leave the reference engine out.")] = False,
     no_peers: Annotated[bool, typer.Option("--no-peers", help="Leave ns-2 out.")] = False,
-    quick: Annotated[bool, typer.Option("--quick", help="Short simulated times: a look, no figures.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Short simulated times: a first look, too noisy to compare.")
+    ] = False,
     details: DetailsOption = False,
     out: OutOption = None,
     quiet: QuietOption = False,

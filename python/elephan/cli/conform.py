@@ -77,7 +77,7 @@ def conform(
     quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Run the test cases of a specification; say of each what must be seen, whether it is, and what a null shows.
+    """Run the test cases of a specification: what each must show, whether it does, and what a sender without it shows.
 
     With tcp: run scripts of packetdrill against a sender in virtual time; say of each whether it agrees.
     Exit code 1 if an observation is not made and no run explains it, or if a script differs.

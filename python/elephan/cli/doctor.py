@@ -73,5 +73,5 @@ def _show_all(rows: Sequence[ProbeResult]) -> None:
     mends = [row for row in rows if row.mend]
     if mends:
         print_lines("", "To fix:")
-        for row in mends:
-            print_lines(*wrapped(f"{row.name}, for {row.purpose}:", mark="  "), f"    {row.mend}")
+        for one in mends:
+            print_lines(*wrapped(f"{one.name}, for {one.purpose}:", mark="  "), f"    {one.mend}")

@@ -62,7 +62,7 @@ def model(
         typer.Option("--simulate", help="Put a simulation of some rows beside it, on a scenario made for the model."),
     ] = False,
     map_: Annotated[
-        bool, typer.Option("--map", help="How far it was off in simulations over buffer, flows and RTT instead.")
+        bool, typer.Option("--map", help="Instead: its error in simulations, over buffer, flows and RTT.")
     ] = False,
     out: OutOption = None,
     details: DetailsOption = False,

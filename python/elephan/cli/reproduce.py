@@ -56,7 +56,8 @@ def reproduce(
     ] = None,
     list_: Annotated[bool, typer.Option("--list", help="Only say which claims there are.")] = False,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Shorter runs, fewer seeds: does every measure run? A few minutes.")
+        bool,
+        typer.Option("--quick", help="Shorter runs and fewer seeds, to see that every measure works; some minutes."),
     ] = False,
     claims: Annotated[bool, typer.Option("--claims", help="Show each claim that is not met, however many.")] = False,
     bless: Annotated[
@@ -76,7 +77,7 @@ def reproduce(
 
     Runs are kept in the store: a reproduction that is stopped goes on where it was.
 
-    Exit code 1 if a verdict is not what it was (a fail that is known is not one), or if a claim could not be judged.
+    Exit code 1 if a verdict differs from the recorded one, or if a claim could not be judged.
     """
     from elephan.papers import papers  # noqa: PLC0415 (--help does without NumPy)
     from elephan.papers import reproduce as judge  # noqa: PLC0415 (as above)

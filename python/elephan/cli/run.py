@@ -79,7 +79,7 @@ def run(
             "--precision",
             metavar="[METRIC=]SHARE",
             help="More replications until the 95 % half-width is that share of the mean: 1% (utilizations and "
-            "goodputs), goodput=2%, utilization\\[core]=1%, loss=, delay=, backlog=; repeatable.",
+            "goodputs), goodput=2%, utilization\\[core]=1%, and loss, delay or backlog likewise; repeatable.",
         ),
     ] = None,
     max_replications: Annotated[

@@ -33,12 +33,13 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from elephan.store import DamageReport, Store
+    from elephan.store.described import DescribedColumn
 
 app = typer.Typer(
     name="store",
     no_args_is_help=True,
     help="Runs that are kept: list, show, ask, export, check and clean them.",
-    epilog="Example:  elephan store query 'SELECT * FROM results WHERE \"core.utilization\" > 0.95'",
+    epilog="Example:  elephan store query 'SELECT title, jain FROM results'",
 )
 
 FileOption = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="A file instead of stdout.")]
@@ -167,7 +168,7 @@ def tables(
     from elephan.store.opening import is_there, usual  # noqa: PLC0415 (as above)
 
     names_of: dict[str, list[str]] = {}
-    together: Sequence[Any] = ()
+    together: Sequence[DescribedColumn] = ()
     if store is None and not is_there(usual(store)):
         found = described()
     else:
@@ -232,7 +233,8 @@ def gc(
         bool, typer.Option("--other-versions", help="Runs of other versions of the engine.")
     ] = False,
     older_than: Annotated[
-        str | None, typer.Option("--older-than", metavar="AGE", help="Runs older than 30 d (min, h, d, w).")
+        str | None,
+        typer.Option("--older-than", metavar="AGE", help='Runs older than this, such as "30 d" (min, h, d, w).'),
     ] = None,
     where: WhereOption = None,
     failures: Annotated[bool, typer.Option("--failures", help="The records of all points that failed, too.")] = False,
