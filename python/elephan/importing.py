@@ -1,4 +1,4 @@
-"""Traces that others measured, read for `elephan import`: mahimahi's format, and tables of times and rates or delays.
+"""Import of measured traces for `elephan import`: mahimahi's format, and tables of times and rates or delays.
 
 What a link reads is stricter (`trace_files`): names of columns, times from 0 on, seconds and bits. Here units and
 columns may be others, and times may begin anywhere.
@@ -26,32 +26,32 @@ Kind = Literal["mahimahi", "rates", "delays"]
 _Clock: TypeAlias = "Callable[[int, str], int]"
 
 _NAMES: dict[Kind, str] = {"rates": "rate_bps", "delays": "delay_s"}
-"""Names of the columns that need no unit."""
+"""Names of columns that need no unit."""
 
 _SHOWN_NAMES = 12
 _FORMATS = ("%Y.%m.%d_%H.%M.%S", "%Y/%m/%d %H:%M:%S")
-"""Forms of calendar times that are known beside ISO 8601; the first is that of G-NetTrack, which measures 4G and 5G."""
+"""Formats of calendar times other than ISO 8601; the first is that of G-NetTrack, which measures 4G and 5G."""
 
 _MISSING = frozenset(("", "-", "na", "n/a", "nan", "none", "null"))
 
 _LIKELY = re.compile(r"rate|throughput|bps|delay|rtt|latency", re.IGNORECASE)
-"""Names of columns that are worth an example."""
+"""Pattern of column names that are offered as an example."""
 
 _LEAST_PACKETS = 10
-"""The smallest buffer that is suggested: with less a sender loses what it sends at once."""
+"""Smallest buffer that is suggested: with a smaller one, a sender's bursts are lost."""
 
 _SHORTEST_S, _LONGEST_S = 60.0, 600.0
-"""Between these a scenario is as long as its trace."""
+"""Range of durations within which a scenario is as long as its trace [s]."""
 
 _MOST: dict[Kind, float] = {"rates": 1e15, "delays": 3600.0}
-"""Of a link [bit/s], [s]."""
+"""Maximum rate [bit/s] and delay [s] of a link."""
 
 _SHOWN = {"rates": format_rate, "delays": format_time}
 
 
 @dataclass(frozen=True)
 class ImportedTrace:
-    """What was measured.
+    """An imported trace.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class ImportedTrace:
     shared: int = 0
 
     def to_json(self) -> dict[str, Any]:
-        """Everything but the rows, as plain data."""
+        """Return everything except the rows as plain data."""
         unit = "delay_s" if self.kind == "delays" else "rate_bps"
         return {
             "file": str(self.path),
@@ -112,7 +112,7 @@ class ImportedTrace:
         }
 
     def lines(self) -> list[str]:
-        """What there is to say of it, in a few lines."""
+        """Description of the trace, in a few lines."""
         form = _SHOWN["delays" if self.kind == "delays" else "rates"]
         what = {"mahimahi": "opportunities of 1504 bytes", "rates": "rates", "delays": "delays"}[self.kind]
         within = " in whole seconds" if self.kind == "mahimahi" else ""
@@ -133,7 +133,7 @@ class ImportedTrace:
         return found
 
     def table(self) -> str:
-        """The rows as a link reads them (.csv)."""
+        """Return the rows in the format that a link reads (.csv)."""
         name = "delay_s" if self.kind == "delays" else "rate_bps"
         return "".join([f"time_s,{name}\n", *(f"{time:.9f},{value:.15g}\n" for time, value in self.rows)])
 
@@ -148,13 +148,13 @@ class ImportedTrace:
         return 2 * last - before
 
     def _mean_over(self, duration_s: float) -> float:
-        """The mean of a run of so long, in which the last row holds on."""
+        """Mean over a run of a given duration; the last row holds until its end."""
         ends = [*(time for time, _ in self.rows[1:]), duration_s]
         parts = ((min(end, duration_s) - time, value) for (time, value), end in zip(self.rows, ends, strict=True))
         return sum(max(0.0, length) * value for length, value in parts) / duration_s if self.rows else self.mean
 
     def scenario(self, name: str) -> str:
-        """Write a scenario to start from, whose link follows the trace.
+        """Return a scenario to start from, whose link follows the trace.
 
         Parameters
         ----------
@@ -220,7 +220,7 @@ every = "100 ms"
 
 @dataclass(frozen=True)
 class TableForm:
-    """Columns, units and times of a table, where its header does not say them.
+    """Columns, units and times of a table whose header does not state them.
 
     Parameters
     ----------
@@ -243,7 +243,7 @@ class TableForm:
     time_format: str | None = None
 
     def check(self) -> None:
-        """Refuse what contradicts itself.
+        """Refuse contradictory settings.
 
         Raises
         ------
@@ -331,7 +331,7 @@ def _opportunities(path: Path, raw: bytes) -> ImportedTrace:
 
 
 def _table(path: Path, raw: bytes, form: TableForm) -> ImportedTrace:
-    """A table of times and rates or delays."""
+    """Read a table of times and rates or delays."""
     text = decoded(raw)
     mark = _mark(text)
     rows = list(_blank_rows(text)) if mark == " " else list(trace_files.table_rows(text, mark))
@@ -369,7 +369,7 @@ def _table(path: Path, raw: bytes, form: TableForm) -> ImportedTrace:
 
 
 class _Held:
-    """Rows as they are read: those of one time as one, with their mean."""
+    """Rows while they are read: rows with equal times are merged to their mean."""
 
     def __init__(self, kind: Kind) -> None:
         self.kind = kind
@@ -379,7 +379,7 @@ class _Held:
         self.first = ""
 
     def add(self, line: int, time_ns: int, value: float) -> None:
-        """Take a row."""
+        """Add a row."""
         if not self.rows:
             self.begins_ns = self.last_ns = time_ns
         if value > _MOST[self.kind] or time_ns - self.begins_ns > trace_files.MOST_SECONDS * 1e9:
@@ -405,7 +405,7 @@ class _Held:
 
 
 def _mark(text: str) -> str:
-    """The mark between the columns of a table; a blank stands for any number of blanks."""
+    """Return the separator of a table's columns; a blank stands for any number of blanks."""
     first = text.strip("\n").partition("\n")[0]
     _, names = next(trace_files.table_rows(first), (0, []))
     # A link knows commas alone: where they give it its columns, other marks belong to names.
@@ -416,7 +416,7 @@ def _mark(text: str) -> str:
 
 
 def _blank_rows(text: str) -> Iterator[tuple[int, list[str]]]:
-    """Rows whose columns blanks part, without lines that begin with #; such a first line may be the header."""
+    """Yield rows separated by blanks, without lines that begin with #; such a first line may be the header."""
     lines = [(i, line.split()) for i, line in enumerate(text.split("\n"), 1) if line.strip()]
     rows = [(i, fields) for i, fields in lines if not fields[0].startswith("#")]
     if lines and lines[0][1][0].startswith("#") and rows:
@@ -452,7 +452,7 @@ def _summed(
 
 
 def _places(header: Sequence[str], width: int, span: int, form: TableForm) -> tuple[int, int]:
-    """The places of times and values in a row of a table, whose times take ``span`` fields."""
+    """Return the positions of times and values in a row of a table, whose times take ``span`` fields."""
     count = len(header) or width
     if form.columns is not None:
         at, of = (_place(name.strip(), header, count) for name in form.columns.split(","))
@@ -472,7 +472,7 @@ def _places(header: Sequence[str], width: int, span: int, form: TableForm) -> tu
 
 
 def _place(name: str, header: Sequence[str], count: int) -> int:
-    """The place of a column that is named or counted from 1 on."""
+    """Return the position of a column that is given by name, or by number from 1."""
     alike = [i for i, known in enumerate(header) if known == name]
     alike = alike or [i for i, known in enumerate(header) if known.lower() == name.lower()]
     if len(alike) > 1:
@@ -488,7 +488,7 @@ def _place(name: str, header: Sequence[str], count: int) -> int:
 
 
 def _named(header: Sequence[str]) -> str:
-    """The columns, for a message."""
+    """List the columns, for a message."""
     if not header or not "".join(header).isprintable():
         return "it has no header"
     more = f" and {len(header) - _SHOWN_NAMES} more" if len(header) > _SHOWN_NAMES else ""
@@ -496,7 +496,7 @@ def _named(header: Sequence[str]) -> str:
 
 
 def _kind(header: Sequence[str], of: int, form: TableForm) -> tuple[Kind, float]:
-    """The kind of a table, and its unit in bit/s or seconds."""
+    """Return the kind of a table, and its unit in bit/s or seconds."""
     if form.rate is not None:
         return "rates", _unit("--rate", form.rate, bits_per_second)
     if form.delay is not None:
@@ -510,7 +510,7 @@ def _kind(header: Sequence[str], of: int, form: TableForm) -> tuple[Kind, float]
 
 
 def _clock(line: int, text: str, form: TableForm) -> _Clock:
-    """A reader of times that look like this one, in nanoseconds."""
+    """Return a parser to nanoseconds for times in the format of an example."""
     if form.time_format is None and _is_number(text):
         unit = Decimal(repr(_unit("--time", form.time, seconds) if form.time is not None else 1.0)) * 10**9
         return lambda line, text: round(Decimal(text) * unit) if _number(line, text) >= 0 else 0
@@ -535,7 +535,7 @@ def _clock(line: int, text: str, form: TableForm) -> _Clock:
 
 
 def _calendar(text: str, form: str | None) -> int | None:
-    """Nanoseconds of a calendar time, of ISO 8601 without a form; what names no zone counts as UTC."""
+    """Return a calendar time in nanoseconds, ISO 8601 by default; UTC unless it has a time zone."""
     try:
         time = datetime.fromisoformat(text) if form is None else datetime.strptime(text, form)
     except (ValueError, re.error):
@@ -545,7 +545,7 @@ def _calendar(text: str, form: str | None) -> int | None:
 
 
 def _is_missing(text: str, kind: Kind) -> bool:
-    """Whether a field says that nothing was measured; pings that are lost have -1."""
+    """Whether a field marks a missing value; lost pings have -1."""
     return text.lower() in _MISSING or (kind == "delays" and text in ("-1", "-1.0"))
 
 
@@ -554,7 +554,7 @@ def _short(text: str) -> str:
 
 
 def _unit(option: str, unit: str, quantity: Callable[[str], float]) -> float:
-    """One of a unit, in seconds or bit/s."""
+    """Return the size of a unit, in seconds or bit/s."""
     try:
         return quantity(f"1 {unit}")
     except UnitError as error:
@@ -580,5 +580,5 @@ def _number(line: int, text: str) -> float:
 
 
 def beside(file: Path, out: Path) -> str:
-    """How a scenario at ``out`` names a file."""
+    """Return the path of a file relative to the folder of a scenario at ``out``."""
     return os.path.relpath(file, out.parent).replace(os.sep, "/")
