@@ -1,4 +1,4 @@
-"""What the verbs share: lines on stderr, JSON on stdout, numbers with their intervals, the way out."""
+"""Common parts of the commands: options, lines on stderr, JSON on stdout, formatted numbers, exits."""
 
 from __future__ import annotations
 
@@ -93,15 +93,15 @@ StrictOption = Annotated[
 
 
 MOST_COLUMNS, COLUMNS_MORE = 1000, 4
-"""To which tables may grow that do not fit into the terminal, and by how much at once."""
+"""Maximum table width, and step of widening, for a table that does not fit the terminal."""
 
 
 class Interrupted(Exception):  # noqa: N818 (it is no error)
-    """Ctrl-C, with what was done until then."""
+    """Interrupt by Ctrl-C; the message says what was done until then."""
 
 
 def say(line: str) -> None:
-    """Put one line on stderr.
+    """Print one line on stderr.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def say(line: str) -> None:
 
 
 def warn(warnings: Iterable[LintWarning], *, strict: bool = False, quiet: bool = False) -> None:
-    """Put warnings on stderr, a line each and none twice.
+    """Print warnings on stderr, one per line without duplicates.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def warn(warnings: Iterable[LintWarning], *, strict: bool = False, quiet: bool =
 
 
 def labelled(labels: Mapping[str, object]) -> str:
-    """Write in what a point of a sweep differs from the others.
+    """Format the labels that distinguish a point of a sweep.
 
     Examples
     --------
@@ -149,13 +149,13 @@ def labelled(labels: Mapping[str, object]) -> str:
 
 
 def print_json(document: object) -> None:
-    """Put one JSON document on stdout."""
+    """Print a JSON document on stdout."""
     shown = stamped(document) if isinstance(document, dict) else document
     sys.stdout.write(json.dumps(shown, indent=1, allow_nan=False) + "\n")
 
 
 def leave(code: int) -> NoReturn:
-    """Exit at once, without waiting for replications that still run in threads."""
+    """Exit immediately, without waiting for replications that still run in threads."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -167,7 +167,7 @@ def leave(code: int) -> NoReturn:
 
 
 def report_defect(error: BaseException) -> None:
-    """Say that elephan is at fault, where, and what to do.
+    """Report a defect of elephan: location, and how to report it.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ def report_defect(error: BaseException) -> None:
 
 
 def metric_rows(measured: Sequence[Mapping[str, Any]], replications: int) -> list[list[str]]:
-    """Write what ``--metric`` measured as rows of a table.
+    """Format the results of ``--metric`` as rows of a table.
 
     Parameters
     ----------
@@ -211,11 +211,11 @@ def metric_rows(measured: Sequence[Mapping[str, Any]], replications: int) -> lis
 
 
 METRIC_HEADS = ("metric", "of", "value", "unit")
-"""Of the columns of `metric_rows`."""
+"""Heads of the columns of `metric_rows`."""
 
 
 def say_written(paths: Sequence[Path]) -> None:
-    """Say which files were written: those of one folder on one line.
+    """Print the names of the files written, one line per folder.
 
     Parameters
     ----------
@@ -252,7 +252,7 @@ def check_out(out: Path | None, option: str = "--out", *, drawn: bool = False) -
 
 
 def can_draw() -> bool:
-    """Whether pictures can be drawn beside tables; says in one line why they are left out."""
+    """Whether figures can be drawn beside tables; if not, prints the reason in one line."""
     if missing("matplotlib"):
         say("no pictures: matplotlib is not installed here; pip install 'elephan[plots]'")
         return False
@@ -277,7 +277,7 @@ def check_laws(*used: Iterable[str]) -> None:
 
 @contextmanager
 def writing(out: Path | None, option: str = "--out") -> Iterator[None]:
-    """Say what the system refuses while results are written.
+    """Convert errors of the system while results are written to messages.
 
     Parameters
     ----------
@@ -301,7 +301,7 @@ def writing(out: Path | None, option: str = "--out") -> Iterator[None]:
 
 
 def write_new(out: Path, text: str, *, force: bool) -> None:
-    """Write a file that must not be there yet.
+    """Write a file that must not exist yet.
 
     Parameters
     ----------
@@ -327,7 +327,7 @@ def write_new(out: Path, text: str, *, force: bool) -> None:
 def shown(
     quantity: Mapping[str, float | None], scale: float = 1.0, digits: int = 4, *, of: str = "", flows: int = 0
 ) -> str:
-    """Write a measured quantity as a screen does, see `elephan.units.format_measured`.
+    """Format a measured quantity for the screen, see `elephan.units.format_measured`.
 
     Examples
     --------
@@ -348,12 +348,12 @@ def shown(
 
 
 def print_lines(*lines: str) -> None:
-    """Put lines on stdout as they are, however long, so that they can be copied."""
+    """Print lines on stdout unchanged, however long, so that they can be copied."""
     sys.stdout.writelines(f"{line}\n" for line in lines)
 
 
 def print_tables(*tables: Table | str) -> None:
-    """Put tables and lines on stdout, in as many columns as there are."""
+    """Print tables and lines on stdout, in the width of the terminal."""
     from rich.console import Console  # noqa: PLC0415 (slow to import; --json and --help do without)
 
     for table in tables:
@@ -371,17 +371,17 @@ def print_tables(*tables: Table | str) -> None:
 
 
 def _is_cut(table: Table, shown: str) -> bool:
-    """Whether something does not fit into its column, and is shown with an ellipsis in place of its end."""
+    """Whether some cell does not fit into its column, and is shortened with an ellipsis."""
     return shown.count("…") > sum(str(cell).count("…") for column in table.columns for cell in column.cells)
 
 
 def _taken(width: int) -> int:
-    """Letters that a column takes with what stands between columns."""
+    """Number of characters that a column takes, including the space between columns."""
     return width + 2
 
 
 def new_table(*columns: str, title: str | None = None) -> Table:
-    """Make an empty table in the house style: the first column to the left, numbers to the right."""
+    """Return an empty table in the house style: the first column left-aligned, numbers right-aligned."""
     from rich import box  # noqa: PLC0415 (slow to import; --json and --help do without)
     from rich.table import Table  # noqa: PLC0415 (as above)
 
@@ -399,12 +399,12 @@ def new_table(*columns: str, title: str | None = None) -> Table:
 
 
 def fitted_table(heads: Sequence[str], rows: Sequence[Sequence[str]], words: Sequence[bool]) -> Table:
-    """Make a table whose numbers stay whole: heads wrap, then words; what still does not fit makes the table wider.
+    """Return a table whose numbers stay whole: heads wrap, then words; if that is not enough, the table is wider.
 
     Parameters
     ----------
     words : sequence of bool
-        Which columns are words, to the left and wrapped where there is no room.
+        Whether each column holds words, which are left-aligned and wrapped if there is no room.
     """
     columns = [[row[i] for row in rows] for i in range(len(heads))]
     natural = [max(map(len, [head, *cells])) for head, cells in zip(heads, columns, strict=True)]
@@ -430,7 +430,7 @@ def fitted_table(heads: Sequence[str], rows: Sequence[Sequence[str]], words: Seq
 
 
 def as_text(value: Any) -> str:
-    """Write a parameter's value as a scenario file has it.
+    """Format a parameter's value as in a scenario file.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""``elephan import``: what a measured trace holds, and a scenario whose link follows it."""
+"""``elephan import``: a summary of a measured trace, and a scenario whose link follows it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: both end a command in the same way, with the code of the shell, and neither gets lost."""
+"""Ctrl-C and SIGTERM: both end a command in the same way, with the shell's exit code, and are never lost."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from types import FrameType
 
 AGAIN_S = 0.1
-"""After which a signal is given again that nobody acts upon [s]."""
+"""Interval after which an unhandled interrupt is raised again [s]."""
 
 _received: list[int] = []
 
 
 def heed_signals() -> None:
-    """Let SIGTERM end a command as Ctrl-C does, so that what it began to write is cleared away."""
+    """Let SIGTERM end a command as Ctrl-C does, so that incomplete files are removed."""
     if threading.current_thread() is not threading.main_thread():
         return
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -31,7 +31,7 @@ def heed_signals() -> None:
 
 
 def _dropped(lost: sys.UnraisableHookArgs) -> None:
-    """What Python drops it also reports; an interrupt that comes again is nothing to report."""
+    """Ignore Python's report of a dropped interrupt, because the interrupt is raised again."""
     if not issubclass(lost.exc_type, KeyboardInterrupt):
         sys.__unraisablehook__(lost)
 
@@ -52,7 +52,7 @@ def _interrupt_again(_number: int, _frame: FrameType | None) -> None:
 
 
 def exit_code() -> int | None:
-    """Return the shell's for the first signal that came; None if none has. No signal is given again after that.
+    """Return the shell exit code of the first signal; None without any. Interrupts are not repeated after this.
 
     Returns
     -------
