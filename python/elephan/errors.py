@@ -103,7 +103,7 @@ def suggest(word: str, known: Iterable[str], otherwise: str | None = None, mark:
     word : str
     known : iterable of str
     otherwise : str, optional
-        What to say if none is like it; by default, all of them.
+        Text used if no known name is similar; by default, the list of all names.
     mark : str
         Around the name.
 

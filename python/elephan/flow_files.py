@@ -44,7 +44,7 @@ def fill(text: str, folder: Path) -> str:
     text : str
         A scenario in TOML.
     folder : Path
-        What the names of files are relative to.
+        Folder for relative names of files.
 
     Returns
     -------
@@ -136,7 +136,7 @@ def read(path: Path) -> str:
     Raises
     ------
     ScenarioError
-        What is wrong with it, and in which row, counted from 1 without the header.
+        The error and its row, counted from 1 without the header.
     """
     import numpy as np  # noqa: PLC0415 (slow to import; few scenarios need them)
     import pyarrow as pa  # noqa: PLC0415 (as above)

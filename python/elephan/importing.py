@@ -60,7 +60,7 @@ class ImportedTrace:
     count : int
         Opportunities or rows.
     span_s : float [s]
-        To the last of them.
+        Time of the last row.
     mean, least, most : float [bit/s] or [s]
         Over the span; of opportunities the least and the most in whole seconds.
     pause_s : float [s]
@@ -68,7 +68,7 @@ class ImportedTrace:
     rows : sequence of (float, float)
         Times [s] from 0 on, and what holds from then on [bit/s] or [s]; none of opportunities.
     begins_s : float [s]
-        What the file calls the first time.
+        The file's own notation of the first time.
     as_it_stands : bool
         Whether a link reads the file as it is.
     first : str
@@ -159,7 +159,7 @@ class ImportedTrace:
         Parameters
         ----------
         name : str
-            Of the file of the trace, as the scenario names it.
+            Name of the trace's file in the scenario.
 
         Returns
         -------
@@ -228,9 +228,9 @@ class TableForm:
         Those of the times and of what holds from then on, as names or as numbers from 1 on: ``"Timestamp,DL_bitrate"``.
         Needs not be said of a table of two.
     rate, delay : str, optional
-        What the second of them is in: ``"Mbit/s"``, ``"ms"``. Needs not be said of ``rate_bps`` and ``delay_s``.
+        Unit of the second column: ``"Mbit/s"``, ``"ms"``. Not needed for ``rate_bps`` and ``delay_s``.
     time : str, optional
-        What the first is in, seconds otherwise.
+        Unit of the first column, by default seconds.
     time_format : str, optional
         How it writes calendar times, as ``strptime`` has it: ``"%d/%m/%Y %H:%M:%S"``. ISO 8601 and the
         ``2022.01.01_12.00.00`` of G-NetTrack are known.
@@ -276,12 +276,12 @@ def read(path: Path, form: TableForm | None = None) -> ImportedTrace:
         Times in whole milliseconds, one a line (mahimahi), or a table in a text file: columns parted by commas,
         semicolons, tabs or blanks, with a header or without. Either may be packed by gzip.
     form : TableForm, optional
-        What the columns of a table do not say.
+        Properties of a table that its header does not state.
 
     Raises
     ------
     InputError
-        What is wrong with it, and in which line. No more than 64 MiB are read.
+        The error and its line. At most 64 MiB are read.
     """
     form = form or TableForm()
     form.check()

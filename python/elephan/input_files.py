@@ -64,7 +64,7 @@ def read_text(path: str | Path, what: str) -> str:
     path : str or Path
         A regular file, or a pipe that is open already.
     what : str
-        What should have been named, for messages: "scenario file (TOML)".
+        Expected kind of file, for messages: "scenario file (TOML)".
 
     Returns
     -------
@@ -127,7 +127,7 @@ def form_of(raw: bytes) -> tuple[str, str] | None:
     Returns
     -------
     tuple of str, or None
-        What it is, and what to do with it or nothing; None of what may be a text.
+        Kind of the file, and the step that makes it readable or an empty text; None if it may be a text.
 
     Examples
     --------
@@ -178,11 +178,11 @@ def read_bytes(path: str | Path, what: str, most: int = MOST_BYTES, advice: str 
     ----------
     path : str or Path
     what : str
-        What should have been named, for messages.
+        Expected kind of file, for messages.
     most : int
         No more bytes than these are read.
     advice : str
-        What to do with a larger one; to give a shorter one, by default.
+        Advice for a larger file; by default, to give a smaller one.
 
     Returns
     -------

@@ -36,7 +36,7 @@ def counted_flows(facts: Sequence[Mapping[str, Any]]) -> int:
     Parameters
     ----------
     facts : sequence of mapping
-        Of groups, as `Scenario.groups`.
+        Facts of groups, as in `Scenario.groups`.
 
     Examples
     --------
@@ -71,7 +71,7 @@ class NetworkLink:
     members : int
         Links of the array; 1 if it is none.
     rate_bps : float [bit/s]
-        Of each member.
+        Rate of each member.
     delay_s : float [s]
         One way.
     discipline : str
@@ -81,7 +81,7 @@ class NetworkLink:
     buffer_limit_bytes : int or None [bytes]
         None where the buffer is not limited in this unit.
     flows : int
-        That a buffer is sized for: of TCP that stay, if there is none sessions, else datagrams. All members together.
+        Flows that a buffer is sized for: TCP flows that stay, else sessions, else datagrams; over all members.
     background_flows : int
         All others.
     packet_bytes : float [bytes]
@@ -91,17 +91,17 @@ class NetworkLink:
     bdp_packets : float [packets]
         Rate x mean base RTT.
     datagrams_bps : float [bit/s]
-        What datagrams offer to all members together.
+        Offered load of datagrams, over all members.
     arriving_bps : float [bit/s]
-        What transfers that arrive at a stated rate or load offer to all members together.
+        Offered load of transfers that arrive at a stated rate or load, over all members.
     traffic : frozenset of str
         Kinds of all that crosses it.
     pool_bytes : float or None [bytes]
-        What all links of its pool may hold together; None of a link without pool.
+        Capacity of the link's pool, which all its links share; None for a link without pool.
     held_s : float [s]
         How long what it has served may be on its way beyond the mean delay: until the next batch, by steps and jitter.
     rate : int or mapping, optional
-        How ``rate_bps`` comes about, as resolved: a number [bit/s], or a schedule.
+        Rate as resolved: a number [bit/s], or a schedule.
     """
 
     index: int
@@ -206,9 +206,9 @@ class FlowGroup:
     stop_s : float or None [s]
         When all are gone; None if they stay, or each for a time of its own.
     access_rate_bps : float or None [bit/s]
-        Of the sender's own link; None without limit.
+        Rate of the sender's own link; None if unlimited.
     access_buffer : int or None [packets]
-        Of the sender's own link; None without limit.
+        Buffer of the sender's own link; None if unlimited.
     """
 
     index: int
@@ -255,7 +255,7 @@ class FlowGroup:
     def window(self) -> float | None:
         """Window of a flow when the link drops, with pipe and buffer full [segments]; None if the buffer is unlimited.
 
-        Of a discipline that acts before the buffer is full only the pipe is counted.
+        For a discipline that acts before the buffer is full, only the pipe is counted.
         """
         drain_s = self.narrowest.drain_s
         if drain_s is None:
@@ -295,7 +295,7 @@ class ScenarioTables:
     resolved : mapping
         The canonical form.
     met : mapping
-        Of each of its ``links`` and ``groups`` the kinds of needs that the network meets.
+        Kinds of needs that the network meets, for each of its ``links`` and ``groups``.
     """
 
     written: Mapping[str, Any]
@@ -310,7 +310,7 @@ class Network:
     Parameters
     ----------
     title, origin : str
-        Of the scenario: for people, and for messages.
+        Title for users, and origin for messages.
     duration_s, warmup_s : float [s]
     warmup_is_stated : bool
         Whether the file says how long the warm-up is, and no rule found it.

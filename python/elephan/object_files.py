@@ -33,7 +33,7 @@ def fill(text: str, folder: Path) -> str:
     text : str
         A scenario in TOML.
     folder : Path
-        What the names of files are relative to.
+        Folder for relative names of files.
 
     Returns
     -------

@@ -58,7 +58,7 @@ class OwnLaw:
     on_ack, on_loss, on_rtt_round, on_restart : bool
         Which methods it has.
     every_rtt, marks : bool
-        What its ``needs`` names.
+        Whether ``needs`` contains these names.
     """
 
     name: str
@@ -94,7 +94,7 @@ class LibraryLaw:
     file : str
         The library, as an absolute path.
     law : str
-        What the library calls it.
+        Name of the law in the library.
     source : str
         BLAKE3 of the library's bytes and of the law's name in it, hexadecimal.
     parameters : tuple of str
@@ -127,7 +127,7 @@ def library_law(name: str, file: str | Path, law: str = "") -> LibraryLaw:
     file : str or Path
         Such as ``target/release/libmine.so``.
     law : str, optional
-        What the library calls it; needed if it has several.
+        Name of the law in the library; needed if it has several.
 
     Returns
     -------
@@ -484,11 +484,11 @@ def failure(law: AnyOwnLaw, method: str, error: BaseException | None, reason: st
     ----------
     law : OwnLaw or LibraryLaw
     method : str
-        That was called.
+        Name of the method that was called.
     error : exception, optional
-        That it raised.
+        Exception that the method raised.
     reason : str, optional
-        What is wrong with the window it left; of a library, all there is to say.
+        Error of the window that it returned; for a library, the complete description.
 
     Returns
     -------

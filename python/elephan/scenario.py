@@ -50,7 +50,7 @@ class Scenario:
     canonical : str
         Its canonical form: JSON with every default filled, integers in base units, keys sorted.
     origin : str
-        Where the text came from, for messages.
+        Source of the text, for messages.
     warmup_rule : str
         How the warm-up was chosen: ``"stated"`` in the file, ``"auto"`` if a pilot is still to find it (the canonical
         form then has none yet; see `elephan.run.warmup`), or the rule that found it.

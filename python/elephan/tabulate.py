@@ -51,7 +51,7 @@ def law_table(a: Given, b: Given, windows: ArrayLike = (1.0, 1e5), *, tolerance:
     Returns
     -------
     dict
-        Of ``law``, ``increase`` and ``decrease``.
+        Mapping with ``law``, ``increase`` and ``decrease``.
 
     Raises
     ------

@@ -58,7 +58,7 @@ def fill(text: str, folder: Path) -> str:
     text : str
         A scenario in TOML.
     folder : Path
-        What the names of files are relative to.
+        Folder for relative names of files.
 
     Returns
     -------
@@ -124,7 +124,7 @@ def read(path: Path, key: str = "rate") -> dict[str, Any]:
     Raises
     ------
     InputError
-        What is wrong with it, and in which line. No more than 64 MiB are read.
+        The error and its line. At most 64 MiB are read.
     """
     raw = read_trace(path, _WHAT[key])
     try:
@@ -188,14 +188,14 @@ def opportunity_times(raw: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]
     Returns
     -------
     times : array of int, shape (times,) [ms]
-        In order, each once.
+        Distinct times in ascending order.
     counts : array of int, shape (times,)
-        How often each is there.
+        Multiplicity of each time.
 
     Raises
     ------
     ValueError
-        What is wrong, and in which line.
+        The error and its line.
     """
     import numpy as np  # noqa: PLC0415 (slow to import; few scenarios need it)
 
@@ -241,7 +241,7 @@ def table_rows(text: str, mark: str = ",") -> Iterator[tuple[int, list[str]]]:
     text : str
         Without a byte order mark (`elephan.input_files.decoded`).
     mark : str
-        What parts the columns.
+        Separator of the columns.
 
     Yields
     ------

@@ -209,7 +209,7 @@ def scaled(unit: str, values: Iterable[float]) -> tuple[float, str]:
     Returns
     -------
     float, str
-        What to divide by, and the unit of what is left.
+        Divisor, and the unit of the quotients.
 
     Examples
     --------
@@ -273,7 +273,7 @@ def limits(name: str, flows: int = 0) -> tuple[float, float]:
     name : str
         Of a column, with or without a link or group in brackets, or of a key of a document; not of a difference of two.
     flows : int
-        How many share, for Jain's index; 0 where that is not known.
+        Number of flows that share, for Jain's index; 0 if unknown.
 
     Returns
     -------

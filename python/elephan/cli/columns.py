@@ -74,7 +74,7 @@ def fitting(columns: Sequence[Column], width: int) -> list[Column]:
     Returns
     -------
     list of Column
-        With all of rank 0, even if they do not fit.
+        Columns of rank 0 are always included, even if they do not fit.
 
     Examples
     --------
@@ -217,7 +217,7 @@ def deciding(
     names : sequence of str
         Those that count.
     most : int
-        How many.
+        Maximum number of rows.
     together : sequence, optional
         Of each row what it shares with those that it is compared with. Of these either all are chosen or none, so that
         there may be fewer than `most`; without effect if the first ones do not fit.
@@ -225,7 +225,7 @@ def deciding(
     Returns
     -------
     list of int
-        In their order.
+        Indices in ascending order.
 
     Examples
     --------

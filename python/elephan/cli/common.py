@@ -125,7 +125,7 @@ def warn(warnings: Iterable[LintWarning], *, strict: bool = False, quiet: bool =
     Raises
     ------
     typer.Exit
-        With code 2, if there are errors.
+        With code 2 if there are errors.
     """
     lines = list(dict.fromkeys(str(warned) for warned in warnings))
     if strict or not quiet:
@@ -232,7 +232,7 @@ def check_out(out: Path | None, option: str = "--out", *, drawn: bool = False) -
     Parameters
     ----------
     option : str
-        That names it.
+        Name of the option, for messages.
     drawn : bool
         Whether it is for pictures: without Matplotlib there is nothing to write then.
 
@@ -282,7 +282,7 @@ def writing(out: Path | None, option: str = "--out") -> Iterator[None]:
     Parameters
     ----------
     option : str
-        That names it.
+        Name of the option, for messages.
 
     Raises
     ------

@@ -132,7 +132,7 @@ def write_examples(text: str, width: int) -> str:
     text : str
         A command a line; ``Example:`` in front is left out.
     width : int
-        Of the terminal [columns].
+        Width of the terminal [columns].
 
     Examples
     --------

@@ -41,7 +41,7 @@ class ProgressLine:
     quiet : bool
         Show nothing.
     of : str
-        What is counted.
+        Name of the things counted.
 
     Examples
     --------
@@ -124,7 +124,7 @@ class ProgressLine:
         Parameters
         ----------
         note : str
-            What is known so far.
+            Additional information.
         left_s : float [s], optional
             Until all is done, where that does not follow from how many are.
         """

@@ -232,7 +232,7 @@ def print_document(document: Mapping[str, Any], facts: Sequence[dict[str, Any]],
     Parameters
     ----------
     facts : sequence of dict
-        Of its groups.
+        Facts of the document's groups.
     details : bool
         All of it, not only what fits on a screen.
     """

@@ -31,9 +31,9 @@ def screen(document: Mapping[str, Any], facts: Sequence[Mapping[str, Any]], widt
     Parameters
     ----------
     document : mapping
-        Of ``elephan run --json``.
+        Document of ``elephan run --json``.
     facts : sequence of mapping
-        Of its groups.
+        Facts of the document's groups.
     width : int, optional
         Letters of a line; those of the terminal.
 
@@ -114,7 +114,7 @@ def fairness_lines(document: Mapping[str, Any], facts: Sequence[Mapping[str, Any
     Parameters
     ----------
     facts : sequence of mapping
-        Of its groups.
+        Facts of the document's groups.
     """
     from elephan.network import counted_flows  # noqa: PLC0415 (--help does without NumPy)
 

@@ -44,7 +44,7 @@ def sweep_screen(
     columns : sequence of SweepColumn, optional
         Those asked for by name, which all stay: where a line has no room the others stand below.
     differences : bool
-        Of all points but the first show what they have more than the first.
+        Whether points other than the first show their differences from it.
     details : bool
         All points, not only those for which a screen has room.
 

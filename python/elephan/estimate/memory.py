@@ -99,7 +99,7 @@ class ExpectedMemory:
     flows, links, packets, series, recorded, writes : float [bytes]
         At the peak, while it runs.
     result : float [bytes]
-        What stays of it until all are done.
+        Memory kept until all replications are done.
     """
 
     flows: float

@@ -44,21 +44,21 @@ class ExpectedTraffic:
     sent : tuple of float [packets]
         Data packets by group, all its flows together.
     served : tuple of float [packets]
-        By link, data and ACKs.
+        Data packets and ACKs served, by link.
     in_flight : tuple of float [packets]
-        By group: data packets on the way at once, all its flows together.
+        Data packets in flight at once by all flows of a group, by group.
     waiting : tuple of float [packets]
-        By link: the longest queue.
+        Longest queue, by link.
     transfers : tuple of float
-        By group: how many end.
+        Transfers that end, by group.
     held : tuple of float [packets]
-        By link: of what it has served, how much is still on its way because it goes in batches or its delay varies.
+        Packets that a link has served but still delays, because of batches or varying delay, by link.
     at_access : tuple of float [packets]
-        By group: the longest queues before the senders' own links, all its flows together.
+        Longest queues at the senders' own links, summed over all flows, by group.
     writes : tuple of float
-        By group: what applications have written and is kept, as it waits or is a transfer of the results.
+        Writes of applications that are kept, because they wait or are transfers of the results, by group.
     actions : tuple of float
-        By group: how often applications do something, whatever leaves.
+        Actions of applications, including those that send nothing, by group.
     """
 
     sent: tuple[float, ...]

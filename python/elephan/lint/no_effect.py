@@ -90,7 +90,7 @@ def _tables(name: str) -> dict[str, tuple[str, tuple[Need, ...]]]:
     Parameters
     ----------
     name : str
-        Of a table in the schema; empty for the file itself.
+        Name of a table in the schema; empty for the file itself.
     """
     whole = schema()
     defs = whole["$defs"]

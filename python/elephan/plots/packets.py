@@ -30,7 +30,7 @@ def packets_figures(result: ReplicatedRun) -> dict[str, Figure]:
     Returns
     -------
     dict of str to Figure
-        By name, ``packets-LINK``; empty if none were.
+        Figures by name, ``packets-LINK``; empty if no packets were recorded.
     """
     traces = [trace for trace in result.outcomes[0].packets if trace["time_s"].size]
     names = file_names([link_name(result.scenario.links, trace) for trace in traces])

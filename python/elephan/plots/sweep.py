@@ -84,7 +84,7 @@ def points_figure(points: Sequence[ResultPart], base: Scenario, title: str) -> F
     ----------
     points : sequence of ResultPart
     base : Scenario
-        Whose first link that carries data is shown.
+        Scenario whose first link with data is shown.
     title : str
 
     Returns
@@ -133,7 +133,7 @@ def as_numbers(name: str, points: Sequence[ResultPart]) -> LabelNumbers | None:
     Parameters
     ----------
     name : str
-        Of the label.
+        Name of the label.
 
     Returns
     -------

@@ -45,7 +45,7 @@ def sampled_delay(group: Mapping[str, Any]) -> str:
     Parameters
     ----------
     group : mapping
-        Of the document of a run.
+        Group of a run's document.
 
     Examples
     --------

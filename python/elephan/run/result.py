@@ -61,9 +61,9 @@ class RunResult(ResultTables):
     engine : str
     wall_s : float [s]
     precision : PrecisionReached or None
-        If one was asked for.
+        The required precision and whether it was reached; None without ``--precision``.
     metrics : tuple of AskedMetric
-        What was asked for besides.
+        Additional metrics that were requested.
 
     Examples
     --------
@@ -95,7 +95,7 @@ class RunResult(ResultTables):
         -------
         dict
             ``run``, ``links``, ``groups``, ``fairness``, ``warnings``; measured quantities as ``{"mean", "ci95"}``.
-            ``precision`` if one was asked for, and ``metrics``.
+            ``precision`` and ``metrics`` if they were requested.
         """
         document = self._document | {"warnings": [warned.to_json() for warned in self.warnings]}
         if self.metrics:

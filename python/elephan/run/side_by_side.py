@@ -47,11 +47,11 @@ class NamedRun:
     Parameters
     ----------
     name : str
-        In the legend.
+        Name in the legend.
     scenario : Scenario
         As it was run.
     document : mapping
-        Of ``elephan run --json``.
+        Document of ``elephan run --json``.
     seen : SampledRun or None
         None where no samples were kept.
     """

@@ -69,7 +69,7 @@ def size(
     link : str, optional
         Name of the link; the first that carries data by default.
     precision : float [1]
-        How finely the buffer is searched, as a share of it.
+        Precision of the search, as a share of the buffer.
     replications, seed : int, optional
         Instead of what the file says.
     workers : int, optional

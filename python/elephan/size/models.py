@@ -96,7 +96,7 @@ class ModelPrediction:
         Returns
         -------
         float or None
-            Interpolated in the logarithm of the buffer; None where it says nothing.
+            Interpolated in the logarithm of the buffer; None outside the range of the curve.
         """
         values = getattr(self.curve, metric, None)
         if values is None:
@@ -202,7 +202,7 @@ def verdict(prediction: ModelPrediction, buffer: int | None, curve: BufferCurve)
     buffer : int or None [packets]
         The answer.
     curve : BufferCurve
-        What was measured; empty if nothing was.
+        Measured curve; empty if nothing was simulated.
 
     Returns
     -------
@@ -251,7 +251,7 @@ def by_model(
         None if no model applies to this link and these targets, if the model was not within the last of
         `elephan.accuracy.LEVELS` of simulations of such links, or if its own delay at that buffer violates a target.
     str
-        What else there is to say.
+        Remark on the answer.
 
     Raises
     ------

@@ -80,7 +80,7 @@ def release(handle: int) -> None:
     Parameters
     ----------
     handle : int
-        Of `hold`.
+        Handle that `hold` returned.
     """
     _held.discard(handle)
     os.close(handle)
@@ -172,9 +172,9 @@ class WriterLock:
         Parameters
         ----------
         folder : Path
-            Of `made`.
+            Folder that `made` or `named` returned.
         replace : bool
-            What is there goes away; otherwise it stays.
+            Whether to replace an existing folder; otherwise it stays.
 
         Returns
         -------

@@ -191,7 +191,7 @@ def read_axes(
     Parameters
     ----------
     mapping : mapping
-        With any of ``over``, ``zip`` and ``cases``; the axes have its order.
+        Mapping with any of ``over``, ``zip`` and ``cases``; the axes have its order.
     where : str
         Put in front of the keys in messages.
     taken : sequence of str
@@ -200,7 +200,7 @@ def read_axes(
     Raises
     ------
     InputError
-        What is wrong, with the key.
+        If an axis is invalid; the message names the key.
     """
     seen = list(taken)
     parts: dict[str, Sequence[SweepAxis | SweepCases]] = {}

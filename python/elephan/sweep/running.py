@@ -60,7 +60,7 @@ def run_sweep(
     Parameters
     ----------
     store, executor, workers, part, series, progress, force
-        As there; `part` is the shard.
+        As for `elephan.sweep.sweep`; `part` is the shard.
     """
     [swept] = run_sweeps([(asked, series)], store, executor, workers, part, progress=progress, force=force)
     return swept
@@ -90,7 +90,7 @@ def run_sweeps(
     Returns
     -------
     list of SweepResult
-        In the order given; the time is that of all, a point's packets count in each that has it.
+        In the given order; the time is the total, and a shared point's packets count in each sweep.
 
     Raises
     ------
