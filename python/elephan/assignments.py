@@ -72,7 +72,7 @@ def assign(mapping: dict[str, Any], place: str, value: object) -> None:
                 message = f"{so_far}: is not a table, so it has no {step}{instead}"
                 raise ScenarioError(message)
             if not so_far and following is not None and step not in here and step != "record":
-                # Of what a file need not have, only `record` is a table that can be made here.
+                # Of the optional top-level keys, only the table `record` can be created here.
                 message = f"{step}: unknown key; {_known_key(step, here)}"
                 raise ScenarioError(message)
             so_far = f"{so_far}.{step}" if so_far else step

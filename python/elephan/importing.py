@@ -307,7 +307,7 @@ def _opportunities(path: Path, raw: bytes) -> ImportedTrace:
 
     times, counts = trace_files.opportunity_times(raw)
     span, bits = int(times[-1]), 8 * trace_files.OPPORTUNITY_BYTES
-    # What comes at the end of a second is in the next, but for the last: the trace begins anew there.
+    # An opportunity at the end of a second counts in the next one, except the last, where the trace repeats.
     seconds_of = np.minimum(times, span - 1) // 1000
     whole = span // 1000
     rates = (

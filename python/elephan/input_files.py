@@ -223,7 +223,7 @@ def open_regular(path: str | Path, what: str) -> BinaryIO:
         If it cannot be opened, or is a device or a named pipe.
     """
     try:
-        # Without O_NONBLOCK a named pipe would wait for somebody to open its other end.
+        # Without O_NONBLOCK, opening a named pipe would wait for a process at its other end.
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         raise InputError(_refused(path, error, what)) from None
@@ -306,6 +306,6 @@ def parse_toml(text: str) -> dict[str, Any]:
         message = "nested too deeply"
         raise tomllib.TOMLDecodeError(message) from None
     except ValueError:
-        # Of numbers with more digits than Python takes (4300).
+        # Raised for numbers with more digits than Python accepts (4300).
         message = "a number has too many digits"
         raise tomllib.TOMLDecodeError(message) from None

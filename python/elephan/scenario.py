@@ -258,7 +258,7 @@ class Scenario:
                 if value is source.get(key):
                     written[key] = chunk
             chunks.append(chunk)
-        # What belongs to no table comes before all tables.
+        # Keys without a table come before all tables.
         plain = "".join(chunk for chunk in chunks if not chunk.startswith("["))
         return "\n".join([*([plain] if plain else []), *(chunk for chunk in chunks if chunk.startswith("["))])
 
@@ -341,7 +341,7 @@ class Scenario:
         try:
             written = self.source
         except ScenarioError:
-            written = {}  # TOML newer than 1.0: what stands there is not known here.
+            written = {}  # TOML newer than 1.0 cannot be read here.
         return ScenarioTables(written, self.resolved, json.loads(_native.needs_met(self.canonical)))
 
     def _queue_with(self, link: int, packets: float) -> dict[str, Any]:

@@ -240,7 +240,7 @@ def format_number(x: float | None, digits: int = 4) -> str:
     """
     if x is None or math.isnan(x):
         return "-"
-    # What is rounded up to one digit more keeps all of its whole part, too.
+    # A number that is rounded up to one more digit keeps its whole integer part, too.
     if 10**digits <= abs(float(f"{x:.{digits}g}")) and abs(x) < 1e9:
         return f"{x:.0f}"
     if abs(x) >= 1e-3 or x == 0:

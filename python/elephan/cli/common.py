@@ -201,7 +201,7 @@ def metric_rows(measured: Sequence[Mapping[str, Any]], replications: int) -> lis
     rows = []
     for row in measured:
         known = row["replications"]
-        # What is a fact of the network is the same in all replications.
+        # Properties of the network are the same in all replications.
         note = "" if known in (replications, 1) else f" ({known} of {replications})"
         unit = "" if row["unit"] == "1" else row["unit"]
         rows.append(

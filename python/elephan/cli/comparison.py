@@ -141,7 +141,7 @@ def _table_of_variants(comparison: SizeComparison) -> list[str]:
     """Return a row for each variant: its required buffer, and the measurements at the compared buffer."""
     variants, chosen = comparison.variants, comparison.recommended()
     ample = variants[0].ample_packets
-    # Of one that misses its targets with every buffer the ample one, if that is what the others have.
+    # A variant that misses its targets with every buffer is compared at the ample one, if the others are.
     buffers = [v.ample_packets if v.at_ample and not v.answer.is_met else v.deployed_packets for v in variants]
     rows = [variant.answer.row(buffer or 1) for variant, buffer in zip(variants, buffers, strict=True)]
     smallest = [variant.answer.buffer_packets for variant in variants]

@@ -72,7 +72,7 @@ def _show(document: Mapping[str, Any], *, details: bool) -> None:
             print_lines(*_about(script))
         say(compared)
         return
-    # What differs first: it decides the exit code.
+    # Scripts that differ come first, because they decide the exit code.
     others = sorted((script for script in scripts if script["verdict"] != "agrees"), key=lambda one: one["verdict"])
     for script in others[:SHOWN]:
         print_lines(*_first(script))

@@ -86,7 +86,7 @@ def import_(
             files.append(source)
         scenario = found.scenario(beside(source, out))
         try:
-            # What a link does not take is refused here, not at the first run.
+            # A trace that a link cannot use is refused here, not at the first run.
             Scenario.from_text(scenario, str(trace), out.parent)
             write_new(out, scenario, force=force)
         except InputError:

@@ -209,10 +209,10 @@ def _screen(table: ModelTable, *, only_simulated: bool) -> list[str]:
     title, fixed, heads, columns, words = _parts(table, only_simulated=only_simulated)
     width = terminal_width()
     head = wrapped(title, width) + (wrapped(fixed, width) if fixed else [])
-    # Where the model fails comes before its numbers: the first of it always.
+    # The model's limits precede its numbers; the first one is always shown.
     fails = table.model.fails
     head += wrapped(fails[0], width, mark="  ! ") if fails else []
-    # What was asked for stays; of what is computed the last goes first.
+    # Requested columns stay; of the computed ones the last are omitted first.
     varied = len(heads) - len(table.model.columns)
     made = [
         Column(*_split(text), tuple(cells), max(0, i + 1 - max(varied, 1)), is_text=word)

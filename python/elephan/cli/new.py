@@ -49,7 +49,7 @@ def new(
     """
     choices = {"rate": rate, "rtt": rtt, "flows": flows, "hops": hops, "buffer": buffer}
     text = template(kind, choices) if kind in DEFAULTS else _whole(kind, choices)
-    # What was chosen may be no quantity.
+    # A chosen value may not be a valid quantity.
     Scenario.from_text(text, kind)
     if out is not None:
         if (out.parent / SCHEMA).exists():

@@ -144,7 +144,7 @@ def run(
                 written = found.write(out, metrics) if out is not None else []
                 made: RunResult | StoredRun = found
             else:
-                # Of a long one it is shown how far each replication is.
+                # For a long run, the progress of each replication is shown.
                 asked["watched"] = announce(read, workers=workers, series=series, force=force, quiet=quiet)
                 made = _simulate(read, workers, quiet, asked | {"series": series, "metrics": metric or []})
                 if kept is not None:

@@ -70,7 +70,7 @@ def screen(document: Mapping[str, Any], facts: Sequence[Mapping[str, Any]], widt
     order = [link["name"] for link in document["links"]]
     some_links = sorted(links[:of_links], key=lambda link: order.index(link["name"]))
     tables = []
-    # Of many groups those that differ most in what they get.
+    # If there are many groups, those that differ most.
     some_groups = [groups[i] for i in deciding(document["groups"], GROUPS_BY, of_groups)]
     for make, rows in ((_of_links, some_links), (_of_groups, some_groups)):
         lines, gone = _table(make, rows, width)

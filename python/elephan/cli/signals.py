@@ -46,7 +46,7 @@ def _interrupt(number: int, _frame: FrameType | None) -> None:
 
 
 def _interrupt_again(_number: int, _frame: FrameType | None) -> None:
-    # Whoever is clearing up after an exception is left alone.
+    # Do not interrupt the handling of an exception.
     if sys.exc_info()[1] is None:
         raise KeyboardInterrupt
 
@@ -61,6 +61,6 @@ def exit_code() -> int | None:
     """
     if not _received:
         return None
-    # Python gives up its handlers before it ends, and an alarm that nobody handles would end it with another code.
+    # Python removes its handlers before it exits, and an unhandled alarm would change the exit code.
     signal.setitimer(signal.ITIMER_REAL, 0)
     return 128 + _received[0]

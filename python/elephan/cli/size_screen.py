@@ -190,7 +190,7 @@ def _quantity(quantity: Mapping[str, float | None] | None, key: str, digits: int
     if interval and quantity is not None and mean is not None and quantity["ci95"] is not None:
         divide, unit = scaled("s", [mean]) if key.endswith("_s") else (0.01, "%")
         text = shown(quantity, 1 / divide, digits, of=key)
-        # Without random numbers all replications are alike, and an interval says nothing.
+        # Without random numbers all replications are equal, and an interval has no meaning.
         if not text.endswith("±0"):
             return f"{text} {unit}"
     return short_time(quantity) if key.endswith("_s") else short_percent(quantity, digits)

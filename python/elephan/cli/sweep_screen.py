@@ -67,7 +67,7 @@ def sweep_screen(
     lines, said = _table(swept, chosen, found, rows, asked=columns is not None, differences=differences)
     last = _said(said, width)
     if not details and len(head) + len(lines) + len(last) > LINES:
-        # Columns that stand below others have the rows once more.
+        # Columns that wrap below others repeat the rows.
         times = max(len(lines) // (len(found) + 1), 1)
         above = len(head) + len(lines) - times * len(found)
         for most in range(len(found) - 1, LEAST_ROWS - 1, -1):
@@ -162,7 +162,7 @@ def _labels(swept: SweepResult, rows: Sequence[int]) -> list[Column]:
             needed = others
     return [
         Column(
-            # Where a place tells it apart, the place stands above.
+            # A place that distinguishes the label is in the line above.
             head.replace("].", "]\n"),
             "",
             tuple(texts[name][i] for i in rows),

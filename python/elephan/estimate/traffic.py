@@ -196,7 +196,7 @@ def _sent(network: Network, group: FlowGroup, share_bps: float, cap_bps: float) 
     kind = group.kind
     if group.sort == "transfer":
         if share_bps < 0.99 * cap_bps:
-            # The links are full from the first flow on: whoever is there has the share of those who are not.
+            # The links are full from the first flow on: active flows share the rate of those that have not started.
             active_s = max(active_s, _end_s(network, group) - group.start_s[0])
         each = _ramped(group, rate, active_s) + _beyond_the_link(group, rate, active_s)
         size = kind.get("size") if kind.get("kind") == "finite" else None
@@ -298,7 +298,7 @@ def _waiting(network: Network, index: int, served: float, capacity: float, hande
         if index in group.path:
             window = group.receive_window if group.is_tcp else None
             if not group.is_tcp:
-                # What a link before this one has held comes at once.
+                # Packets that an earlier link has held arrive at once.
                 before = group.path[: group.path.index(index)]
                 held += max(0.0, served - capacity) + sum(handed_over[link] for link in before)
             else:
@@ -313,7 +313,7 @@ def _behind_schedule(link: NetworkLink, duration_s: float) -> float:
         return 0.0
     if (turns := link.rate.get("markov")) is not None:
         (low, low_s), (_, high_s) = sorted(zip(turns["rates"], (time * PS for time in turns["times"]), strict=True))
-        # The longest of so many exponential times.
+        # Expected maximum of several exponential times.
         longest_s = low_s * (1.0 + math.log1p(duration_s / (low_s + high_s)))
         bits = max(0.0, offered - low) * min(longest_s, duration_s)
     else:

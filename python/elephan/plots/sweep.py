@@ -224,10 +224,10 @@ def _label_text(name: str, value: object) -> str:
 def _line(y: Axis, label: str, i: int, x: NDArray[Any], mean: NDArray[Any], half: NDArray[Any]) -> Series:
     """Return one line, clipped to the axes."""
     if y.scale == "log":
-        # What is none has no place there: the line has a gap.
+        # Zero cannot be shown on a logarithmic axis: the line has a gap.
         mean = np.where(mean > 0, mean, np.nan)
     low, high = (np.clip(end, y.low, y.high) for end in (mean - half, mean + half))
-    # As many colours as there are, then the same paler and dashed.
+    # When all colours are used, the next lines repeat them, paler and dashed.
     again = i >= len(COLOURS)
     return Series(label, x, mean, low, high, colour(i), "both", dashed=again, faint=again)
 

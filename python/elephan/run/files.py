@@ -248,7 +248,7 @@ def _indented(value: Any, line: str) -> str:
         return f"{{{inner}{f',{inner}'.join(parts)}{line}}}"
     if isinstance(value, list | tuple) and value:
         return f"[{inner}{f',{inner}'.join([_indented(one, inner) for one in value])}{line}]"
-    # What most values are goes the short way.
+    # Fast path for the most frequent types.
     if type(value) is int or (type(value) is float and isfinite(value)):
         return repr(value)
     return _string(value) if type(value) is str else _SCALAR.encode(value)
@@ -299,7 +299,7 @@ def encode_parquet(columns: Mapping[str, Any], metadata: Mapping[str, str]) -> b
         sink,
         table.schema,
         compression="zstd" if table.num_rows * table.num_columns >= SMALL else "none",
-        # Of measured numbers dictionaries and extremes make files larger; Arrow's own schema would repeat Parquet's.
+        # Dictionaries and statistics enlarge files of measured numbers; Arrow's own schema would repeat Parquet's.
         use_dictionary=False,
         write_statistics=False,
         store_schema=False,

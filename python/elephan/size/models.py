@@ -150,7 +150,7 @@ def _ask(model: Model, seen: Bottleneck, targets: Sequence[Target]) -> ModelPred
             buffers = np.union1d(buffers, np.round(np.geomspace(first, last, POINTS)))
             found = model.predict(seen, buffers)
     except InputError as error:
-        # What a model cannot compute is no reason to refuse the simulation.
+        # If a model cannot compute something, the simulation still can.
         return _not_applicable(model, str(error))
     packets = _smallest(buffers, found, targets)
     where = packets or seen.buffer_packets or seen.bdp

@@ -214,7 +214,7 @@ class Search:
         low, high = max(b for b in self._coarse if b <= below), min(b for b in self._coarse if b >= above)
         inside = [b for b in finer(low, high, self.precision) if below < b < above]
         if not inside and above - below > max(1.0, self.precision * above):
-            # Whole packets: neighbours of a grid of few may lie further apart.
+            # Whole packets: on a grid of few packets neighbours may be further apart.
             return [min(max(round(math.sqrt(below * above)), below + 1), above - 1)]
         return inside
 

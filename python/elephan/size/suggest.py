@@ -122,7 +122,7 @@ def suggest(
     standard = standard_buffers(facts)
     chosen, why = _choose(curve, targets, found, standard[PER_FLOW])
     if capped := held_elsewhere(network, link):
-        # Where there is no answer, it names the first itself.
+        # Without an answer, its note already contains the first limit.
         said = tuple(limit.text for limit in (capped[1:] if found is None else capped))
         return BufferSuggestion(None, "", said, (), _rows(standard, found, None, curve))
     at = chosen or found or _largest_utilization(curve)

@@ -92,7 +92,7 @@ def pack(result: RunResult) -> PackedRun:
     >>> sorted(pack(elephan.run(elephan.Scenario.from_text(elephan.EXAMPLE))).files)
     ['flows.parquet', 'links.parquet', 'scenario.toml']
     """
-    # What was asked of a run besides is no part of it: another may ask for something else.
+    # Requested metrics are not part of the run: another request may have others.
     document = {name: part for name, part in result.to_json().items() if name != "metrics"}
     return PackedRun(key_of(result), document, result.scenario.resolved, dict(encode_columns(result)))
 

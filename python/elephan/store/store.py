@@ -110,7 +110,7 @@ class Store(ResultTables):
         finally:
             self.index.connection.close()
             if self._writer_lock is not None:
-                # What the index could not take, whoever comes next finds, as if this process had been killed.
+                # Rows that could not be written are recovered by the next process, as if this one had been killed.
                 self._writer_lock.end(clean=not self._waiting)
                 self._writer_lock = None
 

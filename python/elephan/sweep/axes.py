@@ -211,7 +211,7 @@ def read_axes(
                 _check_new(place, f"{where}{key}", seen)
             parts[key] = found
     if "cases" in mapping:
-        # After the others, wherever it stands: cases must not set what varies beside them.
+        # Read after the other keys, wherever it is: cases must not set a place that an axis varies.
         parts["cases"] = [_cases(mapping["cases"], f"{where}cases", seen)]
     axes = tuple(axis for key in mapping if key in parts for axis in parts[key])
     if (points := size(axes)) > MOST_POINTS:

@@ -113,7 +113,7 @@ def run_sweeps(
             more, missing = _reuse_whole(folder_of(store), missing, tally)
             found |= more
         failures: dict[str, str] = {}
-        # What other machines have, they say themselves.
+        # The memory of other executors' machines is not known here.
         if executor is None and not force:
             _check_memory(missing, workers or default_workers())
         _run(kept, missing, executor, workers, tally, failures, found)
