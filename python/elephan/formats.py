@@ -1,4 +1,4 @@
-"""The version of JSON documents: every document states it, and a document of another version is refused.
+"""Version of JSON documents: every document states it, and a document of another version is refused.
 
 What may change between versions is in docs/reference/compatibility.md.
 """
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 FORMAT = 1
-"""Of documents that are written: it grows when a key changes its meaning or goes, not when one is added."""
+"""Version of documents that are written; raised when a key changes its meaning or is removed, not when one is added."""
 
 KEY = "format"
 
 
 def stamped(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a document with its version in front.
+    """Return a document with its version as the first key.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def stamped(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def unstamped(document: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Check the version of a document that was read, and take it off.
+    """Check the version of a document, and return the document without it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Results read back: `load` takes any folder that a verb wrote with ``--out``, and any store."""
+"""Reading results back: `load` accepts any folder that a command wrote with ``--out``, and any store."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ KINDS = (
     *("run.json", "sweep.json", "compare.json", "points.json"),
     *("size.json", "comparison.json", "limit.json", "index.sqlite"),
 )
-"""The files that say what a folder holds; the last is a store's."""
+"""Files that identify the contents of a folder; the last is a store's."""
 
 _OTHERS = {
     "reproduce.json": "a reproduction of papers, which is read as JSON; elephan report shows it",
     "conform.json": "test cases of a specification, which are read as JSON",
 }
-"""What is in folders that hold something else."""
+"""Files of folders that `load` cannot read, and their descriptions."""
 
 
 def load(path: Path | str) -> ResultTables:
-    """Read back what a verb wrote.
+    """Read the results that a command wrote.
 
     Parameters
     ----------

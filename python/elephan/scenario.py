@@ -1,4 +1,4 @@
-"""An experiment as data: immutable, read from TOML, changed by path, resolved by the one parser there is (in Rust)."""
+"""Scenarios as immutable data: read from TOML, changed by path, and resolved by the parser in Rust."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     from elephan.own_laws import AnyOwnLaw
 
 OF_YOUR_OWN = "; a law of your own: --law NAME=FILE.py:CLASS, in Python laws={NAME: CLASS}"
-"""End of the message about an unknown law that is like none of the known."""
+"""End of the message about an unknown law without a similar known one."""
 
 _NEARLY_A_LAW = re.compile(r'unknown law "[^"]*"; available')
 
 STATED, AUTO = "stated", "auto"
-"""What `Scenario.warmup_rule` says of a file's own warm-up, and of one that is still to be found."""
+"""Values of `Scenario.warmup_rule`: the file states the warm-up, or it is still to be determined."""
 
 
 @dataclass(frozen=True, repr=False)
 class Scenario:
-    """A scenario that has been read and found valid.
+    """A validated scenario.
 
     Made by `from_file`, `from_text` or `from_mapping`; `replace` gives a changed copy. Two scenarios are equal when
     they resolve to the same canonical form.
@@ -50,7 +50,7 @@ class Scenario:
     canonical : str
         Its canonical form: JSON with every default filled, integers in base units, keys sorted.
     origin : str
-        Where the text came from, for messages.
+        Source of the text, for messages.
     warmup_rule : str
         How the warm-up was chosen: ``"stated"`` in the file, ``"auto"`` if a pilot is still to find it (the canonical
         form then has none yet; see `elephan.run.warmup`), or the rule that found it.
@@ -167,7 +167,7 @@ class Scenario:
 
     @classmethod
     def from_any(cls, source: Scenario | Path | str) -> Scenario:
-        """Take a scenario, from its file unless it is read already.
+        """Return a scenario, read from its file unless it is one already.
 
         Parameters
         ----------
@@ -196,7 +196,7 @@ class Scenario:
         return dataclasses.replace(read, warmup_rule=source.warmup_rule)._with_cached_facts(read.id, read.described)
 
     def replace(self, changes: Mapping[str, object] | None = None, /, **top: object) -> Scenario:
-        """Return a copy with some places of the file changed.
+        """Return a copy with changed values at some places of the file.
 
         Parameters
         ----------
@@ -248,7 +248,7 @@ class Scenario:
         )
 
     def _text_of(self, mapping: Mapping[str, Any]) -> str:
-        """Write this file with some of what stands at its top changed; the rest need not be written again."""
+        """Return the file's text with some top-level keys changed, reusing the text of the others."""
         source, written = self.source, self._written
         chunks = []
         for key, value in mapping.items():
@@ -258,17 +258,17 @@ class Scenario:
                 if value is source.get(key):
                     written[key] = chunk
             chunks.append(chunk)
-        # What belongs to no table comes before all tables.
+        # Keys without a table come before all tables.
         plain = "".join(chunk for chunk in chunks if not chunk.startswith("["))
         return "\n".join([*([plain] if plain else []), *(chunk for chunk in chunks if chunk.startswith("["))])
 
     @cached_property
     def _written(self) -> dict[str, str]:
-        """What stands at the top of the file, as TOML, so far as it was needed."""
+        """Cached TOML texts of top-level keys."""
         return {}
 
     def _with_cached_facts(self, name: str, described: str) -> Scenario:
-        """Fill in `id` and `described`, which come with the canonical form, so that they need not be computed again.
+        """Set the cached `id` and `described`, which are computed together with the canonical form.
 
         Returns
         -------
@@ -280,7 +280,7 @@ class Scenario:
 
     @cached_property
     def source(self) -> dict[str, Any]:
-        """The file as a mapping, defaults not filled.
+        """The file as a mapping, without defaults.
 
         Raises
         ------
@@ -300,28 +300,28 @@ class Scenario:
 
     @cached_property
     def own_laws(self) -> dict[str, AnyOwnLaw]:
-        """The laws of users that its groups name, as far as they are declared."""
+        """Declared laws of users that the scenario's groups name."""
         names = {str(group["law"]) for group in self.groups}
         return {name: law for name, law in self.laws.items() if name in names}
 
     @cached_property
     def id(self) -> str:
-        """What identifies the result, a hash of the engine's version, the seed and the canonical form, hexadecimal."""
+        """Id of the result: a hexadecimal hash of the engine's version, the seed and the canonical form."""
         return _native.scenario_id(self.canonical)
 
     @cached_property
     def described(self) -> str:
-        """The facts as JSON: what travels to where `facts` are asked for."""
+        """The facts as JSON, in the form that is sent to other processes."""
         return _native.describe(self.canonical)
 
     @cached_property
     def facts(self) -> dict[str, Any]:
-        """What follows without running, of each link n, mean RTT, BDP, buffer, and of each group law, flows, packet."""
+        """Derived facts: of each link n, mean RTT, BDP and buffer; of each group law, flows and packet size."""
         return dict(json.loads(self.described))
 
     @cached_property
     def network(self) -> Network:
-        """Links and groups of flows in numbers: what lint rules and models are handed instead of a scenario."""
+        """Links and groups of flows in numbers, as input of lint rules and models."""
         stated = self.warmup_rule == STATED
         return read_network(
             self.facts,
@@ -337,36 +337,36 @@ class Scenario:
 
     @cached_property
     def _known_tables(self) -> ScenarioTables:
-        """What stands in the file, what it resolves to, and which needs of keys and parameters its network meets."""
+        """Keys as written, keys as resolved, and the needs of keys and parameters that the network meets."""
         try:
             written = self.source
         except ScenarioError:
-            written = {}  # TOML newer than 1.0: what stands there is not known here.
+            written = {}  # TOML newer than 1.0 cannot be read here.
         return ScenarioTables(written, self.resolved, json.loads(_native.needs_met(self.canonical)))
 
     def _queue_with(self, link: int, packets: float) -> dict[str, Any]:
-        """Parameters of a link's discipline, as resolved with another buffer."""
+        """Return the parameters of a link's discipline, resolved with another buffer."""
         text = f"{max(1, round(packets))} packets"
         return dict(self.replace({f"links[{link}].buffer": text}).links[link]["queue"])
 
     @property
     def links(self) -> list[dict[str, Any]]:
-        """Facts of the links, in the file's order."""
+        """Facts of the links, in the order of the file."""
         return list(self.facts["links"])
 
     @property
     def pools(self) -> list[dict[str, Any]]:
-        """Facts of the memory that links share, in the file's order."""
+        """Facts of the pools (memory that links share), in the order of the file."""
         return list(self.facts["pools"])
 
     @property
     def groups(self) -> list[dict[str, Any]]:
-        """Facts of the groups of flows, in the file's order."""
+        """Facts of the groups of flows, in the order of the file."""
         return list(self.facts["groups"])
 
     @property
     def title(self) -> str:
-        """The title; the origin where the file gives none."""
+        """The title; the origin if the file has none."""
         return str(self.facts["title"]) or self.origin
 
     @property
@@ -376,7 +376,7 @@ class Scenario:
 
     @property
     def replications(self) -> int:
-        """Independent runs the file asks for."""
+        """Number of independent replications."""
         return int(self.facts["replications"])
 
     def __repr__(self) -> str:
@@ -407,7 +407,7 @@ class Scenario:
         return joined(table(of_links, self.title), table(of_groups), note(how))
 
     def link_index(self, name: str | None) -> int:
-        """Find a link by name.
+        """Return the index of a link by its name.
 
         Parameters
         ----------
@@ -439,7 +439,7 @@ class Scenario:
 
 
 def _buffer(link: Mapping[str, Any]) -> str:
-    """A link's buffer in the unit that the file limits it in."""
+    """Return a link's buffer in the unit of the scenario file."""
     if link["buffer_limit_packets"] is not None:
         return format_packets(link["buffer_limit_packets"]).replace(",", "")
     return "unlimited" if link["buffer_limit_bytes"] is None else format_bytes(link["buffer_limit_bytes"])
@@ -468,7 +468,7 @@ start  = { from = "0 s", to = "0.1 s" }
 
 
 def parse_assignments(texts: Iterable[str] | None, **more: object) -> dict[str, object]:
-    """Read what options change: assignments, and values that have an option of their own.
+    """Parse assignments, and add values of options that set places.
 
     Parameters
     ----------
@@ -497,7 +497,7 @@ def parse_assignments(texts: Iterable[str] | None, **more: object) -> dict[str, 
 
 
 def parse_assignment(text: str) -> tuple[str, object]:
-    """Read ``place=value`` as given on a command line.
+    """Parse ``place=value`` from a command line.
 
     Parameters
     ----------
@@ -528,7 +528,7 @@ def parse_assignment(text: str) -> tuple[str, object]:
 
 
 def _without_auto(text: str) -> str | None:
-    """The same file without warm-up if it says ``warmup = "auto"``, else None."""
+    """Return the text without ``warmup = "auto"``; None if it has no such line."""
     if AUTO not in text:
         return None
     try:
@@ -541,7 +541,7 @@ def _without_auto(text: str) -> str | None:
 
 
 def _with_sources(text: str, laws: Mapping[str, AnyOwnLaw]) -> str:
-    """The same file with the hash of its source beside each declared law that it names."""
+    """Return the text with the source hash of each declared law that it names."""
     if not any(name in text for name in laws):
         return text
     try:

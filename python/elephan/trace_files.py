@@ -1,4 +1,4 @@
-"""Rates and delays of links from files: traces in mahimahi's format, and tables (.csv) of times and rates or delays.
+"""Rates and delays of links from files: traces in mahimahi's format, and .csv tables of times and rates or delays.
 
 Source: mahimahi (Netravali et al., USENIX ATC 2015): each line is a time in whole milliseconds at which 1504 bytes may
 leave.
@@ -41,7 +41,7 @@ LEAST_BPS = 1000.0
 
 
 class _Column(NamedTuple):
-    """What a table may say of each time: the column, the largest number in it, and how it stands in a scenario."""
+    """A column of a table: its name, its largest value, and its notation in a scenario."""
 
     name: str
     most: float
@@ -52,18 +52,18 @@ _COLUMNS = {
     "rate": _Column("rate_bps", 1e15, lambda bps: f"{round(bps)} bit/s"),
     "delay": _Column("delay_s", 3600.0, lambda seconds: f"{round(seconds * 1e12)} ps"),
 }
-"""By the key of a link."""
+"""Columns by the key of a link."""
 
 
 def fill(text: str, folder: Path) -> str:
-    """Put what the traces hold that a scenario names into it.
+    """Insert the contents of the traces that a scenario names.
 
     Parameters
     ----------
     text : str
         A scenario in TOML.
     folder : Path
-        What the names of files are relative to.
+        Folder for relative names of files.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def fill(text: str, folder: Path) -> str:
     Raises
     ------
     ScenarioError
-        If a file cannot be read or is no trace: the place, the file, the line.
+        If a file cannot be read or is not a trace; the message names the place, the file and the line.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def _names_trace(link: object, key: str) -> bool:
 
 
 def read(path: Path, key: str = "rate") -> dict[str, Any]:
-    """Read a trace as the keys that a link's ``rate`` or ``delay`` takes for it.
+    """Read a trace and return the keys of a link's ``rate`` or ``delay``.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def read(path: Path, key: str = "rate") -> dict[str, Any]:
     Raises
     ------
     InputError
-        What is wrong with it, and in which line. No more than 64 MiB are read.
+        The error and its line. At most 64 MiB are read.
     """
     raw = read_trace(path, _WHAT[key])
     try:
@@ -166,7 +166,7 @@ def read(path: Path, key: str = "rate") -> dict[str, Any]:
 
 
 def read_trace(path: Path, what: str = "trace") -> bytes:
-    """Read the bytes of a trace, unpacked if gzip packed them.
+    """Read the bytes of a trace, decompressed if it is a gzip file.
 
     Raises
     ------
@@ -188,7 +188,7 @@ def read_trace(path: Path, what: str = "trace") -> bytes:
 
 
 def is_table(path: Path) -> bool:
-    """Whether a link takes a file for a table; any other is in mahimahi's format.
+    """Whether a link reads a file as a table; other files are in mahimahi's format.
 
     Examples
     --------
@@ -200,7 +200,7 @@ def is_table(path: Path) -> bool:
 
 
 def _opportunities(raw: bytes) -> str:
-    """The times of a trace, with how often each is there, in words."""
+    """Return the times of a trace with their multiplicities, in the scenario's notation."""
     times, counts = opportunity_times(raw)
     pairs = zip(times.tolist(), counts.tolist(), strict=True)
     return " ".join(f"{ms}x{count}" if count > 1 else str(ms) for ms, count in pairs)
@@ -217,14 +217,14 @@ def opportunity_times(raw: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]
     Returns
     -------
     times : array of int, shape (times,) [ms]
-        In order, each once.
+        Distinct times in ascending order.
     counts : array of int, shape (times,)
-        How often each is there.
+        Multiplicity of each time.
 
     Raises
     ------
     ValueError
-        What is wrong, and in which line.
+        The error and its line.
     """
     import numpy as np  # noqa: PLC0415 (slow to import; few scenarios need it)
 
@@ -263,14 +263,14 @@ def opportunity_times(raw: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 def table_rows(text: str, mark: str = ",") -> Iterator[tuple[int, list[str]]]:
-    r"""Yield the rows of a table, the header among them, as every reader of one takes them.
+    r"""Yield the rows of a table, including the header, by the rules common to all readers.
 
     Parameters
     ----------
     text : str
         Without a byte order mark (`elephan.input_files.decoded`).
     mark : str
-        What parts the columns.
+        Separator of the columns.
 
     Yields
     ------
@@ -305,7 +305,7 @@ def table_rows(text: str, mark: str = ",") -> Iterator[tuple[int, list[str]]]:
 
 
 def _steps(raw: bytes, value: _Column) -> list[list[str]]:
-    """The rows of a table, as times and what holds from then on."""
+    """Return the rows of a table, as times and the values from then on."""
     rows = table_rows(decoded(raw))
     _, header = next(rows, (0, []))
     if any(header.count(name) != 1 for name in (_TIME, value.name)):

@@ -1,4 +1,4 @@
-"""Quantities as people write them: numbers in base units to short text, and text to numbers.
+"""Quantities in text form: formatting of numbers in base units, and parsing.
 
 The parser of the scenario file lives in Rust; what is read here (shares, precision) has no unit of its own.
 """
@@ -12,7 +12,7 @@ from elephan import _native
 from elephan.errors import InputError, UnitError
 
 POINTS = 9
-"""Of a range that does not say how many."""
+"""Default number of values of a range."""
 
 _NUMBER = re.compile(r"\s*(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(?P<unit>.*)", re.DOTALL)
 _COUNT = re.compile(r"\s*(?P<count>\d+)\s*(?P<spacing>log|lin|)\s*", re.ASCII)
@@ -21,7 +21,7 @@ _PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 
 
 def seconds(text: str) -> float:
-    """Read a time.
+    """Parse a time.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def seconds(text: str) -> float:
 
 
 def bits_per_second(text: str) -> float:
-    """Read a rate.
+    """Parse a rate.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def bits_per_second(text: str) -> float:
 
 
 def octets(text: str) -> float:
-    """Read a size.
+    """Parse a size.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def octets(text: str) -> float:
 
 
 def share(text: str) -> float:
-    """Read a share of one: ``0.05`` or ``5%``.
+    """Parse a share of one: ``0.05`` or ``5%``.
 
     Returns
     -------
@@ -122,7 +122,7 @@ def share(text: str) -> float:
 
 
 def format_rate(bit_per_s: float) -> str:
-    """Write a rate with three digits.
+    """Format a rate with three digits.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def format_rate(bit_per_s: float) -> str:
 
 
 def format_time(s: float) -> str:
-    """Write a time with three digits.
+    """Format a time with three digits.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def format_time(s: float) -> str:
 
 
 def format_long_time(s: float) -> str:
-    """Write a time in hours from two hours on, and in days from two days on.
+    """Format a time, in hours from two hours on, and in days from two days on.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def format_long_time(s: float) -> str:
 
 
 def format_bytes(n: float) -> str:
-    """Write a size with three digits, decimal prefixes.
+    """Format a size with three digits and decimal prefixes.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ _SCALES = {
 
 
 def scaled(unit: str, values: Iterable[float]) -> tuple[float, str]:
-    """Find the unit in which numbers of a base unit are read most easily.
+    """Choose the prefix of a unit that suits some numbers.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ def scaled(unit: str, values: Iterable[float]) -> tuple[float, str]:
     Returns
     -------
     float, str
-        What to divide by, and the unit of what is left.
+        Divisor, and the unit of the quotients.
 
     Examples
     --------
@@ -236,7 +236,7 @@ def format_packets(n: float) -> str:
 
 
 def format_number(x: float | None, digits: int = 4) -> str:
-    """Write a number with some digits, but all of its whole part; below a thousandth as a power of ten.
+    """Format a number with some digits, but with its whole integer part; below a thousandth as a power of ten.
 
     Returns
     -------
@@ -250,7 +250,7 @@ def format_number(x: float | None, digits: int = 4) -> str:
     """
     if x is None or math.isnan(x):
         return "-"
-    # What is rounded up to one digit more keeps all of its whole part, too.
+    # A number that is rounded up to one more digit keeps its whole integer part, too.
     if 10**digits <= abs(float(f"{x:.{digits}g}")) and abs(x) < 1e9:
         return f"{x:.0f}"
     if abs(x) >= 1e-3 or x == 0:
@@ -272,7 +272,7 @@ _COUNTS = (
 _QUANTILE = re.compile(r"\w+_p\d+(_s)?")
 
 HALF_BIN = 1 / 64
-"""Half of the width of a bin of the engine's histograms, as a share of its lower end: quantiles are known to that."""
+"""Half-width of a bin of the engine's histograms, relative to its lower end, which limits the accuracy of quantiles."""
 
 
 def limits(name: str, flows: int = 0) -> tuple[float, float]:
@@ -283,7 +283,7 @@ def limits(name: str, flows: int = 0) -> tuple[float, float]:
     name : str
         Of a column, with or without a link or group in brackets, or of a key of a document; not of a difference of two.
     flows : int
-        How many share, for Jain's index; 0 where that is not known.
+        Number of flows that share, for Jain's index; 0 if unknown.
 
     Returns
     -------
@@ -302,7 +302,7 @@ def limits(name: str, flows: int = 0) -> tuple[float, float]:
 
 
 def resolution(name: str) -> float:
-    """Return to which share of itself a measured quantity is known, however many replications it has.
+    """Return the relative accuracy of a measured quantity, which replications do not improve.
 
     Examples
     --------
@@ -341,14 +341,14 @@ def format_interval(
     thousands: str = "",
     limits: tuple[float, float] = EVERYWHERE,
 ) -> str:
-    """Write a mean and half of its 95 % interval, no finer than the interval is wide.
+    """Format a mean and the half-width of its 95 % interval, with digits according to the width.
 
     An interval that leaves the limits of its quantity ends at them and is written by its ends.
 
     Parameters
     ----------
     digits : int
-        Significant digits where there is no interval.
+        Significant digits without an interval.
     joint : str
         Between the two.
     thousands : str
@@ -405,7 +405,7 @@ def format_interval(
 
 
 SHARE_PLACES = 4
-"""Decimals to which a utilization is written: hundredths of a per cent."""
+"""Decimals of a utilization: hundredths of a per cent."""
 
 QUANTILE_DIGITS = 3
 """Significant digits of a quantile without an interval: its bin allows no more."""
@@ -421,7 +421,7 @@ def format_measured(
     joint: str = " ± ",
     thousands: str = "",
 ) -> str:
-    """Write a measured quantity: mean and half of its 95 % interval, or the ends of an interval that leaves its limits.
+    """Format a measured quantity: mean and half-width, or the ends of an interval that exceeds its limits.
 
     A quantile of a histogram has no interval that is narrower than the bins.
 
@@ -474,14 +474,14 @@ def format_measured(
 
 
 def _grouped(x: float, digits: int, thousands: str) -> str:
-    """A number without interval, thousands apart where that is asked for."""
+    """Format a number without interval, with a thousands separator if requested."""
     if thousands and ((float(x).is_integer() and abs(x) < 1e15) or 1000 <= abs(x) < 1e9):
         return f"{x:{thousands}.0f}"
     return format_number(x, digits)
 
 
 def format_quantity(x: float, unit: str, digits: int = 6) -> str:
-    """Write a number of a base unit with its unit.
+    """Format a number of a base unit with its unit.
 
     Parameters
     ----------
@@ -499,19 +499,19 @@ def format_quantity(x: float, unit: str, digits: int = 6) -> str:
 
 @dataclass(frozen=True)
 class ParsedRange:
-    """A range as it is written: ``10 ms..1 s:3``, ``100..15000 packets:12log``, ``1..10:10lin``."""
+    """A range as written: ``10 ms..1 s:3``, ``100..15000 packets:12log``, ``1..10:10lin``."""
 
     low: str
-    """The first value; it has the unit of the last where it has none of its own."""
+    """First value; without a unit of its own, it has that of the last one."""
     high: str
-    """The last value."""
+    """Last value."""
     count: int
-    """How many values."""
+    """Number of values."""
     spacing: str
-    """``log``, ``lin``, or empty: by ratio where both ends are above zero."""
+    """Spacing: ``log``, ``lin``, or empty (logarithmic if both ends are positive)."""
 
     def values(self, first: float, last: float) -> list[float]:
-        """Return the values from the first to the last as they are to be spaced.
+        """Return the values from the first to the last with the range's spacing.
 
         Parameters
         ----------
@@ -546,7 +546,7 @@ class ParsedRange:
 
 
 def read_range(text: str) -> ParsedRange | None:
-    """Read a range ``LOW..HIGH`` or ``LOW..HIGH:COUNT``, COUNT with ``log`` or ``lin`` behind it or not.
+    """Parse a range ``LOW..HIGH`` or ``LOW..HIGH:COUNT``, COUNT optionally followed by ``log`` or ``lin``.
 
     Returns
     -------
@@ -584,7 +584,7 @@ def read_range(text: str) -> ParsedRange | None:
 
 
 def number_and_unit(text: str) -> tuple[float, str] | None:
-    """Split a quantity into its number and the unit behind it.
+    """Split a quantity into its number and its unit.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""``elephan bench``: the speed workloads, with the floor, the reference engine and ns-2 in the same run."""
+"""``elephan bench``: the speed workloads, beside the memory floor, the reference engine and ns-2 in the same run."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def bench(
 
 
 def _tables(document: dict[str, Any]) -> list[Table | str]:
-    """The answer: each workload over the memory floor of the same run, which is what machines have in common."""
+    """Return the answer: each workload relative to the memory floor of the same run, which machines have in common."""
     table = new_table("", "ns/packet", "floor", "x floor", "must", "heap", "peak MB")
     for name, row in document["workloads"].items():
         table.add_row(
@@ -124,7 +124,7 @@ def _how(document: dict[str, Any]) -> str:
 
 
 def _detailed(document: dict[str, Any]) -> list[Table | str]:
-    """All that was measured."""
+    """Return all measurements."""
     columns = ("ns/packet", "median", "floor", "x floor", "must", "extreme", "heap", "ratio", "ns-2", "ratio", "MB")
     table = new_table("", *columns, "packets")
     peers = document["peers"].get("ns2", {})

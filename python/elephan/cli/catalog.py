@@ -1,4 +1,4 @@
-"""``elephan list``: cards of everything that a scenario can name, and of what is measured."""
+"""``elephan list``: cards of everything that a scenario can name, and of all metrics."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _ASKED = {
     "columns": "elephan sweep --columns NAME,NAME[LINK],...; what is no column: elephan list metrics.",
     "metrics": "elephan run (or sweep) --metric NAME; options: --details; columns of tables: elephan list columns.",
 }
-"""The option that takes what is listed, by kind."""
+"""Option that accepts the listed names, by kind."""
 
 SOURCES_COST = 1.5
 """Lines with sources, over those without, at most; where they cost more they are left to ``--details``."""
@@ -86,7 +86,7 @@ def _of_paper(source: str, cards: Sequence[dict[str, Any]], *, more: bool) -> li
 
 
 def _show_details(kind: str, cards: list[dict[str, Any]]) -> None:
-    """Show all that the cards of a kind have."""
+    """Return everything on the cards of a kind."""
     for card in cards:
         if "claims" in card:
             print_tables(f"{card['name']}: {', '.join(card['claims'])}", "")
@@ -115,7 +115,7 @@ def _show_details(kind: str, cards: list[dict[str, Any]]) -> None:
 
 
 def _elsewhere(found: Elsewhere, kind: str, *, details: bool) -> list[Any]:
-    """Show what other programs run, or with details how to get them."""
+    """Return the entries that other programs run, or with details how to get them."""
     if kind != "laws":
         return []
     if not found.cards:
@@ -132,7 +132,7 @@ def _elsewhere(found: Elsewhere, kind: str, *, details: bool) -> list[Any]:
 
 
 def _profiles(kind: str, *, details: bool) -> list[Any]:
-    """Say what no profile has, and how to see what each has."""
+    """Return remarks on the limits of profiles, and on how to see their values."""
     if kind != "profiles":
         return []
     from elephan.profiles import NOT_MODELLED  # noqa: PLC0415 (with the engine; start-up does without)
@@ -142,7 +142,7 @@ def _profiles(kind: str, *, details: bool) -> list[Any]:
 
 
 def _profile(card: dict[str, Any]) -> list[Any]:
-    """Show each value of a profile with its source."""
+    """Return each value of a profile with its source."""
     rows = [[row["name"], as_text(row["default"]), row["source"]] for row in card["parameters"]]
     table = fitted_table(["key", "value", "source"], rows, [True] * 3)
     differs = [card["differs"]] if card["differs"] else []
@@ -150,7 +150,7 @@ def _profile(card: dict[str, Any]) -> list[Any]:
 
 
 def _cards(kind: str) -> list[Any]:
-    """Cards of a kind, from the package that has them."""
+    """Return the cards of a kind, from the package that defines them."""
     if kind in NATIVE:
         return list(catalog(kind))
     if kind == "profiles":
@@ -182,14 +182,14 @@ def _cards(kind: str) -> list[Any]:
 
 
 def _definition(card: dict[str, Any]) -> list[str]:
-    """Say what a metric is, where it is found and what computes it."""
+    """Return a metric's definition, its place in results, and the function that computes it."""
     lines = [f"{card['name']} [{card['unit'] or '1'}]: {card['definition']}"]
     lines += [f"  option {p['name']} = {p['default']}: {p['meaning']}" for p in card["parameters"]]
     return [*lines, f"  {card['found']}; {card['function']}" if card["found"] else f"  {card['function']}"]
 
 
 def _model(card: dict[str, Any]) -> list[Any]:
-    """Say what a model computes, from what, and where it fails."""
+    """Return a model's output, inputs and limits."""
     inputs = [
         [p["name"], p["default"].replace(",", ", "), p["unit"].replace("1", "-") or "word", p["meaning"]]
         for p in card["parameters"]

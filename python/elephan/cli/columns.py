@@ -1,4 +1,4 @@
-"""Short tables for the terminal: numbers are never cut; where there is no room, the least important columns go.
+"""Short tables for the terminal: numbers are never cut; if there is no room, the least important columns are omitted.
 
 `tabulate` and `common.fitted_table` are for tables that show everything; these are for the screen with the answer.
 """
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 LINES = 15
-"""What a command prints by default, at most."""
+"""Maximum number of lines that a command prints by default."""
 
 GAP = "  "
 
 GAP_HEAD = "gap"
-"""Above a column that belongs to the one before it."""
+"""Head of a column that belongs to the one before it."""
 
 NAMED = 4
-"""Columns without room that are named."""
+"""Maximum number of omitted columns that are listed by name."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Column:
         Above the numbers; the head may have several lines.
     cells : tuple of str
     rank : int
-        0 is always shown; of the others those with the highest rank go first where there is no room.
+        Columns of rank 0 are always shown; if there is no room, those with the highest rank are omitted first.
     is_text : bool
         Whether it stands to the left.
     """
@@ -50,22 +50,22 @@ class Column:
 
     @property
     def width(self) -> int:
-        """Letters of its widest cell."""
+        """Number of characters of its widest cell."""
         return max(map(len, (*self.heads, *self.cells)))
 
     @property
     def heads(self) -> list[str]:
-        """What stands above the cells, line by line."""
+        """Lines above the cells."""
         return [*self.head.split("\n"), self.unit]
 
 
 def terminal_width() -> int:
-    """Return the columns of the terminal."""
+    """Return the width of the terminal in columns."""
     return shutil.get_terminal_size().columns
 
 
 def fitting(columns: Sequence[Column], width: int) -> list[Column]:
-    """Leave out columns until the others fit.
+    """Omit columns until the others fit.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def fitting(columns: Sequence[Column], width: int) -> list[Column]:
     Returns
     -------
     list of Column
-        With all of rank 0, even if they do not fit.
+        Columns of rank 0 are always included, even if they do not fit.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def fitting(columns: Sequence[Column], width: int) -> list[Column]:
 
 
 def left_out(columns: Sequence[Column], width: int) -> list[str]:
-    """Name the columns that do not fit, so that a line can say so.
+    """Return the names of the columns that do not fit.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def left_out(columns: Sequence[Column], width: int) -> list[str]:
 
 
 def with_intervals(full: Sequence[Column], bare: Sequence[Column], width: int) -> tuple[list[Column], list[str]]:
-    """Choose what a line has room for: numbers keep their intervals, and columns of a high rank give way.
+    """Choose the columns that fit: numbers keep their intervals, and columns of a high rank are omitted.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def with_intervals(full: Sequence[Column], bare: Sequence[Column], width: int) -
 
 
 def table_lines(columns: Sequence[Column], width: int | None = None) -> list[str]:
-    r"""Write a table in lines: heads, units, and a line for each row.
+    r"""Format a table: heads, units, and a line for each row.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ def table_lines(columns: Sequence[Column], width: int | None = None) -> list[str
 
 
 def blocks(columns: Sequence[Column], width: int | None = None) -> list[str]:
-    r"""Write a table of all its columns: those for which a line has no room stand below, beside the texts again.
+    r"""Format a table with all columns: those that do not fit follow below, beside the texts again.
 
     Parameters
     ----------
@@ -332,7 +332,7 @@ def command_lines(command: str, mark: str = "", width: int | None = None) -> lis
 def deciding(
     rows: Sequence[Mapping[str, Any]], names: Sequence[str], most: int, together: Sequence[object] = ()
 ) -> list[int]:
-    """Choose the rows that differ most: the first, and then each time the one farthest from all chosen.
+    """Choose the rows that differ most: the first, and then repeatedly the one farthest from all chosen ones.
 
     A row that is left out is like one that is shown. Distances are shares of the spread of a column; a column whose
     spread is within its intervals does not count.
@@ -344,15 +344,15 @@ def deciding(
     names : sequence of str
         Those that count.
     most : int
-        How many.
+        Maximum number of rows.
     together : sequence, optional
         Of each row what it shares with those that it is compared with. Of these either all are chosen or none, so that
-        there may be fewer than `most`; without effect where there is no room for the first ones.
+        there may be fewer than `most`; without effect if the first ones do not fit.
 
     Returns
     -------
     list of int
-        In their order.
+        Indices in ascending order.
 
     Examples
     --------
@@ -393,7 +393,7 @@ def _apart(one: Sequence[float], other: Sequence[float]) -> float:
 
 
 def wrapped(text: str, width: int | None = None, mark: str = "") -> list[str]:
-    """Break a sentence into lines; what follows the first is moved in by as much as the mark is long.
+    """Break a sentence into lines; lines after the first are indented by the length of the mark.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What the verbs share: lines on stderr, JSON on stdout, numbers with their intervals, the way out."""
+"""Common parts of the commands: options, lines on stderr, JSON on stdout, formatted numbers, exits."""
 
 from __future__ import annotations
 
@@ -95,11 +95,11 @@ StrictOption = Annotated[
 
 
 class Interrupted(Exception):  # noqa: N818 (it is no error)
-    """Ctrl-C, with what was done until then."""
+    """Interrupt by Ctrl-C; the message says what was done until then."""
 
 
 def say(line: str) -> None:
-    """Put one line on stderr.
+    """Print one line on stderr.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def say(line: str) -> None:
 
 
 def warn(warnings: Iterable[LintWarning], *, strict: bool = False, quiet: bool = False) -> None:
-    """Put warnings on stderr, a line each and none twice.
+    """Print warnings on stderr, one per line without duplicates.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def warn(warnings: Iterable[LintWarning], *, strict: bool = False, quiet: bool =
     Raises
     ------
     typer.Exit
-        With code 2, if there are errors.
+        With code 2 if there are errors.
     """
     lines = list(dict.fromkeys(str(warned) for warned in warnings))
     if strict or not quiet:
@@ -134,7 +134,7 @@ def warn(warnings: Iterable[LintWarning], *, strict: bool = False, quiet: bool =
 
 
 def labelled(labels: Mapping[str, object]) -> str:
-    """Write in what a point of a sweep differs from the others.
+    """Format the labels that distinguish a point of a sweep.
 
     Examples
     --------
@@ -147,13 +147,13 @@ def labelled(labels: Mapping[str, object]) -> str:
 
 
 def print_json(document: object) -> None:
-    """Put one JSON document on stdout."""
+    """Print a JSON document on stdout."""
     shown = stamped(document) if isinstance(document, dict) else document
     sys.stdout.write(json.dumps(shown, indent=1, allow_nan=False) + "\n")
 
 
 def leave(code: int) -> NoReturn:
-    """Exit at once, without waiting for replications that still run in threads."""
+    """Exit immediately, without waiting for replications that still run in threads."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -165,7 +165,7 @@ def leave(code: int) -> NoReturn:
 
 
 def report_defect(error: BaseException) -> None:
-    """Say that elephan is at fault, where, and what to do.
+    """Report a defect of elephan: location, and how to report it.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def report_defect(error: BaseException) -> None:
 
 
 def metric_rows(measured: Sequence[Mapping[str, Any]], replications: int) -> list[list[str]]:
-    """Write what ``--metric`` measured as rows of a table.
+    """Format the results of ``--metric`` as rows of a table.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ def metric_rows(measured: Sequence[Mapping[str, Any]], replications: int) -> lis
     rows = []
     for row in measured:
         known = row["replications"]
-        # What is a fact of the network is the same in all replications.
+        # Properties of the network are the same in all replications.
         note = "" if known in (replications, 1) else f" ({known} of {replications})"
         unit = "" if row["unit"] == "1" else row["unit"]
         rows.append(
@@ -209,11 +209,11 @@ def metric_rows(measured: Sequence[Mapping[str, Any]], replications: int) -> lis
 
 
 METRIC_HEADS = ("metric", "of", "value", "unit")
-"""Of the columns of `metric_rows`."""
+"""Heads of the columns of `metric_rows`."""
 
 
 def say_written(paths: Sequence[Path]) -> None:
-    """Say which files were written: those of one folder on one line.
+    """Print the names of the files written, one line per folder.
 
     Parameters
     ----------
@@ -230,7 +230,7 @@ def check_out(out: Path | None, option: str = "--out", *, drawn: bool = False) -
     Parameters
     ----------
     option : str
-        That names it.
+        Name of the option, for messages.
     drawn : bool
         Whether it is for pictures: without Matplotlib there is nothing to write then.
 
@@ -250,7 +250,7 @@ def check_out(out: Path | None, option: str = "--out", *, drawn: bool = False) -
 
 
 def can_draw() -> bool:
-    """Whether pictures can be drawn beside tables; says in one line why they are left out."""
+    """Whether figures can be drawn beside tables; if not, prints the reason in one line."""
     if missing("matplotlib"):
         say("no pictures: matplotlib is not installed here; pip install 'elephan[plots]'")
         return False
@@ -275,12 +275,12 @@ def check_laws(*used: Iterable[str]) -> None:
 
 @contextmanager
 def writing(out: Path | None, option: str = "--out") -> Iterator[None]:
-    """Say what the system refuses while results are written.
+    """Convert errors of the system while results are written to messages.
 
     Parameters
     ----------
     option : str
-        That names it.
+        Name of the option, for messages.
 
     Raises
     ------
@@ -299,7 +299,7 @@ def writing(out: Path | None, option: str = "--out") -> Iterator[None]:
 
 
 def write_new(out: Path, text: str, *, force: bool) -> None:
-    """Write a file that must not be there yet.
+    """Write a file that must not exist yet.
 
     Parameters
     ----------
@@ -325,7 +325,7 @@ def write_new(out: Path, text: str, *, force: bool) -> None:
 def shown(
     quantity: Mapping[str, float | None], scale: float = 1.0, digits: int = 4, *, of: str = "", flows: int = 0
 ) -> str:
-    """Write a measured quantity as a screen does, see `elephan.units.format_measured`.
+    """Format a measured quantity for the screen, see `elephan.units.format_measured`.
 
     Examples
     --------
@@ -346,7 +346,7 @@ def shown(
 
 
 def print_lines(*lines: str) -> None:
-    """Put lines on stdout as they are: commands to copy, documents, and what is wrapped already."""
+    """Print lines on stdout unchanged: commands to copy, documents, wrapped text."""
     sys.stdout.writelines(f"{line}\n" for line in lines)
 
 
@@ -362,7 +362,7 @@ def print_wrapped(*lines: str) -> None:
 
 
 def print_tables(*tables: Table | str) -> None:
-    """Put tables and sentences on stdout, within the terminal.
+    """Print tables and sentences on stdout, in the width of the terminal.
 
     A table whose words and numbers have no room is written in blocks of columns, or each cell on a line of its own.
     """
@@ -386,17 +386,17 @@ def print_tables(*tables: Table | str) -> None:
 
 
 def _is_cut(table: Table, shown: str) -> bool:
-    """Whether something does not fit into its column, and is shown with an ellipsis in place of its end."""
+    """Whether some cell does not fit into its column, and is shortened with an ellipsis."""
     return shown.count("…") > sum(str(cell).count("…") for column in table.columns for cell in column.cells)
 
 
 def _taken(width: int) -> int:
-    """Letters that a column takes with what stands between columns."""
+    """Number of characters that a column takes, including the space between columns."""
     return width + 2
 
 
 def new_table(*columns: str, title: str | None = None) -> Table:
-    """Make an empty table in the house style: the first column to the left, numbers to the right."""
+    """Return an empty table in the house style: the first column left-aligned, numbers right-aligned."""
     from rich import box  # noqa: PLC0415 (slow to import; --json and --help do without)
     from rich.table import Table  # noqa: PLC0415 (as above)
 
@@ -419,7 +419,7 @@ def fitted_table(heads: Sequence[str], rows: Sequence[Sequence[str]], words: Seq
     Parameters
     ----------
     words : sequence of bool
-        Which columns are words, to the left and wrapped where there is no room.
+        Whether each column holds words, which are left-aligned and wrapped if there is no room.
     """
     columns = [[row[i] for row in rows] for i in range(len(heads))]
     natural = [max(map(len, [head, *cells])) for head, cells in zip(heads, columns, strict=True)]
@@ -445,7 +445,7 @@ def fitted_table(heads: Sequence[str], rows: Sequence[Sequence[str]], words: Seq
 
 
 def as_text(value: Any) -> str:
-    """Write a parameter's value as a scenario file has it.
+    """Format a parameter's value as in a scenario file.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""``elephan conform``: published test cases of a congestion control, judged observation by observation."""
+"""``elephan conform``: published test cases of a congestion control, with a verdict for each observation."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def _write(found: Conformance, out: Path | None, pages: Path | None) -> list[Pat
 
 
 def _show(document: Mapping[str, Any], *, details: bool) -> None:
-    """Show what fits on a screen: how many cases have which verdict, those that are not met, and why."""
+    """Print what fits on a screen: numbers of verdicts, the cases that are not met, and why."""
     cases = document["cases"]
     if details:
         for case in cases:
@@ -155,7 +155,7 @@ def _show(document: Mapping[str, Any], *, details: bool) -> None:
 
 
 def _verdict(case: Mapping[str, Any]) -> str:
-    """A verdict, and whether what is against it is explained."""
+    """Format a verdict, and whether its failures are explained."""
     explained = case["verdict"] == "contradicted" and case["holds"]
     return "contradicted, explained" if explained else str(case["verdict"])
 
@@ -167,7 +167,7 @@ def _about(case: Mapping[str, Any]) -> list[str]:
 
 
 def _why(case: Mapping[str, Any]) -> str:
-    """Why a case is not met, as short as it can be said; what is not seen where no run explains it."""
+    """Return a short reason why a case is not met, or the missing observations if no run explains it."""
     if case["impossible"]:
         return str(case["impossible"]).partition(":")[0]
     missed = {seen["id"]: seen for path in case["paths"] for seen in path["seen"] if seen["verdict"] != "met"}

@@ -1,4 +1,4 @@
-"""``elephan import``: what a measured trace holds, and a scenario whose link follows it."""
+"""``elephan import``: a summary of a measured trace, and a scenario whose link follows it."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def import_(
             files.append(source)
         scenario = found.scenario(beside(source, out))
         try:
-            # What a link does not take is refused here, not at the first run.
+            # A trace that a link cannot use is refused here, not at the first run.
             Scenario.from_text(scenario, str(trace), out.parent)
             write_new(out, scenario, force=force)
         except InputError:

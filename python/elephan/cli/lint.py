@@ -1,4 +1,4 @@
-"""``elephan lint``: what would ruin a study, said before it is run."""
+"""``elephan lint``: warnings about common mistakes of studies, before the run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``elephan reproduce``: the papers' experiments, judged claim by claim."""
+"""``elephan reproduce``: the papers' experiments, with a verdict on each claim."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ elephan reproduce "hsbuf:Figure 3" --out reproduced/
 elephan reproduce nr-hstcp --list"""
 
 FEW = 8
-"""Claims that are all shown, and verdicts that changed; of more, those that are asked for."""
+"""Maximum number of claims and of changed verdicts that are all shown; of more, only the requested ones."""
 
 
 def reproduce(
@@ -143,7 +143,7 @@ def _write(found: Reproduction, document: Mapping[str, Any], out: Path | None, p
 
 
 def _show(document: Mapping[str, Any], *, every: bool) -> None:
-    """Show what fits on a screen: papers, the headline, what the bands are worth, what changed."""
+    """Print what fits on a screen: papers, the headline, the value of the bands, changes."""
     from elephan.papers.words import bands, headline, missed  # noqa: PLC0415 (--help does without NumPy)
 
     claims = document["claims"]
@@ -179,7 +179,7 @@ def _unjudged(document: Mapping[str, Any]) -> bool:
 
 
 def _by_paper(document: Mapping[str, Any]) -> Table:
-    """How many claims of each paper have which verdict, without verdicts that none has."""
+    """Return the number of claims per paper and verdict; verdicts without claims are omitted."""
     papers = document["summary"]
     verdicts = [v for v in next(iter(papers.values())) if any(of[v] for of in papers.values())]
     rows = [[paper, *(str(of[verdict]) for verdict in verdicts)] for paper, of in papers.items()]
@@ -187,7 +187,7 @@ def _by_paper(document: Mapping[str, Any]) -> Table:
 
 
 def _verdicts(claims: Sequence[Mapping[str, Any]]) -> str:
-    """How many have which verdict."""
+    """Count claims by verdict, in words."""
     counts = Counter(_plain(each["verdict"]) for each in claims)
     return ", ".join(f"{n} {verdict}" for verdict, n in counts.most_common())
 
@@ -209,7 +209,7 @@ def _table(claims: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def _number(value: Any) -> str:
-    """What was measured, or is claimed: a quantity, a number, words, or whether it is so."""
+    """Format a measured or claimed value: a quantity, a number, words, or a truth value."""
     if isinstance(value, dict):
         return shown(value)
     if value is None or isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""What ``elephan size --details`` shows: the answer, rules of thumb, models, and every buffer that was measured."""
+"""Screen of ``elephan size --details``: the answer, rules of thumb, models, and every measured buffer."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from elephan.size import SizeAnswer
 
 MANY = 1000
-"""More lines than dangers and advice ever have."""
+"""Number of lines that dangers and advice never exceed."""
 
 
 def details_of(answer: SizeAnswer) -> list[Table | str]:
-    """Write everything about an answer."""
+    """Return everything about an answer."""
     document = answer.to_json()
     wanted = ", ".join(str(target) for target in answer.targets)
     head = f"{answer.scenario.title}\n{link_line(answer.facts)}\nWanted: {wanted}\n{sentence(answer, document)}"
@@ -50,7 +50,7 @@ def details_of(answer: SizeAnswer) -> list[Table | str]:
 
 
 def _rules(answer: SizeAnswer, document: dict[str, Any]) -> Table:
-    """Buffers by rules of thumb; ~ marks what is by the trusted model, where it holds, and not measured."""
+    """Return the buffers by rules of thumb; ~ marks values predicted by the trusted model instead of measured."""
     table = new_table("rule of thumb", "packets", "of the answer", "utilization", "delay [ms]")
     for name, packets in document["rules"].items():
         table.add_row(
@@ -64,7 +64,7 @@ def _rules(answer: SizeAnswer, document: dict[str, Any]) -> Table:
 
 
 def _shared(lines: dict[str, list[str]]) -> list[str]:
-    """Assumptions of rules or models that are violated here; those that share an assumption share a line."""
+    """Return violated assumptions of rules or models, one line for each assumption."""
     names: dict[str, list[str]] = {}
     for name, own in lines.items():
         for line in own:
@@ -83,7 +83,7 @@ def _known(answer: SizeAnswer, packets: float, metric: str, scale: float = 1.0) 
 
 
 def _models(answer: SizeAnswer, document: dict[str, Any]) -> list[Table | str]:
-    """What each model predicts, how far it was off, and which of its assumptions are violated here."""
+    """Return each model's prediction, its error, and its violated assumptions."""
     rows = []
     for name, row in document["models"].items():
         if row["silent"]:
@@ -119,7 +119,7 @@ def _models(answer: SizeAnswer, document: dict[str, Any]) -> list[Table | str]:
 
 
 def _near(near: dict[str, Any]) -> str:
-    """The level that a model keeps in the runs nearest to a link."""
+    """Format the error level that a model keeps in the runs nearest to a link."""
     if not near["cells"]:
         return "?"
     return f"< {near['within_points']}" if near["within_points"] is not None else "> 10"

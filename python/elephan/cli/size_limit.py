@@ -1,4 +1,4 @@
-"""What ``elephan size --find …`` shows: how far the buffer that there is reaches, or the thresholds that RED needs."""
+"""Screen of ``elephan size --find …``: what the existing buffer is sufficient for, or the thresholds that RED needs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HEADS = {
 
 
 def limit_screen(answer: LimitAnswer, *, details: bool = False) -> list[str]:
-    """Write the screen of an answer.
+    """Return the screen of an answer.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def limit_screen(answer: LimitAnswer, *, details: bool = False) -> list[str]:
 def limit_columns(
     document: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], decisive: Collection[str] = ()
 ) -> list[Column]:
-    """Make the columns of the table: an amount in each row, and of RED a drop-tail queue below.
+    """Return the columns of the table, with a value per row; for RED a drop-tail queue follows below.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def limit_columns(
 
 
 def _nearest(rows: Sequence[Mapping[str, Any]], amount: float | None, most: int) -> list[Mapping[str, Any]]:
-    """As many rows as there is room for, around the answer."""
+    """Return as many rows around the answer as fit."""
     place = next((i for i, row in enumerate(rows) if row["amount"] == amount), len(rows) - 1)
     first = min(max(0, place - most // 2), max(0, len(rows) - most))
     return list(rows[first : first + most])

@@ -1,4 +1,4 @@
-"""What ``elephan size`` shows by default: the answer in a sentence, what is dangerous, a few buffers side by side."""
+"""Default screen of ``elephan size``: the answer in a sentence, dangers, and a few buffers side by side."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from elephan.size.targets import Target
 
 GROUPS = 3
-"""Groups of flows that get a column each; of more, the poorest and the richest."""
+"""Maximum number of groups of flows with a column each; of more, only the poorest and the richest have one."""
 
 REST = ("models, rules, every buffer", "more")
-"""Contents of the details beside the screen: in words, and for a short line."""
+"""Contents of the details: in words, and for a short line."""
 
 NOTES = 2
-"""Lines of dangers and advice for which a buffer beside the answer gives way."""
+"""Number of lines of dangers and advice for which a row beside the answer is omitted."""
 
 
 def size_screen(answer: SizeAnswer) -> list[str]:
-    """Write the screen of an answer.
+    """Return the screen of an answer.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def size_screen(answer: SizeAnswer) -> list[str]:
 
 
 def link_line(link: Mapping[str, Any]) -> str:
-    """Write the facts of a link."""
+    """Format the facts of a link."""
     beside = link["background_flows"]
     flows = count(link["flows"], "flow") + (f" (and {beside} of other traffic)" if beside else "")
     return (
@@ -68,7 +68,7 @@ def link_line(link: Mapping[str, Any]) -> str:
 
 
 def sentence(answer: SizeAnswer, document: Mapping[str, Any]) -> str:
-    """Say the answer."""
+    """Return the answer as a sentence."""
     wanted = " and ".join(str(target) for target in answer.targets)
     buffer, suggested = answer.buffer_packets, document["suggested_packets"]
     if buffer is None:
@@ -83,7 +83,7 @@ def sentence(answer: SizeAnswer, document: Mapping[str, Any]) -> str:
 
 
 def paced_sentence(document: Mapping[str, Any]) -> str:
-    """Say the answer for the same senders paced."""
+    """Return the answer for paced senders as a sentence."""
     found = document["paced"]
     if found["buffer_packets"] is None:
         return f"Paced as Linux does: no answer: {found['note']}."
@@ -95,7 +95,7 @@ def paced_sentence(document: Mapping[str, Any]) -> str:
 
 
 def notes(answer: SizeAnswer, document: Mapping[str, Any], room: int) -> list[str]:
-    """Write dangers, all of them, then advice and the note; those for which there is no room are counted."""
+    """Return all dangers, then advice and the note; those that do not fit are counted."""
     others = [wrapped(text + ".", mark="  > ") for text in document["advice"]]
     if document["note"] and answer.is_met:
         others.append(wrapped(document["note"] + ".", mark="  > "))
@@ -103,12 +103,12 @@ def notes(answer: SizeAnswer, document: Mapping[str, Any], room: int) -> list[st
 
 
 def _dangers(document: Mapping[str, Any]) -> list[list[str]]:
-    """The lines of each danger."""
+    """Return the lines of each danger."""
     return [wrapped(text + ".", mark="  ! ") for text in document["dangers"]]
 
 
 def within(dangers: Sequence[list[str]], others: Sequence[list[str]], room: int) -> list[str]:
-    """Return all dangers and the first of other notes, as many as there is room for; those left out are counted.
+    """Return all dangers, and as many of the other notes as fit; the omitted ones are counted.
 
     Parameters
     ----------
@@ -135,12 +135,12 @@ def within(dangers: Sequence[list[str]], others: Sequence[list[str]], room: int)
 
 
 def decided_by(targets: Iterable[Target]) -> tuple[str, ...]:
-    """Return the keys of the quantities on which a verdict rests: utilization, and those of the targets."""
+    """Return the keys of the quantities that decide a verdict: utilization, and those of the targets."""
     return tuple(dict.fromkeys(("utilization", *(target.metric for target in targets))))
 
 
 def with_decisive(make: Callable[[Collection[str]], list[Column]], decisive: Collection[str]) -> list[str]:
-    """Write a table in which the numbers on which a verdict rests have intervals, where there is room for them.
+    """Format a table in which the deciding numbers have intervals, if there is room for them.
 
     Intervals take the room of columns that a table can do without, and of no other.
 
@@ -160,11 +160,11 @@ def with_decisive(make: Callable[[Collection[str]], list[Column]], decisive: Col
 
 
 NEEDED = 1
-"""Highest rank of columns that do not give way to intervals."""
+"""Maximum rank of columns that are not omitted to make room for intervals."""
 
 
 def link_columns(rows: Sequence[Mapping[str, Any]], decisive: Collection[str] = ()) -> list[Column]:
-    """Make the columns of a link: utilization, mean delay, 95 % of it, and loss.
+    """Return the columns of a link: utilization, mean and 95th percentile of delay, and loss.
 
     Parameters
     ----------
@@ -185,19 +185,19 @@ def link_columns(rows: Sequence[Mapping[str, Any]], decisive: Collection[str] = 
 
 
 def _quantity(quantity: Mapping[str, float | None] | None, key: str, digits: int, *, interval: bool) -> str:
-    """Write a quantity of a link with its unit, and its interval if that is asked for and there is one."""
+    """Format a quantity of a link with its unit, and on request with its interval."""
     mean = _mean(quantity)
     if interval and quantity is not None and mean is not None and quantity["ci95"] is not None:
         divide, unit = scaled("s", [mean]) if key.endswith("_s") else (0.01, "%")
         text = shown(quantity, 1 / divide, digits, of=key)
-        # Without random numbers all replications are alike, and an interval says nothing.
+        # Without random numbers all replications are equal, and an interval has no meaning.
         if not text.endswith("±0"):
             return f"{text} {unit}"
     return short_time(quantity) if key.endswith("_s") else short_percent(quantity, digits)
 
 
 def buffer_columns(rows: Sequence[Mapping[str, Any]], say: Any = None, decisive: Collection[str] = ()) -> list[Column]:
-    """Make the columns of a table of buffers.
+    """Return the columns of a table of buffers.
 
     Parameters
     ----------
@@ -226,7 +226,7 @@ def buffer_columns(rows: Sequence[Mapping[str, Any]], say: Any = None, decisive:
 
 
 def group_columns(rows: Sequence[Mapping[str, Any]], decisive: Collection[str] = ()) -> list[Column]:
-    """Make a column for each group of flows: what each of its flows gets, of datagrams how long they take.
+    """Return a column for each group of flows: goodput per flow, or for datagrams their delay.
 
     Parameters
     ----------
@@ -266,7 +266,7 @@ def group_columns(rows: Sequence[Mapping[str, Any]], decisive: Collection[str] =
 
 
 DELAYS = {"rtt_p95_s": "rtt", "delay_p95_s": "one way", "queueing_delay_p95_s": "wait"}
-"""Keys of the delays of a group of datagrams, the first that is known being shown, and heads for them."""
+"""Keys of the delays of a group of datagrams, in order of preference, and their heads."""
 
 
 def _delay_of(rows: Sequence[Mapping[str, Any]], group: int) -> str:
@@ -278,7 +278,7 @@ def _delay_of(rows: Sequence[Mapping[str, Any]], group: int) -> str:
 
 
 def footer(answer: SizeAnswer, document: Mapping[str, Any], rest: str) -> str:
-    """Say what was done, and where the rest is."""
+    """Describe what was done, and how to see the rest."""
     if answer.is_simulated:
         ran = f"{len(document['curve'])} buffers, {count(answer.runs, 'run')}, {document['wall_s']:.0f} s"
     else:
@@ -288,7 +288,7 @@ def footer(answer: SizeAnswer, document: Mapping[str, Any], rest: str) -> str:
 
 
 def _no_line(answer: SizeAnswer, document: Mapping[str, Any]) -> list[str]:
-    """Why there is no line for Linux where a buffer is suggested."""
+    """Explain why there is no `tc` line although a buffer is suggested."""
     if document["suggested_packets"] is None:
         return []
     forbidding = answer.forbidding
@@ -298,12 +298,12 @@ def _no_line(answer: SizeAnswer, document: Mapping[str, Any]) -> list[str]:
 
 
 def _roles(row: Mapping[str, Any]) -> str:
-    """Why a buffer is in the table; that what is suggested is also the smallest, the sentence says."""
+    """Return a row's reasons to be in the table; the sentence already says if the suggestion is the smallest."""
     return ", ".join(role for role in row["is"] if not (role == "smallest" and "suggested" in row["is"]))
 
 
 def count(number: int, of: str) -> str:
-    """Write a number of things."""
+    """Format a number of things."""
     return f"{number:,} {of}" if number == 1 else f"{number:,} {of}s"
 
 
@@ -312,13 +312,13 @@ def _mean(quantity: Mapping[str, float | None] | None) -> float | None:
 
 
 def short_percent(quantity: Mapping[str, float | None] | None, digits: int) -> str:
-    """Write a measured share in per cent, without its interval."""
+    """Format a measured share in per cent, without its interval."""
     mean = _mean(quantity)
     return "-" if mean is None else f"{100 * mean:.{digits}g} %"
 
 
 def short_time(quantity: Mapping[str, float | None] | None) -> str:
-    """Write a measured time with two digits, without its interval."""
+    """Format a measured time with two digits, without its interval."""
     mean = _mean(quantity)
     return "-" if mean is None else "0" if mean == 0 else format_time(float(f"{mean:.2g}"))
 

@@ -1,4 +1,4 @@
-"""``elephan store``: what is kept, found by label, by SQL, and looked after."""
+"""``elephan store``: list, query and maintain the runs of a store."""
 
 from __future__ import annotations
 
@@ -318,7 +318,7 @@ def _count(number: int, what: str) -> str:
 
 
 def _reading(folder: Path | None) -> Store:
-    """Open a store that is there; one that can be written takes in what shards have left."""
+    """Open an existing store for reading; if it is writable, merge finished shards first."""
     from elephan.store import Store, StoreError  # noqa: PLC0415 (--help does without NumPy)
     from elephan.store.errors import DamageError  # noqa: PLC0415 (as above)
 
@@ -332,7 +332,7 @@ def _reading(folder: Path | None) -> Store:
 
 
 def _existing(folder: Path | None, *, repair: bool = False) -> Store:
-    """Open a store to write, but make none."""
+    """Open an existing store for writing."""
     from elephan.store import Store  # noqa: PLC0415 (--help does without NumPy)
     from elephan.store.opening import check_is_there, usual  # noqa: PLC0415 (as above)
 
@@ -351,7 +351,7 @@ def _labels(where: list[str] | None) -> dict[str, Any] | None:
 
 
 def _age(text: str | None) -> float | None:
-    """Read an age [s]."""
+    """Parse an age [s]."""
     if text is None:
         return None
     match = _AGE.fullmatch(text.strip())

@@ -1,4 +1,4 @@
-"""``elephan sweep``: a scenario and lists, every point run once and kept."""
+"""``elephan sweep``: a scenario varied over lists, every point run once and kept."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 EXAMPLE = "Example:  elephan sweep scenarios/sweeps/buffers.toml --store runs/ --out swept/"
 
 SHOWN = 5
-"""Points of which a screen has the metrics, or the costs, unless all are asked for."""
+"""Maximum number of points whose metrics or costs are shown, unless all are requested."""
 
 
 def sweep(
@@ -203,19 +203,19 @@ def sweep(
 
 
 def _given(**values: int | None) -> dict[str, str]:
-    """The options that were given, by the places that they set."""
+    """Return the given options, by the places that they set."""
     return {place: f"--{place}" for place, value in values.items() if value is not None}
 
 
 def _check_most(asked: Sweep, precision: list[str] | None, most: int | None) -> None:
-    """Refuse a maximum of replications where no precision is asked for."""
+    """Refuse a maximum number of replications without a precision."""
     if most is not None and not (precision or asked.precision):
         message = "--max-replications: is for --precision; give that too, or --replications for so many"
         raise InputError(message)
 
 
 def _check_fixed(asked: Sweep, options: Mapping[str, str]) -> None:
-    """Refuse options that set what every point sets otherwise."""
+    """Refuse options that set a place that varies in the sweep."""
     from elephan.sweep.axes import SweepAxis  # noqa: PLC0415 (--help does without)
 
     varied = {place for axis in asked.axes if isinstance(axis, SweepAxis) for place in axis.places}
@@ -277,7 +277,7 @@ def _summary(swept: SweepResult) -> str:
 
 
 def _metrics(swept: SweepResult, most: int | None) -> list[Table | str]:
-    """Make the table of ``--metric``, a row for each point and quantity; at most ``most`` points, those that decide."""
+    """Return the table of ``--metric``, with a row per point and quantity; at most ``most`` points that differ most."""
     if not swept.metrics:
         return []
     from elephan.store.labels import short  # noqa: PLC0415 (--help does without NumPy)

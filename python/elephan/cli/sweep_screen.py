@@ -1,6 +1,6 @@
-"""The screen of ``elephan sweep``: the points that decide, each number with its interval, within the terminal.
+"""Screen of ``elephan sweep``: the points that differ most, each number with its interval, within the terminal.
 
-Where there is no room columns go before intervals, and of many points those stay that differ most.
+If there is no room, columns are omitted before intervals, and points that differ little are omitted.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from elephan.sweep.columns import SweepColumn
 
 RANKS = {"utilization": 0, "delay": 1, "page_time_p95": 1, "loss": 3, "total": 5, "jain": 5}
-"""Order in which columns go where there is no room, highest first; those of groups have 2."""
+"""Ranks of columns, which are omitted in descending order if there is no room; columns of groups have rank 2."""
 
 BESIDE = 4
-"""Rank of a label that follows from the others: it tells no points apart."""
+"""Rank of a label that follows from the others, and does not distinguish points."""
 
 LEAST_ROWS = 4
-"""Points that are shown at any rate."""
+"""Minimum number of points shown."""
 
 LONG = 24
-"""Letters from which on a label that is a table keeps only the keys that tell points apart."""
+"""Number of characters from which a label that is a table keeps only the keys that distinguish points."""
 
 Row = dict[str, Any]
 
@@ -37,14 +37,14 @@ Row = dict[str, Any]
 def sweep_screen(
     swept: SweepResult, columns: Sequence[SweepColumn] | None, *, differences: bool, details: bool
 ) -> list[str]:
-    """Write the table of the points.
+    """Format the table of the points.
 
     Parameters
     ----------
     columns : sequence of SweepColumn, optional
         Those asked for by name, which all stay: where a line has no room the others stand below.
     differences : bool
-        Of all points but the first show what they have more than the first.
+        Whether points other than the first show their differences from it.
     details : bool
         All points, not only those for which a screen has room.
 
@@ -67,7 +67,7 @@ def sweep_screen(
     lines, said = _table(swept, chosen, found, rows, asked=columns is not None, differences=differences)
     last = _said(said, width)
     if not details and len(head) + len(lines) + len(last) > LINES:
-        # Columns that stand below others have the rows once more.
+        # Columns that wrap below others repeat the rows.
         times = max(len(lines) // (len(found) + 1), 1)
         above = len(head) + len(lines) - times * len(found)
         for most in range(len(found) - 1, LEAST_ROWS - 1, -1):
@@ -81,7 +81,7 @@ def sweep_screen(
 
 
 def _pairing(swept: SweepResult, chosen: Sequence[SweepColumn]) -> str:
-    """Say what intervals of differences are not of pairs of replications, and why."""
+    """Explain which intervals of differences are not paired by replication."""
     from elephan.sweep.columns import is_paired  # noqa: PLC0415 (--help does without NumPy)
 
     if not swept.points:
@@ -94,7 +94,7 @@ def _pairing(swept: SweepResult, chosen: Sequence[SweepColumn]) -> str:
 
 
 def _compared(swept: SweepResult) -> list[tuple[str, ...]]:
-    """Return what each point shares with those that it is compared with; empty where nothing but numbers varies.
+    """Return the labels that each point shares with those it is compared with; empty if only numbers vary.
 
     Points are compared by the label with the fewest values of those that are choices, such as laws or queues.
     """
@@ -108,12 +108,12 @@ def _compared(swept: SweepResult) -> list[tuple[str, ...]]:
 
 
 def _said(parts: Sequence[str], width: int) -> list[str]:
-    """Say what is left out."""
+    """Format the remark on what is omitted."""
     return wrapped(f"({'; '.join(parts)})", width) if parts else []
 
 
 def labelled_rows(swept: SweepResult, columns: Sequence[SweepColumn] | None, *, differences: bool) -> list[Row]:
-    """Read the columns of all points, each with its labels; those that are shown by default unless others are given."""
+    """Return the values of columns at all points, each with its labels; by default of the default columns."""
     from elephan.sweep.columns import column_rows, default_columns  # noqa: PLC0415 (--help does without NumPy)
 
     chosen = default_columns(swept.sweep.base.network) if columns is None else columns
@@ -130,7 +130,7 @@ def _table(
     asked: bool,
     differences: bool,
 ) -> tuple[list[str], list[str]]:
-    """Lines, and what is left out."""
+    """Return the lines of the table, and what is omitted."""
     width = terminal_width()
     full, bare = (
         [*_labels(swept, rows), *_measured(swept, chosen, found, rows, asked=asked, differences=differences, bare=bare)]
@@ -144,13 +144,13 @@ def _table(
 
 
 def _fits(columns: Sequence[Column], width: int) -> bool:
-    """Whether labels take no more than half of a line, or there is no line below."""
+    """Whether labels take at most half of a line, or no line is wrapped."""
     labels = sum(column.width + 2 for column in columns if column.is_text)
     return labels <= width / 2 or sum(column.width + 2 for column in columns) - 2 <= width
 
 
 def _labels(swept: SweepResult, rows: Sequence[int]) -> list[Column]:
-    """Make the columns of labels; one that follows from the others may give way."""
+    """Return the columns of labels; those that follow from the others may be omitted."""
     from elephan.store.labels import short  # noqa: PLC0415 (--help does without NumPy)
 
     names = swept.label_names
@@ -162,7 +162,7 @@ def _labels(swept: SweepResult, rows: Sequence[int]) -> list[Column]:
             needed = others
     return [
         Column(
-            # Where a place tells it apart, the place stands above.
+            # A place that distinguishes the label is in the line above.
             head.replace("].", "]\n"),
             "",
             tuple(texts[name][i] for i in rows),
@@ -174,7 +174,7 @@ def _labels(swept: SweepResult, rows: Sequence[int]) -> list[Column]:
 
 
 def brief(texts: Sequence[str]) -> list[str]:
-    """Shorten labels that are tables: what they are, and the keys in which they differ.
+    """Shorten labels that are tables to their kind and the keys in which they differ.
 
     Parameters
     ----------
@@ -241,7 +241,7 @@ def _measured(
     differences: bool,
     bare: bool,
 ) -> list[Column]:
-    """Make the columns of measured quantities; one that says nothing is left out unless it was asked for."""
+    """Return the columns of measured quantities; empty ones are omitted unless they were requested."""
     several, columns = len(swept.sweep.base.network.groups) > 1, []
     links = len({column.link for column in chosen if column.link is not None})
     for column in chosen:
@@ -268,14 +268,14 @@ def _measured(
 
 
 def _scale(column: SweepColumn, rows: Sequence[Row]) -> tuple[float, str]:
-    """Return the divisor of a column and its unit: one for all rows."""
+    """Return the divisor of a column and its unit, common to all rows."""
     if column.unit == "%" or column.name == "utilization":
         return 0.01, "%"
     return scaled(column.unit, [row[column.label]["mean"] or 0.0 for row in rows[:1]])
 
 
 def _replications(swept: SweepResult) -> str:
-    """Write the number of replications of the points, which differ where a precision is asked for."""
+    """Format the number of replications of the points, which varies with a requested precision."""
     if not swept.sweep.precision or not swept.points:
         return count(swept.sweep.base.replications, "replication")
     numbers = [point.document["run"]["replications"] for point in swept.points]

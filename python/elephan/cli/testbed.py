@@ -1,4 +1,4 @@
-"""``elephan testbed``: a scenario through the kernel's TCP."""
+"""``elephan testbed``: a scenario run with the kernel's TCP."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ app = typer.Typer(
 
 @app.callback()
 def testbed() -> None:
-    """Keep `run` a verb of its own although it is the only one."""
+    """Group of commands, which keeps `run` a command of its own although it is the only one."""
 
 
 @app.command("run", cls=CommandHelp, epilog="Example:  elephan testbed run scenarios/testbed.toml --dry-run")

@@ -62,11 +62,11 @@ class RunEstimate:
     memory_bytes : float [bytes]
         At the peak, the interpreter included.
     parts_bytes : mapping of str to float [bytes]
-        Of these, by what they are for.
+        Memory by component.
     written_bytes : float [bytes]
         Into the folder of ``--out``, without pictures; roughly, as columns are compressed.
     available : AvailableMemory or None
-        What the system still gives; None where it does not say.
+        Available memory; None if the system does not report it.
 
     Examples
     --------

@@ -28,7 +28,7 @@ class AvailableMemory:
     ----------
     size_bytes : int [bytes]
     limit : str
-        What limits it, in words.
+        Description of the limit.
     """
 
     size_bytes: int
@@ -41,7 +41,7 @@ def available_memory(root: Path = ROOT) -> AvailableMemory | None:
     Parameters
     ----------
     root : Path
-        Where ``proc`` and ``sys`` are, for tests.
+        Folder that contains ``proc`` and ``sys``, for tests.
 
     Returns
     -------

@@ -48,7 +48,7 @@ def check_memory(
     Raises
     ------
     InputError
-        In one line: how much it needs, how much there is, and what needs it.
+        The message states the memory needed, the memory available, and the main component.
 
     Examples
     --------

@@ -99,7 +99,7 @@ class ExpectedMemory:
     flows, links, packets, series, recorded, writes : float [bytes]
         At the peak, while it runs.
     result : float [bytes]
-        What stays of it until all are done.
+        Memory kept until all replications are done.
     """
 
     flows: float
@@ -148,7 +148,7 @@ def expected_memory(network: Network, traffic: ExpectedTraffic, *, series: bool 
         # Base RTTs as numbers of Python, one object where all are the same.
         flows += len(group.rtts_s) * (32 if group.rtts_s[0] != group.rtts_s[-1] else 8)
         flows += group.flows * (size["flow"] + noted * group.is_tcp + group.places * _sender(group))
-        # What waits at its links is on the way too; counted with the links.
+        # Packets that wait at links are in flight, too; they are counted with the links.
         packets += in_flight * _packet(group) + at_access * GROWTH * (size["packet"] + _noted(group))
     links = result_links = 0.0
     samples = 0.0 if network.every_s is None else math.ceil(network.duration_s / network.every_s)

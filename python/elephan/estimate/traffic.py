@@ -45,21 +45,21 @@ class ExpectedTraffic:
     sent : tuple of float [packets]
         Data packets by group, all its flows together.
     served : tuple of float [packets]
-        By link, data and ACKs.
+        Data packets and ACKs served, by link.
     in_flight : tuple of float [packets]
-        By group: data packets on the way at once, all its flows together.
+        Data packets in flight at once by all flows of a group, by group.
     waiting : tuple of float [packets]
-        By link: the longest queue.
+        Longest queue, by link.
     transfers : tuple of float
-        By group: how many end.
+        Transfers that end, by group.
     held : tuple of float [packets]
-        By link: of what it has served, how much is still on its way because it goes in batches or its delay varies.
+        Packets that a link has served but still delays, because of batches or varying delay, by link.
     at_access : tuple of float [packets]
-        By group: the longest queues before the senders' own links, all its flows together.
+        Longest queues at the senders' own links, summed over all flows, by group.
     writes : tuple of float
-        By group: what applications have written and is kept, as it waits or is a transfer of the results.
+        Writes of applications that are kept, because they wait or are transfers of the results, by group.
     actions : tuple of float
-        By group: how often applications do something, whatever leaves.
+        Actions of applications, including those that send nothing, by group.
     """
 
     sent: tuple[float, ...]
@@ -197,7 +197,7 @@ def _sent(network: Network, group: FlowGroup, share_bps: float, cap_bps: float) 
     kind = group.kind
     if group.sort == "transfer":
         if share_bps < 0.99 * cap_bps:
-            # The links are full from the first flow on: whoever is there has the share of those who are not.
+            # The links are full from the first flow on: active flows share the rate of those that have not started.
             active_s = max(active_s, _end_s(network, group) - group.start_s[0])
         each = _ramped(group, rate, active_s) + _beyond_the_link(group, rate, active_s)
         size = kind.get("size") if kind.get("kind") == "finite" else None
@@ -299,7 +299,7 @@ def _waiting(network: Network, index: int, served: float, capacity: float, hande
         if index in group.path:
             window = group.receive_window if group.is_tcp else None
             if not group.is_tcp:
-                # What a link before this one has held comes at once.
+                # Packets that an earlier link has held arrive at once.
                 before = group.path[: group.path.index(index)]
                 held += max(0.0, served - capacity) + sum(handed_over[link] for link in before)
             else:
@@ -314,7 +314,7 @@ def _behind_schedule(link: NetworkLink, duration_s: float) -> float:
         return 0.0
     if (turns := link.rate.get("markov")) is not None:
         (low, low_s), (_, high_s) = sorted(zip(turns["rates"], (time * PS for time in turns["times"]), strict=True))
-        # The longest of so many exponential times.
+        # Expected maximum of several exponential times.
         longest_s = low_s * (1.0 + math.log1p(duration_s / (low_s + high_s)))
         bits = max(0.0, offered - low) * min(longest_s, duration_s)
     else:

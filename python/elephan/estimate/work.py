@@ -68,7 +68,7 @@ def expected_work(network: Network, traffic: ExpectedTraffic, memory: ExpectedMe
     Returns
     -------
     float
-        In packets of the probe.
+        Cost in packets of the probe.
 
     Examples
     --------

@@ -71,7 +71,7 @@ def lint(scenario: Scenario, document: Mapping[str, Any] | None = None) -> list[
     Returns
     -------
     list of LintWarning
-        In the order of `RULES`.
+        Warnings in the order of `RULES`.
 
     Examples
     --------

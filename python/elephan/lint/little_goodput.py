@@ -26,7 +26,7 @@ def _check(study: LintSubject) -> Iterator[LintFinding]:
     for link in network.links:
         crossing = network.crossing(link.index)
         last = all(group.path[-1] == link.index for group in crossing)
-        # What this link carries can be dropped by a later one, and ACKs are no goodput.
+        # Packets that this link carries can be dropped by a later one, and ACKs are not goodput.
         if not crossing or not last or link.index in acks:
             continue
         utilization = document["links"][link.index]["utilization"]["mean"]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def _check(study: LintSubject) -> Iterator[LintFinding]:
-    # What has run had the memory.
+    # A run that has finished had enough memory.
     if study.document is not None:
         return
     # One replication at a time is the least that a run can do with.

@@ -90,7 +90,7 @@ def _tables(name: str) -> dict[str, tuple[str, tuple[Need, ...]]]:
     Parameters
     ----------
     name : str
-        Of a table in the schema; empty for the file itself.
+        Name of a table in the schema; empty for the file itself.
     """
     whole = schema()
     defs = whole["$defs"]
@@ -129,7 +129,7 @@ def _keys(place: _Place, table: str) -> Iterator[LintFinding]:
     """Check the keys of a table of the schema."""
     for key, value in place.written.items():
         inner, needs = _tables(table).get(key, ("", ()))
-        # Of keys with needs, only words switch off: `limited_transmit = false` asks for something.
+        # For keys with needs, only words switch off: `limited_transmit = false` is a request.
         lacking = [] if place.resolved.get(key, key) in (None, "off") else place.lacks(needs)
         if lacking:
             yield _finding(place.at(key), lacking)

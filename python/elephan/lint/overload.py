@@ -19,7 +19,7 @@ ABOVE = 1 + 1e-9
 
 def _check(study: LintSubject) -> Iterator[LintFinding]:
     network = study.network
-    # What leaves before the end overloads for a while, which may be what is studied.
+    # Flows that stop before the end overload the link only for a while, which may be the subject of the study.
     stops = [form["stop_ps"] for form in network.tables().resolved["flows"]]
     staying = [group for group, stop in zip(network.groups, stops, strict=True) if stop is None]
     for group in staying:

@@ -21,9 +21,9 @@ class LintFinding:
     where : str
         The place in the scenario file, as ``--set`` takes it.
     message : str
-        What is wrong there.
+        Description of the problem.
     remedy : str
-        What would be right.
+        Suggested correction.
     """
 
     where: str
@@ -75,7 +75,7 @@ class LintSubject:
     Parameters
     ----------
     network : Network
-        Of the scenario.
+        Network of the scenario.
     document : mapping or None
         The document of its run, if there is one.
     """
@@ -112,7 +112,7 @@ class LintRule:
     source : str
         Source of the rule, or of the measurement of the effect.
     why : str
-        What goes wrong.
+        Reason for the rule.
     check : callable
         Yields findings. With a document it judges by what was measured where it can.
     """

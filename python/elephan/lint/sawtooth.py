@@ -102,7 +102,7 @@ def recovery_s(control: str, window: float, rtt_s: float, bdp: float) -> float:
     control : str
         As in a scenario file.
     window, bdp : float [segments]
-        Where it loses; what the path holds without a queue.
+        Window at the loss; capacity of the path without a queue.
     rtt_s : float [s]
         Without a queue.
 

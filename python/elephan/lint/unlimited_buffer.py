@@ -28,7 +28,7 @@ def _check(study: LintSubject) -> Iterator[LintFinding]:
     resolved = network.tables().resolved["links"]
     lossy = {i for i, form in enumerate(resolved) if form["loss"] is not None}
     for link in network.links:
-        # What shares memory has a limit there.
+        # A queue in shared memory is limited by its pool.
         if link.buffer_packets is not None or resolved[link.index].get("pool") is not None:
             continue
         waited_s = None

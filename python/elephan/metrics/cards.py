@@ -29,11 +29,11 @@ class Metric:
     source : str
         Key of the citation.
     found : str
-        Where results have it; empty for what is computed from columns on request.
+        Place in results; empty for metrics that are computed on request.
     function : callable
         Computes it from arrays.
     meanings : dict of str to str
-        What the function's options mean.
+        Meanings of the function's options.
     """
 
     name: str
@@ -92,7 +92,7 @@ def metric(
     name, title, unit, definition, source, found : str
         See `Metric`.
     **meanings : str
-        What the function's options mean.
+        Meanings of the function's options.
 
     Returns
     -------

@@ -30,7 +30,7 @@ def jain(x: ArrayLike) -> float:
     Parameters
     ----------
     x : array_like, shape (n,)
-        What each flow got, any unit.
+        Rate of each flow, in any unit.
 
     Returns
     -------
@@ -72,7 +72,7 @@ def maxmin_shares(
     counts : sequence of int, shape (groups,)
         Flows per group.
     caps : sequence of float [bit/s], shape (groups,)
-        What a flow of the group can use at most; infinite for no limit.
+        Maximum rate that a flow of the group can use; infinite if unlimited.
 
     Returns
     -------

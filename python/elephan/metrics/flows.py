@@ -176,9 +176,9 @@ def convergence_time(time_s: ArrayLike, rates: ArrayLike, start_s: float, *, del
     Parameters
     ----------
     time_s : array_like, shape (windows,) [s]
-        Where each window begins.
+        Start of each window.
     rates : array_like, shape (2, windows)
-        What each flow gets in it, averaged over the window; any unit.
+        Rates of the flows, averaged over each window; any unit.
     start_s : float [s]
         When the second flow starts.
     delta : float [1]

@@ -156,7 +156,7 @@ def empty_fraction(histogram: ArrayLike) -> float:
     Parameters
     ----------
     histogram : array_like, shape (bins,)
-        Of the backlog at samples.
+        Histogram of the backlog at samples.
 
     Returns
     -------

@@ -32,16 +32,16 @@ class Axis:
     Parameters
     ----------
     label : str
-        What it measures, without its unit.
+        Measured quantity, without its unit.
     unit : str
         Empty for a pure number.
     scale : str
         ``"share"`` tells 0.9, 0.95 and 0.99 apart: logarithmic in 1.01 - u, so that 1 is still on it. ``"names"``: each
         position has a name.
     low, high : float, optional
-        Where it begins and ends; found from the series where they are None.
+        Ends of the axis; None to derive them from the series.
     names : tuple of str
-        Of the positions 0, 1, 2… on a scale of names.
+        Names of the positions 0, 1, 2… on a scale of names.
     above : tuple of str, str and float, optional
         Of a horizontal axis, one more above the picture where there is room: label, unit, and how many of the axis's
         own units one of it is.
@@ -68,7 +68,7 @@ class Series:
     Parameters
     ----------
     name : str
-        In the legend. Series of one name are one entry there and share a switch.
+        Name in the legend. Series with equal names share an entry there and a switch.
     x, y : ndarray, shape (n,)
         NaN breaks a line.
     low, high : ndarray, shape (n,), optional
@@ -78,9 +78,9 @@ class Series:
     kind : str
         ``"step"`` holds each value until the next; ``"bars"`` of several series stand beside each other.
     label : str
-        What is shown when a reader points at it; the name by default.
+        Text shown when a reader points at the series; the name by default.
     interval : str
-        What low and high are.
+        Meaning of low and high.
     average : float, optional
         Of all samples after the warm-up, for the words; `y` may be thinned and begin before.
     """
@@ -106,14 +106,14 @@ class Mark:
     Parameters
     ----------
     at : float or None
-        Where the line is; None for a band alone.
+        Position of the line; None for a band only.
     axis : str
         The axis that `at` is on.
     role : str
         ``"answer"`` stands out, ``"wanted"`` is a level to be reached, ``"rule"`` something to compare with,
         ``"shade"`` a part of the picture that does not count.
     low, high : float, optional
-        Of the band.
+        Ends of the band.
     colour : str
         One of `COLOURS`, of a line that belongs to a series; that of its role where it is empty.
     """
@@ -134,7 +134,7 @@ class Figure:
     Parameters
     ----------
     name : str
-        Unique in a page; letters, digits and hyphens.
+        Name, unique in a page; letters, digits and hyphens.
     alt : str
         Alternative text: a description with numbers.
     table : Table or None

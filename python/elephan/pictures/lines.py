@@ -77,9 +77,9 @@ def of_flows(
     Parameters
     ----------
     name : str
-        In the legend.
+        Name in the legend.
     each : str
-        What one line is called where a reader points at it, before the flow's number.
+        Label of one line when a reader points at it, before the flow's number.
     time_s : ndarray, shape (samples,) [s]
     values : ndarray, shape (flows, samples)
         Rows of which nothing is known are left out.
@@ -136,7 +136,7 @@ def spans(series: Sequence[Series], unit: str, warmup_s: float = 0.0) -> str:
     Parameters
     ----------
     unit : str
-        Of their values.
+        Unit of their values.
     warmup_s : float [s]
         Which the averages leave out, and the lines do not.
 

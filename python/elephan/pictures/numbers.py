@@ -69,7 +69,7 @@ def span(series: Series, unit: str = "") -> str:
     Parameters
     ----------
     unit : str
-        Of its values.
+        Unit of its values.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def course(rows: Sequence[Series], unit: str = "") -> str:
     rows : sequence of Series
         Taken together. Without an average of each nothing is said of it: points that are drawn may be thinned.
     unit : str
-        Of their values.
+        Unit of their values.
 
     Examples
     --------

@@ -39,11 +39,11 @@ class Table:
     Parameters
     ----------
     heads : tuple of str
-        With units.
+        Column heads, with units.
     note : str
         Said below it.
     keys : tuple of str
-        Of each row, one for each word in `filters`: what a row is filtered by. Empty where nothing is filtered.
+        Filter key of each row, one for each word in `filters`; empty if nothing is filtered.
     """
 
     title: str
@@ -122,7 +122,7 @@ def cut(rows: Sequence[tuple[Cell, ...]], where: str) -> tuple[tuple[tuple[Cell,
     Parameters
     ----------
     where : str
-        Where the rest is.
+        Location of the omitted rows.
 
     Returns
     -------

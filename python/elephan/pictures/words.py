@@ -38,7 +38,7 @@ def with_unit(quantity: Mapping[str, float | None] | float | None, unit: str, di
     unit : str
         ``"s"``, ``"bit/s"``, ``"B"``, ``"%"`` (of a share of one), or what is just put behind it.
     digits : int
-        Where there is no interval.
+        Significant digits of a mean without interval.
     of : str
         Key of the quantity, as in `elephan.units.format_measured`.
 
@@ -105,7 +105,7 @@ def count(n: int, of: str) -> str:
     Parameters
     ----------
     of : str
-        In the singular.
+        Noun in the singular.
 
     Examples
     --------

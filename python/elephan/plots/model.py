@@ -113,7 +113,7 @@ def _curves(axes: Axes, table: ModelTable) -> int:
             axes.plot(x[order] / x_factor, column[order] / y_factor, ls=style, color=colour, **look)
         if picture.points:
             mean, half = (table.columns[name][order] / y_factor for name in (picture.points, picture.points + CI95))
-            # Where there is one run there is no interval.
+            # A single run has no interval.
             axes.errorbar(x[order] / x_factor, mean, np.nan_to_num(half), fmt="o", ms=3.5, lw=1.0, color=colour)
     _axes(axes, picture.logarithmic, y[np.isfinite(y) & (y > 0)] / y_factor)
     name, meaning = picture.x.replace("_", " "), model.parameters[picture.x].meaning

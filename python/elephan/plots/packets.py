@@ -30,7 +30,7 @@ def packets_figures(result: ReplicatedRun) -> dict[str, Figure]:
     Returns
     -------
     dict of str to Figure
-        By name, ``packets-LINK``; empty if none were.
+        Figures by name, ``packets-LINK``; empty if no packets were recorded.
     """
     traces = [trace for trace in result.outcomes[0].packets if trace["time_s"].size]
     names = file_names([link_name(result.scenario.links, trace) for trace in traces])
@@ -47,7 +47,7 @@ def _figure(result: ReplicatedRun, trace: dict[str, Any]) -> Figure:
     found, place = figure.subplots(2, 1, sharex=True, height_ratios=[1, 1])
     folded = 0 < responsive.size <= FOLDED
     rows = _place(trace, flows, folded=folded)
-    # What does not respond is the background, in grey, and behind.
+    # Flows that do not respond are the background, in grey, and behind the others.
     seen = np.unique(group)
     colours = dict(zip(seen[tcp[seen]].tolist(), COLOURS, strict=False))
     for g in sorted(seen.tolist(), key=lambda g: bool(tcp[g])):

@@ -81,7 +81,7 @@ def stack(figures: Sequence[Figure], title: str, size: tuple[float, float] = (WI
     waiting: dict[str, Any] = {}
     for axes, figure in zip(panels, figures, strict=True):
         found = waiting | {name: one for name, one in _panel(axes, figure).items() if name not in named}
-        # An axis above the first leaves no room for names there: they stand above the next.
+        # An axis above the first panel leaves no room for the legend, which moves above the next one.
         if axes is panels[0] and figure.x.above is not None and len(figures) > 1:
             waiting = found
             continue
@@ -118,7 +118,7 @@ def draw(figure: Figure) -> Drawn:
 def _panel(axes: Axes, figure: Figure) -> dict[str, Any]:
     """Draw the contents of one figure; return the legend's entries by name."""
     bars = [series for series in figure.series if series.kind == "bars"]
-    # Lines that look alike are named where they stand.
+    # Lines of the same style are labelled directly.
     beside = [mark for mark in figure.marks if mark.axis == "x" and mark.role in ("rule", "answer") and mark.label]
     compared = sum(mark.role == "rule" for mark in beside) > 1 and any(mark.role == "answer" for mark in beside)
     beside = beside if compared or len(beside) >= MANY else []
@@ -133,7 +133,7 @@ def _panel(axes: Axes, figure: Figure) -> dict[str, Any]:
     handles, labels = axes.get_legend_handles_labels()
     once: dict[str, Any] = {}
     for handle, label in zip(handles, labels, strict=True):
-        # Of several lines of one name the one that is seen best.
+        # Of several lines with one name, the legend shows the most visible one.
         if label not in once or (_alpha(handle) > _alpha(once[label])):
             once[label] = handle
     return once if len(once) > 1 or figure.marks else {}
@@ -216,7 +216,7 @@ def _named_beside(axes: Axes, marks: Sequence[Mark], x: Axis) -> None:
         names = [mark.label for mark in group]
         text = ",\n".join(", ".join(names[i : i + 2]) for i in range(0, len(names), 2))
         at = group[-1].at or 0.0
-        # Left of the answer the name stands left of its line, to keep away from it.
+        # Left of the answer, the label is to the left of its line, away from the answer's.
         left = answer is not None and at < (answer.at or 0.0)
         axes.annotate(
             text,

@@ -30,14 +30,14 @@ def draw_run(result: ReplicatedRun, folder: Path) -> list[Path]:
     Parameters
     ----------
     result : RunResult or another that has a scenario and outcomes
-        With its sampled series.
+        Run with sampled series.
     folder : Path
         Made if missing.
 
     Returns
     -------
     list of Path
-        What there is something to draw for: of ``run``, samples; of ``packets``, packets recorded at a link.
+        Figures with data only: ``run`` needs samples, ``packets`` needs packets recorded at a link.
 
     Raises
     ------

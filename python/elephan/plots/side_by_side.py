@@ -30,14 +30,14 @@ def runs_figure(runs: Mapping[str, ReplicatedRun], title: str = "") -> Figure:
     Parameters
     ----------
     runs : mapping of str to RunResult, StoredRun, SavedRun or TestbedResult
-        By the name in the legend; two to seven, with their samples (``series=True``).
+        Runs by their names in the legend; two to seven, with samples (``series=True``).
     title : str
         The scenario's of the first by default.
 
     Returns
     -------
     Figure
-        Of each group the windows and round-trip times, of each link backlog and rate; the busiest and first ones.
+        Windows and round-trip times of each group, backlog and rate of each link; the first groups and busiest links.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def sweep_over_time(swept: SweepResult) -> Figure | None:
     Returns
     -------
     Figure or None
-        Of at most seven points, the first and the last among them; None without samples of at least two.
+        At most seven points, including the first and the last; None if fewer than two have samples.
     """
     kept = [point for point in swept.points if point.has_samples]
     if len(kept) < 2:

@@ -150,7 +150,7 @@ def legend_of(axes: Axes, handles: Sequence[Artist], labels: Sequence[str]) -> N
     labels : sequence of str
     """
     if labels:
-        # A key is as wide as some eight letters.
+        # A legend key is as wide as about eight characters.
         columns = min(4, len(labels), max(1, LEGEND // (8 + max(map(len, labels)))))
         axes.legend(handles, labels, loc="lower right", bbox_to_anchor=(1.0, 0.98), borderaxespad=0.0, ncols=columns)
 
@@ -168,7 +168,7 @@ def written_out(axis: Axis) -> None:
         axis.set_major_formatter("{x:g}")
         axis.set_minor_formatter(NullFormatter())
         return
-    # In plain letters: in the house style a $ begins no formula.
+    # Without mathtext: in the house style a $ starts no formula.
     axis.set_major_formatter(lambda value, _: power_of_ten(value))
     axis.set_minor_formatter(NullFormatter() if high >= 10 * low else "{x:g}")
 

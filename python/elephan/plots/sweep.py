@@ -84,7 +84,7 @@ def points_figure(points: Sequence[ResultPart], base: Scenario, title: str) -> F
     ----------
     points : sequence of ResultPart
     base : Scenario
-        Whose first link that carries data is shown.
+        Scenario whose first link with data is shown.
     title : str
 
     Returns
@@ -133,7 +133,7 @@ def as_numbers(name: str, points: Sequence[ResultPart]) -> LabelNumbers | None:
     Parameters
     ----------
     name : str
-        Of the label.
+        Name of the label.
 
     Returns
     -------
@@ -224,10 +224,10 @@ def _label_text(name: str, value: object) -> str:
 def _line(y: Axis, label: str, i: int, x: NDArray[Any], mean: NDArray[Any], half: NDArray[Any]) -> Series:
     """Return one line, clipped to the axes."""
     if y.scale == "log":
-        # What is none has no place there: the line has a gap.
+        # Zero cannot be shown on a logarithmic axis: the line has a gap.
         mean = np.where(mean > 0, mean, np.nan)
     low, high = (np.clip(end, y.low, y.high) for end in (mean - half, mean + half))
-    # As many colours as there are, then the same paler and dashed.
+    # When all colours are used, the next lines repeat them, paler and dashed.
     again = i >= len(COLOURS)
     return Series(label, x, mean, low, high, colour(i), "both", dashed=again, faint=again)
 

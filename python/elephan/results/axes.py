@@ -40,7 +40,7 @@ class AxisValues:
     values : tuple
         Numbers where all have a common unit or none; otherwise as they are written.
     unit : str
-        Of numbers, ``1`` where they have none; empty for words.
+        Unit of numbers, ``1`` if they have none; empty for words.
     """
 
     values: tuple[Any, ...]
@@ -54,7 +54,7 @@ class ResultAxis:
     Parameters
     ----------
     name : str
-        Of the dimension: the last part of its place, where that tells it apart.
+        Name of the dimension: the last part of its place, if that is unique.
     place : str
         The label as the sweep has it.
     coordinate : AxisValues
@@ -97,12 +97,12 @@ def run_names(labels: Sequence[Mapping[str, Any]]) -> list[str]:
     Parameters
     ----------
     labels : sequence of mapping
-        Of each run.
+        Labels of each run.
 
     Returns
     -------
     list of str
-        In their order, each once: those that would be alike are numbered.
+        A unique name for each run; equal ones are numbered.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def result_axes(
     Parameters
     ----------
     labels : sequence of mapping
-        Of each run.
+        Labels of each run.
     resolved : callable, optional
         From the name of a label and the number of a run to the packets that a buffer came to there, for buffers that
         are written in different units; None where nothing is known.
@@ -168,7 +168,7 @@ def result_axes(
     list of ResultAxis
         None for a single run without labels.
     list of tuple of int
-        Of each run its place on the axes.
+        Position of each run on the axes.
 
     Examples
     --------

@@ -101,7 +101,7 @@ def unit(name: str) -> str:
     Parameters
     ----------
     name : str
-        Of a column.
+        Name of a column.
 
     Returns
     -------
@@ -123,9 +123,9 @@ def attributes(name: str, long_name: str) -> dict[str, str]:
     Parameters
     ----------
     name : str
-        Of the column.
+        Name of the column.
     long_name : str
-        What it means; the name itself where it is empty.
+        Meaning of the column; by default its name.
 
     Returns
     -------

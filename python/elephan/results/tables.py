@@ -37,7 +37,7 @@ def measured(values: Mapping[str, Any], row: dict[str, Any], before: str = "") -
     row : dict
         Changed, and returned.
     before : str
-        What the names begin with.
+        Prefix of the names.
 
     Returns
     -------
@@ -128,7 +128,7 @@ def joined(parts: Sequence[ResultPart], columns_of: Callable[[RunArrays], dict[s
     Returns
     -------
     ColumnTable
-        What a part does not have is NaN, or empty for words.
+        Missing values are NaN, or empty for words.
     """
     own = [part for part in parts if part.arrays is not None]
     read = [columns_of(part.arrays()) for part in own if part.arrays is not None]

@@ -151,7 +151,7 @@ def run_several(scenarios: Sequence[Scenario], *, series: bool = False) -> list[
     Returns
     -------
     list of RunResult or InputError
-        Of each its result, or what is wrong with it.
+        Result of each scenario, or its error.
 
     Examples
     --------

@@ -44,7 +44,7 @@ def atomic(path: Path) -> Iterator[Path]:
     Yields
     ------
     Path
-        In the same folder, with the same ending; nothing is there yet.
+        Path in the same folder, with the same suffix; no file exists there.
 
     Raises
     ------
@@ -164,7 +164,7 @@ def file_names(names: Sequence[str]) -> list[str]:
     Parameters
     ----------
     names : sequence of str
-        Of one folder's files: any text.
+        Names within one folder; any text.
 
     Returns
     -------
@@ -248,7 +248,7 @@ def _indented(value: Any, line: str) -> str:
         return f"{{{inner}{f',{inner}'.join(parts)}{line}}}"
     if isinstance(value, list | tuple) and value:
         return f"[{inner}{f',{inner}'.join([_indented(one, inner) for one in value])}{line}]"
-    # What most values are goes the short way.
+    # Fast path for the most frequent types.
     if type(value) is int or (type(value) is float and isfinite(value)):
         return repr(value)
     return _string(value) if type(value) is str else _SCALAR.encode(value)
@@ -299,7 +299,7 @@ def encode_parquet(columns: Mapping[str, Any], metadata: Mapping[str, str]) -> b
         sink,
         table.schema,
         compression="zstd" if table.num_rows * table.num_columns >= SMALL else "none",
-        # Of measured numbers dictionaries and extremes make files larger; Arrow's own schema would repeat Parquet's.
+        # Dictionaries and statistics enlarge files of measured numbers; Arrow's own schema would repeat Parquet's.
         use_dictionary=False,
         write_statistics=False,
         store_schema=False,
@@ -380,7 +380,7 @@ def write_result(result: RunResult, folder: Path, document: Mapping[str, Any] | 
     Parameters
     ----------
     document : mapping, optional
-        What ``run.json`` has instead of the result's own.
+        Content of ``run.json`` in place of the result's own document.
 
     Raises
     ------
@@ -397,7 +397,7 @@ def encode_result(result: RunResult) -> dict[str, bytes]:
     Returns
     -------
     dict of str to bytes
-        By name; ``run.json`` is last.
+        Content of the files by name; ``run.json`` is last.
 
     Examples
     --------
@@ -485,7 +485,7 @@ def sample_columns(result: RunResult) -> dict[str, Any]:
     Parameters
     ----------
     result : RunResult
-        With its sampled series.
+        Result with sampled series.
     """
     import pyarrow as pa  # noqa: PLC0415 (slow to import)
 

@@ -62,7 +62,7 @@ class AskedMetric(NamedTuple):
     name : str
         As in the catalogue.
     options : tuple of tuple of str and float
-        Of its function.
+        Options of the metric's function.
     """
 
     name: str
@@ -80,7 +80,7 @@ class MetricMeasure:
     Parameters
     ----------
     of : str
-        What a value is of: ``link``, ``group``, ``flow`` or ``run``.
+        Kind of thing that a value belongs to: ``link``, ``group``, ``flow`` or ``run``.
     compute : callable
         From the scenario, the outcomes and the options: of each quantity and each thing the values of the
         replications; NaN where there is none.

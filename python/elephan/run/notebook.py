@@ -16,7 +16,7 @@ def page(document: Mapping[str, Any]) -> str:
     Parameters
     ----------
     document : mapping
-        Of ``elephan run --json``.
+        Document of ``elephan run --json``.
 
     Returns
     -------

@@ -63,7 +63,7 @@ class ReplicationOutcome:
         ``open_samples``; if the series were kept, each complete transfer in ``rows`` (``flow``, ``opened_s``,
         ``duration_s``, ``ideal_s``, ``segments``) and page in ``page_rows``.
     hash : int
-        Rolling hash over every arrival and ACK; 0 unless asked for.
+        Rolling hash over every arrival and ACK; 0 unless requested.
     pools : dict of str to ndarray, shape (pools,)
         ``used`` and ``used_max``: what all links of each pool held in the mean, and at most at once, in packets or
         bytes as the pool's size is.
@@ -187,12 +187,12 @@ def simulate_several(
     Parameters
     ----------
     jobs : sequence of tuple of Scenario and int
-        With the number of the replication. Those of one scenario should follow each other.
+        Scenarios and replication numbers. Jobs of one scenario should be adjacent.
 
     Returns
     -------
     list of tuple of ReplicationOutcome or ScenarioError, and float
-        Of each its outcome or what is wrong, and the time it took [s].
+        Outcome or error of each job, and the time it took [s].
 
     Examples
     --------

@@ -69,7 +69,7 @@ def simulate_all(
 ) -> list[ReplicationOutcome]:
     """Run all jobs on threads, or in this thread if there is only one worker or job.
 
-    Where there are fewer jobs than threads, each job has its flows run on several; results do not depend on it.
+    With fewer jobs than threads, each job runs its flows on several threads; results do not depend on it.
 
     Parameters
     ----------

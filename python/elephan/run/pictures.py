@@ -45,7 +45,7 @@ def sampled_delay(group: Mapping[str, Any]) -> str:
     Parameters
     ----------
     group : mapping
-        Of the document of a run.
+        Group of a run's document.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def _buffers(document: Document, scenario: Scenario, seen: SampledRun, shown: li
         limit = link["buffer_packets"]
         if link["name"] in shown and limit is not None and limit * counts[link["name"]] <= 4 * largest:
             phrases = f"buffer of {link['name']}" if len(shown) > 1 else f"buffer, {number(limit)} packets"
-            # Of several, in the colour of the link's own line.
+            # With several links, in the colour of the link's own line.
             hue = colour(shown.index(link["name"])) if len(shown) > 1 else ""
             found.append(Mark(limit * counts[link["name"]], phrases, "y", "wanted", colour=hue))
     return tuple(found)

@@ -59,7 +59,7 @@ def share_document(
     link : int
         One that draws on a pool.
     over : callable
-        As of `pool_documents`.
+        As for `pool_documents`.
 
     Returns
     -------

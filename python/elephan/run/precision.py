@@ -45,7 +45,7 @@ class PrecisionTarget:
     metric : str
         One of `OF_LINKS` or `OF_GROUPS`.
     index : int
-        Of the link or group.
+        Index of the link or group.
     name : str
         As shown: ``utilization[core]``.
     relative : float [1]
@@ -129,7 +129,7 @@ def parse_precision(asked: str | Iterable[str], scenario: Scenario) -> tuple[Pre
     Returns
     -------
     tuple of PrecisionTarget
-        What is asked of a metric twice, the later one.
+        If a metric is given twice, the later one counts.
 
     Raises
     ------

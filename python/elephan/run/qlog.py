@@ -43,7 +43,7 @@ _DIGITS = 12
 def write_qlog(result: RunResult, folder: Path) -> list[Path]:
     """Write a file ``GROUP-INDEX.sqlog`` for each traced flow, with ``-rN`` if there are several replications.
 
-    Of a group's name there are in the file's only the characters that a file's name can have.
+    Characters of a group's name that a file name cannot have are omitted.
 
     Parameters
     ----------

@@ -61,9 +61,9 @@ class RunResult(ResultTables):
     engine : str
     wall_s : float [s]
     precision : PrecisionReached or None
-        If one was asked for.
+        The required precision and whether it was reached; None without ``--precision``.
     metrics : tuple of AskedMetric
-        What was asked for besides.
+        Additional metrics that were requested.
 
     Examples
     --------
@@ -95,7 +95,7 @@ class RunResult(ResultTables):
         -------
         dict
             ``run``, ``links``, ``groups``, ``fairness``, ``warnings``; measured quantities as ``{"mean", "ci95"}``.
-            ``precision`` if one was asked for, and ``metrics``.
+            ``precision`` and ``metrics`` if they were requested.
         """
         document = self._document | {"warnings": [warned.to_json() for warned in self.warnings]}
         if self.metrics:
@@ -198,7 +198,7 @@ class RunResult(ResultTables):
 
     def _links(self, over: _Estimates) -> Iterator[dict[str, Any]]:
         outcomes, facts = self.outcomes, self.scenario.links
-        # By name, of each link and replication; as plain numbers, since there are mostly few.
+        # Columns by name, link and replication, as plain numbers, since there are mostly few.
         plain = {name: _by_link([o.links[name] for o in outcomes]) for name in outcomes[0].links}
         lost = _by_link([o.loss_ratios for o in outcomes])
         backlogs = _percentiles([[o.histograms["backlog_packets"][i] for o in outcomes] for i in range(len(facts))])
@@ -232,7 +232,7 @@ class RunResult(ResultTables):
             }
 
     def _groups(self, over: _Estimates) -> Iterator[dict[str, Any]]:
-        # Of each replication, column and flow.
+        # Shape (replications, columns, flows).
         columns = np.array([[o.flows[name] for name in OF_FLOWS] for o in self.outcomes], dtype=float)
         begins = self._flow_groups.searchsorted(range(len(self.scenario.groups) + 1)).tolist()
         for g, fact in enumerate(self.scenario.groups):

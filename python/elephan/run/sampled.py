@@ -30,7 +30,7 @@ class SampledRun:
         NaN where there is none.
     backlog_packets, begun_bytes : ndarray, shape (links, samples)
     backlogs : dict of str to ndarray
-        Of each link, of all replications after the warm-up.
+        Backlogs of each link, over all replications after the warm-up.
     """
 
     time_s: NDArray[np.float64]
@@ -109,7 +109,7 @@ def sampled(run: ReplicatedRun) -> SampledRun:
     Parameters
     ----------
     run : RunResult or another that has a scenario and outcomes
-        With its series.
+        Run with sampled series.
 
     Returns
     -------

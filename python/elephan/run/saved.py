@@ -243,7 +243,7 @@ def read_document(path: Path, keys: Sequence[str] = ()) -> dict[str, Any]:
     ----------
     path : Path
     keys : sequence of str
-        What must be in it.
+        Keys that the document must have.
 
     Returns
     -------
@@ -312,7 +312,7 @@ def read_outcomes(saved: FolderRun) -> tuple[ReplicationOutcome, ...]:
     Returns
     -------
     tuple of ReplicationOutcome
-        With empty histograms; ``samples``, ``traces`` and ``packets`` are empty where they were not kept.
+        With empty histograms; ``samples``, ``traces`` and ``packets`` are empty if they were not kept.
 
     Raises
     ------

@@ -29,7 +29,7 @@ def rate_over_time(link: Mapping[str, Any], duration_s: float) -> Held | None:
     Parameters
     ----------
     link : mapping
-        Of a resolved scenario.
+        Link of a resolved scenario.
     duration_s : float [s]
 
     Returns
@@ -62,13 +62,13 @@ def delay_over_time(link: Mapping[str, Any], duration_s: float) -> Held | None:
     Parameters
     ----------
     link : mapping
-        Of a resolved scenario.
+        Link of a resolved scenario.
     duration_s : float [s]
 
     Returns
     -------
     times, delays : ndarray [s]
-        As of `rate_over_time`.
+        As for `rate_over_time`.
     """
     delay = link["delay_ps"]
     if not isinstance(delay, dict) or "steps" not in delay:

@@ -47,11 +47,11 @@ class NamedRun:
     Parameters
     ----------
     name : str
-        In the legend.
+        Name in the legend.
     scenario : Scenario
         As it was run.
     document : mapping
-        Of ``elephan run --json``.
+        Document of ``elephan run --json``.
     seen : SampledRun or None
         None where no samples were kept.
     """
@@ -349,7 +349,7 @@ def _rates(known: Sequence[tuple[NamedRun, SampledRun, str]], link: str, end_s: 
     bin_s = max(*rtts, end_s / FINE, 0.0)
     for run, seen, hue in known:
         if link in seen.links:
-            # Of a link of 1 Mbit/s: what it carries in Mbit/s.
+            # With a rate of 1 Mbit/s the utilization is the throughput in Mbit/s.
             x, y = utilization_series(seen.time_s, seen.begun_bytes[seen.links.index(link)], 1e6, bin_s=bin_s)
             if x.size:
                 average = average_after(x, y, _warmup_s(run))

@@ -94,7 +94,7 @@ class SimulationThreads(ThreadPoolExecutor):
         ----------
         wait : bool
         cancel_futures : bool
-            What has not begun does not begin.
+            Whether to cancel work that has not started.
         """
         if not wait:
             self._is_stopped = True

@@ -69,7 +69,7 @@ def size(
     link : str, optional
         Name of the link; the first that carries data by default.
     precision : float [1]
-        How finely the buffer is searched, as a share of it.
+        Precision of the search, as a share of the buffer.
     replications, seed : int, optional
         Instead of what the file says.
     workers : int, optional
@@ -212,7 +212,7 @@ def _size(
     )
     found = search.smallest()
     if found is None or any(not target.meets(search.mean(found, target)) for target in search.ceilings):
-        # What to say of a conflict is seen on the whole curve.
+        # The explanation of a conflict needs the whole curve.
         search.complete()
     buffer, note = _judge(search.curve, targets, found)
     limited = held_elsewhere(scenario.network, index) or held_by_windows(scenario.network, index)
@@ -221,7 +221,7 @@ def _size(
         limited = limited or too_short(scenario.network) or _idle(search.curve, facts)
         note = f"{limited[0].text}; {note}" if limited else note
     interval = None if buffer is None else search.curve.interval(search.floors, buffer)
-    # The answer stands; what follows shows what it is worth, and does not move it.
+    # The answer is final; the following measurements only evaluate it.
     search.measure_also({*standard.values(), max(standard[PER_FLOW], buffer or 1)}, STANDARD_REPLICATIONS)
     suggestion = suggest(search.curve, targets, buffer, scenario.network, index)
     if suggestion.buffer_packets is not None and suggestion.buffer_packets != buffer:

@@ -62,20 +62,20 @@ class SizeAnswer(ResultTables):
     curve : BufferCurve
         Everything that was measured; empty if nothing was simulated.
     models : dict of str to ModelPrediction
-        What every analytic model says.
+        Predictions of all analytic models.
     trusted : str or None
         The model that the search began with, or whose answer this is if nothing was simulated.
     suggestion : BufferSuggestion
-        What to deploy, and what to know before.
+        Buffer to deploy, with dangers and advice.
     packets_simulated : int
         Data packets sent in all runs together.
     replications : int
         Per buffer, where it mattered; 0 if nothing was simulated.
     wall_s : float [s]
     paced : SizeAnswer or None
-        The answer for the same senders paced as Linux does, if it was asked for.
+        The answer for the same senders with Linux's pacing, if requested.
     limits : tuple of LinkLimit
-        What limits the link where it is not its buffer, the tightest first.
+        Limits other than the buffer, the tightest first.
     """
 
     scenario: Scenario

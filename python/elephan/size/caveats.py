@@ -28,13 +28,13 @@ def caveats(
     Parameters
     ----------
     network : Network
-        Of the scenario with the law and the queue in it.
+        Network of the scenario with the chosen law and queue.
     link, group : int
-        Where they are.
+        Indices of the link and the group.
     replications : int
         0 if nothing was simulated.
     said : sequence of str
-        Dangers that stand beside.
+        Dangers that are reported separately.
 
     Returns
     -------

@@ -165,9 +165,9 @@ class SizeComparison(ResultTables):
     scenario : Scenario
         As given.
     link, group : int
-        Whose queue and whose law differ between the variants.
+        Indices of the link and the group whose queue and law vary.
     variants : tuple of SizedVariant
-        In the order asked for, the queue varying fastest.
+        In the requested order, the queue varying fastest.
     wall_s : float [s]
     """
 
@@ -284,7 +284,7 @@ class SizeComparison(ResultTables):
         ----------
         variant : SizedVariant
         folder : Path
-            Of the comparison.
+            Folder of the comparison.
 
         Returns
         -------

@@ -92,7 +92,7 @@ class BufferCurve:
         Returns
         -------
         tuple of BufferSample
-            By replication.
+            Samples by replication.
         """
         return tuple(self._samples.get(buffer, ()))
 
@@ -244,7 +244,7 @@ class BufferCurve:
         Parameters
         ----------
         targets : sequence of Target
-            Of one kind: all floors or all ceilings.
+            Targets of one kind: all floors or all ceilings.
 
         Returns
         -------

@@ -48,7 +48,7 @@ class LimitAnswer:
     link : int
     targets : tuple of Target
     quantity : LinkQuantity
-        What was searched.
+        The searched quantity.
     count : int or None
         The answer as the quantity counts it; None if there is none.
     interval : tuple of float or None
@@ -58,7 +58,7 @@ class LimitAnswer:
     curve : BufferCurve
         Everything measured, by count.
     beside : BufferCurve or None
-        Of RED's thresholds: a drop-tail queue with the same buffer, as count 0.
+        For RED's thresholds: samples of a drop-tail queue with the same buffer, as count 0.
     packets_simulated : int
     replications : int
     wall_s : float [s]
@@ -224,7 +224,7 @@ def size_limit(
     link : str, optional
         Name of the link; the first that carries data by default.
     precision : float [1]
-        How finely, as a share.
+        Precision of the search, as a share.
     replications, seed : int, optional
         Instead of what the file says.
     workers : int, optional

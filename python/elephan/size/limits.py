@@ -229,7 +229,7 @@ def _of_links(network: Network, link: int) -> Iterator[LinkLimit]:
         beside = sum(cap for cap, passes in zip(own, passing, strict=True) if not passes)
         if math.isinf(beside) or not any(passing):
             continue
-        # What comes at the pace of a link before leaves nothing to queue for.
+        # Packets that arrive at the rate of an earlier link form no queue here.
         before = (
             all(group.path.index(other.index) <= group.path.index(link) for group in groups) if not beside else False
         )
@@ -335,7 +335,7 @@ def too_short(network: Network) -> tuple[LinkLimit, ...]:
     if not findings:
         return ()
     slow = slowest(network.bulk)
-    # What is long enough for the slowest law is so for the others.
+    # A run that is long enough for the slowest law is long enough for the others.
     found = next((each for each in findings if slow is not None and f" {slow[0].name} (" in each.message), findings[0])
     text = f"the run may be too short to say: {found.message}; {found.remedy} as {found.where}"
     return (LinkLimit(TOO_SHORT, None, text, is_certain=False),)

@@ -27,7 +27,7 @@ class LinkSimulations:
     Parameters
     ----------
     scenario : Scenario
-        With a warm-up that is settled.
+        Scenario with an explicit warm-up.
     link : int
     workers : int or None
         Threads.

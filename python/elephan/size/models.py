@@ -97,7 +97,7 @@ class ModelPrediction:
         Returns
         -------
         float or None
-            Interpolated in the logarithm of the buffer; None where it says nothing.
+            Interpolated in the logarithm of the buffer; None outside the range of the curve.
         """
         values = getattr(self.curve, metric, None)
         if values is None:
@@ -151,7 +151,7 @@ def _ask(model: Model, seen: Bottleneck, targets: Sequence[Target]) -> ModelPred
             buffers = np.union1d(buffers, np.round(np.geomspace(first, last, POINTS)))
             found = model.predict(seen, buffers)
     except InputError as error:
-        # What a model cannot compute is no reason to refuse the simulation.
+        # If a model cannot compute something, the simulation still can.
         return _not_applicable(model, str(error))
     packets = _smallest(buffers, found, targets)
     where = packets or seen.buffer_packets or seen.bdp
@@ -203,7 +203,7 @@ def verdict(prediction: ModelPrediction, buffer: int | None, curve: BufferCurve)
     buffer : int or None [packets]
         The answer.
     curve : BufferCurve
-        What was measured; empty if nothing was.
+        Measured curve; empty if nothing was simulated.
 
     Returns
     -------
@@ -252,7 +252,7 @@ def by_model(
         None if no model applies to this link and these targets, if the model was not within the last of
         `elephan.accuracy.LEVELS` of simulations of such links, or if its own delay at that buffer violates a target.
     str
-        What else there is to say.
+        Remark on the answer.
 
     Raises
     ------

@@ -54,7 +54,7 @@ def check_pacing(pacing: str | None) -> None:
     Raises
     ------
     InputError
-        With what would be right.
+        If the pacing is unknown; the message lists the valid ones.
     """
     if pacing is not None and pacing not in (*WAYS, BOTH):
         message = f"pacing: {unknown('way to pace', pacing, (*WAYS, BOTH))}"

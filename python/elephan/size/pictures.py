@@ -53,7 +53,7 @@ def measured_pictures(parts: Sequence[ResultPart], document: Mapping[str, Any]) 
     parts : sequence of ResultPart
         The last of their labels is on the axis, the others are a line each.
     document : mapping
-        Of the sizing.
+        Document of the sizing.
 
     Returns
     -------
@@ -122,7 +122,7 @@ def answer_pictures(document: Document, facts: Mapping[str, Any], models: Mappin
     ----------
     document : dict
     facts : mapping
-        Of the link.
+        Facts of the link.
     models : mapping
         Columns of ``models.parquet`` by model.
 
@@ -162,9 +162,9 @@ def brief(figures: Sequence[Figure], document: Mapping[str, Any]) -> tuple[Figur
     Parameters
     ----------
     figures : sequence of Figure
-        Of `answer_pictures`.
+        Figures of `answer_pictures`.
     document : mapping
-        Of the sizing.
+        Document of the sizing.
 
     Returns
     -------
@@ -249,7 +249,7 @@ def marks(document: Document, key: str, scale: float, facts: Mapping[str, Any]) 
     key : str
         The metric.
     facts : mapping
-        Of the link.
+        Facts of the link.
     """
     named = {"utilization": "utilization", "loss_ratio": "loss", "queueing_delay_s": "delay_s"}[key]
     found = [

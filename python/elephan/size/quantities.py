@@ -39,10 +39,10 @@ class LinkQuantity:
     Parameters
     ----------
     name : str
-        As asked for.
+        Name of the quantity, as given by the user.
     unit : str
     is_largest : bool
-        Whether the largest amount that meets the targets is asked for, or the smallest.
+        Whether the answer is the largest value that meets the targets, or the smallest.
     own : int
         Count of the file's own amount.
     least, most : int

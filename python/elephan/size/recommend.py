@@ -52,13 +52,13 @@ class Candidate:
     meets : bool
         Whether it meets them.
     interval : tuple of float or None [packets]
-        Of the buffer.
+        Confidence interval of the buffer.
     samples : tuple of BufferSample
-        What was measured with that buffer, by replication.
+        Samples with that buffer, by replication.
     rtt_s : float [s]
         Mean base RTT of the link's flows.
     dangers : tuple of str
-        What puts it behind variants without such: much loss. A sentence each without a full stop.
+        Serious dangers (heavy loss), which rank the variant behind others without; clauses without a full stop.
     refused : str
         Why no buffer of it is one to deploy, though one may meet the targets; empty otherwise.
 
@@ -100,7 +100,7 @@ class Candidate:
         Parameters
         ----------
         criterion : str
-            Of `CRITERIA`, or a field of `BufferSample`.
+            One of `CRITERIA`, or a field of `BufferSample`.
 
         Returns
         -------
@@ -138,7 +138,7 @@ class Recommendation:
     reason : str
         One sentence with the numbers.
     otherwise : str
-        What would change the choice; empty where nothing would.
+        Preferences that would change the choice; empty if there are none.
     caveats : tuple of str
         Caveats before it is deployed.
     is_nearest : bool
@@ -234,7 +234,7 @@ def is_better(one: Candidate, other: Candidate, criterion: str) -> bool:
     Parameters
     ----------
     criterion : str
-        Of `CRITERIA`.
+        One of `CRITERIA`.
 
     Returns
     -------
@@ -293,7 +293,7 @@ def misses(samples: Sequence[BufferSample], targets: Sequence[Target]) -> tuple[
     Returns
     -------
     tuple of int and float [1]
-        How many are missed, and the worst miss as a share of its level; infinite where nothing is known.
+        Number of missed targets, and the worst miss as a share of its level; infinite if unknown.
     """
     means = {target: estimate([sample.value(target.metric) for sample in samples]).mean for target in targets}
     missed = [abs(mean - target.level) / target.level for target, mean in means.items() if not target.meets(mean)]

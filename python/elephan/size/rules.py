@@ -45,7 +45,7 @@ def broken(network: Network, link: int) -> dict[str, list[str]]:
     Returns
     -------
     dict of str to list of str
-        Of the rules that `rules` gives, those with a broken assumption.
+        Violated assumptions by rule; only rules with violations are listed.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def with_buffer(scenario: Scenario, link: int, packets: int) -> Scenario:
     Returns
     -------
     Scenario
-        What its discipline derives from the buffer follows.
+        Parameters that the discipline derives from the buffer are adjusted.
 
     Examples
     --------

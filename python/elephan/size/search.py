@@ -67,11 +67,11 @@ class Search:
     grid : tuple of int [packets]
         Smallest and largest buffer of the first grid.
     largest : int [packets]
-        Where to give up.
+        Largest buffer to try.
     watch : callable, optional
         Called with a `SearchProgress` after every run.
     start : float or None [packets]
-        Where the answer is expected; None measures the whole grid first.
+        Buffer near which the answer is expected; None measures the whole grid first.
     least : int [packets]
         No smaller buffer is measured.
     through : collection of int [packets]
@@ -160,7 +160,7 @@ class Search:
         ----------
         buffers : collection of int [packets]
         replications : int
-            Of each, unless the search has fewer.
+            Replications of each buffer, unless the search has fewer.
         """
         self._measure(sorted(buffers), replications)
 
@@ -209,12 +209,12 @@ class Search:
     def _inside(self, below: int, above: int) -> list[int]:
         """Return the buffers worth measuring in a bracket: a finer grid, which does not depend on measurements.
 
-        So neither do the answers that are possible.
+        The possible answers do not depend on measurements either.
         """
         low, high = max(b for b in self._coarse if b <= below), min(b for b in self._coarse if b >= above)
         inside = [b for b in finer(low, high, self.precision) if below < b < above]
         if not inside and above - below > max(1.0, self.precision * above):
-            # Whole packets: neighbours of a grid of few may lie further apart.
+            # Whole packets: on a grid of few packets neighbours may be further apart.
             return [min(max(round(math.sqrt(below * above)), below + 1), above - 1)]
         return inside
 

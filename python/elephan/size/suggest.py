@@ -50,9 +50,9 @@ class BufferSuggestion:
     why : str
         Why it is not the smallest that meets the targets; empty if it is.
     dangers : tuple of str
-        What is not met or dangerous with it, a sentence each without a full stop.
+        Unmet targets and dangers, each a clause without a full stop.
     advice : tuple of str
-        What can be done about these, likewise.
+        Advice on these dangers, in the same form.
     rows : dict of int to tuple of str
         Buffers of the short table [packets], rising, and why each is there.
     """
@@ -79,7 +79,7 @@ def standard_buffers(link: NetworkLink) -> dict[str, int]:
     Parameters
     ----------
     link : NetworkLink
-        With flows.
+        A link that flows cross.
 
     Returns
     -------
@@ -107,7 +107,7 @@ def suggest(
     Parameters
     ----------
     curve : BufferCurve
-        With the standard buffers.
+        Curve that contains the standard buffers.
     found : int or None [packets]
         The smallest buffer that meets all targets.
     link : int
@@ -122,7 +122,7 @@ def suggest(
     standard = standard_buffers(facts)
     chosen, why = _choose(curve, targets, found, standard[PER_FLOW])
     if capped := held_elsewhere(network, link):
-        # Where there is no answer, it names the first itself.
+        # Without an answer, its note already contains the first limit.
         said = tuple(limit.text for limit in (capped[1:] if found is None else capped))
         return BufferSuggestion(None, "", said, (), _rows(standard, found, None, curve))
     at = chosen or found or _largest_utilization(curve)
@@ -203,7 +203,7 @@ def dangers_at(
     Returns
     -------
     tuple of list of str
-        What puts it behind something that does without, which is much loss; and all else, unequal shares first.
+        Serious dangers (heavy loss), which rank a variant behind others; and all others, unequal shares first.
     """
     shares, _ = _shares(curve, targets, at, network, link)
     return _losses(curve, targets, at), [*shares, *_turning(curve, targets, at)]

@@ -44,7 +44,7 @@ def asked_of(groups: Iterable[Mapping[str, Any]]) -> str:
     Parameters
     ----------
     groups : iterable of mapping
-        What the documents of sizings have of one group, buffer by buffer.
+        Rows of one group in the documents of sizings, by buffer.
 
     Examples
     --------
@@ -99,7 +99,7 @@ class Target:
     metric : str
         Field of `BufferSample`; of a group field of `GroupSample` with the name of the group in brackets behind it.
     level : float
-        In the unit of the metric.
+        Level in the unit of the metric.
     at_least : bool
         Whether the metric must reach the level, or stay at or below it.
     rises : bool or None

@@ -40,7 +40,7 @@ def autocorrelation(x: ArrayLike, lags: int | None = None) -> NDArray[np.float64
     sums = np.fft.irfft(np.abs(spectrum) ** 2, 2 * values.size)[: most + 1]
     found = np.zeros(most + 1)
     found[0] = 1.0
-    # What is left of a constant after its mean is rounding.
+    # A constant minus its mean is only rounding.
     if sums[0] > values.size * (1e-12 * np.abs(values).max(initial=0.0)) ** 2:
         found = sums / sums[0]
     return found

@@ -164,7 +164,7 @@ def estimates(x: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     Parameters
     ----------
     x : array_like, shape (..., replications)
-        What is not a number is left out.
+        Values; NaN is ignored.
 
     Returns
     -------

@@ -42,7 +42,7 @@ def ecdf(x: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     values : ndarray of float, shape (m,)
         Distinct, rising.
     share : ndarray of float, shape (m,) [1]
-        Of the values that are not above; the last is one.
+        Share of the values that are not above; the last is one.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def bootstrap_quantile(
     Returns
     -------
     ValueInterval
-        Of all values together.
+        Quantile of all values together.
 
     Raises
     ------

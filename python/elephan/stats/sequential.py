@@ -58,12 +58,12 @@ def replications_needed(found: Estimate, replications: int, half_width: float) -
     replications : int
         Behind it, at least 2.
     half_width : float
-        In the unit of the mean, positive.
+        Required half-width in the unit of the mean, positive.
 
     Returns
     -------
     int
-        In all, not in addition.
+        Total number, including the given replications.
 
     Raises
     ------

@@ -58,11 +58,11 @@ class RunFolder:
     Parameters
     ----------
     full : dict
-        What ``run.json`` holds.
+        Content of ``run.json``.
     sha256 : str
-        Of ``run.json``.
+        Checksum of ``run.json``.
     sizes : dict of str to int
-        Of all files but the journal [B].
+        Sizes of all files except the journal [B].
     """
 
     full: dict[str, Any]
@@ -92,7 +92,7 @@ def pack(result: RunResult) -> PackedRun:
     >>> sorted(pack(elephan.run(elephan.Scenario.from_text(elephan.EXAMPLE))).files)
     ['flows.parquet', 'links.parquet', 'scenario.toml']
     """
-    # What was asked of a run besides is no part of it: another may ask for something else.
+    # Requested metrics are not part of the run: another request may have others.
     document = {name: part for name, part in result.to_json().items() if name != "metrics"}
     return PackedRun(key_of(result), document, result.scenario.resolved, dict(encode_columns(result)))
 
@@ -171,9 +171,9 @@ def faults(folder: Path, run_id: str, sha256: str | None = None) -> Iterator[tup
     Parameters
     ----------
     run_id : str
-        What it should be.
+        Expected id.
     sha256 : str, optional
-        What the index says of ``run.json``.
+        Checksum of ``run.json`` according to the index.
     """
     try:
         content = (folder / DOCUMENT).read_bytes()
@@ -210,7 +210,7 @@ def as_document(full: Mapping[str, Any]) -> dict[str, Any]:
     Parameters
     ----------
     full : mapping
-        What ``run.json`` holds.
+        Content of ``run.json``.
     """
     document = {name: value for name, value in full.items() if name not in _OWN}
     run = dict(document["run"])
@@ -222,7 +222,7 @@ def as_document(full: Mapping[str, Any]) -> dict[str, Any]:
 def append_labels(folder: Path, *sets: Labels) -> None:
     """Add sets of labels to a run's journal.
 
-    Whole lines are appended at once, so that two processes lose nothing of each other.
+    Whole lines are appended in one call, so that processes do not overwrite each other's labels.
     """
     handle = os.open(f"{folder}/{JOURNAL}", os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:

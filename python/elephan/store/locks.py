@@ -80,7 +80,7 @@ def release(handle: int) -> None:
     Parameters
     ----------
     handle : int
-        Of `hold`.
+        Handle that `hold` returned.
     """
     _held.discard(handle)
     os.close(handle)
@@ -119,7 +119,7 @@ def discard(path: Path) -> None:
     """Remove a lock file that no process holds."""
     handle = _lock_alone(path)
     if handle is not None:
-        # Whoever has opened it meanwhile sees, once the lock is its own, that the file is gone.
+        # A process that has opened the file meanwhile notices, once it has the lock, that the file is gone.
         path.unlink(missing_ok=True)
         release(handle)
 
@@ -172,9 +172,9 @@ class WriterLock:
         Parameters
         ----------
         folder : Path
-            Of `made`.
+            Folder that `made` or `named` returned.
         replace : bool
-            What is there goes away; otherwise it stays.
+            Whether to replace an existing folder; otherwise it stays.
 
         Returns
         -------

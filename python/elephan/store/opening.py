@@ -48,7 +48,7 @@ def open_to_write(store: Path, writer_lock: WriterLock) -> Index:
     Parameters
     ----------
     writer_lock : WriterLock
-        Where it is made.
+        Writer in whose folder the index is built.
     """
     index = _usable(store)
     if index is None:
@@ -64,7 +64,7 @@ def make_again(store: Path, writer_lock: WriterLock) -> Index:
     Parameters
     ----------
     writer_lock : WriterLock
-        Where it is made.
+        Writer in whose folder the index is built.
     """
     with _alone_making(store):
         return _make(store, writer_lock)
@@ -142,7 +142,7 @@ def open_to_read(store: Path) -> Index:
     Returns
     -------
     Index
-        In memory, made from the folders, if the one that is there cannot be used.
+        An index in memory, built from the folders, if the existing one cannot be used.
 
     Raises
     ------

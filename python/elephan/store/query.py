@@ -73,7 +73,7 @@ def as_arrow(names: Sequence[str], cursor: sqlite3.Cursor) -> Any:
     Returns
     -------
     pyarrow.Table
-        Whole numbers stay so where a column has no others; where it has texts too, all are texts.
+        Integers stay integers unless a column has other types; a column with any texts becomes texts.
     """
     import pyarrow as pa  # noqa: PLC0415 (slow to import)
 

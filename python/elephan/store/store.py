@@ -110,7 +110,7 @@ class Store(ResultTables):
         finally:
             self.index.connection.close()
             if self._writer_lock is not None:
-                # What the index could not take, whoever comes next finds, as if this process had been killed.
+                # Rows that could not be written are recovered by the next process, as if this one had been killed.
                 self._writer_lock.end(clean=not self._waiting)
                 self._writer_lock = None
 
@@ -131,7 +131,7 @@ class Store(ResultTables):
         Parameters
         ----------
         key : str
-            What `key` says of a request.
+            Key of a request, see `elephan.store.keys.key`.
         series : bool
             It must have the sampled series.
 
@@ -158,9 +158,9 @@ class Store(ResultTables):
         Parameters
         ----------
         result : RunResult or PackedRun
-            What `elephan.run` returned, or `pack` made of it in another process.
+            Result of `elephan.run`, or its encoding by `pack` in another process.
         key : str, optional
-            What `key` returned for the request.
+            Key of the request, see `elephan.store.keys.key`.
         labels : mapping, optional
             A set of labels for it.
 
@@ -317,7 +317,7 @@ class Store(ResultTables):
         Parameters
         ----------
         prefix : str
-            Of its id in the store, or of the id that ``elephan run`` shows.
+            Prefix of an id in the store, or of the id that ``elephan run`` shows.
 
         Returns
         -------
@@ -349,7 +349,7 @@ class Store(ResultTables):
         Returns
         -------
         list of StoredRun
-            By id.
+            Runs sorted by id.
 
         Raises
         ------
@@ -438,7 +438,7 @@ class Store(ResultTables):
         Parameters
         ----------
         path : str or Path, optional
-            Where to; nowhere by default.
+            Path of the file; by default none is written.
         format : str
             ``"csv"``, ``"parquet"`` or ``"json"``.
         columns, labels
@@ -447,7 +447,7 @@ class Store(ResultTables):
         Returns
         -------
         bytes
-            What was written.
+            Content of the file.
 
         Raises
         ------

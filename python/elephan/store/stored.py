@@ -35,7 +35,7 @@ class StoredRun(FolderRun):
     id : str
         64 hexadecimal digits: `elephan.store.key` of what was asked.
     folder : Path
-        Where its files are.
+        Folder of the run's files.
     """
 
     id: str
@@ -133,7 +133,7 @@ class StoredRun(FolderRun):
         folder : Path or str
             Made if missing. Each file appears whole or not at all.
         metrics : sequence of AskedMetric
-            What the document has besides.
+            Additional metrics of the document.
 
         Returns
         -------

@@ -151,7 +151,7 @@ class _Layout:
         """Return the requested columns, in the requested order."""
         names = self._names()
         own = self._fetch({name: source for name, source in self.own.items() if name in names}, _RUNS)
-        # A label stands where a column of the summary would: runs without it show their own value.
+        # A label replaces a column of the summary with the same name: runs without the label show their own value.
         found = {
             name: _first(self.labels.get(name), own.get(name)) for name in names if name in self.labels or name in own
         }

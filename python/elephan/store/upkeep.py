@@ -149,7 +149,7 @@ def _drop(store: Store, index: Index, ids: list[str]) -> int:
                 continue
             except NotADirectoryError:
                 folder.unlink()
-    # Who looked for one before its folder was gone has put it into the index again.
+    # A process that looked for a run before its folder was gone may have added it to the index again.
     _forget(index, [run_id for run_id in ids if not folders.place(store.folder, run_id).exists()])
     return freed
 

@@ -89,7 +89,7 @@ def sweep(
     sweep_or_base : Sweep, Scenario, mapping or path
         A sweep, a sweep file or a mapping with its keys, or a scenario of which something varies.
     over, zip, cases
-        What varies, as in `Sweep.of`; of a sweep, what varies besides.
+        Axes, as for `Sweep.of`; for a given sweep, additional axes.
     store : Store or path, optional
         ``$ELEPHAN_STORE``, else ``.elephan`` in the working directory.
     executor : concurrent.futures.Executor, optional

@@ -191,7 +191,7 @@ def read_axes(
     Parameters
     ----------
     mapping : mapping
-        With any of ``over``, ``zip`` and ``cases``; the axes have its order.
+        Mapping with any of ``over``, ``zip`` and ``cases``; the axes have its order.
     where : str
         Put in front of the keys in messages.
     taken : sequence of str
@@ -200,7 +200,7 @@ def read_axes(
     Raises
     ------
     InputError
-        What is wrong, with the key.
+        If an axis is invalid; the message names the key.
     """
     seen = list(taken)
     parts: dict[str, Sequence[SweepAxis | SweepCases]] = {}
@@ -211,7 +211,7 @@ def read_axes(
                 _check_new(place, f"{where}{key}", seen)
             parts[key] = found
     if "cases" in mapping:
-        # After the others, wherever it stands: cases must not set what varies beside them.
+        # Read after the other keys, wherever it is: cases must not set a place that an axis varies.
         parts["cases"] = [_cases(mapping["cases"], f"{where}cases", seen)]
     axes = tuple(axis for key in mapping if key in parts for axis in parts[key])
     if (points := size(axes)) > MOST_POINTS:

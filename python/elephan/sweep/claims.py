@@ -26,7 +26,7 @@ class PointClaims:
     Parameters
     ----------
     folder : Path
-        Of the store.
+        Folder of the store.
     """
 
     def __init__(self, folder: Path) -> None:

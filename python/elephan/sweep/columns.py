@@ -131,7 +131,7 @@ class SweepColumn:
     name : str
         One of `NAMES`.
     link, group : int or None
-        Of which link or group it is; both None of all flows.
+        Index of the link or the group; both are None for columns about all flows.
     of : str
         The name of that; empty of all flows.
     counted : tuple of int
@@ -167,7 +167,7 @@ class SweepColumn:
         Parameters
         ----------
         document : mapping
-            Of the point.
+            Document of the point.
 
         Returns
         -------
@@ -194,7 +194,7 @@ class SweepColumn:
         Returns
         -------
         list of float
-            In the order of the replications.
+            Values in the order of the replications.
         """
         if self.link is not None:
             return _of_link(_table(point, "links"), self.link, OF_LINKS[self.name])
@@ -322,7 +322,7 @@ def _column(name: str, of: str | None, network: Network) -> SweepColumn:
 def default_columns(network: Network) -> list[SweepColumn]:
     """Return the columns that are shown by default.
 
-    Of several groups each has its goodput, or the time of its pages where there are any; pings their round trip.
+    With several groups, each has its goodput, or its page times if it has pages; pings have their round trip.
 
     Examples
     --------
@@ -373,12 +373,12 @@ def column_rows(
     Parameters
     ----------
     differences : bool
-        Of all points but the first show what they have more than the first.
+        Whether points other than the first show their differences from it.
 
     Returns
     -------
     list of dict
-        By the label of the column.
+        Values by the label of the column.
     """
     rows = []
     for point in points:

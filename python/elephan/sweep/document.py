@@ -36,7 +36,7 @@ class Sweep:
     origin : str
         For messages: the sweep's file.
     precision : tuple of str
-        Of each point, as `elephan.run` takes it; empty for the replications that the file says.
+        Precision of each point, as for `elephan.run`; empty for the replications of the file.
     max_replications : int
         Maximum replications of a point for its precision.
 
@@ -70,7 +70,7 @@ class Sweep:
         Raises
         ------
         InputError
-            What is wrong, with file and key.
+            If the file is invalid; the message names file and key.
         """
         path = Path(path)
         text = read_text(path, "sweep file (TOML)")
@@ -94,7 +94,7 @@ class Sweep:
         origin : str
             Put in front of messages.
         folder : str or Path
-            What the name of the base is relative to.
+            Folder for relative paths of the base.
 
         Returns
         -------
@@ -103,7 +103,7 @@ class Sweep:
         Raises
         ------
         InputError
-            What is wrong, with the key.
+            If the mapping is invalid; the message names the key.
 
         Examples
         --------
@@ -160,7 +160,7 @@ class Sweep:
         zip : sequence of mapping, optional
             Lists of one length that go together, each mapping an axis of its own.
         cases : sequence of mapping, optional
-            With ``name``, ``set`` and ``over``, ``zip``, ``cases`` of their own.
+            Cases with ``name``, ``set`` and ``over``, ``zip``, ``cases`` of their own.
 
         Returns
         -------
@@ -169,7 +169,7 @@ class Sweep:
         Raises
         ------
         InputError
-            What is wrong, with the key.
+            If an axis is invalid; the message names the key.
         """
         return cls(base, (), base.title, base.origin).extended(over, zip, cases)
 
@@ -193,7 +193,7 @@ class Sweep:
         Raises
         ------
         InputError
-            What is wrong, with the key.
+            If an axis is invalid; the message names the key.
         """
         given = {"over": over, "zip": zip, "cases": cases}
         if cases and any(isinstance(axis, SweepCases) for axis in self.axes):
@@ -274,7 +274,7 @@ class Sweep:
     def own_laws(self) -> Iterator[Iterable[str]]:
         """Yield the Python laws that the base names, then those of each point.
 
-        Where nothing varies the base is all there is.
+        Without axes there is only the base.
         """
         yield self.base.own_laws
         if self.axes:
@@ -286,12 +286,12 @@ class Sweep:
         Parameters
         ----------
         points : sequence of SweepPoint
-            Of this sweep.
+            Points of this sweep.
 
         Raises
         ------
         InputError
-            What is wrong with the first of these, and how many there are.
+            The first error, and the number of invalid points.
         """
         wrong = [point for point in points if point.error is not None]
         if not wrong:

@@ -41,7 +41,7 @@ class PointJob:
     points : tuple of SweepPoint
         One or more, of one sweep or of several.
     settings : SweepSettings
-        Of the first one's sweep; with the series if any of them is to have it.
+        Settings of the first point's sweep; with the series if any of the points needs them.
     """
 
     points: tuple[SweepPoint, ...]
@@ -156,7 +156,7 @@ def execute(
     Parameters
     ----------
     jobs : sequence of PointJob
-        In the order in which they begin.
+        Jobs in the order in which they start.
     workers : int
     is_mine : callable
         Asked of each job right before it is sent; those that are not are passed over.

@@ -31,16 +31,16 @@ KEPT = 64_000_000
 class SweepPoint:
     """One combination of the axes' values.
 
-    Of most only what differs from the base is kept, so that there may be very many.
+    For most points only the differences from the base are kept, which allows very many points.
 
     Parameters
     ----------
     index : int
-        In the order of the sweep, from 0.
+        Position in the sweep, from 0.
     labels : dict of str to value
         Place by place the value as it is written; ``case`` holds the name of a case.
     changes : dict of str to value
-        What it changes in the base.
+        Changes of the base, by place.
     base : Scenario
     key : str
         Identity of what is asked, as `elephan.store.Store.key` has it.
@@ -49,7 +49,7 @@ class SweepPoint:
     error : str or None
         Reason why it is not a valid scenario.
     made : Scenario or None
-        What it came to, if that was kept.
+        The resolved scenario, if it was kept.
     """
 
     index: int
@@ -85,7 +85,7 @@ class SweepPoint:
         str or None
             Its place; None if no single change is the cause.
         str
-            What is wrong.
+            The error.
         """
         taken: dict[str, Value] = {}
         for place, value in ordered(self.changes):

@@ -22,7 +22,7 @@ class SweepProgress:
     done, total : int
         Points; those that were in the store and those that failed are done.
     reused, failed : int
-        Of those that are done.
+        Numbers of points that were reused and that failed, among those done.
     cost_done, cost_total : float [packets]
         Expected work of the points that were not in the store.
     seconds : float [s]

@@ -122,12 +122,12 @@ class SweepResult(ResultTables):
     done : tuple of PointResult
         All its points in their order; of a shard, its own.
     store : Path
-        Where the runs lie.
+        Folder of the store with the runs.
     wall_s : float [s]
     packets : int
         Simulated now; what was in the store does not count.
     metrics : tuple of AskedMetric
-        What was asked of the points besides.
+        Additional metrics requested for the points.
     """
 
     sweep: Sweep

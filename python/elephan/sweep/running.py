@@ -60,7 +60,7 @@ def run_sweep(
     Parameters
     ----------
     store, executor, workers, part, series, progress, force
-        As there; `part` is the shard.
+        As for `elephan.sweep.sweep`; `part` is the shard.
     """
     [swept] = run_sweeps([(asked, series)], store, executor, workers, part, progress=progress, force=force)
     return swept
@@ -90,7 +90,7 @@ def run_sweeps(
     Returns
     -------
     list of SweepResult
-        In the order given; the time is that of all, a point's packets count in each that has it.
+        In the given order; the time is the total, and a shared point's packets count in each sweep.
 
     Raises
     ------
@@ -113,7 +113,7 @@ def run_sweeps(
             more, missing = _reuse_whole(folder_of(store), missing, tally)
             found |= more
         failures: dict[str, str] = {}
-        # What other machines have, they say themselves.
+        # The memory of other executors' machines is not known here.
         if executor is None and not force:
             _check_memory(missing, workers or default_workers())
         _run(kept, missing, executor, workers, tally, failures, found)

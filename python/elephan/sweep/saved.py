@@ -36,7 +36,7 @@ class SavedPoint(PointResult):
     Parameters
     ----------
     title : str
-        Of the sweep.
+        Title of the sweep.
     saved : mapping
         The point as the document of the sweep has it.
     """

@@ -89,7 +89,7 @@ def run_points(given: PointBatch) -> list[PointReply]:
     Returns
     -------
     list of PointReply
-        In their order.
+        Replies in the order of the points.
 
     Raises
     ------
