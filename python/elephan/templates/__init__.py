@@ -78,11 +78,11 @@ def _example_files() -> list[Path]:
 
 
 USERS_PER_BPS, FEWEST_USERS, MOST_USERS = 5e-7, 10, 5000
-"""Users of the web on a link: 500 ask for half of 1 Gbit/s. A few are needed for a mix, and many make a run long."""
+"""Web users per bit/s (500 ask for half of 1 Gbit/s), the fewest that mix, and the most, to keep a run short."""
 
 
 def _users(rate: str) -> int:
-    """As many users as ask for about half of a link, in two digits."""
+    """Return the number of users who ask for about half of a link, rounded to two digits."""
     try:
         wanted = USERS_PER_BPS * bits_per_second(rate)
     except UnitError as error:
