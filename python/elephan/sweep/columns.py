@@ -249,7 +249,7 @@ def cards() -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        ``name``, ``title`` (what it is), ``unit``, ``source`` (how it is asked for) and ``parameters``, which are none.
+        ``name``, ``title`` (meaning), ``unit``, ``source`` (how to request it) and ``parameters`` (always empty).
 
     Examples
     --------
