@@ -84,7 +84,7 @@ class ResultTables(ABC):
         ----------
         name : str, optional
             Name of the figure: for a run ``"run"`` (windows, backlog and more over time: needs the series),
-            ``"distributions"`` or ``"packets-LINK"`` (packets recorded at a link); for a sweep or store ``"sweep"``; for a
+            ``"distributions"`` or ``"packets-LINK"`` (recorded packets); for a sweep or store ``"sweep"``; for a
             comparison ``"compare"``, for one of a sweep the folders of its points. By default the first that exists.
 
         Returns

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from elephan.sweep.result import PointResult
 
 Quantity = dict[str, float | None]
-"""``mean`` and ``ci95``."""
+"""A measured quantity: ``mean`` and ``ci95``."""
 
 OF_LINKS = {
     "utilization": "utilization",
