@@ -232,7 +232,7 @@ class TableForm:
     time : str, optional
         Unit of the first column, by default seconds.
     time_format : str, optional
-        How it writes calendar times, as ``strptime`` has it: ``"%d/%m/%Y %H:%M:%S"``. ISO 8601 and the
+        Format of calendar times, as for ``strptime``: ``"%d/%m/%Y %H:%M:%S"``. ISO 8601 and the
         ``2022.01.01_12.00.00`` of G-NetTrack are known.
     """
 

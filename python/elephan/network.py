@@ -99,7 +99,7 @@ class NetworkLink:
     pool_bytes : float or None [bytes]
         Capacity of the link's pool, which all its links share; None for a link without pool.
     held_s : float [s]
-        How long what it has served may be on its way beyond the mean delay: until the next batch, by steps and jitter.
+        Maximum time beyond the mean delay for which served packets are still delayed: by batches, steps and jitter.
     rate : int or mapping, optional
         Rate as resolved: a number [bit/s], or a schedule.
     """
@@ -189,8 +189,8 @@ class FlowGroup:
     sort : str
         One of `SORTS`.
     offered_bps : float [bit/s]
-        What all its flows together ask for whatever the network does: datagrams, and transfers that arrive at a stated
-        rate or load. 0 of all others.
+        Offered load of all its flows, whatever the network does: datagrams, and transfers that arrive at a stated
+        rate or load. 0 for all others.
     law, recovery : str
         Empty of datagrams.
     control : mapping

@@ -1,7 +1,7 @@
 """Profiles of ``tcp`` and of queues: the keys that each sets, with their sources in Linux.
 
-*Source*: Linux 6.12 for what the profile ``linux`` stands for, 6.18 for DualPI2; ip-sysctl and tcp(7). The values of
-``tcp`` are read off a scenario that names the profile, those of queues stand beside the disciplines, in Rust.
+*Source*: Linux 6.12 for the profile ``linux``, 6.18 for DualPI2; ip-sysctl and tcp(7). The values of
+``tcp`` are read from a scenario that names the profile, those of queues are defined with the disciplines, in Rust.
 """
 
 from __future__ import annotations

@@ -52,8 +52,8 @@ class Scenario:
     origin : str
         Source of the text, for messages.
     warmup_rule : str
-        How the warm-up was chosen: ``"stated"`` in the file, ``"auto"`` if a pilot is still to find it (the canonical
-        form then has none yet; see `elephan.run.warmup`), or the rule that found it.
+        Rule for the warm-up: ``"stated"`` in the file, ``"auto"`` if a pilot has still to determine it (the canonical
+        form then has none yet; see `elephan.run.warmup`), or the rule that determined it.
 
     laws : mapping of str to OwnLaw or LibraryLaw
         The laws in Python that it may name.
@@ -83,8 +83,8 @@ class Scenario:
         origin : str
             Put in front of messages.
         folder : str or Path
-            What the names of files of flows and of traces are relative to; the working directory by default. What they
-            hold takes the place of their names.
+            Folder for relative names of files of flows and of traces; the working directory by default. The contents of
+            these files replace their names.
 
         Returns
         -------

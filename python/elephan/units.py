@@ -281,7 +281,7 @@ def limits(name: str, flows: int = 0) -> tuple[float, float]:
     Parameters
     ----------
     name : str
-        Of a column, with or without a link or group in brackets, or of a key of a document; not of a difference of two.
+        Name of a column, with or without a link or group in brackets, or of a document's key; not of a difference.
     flows : int
         Number of flows that share, for Jain's index; 0 if unknown.
 
@@ -521,7 +521,7 @@ class ParsedRange:
         Returns
         -------
         list of float
-            With twelve digits, as a user would have written them himself.
+            Values with twelve digits, as a user would have written them.
 
         Raises
         ------

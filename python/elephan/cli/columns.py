@@ -103,7 +103,7 @@ def left_out(columns: Sequence[Column], width: int) -> list[str]:
     Returns
     -------
     list of str
-        Of very many the first, and how many more there are; what has no name of its own goes with the one before.
+        The first names of many, and the number of the others; a column without a head belongs to the one before it.
 
     Examples
     --------
@@ -346,7 +346,7 @@ def deciding(
     most : int
         Maximum number of rows.
     together : sequence, optional
-        Of each row what it shares with those that it is compared with. Of these either all are chosen or none, so that
+        For each row, what it shares with the rows that it is compared with. Such rows are chosen all or none, so that
         there may be fewer than `most`; without effect if the first ones do not fit.
 
     Returns

@@ -42,7 +42,7 @@ def sweep_screen(
     Parameters
     ----------
     columns : sequence of SweepColumn, optional
-        Those asked for by name, which all stay: where a line has no room the others stand below.
+        Requested columns, which all stay: those that do not fit into a line follow below.
     differences : bool
         Whether points other than the first show their differences from it.
     details : bool

@@ -162,7 +162,7 @@ class SweepEstimate:
     points, workers : int
         Points, and how many of them at once.
     packets, cpu_s, wall_s, memory_bytes, parts_bytes, written_bytes, available
-        As there. Memory is that of the largest points side by side.
+        As for `RunEstimate`. Memory is that of the largest points that run at the same time.
     """
 
     title: str

@@ -1,7 +1,7 @@
 """Simulation speed of this machine, measured once by a short run and cached for a week in the user's cache folder.
 
-A run's cost is counted in packets of the measured run: what links, laws and numbers of flows cost beside it is the same
-on every machine, more or less, and stands in `elephan.estimate.work`.
+A run's cost is counted in packets of the measured run: the relative costs of links, laws and numbers of flows are
+approximately the same on every machine, see `elephan.estimate.work`.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ RING = 1.8
 """Allocated over used length of ring buffers of packets waiting at a link: they grow by half and free entries late."""
 
 BURST = 5.0
-"""The same per packet of a full pipe: slow start ends with twice the packets, and read entries are still there."""
+"""Allocated entries per packet of a full pipe: slow start ends with twice as many, and read entries stay a while."""
 
 RECOVERY = {"rack": 280, "prr": 96, "sack": 96}
 """Memory of each recovery algorithm in addition to the sender [bytes]; 48 for others."""

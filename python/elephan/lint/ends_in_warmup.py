@@ -1,4 +1,4 @@
-"""Flows and transfers that are over before anything is measured."""
+"""Rule: flows and transfers that are over before anything is measured."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs that need more memory than this process may take."""
+"""Rule: runs that need more memory than this process may take."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def _starts_without_limit(group: FlowGroup) -> bool:
 def _holds_all(group: FlowGroup, beside: Sequence[FlowGroup]) -> bool:
     """Whether the first flow may lock out all others: with an access at the link rate, its excess waits there.
 
-    In the web scenario of the second paper (case 33, starts within a second) one replication of five did so.
+    One of five replications of the second paper's web scenario did (case 33, starts within a second).
     """
     first = all(group.start_s[0] <= other.start_s[0] for other in beside)
     return first and group.access_rate_bps == group.narrowest.rate_bps and _starts_without_limit(group)

@@ -38,7 +38,7 @@ class _Place:
     where : str
         As ``--set`` takes it; empty for the top of the file.
     written, resolved : mapping
-        What the file has there, and what that resolves to, with all around it for names that it lacks.
+        The table as written and as resolved, with all enclosing tables for names that it lacks.
     met : sequence of str
         The kinds of needs that the network meets for it.
     """

@@ -1,4 +1,4 @@
-"""Flows whose receive window is too small to fill the link and its buffer."""
+"""Rule: flows whose receive window is too small to fill the link and its buffer."""
 
 from __future__ import annotations
 

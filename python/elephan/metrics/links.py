@@ -58,7 +58,7 @@ def utilization_series(
     Returns
     -------
     begin_s : ndarray, shape (bins,) [s]
-        Where each bin begins. What does not fill a bin at the end is left out.
+        Start of each bin. An incomplete bin at the end is omitted.
     utilization : ndarray, shape (bins,) [1]
         A packet counts where its service begins, so a bin can be above 1 by a packet.
 

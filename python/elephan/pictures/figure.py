@@ -43,8 +43,8 @@ class Axis:
     names : tuple of str
         Names of the positions 0, 1, 2… on a scale of names.
     above : tuple of str, str and float, optional
-        Of a horizontal axis, one more above the picture where there is room: label, unit, and how many of the axis's
-        own units one of it is.
+        Second axis above a horizontal one, if there is room: label, unit, and the size of its unit in units of the
+        main axis.
     """
 
     label: str
@@ -76,13 +76,13 @@ class Series:
     colour : str
         One of `COLOURS`.
     kind : str
-        ``"step"`` holds each value until the next; ``"bars"`` of several series stand beside each other.
+        ``"step"`` holds each value until the next; ``"bars"`` of several series are drawn side by side.
     label : str
         Text shown when a reader points at the series; the name by default.
     interval : str
         Meaning of low and high.
     average : float, optional
-        Of all samples after the warm-up, for the words; `y` may be thinned and begin before.
+        Mean of all samples after the warm-up, for descriptions; `y` may be thinned and begin earlier.
     """
 
     name: str

@@ -17,7 +17,7 @@ def thin(x: NDArray[np.float64], y: NDArray[np.float64], most: int) -> tuple[NDA
     Parameters
     ----------
     x, y : ndarray, shape (n,)
-        In order of x. NaN is left out where a stretch has anything else.
+        Points in order of x. NaN is omitted if an interval has other values.
     most : int
         Points to keep, at least four.
 

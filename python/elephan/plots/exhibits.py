@@ -27,7 +27,7 @@ def draw_exhibits(found: Reproduction, folder: Path) -> tuple[list[Path], list[s
     Returns
     -------
     list of Path, list of str
-        The files; and of each figure that needs runs which were not asked for, one line that says which.
+        The files; and one line for each figure that could not be drawn, naming the runs that it needs.
 
     Raises
     ------

@@ -58,7 +58,7 @@ def run_figures(result: ReplicatedRun) -> dict[str, Figure]:
     Returns
     -------
     dict of str to Figure
-        What there is something to draw for: ``run`` needs samples, ``distributions`` samples or transfers that end,
+        Figures with data only: ``run`` needs samples, ``distributions`` samples or transfers that end,
         ``packets-LINK`` packets recorded at a link.
 
     Examples

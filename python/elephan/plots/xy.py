@@ -87,8 +87,8 @@ def xy(
     Parameters
     ----------
     data : SweepResult, Store or other result, ModelTable, ColumnTable, mapping or data frame
-        Of a sweep or a store its table, of another result its links; anything with named columns. Several under names
-        of their own, ``{"1 Gbit/s": swept, "2.5 Gbit/s": other}``, go into one picture.
+        Data with named columns; of a sweep or a store its table is used, of other results the links. Several sets by
+        name, ``{"1 Gbit/s": swept, "2.5 Gbit/s": other}``, are drawn into one figure.
     x, y : str
         Columns. The link or group may be left out of a name where only one has it: ``utilization`` for
         ``bottleneck.utilization``.

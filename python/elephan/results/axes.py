@@ -206,7 +206,7 @@ def result_axes(
 
 
 def _free(end: str, name: str) -> str:
-    """Return a name that no other axis has."""
+    """Return a name for an axis that no other variable of a dataset has."""
     return f"{end} of the point" if end in TAKEN and end == name else name if end in TAKEN else end
 
 

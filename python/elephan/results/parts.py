@@ -32,7 +32,7 @@ class RunArrays:
     links : tuple of str
     flows : tuple of FlowName
     facts : dict of str to ndarray, shape (links,)
-        What is known of each link before it is run; NaN where there is none, such as a limit of the buffer.
+        Properties of each link known before the run; NaN if undefined, such as the size of an unlimited buffer.
     of_runs : dict of str to ndarray, shape (replications,)
     of_links : dict of str to ndarray, shape (replications, links)
     of_flows : dict of str to ndarray, shape (replications, flows)
@@ -60,13 +60,13 @@ class ResultPart:
     Parameters
     ----------
     labels : mapping of str to value
-        What tells it apart from the others: of a point of a sweep its labels, of a comparison its ``source``.
+        Labels that distinguish the part: for a point of a sweep its labels, for a comparison its ``source``.
     document : mapping
         As ``elephan run --json``; a model's has fewer quantities.
     arrays : callable or None
         Reads its columns; None of a model, which has no replications.
     compared : mapping of str to float
-        Of a comparison: what is compared, by quantity.
+        For a comparison: the compared values, by quantity.
     """
 
     labels: Mapping[str, Any]

@@ -83,9 +83,9 @@ class ResultTables(ABC):
         Parameters
         ----------
         name : str, optional
-            Of a run ``"run"`` (windows, backlog and more over time: needs the series), ``"distributions"``, or
-            ``"packets-LINK"`` of a link at which packets were recorded; of a sweep or a store ``"sweep"``, of a
-            comparison ``"compare"``, of those of a sweep the folders of its points. The first that there is by default.
+            Name of the figure: for a run ``"run"`` (windows, backlog and more over time: needs the series),
+            ``"distributions"`` or ``"packets-LINK"`` (recorded packets); for a sweep or store ``"sweep"``; for a
+            comparison ``"compare"``, for one of a sweep the folders of its points. By default the first that exists.
 
         Returns
         -------

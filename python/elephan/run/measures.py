@@ -407,7 +407,7 @@ FINITE = "finite"
 
 
 def _quantile(outcome: ReplicationOutcome, group: int, share: float) -> float:
-    """Return the time within which a share of the transfers begun was complete; NaN if a smaller share ever was."""
+    """Return the time within which a share of the transfers begun was complete; NaN if fewer ever completed."""
     mine = outcome.flows["group"] == group
     times, reached = response_time_cdf(
         completion_times(outcome.flows["start_s"][mine], outcome.flows["finished_s"][mine])

@@ -35,8 +35,8 @@ def rate_over_time(link: Mapping[str, Any], duration_s: float) -> Held | None:
     Returns
     -------
     times, rates : ndarray [s], [bit/s]
-        Each rate holds until the next; the last stands at the end once more. Where it changes more often than can be
-        shown, the mean over stretches of time. None where it does not change, or is drawn.
+        Each rate holds until the next; the last is repeated at the end. If there are too many changes to show, means
+        over bins. None if the rate is constant, or random.
 
     Examples
     --------

@@ -233,7 +233,7 @@ def laid_over(runs: Sequence[NamedRun]) -> tuple[Figure, ...]:
     Returns
     -------
     tuple of Figure
-        Of each of the first groups the windows and round-trip times, of each of the busiest links backlog and rate;
+        Windows and round-trip times of each of the first groups, backlog and rate of each of the busiest links;
         none if no run has samples.
     """
     known = [(run, run.seen, colour(k)) for k, run in enumerate(runs) if run.seen is not None]

@@ -36,7 +36,7 @@ GRID_BDP = (1 / 256, 2.0)
 """First grid, in bandwidth-delay products."""
 
 STANDARD_REPLICATIONS = 3
-"""Minimum number of replications of the standard buffers that an answer is compared with; they need intervals."""
+"""Replications of the standard buffers that an answer is compared with, or the scenario's number if that is smaller."""
 
 LARGEST_BDP = 16.0
 """Largest buffer that the search tries, in bandwidth-delay products."""

@@ -359,12 +359,12 @@ def size_variants(
     ----------
     scenario : Scenario or path
     laws : sequence of str or RegistryEntry
-        Of the first group of TCP flows, each with its own defaults; the slow start stays. None: as the file has it.
+        Laws for the first group of TCP flows, with default parameters; the slow start stays. None keeps the file's.
     queues : sequence of str or RegistryEntry
         Disciplines of the link, each with its own defaults, which follow the buffer where they derive from it. None:
         as the file has it.
     target : str, iterable of str, mapping or callable
-        What the buffer must achieve, as `elephan.size` takes it; or a function that sizes one scenario. The seed is
+        Targets of the buffer, as for `elephan.size`; or a function that sizes one scenario. The seed is
         the scenario's, so variants share their random numbers.
     link : str, optional
         Name of the link; the first that carries data by default.

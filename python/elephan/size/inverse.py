@@ -34,7 +34,7 @@ MEASURED = ("utilization", "loss_ratio", "queueing_delay_s", "queueing_delay_p95
 
 
 BESIDE = 3
-"""Minimum number of replications of the drop-tail queue that RED is compared with."""
+"""Maximum number of replications of the drop-tail queue that RED is compared with."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -54,7 +54,7 @@ class ModelPrediction:
         Smallest buffer with which it meets all floors; None if none does, or it does not predict a metric.
     buffers : ndarray [packets], shape (points,)
     near : NearbyErrors or None
-        How far off it was where its answer was simulated nearest; where it has none, at the scenario's own buffer.
+        Error of the model in the simulations nearest to its answer, or else nearest to the scenario's buffer.
     """
 
     model: Model
@@ -210,7 +210,7 @@ def verdict(prediction: ModelPrediction, buffer: int | None, curve: BufferCurve)
     dict
         ``buffer_ratio`` (its buffer over the answer), ``utilization_points`` (its utilization minus the measured one
         at the answer, in points), ``worst_points`` (the same where it was largest, over the buffers measured); null
-        where one of the two says nothing.
+        if either has no value.
     """
     measured = {b: curve.estimate(b, "utilization").mean for b in curve.buffers}
     off = {b: 100 * (u - mean) for b, mean in measured.items() if (u := prediction.at(b, "utilization")) is not None}

@@ -1,4 +1,4 @@
-"""Recommend one of several variants of a link, by a published rule and with a reason in numbers.
+"""Recommend one of several variants of a link, by a documented rule and with a reason in numbers.
 
 Source: variants share random numbers, so they are told apart by paired differences, LawKelton2000, Section 11.2.
 """

@@ -130,7 +130,7 @@ def described(index: Index | None = None) -> list[DescribedTable]:
     Parameters
     ----------
     index : Index, optional
-        Of an open store, with its labels and what its runs measured beyond the schema; the schema alone otherwise.
+        Open store, whose labels and additional quantities are included; without it only the schema is described.
 
     Returns
     -------

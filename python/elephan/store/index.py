@@ -297,7 +297,7 @@ class Index:
         Returns
         -------
         str
-            What follows after its name; for any statement only as many links and groups as SQLite can join.
+            SQL after the name of the view; it has at most as many links and groups as SQLite can join.
         """
         columns, joins = self.results()
         if sql is not None and "*" not in sql.replace("count(*)", ""):

@@ -157,7 +157,7 @@ class WriterLock:
 
     @contextmanager
     def named(self) -> Iterator[Path]:
-        """Return the name of a temporary folder that does not exist yet; otherwise like `made`."""
+        """Yield the path of a temporary folder that does not exist yet; otherwise like `made`."""
         self._count += 1
         folder = Path(f"{self.folder}/{self._count}")
         try:

@@ -48,8 +48,8 @@ def stamp(moment: datetime) -> str:
 def of_process() -> dict[str, object]:
     """Return the provenance that all runs of this process share.
 
-    Git is asked for the commit, and until it has begun it has the locks that this process has (see
-    `elephan.store.locks`): a store asks for this before it takes any.
+    Git is called for the commit; until it has started, its process holds the locks of this one (see
+    `elephan.store.locks`), so a store calls this function before it takes any.
     """
     found: dict[str, object] = {**provenance(), "host": platform.node(), "cores": os.cpu_count()}
     commit = _commit(Path(__file__).resolve().parents[3])

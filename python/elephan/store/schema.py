@@ -64,8 +64,8 @@ def connect(path: Path, *, is_shared: bool = True) -> sqlite3.Connection:
     Parameters
     ----------
     is_shared : bool
-        Other processes may read and write it meanwhile. Of an index that is still being built, everything stands in its
-        one file once a change is committed: nothing is left beside it that could be forgotten.
+        Whether other processes may use the index meanwhile. If not (while it is built), all data are in its
+        main file after each commit: no other file could be forgotten when it is moved.
     """
     connection = sqlite3.connect(path, timeout=BUSY_S, check_same_thread=False, isolation_level=None)
     try:

@@ -93,7 +93,7 @@ def sweep(
     store : Store or path, optional
         ``$ELEPHAN_STORE``, else ``.elephan`` in the working directory.
     executor : concurrent.futures.Executor, optional
-        Where points are run: processes, or `distributed.Client.get_executor`. Threads by default. The results do not
+        Executor of the points: processes, or `distributed.Client.get_executor`. Threads by default. The results do not
         depend on it.
     workers : int, optional
         Tasks that run at once; as many as the executor has, or as there are cores.
@@ -101,7 +101,7 @@ def sweep(
         ``"2/5"``: only the second of five parts, in a store of its own inside of the store, which takes it in when it
         is next used.
     precision : str or sequence of str, optional
-        Of each point, as `elephan.run` takes it; instead of what the sweep says.
+        Precision of each point, as for `elephan.run`; replaces the sweep's own.
     max_replications : int, optional
         Maximum replications of a point for its precision; 100 unless the sweep says otherwise.
     replications, seed : int, optional

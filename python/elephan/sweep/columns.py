@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from elephan.sweep.result import PointResult
 
 Quantity = dict[str, float | None]
-"""``mean`` and ``ci95``."""
+"""A measured quantity: ``mean`` and ``ci95``."""
 
 OF_LINKS = {
     "utilization": "utilization",
@@ -249,7 +249,7 @@ def cards() -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        ``name``, ``title`` (what it is), ``unit``, ``source`` (how it is asked for) and ``parameters``, which are none.
+        ``name``, ``title`` (meaning), ``unit``, ``source`` (how to request it) and ``parameters`` (always empty).
 
     Examples
     --------

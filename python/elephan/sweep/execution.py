@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from elephan.sweep.tasks import SweepSettings
 
 TASK = 2_000_000
-"""Packets per task of several points: about a tenth of a second, so that sending a task costs little in comparison."""
+"""Maximum packets of a task of several points: about a tenth of a second, so that the cost of sending it is small."""
 
 MOST_POINTS = 64
 """Maximum number of points per task: results not yet in the store are lost if the process is killed."""

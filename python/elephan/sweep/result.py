@@ -216,8 +216,8 @@ class SweepResult(ResultTables):
         Returns
         -------
         ColumnTable
-            As of `elephan.run.result.RunResult.measure`, with the labels of the point before each row; none of points
-            in which a metric has no value.
+            As for `elephan.run.result.RunResult.measure`, with the point's labels in front of each row; points
+            without a value of the metric have no rows.
 
         Raises
         ------
@@ -235,8 +235,8 @@ class SweepResult(ResultTables):
         dict
             ``title``, ``seed``, ``replications``, ``engine_version``, ``base``, ``axes``, ``points`` (each with
             ``labels``, ``run``, and ``links``, ``groups`` and ``fairness`` as ``elephan run --json`` has them),
-            ``metrics`` if any were asked for), ``failures``, ``warnings``; under ``provenance`` what is not the same
-            each time.
+            ``metrics`` if any were requested), ``failures``, ``warnings``; and under ``provenance`` the values that
+            differ between equal sweeps.
         """
         points = [point.to_json() for point in self.points]
         if self.metrics:

@@ -102,7 +102,7 @@ def read_sweep(folder: Path | str) -> SweepResult:
     Parameters
     ----------
     folder : Path or str
-        With ``sweep.json``. Columns of replications and samples are read from the sweep's store, if they are asked for.
+        Folder with ``sweep.json``. Columns of replications and samples are read from the sweep's store on demand.
 
     Returns
     -------
