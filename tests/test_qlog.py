@@ -182,7 +182,8 @@ def test_names_of_a_scenario_never_lead_out_of_the_folder_that_was_named(tmp_pat
     quoted = [json.dumps(name) for name in HOSTILE]
     text = 'duration = "0.3 s"\nwarmup = "0.1 s"\n[record]\nevery = "50 ms"\n'
     text += f"trace = [{', '.join(json.dumps(name + '[0]') for name in HOSTILE)}]\n"
-    packets = [f'{{ link = {q}, from = "0 s", to = "0.2 s" }}' for q in quoted]
+    # A picture takes a second; all files are named by one function.
+    packets = [f'{{ link = {q}, from = "0 s", to = "0.2 s" }}' for q in quoted[::4]]
     text += f"packets = [{', '.join(packets)}]\n"
     for q in quoted:
         text += f'[[links]]\nname = {q}\nrate = "1 Mbit/s"\nbuffer = "20 packets"\n'
@@ -197,7 +198,7 @@ def test_names_of_a_scenario_never_lead_out_of_the_folder_that_was_named(tmp_pat
     assert {path.parent for path in files} == {inner, inner / "o"}
     names = [path.name for path in files if path.parent == inner / "o"]
     assert sum(name.endswith(".sqlog") for name in names) == len(HOSTILE)
-    assert sum(name.startswith("packets-") and name.endswith(".png") for name in names) == len(HOSTILE)
+    assert sum(name.startswith("packets-") and name.endswith(".png") for name in names) == len(HOSTILE[::4])
     # As file systems of Windows and macOS see them; their rules for names are Microsoft's "Naming Files, Paths".
     assert len({unicodedata.normalize("NFC", name).casefold() for name in names}) == len(names)
     for name in names:
