@@ -28,7 +28,7 @@ pub struct SequenceSpace {
 }
 
 impl SequenceSpace {
-    /// Nothing of `segments` has been sent; the first is `first`.
+    /// Sequence numbers of a connection with `segments` to send, the first numbered `first`.
     #[must_use]
     pub fn new(first: u64, segments: u64) -> Self {
         let data_end = first.saturating_add(segments).min(NO_END);
@@ -253,7 +253,7 @@ impl SequenceSpace {
     }
 }
 
-/// What is remembered of the past.
+/// Remembered sequence numbers.
 #[derive(Clone, Copy, Debug)]
 enum Mark {
     /// `high` when a segment was last retransmitted; at the beginning, the first segment.
