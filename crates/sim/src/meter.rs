@@ -9,7 +9,7 @@ use base::Time;
 use law::CongestionControl;
 use transport::{Counters, Sender};
 
-/// What happened at a link before some instant. Service begun before it counts, service begun at it does not.
+/// Counts of a link before some instant. Service begun before the instant counts, service begun at it does not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkTotals {
     pub arrived: u64,
@@ -32,7 +32,7 @@ pub struct LinkSpan<'a> {
     pub to: &'a LinkTotals,
 }
 
-/// What a link could send in the measured period, in bit/s, and how long packets were on their way behind it.
+/// Capacity of a link in the measured period, in bit/s, and the propagation delays of its packets.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkFacts {
     capacity_bps: f64,
@@ -40,18 +40,18 @@ pub struct LinkFacts {
 }
 
 impl LinkFacts {
-    /// Of a link that has not served anything yet.
+    /// Facts of a link that has not served anything yet.
     pub fn of<Q>(link: &LinkPlan<Q>, marks: &Marks) -> Self {
         Self { capacity_bps: link.capacity_bps(marks), propagation: Propagation::same(link.mean_delay) }
     }
 
-    /// With what was measured behind it.
+    /// The same with the propagation delays measured behind the link.
     pub fn seen(self, handover: &Handover) -> Self {
         Self { propagation: handover.propagation().unwrap_or(self.propagation), ..self }
     }
 }
 
-/// What link number `index` did in the measured period, and the packets recorded there.
+/// Results of link number `index` in the measured period, and the packets recorded there.
 pub fn link_outcome(
     index: usize,
     LinkSpan { from, to }: LinkSpan<'_>,
@@ -109,7 +109,7 @@ pub struct FlowMeter {
     finished: Finished,
 }
 
-/// What was noted of a flow at the warm-up and at samples.
+/// Records of a flow at the end of the warm-up and at the samples.
 #[derive(Clone, Debug, Default)]
 struct Noted {
     at_warmup: Counters,

@@ -23,7 +23,7 @@ struct Member {
     dropped: u64,
 }
 
-/// What is held over time.
+/// Occupancy and its integral over time.
 #[derive(Clone, Copy, Debug, Default)]
 struct Holding {
     now: u64,
@@ -40,7 +40,7 @@ impl Holding {
         self.most = self.most.max(amount);
     }
 
-    /// What counts begins at `now`.
+    /// Starts measuring at `now`.
     fn begin(&mut self, now: Time) {
         *self = Self { now: self.now, most: self.now, since: now, integral: 0 };
     }
@@ -70,7 +70,7 @@ impl PoolAccount {
         self.links[place].dropped += 1;
     }
 
-    /// What the link of that place holds.
+    /// Occupancy of the link at that place.
     pub fn held(&self, place: usize) -> u64 {
         self.links[place].held.now
     }

@@ -26,8 +26,8 @@ pub struct Local<Q> {
     ledger: Ledger,
 }
 
-/// How many wait, and the integrals over time of their number and of there being any, kept up only when it changes:
-/// each packet counts minus the instant it joined plus the instant it left. Negative in between, so both wrap around.
+/// Backlog, and integrals over time of its size and of its being nonempty, updated only when it changes: each packet counts
+/// minus the instant it joined plus the instant it left. The sums are negative in between, so both wrap around.
 #[derive(Clone, Copy, Debug, Default)]
 struct BacklogIntegral {
     packets: u32,
@@ -36,7 +36,7 @@ struct BacklogIntegral {
 }
 
 impl BacklogIntegral {
-    /// So many wait, most likely one more than before.
+    /// Sets the number of waiting packets to `packets`; the fast case is one more than before.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "in the hottest loop")]
     fn on_enqueue(&mut self, packets: u32, now: Time) {
@@ -48,7 +48,7 @@ impl BacklogIntegral {
         }
     }
 
-    /// So many wait, most likely one less than before.
+    /// Sets the number of waiting packets to `packets`; the fast case is one less than before.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "in the hottest loop")]
     fn on_dequeue(&mut self, packets: u32, now: Time) {
@@ -60,7 +60,8 @@ impl BacklogIntegral {
         }
     }
 
-    /// By any number, to or from none. By value, so that the loop may hold the sums in registers.
+    /// Changes the number to any value, also to or from zero. Takes `self` by value so that the loop keeps the sums in
+    /// registers.
     #[cold]
     fn resync(self, packets: u32, now: Time) -> Self {
         let none = |packets| if packets == 0 { now.0 } else { 0 };
@@ -141,7 +142,7 @@ impl<Q: LinkQueue> Local<Q> {
     }
 }
 
-/// What changes with every packet, kept by value so that it can stay in registers.
+/// State that changes with every packet, kept by value so that it can stay in registers.
 #[derive(Clone, Copy)]
 pub struct ServerState {
     busy: bool,

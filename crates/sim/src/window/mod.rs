@@ -65,66 +65,67 @@ const FEWEST_ARRIVALS: u64 = 8192;
 const FEWEST_FLOWS: usize = 64;
 const MOST_LINKS: usize = 16;
 
-/// With more arrivals than this for each flow, long runs of ACKs cost less than threads; but not of laws that measure every delivery, of
-/// whose flows so few are enough.
+/// Number of arrivals per flow above which threads do not pay, because long runs of ACKs cost less. It does not apply to laws that
+/// measure every delivery; for these [`FEWEST_MEASURING`] flows are enough.
 const MOST_ARRIVALS_PER_FLOW: u64 = 64;
 const FEWEST_MEASURING: usize = 4;
 
 /// Arrivals per flow and window that are worth a visit, when there are many flows.
 const ARRIVALS_PER_FLOW: u64 = 4;
 
-/// Where flows send much more than a link carries, a window is shorter, but no shorter than one in so many parts.
+/// Largest divisor of the window length: windows are shorter where flows send much more than a link carries.
 const MOST_PARTS: u64 = 16;
 
-/// What a ring takes, and what goes with it.
+/// Memory of a ring and its entries elsewhere, in bytes.
 pub const RING_BYTES: usize = size_of::<Ring>() + size_of::<Time>() + size_of::<Span>();
-/// What a sender takes besides its plan: itself, its ring and its drops. Where the ACKs of any flow cross links,
+/// Memory of a sender besides its plan: the sender, its ring and its drop count, in bytes. Where the ACKs of any flow
+/// cross links,
 /// each receiver has a ring, too.
 pub const SENDER_BYTES: usize = size_of::<AnySender<NoObserver, law::Control>>() + RING_BYTES + size_of::<u64>();
-/// What a link takes besides its discipline.
+/// Memory of a link besides its discipline, in bytes.
 pub const LINK_BYTES: usize =
     size_of::<Node<NoObserver, queue::NoOwn>>() + size_of::<Bucket>() + size_of::<Vec<u32>>() * 3;
-/// What a sender takes at each of its links: where its packets go, and how long they take.
+/// Memory of a sender's entries at each of its links, in bytes: where its packets go, and their transmission time.
 pub const HOP_BYTES: usize = size_of::<u32>() * 2 + size_of::<Tx>();
-/// What a packet in flight takes.
+/// Memory of a packet in flight, in bytes.
 pub const PACKET_BYTES: usize = size_of::<Rec>();
 
 struct Engine<O, C, Q> {
     nodes: Vec<Node<O, Q>>,
     buckets: Vec<Bucket>,
     pools: Vec<Pool>,
-    /// By link, if there are pools: its pool and its place there.
+    /// For each link, if there are pools: its pool and its place there.
     places: Vec<Option<(usize, usize)>>,
     flows: Vec<AnySender<O, C>>,
     identities: Vec<Identity>,
-    /// By group.
+    /// Packet size of each group.
     packets: Vec<u32>,
     /// The sessions, by the link that they send into first.
     sessions: Vec<Vec<Session>>,
-    /// By group.
+    /// Transfer results of each group.
     transfers: Vec<TransferMeter>,
     shared: Shared,
     layout: Layout,
-    /// By link.
+    /// Capacity and delays of each link.
     facts: Vec<LinkFacts>,
     marks: Marks,
-    /// In a part that runs on more than one.
+    /// Threads, for a part that runs on more than one.
     threads: Option<Threads>,
-    /// As in [`Options`].
+    /// Number of chunks, as in [`Options`].
     chunks: usize,
 }
 
-/// How far a part of the network is, and what its windows need.
+/// Progress of one part of the network, and its window lengths.
 #[derive(Debug)]
 struct Course {
-    /// Where the next window begins: everything that arrives at a link before it has been served.
+    /// Start of the next window: everything that arrives at a link before it has been served.
     now: Time,
-    /// Where the run is over.
+    /// End of the run.
     last: Time,
     window: Span,
     /// The longest that it may be on one thread, and on several.
     windows: [Span; 2],
-    /// That of them which counts now.
+    /// Element of `windows` that applies now.
     longest: Span,
     /// About how far apart packets arrive, see [`Engine::gap`].
     gap: u64,

@@ -14,7 +14,7 @@ use crate::{LinkReading, Options, Outcome};
 use base::{RunMonitor, Time};
 use transport::Sender;
 
-/// What a run in steps does, whatever observes it.
+/// Interface of a run in steps, independent of its observer.
 pub trait Steps<C>: Send {
     /// Goes on to `until`, with everything before it and nothing at it.
     fn advance(&mut self, until: Time, monitor: &RunMonitor);

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use sim::{Engine, Options, simulate};
 use transport::Recovery;
 
-/// What TCP does: law, slow start, recovery, its options.
+/// Random TCP settings: law, slow start, recovery, options.
 fn senders() -> impl Strategy<Value = String> {
     let of = |names: Vec<&'static str>| prop::sample::select(names);
     let names = (

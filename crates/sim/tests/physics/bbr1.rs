@@ -52,7 +52,7 @@ impl Link {
         (0.99 * gain * self.rate / 1024.0).floor().max(2.0)
     }
 
-    /// What may be in flight: so many bdp and three bursts, an even number.
+    /// Limit on the data in flight: `bdps` times the BDP and three bursts, rounded up to an even number.
     fn inflight(self, bdps: f64, burst: f64) -> f64 {
         let needed = (bdps * self.bdp()).ceil() + 3.0 * burst;
         2.0 * (needed / 2.0).ceil()

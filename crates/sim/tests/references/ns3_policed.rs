@@ -8,7 +8,7 @@
 
 use sim::{Engine, Options, simulate};
 
-/// What passes [Mbit/s], share of packets dropped, recoveries and timeouts of all flows.
+/// Throughput behind the policer in Mbit/s, share of packets dropped, recoveries and timeouts of all flows.
 #[derive(Clone, Copy, Debug)]
 struct Row(f64, f64, f64);
 
@@ -25,7 +25,7 @@ const RENO: Cell = Cell { law: "reno", flows: 4, mbps: (20, 100), rtt: (30, 50),
 const CUBIC: Cell = Cell { law: "cubic", flows: 1, mbps: (50, 500), rtt: (100, 100), span: (190, 40) };
 
 const POLICER: (&str, u32) = ("policer", 1000);
-/// What ns-3's is, but for what the waiting packet does to the ones after it.
+/// ns-3's token bucket: a shaper that holds one waiting packet.
 const SHAPER: (&str, u32) = ("shaper", 1);
 
 impl Cell {
