@@ -9,7 +9,7 @@ use base::{Span, Time};
 /// Round-trip times since somebody last took them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RttSamples {
-    /// How many.
+    /// Number of samples.
     pub count: u64,
     /// Their sum.
     pub sum: Span,
@@ -55,12 +55,12 @@ impl Held {
         Self { rate: Some(rate), ..Self::window(cwnd) }
     }
 
-    /// From now on the window has so many segments: at least one, at most 2^20 - 1.
+    /// Sets the window, in segments: at least 1, at most 2^20 - 1.
     pub fn set_window(&mut self, cwnd: f64) {
         self.cwnd = in_range(cwnd);
     }
 
-    /// From now on segments leave at so many per second. Nothing for a control that was made without a rate: its sender has no pace.
+    /// Sets the pacing rate in segments per second. It has no effect on a control made without a rate, whose sender is not paced.
     pub fn set_rate(&mut self, rate: f64) {
         self.rate = self.rate.map(|_| rate);
     }
@@ -101,7 +101,7 @@ impl CongestionControl for Held {
         self.cwnd
     }
 
-    /// What it has: it never opens its window, and a recovery is to keep it.
+    /// Current window: the control never opens it, and a recovery must keep it.
     fn ssthresh(&self) -> f64 {
         self.cwnd
     }

@@ -33,7 +33,7 @@ fn ack(now: Time, acked: f64, rtt: Span) -> AckSample {
     AckSample { acked, rtt: None, ..AckSample::plain(now, rtt) }
 }
 
-/// What a round trip gains at `cwnd`, in segments, and how exactly that is known: many segments are acknowledged at once.
+/// Growth per round trip at `cwnd`, in segments, and its precision: many segments are acknowledged at once.
 fn growth(control: &mut Control, ack: AckSample) -> (f64, f64) {
     let cwnd = control.cwnd();
     // Not so many that the window would reach its bound of 2^20.

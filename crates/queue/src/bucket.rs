@@ -10,7 +10,7 @@ use base::{Bytes, Rate, Span, Time};
 #[derive(Clone, Debug)]
 pub struct TokenBucket {
     rate: Rate,
-    /// What it holds at most, and what it held at an instant; in bits times a second in picoseconds.
+    /// Capacity, and level at the instant `at`; in (bit/s) times picoseconds.
     burst: u128,
     level: u128,
     at: Time,

@@ -24,7 +24,7 @@ use base::{Cause, ParamError, Span, Stream, Time};
 struct Curve {
     min_th: f64,
     max_th: f64,
-    /// From here on everything is dropped.
+    /// Average queue from which every packet is dropped.
     end: f64,
     max_p: f64,
     slope: f64,

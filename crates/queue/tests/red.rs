@@ -155,7 +155,7 @@ fn at_one_in_32(count: Count) -> red::Red {
     make(p, &port())
 }
 
-/// How many packets until one is dropped, that one counted.
+/// Number of packets up to the next drop, the dropped one included.
 fn gap(rule: &mut red::Red) -> usize {
     (1..=64).find(|_| offer(rule, 20) == Verdict::Drop(Cause::Early)).unwrap()
 }

@@ -12,8 +12,8 @@ use std::hint::select_unpredictable;
 /// Below this many records a comparison sort is quicker than counting.
 const FEW: usize = 48;
 
-/// Number of records in one slot from which a comparison sort is faster, because insertion inside a slot is quadratic: a burst after
-/// silence, when slots are too wide. A power of two, so that the OR of all counts shows whether any slot reached it.
+/// Number of records in one slot from which a comparison sort is faster, because insertion inside a slot is quadratic: a burst
+/// after silence, when slots are too wide. A power of two, so that the OR of all counts shows whether any slot reached it.
 const CROWD: u32 = 64;
 
 /// One window, as it is for the senders of one link.

@@ -35,7 +35,8 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Clock of a link where packets take `time` and wait at most `longest`; it is idle from `free` on, and `most` is the longest wait yet.
+    /// Clock of a link where packets take `time` and wait at most `longest`; it is idle from `free` on, and `most` is the
+    /// longest wait yet.
     pub fn new((time, longest): (Span, Span), free: Time, most: Span) -> Self {
         Self { time, longest, free, most, waited: 0, nonempty: 0, refused: 0 }
     }

@@ -223,8 +223,8 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         }
     }
 
-    /// Method and number of ACKs of the next `each` segments that can be processed together, and the latest time for all of them: the
-    /// timer that the last one started must not expire before the others.
+    /// Method and number of ACKs of the next `each` segments that can be processed together, and the latest time for all of
+    /// them: the timer that the last one started must not expire before the others.
     #[inline]
     fn way(&self, each: u32) -> Option<(Way, u32, Time)> {
         let sender = &self.plan.sender;
