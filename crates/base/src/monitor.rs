@@ -70,7 +70,7 @@ impl RunMonitor {
         self.share.store(share.to_bits(), Ordering::Relaxed);
     }
 
-    /// How much of the run is done, from 0 to 1: simulated time, not work.
+    /// Part of the run that is done, from 0 to 1: simulated time, not work.
     #[must_use]
     pub fn share(&self) -> f64 {
         f64::from_bits(self.share.load(Ordering::Relaxed))

@@ -18,7 +18,7 @@ pub enum TextError {
     /// A unit nobody knows.
     #[error("unknown unit {unit:?} in {text:?}; {known}")]
     UnknownUnit {
-        /// What was written.
+        /// Text as written.
         text: String,
         /// Its unit.
         unit: String,

@@ -1,5 +1,5 @@
-//! How many segments a flow can have sent that are not acknowledged. Packets carry 32 bits of a number that counts further, which
-//! tell it as long as these are fewer than 2^31; nothing else in a run ends with 32 bits.
+//! Largest number of segments that a flow can have outstanding. Packets carry the lower 32 bits of their number, which are
+//! unambiguous as long as fewer than 2^31 are outstanding; nothing else in a run is limited to 32 bits.
 //!
 //! Source: RFC 9293, Section 3.4; RFC 7323, Section 2.3 (windows of TCP end for the same reason).
 

@@ -23,7 +23,7 @@ const KEYS: [&str; 3] = ["law", SOURCE, "slow_start"];
 pub struct OwnLaw {
     /// Its name.
     pub name: String,
-    /// What its source hashes to.
+    /// Hash of its source.
     pub source: String,
     /// Its parameters, each a number, a text, or true or false.
     pub parameters: Map<String, Json>,
@@ -66,7 +66,7 @@ impl OwnLaw {
         table.into()
     }
 
-    /// What a file may hold instead of one of elephan's laws.
+    /// Schema of a law of the user's own, which a file may have instead of one of elephan's.
     pub(crate) fn schema() -> Json {
         json!({
             "type": "object",

@@ -15,9 +15,9 @@ use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeMap;
 use traffic::{TRAFFIC, TrafficSpec};
 
-/// What can be configured by name.
+/// Components that are configured by name.
 pub(crate) trait Parameters: Sized {
-    /// What one of them is called, and the key at which its name stands.
+    /// Word for one of them, and the key of its name.
     const WHAT: [&'static str; 2];
     /// The name that examples show.
     const SHOWN: &'static str;

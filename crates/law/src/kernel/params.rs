@@ -20,7 +20,7 @@ const MAX_BYTES: f64 = 65_536.0;
 pub struct Highspeed {
     /// 1/4096 segments.
     pub low_window: u64,
-    /// In units of 2^-20.
+    /// Fixed-point number in units of 2^-20.
     pub least_b: u64,
     /// Curve without its bounds, so that it has no corners.
     pub a: Curve,
@@ -33,7 +33,7 @@ pub struct Highspeed {
 pub struct Ghstcp {
     /// Growth and cuts.
     pub highspeed: Highspeed,
-    /// In units of 2^-32.
+    /// Fixed-point number in units of 2^-32.
     pub z_squared: u64,
     /// Samples of a test.
     pub least: u32,
@@ -50,9 +50,9 @@ pub struct NrHstcp {
     pub reference_rtt: u32,
     /// Bytes.
     pub reference_segment: u32,
-    /// In units of 2^-20.
+    /// Fixed-point number in units of 2^-20.
     pub min_decrease: u64,
-    /// In units of 2^-20.
+    /// Fixed-point number in units of 2^-20.
     pub max_decrease: u64,
     /// Equations 2 and 3, of 2^20.
     pub a: Curve,
@@ -65,9 +65,9 @@ pub struct NrHstcp {
 pub struct Scalable {
     /// 1/4096 segments.
     pub legacy_window: u64,
-    /// In units of 2^-20, for each segment.
+    /// Fixed-point number in units of 2^-20, for each segment.
     pub increase: u64,
-    /// In units of 2^-20.
+    /// Fixed-point number in units of 2^-20.
     pub decrease: u64,
 }
 
@@ -76,11 +76,11 @@ pub struct Scalable {
 pub struct Htcp {
     /// us.
     pub low_speed: u64,
-    /// In units of 2^-20.
+    /// Fixed-point number in units of 2^-20.
     pub beta_min: u64,
-    /// In units of 2^-20.
+    /// Fixed-point number in units of 2^-20.
     pub beta_max: u64,
-    /// In units of 2^-20.
+    /// Fixed-point number in units of 2^-20.
     pub throughput_change: u64,
     /// Whether the share kept follows the round-trip times.
     pub adaptive_backoff: u32,

@@ -22,7 +22,7 @@ base::words! {
     pub enum AdaptOn {
         /// Once an interval, whether or not packets arrive.
         Clock = "clock",
-        /// At the first arrival that is at least an interval after the last change, as in ns-2.
+        /// First arrival that is at least an interval after the last change, as in ns-2.
         Arrivals = "arrivals",
     }
 }
