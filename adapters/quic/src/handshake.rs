@@ -16,12 +16,12 @@ enum Flight {
     Finished = 20,
 }
 
-/// What comes next.
+/// Next step of the handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// To send this flight, and whether keys of the next packets come with it.
+    /// Send this flight; the second value says whether keys of the next packets come with it.
     Send(Option<Flight>, bool),
-    /// To wait for this flight.
+    /// Wait for this flight.
     Wait(Flight),
     Done,
 }

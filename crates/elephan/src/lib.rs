@@ -46,7 +46,7 @@ pub fn simulate(scenario: &Scenario, replication: u32) -> Result<Outcome, Error>
     Ok(sim::simulate(scenario, replication, Options::default())?)
 }
 
-/// As [`simulate`], on so many threads at most.
+/// The same as [`simulate`], with at most `threads` threads.
 fn simulate_on(threads: usize, scenario: &Scenario, replication: u32) -> Result<Outcome, Error> {
     let monitor = sim::RunMonitor::default();
     monitor.allow_threads(threads);

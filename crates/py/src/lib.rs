@@ -127,14 +127,14 @@ mod _native {
         scenario::schema()
     }
 
-    /// What follows from a canonical scenario without running it, as JSON.
+    /// Return facts that follow from a canonical scenario without running it, as JSON.
     #[pyfunction]
     fn describe(py: Python<'_>, canonical: &str) -> PyResult<String> {
         py.detach(|| scenario::from_canonical(canonical).map(|s| facts::describe(&s).to_string()))
             .map_err(from_scenario)
     }
 
-    /// Which needs of keys, parameters and laws a canonical scenario's links and groups meet, as JSON: see `needs`.
+    /// Return the needs of keys, parameters and laws that a canonical scenario's links and groups meet, as JSON: see `needs`.
     #[pyfunction]
     fn needs_met(py: Python<'_>, canonical: &str) -> PyResult<String> {
         py.detach(|| scenario::from_canonical(canonical).map(|s| needs::met(&s).to_string())).map_err(from_scenario)
@@ -200,7 +200,7 @@ mod _native {
         columns::outcome(py, outcome.expect("a stopped run has raised"))
     }
 
-    /// What the engine keeps in memory of each sender, flow, link and packet: names and bytes.
+    /// Return the memory that the engine uses for each sender, flow, link and packet: names and bytes.
     #[pyfunction]
     fn memory_sizes() -> Vec<(&'static str, usize)> {
         let sizes = sim::memory_sizes();

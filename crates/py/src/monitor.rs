@@ -11,7 +11,7 @@ use std::time::Instant;
 /// Milliseconds between two looks at the signals.
 const BETWEEN_LOOKS_MS: u64 = 30;
 
-/// What another thread sees of native calls that are given it, and ends them with.
+/// Progress of native calls that are given it, for another thread, which can also stop them.
 #[pyclass(frozen, module = "elephan._native")]
 #[derive(Default)]
 pub struct RunMonitor(Arc<base::RunMonitor>);
@@ -33,14 +33,14 @@ impl RunMonitor {
         self.0.allow_threads(at_most_cores(threads));
     }
 
-    /// How much of the simulated time of the running replication has passed, from 0 to 1.
+    /// Return the share of the simulated time of the running replication that has passed, from 0 to 1.
     #[getter]
     fn share(&self) -> f64 {
         self.0.share()
     }
 }
 
-/// So many threads, or fewer where there are fewer cores: they wait for each other too often to share one.
+/// Number of threads, limited to the cores: they wait for each other too often to share one.
 pub fn at_most_cores(threads: usize) -> usize {
     threads.min(std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get))
 }

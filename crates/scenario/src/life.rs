@@ -41,7 +41,7 @@ pub enum Stop {
 }
 
 base::keys! {
-    /// { from, to }: a uniform draw per flow and replication; { from, every }: flow i at from + i every.
+    /// Start times: { from, to }, a uniform draw per flow and replication; { from, every }, flow i at from + i every.
     pub struct StartTable {
         /// The earliest: "0 s".
         from: Span, eg "0 s";
@@ -53,7 +53,7 @@ base::keys! {
 }
 
 base::keys! {
-    /// { from, to }: a uniform draw per flow and replication; { after }: measured from the flow's own start.
+    /// Stop times: { from, to }, a uniform draw per flow and replication; { after }, measured from the flow's own start.
     pub struct StopTable {
         /// The earliest: "90 s".
         from: Option<Span> = None, eg "90 s";

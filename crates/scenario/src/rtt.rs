@@ -43,7 +43,7 @@ words! {
 }
 
 base::keys! {
-    /// { from, to }, { uniform } or { pareto }.
+    /// Round-trip times: { from, to }, { uniform } or { pareto }.
     pub struct RttTable {
         /// RTT of the first flow.
         from: Option<Span> = None, eg "38 ms";

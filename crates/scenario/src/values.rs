@@ -10,7 +10,7 @@ use base::{Key, Quantity, Values};
 use serde_json::{Value as Json, json};
 
 base::keys! {
-    /// { from, to } or { uniform }.
+    /// Values: { from, to } or { uniform }.
     pub struct ValuesTable<T> {
         /// Value of the first flow.
         from: Option<T> = None;

@@ -82,7 +82,7 @@ struct Life {
     /// Largest share lost in twenty full round trips, of what a full link carries and what is lost. Without the first hundred: a
     /// slow start that overshoots tenfold (Hybla's does) is given back by an eighth a recovery.
     loss: f64,
-    /// In-order delivery divided by what the link carried.
+    /// Share of in-order delivery in what the link carried.
     useful: f64,
 }
 
