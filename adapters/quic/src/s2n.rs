@@ -120,7 +120,7 @@ pub type Cubic = S2n<CubicCongestionController>;
 pub type Bbr = S2n<BbrCongestionController>;
 
 impl Cubic {
-    /// One whose datagrams have so many bytes; `stream` is what it draws from.
+    /// Controller for datagrams of `datagram` bytes; `stream` is its random stream.
     #[must_use]
     pub fn cubic(datagram: u16, stream: Stream) -> Self {
         // RFC 9002, 7.7, with s2n's factor of slow start: its pacer lets the first ten datagrams leave at once.
@@ -138,7 +138,7 @@ impl Cubic {
 }
 
 impl Bbr {
-    /// One whose datagrams have so many bytes; `stream` is what it draws from.
+    /// Controller for datagrams of `datagram` bytes; `stream` is its random stream.
     #[must_use]
     pub fn bbr(datagram: u16, stream: Stream) -> Self {
         // Its pace before the first round trip: 2.77 initial windows a millisecond

@@ -1,5 +1,6 @@
-//! Tables of the scenario file, said once: the [`keys!`](crate::keys!) macro makes the struct of a table and shows each of
-//! its keys, with default, example, unit, range and meaning, to whoever reads, writes or describes the table.
+//! Tables of the scenario file, each declared once: the [`keys!`](crate::keys!) macro makes the struct of a table and
+//! passes each of its keys, with default, example, unit, range and meaning, to the code that reads, writes or describes
+//! the table.
 //!
 //! What a type looks like in a file, in the canonical form and in the schema is not known here: readers and visitors
 //! implement [`ReadKey`] and [`VisitKey`] for the types that they know.
@@ -22,8 +23,8 @@ pub struct Key {
     pub unit: &'static str,
     /// Between which values it must lie.
     pub range: Option<Range>,
-    /// A word that may stand in place of a value, empty if there is none: no value of an `Option`; of other types, what
-    /// is only for those who prepare a file.
+    /// Word that may stand in place of a value, empty if there is none. For an `Option` it means `None`; for other
+    /// types it is only for programs that prepare a file.
     pub word: &'static str,
     /// The version that brought the key; empty if every stored canonical form has it. Canonical forms leave such a key out
     /// where it has its default, so that what was stored before keeps its identity.

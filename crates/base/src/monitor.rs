@@ -52,7 +52,7 @@ impl RunMonitor {
         self.stopped.load(Ordering::Relaxed)
     }
 
-    /// Gives the computation so many threads, itself included, from its next look on. Results do not depend on it.
+    /// Gives the computation `threads` threads, itself included, from its next check on. Results do not depend on it.
     pub fn allow_threads(&self, threads: usize) {
         self.spare.store(threads.saturating_sub(1), Ordering::Relaxed);
     }

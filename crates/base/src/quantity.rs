@@ -18,7 +18,7 @@ pub trait Quantity: Copy + Ord + Serialize + DeserializeOwned {
     const SUFFIX: &'static str;
     /// The integer.
     fn base(self) -> u64;
-    /// The quantity of so many base units.
+    /// Creates the quantity from a number of base units.
     fn of(base: u64) -> Self;
     /// Reads it.
     ///

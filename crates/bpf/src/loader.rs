@@ -19,7 +19,7 @@ const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 /// The kernel's description of its own types (BTF).
 const TYPES: &str = "/sys/kernel/btf/vmlinux";
 
-/// The type in it that registers a law for as long as somebody holds the link: Linux 6.4 has it.
+/// Type in it that registers a law as long as a process holds the link: since Linux 6.4.
 const LINK: &[u8] = b"\0bpf_struct_ops_link\0";
 
 /// Limit on the checks, every 10 ms, whether a law is unregistered.

@@ -151,7 +151,7 @@ fn walk<'a>(local: &'a Btf, id: Id, path: &[u32]) -> Option<(Field, Vec<Step<'a>
     Some((at, steps))
 }
 
-/// Bits of so many of a type.
+/// Number of bits of `times` values of a type.
 fn scaled(btf: &Btf, id: Id, times: u32) -> Option<u64> {
     if times == 0 {
         return Some(0);

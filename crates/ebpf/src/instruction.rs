@@ -33,7 +33,7 @@ impl Raw {
         self.code == WIDE
     }
 
-    /// Whether it calls; `source` says whom.
+    /// Whether it is a call; `source` is the kind of its target.
     pub fn is_call(&self) -> bool {
         self.code == CALL
     }
@@ -43,7 +43,7 @@ impl Raw {
 pub(crate) const WIDE: u8 = 0x18;
 const CALL: u8 = 0x85;
 
-/// Whom a call calls.
+/// Kinds of call targets.
 pub(crate) const HELPER: u8 = 0;
 pub(crate) const LOCAL: u8 = 1;
 /// Source register of a 64-bit load of a program's address.

@@ -133,11 +133,11 @@ pub struct RateSample {
     pub prior_delivered: u32,
     /// `delivered_ce` then (segments).
     pub prior_delivered_ce: u32,
-    /// Segments delivered in the interval, -1 where there is no sample.
+    /// Segments delivered in the interval, -1 without a sample.
     pub delivered: i32,
     /// Number of those that were marked.
     pub delivered_ce: i32,
-    /// The interval (us), -1 where there is no sample.
+    /// Interval (us), -1 without a sample.
     pub interval_us: i64,
     /// Time in which they were sent (us).
     pub snd_interval_us: u32,

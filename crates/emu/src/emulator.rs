@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-/// A packet of so many bytes carries data; shorter packets are handshakes or pure ACKs.
+/// Least size of a packet with data, in bytes; shorter packets are handshakes or pure ACKs.
 const MIN_DATA: usize = 1000;
 
 /// Direction of a packet.

@@ -88,7 +88,7 @@ enum Acks {
 /// A [`Delivery`] with what the draft derives from it.
 struct Sample<'a> {
     delivery: &'a Delivery,
-    /// Segments per second; zero if there is no rate.
+    /// Delivery rate in segments per second; zero if there is none.
     rate: f64,
     /// Segments delivered since the one acknowledged was sent.
     volume: f64,

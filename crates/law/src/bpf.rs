@@ -112,7 +112,7 @@ impl Controller for Bpf {
 }
 
 impl Bpf {
-    /// A new connection under `loaded`, with segments of so many bytes on the wire where the object asks for that.
+    /// Creates a new connection under `loaded`, with segments of this size on the wire, where the object needs it.
     pub(crate) fn under(
         loaded: &Arc<Loaded>,
         initial_window: f64,

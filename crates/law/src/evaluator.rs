@@ -142,7 +142,7 @@ impl LawEvaluator {
     }
 }
 
-/// Share of a round trip that a step takes, so many of them after a loss.
+/// Share of a round trip that a step takes, `rounds` round trips after a loss.
 fn paced(rounds: f64) -> f64 {
     (rounds / ENOUGH).clamp(1.0 / ACKS, 1.0)
 }

@@ -215,7 +215,7 @@ struct Test {
     ring: Option<VecDeque<(u64, u64)>>,
     /// N of the test under way.
     wanted: u32,
-    /// N of the last test, the correlation that Z's threshold means with so many, and the correlation found.
+    /// N of the last test, the threshold of the correlation for that N, and the correlation found.
     judged: u32,
     critical: f64,
     r: f64,

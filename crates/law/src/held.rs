@@ -1,4 +1,4 @@
-//! A control whose window and pace are held by somebody outside, who looks at the connection now and then: a learning agent, a test.
+//! Control whose window and pace are set from outside between looks at the connection: by a learning agent, or a test.
 //!
 //! A loss changes nothing, as whoever holds it is told of losses and may answer them. A timeout leaves one segment (RFC 6298,
 //! Section 5): the network may carry nothing at all, and nobody may look for long.
@@ -6,7 +6,7 @@
 use crate::{AckSample, CongestionControl, CongestionEvent, GRID_LIMIT, Needs, Signal, Step, on_grid};
 use base::{Span, Time};
 
-/// Round-trip times since somebody last took them.
+/// Round-trip times since they were last taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RttSamples {
     /// Number of samples.
@@ -43,13 +43,13 @@ pub struct Held {
 }
 
 impl Held {
-    /// A window of so many segments.
+    /// Control with a window of `cwnd` segments.
     #[must_use]
     pub fn window(cwnd: f64) -> Self {
         Self { cwnd: in_range(cwnd), rate: None, rtts: RttSamples::default() }
     }
 
-    /// A window of so many segments, which leave at `rate` of them per second.
+    /// Control with a window of `cwnd` segments, sent at `rate` segments per second.
     #[must_use]
     pub fn paced(cwnd: f64, rate: f64) -> Self {
         Self { rate: Some(rate), ..Self::window(cwnd) }

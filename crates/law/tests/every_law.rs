@@ -91,7 +91,7 @@ fn an_ack_that_the_window_did_not_hold_back_changes_nothing() {
 
 #[derive(Clone, Debug)]
 enum Happening {
-    /// A round trip of so many ACKs that takes so many milliseconds.
+    /// A round trip with this number of ACKs, and its duration in milliseconds.
     Acks(u32, u64),
     BigAck(u8),
     /// Feedback of routers, for laws that use it; and whether the window was the limit.

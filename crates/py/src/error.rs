@@ -38,7 +38,7 @@ pub fn from_params(error: base::ParamError) -> PyErr {
     ScenarioError::new_err(error.to_string())
 }
 
-/// Columns that are no table.
+/// Error for columns that do not form a table.
 pub fn from_parquet(error: ::parquet::errors::ParquetError) -> PyErr {
     PyValueError::new_err(format!("parquet: {error}"))
 }

@@ -15,7 +15,7 @@ use bpf::loader;
 enum InKernel {
     /// A law of elephan's, and the parameters of all.
     Ours(&'static str, Box<Params>),
-    /// An object of somebody's own.
+    /// Object of the user's own.
     Other { object: Vec<u8>, variable: String, called: String },
 }
 

@@ -158,7 +158,7 @@ mod _native {
         base::text::bytes(text).map(|size| size.0).map_err(error::from_text)
     }
 
-    /// Runs one replication without the interpreter's lock and returns its columns; a signal, or who has the monitor, ends it.
+    /// Runs one replication without the interpreter's lock and returns its columns; a signal, or the monitor, can stop it.
     #[pyfunction]
     #[pyo3(signature = (canonical, replication, *, engine = "window", series = false, hash = false, monitor = None, threads = 1, laws = None))]
     #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]

@@ -1,4 +1,4 @@
-//! Native loops that hear of Ctrl-C: whoever waits for several threads stops their monitors; a call on its own looks at the
+//! Native loops that react to Ctrl-C: the caller that waits for several threads stops their monitors; a single call checks the
 //! interpreter's signals while it runs.
 
 use crate::arrays;
@@ -28,7 +28,7 @@ impl RunMonitor {
         self.0.stop();
     }
 
-    /// Lets what runs under it use so many threads, its own included, but no more than there are cores.
+    /// Lets calls with this monitor use `threads` threads, their own included, but at most the number of cores.
     fn allow_threads(&self, threads: usize) {
         self.0.allow_threads(at_most_cores(threads));
     }

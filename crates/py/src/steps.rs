@@ -154,7 +154,7 @@ pub struct SteppedRuns {
 
 #[pymethods]
 impl SteppedRuns {
-    /// Room for a run of each of these canonical scenarios, in each of which so many flows are driven; they go on on so many threads.
+    /// Create runs of these canonical scenarios, each with `flows` driven flows, on `threads` threads.
     #[new]
     #[pyo3(signature = (canonicals, *, flows, threads = 1))]
     fn new(py: Python<'_>, canonicals: Vec<String>, flows: usize, threads: usize) -> PyResult<Self> {

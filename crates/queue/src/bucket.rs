@@ -1,4 +1,4 @@
-//! A token bucket: so many bytes at once, and on average no more than a rate.
+//! Token bucket: a burst at once, and on average no more than a rate.
 //!
 //! Source: RFC 2697 and RFC 4115 for the terms; Linux's tbf and police have the same. In whole numbers (bits times picoseconds), so
 //! that nothing is lost by rounding: what passes between two instants is never more than the burst and the rate times the time.

@@ -178,7 +178,7 @@ impl Early {
         self.average_after((self.pending_decay.0 + idle, self.pending_decay.1))
     }
 
-    /// The average after so many idle picoseconds and packets that found nothing waiting.
+    /// Average after `idle` picoseconds without a packet and `packets` packets that found an empty queue.
     #[inline]
     fn average_after(&self, (idle, packets): (u64, u32)) -> f64 {
         if self.average == 0.0 {

@@ -41,7 +41,7 @@ pub struct SharedMemory {
 }
 
 impl SharedMemory {
-    /// Memory for so many `queues`.
+    /// Memory for `queues` queues.
     #[must_use]
     pub fn new(size: MemorySize, sharing: Sharing, queues: u32) -> Self {
         Self { size, sharing, queues }

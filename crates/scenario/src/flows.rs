@@ -31,12 +31,12 @@ base::keys! {
         control: Control = Control::default();
         /// Loss detection and recovery. Default: "sack", where the law does not ask for more.
         recovery: Recovery = Recovery::Sack;
-        /// Size of a full data packet on the wire, headers included: "1500 B". Of a ping by default 84 B.
+        /// Size of a full data packet on the wire, headers included: "1500 B". Default for a ping: 84 B.
         packet: Bytes = Bytes(1500);
         /// When flows start: "0 s", { from = "0 s", to = "5 s" } for a uniform draw, { from = "0 s", every = "1 s" } for one
         /// after the other, or a list.
         start: Start = Start::Between(Span::ZERO, Span::ZERO);
-        /// When the application stops offering data: "100 s", a uniform draw, or so long after the flow's own start.
+        /// Time at which the application stops offering data: "100 s", a uniform draw, or a time after the flow's own start.
         /// Default: never.
         stop: Option<Stop> = None;
         /// Traffic that the application offers: a name, or a table such as { kind = "poisson", rate = "1 Mbit/s" }.

@@ -26,7 +26,7 @@ pub enum LinkRate {
     Fixed(Ranged<Rate>),
     /// Rates that hold from these times on, the first of which is 0; again from the beginning after the time.
     Steps(Arc<[RateStep]>, Option<Span>),
-    /// Instants at which so many bytes may leave.
+    /// Instants at which a number of bytes may be sent.
     Opportunities(OpportunityTimes),
     /// A wave.
     Sine(Sine),
@@ -295,7 +295,7 @@ table::table_types! {
     Markov = "Markov", "a table such as { rates = [\"100 Mbit/s\", \"10 Mbit/s\"], times = [\"2 s\", \"1 s\"] }";
 }
 
-/// Mean rate of so many opportunities in so many milliseconds, to the nearest bit/s.
+/// Mean rate of `count` opportunities in `ms` milliseconds, to the nearest bit/s.
 pub(crate) fn opportunity_rate(count: usize, ms: u32) -> Rate {
     let bits = 8 * u128::from(Bytes(OPPORTUNITY_BYTES).0) * count as u128 * 1000;
     Rate(((bits + u128::from(ms) / 2) / u128::from(ms.max(1))) as u64)

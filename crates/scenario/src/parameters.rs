@@ -23,7 +23,7 @@ pub(crate) trait Parameters: Sized {
     const SHOWN: &'static str;
     /// The name of a table without one, if there may be such a table.
     const WITHOUT: Option<&'static str> = None;
-    /// Keys of the table that are somebody else's, with their schema.
+    /// Keys of the table that belong to other types, with their schema.
     fn others(_defs: &mut Defs) -> Vec<(&'static str, Json)> {
         Vec::new()
     }
@@ -146,7 +146,7 @@ pub(crate) fn named<P: Parameters>(name: &str, place: &str) -> Result<P, Scenari
 }
 
 /// Reads a specification: its name, alone or at its key in a table, with its parameters beside it; `others` are keys of the
-/// table that are somebody else's.
+/// table that belong to other types.
 pub(crate) fn read<P: Parameters>(node: &Node, others: &[&str]) -> Result<P, ScenarioError> {
     if let Some(name) = node.as_text() {
         return named(name, &node.place);

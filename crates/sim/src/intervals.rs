@@ -46,7 +46,7 @@ pub struct FlowIntervals {
 }
 
 impl FlowIntervals {
-    /// A flow that is `now` like this, whose full segments have so many bits on the wire.
+    /// Starts the intervals of a flow in the state `now`, whose full segments have `segment_bits` bits on the wire.
     #[must_use]
     pub fn begin(segment_bits: f64, base_rtt: Span, now: FlowReading) -> Self {
         Self { segment_bits, base_rtt, at: Time::ZERO, before: now, rtt_s: 0.0, best_bps: 0.0 }

@@ -250,7 +250,7 @@ impl FlowMeter {
 }
 
 impl Tally {
-    /// The result of flow `who`, whose data packets have so many bytes on the wire.
+    /// Results of flow `who`, whose data packets have `packet` bytes on the wire.
     pub fn outcome(self, who: &Identity, packet: u32, marks: &Marks) -> FlowOutcome {
         let Self { meter, bytes, counters, delivered, dropped, delays } = self;
         let mean = |sum: f64, count: u64| (count > 0).then(|| sum / count as f64);

@@ -63,7 +63,7 @@ pub enum BuildError {
         /// The place of the group in the scenario.
         group: usize,
     },
-    /// The control of a flow is somebody's program, which did something wrong.
+    /// The control of a flow is a program of the user's, which failed.
     #[error("flows[{group}].control: {reason}")]
     Fault {
         /// The place of the group in the scenario.
@@ -71,7 +71,7 @@ pub enum BuildError {
         /// The program, the place in it, and what it did.
         reason: String,
     },
-    /// The law of a group is none of elephan's, and nobody has said what it is.
+    /// The law of a group is not one of elephan's, and it is not declared.
     #[error(
         "flows[{group}].control: {law:?} is no law of elephan's and not declared here; in Python laws={{{law:?}: ...}}, else --law {law}=FILE.py:CLASS or --law {law}=FILE.so"
     )]

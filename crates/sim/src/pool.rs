@@ -1,4 +1,4 @@
-//! The account of a pool: who holds how much of its memory, now and in the mean, the same for both engines.
+//! Account of a pool: the memory that each link holds, now and on average, for both engines.
 
 use crate::plan::{Marks, PoolPlan};
 use crate::{LinkOutcome, PoolOutcome, PoolShare};
@@ -65,7 +65,7 @@ impl PoolAccount {
         self.memory.has_room(size, held.now, self.used.now, *alpha)
     }
 
-    /// A packet was dropped at the link of that place because there was no room.
+    /// Counts a packet dropped at the link of that place for lack of memory.
     pub fn count_drop(&mut self, place: usize) {
         self.links[place].dropped += 1;
     }

@@ -55,8 +55,8 @@ fn least(scenario: &Scenario) -> usize {
     size_of::<Network>() + flows.sum::<usize>() + links.sum::<usize>()
 }
 
-/// The bytes that `scenario` needs at the least, if the system refuses so many: asked for once in one piece, since no
-/// single allocation of a run could be refused without ending the process.
+/// Least memory that `scenario` needs, in bytes, if the system refuses it. It is requested once in one piece, because a refused
+/// allocation during a run would end the process.
 pub fn refused(scenario: &Scenario) -> Option<usize> {
     let bytes = least(scenario);
     let mut room = Vec::<u8>::new();

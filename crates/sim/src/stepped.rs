@@ -183,10 +183,10 @@ impl<C: CongestionControl + Send + Sync + 'static> SteppedRun<C> {
         self.steps.control_mut(f as usize)
     }
 
-    /// The links of table number `table` of the scenario.
+    /// Links of table number `table` of the scenario.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// Panics if there is no such table.
     #[must_use]
     pub fn link(&self, table: usize) -> LinkReading {
         let first: u32 = self.names.tables[..table].iter().sum();

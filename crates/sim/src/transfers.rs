@@ -37,7 +37,7 @@ impl TransferMeter {
         self.out.refused += u64::from(now >= self.marks.warmup);
     }
 
-    /// A transfer of `who` that is over for its sender at `ended` (at the end of the run, if it is still open), and was
+    /// Records a transfer of `who` that ended at `ended` for its sender (at the end of the run, if it is still open), and was
     /// complete at the receiver at `done`.
     pub fn transfer(&mut self, who: &Identity, open: OpenTransfer, done: Option<Time>, ended: Time) {
         let Marks { warmup, end, .. } = self.marks;

@@ -58,7 +58,7 @@ base::dispatched! {
 /// Action of an application when it is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Write {
-    /// It has so many segments more to send, at least 1.
+    /// Number of further segments to send, at least 1.
     Segments(u32),
     /// It has as many to send as the network takes.
     Unlimited,

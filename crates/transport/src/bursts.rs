@@ -29,8 +29,8 @@ const WIN_DIVISOR: u32 = 3;
 /// Payload of a segment where the network does not say how large a burst is: 1,500 bytes on the wire with timestamps.
 const USUAL_MSS: u32 = 1448;
 
-/// A law that names a rate below so many segments per second (1.2 Mbit/s of 1,500 bytes) sends them one by one, as BBR's
-/// `min_tso_segs` has it.
+/// Rate in segments per second (1.2 Mbit/s of 1,500 bytes) below which the segments of a law with a rate leave one by
+/// one, as in BBR's `min_tso_segs`.
 const SLOW: f64 = 100.0;
 
 /// State of the sender when it may begin a burst.

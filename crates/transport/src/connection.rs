@@ -53,7 +53,7 @@ pub struct AckInfo {
     pub round_start: bool,
     /// Whether it shows further losses, for recoveries that ask.
     pub lost: bool,
-    /// Whether it says that a tail-loss probe repaired a loss that nobody else had noticed.
+    /// Whether it says that a tail-loss probe repaired a loss that was not detected otherwise.
     pub probe_repaired: bool,
 }
 

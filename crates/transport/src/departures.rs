@@ -1,5 +1,5 @@
-//! When each outstanding segment was last sent, and whether that was for the first time: 8 bytes a segment, kept only
-//! for those who ask (laws that want every round-trip time, RACK, delivery rates).
+//! Last transmission time of each outstanding segment, and whether it was the first transmission: 8 bytes a segment, kept only
+//! for laws that want every round-trip time, RACK, and delivery rates.
 //!
 //! Source: RFC 8985, Section 5.2 (`Segment.xmit_ts`, `.retransmitted`, `.lost`); Karn's rule, RFC 6298, Section 3.
 

@@ -263,7 +263,7 @@ impl OptionalState {
         }
     }
 
-    /// Everything below `cum` is acknowledged, and whoever asked when it left has the answer.
+    /// Forgets departures below `cum`, which are acknowledged and no longer needed.
     pub fn forget_below(&mut self, cum: u64) {
         if let Some(departures) = &mut self.departures {
             departures.advance(cum);

@@ -16,7 +16,7 @@ use crate::sequence::SequenceSpace;
 use base::{Span, Time};
 use law::CongestionControl;
 
-/// Linux lets so many segments of a connection leave before it begins to space them, as its queue `fq` did.
+/// Number of segments of a connection that Linux sends before it begins to space them, as its queue `fq` did.
 const LINUX_FIRST: u32 = 10;
 
 /// RFC 9002, 7.7: bursts are no longer than the initial window, which Section 7.2 makes ten packets.

@@ -415,7 +415,7 @@ impl Rack {
         self.probe_end = NO_SEGMENT;
     }
 
-    /// Section 7.3: the segment that the probe sends again, if there is no new one: the last, unless it is SACKed.
+    /// Segment that the probe retransmits if there is no new one: the last, unless it is SACKed (RFC 8985, Section 7.3).
     #[must_use]
     pub fn last_segment(&self, nxt: u64) -> Option<u64> {
         let last = nxt.checked_sub(1)?;
@@ -428,7 +428,7 @@ impl Rack {
         self.timed = false;
     }
 
-    /// Section 7.4: whether the ACK says that the probe repaired a loss that nobody else noticed.
+    /// Whether the ACK says that the probe repaired a loss that was not detected otherwise (RFC 8985, Section 7.4).
     pub fn probe_repaired(&mut self, ack: &Ack, progress: bool, sacked: u32) -> bool {
         let (end, again) = (self.probe_end, self.probes_again);
         if ack.cum < end {

@@ -34,10 +34,10 @@ enum Runs {
     Many(Box<Pieces>),
 }
 
-/// Room for so many runs is kept when a set falls empty.
+/// Number of runs for which memory is kept when a set falls empty.
 const KEPT: usize = 16;
 
-/// A piece has so many runs at most: few enough to move all of them, enough that there are few pieces.
+/// Largest number of runs in a piece: few enough to move all of them, enough that there are few pieces.
 const PIECE: usize = 512;
 
 impl Default for Ranges {
@@ -104,7 +104,7 @@ impl Ranges {
         }
     }
 
-    /// The number above which it holds `n` - 1, if it holds so many.
+    /// `n`-th largest number of the set, if it has at least `n`.
     #[inline]
     #[must_use]
     pub fn from_top(&self, n: u64) -> Option<u64> {

@@ -92,7 +92,7 @@ impl LossRecovery {
         }
     }
 
-    /// Whether a timer waits longer where so few segments are outstanding that the receiver may delay their ACK.
+    /// Whether a timer waits longer if the outstanding segments are few enough that the receiver may delay their ACK.
     #[inline]
     #[must_use]
     pub fn expects_delayed_acks(&self) -> bool {

@@ -213,9 +213,9 @@ impl<C: CongestionControl> Sender<C> {
         self.connection.plain(&self.recovery, each)
     }
 
-    /// ACKs in a row: when each arrives, and of how many of the next segments, which were sent once; at most [`Self::plain`] of
-    /// them, none later than [`Self::deadline`]. The same as so many calls of [`Self::on_ack`], without looking for what cannot be
-    /// there.
+    /// Takes ACKs in a row: the time of each, and the number of next segments it acknowledges, which were sent once. At most
+    /// [`Self::plain`] of them, none later than [`Self::deadline`]. The same as calling [`Self::on_ack`] for each, without
+    /// checks that are unnecessary here.
     pub fn take_plain(&mut self, acks: impl Iterator<Item = (Time, u32)>, wire: &mut impl Wire) {
         debug_assert!(self.is_plain());
         each!(&mut self.recovery, recovery => self.connection.take_plain(recovery, acks, wire));
@@ -254,8 +254,8 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    /// ACKs in a row that [`Self::row_of_repairs`] announced, of which the first `quiet` let no segment leave, arrive at `times`, none
-    /// later than [`Self::deadline`]: the same as so many calls of [`Self::on_ack`].
+    /// Takes ACKs in a row at `times`, as announced by [`Self::row_of_repairs`]; the first `quiet` release no segment, and
+    /// none is later than [`Self::deadline`]. The same as calling [`Self::on_ack`] for each.
     #[inline]
     pub fn take_row_of_repairs(
         &mut self,
@@ -266,15 +266,15 @@ impl<C: CongestionControl> Sender<C> {
         each!(&mut self.recovery, recovery => self.connection.take_row_of_repairs(recovery, times, quiet, wire));
     }
 
-    /// ACKs in a row, as [`Self::repairs`] has them, arrive at `times`. Takes those that show no loss, up to the first before which a
-    /// timer expires that is not the pace's, with what leaves at its pace before each: the same as so many calls of
-    /// [`Self::on_ack`] and [`Self::on_timer`]. Returns how many ACKs that were.
+    /// Takes ACKs in a row (see [`Self::repairs`]) at `times`: those that show no loss, up to the first before which a timer
+    /// other than the pacing timer expires. Paced segments are sent before each. The same as calling [`Self::on_ack`] and
+    /// [`Self::on_timer`]. Returns the number of ACKs taken.
     pub fn take_repairs(&mut self, times: impl Iterator<Item = Time> + Clone, wire: &mut impl Wire) -> u32 {
         each!(&mut self.recovery, recovery => self.connection.take_repairs(recovery, times, wire))
     }
 
-    /// Segments that wait for their pace leave at their times, all before `limit`: as so many calls of [`Self::on_timer`] at
-    /// [`Self::deadline`]. Returns whether any did; others may be left for those.
+    /// Sends paced segments at their times, all before `limit`: the same as calls of [`Self::on_timer`] at
+    /// [`Self::deadline`]. Returns whether any was sent; others may be left for those calls.
     pub fn take_pace(&mut self, limit: Time, wire: &mut impl Wire) -> bool {
         each!(&mut self.recovery, recovery => self.connection.take_pace(recovery, limit, wire))
     }

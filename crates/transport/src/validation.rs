@@ -12,7 +12,7 @@ use base::{Span, Time};
 use law::Restart;
 use std::collections::VecDeque;
 
-/// RFC 7661, Section 4.4.3: for so long a window is kept that is not validated.
+/// Time for which a non-validated window is kept: RFC 7661, Section 4.4.3.
 const NON_VALIDATED: Span = Span::secs(300);
 
 /// RFC 7661, Section 3: a sample of pipeACK counts for three round trips, or this.

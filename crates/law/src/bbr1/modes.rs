@@ -6,7 +6,7 @@ use super::{Bbr1, MIN_CWND, Mode, PHASES, Sample};
 use crate::scrambled;
 use base::Time;
 
-/// The cycle begins at one of so many phases; the one that sends slower is none of them.
+/// Number of phases at which a cycle may begin; the phase with the lower rate is not one of them.
 const FIRST_PHASES: u64 = 7;
 
 impl Bbr1 {

@@ -18,7 +18,7 @@ const AGGREGATION_LIMIT: f64 = 1_048_576.0;
 const INTERVAL_ROUNDS: (u32, u32) = (4, 16);
 /// Lost per delivered from which on an interval is that of a policer: 20 %, as Linux writes it.
 const POLICED_LOSS: f64 = 50.0 / 256.0;
-/// Two intervals are alike if their rates differ by so much of the first, or by 4 kbit/s.
+/// Share of the first rate by which the rates of similar intervals may differ; they may also differ by 4 kbit/s.
 const LIKE_SHARE: f64 = 0.125;
 /// Largest difference of equal rates, in segments of 1,460 bytes per second.
 const LIKE_RATE: f64 = 500.0 / 1460.0;
@@ -304,7 +304,8 @@ mod tests {
         assert_eq!(meter.get(), 40.0, "the window bounds it");
     }
 
-    /// Rounds of 100 ms with so many delivered and lost; the first ACK of each begins it and reports the losses.
+    /// Rounds of 100 ms with these numbers of segments delivered and lost; the first ACK of each begins it and reports
+    /// the losses.
     struct Path {
         policer: Policer,
         counts: Counts,

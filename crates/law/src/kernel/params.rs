@@ -304,7 +304,7 @@ impl Htcp {
     }
 }
 
-/// A number with so many bits after the point.
+/// Fixed-point number with `bits` bits after the point.
 fn of(x: f64, bits: i32) -> u64 {
     libm::round(libm::ldexp(x, bits)) as u64
 }

@@ -1,5 +1,6 @@
-//! Instants at which so many bytes may leave. Packets share what leaves at one, or take several; what nothing takes is lost. What
-//! leaves at one instant leaves a picosecond apart. A packet that arrives at an instant comes too late for it.
+//! Instants at which a number of bytes may be sent. Packets share an opportunity, or take several; unused opportunities
+//! are lost. Packets sent at one instant leave a picosecond apart. A packet that arrives at an instant is too late for
+//! it.
 //!
 //! Source: the traces of mahimahi (Netravali et al., USENIX ATC 2015): each time is one at which 1504 bytes may leave, a packet of
 //! 1500 and the 4 bytes that its device puts in front; after the last of them they begin anew.

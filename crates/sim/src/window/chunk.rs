@@ -21,7 +21,7 @@ pub struct Chunk<'a, O, C> {
     flows: &'a mut [AnySender<O, C>],
     senders: Readers<'a>,
     receivers: Readers<'a>,
-    /// None if there is no trace at all.
+    /// Trace of each flow; empty if none is recorded.
     traces: &'a mut [Option<Box<Trace>>],
 }
 

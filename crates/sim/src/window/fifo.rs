@@ -298,7 +298,7 @@ fn before(arrivals: &[Rec], mark: Time) -> usize {
     }
 }
 
-/// Shows `packet`, which arrives and would wait so long, behind others that take `time` each.
+/// Shows the observer `packet`, which arrives and would wait for `wait`, behind others that take `time` each.
 fn observe_plain(observer: &mut impl Observer, packet: &Packet, wait: Span, longest: Span, time: Span) {
     observer.on_arrival(packet, (wait.0.div_ceil(time.0) as u32).saturating_sub(1));
     if wait > longest {

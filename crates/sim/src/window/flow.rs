@@ -346,7 +346,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         self.next_of(ring, self.plan.sender.deadline())
     }
 
-    /// When something happens that is no timer of the sender.
+    /// Time of the next event other than a timer of the sender.
     #[inline(never)]
     fn before_timer(&self, ring: &Ring) -> Time {
         self.next_of(ring, Time::NEVER).0
@@ -419,7 +419,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         acknowledges
     }
 
-    /// The receiver's timers before `at`, when its ACKs reach nobody any more.
+    /// Runs the receiver's timers before `at`, when its ACKs do not reach the sender any more.
     fn time_receiver_before(&mut self, at: Time, marks: &Marks) {
         let mut ack = Ack::NONE;
         while self.plan.receiver.deadline() < at {

@@ -1,4 +1,4 @@
-//! A link of the window engine whose discipline chooses whom to serve, or decides at departure: its own little calendar
+//! Link of the window engine whose discipline chooses the flow to serve, or decides at departure: its own small calendar
 //! of arrivals, departures and timers, in the reference engine's order. Compiled for each discipline by itself.
 
 use super::core::LinkCore;

@@ -136,8 +136,8 @@ struct Course {
 }
 
 impl Course {
-    /// A window of `length` had so many arrivals at one link. Where flows send much more than it carries, as when many open at once,
-    /// the next windows are shorter: what arrives in one takes memory.
+    /// Adapts the window after one of `length` with `arrivals` arrivals at one link. Where flows send much more than it
+    /// carries, as when many open at once, the next windows are shorter, because arrivals take memory.
     fn after(&mut self, length: Span, arrivals: u64) {
         let most = 2 * (self.longest.0 / self.gap).max(ARRIVALS);
         if self.window == self.longest && arrivals <= most {
@@ -330,7 +330,7 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
         shortest.map_or(1, |time| time.0).max(apart).min((1.0 / of_datagrams) as u64).max(1)
     }
 
-    /// Whether threads are worth their waiting for each other in a part whose windows hold so many arrivals.
+    /// Whether threads are worth their synchronisation in a part whose windows hold this number of arrivals.
     fn may_take_threads(&self, part: &Part, arrivals: u64) -> bool {
         let flows = self.flows_of(part);
         let measures =
@@ -352,7 +352,7 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
         flows
     }
 
-    /// Goes on with `part` on so many threads.
+    /// Continues `part` on `threads` threads.
     fn take_threads(&mut self, part: &Part, threads: usize) {
         self.leave_threads();
         if threads < 2 && self.chunks == 0 {
@@ -533,7 +533,7 @@ mod tests {
     use super::*;
     use crate::observer::NoObserver;
 
-    /// Whether so many flows of a law on a link of 10 Gbit/s take threads.
+    /// Whether `count` flows of a law on a link of 10 Gbit/s take threads.
     fn take_threads(count: u32, law: &str, ms: u32) -> bool {
         let text = format!(
             "duration = \"1 s\"\n[[links]]\nname = \"l\"\nrate = \"10 Gbit/s\"\nbuffer = \"5000 packets\"\n[[flows]]\ncount = {count}\n\

@@ -18,7 +18,7 @@ use transport::Sender;
 pub trait Steps<C>: Send {
     /// Goes on to `until`, with everything before it and nothing at it.
     fn advance(&mut self, until: Time, monitor: &RunMonitor);
-    /// Runs sender `f`, which is no place of a session, up to `until`, to which the run has gone on.
+    /// Runs sender `f`, which is not a place of a session, up to `until`, which the run has reached.
     fn settle(&mut self, f: usize, until: Time);
     /// TCP sender `f`.
     fn sender(&self, f: usize) -> Option<&Sender<C>>;

@@ -36,7 +36,7 @@ pub struct Threads {
     routes: Vec<(usize, Vec<u32>)>,
 }
 
-/// Chunks that nobody has taken, from both ends, so that a thread mostly gets those of the window before.
+/// Chunks that no thread has taken, from both ends, so that a thread mostly gets those of the window before.
 struct Jobs<'a, O, C>(Mutex<std::vec::IntoIter<Job<'a, O, C>>>);
 
 struct Job<'a, O, C> {

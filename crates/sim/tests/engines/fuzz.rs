@@ -30,7 +30,7 @@ enum Pace {
 }
 
 impl Pace {
-    /// A time of so many microseconds.
+    /// Text of a time in microseconds.
     fn time(self, us: u32) -> String {
         match self {
             Self::Slow => format!("{} us", 100 * u64::from(us)),
@@ -39,7 +39,7 @@ impl Pace {
         }
     }
 
-    /// A rate of so many bit/s.
+    /// Text of a rate in bit/s.
     fn rate(self, bps: u64) -> String {
         let scaled = match self {
             Self::Slow => (bps / 100).max(1000),

@@ -5,7 +5,7 @@
 
 use sim::{Engine, Options, Outcome, simulate};
 
-/// One flow with timestamps over a path of 100 ms, for so long.
+/// Runs one flow with timestamps over a path of 100 ms.
 fn run(rate: &str, [warmup, duration]: [u32; 2], tcp: &str) -> Outcome {
     let text = format!(
         r#"

@@ -30,7 +30,7 @@ control = {{ law = "bbr1"{parameters} }}
         .expect("small")
 }
 
-/// A link of so many segments per second, and the round-trip time with the service of one.
+/// Link with a rate in segments per second, and the round-trip time with the service of one.
 #[derive(Clone, Copy)]
 struct Link {
     rate: f64,
@@ -47,7 +47,7 @@ impl Link {
         self.rate * self.rtt
     }
 
-    /// Segments of a burst at a pace of so many bandwidths.
+    /// Segments of a burst at a pace of `gain` times the bandwidth.
     fn burst(self, gain: f64) -> f64 {
         (0.99 * gain * self.rate / 1024.0).floor().max(2.0)
     }

@@ -29,7 +29,7 @@ const POLICER: (&str, u32) = ("policer", 1000);
 const SHAPER: (&str, u32) = ("shaper", 1);
 
 impl Cell {
-    /// Mean of three replications with a bucket of so many bytes: `kind` and the packets that may wait.
+    /// Means of three replications with a bucket of `burst` bytes: `kind` and the packets that may wait.
     fn ours(&self, (kind, buffer): (&str, u32), burst: u32) -> Row {
         let Self { law, flows, mbps: (rate, link), rtt: (from, to), span: (until, warmup) } = self;
         let rtt =

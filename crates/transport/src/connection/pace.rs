@@ -78,7 +78,7 @@ impl<C: CongestionControl> Connection<C> {
         waits
     }
 
-    /// Whether so many new segments may be sent, and more are to be.
+    /// Whether `segments` new segments may be sent, and more remain to be sent.
     #[inline]
     pub fn has_new_beyond(&self, segments: u32) -> bool {
         self.seq.unsent() > u64::from(segments)

@@ -17,7 +17,7 @@ use crate::{Phase, Rtt, Wire};
 use base::{Flags, Span, Time};
 use law::{AckSample, CongestionControl, Step};
 
-/// Segments in a row are handed over together, so many at most.
+/// Largest number of segments in a row that are handed over together.
 const ROW: usize = 32;
 
 impl<C: CongestionControl> Connection<C> {

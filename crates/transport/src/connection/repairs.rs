@@ -104,9 +104,8 @@ impl<C: CongestionControl> Connection<C> {
         taken
     }
 
-    /// The same where nothing waits to be sent again, segments leave as soon as they may and nobody asks for single deliveries, of a
-    /// recovery that says beforehand how many ACKs show no loss ([`RecoveryRules::extend_row`]): what each lets leave are new
-    /// segments.
+    /// The same without retransmissions waiting, pacing, or reports of single deliveries, under a recovery that says
+    /// beforehand how many ACKs show no loss ([`RecoveryRules::extend_row`]). Each ACK releases only new segments.
     #[inline]
     fn take_quiet_repairs(
         &mut self,

@@ -61,8 +61,8 @@ impl<C: CongestionControl> Connection<C> {
         self.timers.set_rto(last + self.rtt.rto());
     }
 
-    /// Whether an ACK of so many segments grows the window by as many gains: none of them is one too many for slow start, and
-    /// the law does not look at single ACKs.
+    /// Whether an ACK of `each` segments grows the window by `each` gains: slow start accepts all of them, and the law
+    /// does not look at single ACKs.
     fn counts_all(&self, step: Step, each: u32) -> bool {
         let opens = self.control.cwnd() < self.control.ssthresh();
         step.acks == u32::MAX && (!opens || f64::from(each) <= self.abc_limit())

@@ -326,7 +326,8 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         }
     }
 
-    /// Shows the sender after each ACK of `each` segments, which releases so many, as it would be had it taken them one by one.
+    /// Shows the observer the sender after each ACK of `each` segments, which releases `released`, as if ACKs were
+    /// taken one by one.
     fn observe_alike(&mut self, (each, released): (u32, u32), times: impl Iterator<Item = Time>) {
         let sender = &self.plan.sender;
         let gain = sender.control().step().map_or(0.0, |step| step.gain);
