@@ -19,9 +19,9 @@ const AT_ONCE: u64 = 1 << 50;
 /// Makes controllers of [`Elephan`].
 #[derive(Clone, Debug)]
 pub struct ElephanFactory<C> {
-    /// As it is at the beginning.
+    /// Initial state of the control.
     pub control: C,
-    /// What its times count from.
+    /// Origin of its times.
     pub epoch: Epoch,
 }
 

@@ -13,7 +13,7 @@ use queue::Link;
 use scenario::{Group, LinkDelay, LinkRate, Scenario};
 use traffic::TrafficSpec;
 
-/// What may be chosen of a stack, beside its controller.
+/// Options of a stack besides its controller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
     /// Datagrams that leave at once at most.
@@ -25,13 +25,13 @@ pub struct Choice {
 }
 
 impl Default for Choice {
-    /// As quinn and noq send on Linux, where segmentation offload takes ten datagrams.
+    /// Settings of quinn and noq on Linux, where segmentation offload takes ten datagrams.
     fn default() -> Self {
         Self { offload: 10, ack_every: None, unpaced: false }
     }
 }
 
-/// What came out.
+/// Results of a run.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// Share of the link's rate that began service in the measured period.
@@ -44,18 +44,18 @@ pub struct Outcome {
     pub queueing_delay_s: f64,
     /// Samples are at multiples of this.
     pub every: Span,
-    /// Of each flow.
+    /// Results of each flow.
     pub flows: Vec<FlowOutcome>,
     /// Over every datagram that was sent, in order, with its flow; none of what the simulator sent.
     pub hash: Option<u64>,
 }
 
-/// What came out of one flow.
+/// Results of one flow.
 #[derive(Clone, Debug)]
 pub struct FlowOutcome {
     /// When it began.
     pub start: Time,
-    /// Without queues.
+    /// Round-trip time without queues.
     pub base_rtt: Span,
     /// Bits of its stream per second in the measured period, without any header.
     pub goodput_bps: f64,

@@ -56,7 +56,7 @@ impl RunMonitor {
         self.0.stopped.load(Ordering::Relaxed)
     }
 
-    /// Gives the computation so many threads, itself included, from its next look on. Results do not depend on it.
+    /// Gives the computation `threads` threads, itself included, from its next check on. Results do not depend on it.
     pub fn allow_threads(&self, threads: usize) {
         self.0.spare.store(threads.saturating_sub(1), Ordering::Relaxed);
     }
@@ -74,7 +74,7 @@ impl RunMonitor {
         self.0.share.store(share.to_bits(), Ordering::Relaxed);
     }
 
-    /// How much of the run is done, from 0 to 1: simulated time, not work.
+    /// Part of the run that is done, from 0 to 1: simulated time, not work.
     #[must_use]
     pub fn share(&self) -> f64 {
         f64::from_bits(self.0.share.load(Ordering::Relaxed))

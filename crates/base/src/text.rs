@@ -15,10 +15,10 @@ pub enum TextError {
     /// A number without a unit.
     #[error("{0:?} has no unit; write for example {1:?}")]
     NoUnit(String, String),
-    /// A unit nobody knows.
+    /// Unknown unit.
     #[error("unknown unit {unit:?} in {text:?}; {known}")]
     UnknownUnit {
-        /// What was written.
+        /// Text as written.
         text: String,
         /// Its unit.
         unit: String,

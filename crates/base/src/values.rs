@@ -12,7 +12,7 @@ pub enum Values<T> {
     Spread(T, T),
     /// Uniform draws.
     Uniform(T, T),
-    /// As many as there are flows: one each, in order. Otherwise each flow draws one of them.
+    /// One value per flow, in order, if the list is as long as the number of flows. Otherwise each flow draws one of them.
     List(Vec<T>),
     /// All the same.
     #[serde(untagged)]

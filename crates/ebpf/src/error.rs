@@ -1,4 +1,4 @@
-//! What can be wrong with an object, and what its programs can do wrong.
+//! Errors in an object, and faults of its programs.
 //!
 //! Source: none. Every message is one line that begins with the object and, where there is one, names program and
 //! instruction, counted from the program's first as the kernel's verifier counts.
@@ -30,7 +30,7 @@ impl Error {
         Self { object: object.into(), place: Some((program.into(), instruction)), problem }
     }
 
-    /// What is wrong, without the place.
+    /// Description of the error, without the place.
     #[must_use]
     pub fn problem(&self) -> &Problem {
         &self.problem
@@ -55,7 +55,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// What is wrong with an object, by the part of it that is.
+/// Error in an object, by the part of the object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Problem {
     /// The container: no ELF file of eBPF, or cut off.
@@ -88,7 +88,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// What a program did wrong, and where. The call has no result then; the socket keeps what was written before.
+/// Fault of a program, and its place. The call has no result then; the socket keeps what was written before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault(Box<Inner>);
 
@@ -117,7 +117,7 @@ impl Fault {
         self.0.instruction
     }
 
-    /// What it did.
+    /// Description of the fault.
     #[must_use]
     pub fn reason(&self) -> &Reason {
         &self.0.reason
@@ -133,31 +133,31 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// What a program did wrong.
+/// Kinds of a program's faults.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// Reads where nothing is.
     Read {
-        /// Where.
+        /// Address of the access.
         address: u64,
         /// Bytes.
         size: usize,
     },
     /// Writes where nothing is.
     Write {
-        /// Where.
+        /// Address of the access.
         address: u64,
         /// Bytes.
         size: usize,
     },
     /// Writes what the kernel lets no program write: a field of the socket, the context, a sample, constants.
     ReadOnly {
-        /// What, as far as it has a name.
+        /// Name of the place, as far as it has one.
         what: String,
     },
     /// An address that is not a multiple of the size, where an atomic operation needs one.
     Unaligned {
-        /// Where.
+        /// Address of the access.
         address: u64,
         /// Bytes.
         size: usize,

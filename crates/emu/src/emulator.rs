@@ -11,13 +11,13 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-/// A packet of so many bytes carries data; shorter packets are handshakes or pure ACKs.
+/// Least size of a packet with data, in bytes; shorter packets are handshakes or pure ACKs.
 const MIN_DATA: usize = 1000;
 
-/// Where a packet goes.
+/// Direction of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Direction {
-    /// To the servers, through the link.
+    /// Direction to the servers, through the link.
     Forward,
     /// Back to the clients.
     Backward,
@@ -26,9 +26,9 @@ pub enum Direction {
 /// Propagation delays of one flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowDelays {
-    /// Behind the link, to the server.
+    /// Delay behind the link, to the server.
     pub forward: Span,
-    /// From the server to the client.
+    /// Delay from the server to the client.
     pub backward: Span,
 }
 
@@ -45,7 +45,7 @@ struct InFlight {
 #[derive(Debug)]
 pub struct Emulator {
     link: Link<AnyQueue>,
-    /// By flow.
+    /// Delays of each flow.
     delays: Vec<FlowDelays>,
     slots: Slots,
     in_flight: BinaryHeap<Reverse<InFlight>>,
@@ -200,12 +200,12 @@ impl Emulator {
         }
     }
 
-    /// What is recorded, to be added to.
+    /// Record of the run, to be added to.
     pub fn record(&mut self) -> &mut Record {
         &mut self.record
     }
 
-    /// What was recorded.
+    /// Record of the run.
     #[must_use]
     pub fn into_record(self) -> Record {
         self.record
@@ -268,7 +268,7 @@ mod tests {
         Time::ZERO + Span::micros(us)
     }
 
-    /// What is delivered until `now`: where, its first byte, and how many microseconds after the start.
+    /// Packets delivered until `now`: the direction and the first byte of each.
     fn delivered(emulator: &mut Emulator, now: Time) -> Vec<(Direction, u8)> {
         let mut list = Vec::new();
         emulator.deliver(now, |direction, packet| {

@@ -1,4 +1,4 @@
-//! What is recorded of a run: counters, samples of the queue, how late packets were, and whether that leaves the run valid.
+//! Record of a run: counters, samples of the queue, lateness of packets, and whether that leaves the run valid.
 //!
 //! Source: none.
 
@@ -27,7 +27,7 @@ pub struct Sample {
 pub struct Drop {
     /// When.
     pub time: Time,
-    /// Whose.
+    /// Flow of the packet.
     pub flow: u32,
     /// Why.
     pub cause: Cause,
@@ -52,7 +52,7 @@ pub struct Counters {
     pub most_waiting: u32,
 }
 
-/// How punctual a run was.
+/// Punctuality of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Punctuality {
     /// Packets delivered, by how late: class i is below 2^i microseconds.
@@ -147,11 +147,11 @@ impl Punctuality {
 pub struct Record {
     /// Since the warm-up.
     pub counters: Counters,
-    /// Of each flow since the warm-up.
+    /// Counters of each flow since the warm-up.
     pub flows: Vec<Counters>,
     /// When the first data of each flow arrived.
     pub first_data: Vec<Option<Time>>,
-    /// At equal distances since the start.
+    /// Samples at equal distances since the start.
     pub samples: Vec<Sample>,
     /// The first of them since the start.
     pub drops: Vec<Drop>,

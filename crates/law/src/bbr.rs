@@ -75,7 +75,7 @@ enum State {
     ProbeRtt,
 }
 
-/// What the ACKs now arriving say about a probe (`ack_phase`).
+/// Phase of the ACKs that arrive now, relative to a probe (`ack_phase`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Acks {
     Init,
@@ -88,7 +88,7 @@ enum Acks {
 /// A [`Delivery`] with what the draft derives from it.
 struct Sample<'a> {
     delivery: &'a Delivery,
-    /// Segments per second; zero if there is no rate.
+    /// Delivery rate in segments per second; zero if there is none.
     rate: f64,
     /// Segments delivered since the one acknowledged was sent.
     volume: f64,
@@ -432,7 +432,7 @@ mod tests {
         }
     }
 
-    /// In CRUISE at 10 Gbit/s over 100 ms in packets of 1500 bytes, as in Section 5.3.3.5.
+    /// Returns a flow in CRUISE at 10 Gbit/s over 100 ms in packets of 1500 bytes, as in Section 5.3.3.5.
     fn cruising() -> Bbr {
         let mut bbr = bbr();
         bbr.full_bw_reached = true;

@@ -68,7 +68,7 @@ enum Mode {
     ProbeRtt,
 }
 
-/// What is being repaired: nothing, what duplicate ACKs or RACK found, or what a timeout did.
+/// Repair in progress: none, of losses found by duplicate ACKs or RACK, or after a timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Repair {
     None,
@@ -392,7 +392,7 @@ mod tests {
         }
     }
 
-    /// In the cycle's `phase`, at 1000 segments per second over 100 ms.
+    /// Returns a flow in the cycle's `phase`, at 1000 segments per second over 100 ms.
     fn cycling(phase: u8) -> Bbr1 {
         let mut bbr = bbr();
         for (n, delivered) in [100, 200, 300, 400].into_iter().enumerate() {

@@ -25,7 +25,7 @@ base::params! {
     pub struct Params {
         /// The compiled congestion control: a file such as "mine.bpf.o", or "shipped", the object of elephan's own laws.
         object: ObjectFile = ObjectFile::default(), "";
-        /// Which of its congestion controls, by the name that sockets choose; empty for the first that has one.
+        /// Name of the congestion control in the object, as sockets choose it; empty for the first that has one.
         name: String = String::new(), "";
     }
 }
@@ -112,7 +112,7 @@ impl Controller for Bpf {
 }
 
 impl Bpf {
-    /// A new connection under `loaded`, with segments of so many bytes on the wire where the object asks for that.
+    /// Creates a new connection under `loaded`, with segments of this size on the wire, where the object needs it.
     pub(crate) fn under(
         loaded: &Arc<Loaded>,
         initial_window: f64,
@@ -151,7 +151,7 @@ impl Bpf {
         }
     }
 
-    /// What every report has.
+    /// Updates the values that every report contains.
     fn note(&mut self, now: Time, delivered: u64, in_flight: f64, min_rtt: Span) {
         self.now = now;
         let socket = &mut self.socket;

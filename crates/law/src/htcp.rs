@@ -14,7 +14,7 @@ use crate::kernel::Arithmetic;
 use crate::{AckSample, CongestionEvent, Law, Needs, Signal, WindowLaw};
 use base::{Card, ParamError, Registered, Span, Time};
 
-/// What RTT scaling may multiply alpha by (Linux and FreeBSD: the same bounds).
+/// Bounds of the factor by which RTT scaling multiplies alpha (the same in Linux and FreeBSD).
 const SCALE: (f64, f64) = (0.1, 2.0);
 
 base::params! {

@@ -80,7 +80,7 @@ pub(crate) fn on_grid(x: f64) -> f64 {
     if x < GRID_LIMIT { (x + GRID_LIMIT) - GRID_LIMIT } else { x }
 }
 
-/// As a number: in one step, which takes one with a sign. None that is asked for has 64 bits.
+/// Converts a count to a number in one instruction, which works on signed integers. No count here needs all 64 bits.
 #[inline]
 pub(crate) fn number(count: u64) -> f64 {
     count.cast_signed() as f64

@@ -15,7 +15,7 @@ use base::{Card, ParamError, Registered, Span, Value};
 /// Least b(w) in a(w), as in [`crate::highspeed`].
 const MIN_B: f64 = 0.01;
 
-/// Which round-trip time normalises the window.
+/// Round-trip time that normalises the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Estimate {
     /// The smoothed one (RFC 6298).
@@ -55,7 +55,7 @@ base::params! {
         reference_mss: f64 = 1500.0, "bytes";
         /// Round-trip time at which it is HighSpeed.
         reference_rtt: Span = Span::millis(100), "";
-        /// Which round-trip time it takes: srtt, latest or min.
+        /// Round-trip time that normalises the window: srtt, latest or min.
         rtt: Estimate = Estimate::Srtt, "";
         /// Least share of the window given up on loss.
         min_decrease: f64 = 0.1, "";

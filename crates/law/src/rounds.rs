@@ -154,13 +154,13 @@ impl SentIn {
         self.from + (self.acks as f64 * share) as u64
     }
 
-    /// From then to the same point of the next round, which takes `next`.
+    /// Time from the point `share` of this round to the same point of the next round, which takes `next`.
     fn until(&self, next: Span, share: f64) -> Span {
         Span::from_secs(self.rtt.as_secs() * (1.0 - share) + next.as_secs() * share)
     }
 }
 
-/// What happens to a control in [`replay`].
+/// Input to a control in [`replay`].
 #[derive(Clone, Copy, Debug)]
 pub enum Event {
     /// New data is acknowledged.

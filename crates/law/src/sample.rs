@@ -1,10 +1,10 @@
-//! What the transport reports to a congestion control.
+//! Reports of the transport to a congestion control.
 
 use crate::number;
 use base::time::PS_PER_S;
 use base::{Span, Time};
 
-/// What a law needs beyond one round-trip sample per round trip. The transport measures nothing else.
+/// Measurements that a law needs beyond one round-trip sample per round trip. The transport measures nothing else.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "a list of wishes, each for itself")]
 pub struct Needs {
@@ -14,14 +14,14 @@ pub struct Needs {
     pub every_rtt: bool,
     /// [`Delivery`] on every ACK, in recovery too; such a control also rules its own window in recovery.
     pub deliveries: bool,
-    /// How many segments were marked, not only that one was (RFC 8257): turns ECN on.
+    /// Number of marked segments, not only whether one was (RFC 8257): turns ECN on.
     pub marks: bool,
     /// A header on every data packet, and what the routers wrote into it ([`crate::CongestionControl::on_feedback`]).
     pub headers: bool,
 }
 
 impl Needs {
-    /// What either needs.
+    /// Combination of both needs.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self {
@@ -34,12 +34,12 @@ impl Needs {
     }
 }
 
-/// What the transport says of a window that was not used.
+/// State of a window that the application did not use.
 #[derive(Clone, Copy, Debug)]
 pub struct Restart {
     /// When.
     pub now: Time,
-    /// How long ago a segment left, if nothing is in the network; zero if something is.
+    /// Time since a segment was last sent, if nothing is in the network; else zero.
     pub idle: Span,
     /// The window is no larger from now on; infinite to keep it.
     pub cwnd: f64,
@@ -47,14 +47,14 @@ pub struct Restart {
     pub ssthresh: Option<f64>,
 }
 
-/// What one acknowledgement of new data reported.
+/// Report of one acknowledgement of new data.
 #[derive(Clone, Copy, Debug)]
 pub struct AckSample {
     /// When the ACK arrived.
     pub now: Time,
     /// Segments newly acknowledged.
     pub acked: f64,
-    /// Of these, reported as congestion-marked.
+    /// Number of those that were reported as congestion-marked.
     pub ce_marked: f64,
     /// Round-trip time of the newest segment acknowledged, if it was sent once (Karn) and timed. One segment per round
     /// trip is timed, every one if the law needs that ([`Needs::every_rtt`]).
@@ -98,7 +98,7 @@ impl AckSample {
     }
 }
 
-/// What made the sender slow down.
+/// Cause of a reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
     /// Loss found by duplicate ACKs or SACK.
@@ -114,7 +114,7 @@ pub enum Signal {
 pub struct CongestionEvent {
     /// When the sender learnt of it.
     pub now: Time,
-    /// How.
+    /// Cause of the event.
     pub signal: Signal,
     /// Segments in the network.
     pub in_flight: f64,
@@ -138,7 +138,7 @@ impl CongestionEvent {
     }
 }
 
-/// What one ACK says about the rate of delivery.
+/// Delivery-rate sample of one ACK.
 ///
 /// Source: draft-cheng-iccrg-delivery-rate-estimation, Section 3.
 #[derive(Clone, Copy, Debug)]

@@ -113,7 +113,7 @@ fn datagram_delays<'py>(py: Python<'py>, out: &Outcome) -> PyResult<Bound<'py, P
     PyList::new(py, groups.iter().map(|group| PyArray1::from_slice(py, group.counts())))
 }
 
-/// What became of the transfers of each group; `None` for groups without an end.
+/// Results of each group's transfers; `None` for groups without an end.
 fn transfers<'py>(py: Python<'py>, groups: &[Option<TransferOutcome>]) -> PyResult<Bound<'py, PyList>> {
     let list = PyList::empty(py);
     for group in groups {

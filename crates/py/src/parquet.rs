@@ -108,7 +108,7 @@ impl Column {
     }
 }
 
-/// What is there, and for each row whether it is.
+/// Values that are present, and for each row whether it is.
 fn present<T>(values: impl Iterator<Item = Option<T>>) -> (Vec<T>, Vec<i16>) {
     let (mut there, mut levels) = (Vec::new(), Vec::new());
     for value in values {

@@ -1,4 +1,4 @@
-//! One TCP sender without a network: writes and ACKs in at given times, segments out. Whoever drives it keeps the time.
+//! One TCP sender without a network: writes and ACKs in at given times, segments out. The caller keeps the time.
 
 use crate::error::{bad_sender, from_scenario, wrong_control};
 use base::{Flags, Time};

@@ -40,7 +40,7 @@ pub fn simulate_several<'py>(
 struct Reader<'a>(Option<(&'a str, scenario::Scenario)>);
 
 impl<'a> Reader<'a> {
-    /// What came of it and the seconds it took; `None` if it was stopped.
+    /// Outcome and the seconds it took; `None` if it was stopped.
     #[expect(clippy::disallowed_methods, reason = "a result says what its run took")]
     fn run(
         &mut self,

@@ -31,7 +31,7 @@ struct Driven {
 struct HeldFlows<'a> {
     groups: &'a [usize],
     paced: bool,
-    /// Of each such flow: its group and place in it, and its round-trip time without queues.
+    /// For each such flow, its group and place in it, and its round-trip time without queues.
     base_rtts: Vec<((usize, u32), Span)>,
 }
 
@@ -65,11 +65,11 @@ struct Run {
     link_before: LinkReading,
 }
 
-/// How long a step is.
+/// Length of a step.
 #[derive(Clone, Copy, Debug)]
 enum Length {
     Time(Span),
-    /// So many of the mean smoothed round-trip times of its flows.
+    /// Length as a multiple of the mean smoothed round-trip time of its flows.
     Rounds(f64),
 }
 
@@ -154,7 +154,7 @@ pub struct SteppedRuns {
 
 #[pymethods]
 impl SteppedRuns {
-    /// Room for a run of each of these canonical scenarios, in each of which so many flows are driven; they go on on so many threads.
+    /// Create runs of these canonical scenarios, each with `flows` driven flows, on `threads` threads.
     #[new]
     #[pyo3(signature = (canonicals, *, flows, threads = 1))]
     fn new(py: Python<'_>, canonicals: Vec<String>, flows: usize, threads: usize) -> PyResult<Self> {
@@ -255,7 +255,7 @@ impl SteppedRuns {
         Ok(out.expect("as many as its shape says").into_pyarray(py))
     }
 
-    /// By run, whether it is over.
+    /// For each run, whether it is over.
     fn over(&self) -> Vec<bool> {
         let runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
         runs.iter().map(|run| run.going.as_ref().is_none_or(|run| run.now() >= run.end())).collect()

@@ -1,10 +1,10 @@
-//! What a discipline does: decides on arrival ([`Admission`]), or does all of a queue ([`QueueDiscipline`]). Each trait is
+//! Interfaces of disciplines: a decision on arrival ([`Admission`]), or a complete queue ([`QueueDiscipline`]). Each trait is
 //! declared together with its dispatch over the disciplines of the registry.
 
 use crate::{Backlog, Limit, Packet};
 use base::{Cause, Time};
 
-/// What an [`Admission`] decides about a packet that arrives.
+/// Decision of an [`Admission`] about an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It may wait, or go into service.
@@ -43,7 +43,7 @@ base::dispatched! {
     }
 }
 
-/// Where disciplines report the packets they refuse or mark.
+/// Receiver of a discipline's reports about packets that it drops or marks.
 pub trait Fates {
     /// `packet` is gone.
     fn dropped(&mut self, packet: &Packet, cause: Cause, now: Time);
@@ -71,7 +71,7 @@ base::dispatched! {
             self.enqueue(packet, Some(idle_since), fates);
             self.dequeue(now, fates)
         }
-        /// What waits.
+        /// Packets and bytes waiting.
         fn backlog(&self) -> Backlog;
         /// When [`Self::on_wakeup`] must be called: timers of PIE, adaptive RED, XCP.
         fn next_wakeup(&self) -> Time {
@@ -90,7 +90,7 @@ base::dispatched! {
 
 /// Something to do with a discipline, compiled for each by itself: see [`QueueDiscipline::visit`].
 pub trait Visitor {
-    /// What comes out.
+    /// Result of the visit.
     type Out;
     /// Does it.
     fn visit<Q: QueueDiscipline>(self, queue: &mut Q) -> Self::Out;
@@ -171,11 +171,11 @@ mod tests {
     }
 
     base::dispatching_enum! {
-        /// As the registry's are.
+        /// Same dispatch as the registry's.
         pub enum AnyRule: admission { Own(Noting<0>), }
     }
     base::dispatching_enum! {
-        /// As the registry's are.
+        /// Same dispatch as the registry's.
         pub enum AnyDiscipline: queue_discipline { Own(Noting<1>), }
     }
 

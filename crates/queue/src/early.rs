@@ -24,7 +24,7 @@ use base::{Cause, ParamError, Span, Stream, Time};
 struct Curve {
     min_th: f64,
     max_th: f64,
-    /// From here on everything is dropped.
+    /// Average queue from which every packet is dropped.
     end: f64,
     max_p: f64,
     slope: f64,
@@ -178,7 +178,7 @@ impl Early {
         self.average_after((self.pending_decay.0 + idle, self.pending_decay.1))
     }
 
-    /// The average after so many idle picoseconds and packets that found nothing waiting.
+    /// Average after `idle` picoseconds without a packet and `packets` packets that found an empty queue.
     #[inline]
     fn average_after(&self, (idle, packets): (u64, u32)) -> f64 {
         if self.average == 0.0 {

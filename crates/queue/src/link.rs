@@ -10,7 +10,7 @@ use base::{Bytes, Rate, Time};
 #[derive(Clone, Debug)]
 pub struct Link<Q> {
     rate: Rate,
-    /// What it can send when, if that is not always the rate.
+    /// Schedule, if the rate is not constant.
     schedule: Option<Schedule>,
     queue: Q,
     serving: Option<(Packet, Time)>,
@@ -18,7 +18,7 @@ pub struct Link<Q> {
     idle_since: Time,
 }
 
-/// What a link does of itself, in the order in which it does so at one instant.
+/// Kinds of a link's own events, in the order in which they happen at one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LinkEventKind {
     /// A timer of the discipline expires.
@@ -32,11 +32,11 @@ pub enum LinkEventKind {
 pub struct LinkEvent {
     /// When.
     pub at: Time,
-    /// What.
+    /// Kind of the event.
     pub kind: LinkEventKind,
 }
 
-/// What one [`LinkEvent`] changed.
+/// Result of one [`LinkEvent`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
     /// When.
@@ -83,7 +83,7 @@ impl<Q: QueueDiscipline> Link<Q> {
         self.serving.as_ref()
     }
 
-    /// What happens here next if nothing arrives; `None` for nothing.
+    /// Next event of the link if no packet arrives; `None` if there is none.
     #[must_use]
     pub fn next_event(&self) -> Option<LinkEvent> {
         let timer = LinkEvent { at: self.next_wakeup(), kind: LinkEventKind::Timer };
@@ -120,7 +120,7 @@ impl<Q: QueueDiscipline> Link<Q> {
         self.serving.is_none().then_some(self.idle_since)
     }
 
-    /// What waits.
+    /// Packets and bytes waiting.
     #[must_use]
     pub fn backlog(&self) -> Backlog {
         self.queue.backlog()

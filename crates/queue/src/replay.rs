@@ -7,7 +7,7 @@ use base::{Cause, Flags, Rate, RunMonitor, Time};
 /// Steps of the link until the monitor is looked at again.
 const STEPS_BETWEEN_LOOKS: u64 = 16_384;
 
-/// What became of one packet.
+/// Fate of one packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fate {
     /// When it went into service, or was dropped; `Time::NEVER` if it still waits at the end.

@@ -1,4 +1,4 @@
-//! How rules that drop at random decide, and how they signal the sender: by a mark or a drop.
+//! Random drops, and their signal to the sender: a mark or a drop.
 
 use crate::{Packet, Verdict};
 use base::{Cause, Flags, Stream};

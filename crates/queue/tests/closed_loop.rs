@@ -37,7 +37,7 @@ impl Fates for Losses {
     }
 }
 
-/// What a run gave, after its first quarter.
+/// Averages of a run after its first quarter.
 #[derive(Debug, Default)]
 struct Outcome {
     /// Mean time in the queue, service excluded [s].

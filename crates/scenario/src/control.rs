@@ -1,5 +1,5 @@
-//! What a group says about its senders besides the law's parameters: the pair of law and slow start, the recovery, the keys
-//! of `tcp`, and what of all this is said of datagrams.
+//! Settings of a group's senders besides the law's parameters: the pair of law and slow start, the recovery, the keys of `tcp`;
+//! and which of these datagrams may have.
 
 use crate::ScenarioError;
 use crate::linux;
@@ -20,7 +20,7 @@ use transport::{Options, Recovery};
 pub struct Control {
     /// The law.
     pub law: LawSpec,
-    /// How the window opens.
+    /// Slow start.
     pub slow_start: StartSpec,
     /// A law that is none of elephan's. The two above then are those by which the file is checked, and never run.
     pub own: Option<OwnLaw>,
@@ -140,10 +140,10 @@ const FORM: &str = "\"linux\" or a table such as { min_rto = \"200 ms\" }";
 
 const LINUX: &str = "linux";
 
-/// What a table of keys calls the profile that they stand beside.
+/// Key of the profile in a table that has other keys, too.
 const PROFILE: &str = "profile";
 
-/// Where `tcp` names a profile: alone, or beside keys.
+/// Profile named by `tcp`, alone or beside keys.
 fn profile<'a>(tcp: &'a Node<'a>) -> Option<Node<'a>> {
     if tcp.as_text().is_some() {
         return Some(Node { value: tcp.value, place: tcp.place.clone(), names: tcp.names });

@@ -40,7 +40,7 @@ const SYNONYMS: [(&str, &str); 14] = [
     ("aqm", "queue"),
 ];
 
-/// What the parser makes of a date: a table with this key.
+/// Key of the table that the parser makes of a date.
 const DATE: &str = "$__toml_private_datetime";
 
 /// `key` as TOML writes it.
@@ -51,11 +51,11 @@ fn quoted(key: &str) -> String {
 
 /// A value and its place.
 pub(crate) struct Node<'a> {
-    /// What stands there.
+    /// Value at this place.
     pub value: &'a Value,
     /// `flows[1].control.beta`
     pub place: String,
-    /// What can be referred to.
+    /// Names that can be referred to.
     pub names: &'a Names,
 }
 
@@ -131,7 +131,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// What serde has written here.
+    /// Reads a value whose type derives serde.
     pub fn derived<T: DeserializeOwned>(&self) -> Result<T, ScenarioError> {
         T::deserialize(self.value).map_err(|error| self.wrong(one_line(&error.to_string())))
     }
@@ -174,18 +174,18 @@ impl<'a> Node<'a> {
         Node { value: self.value, place, names: self.names }
     }
 
-    /// That nothing stands here, and what to write.
+    /// Error for a missing value, with a hint what to write.
     pub fn missing(&self, hint: &str) -> ScenarioError {
         self.wrong(format!("missing; {hint}"))
     }
 
-    /// What stands at `key` of the table here, if this is one and something does.
+    /// Value at `key` of the table here, if this is a table and has the key.
     pub fn get(&self, key: &str) -> Option<Node<'a>> {
         self.value.get(key).map(|value| Node { value, ..self.at(key) })
     }
 }
 
-/// ` of segments`
+/// Unit for messages: ` of segments`, or nothing.
 fn of_unit(key: &Key) -> String {
     if key.unit.is_empty() { String::new() } else { format!(" of {}", key.unit) }
 }

@@ -1,5 +1,5 @@
-//! What a type of keys needs in order to stand in a file, in a canonical form and in the schema, and the readers and writers
-//! that go through the keys of a table ([`base::keys!`]) with it.
+//! Interface of the types of keys in a file, in a canonical form and in the schema, and the readers and writers that go
+//! through the keys of a table ([`base::keys!`]) with it.
 
 use crate::ScenarioError;
 use crate::names::Names;
@@ -13,11 +13,11 @@ use serde_json::{Map, Value as Json, json};
 pub(crate) trait KeyType: Sized {
     /// A right value, where the key gives none.
     const EXAMPLE: &'static str = "";
-    /// What the canonical form adds to the key: the unit of its integers.
+    /// Suffix of the key in the canonical form: the unit of its integers.
     const SUFFIX: &'static str = "";
     /// Whether a file must have a key without default.
     const REQUIRED: bool = true;
-    /// What a list of them must be, and what is said of one with too few.
+    /// Messages for a value that is not a list of these, and for a list with too few.
     const LIST: [&'static str; 2] = ["a list", "must not be empty"];
 
     /// Reads what a file has at `key`.
@@ -49,7 +49,7 @@ pub(crate) trait KeyType: Sized {
         }
     }
 
-    /// What to write where the key is missing.
+    /// Hint for a missing key.
     fn hint(key: &Key) -> String {
         format!("write for example {} = {:?}", key.name, example::<Self>(key))
     }
@@ -124,7 +124,7 @@ fn keys<'n, T: Table>(table: Option<&T>, names: &'n Names) -> Keys<'n> {
     keys
 }
 
-/// Of each key of a table its name in files and in canonical forms.
+/// Names of a table's keys, each in files and in canonical forms.
 pub(crate) fn canonical_names<T: Table>(names: &Names) -> Vec<(&'static str, String)> {
     keys::<T>(None, names).all
 }

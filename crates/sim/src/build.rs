@@ -236,7 +236,7 @@ impl Handshake {
     }
 }
 
-/// What the receivers of `group` tune their windows within, if they do.
+/// Limits of the receive windows of `group`, if its receivers tune them.
 fn window_limits(group: &Group) -> Option<WindowLimits> {
     let ReceiveWindow::Autotuned(tuning) = group.tcp.receive_window else { return None };
     Some(WindowLimits::new(&tuning, group.mss()))

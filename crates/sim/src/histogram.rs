@@ -44,7 +44,7 @@ impl Histogram {
         &self.0
     }
 
-    /// How many values were counted.
+    /// Number of values counted.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.0.iter().sum()

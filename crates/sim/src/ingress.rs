@@ -1,4 +1,4 @@
-//! What drops packets before the queue sees them: loss on purpose, and a policer.
+//! Packet drops before the queue: random loss, and a policer.
 
 use base::{Bytes, Cause, Span, Stream, Time};
 use queue::TokenBucket;
@@ -123,7 +123,7 @@ mod tests {
         sum
     }
 
-    /// What one test in a thousand exceeds by chance.
+    /// Quantile of the chi-square distribution with 9 degrees of freedom that one test in a thousand exceeds by chance.
     const CHI_SQUARE_9: f64 = 27.9;
 
     fn gilbert(enter: f64, leave: f64) -> Loss {

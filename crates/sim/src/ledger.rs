@@ -1,4 +1,4 @@
-//! What a discipline reports during one call: drops and marks, of the packet that arrived and of others.
+//! Ledger of drops and marks that a discipline reports during one call, of the arriving packet and of others.
 
 use crate::hash::{PacketFate, Rolling};
 use base::{Cause, Flags, PacketNumber, Time};

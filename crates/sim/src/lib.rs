@@ -86,7 +86,7 @@ pub fn simulate_monitored(
     simulate_parts(scenario, replication, options, monitor, &mut BuiltIn)
 }
 
-/// As [`simulate_monitored`], with congestion controls and queues that are none of the scenario's.
+/// The same as [`simulate_monitored`], with congestion controls and queues supplied by the caller.
 ///
 /// # Errors
 /// As of [`simulate`]; where a control or a queue cannot run in the place that it is put into.
@@ -112,14 +112,14 @@ pub fn simulate_parts<P: Parts>(
     }
 }
 
-/// What the rows of an outcome are called in the scenario: engines number senders and single links.
+/// Scenario names for the rows of an outcome: engines number senders and single links.
 #[derive(Debug)]
 struct Names {
     /// Links by table.
     tables: Vec<u32>,
-    /// By sender: its flow; empty where each flow has one.
+    /// Flow of each sender; empty where each flow has one sender.
     owners: Vec<u32>,
-    /// By table: whether the rate of its links changes, and whether their delay does.
+    /// For each table: whether the rate of its links changes, and whether their delay does.
     varies: Vec<(bool, bool)>,
 }
 

@@ -10,7 +10,7 @@ use law::CongestionControl;
 use queue::Schedule;
 use transport::{Counters, Sender};
 
-/// What happened at a link before some instant. Service begun before it counts, service begun at it does not.
+/// Counts of a link before some instant. Service begun before the instant counts, service begun at it does not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkTotals {
     pub arrived: u64,
@@ -35,7 +35,7 @@ pub struct LinkSpan<'a> {
     pub to: &'a LinkTotals,
 }
 
-/// What a link could send in the measured period, in bit/s, and how long packets were on their way behind it.
+/// Capacity of a link in the measured period, in bit/s, and the propagation delays of its packets.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkFacts {
     capacity_bps: f64,
@@ -45,7 +45,7 @@ pub struct LinkFacts {
 }
 
 impl LinkFacts {
-    /// Of a link that has not served anything yet.
+    /// Facts of a link that has not served anything yet.
     pub fn of<Q>(link: &LinkPlan<Q>, marks: &Marks, monitor: &RunMonitor) -> Self {
         Self {
             capacity_bps: link.capacity_bps(marks, monitor),
@@ -54,7 +54,7 @@ impl LinkFacts {
         }
     }
 
-    /// What it sent in the measured period, over what it could have sent.
+    /// Share of its capacity that the link sent in the measured period.
     ///
     /// Of a packet in service at an end of the period the part counts that lies in it. Where the rate changes
     /// each counts where its service begins, as a whole. 1 at most: service times are whole picoseconds, and a shaper may have
@@ -69,13 +69,13 @@ impl LinkFacts {
         (if self.is_constant { begun + over_the_ends } else { begun }).clamp(0.0, 1.0)
     }
 
-    /// With what was measured behind it.
+    /// The same with the propagation delays measured behind the link.
     pub fn seen(self, handover: &Handover) -> Self {
         Self { propagation: handover.propagation().unwrap_or(self.propagation), ..self }
     }
 }
 
-/// What link number `index` did in the measured period, and the packets recorded there.
+/// Results of link number `index` in the measured period, and the packets recorded there.
 pub fn link_outcome(
     index: usize,
     LinkSpan { from, to }: LinkSpan<'_>,
@@ -132,7 +132,7 @@ pub struct FlowMeter {
     finished: Finished,
 }
 
-/// What was noted of a flow at the warm-up and at samples.
+/// Records of a flow at the end of the warm-up and at the samples.
 #[derive(Clone, Debug, Default)]
 struct Noted {
     at_warmup: Counters,
@@ -282,7 +282,7 @@ impl FlowMeter {
 }
 
 impl Tally {
-    /// The result of flow `who`, whose data packets have so many bytes on the wire.
+    /// Results of flow `who`, whose data packets have `packet` bytes on the wire.
     pub fn outcome(self, who: &Identity, packet: u32, marks: &Marks) -> FlowOutcome {
         let Self { meter, bytes, counters, delivered, dropped, delays } = self;
         let mean = |sum: f64, count: u64| (count > 0).then(|| sum / count as f64);

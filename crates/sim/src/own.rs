@@ -1,4 +1,4 @@
-//! What a caller may put in the place of what a scenario names: congestion controls and queue disciplines of its own.
+//! Congestion controls and queue disciplines supplied by the caller in place of those the scenario names.
 //!
 //! The engines are compiled once more for them, so that they cost what built-in ones cost.
 
@@ -9,7 +9,7 @@ use queue::{AnyQueue, NoOwn, Port, QueueDiscipline};
 use scenario::{Group, Link, Scenario};
 use std::fmt;
 
-/// Which controls and disciplines a run has. What it is asked for, and in which order, depends on the scenario alone.
+/// Source of a run's controls and disciplines. Its methods are called in an order that depends on the scenario alone.
 pub trait Parts {
     /// The control of every TCP flow.
     type Control: CongestionControl + Send + Sync;

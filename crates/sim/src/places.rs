@@ -84,7 +84,7 @@ mod tests {
         }
     }
 
-    /// What `open` gives: the place, and the transfer of `segments` that opened at `now`.
+    /// Expected result of `open`: the place, and the transfer of `segments` that opened at `now`.
     fn opened(place: u32, now: Time, segments: u64) -> (u32, OpenTransfer) {
         (place, OpenTransfer { opened: now, segments })
     }

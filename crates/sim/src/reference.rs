@@ -90,10 +90,10 @@ struct Engine<C, Q> {
     pools: Vec<PoolAccount>,
     endpoints: Vec<Endpoints<C>>,
     identities: Vec<Identity>,
-    /// By group.
+    /// Packet size of each group.
     packets: Vec<u32>,
     sessions: Vec<SessionPlan>,
-    /// By group.
+    /// Transfer results of each group.
     transfers: Vec<TransferMeter>,
     delays: Vec<Span>,
     marks: Marks,

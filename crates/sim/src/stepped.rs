@@ -81,7 +81,7 @@ pub struct LinkReading {
 pub struct SteppedRun<C = Control> {
     steps: Box<dyn Steps<C>>,
     names: Names,
-    /// By flow: its sender, if that is one of TCP and its own.
+    /// Sender of each flow, if it is a TCP flow with one sender of its own.
     senders: Vec<Option<u32>>,
     now: Time,
     end: Time,
@@ -104,7 +104,7 @@ impl SteppedRun {
 }
 
 impl<C: CongestionControl + Send + Sync + 'static> SteppedRun<C> {
-    /// As [`SteppedRun::begin`], with congestion controls and queues that are none of the scenario's.
+    /// The same as [`SteppedRun::begin`], with congestion controls and queues supplied by the caller.
     ///
     /// # Errors
     /// As of [`crate::simulate_parts`].
@@ -150,7 +150,7 @@ impl<C: CongestionControl + Send + Sync + 'static> SteppedRun<C> {
         }
     }
 
-    /// How many flows there are; [`Self::flow`] has those of TCP that are no sessions.
+    /// Number of flows; [`Self::flow`] returns only TCP flows that are not sessions.
     #[must_use]
     pub fn flows(&self) -> usize {
         self.senders.len()
@@ -182,10 +182,10 @@ impl<C: CongestionControl + Send + Sync + 'static> SteppedRun<C> {
         self.steps.control_mut(f as usize)
     }
 
-    /// The links of table number `table` of the scenario.
+    /// Links of table number `table` of the scenario.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// Panics if there is no such table.
     #[must_use]
     pub fn link(&self, table: usize) -> LinkReading {
         let first: u32 = self.names.tables[..table].iter().sum();

@@ -1,4 +1,4 @@
-//! What the application of a flow has written to its connection and what of it has not arrived, the same for both engines.
+//! Data that the application of a flow has written, and the part of it that has not arrived, for both engines.
 //!
 //! A write is a transfer of its own in the results: from when it is written, although older data may stand before it in line, until
 //! its receiver has it. Its last segment is pushed (RFC 9293, Section 3.9.1): the receiver acknowledges it at once.
@@ -24,7 +24,7 @@ pub struct FlowWrites {
     stop: Time,
     /// One past the last segment of each write that has not arrived, oldest first.
     pending: VecDeque<(u64, OpenTransfer)>,
-    /// Those that have, and when.
+    /// Writes that have arrived, and when.
     arrived: Vec<(OpenTransfer, Time)>,
     /// Whether the application waits to hear that everything has arrived.
     waits: bool,
@@ -49,7 +49,7 @@ impl FlowWrites {
         self.is_full
     }
 
-    /// What is due happens at `now`.
+    /// Performs the writes due at `now`.
     pub fn write<C: CongestionControl>(
         &mut self,
         now: Time,

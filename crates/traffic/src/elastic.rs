@@ -14,9 +14,9 @@ use base::{Bytes, Card, ParamError, Rate, Registered, Stream, Time, Value};
 base::params! {
     /// Augé and Roberts 2006.
     pub struct Params {
-        /// What the whole group offers, as a share of the narrowest link, headers included.
+        /// Load that the whole group offers, as a share of the narrowest link, headers included.
         load: f64 = 0.5, "", needs [Is("rate", "none")];
-        /// What one flow of the group offers instead, in bits on the wire, headers included; none: by load.
+        /// Rate that one flow of the group offers instead, in bits on the wire, headers included; none: by load.
         rate: Offered = Offered(None), "bit/s";
         /// Mean payload of a transfer.
         size: Bytes = Bytes(50_000), "bytes";

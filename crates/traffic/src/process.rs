@@ -1,10 +1,10 @@
-//! Where an application is, when its datagrams go, and when the transfers of its session open.
+//! Interfaces of applications, sources of datagrams and sessions, and the site at which they run.
 //!
 //! Each trait is declared together with its dispatch over the kinds of the registry.
 
 use base::{Bytes, Rate, Span, Time};
 
-/// What an application knows of where it is.
+/// Properties of the site that an application knows.
 #[derive(Clone, Copy, Debug)]
 pub struct Site {
     /// Size of a full packet on the wire.
@@ -13,7 +13,7 @@ pub struct Site {
     pub mss: u32,
     /// The narrowest link that its data crosses.
     pub capacity: Rate,
-    /// Which flow of its group it is, from 0.
+    /// Index of the flow in its group, from 0.
     pub index: u32,
     /// Flows of its group.
     pub flows: u32,
@@ -55,10 +55,10 @@ base::dispatched! {
     }
 }
 
-/// What an application does when it is due.
+/// Action of an application when it is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Write {
-    /// It has so many segments more to send, at least 1.
+    /// Number of further segments to send, at least 1.
     Segments(u32),
     /// It has as many to send as the network takes.
     Unlimited,
@@ -74,7 +74,7 @@ base::dispatched! {
         /// written. Not before the last call of any kind.
         fn due(&self) -> Time;
 
-        /// What is due happens at `now`.
+        /// Performs the action due at `now`.
         fn write(&mut self, now: Time) -> Write;
 
         /// Everything written has arrived, as its sender knows at `now`; once for each time that it had not.
@@ -134,15 +134,15 @@ mod tests {
     }
 
     base::dispatching_enum! {
-        /// As the registry's are.
+        /// Same dispatch as the registry's.
         pub enum AnyWrites: application_process { Own(FixedWrites), }
     }
     base::dispatching_enum! {
-        /// As the registry's are.
+        /// Same dispatch as the registry's.
         pub enum AnyArrivals: arrival_process { Own(Fixed), }
     }
     base::dispatching_enum! {
-        /// As the registry's are.
+        /// Same dispatch as the registry's.
         pub enum AnySessions: session_process { Own(Fixed), }
     }
 

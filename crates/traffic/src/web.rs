@@ -48,7 +48,7 @@ base::params! {
 }
 
 base::words! {
-    /// Where the time between pages begins.
+    /// Instant from which the time between pages counts.
     pub enum ThinkFrom {
         /// When all objects have arrived.
         End = "end",

@@ -11,7 +11,7 @@ use crate::options::Autotuning;
 use crate::sequence::MAX_OUTSTANDING;
 use base::{Flags, Span, Time};
 
-/// Of what an ACK says beside its number: the bit that stands for the timestamp.
+/// Timestamp bit in the window field of an ACK.
 const TIMESTAMP: u16 = 1 << 15;
 
 /// Linux takes this many segments, or the first window, for what the application was given in the round trip before the first.
@@ -30,7 +30,7 @@ pub struct WindowLimits {
 }
 
 impl WindowLimits {
-    /// Those of segments with so many bytes of data.
+    /// Limits for segments of `payload` bytes of data.
     #[must_use]
     pub fn new(tuning: &Autotuning, payload: u32) -> Self {
         let segments = |buffer: base::Bytes| {
@@ -54,7 +54,7 @@ impl WindowLimits {
         self.read(self.field(self.max))
     }
 
-    /// How an ACK says this window.
+    /// Encodes a window, in segments, as the field of an ACK; at least 1.
     fn field(&self, window: u32) -> u16 {
         ((window >> self.scale) as u16).max(1)
     }
@@ -78,9 +78,9 @@ pub struct Tuner {
     limits: WindowLimits,
     /// Whether the last word is said in every ACK, since any may be lost.
     repeats: bool,
-    /// What is advertised.
+    /// Advertised window, in segments.
     window: u32,
-    /// How far that may grow: the buffer's share.
+    /// Largest window the receive buffer allows now, in segments.
     room: u32,
     /// The most that the application was given in a round trip.
     space: u64,
@@ -94,7 +94,7 @@ pub struct Tuner {
 }
 
 impl Tuner {
-    /// Of a receiver that has got nothing, and whose ACKs may be lost or not.
+    /// Tuner of a receiver that has not received anything; `may_lose_acks` says whether ACKs can be lost.
     #[must_use]
     pub fn new(limits: WindowLimits, may_lose_acks: bool) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! How many segments leave at once, and when a sender waits until it may send more at once: segmentation offload.
+//! Segmentation offload: the size of a burst, and when a sender defers until it can send a larger one.
 //!
 //! Source: Linux 6.18, `tcp_tso_autosize` (size), `tcp_cwnd_test` (half of the window), `tcp_tso_should_defer` (waiting; before
 //! 6.18, and the stable versions of October 2025, an ACK was waited for that was half of a round trip away).
@@ -17,7 +17,7 @@ const LASTS: Span = Span(1_000_000_000_000 / 1024);
 /// `sysctl_tcp_tso_rtt_log`: up to the device's size is halved for every 512 us of the smallest round-trip time.
 const RTT_STEP: Span = Span::micros(512);
 
-/// Who has not sent for so long sends what it may.
+/// A sender that was idle for longer than this does not defer.
 const RECENT: Span = Span::millis(1);
 
 /// An ACK that is expected later than this, or than half of a round trip, is not waited for.
@@ -29,11 +29,11 @@ const WIN_DIVISOR: u32 = 3;
 /// Payload of a segment where the network does not say how large a burst is: 1,500 bytes on the wire with timestamps.
 const USUAL_MSS: u32 = 1448;
 
-/// A law that names a rate below so many segments per second (1.2 Mbit/s of 1,500 bytes) sends them one by one, as BBR's
-/// `min_tso_segs` has it.
+/// Rate in segments per second (1.2 Mbit/s of 1,500 bytes) below which the segments of a law with a rate leave one by
+/// one, as in BBR's `min_tso_segs`.
 const SLOW: f64 = 100.0;
 
-/// What a sender knows when it may begin a burst.
+/// State of the sender when it may begin a burst.
 #[derive(Clone, Copy, Debug)]
 pub struct Ask {
     pub now: Time,
@@ -64,7 +64,7 @@ pub struct Bursts {
     burst: Burst,
     /// Segments of the burst that began last.
     size: u32,
-    /// Those of them that have not left.
+    /// Segments of the burst that have not been sent.
     left: u32,
     /// When it began: what did not leave then does not belong to it.
     began: Time,
@@ -73,7 +73,7 @@ pub struct Bursts {
 }
 
 impl Bursts {
-    /// Of a sender on which nothing was sent; `None` where segments leave one by one.
+    /// Burst state of a new connection; `None` where segments are sent one by one.
     #[must_use]
     pub fn new(burst: Burst) -> Option<Self> {
         (burst != Burst::None).then_some(Self { burst, size: 1, left: 0, began: Time::ZERO, waits: false })

@@ -1,5 +1,5 @@
-//! What a sender keeps and does whatever its recovery: sequence numbers, window, timers, round-trip times, the sending of a
-//! segment. The recoveries ([`crate::recovery`]) call it; nothing of it is open to them but through its methods.
+//! State that all loss recoveries share: sequence numbers, window, timers, round-trip times, and the sending of a segment.
+//! The recoveries ([`crate::recovery`]) use it only through its methods.
 //!
 //! Source: RFC 5681, RFC 6298 (timer), RFC 3042 (limited transmit), RFC 3168 (ECN).
 
@@ -28,7 +28,7 @@ use base::{Flags, Span, Time};
 use law::{AckSample, CongestionControl, Signal};
 use std::sync::Arc;
 
-/// What an acknowledgement says, before any recovery has made something of it.
+/// Contents of an acknowledgement before a recovery has interpreted it.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "what an ACK may say besides numbers")]
 pub struct AckInfo {
@@ -53,7 +53,7 @@ pub struct AckInfo {
     pub round_start: bool,
     /// Whether it shows further losses, for recoveries that ask.
     pub lost: bool,
-    /// Whether it says that a tail-loss probe repaired a loss that nobody else had noticed.
+    /// Whether it says that a tail-loss probe repaired a loss that was not detected otherwise.
     pub probe_repaired: bool,
 }
 
@@ -104,7 +104,7 @@ impl<C: CongestionControl> Connection<C> {
         self.receive_window = segments.min(MAX_OUTSTANDING);
     }
 
-    /// Nothing was sent; timers go by `options`, which others go by, too.
+    /// Shares `options` of the timers with other connections. Call it before anything is sent.
     pub fn share(&mut self, options: Arc<TimerOptions>) {
         self.rtt.share(options);
     }
@@ -114,7 +114,7 @@ impl<C: CongestionControl> Connection<C> {
         self.rtt.shake_hands(sample, longest);
     }
 
-    /// Nothing was sent, and the first segment is to be `first`.
+    /// Sets the number of the first segment to `first`. Call it before anything is sent.
     pub fn begin_at(&mut self, first: u64) {
         self.seq = SequenceSpace::new(first, self.seq.unsent());
         self.rtt.begin_at(first);
@@ -162,13 +162,13 @@ impl<C: CongestionControl> Connection<C> {
         &self.rtt
     }
 
-    /// What the sender is busy with.
+    /// Phase of congestion control and recovery (Linux: `ca_state`).
     #[inline]
     pub fn phase(&self) -> Phase {
         self.phase
     }
 
-    /// What has happened so far.
+    /// Counts of segments and events since the start.
     #[inline]
     pub fn counters(&self) -> Counters {
         self.counters
@@ -336,7 +336,7 @@ impl<C: CongestionControl> Connection<C> {
         Some(rtt)
     }
 
-    /// Where departures are kept: how long the last segment of those acknowledged was on its way.
+    /// Measures the round-trip time of the last acknowledged segment, where the times of departures are kept.
     #[inline]
     fn sample_departure(&mut self, recovery: &mut impl RecoveryRules, info: &mut AckInfo, ack: &Ack) {
         // In recovery a number may be acknowledged long after its segment arrived, and so above what is SACKed.
@@ -409,7 +409,7 @@ impl<C: CongestionControl> Connection<C> {
         recovery.arm_timers(self, now, moved);
     }
 
-    /// What only some senders note when all that may leave has left.
+    /// Updates optional state (pacing, bursts, validation) after everything that may be sent has been sent.
     #[inline(never)]
     fn note_sent(&mut self, recovery: &impl RecoveryRules, now: Time) {
         let pacer = self.optional.as_deref_mut().and_then(OptionalState::pacer);
@@ -423,7 +423,7 @@ impl<C: CongestionControl> Connection<C> {
         self.validate(recovery, now, Validation::after_sending);
     }
 
-    /// Nothing more is to be sent. Where deliveries are counted: whether it is the application that holds the sender back.
+    /// Sets `app_limited` in the delivery-rate estimator, where there is one; called when there is nothing more to send.
     fn note_idle_application(&mut self, recovery: &impl RecoveryRules) {
         let window = self.window();
         let Some(deliveries) = self.optional.as_deref_mut().and_then(OptionalState::deliveries) else { return };
@@ -468,7 +468,7 @@ impl<C: CongestionControl> Connection<C> {
         self.optional.is_none() || self.may_leave(recovery, now, room)
     }
 
-    /// As [`Self::may_send`], of a sender that may have a pace or bursts.
+    /// The same as [`Self::may_send`] for a sender with pacing or bursts.
     fn may_leave(&mut self, recovery: &mut impl RecoveryRules, now: Time, room: u32) -> bool {
         let Some(optional) = self.optional.as_deref_mut() else { return true };
         let Some(pacer) = optional.pacer() else { return true };

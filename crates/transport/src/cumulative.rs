@@ -11,7 +11,7 @@ use crate::{Ack, DUP_THRESH, Phase, Recovery, Wire};
 use base::Time;
 use law::CongestionControl;
 
-/// What follows the third duplicate ACK.
+/// Reaction to the third duplicate ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum After {
     /// Slow start from one segment: Tahoe.

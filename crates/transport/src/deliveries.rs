@@ -1,4 +1,4 @@
-//! At what rate the path delivers: for each segment, what was known when it last left.
+//! Delivery-rate estimation from the state saved with each segment when it was last sent.
 //!
 //! Source: draft-ietf-ccwg-bbr-06, Section 4.1 (as draft-cheng-iccrg-delivery-rate-estimation-02). Counts segments.
 
@@ -7,7 +7,7 @@ use base::{Span, Time};
 use law::{CongestionControl, Delivery, Lost};
 use std::collections::VecDeque;
 
-/// What a segment takes along (the draft's `P`).
+/// State saved with a segment when it is sent (the draft's `P`).
 #[derive(Clone, Copy, Debug, Default)]
 struct Snapshot {
     delivered: u64,
@@ -32,7 +32,7 @@ pub struct Deliveries {
     /// Deliveries until the end of which the application was the limit; 0 for none.
     app_limited: u64,
     lost: u64,
-    /// Of the segment that left last of those that this ACK reports, and its number: where any are.
+    /// Saved state of the most recently sent segment that this ACK reports, if it reports any, and the segment's number.
     best: Snapshot,
     best_seq: u64,
     has_best: bool,
@@ -41,7 +41,7 @@ pub struct Deliveries {
 }
 
 impl Deliveries {
-    /// Nothing has left yet, and numbers begin at `first`.
+    /// Sets the number of the first segment to `first`. Call it before anything is sent.
     pub fn begin_at(&mut self, first: u64) {
         self.first = first;
     }
@@ -64,7 +64,7 @@ impl Deliveries {
         self.list.push_back(snapshot);
     }
 
-    /// What a segment that leaves for the first time takes along.
+    /// State to save with a segment that is sent for the first time.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "as `sent_next`")]
     fn snapshot(&mut self, now: Time, in_flight: u32) -> Snapshot {
@@ -159,7 +159,7 @@ impl Deliveries {
         self.app_limited = (self.delivered + u64::from(in_flight)).max(1);
     }
 
-    /// What the ACK at `now` says; nothing if it neither delivered nor lost anything.
+    /// Rate sample of the ACK at `now`; `None` if it neither delivered nor lost anything.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what it returns would be copied, for every ACK")]
     pub fn sample(

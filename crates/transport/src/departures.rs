@@ -1,5 +1,5 @@
-//! When each outstanding segment was last sent, and whether that was for the first time: 8 bytes a segment, kept only
-//! for those who ask (laws that want every round-trip time, RACK, delivery rates).
+//! Last transmission time of each outstanding segment, and whether it was the first transmission: 8 bytes a segment, kept only
+//! for laws that want every round-trip time, RACK, and delivery rates.
 //!
 //! Source: RFC 8985, Section 5.2 (`Segment.xmit_ts`, `.retransmitted`, `.lost`); Karn's rule, RFC 6298, Section 3.
 
@@ -18,7 +18,7 @@ const TIME: u64 = DELIVERED - 1;
 /// More room than this is not kept beyond twice what is outstanding.
 const SLACK: usize = 8;
 
-/// What is known of one outstanding segment.
+/// Transmission time and flags of one outstanding segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Departure(u64);
 
@@ -74,7 +74,7 @@ pub struct Departures {
 }
 
 impl Departures {
-    /// Nothing has left yet, and numbers begin at `first`.
+    /// Sets the number of the first segment to `first`. Call it before anything is sent.
     pub fn begin_at(&mut self, first: u64) {
         self.first = first;
     }
@@ -98,7 +98,7 @@ impl Departures {
         self.list.push_back(Departure(now.0));
     }
 
-    /// By a quarter: with many flows the slack of doubling adds up.
+    /// Grows the list by a quarter: doubling would waste memory with many flows.
     #[cold]
     fn make_room(&mut self) {
         self.list.reserve_exact(self.list.len() / 4 + 4);
@@ -110,7 +110,7 @@ impl Departures {
         self.list.extend(times.iter().map(|time| Departure(time.0)));
     }
 
-    /// What is known of `seq`, if it is outstanding.
+    /// Entry of segment `seq`, if it is outstanding.
     #[inline]
     #[must_use]
     pub fn get(&self, seq: u64) -> Option<Departure> {
@@ -118,7 +118,7 @@ impl Departures {
         self.list.get(seq.checked_sub(self.first)? as usize).copied()
     }
 
-    /// Of the segments from `seq` on the first that was sent once and that no ACK has reported since: when it left, and which it is.
+    /// First segment from `seq` on that was sent once and that no ACK has reported since: its transmission time and its number.
     #[inline]
     #[must_use]
     pub fn first_from(&self, mut seq: u64) -> Option<(Time, u64)> {

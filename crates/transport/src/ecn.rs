@@ -1,4 +1,4 @@
-//! What a sender's segments say about explicit congestion notification.
+//! ECN state of a sender: the codepoints that its segments carry.
 //!
 //! Source: RFC 3168, Section 6.1; RFC 8257 (retransmissions that can be marked).
 

@@ -18,7 +18,7 @@ impl Habits {
     /// Every ACK gives a round-trip sample (RFC 7323).
     const TIMESTAMPS: u8 = 8;
 
-    /// Those that the keys and the control ask for; other limits of growth are kept elsewhere.
+    /// Flags that the keys and the control ask for; other limits of growth are kept elsewhere.
     #[must_use]
     pub fn new(options: &Options, needs: Needs) -> Self {
         let when = |is_so: bool, bit: u8| if is_so { bit } else { 0 };

@@ -1,6 +1,6 @@
-//! What only some senders keep, because their control or a key needs it: departures, delivery rates, headers, pacing, bursts,
-//! validation of the window. A plain sender has none of it and does not pay for it; what is large is a box of its own, as most of
-//! those that have any of it ask for no more than the round-trip time of every segment.
+//! Optional state that a control or a key needs: departures, delivery rates, headers, pacing, bursts, validation of the window.
+//! A plain sender has none of it and does not pay for it. Large parts are in boxes of their own, because most senders with
+//! optional state need only the round-trip time of every segment.
 
 use crate::autotuning::WindowLimits;
 use crate::connection::AckInfo;
@@ -22,7 +22,7 @@ pub struct OptionalState {
     deliveries: Option<Box<Deliveries>>,
     pacer: Option<Box<Pacer>>,
     headers: bool,
-    /// What the receiver may grow its window to, until it has.
+    /// Limits of the receiver's window until it has grown to its maximum.
     window: Option<WindowLimits>,
     /// Whether ACKs say more than what has arrived: headers, windows.
     reads_acks: bool,
@@ -31,7 +31,7 @@ pub struct OptionalState {
     abc_limit: f64,
 }
 
-/// What a run of ACKs of a paced sender needs.
+/// Optional state that a run of ACKs of a paced sender uses.
 pub struct PacedParts<'a> {
     pub departures: Option<&'a mut Departures>,
     pub deliveries: Option<&'a mut Deliveries>,
@@ -39,8 +39,8 @@ pub struct PacedParts<'a> {
 }
 
 impl OptionalState {
-    /// What the control and the options need, if anything; `names_rate` if the control has a rate of its own, `departures` if the
-    /// recovery keeps them itself.
+    /// Optional state for a control and its options, if they need any. `names_rate` says that the control sets a pacing rate,
+    /// `departures` that the recovery keeps departures itself.
     #[must_use]
     pub fn new(needs: Needs, options: &Options, names_rate: bool, departures: bool) -> Option<Box<Self>> {
         let pacer = Pacer::new(options.pacing, options.burst, names_rate);
@@ -64,7 +64,7 @@ impl OptionalState {
         }))
     }
 
-    /// Nothing but what every sender has.
+    /// State with no optional part.
     #[must_use]
     pub fn none(options: &Options) -> Self {
         Self {
@@ -91,7 +91,7 @@ impl OptionalState {
         self.validation.is_some()
     }
 
-    /// What validates the window, of a sender whose application writes now and then.
+    /// Window validation, for a sender whose application may write too little to fill the window.
     #[inline]
     pub fn validation(&mut self) -> Option<&mut Validation> {
         self.validation.as_deref_mut()
@@ -202,7 +202,7 @@ impl OptionalState {
         self.pacer.as_deref_mut()
     }
 
-    /// What a run of ACKs of a paced sender needs.
+    /// Optional state that a run of ACKs of a paced sender uses.
     #[inline]
     pub fn paced_parts(&mut self) -> Option<PacedParts<'_>> {
         let (departures, deliveries) = (self.departures.as_mut(), self.deliveries.as_deref_mut());
@@ -225,7 +225,7 @@ impl OptionalState {
         (self.window, self.reads_acks) = (Some(limits), true);
     }
 
-    /// What an ACK says beside its number: headers, and the receive window with the bit that data shall echo.
+    /// Reads the headers of an ACK and its receive window, which includes the bit that data echoes.
     #[inline(never)]
     fn read_ack(
         &mut self,
@@ -263,7 +263,7 @@ impl OptionalState {
         }
     }
 
-    /// Everything below `cum` is acknowledged, and whoever asked when it left has the answer.
+    /// Forgets departures below `cum`, which are acknowledged and no longer needed.
     pub fn forget_below(&mut self, cum: u64) {
         if let Some(departures) = &mut self.departures {
             departures.advance(cum);

@@ -16,7 +16,7 @@ use crate::sequence::SequenceSpace;
 use base::{Span, Time};
 use law::CongestionControl;
 
-/// Linux lets so many segments of a connection leave before it begins to space them, as its queue `fq` did.
+/// Number of segments of a connection that Linux sends before it begins to space them, as its queue `fq` did.
 const LINUX_FIRST: u32 = 10;
 
 /// RFC 9002, 7.7: bursts are no longer than the initial window, which Section 7.2 makes ten packets.
@@ -25,16 +25,16 @@ const QUIC_BURST: u64 = 10;
 /// RFC 9002, 7.7: the rate is a little above the window per round-trip time.
 const QUIC_FACTOR: f64 = 1.25;
 
-/// By which rule segments are spaced.
+/// Rule that spaces segments.
 #[derive(Clone, Copy, Debug)]
 enum Spacing {
     /// Not at all: bursts alone.
     None,
     /// Evenly, at the law's own rate; time not used is lost.
     Even,
-    /// As Linux does, with these factors.
+    /// Linux's rule, with these factors.
     Linux(PacingFactors),
-    /// As RFC 9002 has it: a bucket of so many segments as a burst may have.
+    /// RFC 9002's rule: a bucket as large as the largest burst.
     Quic,
 }
 
@@ -42,13 +42,13 @@ enum Spacing {
 #[derive(Clone, Copy, Debug)]
 pub struct Pacer {
     pace: Pace,
-    /// Those of segmentation offload.
+    /// Segmentation offload, if any.
     bursts: Option<Bursts>,
     /// When a segment left last.
     sent_at: Time,
 }
 
-/// At which pace single segments leave: all that there is where no offload makes bursts of them.
+/// Pacing of single segments; the whole pacer where no offload makes bursts.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
     spacing: Spacing,
@@ -83,8 +83,9 @@ struct WindowUse {
 }
 
 impl Pacer {
-    /// Of a sender on which nothing was sent; `None` where each segment leaves when the window lets it: `names_rate` says that
-    /// the law names a rate.
+    /// Pacer of a new connection; `None` where each segment is sent as soon as the window allows. `names_rate` says
+    /// that the law
+    /// sets a pacing rate.
     #[must_use]
     pub fn new(pacing: Pacing, burst: Burst, names_rate: bool) -> Option<Self> {
         let bursts = Bursts::new(burst);
@@ -225,7 +226,7 @@ impl Pace {
         self.names_rate
     }
 
-    /// As [`Pacer::wait`].
+    /// See [`Pacer::wait`].
     #[inline]
     #[must_use]
     pub fn wait(&self, now: Time) -> Option<Time> {
@@ -258,13 +259,13 @@ impl Pace {
         Some(Span((self.srtt.0.cast_signed() as f64 / per_rtt) as i64 as u64))
     }
 
-    /// As [`Pacer::on_rtt`].
+    /// See [`Pacer::on_rtt`].
     #[inline]
     pub fn on_rtt(&mut self, rtt: Span) {
         self.srtt = if self.srtt == Span::ZERO { rtt } else { Span(self.srtt.0 - self.srtt.0 / 8 + rtt.0 / 8) };
     }
 
-    /// As [`Pacer::on_transmit`].
+    /// See [`Pacer::on_transmit`].
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "for every segment that is spaced")]
     pub fn on_transmit(&mut self, now: Time, interval: Option<Span>, burst: impl FnOnce() -> u32) {
@@ -307,7 +308,7 @@ impl Pace {
         }
     }
 
-    /// As [`Pacer::counts_as_full`], of a sender with window and threshold `windows`.
+    /// See [`Pacer::counts_as_full`]; `windows` are the congestion window and the slow-start threshold.
     #[inline]
     #[must_use]
     pub fn counts_as_full(&self, (cwnd, ssthresh): (f64, f64), waits: bool) -> bool {
@@ -321,7 +322,7 @@ impl Pace {
         }
     }
 
-    /// As [`Pacer::note_window_use`].
+    /// See [`Pacer::note_window_use`].
     #[inline]
     pub fn note_window_use(&mut self, seq: &SequenceSpace, in_flight: u32, cwnd: u32, sent: u64) {
         if matches!(self.spacing, Spacing::Linux(_)) {

@@ -16,7 +16,7 @@ pub struct Prr {
     delivered: u32,
     /// `prr_out`.
     out: u32,
-    /// How many may be in the network.
+    /// Limit on the segments in flight.
     cwnd: u32,
 }
 
@@ -27,7 +27,7 @@ impl Prr {
         Self { flight: flight.max(1), delivered: 0, out: 0, cwnd: in_flight }
     }
 
-    /// How many segments may be in the network.
+    /// Limit on the segments in flight.
     #[inline]
     #[must_use]
     pub fn cwnd(&self) -> u32 {

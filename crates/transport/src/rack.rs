@@ -16,7 +16,7 @@ use base::{Span, Time};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
-/// What RACK-TLP knows of one connection.
+/// RACK-TLP state of one connection.
 #[derive(Clone, Debug)]
 pub struct Rack {
     departures: Departures,
@@ -34,7 +34,7 @@ pub struct Rack {
     /// `TLP.end_seq` of the probe that is out; `NO_SEGMENT` if none is, which is half the size of an option.
     probe_end: u64,
     sacked: u32,
-    /// How many are lost and not sent since.
+    /// Number of segments that are lost and not retransmitted.
     lost: u32,
     /// `TLP.is_retrans`.
     probes_again: bool,
@@ -42,10 +42,10 @@ pub struct Rack {
     timed: bool,
 }
 
-/// What is to be sent again, and what was.
+/// Segments to retransmit, and those retransmitted.
 #[derive(Clone, Debug, Default)]
 struct Repairs {
-    /// Which segments are lost and not sent since, lowest first; those since delivered or sent again are skipped.
+    /// Segments lost and not retransmitted, lowest first; entries since delivered or retransmitted are skipped.
     waiting: BinaryHeap<Reverse<u64>>,
     /// Retransmissions, by when they left and, of one instant, by number, as RACK compares them; those since delivered,
     /// lost or sent again are skipped.
@@ -87,7 +87,7 @@ impl Rack {
         }
     }
 
-    /// Nothing has left yet, and numbers begin at `first`.
+    /// Sets the number of the first segment to `first`. Call it before anything is sent.
     pub fn begin_at(&mut self, first: u64) {
         self.cursor = first;
         self.departures.begin_at(first);
@@ -195,8 +195,9 @@ impl Rack {
         if self.probe_end == NO_SEGMENT { self.runs.top() } else { None }
     }
 
-    /// In a repair an ACK SACKs the segment after the highest run and nothing else: as [`Self::update`] and [`Self::detect`].
-    /// Returns that segment and when it left if nothing is lost by it and no timer has to judge what may be soon; else it changes nothing.
+    /// [`Self::update`] and [`Self::detect`] for an ACK in recovery that SACKs the segment after the highest run and
+    /// nothing else.
+    /// Returns that segment and when it left if it proves no loss and no timer has to be set; else it changes nothing.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "one caller, for every ACK of a repair")]
     pub fn extend(&mut self, now: Time) -> Option<(u64, Time)> {
@@ -414,7 +415,7 @@ impl Rack {
         self.probe_end = NO_SEGMENT;
     }
 
-    /// Section 7.3: the segment that the probe sends again, if there is no new one: the last, unless it is SACKed.
+    /// Segment that the probe retransmits if there is no new one: the last, unless it is SACKed (RFC 8985, Section 7.3).
     #[must_use]
     pub fn last_segment(&self, nxt: u64) -> Option<u64> {
         let last = nxt.checked_sub(1)?;
@@ -427,7 +428,7 @@ impl Rack {
         self.timed = false;
     }
 
-    /// Section 7.4: whether the ACK says that the probe repaired a loss that nobody else noticed.
+    /// Whether the ACK says that the probe repaired a loss that was not detected otherwise (RFC 8985, Section 7.4).
     pub fn probe_repaired(&mut self, ack: &Ack, progress: bool, sacked: u32) -> bool {
         let (end, again) = (self.probe_end, self.probes_again);
         if ack.cum < end {
@@ -441,8 +442,8 @@ impl Rack {
     }
 }
 
-/// Which of two departures comes before the other, as far as there are any: that of a segment sent once, or `resent`; and whether it is
-/// the latter.
+/// Earlier of two departures, of a segment sent once and of a retransmitted one, as far as they exist; true if it is the
+/// retransmitted one.
 #[inline]
 fn earlier(first: Option<(Time, u64)>, resent: Option<(Time, u64)>) -> Option<(Time, u64, bool)> {
     let again = resent.is_some_and(|resent| first.is_none_or(|first| resent < first));

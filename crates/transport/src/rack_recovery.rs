@@ -20,12 +20,12 @@ pub struct RackRecovery {
     rack: Rack,
     /// Whether the fast retransmit waits for its pace.
     waits: bool,
-    /// How much a recovery may send, unless the control rules that.
+    /// PRR state, unless the control sets the window in recovery.
     prr: Option<Prr>,
 }
 
 impl RackRecovery {
-    /// Nothing has left; `proportional` asks for PRR.
+    /// State of a new connection; `proportional` enables PRR.
     #[must_use]
     pub fn new(proportional: bool) -> Self {
         Self { rack: Rack::new(), waits: false, prr: proportional.then(Prr::default) }

@@ -19,25 +19,25 @@ pub struct Ranges {
     count: u32,
 }
 
-/// By half and two runs: of the most that many flows ever hold, the slack of doubling would be most.
+/// Grows the list by half and two runs: with many flows doubling would waste memory.
 #[cold]
 fn make_room(runs: &mut Vec<Run>) {
     runs.reserve_exact(runs.len() / 2 + 2);
 }
 
-/// Where runs are kept.
+/// Storage of the runs.
 #[derive(Clone, Debug)]
 enum Runs {
     /// All in one piece, as almost always.
     Few(Vec<Run>),
-    /// In two pieces or more, none of which is empty.
+    /// Two or more pieces, none of them empty.
     Many(Box<Pieces>),
 }
 
-/// Room for so many runs is kept when a set falls empty.
+/// Number of runs for which memory is kept when a set falls empty.
 const KEPT: usize = 16;
 
-/// A piece has so many runs at most: few enough to move all of them, enough that there are few pieces.
+/// Largest number of runs in a piece: few enough to move all of them, enough that there are few pieces.
 const PIECE: usize = 512;
 
 impl Default for Ranges {
@@ -54,7 +54,7 @@ impl Ranges {
         self.count == 0
     }
 
-    /// How many numbers it holds.
+    /// Number of elements in the set.
     #[inline]
     #[must_use]
     pub fn count(&self) -> u32 {
@@ -104,7 +104,7 @@ impl Ranges {
         }
     }
 
-    /// The number above which it holds `n` - 1, if it holds so many.
+    /// `n`-th largest number of the set, if it has at least `n`.
     #[inline]
     #[must_use]
     pub fn from_top(&self, n: u64) -> Option<u64> {
@@ -336,7 +336,7 @@ impl Ranges {
         }
     }
 
-    /// What has come to one piece is few again.
+    /// Returns to the simple list when only one piece is left.
     fn tidy(&mut self) {
         if let Runs::Many(pieces) = &mut self.runs
             && pieces.list.len() <= 1
@@ -410,7 +410,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
-    /// What both hold after `(start, length, remove)` in turn, and what each step said.
+    /// Applies the steps `(start, length, remove)` to both sets and compares the contents and each result.
     fn agree(ranges: &mut Ranges, set: &mut BTreeSet<u64>, script: &[(u64, u64, bool)]) -> Result<(), TestCaseError> {
         for &(start, length, remove) in script {
             if remove {

@@ -34,16 +34,16 @@ pub struct Receiver {
     /// When the last segment in order arrived, and the pause after which ACKs are quick again.
     last: Time,
     quick_after: Span,
-    /// What only some receivers keep.
+    /// Optional state.
     extra: Option<Box<Extra>>,
-    /// In-order segments not yet acknowledged.
+    /// Number of in-order segments not yet acknowledged.
     pending: u32,
-    /// What ACKs say of the window, where it is tuned.
+    /// Window field of ACKs, where the window is tuned.
     tuning: u16,
     /// ACKs that are still not delayed, and their number after a pause.
     quick: u8,
     quick_acks: u8,
-    /// In-order segments per acknowledgement, at most 64.
+    /// Number of in-order segments per acknowledgement, at most 64.
     delayed_ack: u8,
     /// Whether ACKs carry SACK blocks, and how many are needed.
     sack_blocks: u8,
@@ -193,7 +193,7 @@ impl Receiver {
         self.next
     }
 
-    /// In-order segments per acknowledgement.
+    /// Number of in-order segments per acknowledgement.
     #[inline]
     #[must_use]
     pub fn delayed_ack(&self) -> u32 {
@@ -207,7 +207,7 @@ impl Receiver {
         self.timeout
     }
 
-    /// In-order segments not yet acknowledged; while there are any, [`Self::deadline`] is when they are.
+    /// Number of in-order segments not yet acknowledged; they are acknowledged at [`Self::deadline`] at the latest.
     #[inline]
     #[must_use]
     pub fn pending(&self) -> u32 {
@@ -270,7 +270,7 @@ impl Receiver {
         acknowledges
     }
 
-    /// What was merged reaches TCP. Returns as [`Self::on_segment`].
+    /// Passes merged segments to TCP. Returns the same as [`Self::on_segment`].
     fn hand_over(&mut self, now: Time, ack: &mut Ack) -> bool {
         let Some(merging) = self.merging() else { return false };
         let ((start, end), flags, delayed) = (merging.run, merging.flags, merging.delayed);
@@ -284,7 +284,8 @@ impl Receiver {
         acknowledges
     }
 
-    /// As [`Self::take`], of several: apart, so that the one of a plain receiver stays in its loop.
+    /// The same as [`Self::take`] for several segments; a function of its own so that the one for plain receivers stays
+    /// inlined.
     #[inline(never)]
     fn take_run(&mut self, now: Time, seq: u64, n: u64, flags: Flags, ack: &mut Ack) -> bool {
         let next = self.next;

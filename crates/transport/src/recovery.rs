@@ -1,5 +1,4 @@
-//! How a sender finds out what is lost and repairs it: each recovery holds its own data and drives the [`Connection`] that all
-//! have in common.
+//! Loss detection and retransmission. Each recovery holds its own data and drives the [`Connection`], which has what all share.
 
 use crate::connection::{AckInfo, Connection};
 use crate::cumulative::Cumulative;
@@ -49,7 +48,7 @@ macro_rules! each {
 pub(crate) use each;
 
 impl Recovery {
-    /// What a sender keeps for it beside itself, in bytes.
+    /// Memory that a sender uses for this recovery outside of the sender itself, in bytes.
     #[must_use]
     pub fn bytes(self) -> usize {
         match self {
@@ -93,7 +92,7 @@ impl LossRecovery {
         }
     }
 
-    /// Whether a timer waits longer where so few segments are outstanding that the receiver may delay their ACK.
+    /// Whether a timer waits longer if the outstanding segments are few enough that the receiver may delay their ACK.
     #[inline]
     #[must_use]
     pub fn expects_delayed_acks(&self) -> bool {
@@ -132,7 +131,7 @@ impl LossRecovery {
     }
 }
 
-/// What a recovery answers, and what it does when something happens. `connection` is what it drives.
+/// Interface of a loss recovery: its answers, and its reactions to events. `connection` is the connection it drives.
 pub trait RecoveryRules {
     /// Numbers begin at `first`; nothing has happened yet.
     fn begin_at(&mut self, first: u64);
@@ -153,7 +152,7 @@ pub trait RecoveryRules {
         false
     }
 
-    /// What counts segments that leave in recovery, if they are counted.
+    /// PRR state, if PRR is in use.
     #[inline]
     fn prr(&mut self) -> Option<&mut Prr> {
         None
@@ -169,7 +168,7 @@ pub trait RecoveryRules {
         }
     }
 
-    /// How many new segments [`Self::fill`] would send now as far as the pace lets it; 0 if it would do anything else.
+    /// Number of new segments that [`Self::fill`] would send now as far as pacing allows; 0 if it would do anything else.
     #[inline]
     fn room_for_new<C: CongestionControl>(&mut self, _: &Connection<C>) -> u32 {
         0
@@ -181,8 +180,9 @@ pub trait RecoveryRules {
         false
     }
 
-    /// In a repair the ACK at `now` SACKs the segment after the highest run of SACKed ones and nothing else. Returns false if there
-    /// is more to it (losses, timers), and then has done nothing.
+    /// Takes an ACK in recovery that SACKs the segment after the highest run of SACKed ones and nothing else. Returns
+    /// false, and
+    /// changes nothing, if the ACK has other consequences (losses, timers).
     #[inline]
     fn extend<C: CongestionControl>(&mut self, _: &mut Connection<C>, _now: Time) -> bool {
         false
@@ -196,8 +196,9 @@ pub trait RecoveryRules {
         0
     }
 
-    /// How many ACKs in a row, each as [`Self::extend`] has it, let no more than one segment leave each: at first so many let none
-    /// leave, and all in all there are so many of them.
+    /// Number of ACKs in a row (as for [`Self::extend`]) that release no segment, and the number of all ACKs in the
+    /// row, the rest of
+    /// which release at most one segment each.
     #[inline]
     fn row<C: CongestionControl>(&self, _: &Connection<C>) -> Option<(u32, u32)> {
         None
@@ -207,7 +208,8 @@ pub trait RecoveryRules {
     #[inline]
     fn extend_by(&mut self, _n: u32) {}
 
-    /// How many new segments [`Self::fill`] would send now in a repair as far as the pace lets it; `None` if it would do anything
+    /// Number of new segments that [`Self::fill`] would send now in recovery as far as pacing allows; `None` if it
+    /// would do anything
     /// else.
     #[inline]
     fn room_in_repair<C: CongestionControl>(&mut self, _: &Connection<C>) -> Option<u32> {
@@ -235,7 +237,7 @@ pub trait RecoveryRules {
     /// The retransmission timer expired: what is lost by that.
     fn on_timeout<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time);
 
-    /// After a timeout the window is one segment: how sending begins again.
+    /// Starts sending again after a timeout, when the window is one segment.
     fn restart<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time, wire: &mut impl Wire);
 
     /// Sends what may leave.

@@ -63,7 +63,7 @@ impl TimerOptions {
         }
     }
 
-    /// How the timeout follows from round-trip times.
+    /// Computation rule of the timeout.
     #[inline]
     pub(crate) fn rule(&self) -> Rto {
         self.rule
@@ -387,7 +387,7 @@ impl TimedSegment {
         Some(now - self.since)
     }
 
-    /// How many segments from `una` on are before it, if there is one.
+    /// Distance in segments from `una` to the timed segment, if a segment is timed.
     #[inline]
     #[must_use]
     pub fn distance(self, una: u64) -> Option<u32> {

@@ -26,7 +26,7 @@ pub struct SackRecovery {
 }
 
 impl SackRecovery {
-    /// Nothing is SACKed; `proportional` asks for PRR.
+    /// State of a new connection; `proportional` enables PRR.
     #[must_use]
     pub fn new(proportional: bool) -> Self {
         Self {
@@ -237,7 +237,7 @@ mod tests {
     use super::*;
     use crate::testing::Driven;
 
-    /// Of ten segments outstanding the first is lost: SACKs of the three after it begin the repair.
+    /// Connection in recovery: the first of ten outstanding segments is lost, the next three are SACKed.
     fn in_recovery(proportional: bool) -> Driven<SackRecovery> {
         let mut driven = Driven::new(SackRecovery::new(proportional), crate::NO_END, false);
         assert_eq!(driven.ack(100, 0, &[(1, 2)]), [(10, false)], "RFC 3042");

@@ -1,4 +1,4 @@
-//! What the sender knows of the receiver's holes, and how much is still in the network.
+//! SACK scoreboard: the holes at the receiver, and the number of segments in flight (the pipe).
 //!
 //! Source: RFC 6675, Section 4 (`IsLost`, `SetPipe`, `NextSeg`), counted in segments. Every quantity is kept up to date
 //! in closed form, so an ACK costs the same whatever the window: a segment is lost when three above it are SACKed, hence
@@ -27,7 +27,7 @@ pub struct Scoreboard {
 }
 
 impl Scoreboard {
-    /// Nothing is SACKed, and numbers begin at `first`.
+    /// Clears the scoreboard and sets the first number to `first`.
     pub fn begin_at(&mut self, first: u64) {
         *self = Self { edge: first, rexmitted: first, ..Self::default() };
     }
@@ -85,7 +85,7 @@ impl Scoreboard {
         self.runs.top().is_some_and(inside)
     }
 
-    /// How many of such ACKs SACK what a timeout has taken for lost: the pipe does not change by them.
+    /// Number of such ACKs that SACK segments which a timeout declared lost: they do not change the pipe.
     #[inline]
     #[must_use]
     pub fn grows_below_edge(&self) -> u32 {
@@ -93,7 +93,7 @@ impl Scoreboard {
         if self.rexmitted <= end { self.edge.saturating_sub(end) as u32 } else { 0 }
     }
 
-    /// As `n` times [`Self::extend`], where it [`Self::grows_plainly`] or as often as it [`Self::grows_below_edge`].
+    /// The same as `n` calls of [`Self::extend`], if it [`Self::grows_plainly`] or at most [`Self::grows_below_edge`] times.
     #[inline]
     pub fn extend_by(&mut self, n: u32) {
         debug_assert!(self.grows_plainly() || n <= self.grows_below_edge());

@@ -1,5 +1,6 @@
-//! What the recoveries with selective acknowledgements have in common: how they answer an ACK in each phase, how a recovery
-//! begins, how much may leave.
+//! Common part of the recoveries with selective acknowledgements: processing of an ACK in each phase, start of a
+//! recovery, limit
+//! on what may be sent.
 //!
 //! Source: RFC 6675, Section 5; Section 5.1 after a timeout; RFC 9937, Section 6.
 
@@ -113,7 +114,7 @@ pub fn on_next_sacked<C: CongestionControl>(recovery: &mut impl RecoveryRules, c
     }
 }
 
-/// As [`RecoveryRules::room_in_repair`], where no fast retransmit waits.
+/// See [`RecoveryRules::room_in_repair`]; for a sender without a pending fast retransmit.
 #[inline]
 pub fn room_in_repair<C: CongestionControl>(
     recovery: &mut impl RecoveryRules,

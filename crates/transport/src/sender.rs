@@ -11,7 +11,7 @@ use base::{Flags, Header, Span, Time};
 use law::CongestionControl;
 use std::sync::Arc;
 
-/// Where the sender puts its segments: the access link, the path behind it.
+/// Destination of the segments that a sender sends: the access link and the path behind it.
 pub trait Wire {
     /// Segment `seq` leaves TCP at `now`.
     fn send(&mut self, now: Time, seq: u64, flags: Flags);
@@ -38,10 +38,10 @@ pub trait Wire {
     fn on_window(&mut self, _now: Time, _cwnd: f64, _una: u64, _nxt: u64, _in_flight: u32) {}
 }
 
-/// What the sender is busy with.
+/// Phase of congestion control and recovery (Linux: `ca_state`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Nothing known to be lost.
+    /// No segment is known to be lost.
     Open,
     /// The window falls after a congestion echo, segment by segment (`TCP_CA_CWR` of Linux): with proportional rate reduction.
     Reduction,
@@ -60,7 +60,7 @@ impl Phase {
     }
 }
 
-/// What has happened so far.
+/// Counts of segments and events since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Segments sent, retransmissions included.
@@ -165,8 +165,9 @@ impl<C: CongestionControl> Sender<C> {
         each!(&mut self.recovery, recovery => self.connection.on_timer(recovery, now, wire));
     }
 
-    /// How many ACKs in a row, each of the next `each` segments, will each release exactly as many new segments and change nothing
-    /// else but the window by the control's step. Zero if the next one may do more than that.
+    /// Number of ACKs in a row, each of the next `each` segments, that each release the same number of new segments and
+    /// change only
+    /// the window, by the control's step. Zero if the next ACK may do more than that.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "two callers, one in the hottest loop")]
     #[must_use]
@@ -180,8 +181,9 @@ impl<C: CongestionControl> Sender<C> {
         self.connection.take_steady(&mut self.recovery, acks, each, last, times);
     }
 
-    /// How many ACKs in a row, each of the next segment, will each release exactly two new segments and change nothing else but the
-    /// window, which each opens by one. Zero if the next one may do anything else.
+    /// Number of ACKs in a row, each of the next segment, that each release two new segments and change only the
+    /// window, which each
+    /// opens by one. Zero if the next ACK may do anything else.
     #[inline]
     #[must_use]
     pub fn opening(&self) -> u32 {
@@ -202,7 +204,8 @@ impl<C: CongestionControl> Sender<C> {
         self.connection.is_plain(&self.recovery)
     }
 
-    /// How many ACKs in a row, each of the next `each` segments, may be taken by [`Self::take_plain`]: up to the one that may change
+    /// Number of ACKs in a row, each of the next `each` segments, that [`Self::take_plain`] may take: up to the one
+    /// that may change
     /// the timeout.
     #[inline]
     #[must_use]
@@ -210,22 +213,22 @@ impl<C: CongestionControl> Sender<C> {
         self.connection.plain(&self.recovery, each)
     }
 
-    /// ACKs in a row: when each arrives, and of how many of the next segments, which were sent once; at most [`Self::plain`] of
-    /// them, none later than [`Self::deadline`]. The same as so many calls of [`Self::on_ack`], without looking for what cannot be
-    /// there.
+    /// Takes ACKs in a row: the time of each, and the number of next segments it acknowledges, which were sent once. At most
+    /// [`Self::plain`] of them, none later than [`Self::deadline`]. The same as calling [`Self::on_ack`] for each, without
+    /// checks that are unnecessary here.
     pub fn take_plain(&mut self, acks: impl Iterator<Item = (Time, u32)>, wire: &mut impl Wire) {
         debug_assert!(self.is_plain());
         each!(&mut self.recovery, recovery => self.connection.take_plain(recovery, acks, wire));
     }
 
-    /// How many ACKs in a row, each of the next `each` segments, may be taken by [`Self::take_paced`].
+    /// Number of ACKs in a row, each of the next `each` segments, that [`Self::take_paced`] may take.
     #[inline]
     #[must_use]
     pub fn paced(&self, each: u32) -> u32 {
         self.connection.paced(&self.recovery, each)
     }
 
-    /// As [`Self::take_plain`], of a sender whose segments are spaced: those leave between the ACKs whose time has come. At most
+    /// [`Self::take_plain`] for a paced sender: segments whose time has come are sent between the ACKs. Takes at most
     /// [`Self::paced`] ACKs, none later than [`Self::deadline_but_pacing`].
     pub fn take_paced(&mut self, acks: impl Iterator<Item = (Time, u32)>, wire: &mut impl Wire) {
         each!(&mut self.recovery, recovery => self.connection.take_paced(recovery, acks, wire));
@@ -239,8 +242,9 @@ impl<C: CongestionControl> Sender<C> {
         self.connection.repairs(&self.recovery, next, top)
     }
 
-    /// Of ACKs in a row, as [`Self::repairs`] has them, how many let no segment leave, and how many there are at most before one does
-    /// anything else but let one new segment leave: as far as timers allow.
+    /// Number of ACKs in a row (as for [`Self::repairs`]) that release no segment, and the number of ACKs until one may
+    /// do more than
+    /// release one new segment, as far as timers allow.
     #[inline]
     #[must_use]
     pub fn row_of_repairs(&self) -> Option<(u32, u32)> {
@@ -250,8 +254,8 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    /// ACKs in a row that [`Self::row_of_repairs`] announced, of which the first `quiet` let no segment leave, arrive at `times`, none
-    /// later than [`Self::deadline`]: the same as so many calls of [`Self::on_ack`].
+    /// Takes ACKs in a row at `times`, as announced by [`Self::row_of_repairs`]; the first `quiet` release no segment, and
+    /// none is later than [`Self::deadline`]. The same as calling [`Self::on_ack`] for each.
     #[inline]
     pub fn take_row_of_repairs(
         &mut self,
@@ -262,15 +266,15 @@ impl<C: CongestionControl> Sender<C> {
         each!(&mut self.recovery, recovery => self.connection.take_row_of_repairs(recovery, times, quiet, wire));
     }
 
-    /// ACKs in a row, as [`Self::repairs`] has them, arrive at `times`. Takes those that show no loss, up to the first before which a
-    /// timer expires that is not the pace's, with what leaves at its pace before each: the same as so many calls of
-    /// [`Self::on_ack`] and [`Self::on_timer`]. Returns how many ACKs that were.
+    /// Takes ACKs in a row (see [`Self::repairs`]) at `times`: those that show no loss, up to the first before which a timer
+    /// other than the pacing timer expires. Paced segments are sent before each. The same as calling [`Self::on_ack`] and
+    /// [`Self::on_timer`]. Returns the number of ACKs taken.
     pub fn take_repairs(&mut self, times: impl Iterator<Item = Time> + Clone, wire: &mut impl Wire) -> u32 {
         each!(&mut self.recovery, recovery => self.connection.take_repairs(recovery, times, wire))
     }
 
-    /// Segments that wait for their pace leave at their times, all before `limit`: as so many calls of [`Self::on_timer`] at
-    /// [`Self::deadline`]. Returns whether any did; others may be left for those.
+    /// Sends paced segments at their times, all before `limit`: the same as calls of [`Self::on_timer`] at
+    /// [`Self::deadline`]. Returns whether any was sent; others may be left for those calls.
     pub fn take_pace(&mut self, limit: Time, wire: &mut impl Wire) -> bool {
         each!(&mut self.recovery, recovery => self.connection.take_pace(recovery, limit, wire))
     }
@@ -381,13 +385,13 @@ impl<C: CongestionControl> Sender<C> {
         self.connection.rtt()
     }
 
-    /// What the sender is busy with.
+    /// Phase of congestion control and recovery (Linux: `ca_state`).
     #[must_use]
     pub fn phase(&self) -> Phase {
         self.connection.phase()
     }
 
-    /// What has happened so far.
+    /// Counts of segments and events since the start.
     #[inline]
     #[must_use]
     pub fn counters(&self) -> Counters {

@@ -9,11 +9,11 @@
 /// A number that no segment has: all of them are below [`NO_END`].
 pub const NO_SEGMENT: u64 = u64::MAX;
 
-/// The end of data without one: no run sends so many.
+/// End of data without an end: larger than any number in a run.
 pub const NO_END: u64 = 1 << 63;
 
-/// The most segments that may be sent and not acknowledged: whoever knows one of them knows the others by 32 bits
-/// (RFC 9293, 3.4, and RFC 7323, 2.3, where windows end for the same reason).
+/// Largest number of outstanding segments: within such a range 32 bits identify a segment (RFC 9293, 3.4, and RFC 7323, 2.3,
+/// where windows end for the same reason).
 pub const MAX_OUTSTANDING: u32 = (1 << 31) - 1;
 
 /// `base` <= `una` <= `nxt` <= `high` <= `data_end`, always.
@@ -28,7 +28,7 @@ pub struct SequenceSpace {
 }
 
 impl SequenceSpace {
-    /// Nothing of `segments` has been sent; the first is `first`.
+    /// Sequence numbers of a connection with `segments` to send, the first numbered `first`.
     #[must_use]
     pub fn new(first: u64, segments: u64) -> Self {
         let data_end = first.saturating_add(segments).min(NO_END);
@@ -148,7 +148,7 @@ impl SequenceSpace {
         self.una += u64::from(n);
     }
 
-    /// One past the last segment that a window of so many lets leave.
+    /// One past the last segment that may be sent with this `window`.
     #[inline]
     #[must_use]
     pub fn end_of_window(&self, window: u32) -> u64 {
@@ -253,7 +253,7 @@ impl SequenceSpace {
     }
 }
 
-/// What is remembered of the past.
+/// Remembered sequence numbers.
 #[derive(Clone, Copy, Debug)]
 enum Mark {
     /// `high` when a segment was last retransmitted; at the beginning, the first segment.

@@ -6,7 +6,7 @@ use crate::{Ack, Options, Phase, Wire};
 use base::{Flags, Span, Time};
 use law::{CongestionControl, Control, LawSpec, StartSpec};
 
-/// What left: number, and whether it was a retransmission.
+/// Segments sent: number, and whether it was a retransmission.
 #[derive(Default)]
 struct Sent(Vec<(u64, bool)>);
 
@@ -70,7 +70,7 @@ impl<R: RecoveryRules> Driven<R> {
         self.connection.control().cwnd() as u32
     }
 
-    /// From now until the retransmission timer expires.
+    /// Time until the retransmission timer expires.
     pub fn until_rto(&self) -> Span {
         self.connection.rto_at() - self.now
     }

@@ -113,7 +113,8 @@ impl Timers {
         self.rto <= now
     }
 
-    /// Which of the other timers have expired, if any has. The pacing timer stops by that; RACK resets its own.
+    /// Takes an expired timer, other than the retransmission timer, if there is one. This stops the pacing timer; RACK
+    /// resets its own.
     pub fn take_others_due(&mut self, now: Time) -> Option<Due> {
         if now < self.other {
             return None;

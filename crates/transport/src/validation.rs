@@ -1,4 +1,4 @@
-//! How far a window is trusted that the application left unused: for a while, or since a pause in which nothing was sent.
+//! Congestion window validation: treatment of a window that the application does not use, for a while or during a pause.
 //!
 //! Source: RFC 5681, Section 4.1 (the restart window after an idle timeout); RFC 2861 as Linux 6.12 has it
 //! (`tcp_cwnd_restart`, `tcp_cwnd_validate`, `tcp_cwnd_application_limited`, `tcp_is_cwnd_limited`: facts, not text);
@@ -12,7 +12,7 @@ use base::{Span, Time};
 use law::Restart;
 use std::collections::VecDeque;
 
-/// RFC 7661, Section 4.4.3: for so long a window is kept that is not validated.
+/// Time for which a non-validated window is kept: RFC 7661, Section 4.4.3.
 const NON_VALIDATED: Span = Span::secs(300);
 
 /// RFC 7661, Section 3: a sample of pipeACK counts for three round trips, or this.
@@ -43,7 +43,7 @@ pub struct WindowState {
 pub struct Validation {
     rule: WindowValidation,
     initial_window: f64,
-    /// Of the clock that pauses and timeouts are counted with, in the rule of Linux.
+    /// Tick of the clock that measures pauses and timeouts, in the rule of Linux.
     tick: Span,
     last_sent: Time,
     /// Counter of segments when it was last looked at.
@@ -52,7 +52,7 @@ pub struct Validation {
     pipe: PipeAck,
 }
 
-/// What Linux remembers of how far the window was used.
+/// Linux's record of how much of the window was used.
 #[derive(Clone, Copy, Debug, Default)]
 struct Usage {
     /// Whether the window was the limit in the present window of data, the most that was out in it, and where it ends.
@@ -74,7 +74,7 @@ struct PipeAck {
     is_defined: bool,
     /// When the window was last validated.
     validated_at: Time,
-    /// In a recovery that began in the non-validated phase: what it is judged by, and retransmissions until then.
+    /// For a recovery that began in the non-validated phase: pipeACK and the count of retransmissions at its start.
     recovery: Option<(f64, u64)>,
 }
 
@@ -250,14 +250,15 @@ fn capped(state: &WindowState, most: f64) -> Restart {
 }
 
 impl Usage {
-    /// In slow start the window may be twice what was used of it.
+    /// Whether the window may grow. In slow start it may reach twice the largest number of segments in flight.
     fn is_limited(&self, cwnd: f64, ssthresh: f64) -> bool {
         self.limited || (cwnd < ssthresh && cwnd < 2.0 * f64::from(self.most))
     }
 }
 
 impl PipeAck {
-    /// What was acknowledged in a round trip that ends now is a sample. One that has lasted for more than two measured a pause.
+    /// Adds the data acknowledged in a round trip that ends now as a sample. A round trip that took twice as long or
+    /// more was a pause.
     fn sample(&mut self, state: &WindowState) {
         let WindowState { now, una, srtt, .. } = *state;
         let Some((since, from)) = self.since else {

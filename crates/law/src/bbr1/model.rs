@@ -1,4 +1,4 @@
-//! What BBR version 1 takes the path for, and the pace and window that follow from it.
+//! Path model of BBR version 1, and the pace and window that follow from it.
 //!
 //! Source: Linux 6.12, `net/ipv4/tcp_bbr.c` (facts of it).
 
@@ -61,7 +61,7 @@ impl Bbr1 {
         }
     }
 
-    /// At the first sample of a round-trip time, or for the nominal one before it: the window in that time.
+    /// Sets the first pace, a window per `rtt`: at the first round-trip sample, or with the nominal time before it.
     pub(super) fn begin_pace(&mut self, rtt: Span) {
         self.pacing_rate = self.pace(self.cwnd / rtt.as_secs(), self.p.startup_gain);
     }
@@ -70,7 +70,7 @@ impl Bbr1 {
         gain * bw * (1.0 - self.p.pacing_margin)
     }
 
-    /// Until the pipe was full the pace does not fall.
+    /// Sets the pace; it does not decrease before the pipe was full.
     pub(super) fn set_pacing_rate(&mut self, gain: f64) {
         let rate = self.pace(self.bw(), gain);
         if rate > self.pacing_rate || (self.full_pipe.reached && rate > 0.0) {

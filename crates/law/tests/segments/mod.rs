@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 /// Segments after a hole that prove the loss.
 const DUP_THRESH: u64 = 3;
 
-/// What the sender keeps of a segment in the network (draft, Section 4.1.2.1.2).
+/// State that the sender keeps for a segment in the network (draft, Section 4.1.2.1.2).
 #[derive(Clone, Copy)]
 struct Packet {
     id: u64,
@@ -22,7 +22,7 @@ struct Packet {
     app_limited: bool,
 }
 
-/// How one ACK left things.
+/// State after one ACK.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen {
     pub now: Time,
@@ -54,7 +54,7 @@ pub struct Network<C> {
     pub free_at: Time,
     filled_at: Time,
     acks: VecDeque<(Time, u64)>,
-    /// In the network as far as the sender knows.
+    /// Packets in the network as far as the sender knows.
     packets: VecDeque<Packet>,
     sent: u64,
     offered: u64,
@@ -126,7 +126,7 @@ impl<C: CongestionControl> Network<C> {
         self.run_until(seconds, |_| false);
     }
 
-    /// Until then or until `done`, whatever comes first.
+    /// Runs for `seconds`, or until `done` if that is earlier.
     pub fn run_until(&mut self, seconds: f64, done: impl Fn(&Self) -> bool) {
         let end = self.now + Span::from_secs(seconds);
         while self.now < end && !done(self) {

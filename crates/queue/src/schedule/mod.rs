@@ -1,4 +1,4 @@
-//! What a link can send when that changes with time: rates that hold for a while each, or opportunities at instants.
+//! Schedule of a link whose rate changes: rates that hold for a while each, or opportunities at instants.
 //!
 //! Packets are served one after the other, each from the end of the one before it or from its arrival, so a schedule only ever
 //! goes forward. Like all that a link does, a service takes a picosecond at least.
@@ -13,7 +13,7 @@ pub use rates::{Rates, mean_of_steps};
 use crate::TokenBucket;
 use base::{Bytes, RunMonitor, Span, Time};
 
-/// After every run: what cannot be served before counts as served then.
+/// Time after every run: services that cannot end before it count as ended then.
 const FAR: Time = Time(1 << 62);
 
 /// See the [module](self).
@@ -42,8 +42,8 @@ impl Schedule {
         }
     }
 
-    /// How long `packets` with so many `bytes` take from `start` on, as if the link were idle before. Later calls ask for later
-    /// starts.
+    /// Time that `packets` with `bytes` in total take from `start` on, as if the link were idle before. Later calls
+    /// must have later starts.
     pub fn drain(&mut self, start: Time, packets: u32, bytes: Bytes) -> Span {
         if start >= FAR {
             return Span::ZERO;

@@ -23,7 +23,7 @@ pub struct Rates {
     source: Source,
 }
 
-/// Where the rates come from.
+/// Source of the rates.
 #[derive(Clone, Debug)]
 enum Source {
     /// The `at`-th of a list is the present one; the list began at `origin`.
@@ -32,7 +32,7 @@ enum Source {
     Markov { rates: [Rate; 2], means: [Span; 2], state: usize, chance: Stream },
 }
 
-/// After what time a list begins anew, and the work that can be done until then.
+/// Period after which a list repeats, and the work that can be done in it.
 #[derive(Clone, Copy, Debug)]
 struct Period {
     span: Span,
@@ -215,12 +215,12 @@ fn sojourn(mean: Span, from: Time, chance: &mut Stream) -> Time {
     from.saturating_add(Span::from_secs(chance.exponential(mean.as_secs())).max(Span(1)))
 }
 
-/// What `rate` does in `span`, in bits times a second in picoseconds: whole numbers.
+/// Work done at `rate` in `span`, in (bit/s) times picoseconds: an integer.
 fn work(rate: Rate, span: Span) -> u128 {
     u128::from(rate.0) * u128::from(span.0)
 }
 
-/// What holds from each step of a list on times how long it holds, over the first `span`: of rates what is done in it.
+/// Sum of each step's value times its duration, over the first `span`; for rates, the work that can be done.
 fn integral<T: Quantity>(list: &[(Span, T)], span: Span) -> u128 {
     let ends = list.iter().skip(1).map(|step| step.0).chain([span]);
     let held = |(step, end): (&(Span, T), Span)| {

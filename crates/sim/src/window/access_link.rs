@@ -30,7 +30,7 @@ pub struct AccessDrops {
     pub since_warmup: u64,
 }
 
-/// Where the headers of a flow's packets go.
+/// Route of the headers of a flow's packets.
 #[derive(Debug)]
 pub struct HeaderPath {
     pub lanes: HeaderLanes,
@@ -99,7 +99,7 @@ impl AccessLink {
         Self { service, free: Time::ZERO, first_link_delay, limits }
     }
 
-    /// Where headers go, if packets carry any.
+    /// Route of the headers, if packets carry any.
     #[inline]
     pub fn headers(&self) -> Option<&HeaderPath> {
         self.limits.as_deref()?.headers.as_ref()
@@ -110,13 +110,13 @@ impl AccessLink {
         self.service
     }
 
-    /// From here to the first link.
+    /// Delay from here to the first link.
     #[inline]
     pub fn first_link_delay(&self) -> Span {
         self.first_link_delay
     }
 
-    /// What was dropped here.
+    /// Number of drops on this link.
     pub fn drops(&self) -> AccessDrops {
         self.limits.as_ref().map_or_else(AccessDrops::default, |limits| limits.drops)
     }
@@ -126,7 +126,7 @@ impl AccessLink {
         self.limits.as_ref().map_or(0, |limits| limits.late)
     }
 
-    /// How many of `n` packets handed over from `now` on are surely not dropped here, however close together they come.
+    /// Number of the `n` packets sent from `now` on that certainly pass without a drop, however close together they are.
     #[inline]
     pub fn room(&self, now: Time, n: usize) -> usize {
         let Some(limits) = self.limits.as_deref().filter(|limits| limits.longest_wait < UNLIMITED) else { return n };

@@ -22,7 +22,7 @@ pub struct Chunk<'a, O, C> {
     flows: &'a mut [AnySender<O, C>],
     senders: Readers<'a>,
     receivers: Readers<'a>,
-    /// None if there is no trace at all.
+    /// Trace of each flow; empty if none is recorded.
     traces: &'a mut [Option<Box<Trace>>],
 }
 
@@ -42,7 +42,7 @@ pub struct AtLink<'a> {
 }
 
 impl AtLink<'_> {
-    /// Those of them below the number `end`, and the others.
+    /// Splits the lists into numbers below `end`, and the others.
     pub fn split(self, end: usize) -> (Self, Self) {
         let cut = |list: &'_ [u32]| list.partition_point(|&f| (f as usize) < end);
         let (senders, more_senders) = self.senders.split_at(cut(self.senders));
@@ -51,7 +51,7 @@ impl AtLink<'_> {
     }
 }
 
-/// Where one window ends.
+/// Ends of one window.
 #[derive(Clone, Copy, Debug)]
 pub struct Ends {
     /// For senders, as arrivals at their link.
@@ -103,7 +103,7 @@ impl<'a, O: Observer, C: FlowControl> Chunk<'a, O, C> {
         (all, &mut shared.headers)
     }
 
-    /// Those below the number `end`, and the others.
+    /// Splits the flows into those numbered below `end`, and the others.
     pub fn split(self, end: usize) -> (Self, Self) {
         let count = end - self.first;
         let (flows, more_flows) = self.flows.split_at_mut(count);

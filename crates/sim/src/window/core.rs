@@ -1,4 +1,4 @@
-//! What links of the window engine have in common, however packets are served: clock, totals, routes, measurements.
+//! Common part of links of the window engine, whichever way packets are served: clock, totals, routes, measurements.
 
 use super::headers::NONE;
 use super::ring::Rec;
@@ -18,10 +18,10 @@ use queue::{Packet, Schedule};
 #[derive(Debug)]
 pub struct FlowTable {
     pub places: FlowPlaces,
-    /// By place: the ring that the flow's packets go to next.
+    /// For each place, the ring to which the flow's packets go next.
     pub routes: Vec<u32>,
     pub service: Service,
-    /// By place: the lane in which headers of the flow's packets come; empty on a link without headers.
+    /// For each place, the lane in which headers of the flow's packets arrive; empty on a link without headers.
     pub lanes: Vec<u32>,
 }
 
@@ -60,7 +60,7 @@ impl FlowPlaces {
         Self { first, count: listed.len(), listed }
     }
 
-    /// How many places there are.
+    /// Number of places.
     pub fn count(&self) -> usize {
         self.count
     }
@@ -91,9 +91,9 @@ pub struct LinkCore<O> {
     /// When what is in service, or was last, leaves.
     pub free: Time,
     pub ingress: Option<Ingress>,
-    /// What becomes of a packet behind the server; only with a schedule.
+    /// Hand-over behind the server; only with a schedule.
     pub handover: Handover,
-    /// What it can send when, if packets do not always take as long.
+    /// Schedule, if the service time of packets varies.
     pub schedule: Option<Box<Schedule>>,
     pub most_seen: u32,
     /// Start of the last accepted packet, for the time with a packet waiting.

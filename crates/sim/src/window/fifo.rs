@@ -29,7 +29,7 @@ use std::collections::VecDeque;
 pub struct Fifo {
     rule: AnyAdmission,
     waiting: AnyWaitingQueue,
-    /// Where the clock decides: the longest wait that still is within the buffer.
+    /// Longest wait that is still within the buffer, where waiting time alone decides on drops.
     longest_wait: Option<Span>,
     /// The longest that any packet waited, where the clock decides.
     longest_seen: Span,
@@ -42,17 +42,17 @@ enum AnyWaitingQueue {
     Stored(StoredQueue),
 }
 
-/// Timers of a rule that expire until the monitor is looked at again.
+/// Number of timers of a rule between two looks at the monitor.
 pub const TIMERS_BETWEEN_LOOKS: u32 = 1024;
 
-/// What a link must know of the packets that wait.
+/// Queue of waiting packets as a link needs it.
 trait WaitingQueue {
-    /// What waits for service that begins at `from` or later, of a link that is free at `free`; what began before is
-    /// forgotten.
+    /// Packets that wait for service beginning at `from` or later, at a link that becomes idle at `free`. Packets with an
+    /// earlier start are removed.
     fn backlog_from(&mut self, from: Time, free: Time) -> Backlog;
     /// A packet of `size` will begin service at `start`.
     fn join(&mut self, start: Time, size: u32);
-    /// What was counted ahead, taken back: the totals before `at`, and the link as it is then; it is free at `free`.
+    /// State at `at` without the service that was counted ahead; the link becomes idle at `free`.
     fn state_at(&self, at: Time, free: Time, totals: &LinkTotals) -> LinkState;
 }
 
@@ -77,7 +77,7 @@ impl UniformQueue {
         Self { tx, per: exact + 1, exact }
     }
 
-    /// How many begin within the last `over` before the link is free, at its start included.
+    /// Number of services that begin in the last `over` before the link becomes idle, including one at the start of that time.
     #[inline]
     fn within(&self, over: Span) -> u64 {
         // Rounding up adds over (per time - 2^64) / 2^64 / time, less than the 1 / time that could lift the quotient.
@@ -269,7 +269,7 @@ impl Fifo {
         }
     }
 
-    /// What waits at `at`, before which everything has been served, and what has happened until then.
+    /// Number of waiting packets and the totals at `at`, before which everything has been served.
     pub fn state<O: Observer>(&self, core: &LinkCore<O>, at: Time) -> (u32, LinkTotals) {
         let LinkState { totals, snapshot } = match &self.waiting {
             AnyWaitingQueue::Uniform(waiting) => waiting.state_at(at, core.free, &core.totals),
@@ -294,7 +294,7 @@ impl Fifo {
     }
 }
 
-/// How many of `arrivals` come before `mark`.
+/// Number of `arrivals` before `mark`.
 #[inline]
 fn before(arrivals: &[Rec], mark: Time) -> usize {
     match arrivals.last() {
@@ -303,7 +303,7 @@ fn before(arrivals: &[Rec], mark: Time) -> usize {
     }
 }
 
-/// Shows `packet`, which arrives and would wait so long, behind others that take `time` each.
+/// Shows the observer `packet`, which arrives and would wait for `wait`, behind others that take `time` each.
 fn observe_plain(observer: &mut impl Observer, packet: &Packet, wait: Span, longest: Span, time: Span) {
     observer.on_arrival(packet, (wait.0.div_ceil(time.0) as u32).saturating_sub(1));
     if wait > longest {

@@ -27,7 +27,7 @@ use transport::{Ack, Sender, Wire};
 #[derive(Debug)]
 pub struct TcpFlow<O, C> {
     plan: Box<TcpPlan<C>>,
-    /// Which flow of the scenario.
+    /// Number of the flow in the scenario.
     flow: u32,
     return_delay: Span,
     /// Flags of a new data segment.
@@ -46,7 +46,7 @@ pub struct TcpFlow<O, C> {
     meter: FlowMeter,
     /// Whether an application writes to it.
     has_writes: bool,
-    /// Of a place of a session.
+    /// Place, for a sender of a session.
     place: Option<Box<Place>>,
     observer: O,
     delivered: u64,
@@ -59,7 +59,7 @@ struct Place {
     ended: Option<Time>,
 }
 
-/// Where TCP's segments go in one window, which ends at `until` at the first link.
+/// Destination of TCP's segments in one window, which ends at `until` at the first link.
 struct WindowWire<'a, O> {
     access: &'a mut AccessPath,
     bucket: &'a mut Bucket,
@@ -97,7 +97,7 @@ impl<O: Observer> Wire for WindowWire<'_, O> {
     }
 }
 
-/// What happens next at the sender.
+/// Kind of the sender's next event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     Record,
@@ -168,7 +168,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         self.acks.is_none()
     }
 
-    /// Which flow of the scenario.
+    /// Number of the flow in the scenario.
     pub fn number(&self) -> usize {
         self.flow as usize
     }
@@ -351,13 +351,13 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         self.next_of(ring, self.plan.sender.deadline())
     }
 
-    /// When something happens that is no timer of the sender.
+    /// Time of the next event other than a timer of the sender.
     #[inline(never)]
     fn before_timer(&self, ring: &Ring) -> Time {
         self.next_of(ring, Time::NEVER).0
     }
 
-    /// As [`Self::next`], were the timer of the sender to expire at `timer`.
+    /// [`Self::next`] for a sender whose timer expires at `timer`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "as `next`")]
     fn next_of(&self, ring: &Ring, timer: Time) -> (Time, Next) {
@@ -424,7 +424,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         acknowledges
     }
 
-    /// The receiver's timers before `at`, when its ACKs reach nobody any more.
+    /// Runs the receiver's timers before `at`, when its ACKs do not reach the sender any more.
     fn time_receiver_before(&mut self, at: Time, marks: &Marks) {
         let mut ack = Ack::NONE;
         while self.plan.receiver.deadline() < at {

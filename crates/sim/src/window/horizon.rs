@@ -1,4 +1,4 @@
-//! How long a window may be.
+//! Longest possible window.
 //!
 //! Links are the nodes, flows the edges between them: what one link serves at t reaches the next at t + latency or later.
 //! Within a window links are taken in an order that respects the short edges; an edge against the order must be at least
@@ -17,7 +17,7 @@ pub struct Part {
     pub window: Span,
 }
 
-/// From one link to the next: how soon at the earliest.
+/// Edge from one link to the next, with its smallest latency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Edge {
     latency: Span,
@@ -25,7 +25,7 @@ struct Edge {
     to: usize,
 }
 
-/// Where packets go from one link to the next, short edges first.
+/// Edges between consecutive links of a path, sorted by latency.
 fn edges<C, Q>(network: &Network<C, Q>) -> Vec<Edge> {
     let mut edges = Vec::new();
     for (f, plan) in network.flows.iter().enumerate() {

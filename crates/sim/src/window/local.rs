@@ -1,4 +1,4 @@
-//! A link of the window engine whose discipline chooses whom to serve, or decides at departure: its own little calendar
+//! Link of the window engine whose discipline chooses the flow to serve, or decides at departure: its own small calendar
 //! of arrivals, departures and timers, in the reference engine's order. Compiled for each discipline by itself.
 
 use super::core::LinkCore;
@@ -28,8 +28,8 @@ pub struct Local<Q> {
     ledger: Ledger,
 }
 
-/// How many wait, and the integrals over time of their number and of there being any, kept up only when it changes:
-/// each packet counts minus the instant it joined plus the instant it left. Negative in between, so both wrap around.
+/// Backlog, and integrals over time of its size and of its being nonempty, updated only when it changes: each packet counts
+/// minus the instant it joined plus the instant it left. The sums are negative in between, so both wrap around.
 #[derive(Clone, Copy, Debug, Default)]
 struct BacklogIntegral {
     packets: u32,
@@ -38,7 +38,7 @@ struct BacklogIntegral {
 }
 
 impl BacklogIntegral {
-    /// So many wait, most likely one more than before.
+    /// Sets the number of waiting packets to `packets`; the fast case is one more than before.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "in the hottest loop")]
     fn on_enqueue(&mut self, packets: u32, now: Time) {
@@ -50,7 +50,7 @@ impl BacklogIntegral {
         }
     }
 
-    /// So many wait, most likely one less than before.
+    /// Sets the number of waiting packets to `packets`; the fast case is one less than before.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "in the hottest loop")]
     fn on_dequeue(&mut self, packets: u32, now: Time) {
@@ -62,7 +62,8 @@ impl BacklogIntegral {
         }
     }
 
-    /// By any number, to or from none. By value, so that the loop may hold the sums in registers.
+    /// Changes the number to any value, also to or from zero. Takes `self` by value so that the loop keeps the sums in
+    /// registers.
     #[cold]
     fn resync(self, packets: u32, now: Time) -> Self {
         let none = |packets| if packets == 0 { now.0 } else { 0 };
@@ -151,7 +152,7 @@ impl<Q: LinkQueue> Local<Q> {
     }
 }
 
-/// What changes with every packet, kept by value so that it can stay in registers.
+/// State that changes with every packet, kept by value so that it can stay in registers.
 #[derive(Clone, Copy)]
 pub struct ServerState {
     busy: bool,

@@ -64,53 +64,54 @@ const FEWEST_ARRIVALS: u64 = 8192;
 const FEWEST_FLOWS: usize = 64;
 const MOST_LINKS: usize = 16;
 
-/// With more arrivals than this for each flow, long runs of ACKs cost less than threads; but not of laws that measure every delivery, of
-/// whose flows so few are enough.
+/// Number of arrivals per flow above which threads do not pay, because long runs of ACKs cost less. It does not apply to laws that
+/// measure every delivery; for these [`FEWEST_MEASURING`] flows are enough.
 const MOST_ARRIVALS_PER_FLOW: u64 = 64;
 const FEWEST_MEASURING: usize = 4;
 
 /// Arrivals per flow and window that are worth a visit, when there are many flows.
 const ARRIVALS_PER_FLOW: u64 = 4;
 
-/// Arrivals that a link serves until the monitor is looked at again: in one window a million flows may send ten packets each. Few where
+/// Number of arrivals that a link serves between two looks at the monitor: in one window a million flows may send ten packets each. Few where
 /// debug assertions are on, so that tests serve windows in pieces.
 const ARRIVALS_BETWEEN_LOOKS: usize = if cfg!(debug_assertions) { 256 } else { 65_536 };
 
-/// What a ring takes, and what goes with it.
+/// Memory of a ring and its entries elsewhere, in bytes.
 pub const RING_BYTES: usize = size_of::<Ring>() + size_of::<Time>() + size_of::<Span>();
-/// What a sender takes besides its plan: itself, its ring and its drops. Where the ACKs of any flow cross links,
+/// Memory of a sender besides its plan: the sender, its ring and its drop count, in bytes. Where the ACKs of any flow
+/// cross links,
 /// each receiver has a ring, too.
 pub const SENDER_BYTES: usize = size_of::<AnySender<NoObserver, law::Control>>() + RING_BYTES + size_of::<u64>();
-/// What a link takes besides its discipline.
+/// Memory of a link besides its discipline, in bytes.
 pub const LINK_BYTES: usize =
     size_of::<Node<NoObserver, queue::NoOwn>>() + size_of::<Bucket>() + size_of::<Vec<u32>>() * 3;
-/// What a sender takes at each of its links: where its packets go, and how long they take.
+/// Memory of a sender's entries at each of its links, in bytes: where its packets go, and their transmission time.
 pub const HOP_BYTES: usize = size_of::<u32>() * 2 + size_of::<Tx>();
-/// What a packet in flight takes.
+/// Memory of a packet in flight, in bytes.
 pub const PACKET_BYTES: usize = size_of::<Rec>();
 
 struct Engine<O, C, Q> {
     nodes: Vec<Node<O, Q>>,
     buckets: Vec<Bucket>,
     pools: Vec<Pool>,
-    /// By link, if there are pools: its pool and its place there.
+    /// For each link, if there are pools: its pool and its place there.
     places: Vec<Option<(usize, usize)>>,
     flows: Vec<AnySender<O, C>>,
     identities: Vec<Identity>,
-    /// By group.
+    /// Packet size of each group.
     packets: Vec<u32>,
     /// The sessions, by the link that they send into first.
     sessions: Vec<Vec<Session>>,
-    /// By group.
+    /// Transfer results of each group.
     transfers: Vec<TransferMeter>,
     shared: Shared,
     layout: Layout,
-    /// By link.
+    /// Capacity and delays of each link.
     facts: Vec<LinkFacts>,
     marks: Marks,
-    /// In a part that runs on more than one.
+    /// Threads, for a part that runs on more than one.
     threads: Option<Threads>,
-    /// As in [`Options`].
+    /// Number of chunks, as in [`Options`].
     chunks: usize,
 }
 
@@ -304,7 +305,7 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
         shortest.map_or(1, |time| time.0).max(apart).min((1.0 / of_datagrams) as u64).max(1)
     }
 
-    /// Whether threads are worth their waiting for each other in a part whose windows hold so many arrivals.
+    /// Whether threads are worth their synchronisation in a part whose windows hold this number of arrivals.
     fn may_take_threads(&self, part: &Part, arrivals: u64) -> bool {
         let flows = self.flows_of(part);
         let measures =
@@ -326,7 +327,7 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
         flows
     }
 
-    /// Goes on with `part` on so many threads.
+    /// Continues `part` on `threads` threads.
     fn take_threads(&mut self, part: &Part, threads: usize) {
         self.leave_threads();
         if threads < 2 && self.chunks == 0 {
@@ -529,7 +530,7 @@ mod tests {
     use super::*;
     use crate::observer::NoObserver;
 
-    /// Whether so many flows of a law on a link of 10 Gbit/s take threads.
+    /// Whether `count` flows of a law on a link of 10 Gbit/s take threads.
     fn take_threads(count: u32, law: &str, ms: u32) -> bool {
         let text = format!(
             "duration = \"1 s\"\n[[links]]\nname = \"l\"\nrate = \"10 Gbit/s\"\nbuffer = \"5000 packets\"\n[[flows]]\ncount = {count}\n\

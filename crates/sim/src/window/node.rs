@@ -22,7 +22,7 @@ pub struct Node<O, Q> {
     server: Server<Q>,
 }
 
-/// Who decides what is served, and when.
+/// Server of a link: the code that decides what is served, and when.
 #[derive(Debug)]
 enum Server<Q> {
     /// First-in first-out behind a rule.
@@ -59,7 +59,7 @@ impl<O: Observer, Q: LinkQueue> Node<O, Q> {
         }
     }
 
-    /// What has happened at the link before `at`, before which everything has been served, and what is there.
+    /// Totals and occupancy of the link at `at`, before which everything has been served.
     pub fn state(&self, at: Time) -> LinkReading {
         let (waiting, totals) = match &self.server {
             Server::Fifo(fifo) => fifo.state(&self.core, at),

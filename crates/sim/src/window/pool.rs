@@ -14,7 +14,7 @@ use base::Time;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// What a link is asked of its place in a pool.
+/// Operations of a link on its place in a pool.
 pub trait PlaceInPool {
     /// Whether a packet of `size` bytes may wait.
     fn has_room(&mut self, size: u32) -> bool;
@@ -22,7 +22,7 @@ pub trait PlaceInPool {
     fn join(&mut self, now: Time, start: Time, size: u32);
 }
 
-/// That of a link without a pool.
+/// Place of a link without a pool.
 #[derive(Debug)]
 pub struct NoPool;
 
@@ -36,7 +36,7 @@ impl PlaceInPool for NoPool {
     fn join(&mut self, _now: Time, _start: Time, _size: u32) {}
 }
 
-/// That of one of its links.
+/// Place of one link in a pool.
 #[derive(Debug)]
 pub struct Place<'a> {
     pool: &'a mut Pool,
@@ -70,9 +70,9 @@ pub struct Pool {
     /// The links, in order.
     pub links: Vec<usize>,
     account: PoolAccount,
-    /// By place: what waits, when its service begins and what it takes, oldest first.
+    /// For each place, the waiting packets, oldest first: start of service, and size.
     waiting: Vec<VecDeque<(Time, u64)>>,
-    /// Of each link at which something waits, when the next begins.
+    /// Next start of service at each link where a packet waits.
     next: BinaryHeap<Reverse<(Time, usize)>>,
     warm: bool,
     /// Arrivals of a window at all links, each with its place.
@@ -121,7 +121,7 @@ impl Pool {
         any
     }
 
-    /// What was to begin service by `now` no longer waits.
+    /// Removes the packets whose service begins at or before `now`.
     fn begin_until(&mut self, now: Time) {
         while let Some(&Reverse((start, place))) = self.next.peek()
             && start <= now

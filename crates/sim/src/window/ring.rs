@@ -22,7 +22,7 @@ pub fn tag(flow: u32, number: PacketNumber, flags: Flags) -> u64 {
     u64::from(flags.0) << 56 | u64::from(flow) << 32 | u64::from(number.0)
 }
 
-/// How many packets from this one on have tags one apart, at most: their numbers do not begin at 0 again.
+/// Number of packets from this one on whose tags are consecutive: their 32-bit numbers do not wrap.
 #[inline]
 pub fn until_wrap(number: PacketNumber) -> u64 {
     (1 << 32) - u64::from(number.0)
@@ -60,7 +60,7 @@ impl Rec {
 /// long ring, so that moving costs little and the memory follows the use.
 #[derive(Debug, Default)]
 pub struct Ring {
-    /// What every record takes from the link that feeds this ring to its reader.
+    /// Delay of every record from the link that feeds this ring to its reader.
     pub delay: Span,
     recs: Vec<Rec>,
     head: usize,

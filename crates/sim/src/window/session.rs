@@ -32,7 +32,7 @@ pub struct Session {
     pub due: Time,
 }
 
-/// What a session works with in one window.
+/// State that a session uses in one window.
 pub struct SessionCtx<'a, O, C> {
     pub flows: &'a mut [AnySender<O, C>],
     pub shared: &'a mut Shared,
@@ -51,7 +51,7 @@ impl Session {
         Self { plan, first_link_delay, used: 0, ends: BinaryHeap::new(), due }
     }
 
-    /// Which flow of the scenario it is.
+    /// Number of the flow in the scenario.
     pub fn flow(&self) -> usize {
         self.plan.flow as usize
     }
@@ -136,7 +136,7 @@ impl Session {
         ctx.transfers.close(&mut self.plan, f, transfer, ctx.who);
     }
 
-    /// What is due opens at `now`.
+    /// Opens the transfer that is due at `now`.
     fn open<O: Observer, C: FlowControl>(&mut self, ctx: &mut SessionCtx<'_, O, C>, now: Time) {
         let Some((place, transfer)) = self.plan.places.open(now) else {
             ctx.transfers.refused(now);

@@ -1,4 +1,4 @@
-//! What links and flows of the window engine write into besides their own state: rings, headers, counts of drops, traces.
+//! Shared state that links and flows of the window engine write to: rings, headers, counts of drops, traces.
 
 use super::core::FlowTable;
 use super::headers::Headers;
@@ -11,7 +11,7 @@ use base::{RunMonitor, Span, Time};
 pub struct Shared {
     /// Senders' rings by flow, then receivers' by flow if there are any, then one per pair of links in series.
     pub rings: Vec<Ring>,
-    /// How many receivers have rings: all, or none where the ACKs of no flow cross links.
+    /// Number of receivers with rings: all, or none where the ACKs of no flow cross links.
     pub receivers: usize,
     /// For each ring: when its reader next has something to do, in the time of the link that the reader feeds.
     pub due: Vec<Time>,

@@ -14,11 +14,11 @@ use crate::{LinkReading, Options, Outcome};
 use base::{RunMonitor, Time};
 use transport::Sender;
 
-/// What a run in steps does, whatever observes it.
+/// Interface of a run in steps, independent of its observer.
 pub trait Steps<C>: Send {
     /// Goes on to `until`, with everything before it and nothing at it.
     fn advance(&mut self, until: Time);
-    /// Runs sender `f`, which is no place of a session, up to `until`, to which the run has gone on.
+    /// Runs sender `f`, which is not a place of a session, up to `until`, which the run has reached.
     fn settle(&mut self, f: usize, until: Time);
     /// TCP sender `f`.
     fn sender(&self, f: usize) -> Option<&Sender<C>>;

@@ -36,7 +36,7 @@ impl<C: CongestionControl> Connection<C> {
         self.arm_timers(recovery, now, self.seq.high() > high);
     }
 
-    /// After an ACK, before anything leaves; the connection was in `phase_before` when it came.
+    /// Validates the window after an ACK and before anything is sent; `phase_before` is the phase when the ACK arrived.
     #[inline(never)]
     pub(super) fn validate_after_ack(&mut self, recovery: &impl RecoveryRules, info: &AckInfo, phase_before: Phase) {
         if info.acked == 0 || self.phase.repairs() {

@@ -1,4 +1,4 @@
-//! What a connection reports to a control that wants to know of deliveries and losses one by one.
+//! Reports of single deliveries and losses to controls that ask for them.
 
 use super::Connection;
 use crate::optional::OptionalState;

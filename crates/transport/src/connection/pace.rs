@@ -78,14 +78,14 @@ impl<C: CongestionControl> Connection<C> {
         waits
     }
 
-    /// Whether so many new segments may be sent, and more are to be.
+    /// Whether `segments` new segments may be sent, and more remain to be sent.
     #[inline]
     pub fn has_new_beyond(&self, segments: u32) -> bool {
         self.seq.unsent() > u64::from(segments)
             && u64::from(self.seq.outstanding()) + u64::from(segments) <= u64::from(self.receive_window)
     }
 
-    /// How many new segments [`Self::fill_window`] would send, if more than those are to be sent; else 0.
+    /// Number of new segments that [`Self::fill_window`] would send if it has only new segments to send; else 0.
     #[inline]
     pub fn room_in_window(&self, inflation: u32) -> u32 {
         let window = self.window().saturating_add(inflation).min(self.receive_window);

@@ -17,7 +17,7 @@ use crate::{Phase, Rtt, Wire};
 use base::{Flags, Span, Time};
 use law::{AckSample, CongestionControl, Step};
 
-/// Segments in a row are handed over together, so many at most.
+/// Largest number of segments in a row that are handed over together.
 const ROW: usize = 32;
 
 impl<C: CongestionControl> Connection<C> {
@@ -114,7 +114,7 @@ struct Counting<'a, C> {
     /// cwnd in whole segments.
     whole: u32,
     ssthresh: f64,
-    /// What it does until its window reaches the next whole number, if it counts.
+    /// Window growth per ACK until the window reaches the next whole number, if the control can state it.
     step: Option<Step>,
     /// Segments acknowledged in that step that it does not know of.
     segments: u32,
@@ -183,7 +183,7 @@ struct Row {
     flags: Flags,
 }
 
-/// What a run of ACKs changes.
+/// State that a run of ACKs changes.
 struct Run<'a, C, W> {
     seq: SequenceSpace,
     /// Segments that may be outstanding.
@@ -374,7 +374,7 @@ mod tests {
         }
     }
 
-    /// What left: when, which, and by how many rows.
+    /// Segments that were sent, with their times, and the number of rows.
     #[derive(Default, PartialEq, Debug)]
     struct Left {
         segments: Vec<(Time, u64)>,

@@ -29,7 +29,7 @@ impl<C: CongestionControl> Connection<C> {
         if self.optional.is_some() { None } else { recovery.row(self) }
     }
 
-    /// How many new segments may leave one by one, each after an ACK of its own, with more to follow.
+    /// Number of new segments that may be sent one per ACK while more remain to be sent.
     #[inline]
     pub fn new_in_row(&self) -> u32 {
         let room = self.receive_window.saturating_sub(self.seq.outstanding());
@@ -104,9 +104,8 @@ impl<C: CongestionControl> Connection<C> {
         taken
     }
 
-    /// The same where nothing waits to be sent again, segments leave as soon as they may and nobody asks for single deliveries, of a
-    /// recovery that says beforehand how many ACKs show no loss ([`RecoveryRules::extend_row`]): what each lets leave are new
-    /// segments.
+    /// The same without retransmissions waiting, pacing, or reports of single deliveries, under a recovery that says
+    /// beforehand how many ACKs show no loss ([`RecoveryRules::extend_row`]). Each ACK releases only new segments.
     #[inline]
     fn take_quiet_repairs(
         &mut self,
@@ -239,7 +238,7 @@ impl<C: CongestionControl> Connection<C> {
         self.note_use(recovery, (now, notes));
     }
 
-    /// After all that may leave has left.
+    /// Notes the use of the window after everything that may be sent has been sent.
     #[inline]
     fn note_use(&mut self, recovery: &impl RecoveryRules, (now, notes): (Time, bool)) {
         if notes || self.seq.unsent() == 0 && self.optional.is_some() {
@@ -306,7 +305,7 @@ mod tests {
     struct Path {
         left: Vec<(Time, u64, Flags)>,
         arriving: VecDeque<(Time, u64, Flags)>,
-        /// After each ACK: when, window, `una`, `nxt`, in flight.
+        /// State after each ACK: time, window, `una`, `nxt`, segments in flight.
         seen: Vec<(Time, f64, u64, u64, u32)>,
     }
 

@@ -61,8 +61,8 @@ impl<C: CongestionControl> Connection<C> {
         self.timers.set_rto(last + self.rtt.rto());
     }
 
-    /// Whether an ACK of so many segments grows the window by as many gains: none of them is one too many for slow start, and
-    /// the law does not look at single ACKs.
+    /// Whether an ACK of `each` segments grows the window by `each` gains: slow start accepts all of them, and the law
+    /// does not look at single ACKs.
     fn counts_all(&self, step: Step, each: u32) -> bool {
         let opens = self.control.cwnd() < self.control.ssthresh();
         step.acks == u32::MAX && (!opens || f64::from(each) <= self.abc_limit())
@@ -167,8 +167,9 @@ impl<C: CongestionControl> Connection<C> {
         self.until_timed(recovery, each).min(self.seq.outstanding() / each)
     }
 
-    /// How many ACKs of `each` segments leave the timers where they would only be moved on: up to the one that acknowledges the
-    /// segment being timed, or the next where a longer wait for a delayed ACK ends with it.
+    /// Number of ACKs of `each` segments that do not change the timers except by moving them on. The last of them
+    /// acknowledges the
+    /// segment being timed; it is the next ACK where a longer wait for a delayed ACK ends with it.
     #[inline]
     pub(super) fn until_timed(&self, recovery: &LossRecovery, each: u32) -> u32 {
         if recovery.expects_delayed_acks() && self.rtt.options().may_delay_ack(self.seq.outstanding()) {

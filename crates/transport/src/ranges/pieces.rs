@@ -45,7 +45,7 @@ impl Clone for Finger {
     }
 }
 
-/// So many runs are looked at from a finger on.
+/// Number of runs to search linearly from a finger on.
 const NEAR: usize = 4;
 
 impl Pieces {

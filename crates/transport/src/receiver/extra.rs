@@ -1,4 +1,4 @@
-//! What only some receivers keep, apart from the others: a flow of a million should not carry it.
+//! Optional state of a receiver, kept apart so that a million plain flows do not carry it.
 
 use super::Receiver;
 use crate::ack::MAX_BLOCKS;
@@ -7,7 +7,7 @@ use crate::options::Coalescing;
 use crate::sequence::NO_SEGMENT;
 use base::{Flags, Time};
 
-/// What a receiver keeps whose connection carries transfers or headers, whose ACKs may be lost, or whose segments are merged or window is tuned.
+/// State for connections with transfers, headers, ACKs that may be lost, merged segments, or a tuned window.
 #[derive(Clone, Debug)]
 pub struct Extra {
     /// First segment and end of the transfer that comes next, once its sender has opened it.
@@ -16,11 +16,11 @@ pub struct Extra {
     pub earlier: u64,
     /// Segments whose blocks were reported last, most recent first.
     pub recent: [u64; MAX_BLOCKS],
-    /// What routers granted since the last ACK.
+    /// Window increase granted by routers since the last ACK, in segments (XCP).
     pub granted: f32,
-    /// What the interface has not handed over yet, where it merges segments.
+    /// Segments that the interface has not delivered yet, where it merges segments.
     pub merging: Option<Merging>,
-    /// Where the window is tuned.
+    /// Receive-window tuning, if it is on.
     pub tuner: Option<Tuner>,
 }
 
@@ -66,7 +66,7 @@ pub struct Merging {
 }
 
 impl Merging {
-    /// Nothing waits.
+    /// Interface with no segment waiting.
     pub fn new(coalescing: Coalescing) -> Self {
         Self { coalescing, run: (0, 0), flags: Flags::NONE, due: Time::NEVER, delayed: Time::NEVER }
     }

@@ -18,8 +18,9 @@ impl Receiver {
         self.next += u64::from(n);
     }
 
-    /// How many segments in order, all without a mark, do no more than make an ACK of every [`Self::delayed_ack`] of them, unless
-    /// the next of those comes too late for the one before.
+    /// Number of in-order unmarked segments that only produce an ACK per [`Self::delayed_ack`] segments, unless the
+    /// next of those
+    /// arrives too late for the one before.
     #[inline]
     #[must_use]
     pub fn delays_plainly(&self) -> u64 {
