@@ -43,8 +43,7 @@ macro_rules! red_params {
         base::params! {
             $(#[$about])*
             pub struct Params {
-                /// Average queue at which early drops begin; auto: 2.5 ms or 5 packets, at most 1/4 of the buffer; or
-                /// max_th / 3.
+                /// Average at which early drops begin; auto: 2.5 ms or 5 packets, at most 1/4 of the buffer; or max_th / 3.
                 min_th: base::Amount = base::Amount::Auto, "packets";
                 /// Average at which the drop probability reaches max_p; auto: three times min_th.
                 max_th: base::Amount = base::Amount::Auto, "packets";
