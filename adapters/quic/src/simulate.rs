@@ -53,7 +53,7 @@ pub struct Outcome {
 /// Results of one flow.
 #[derive(Clone, Debug)]
 pub struct FlowOutcome {
-    /// When it began.
+    /// Start time.
     pub start: Time,
     /// Round-trip time without queues.
     pub base_rtt: Span,
@@ -88,7 +88,7 @@ impl Digest {
     }
 }
 
-/// Why a scenario cannot be run here: the place first.
+/// Reason why a scenario cannot be run here: the place first.
 fn refusal(scenario: &Scenario) -> Option<String> {
     let [link] = scenario.links.as_slice() else {
         return Some("links: one link is all that QUIC flows can cross here".into());

@@ -57,7 +57,7 @@ impl RunMonitor {
         self.spare.store(threads.saturating_sub(1), Ordering::Relaxed);
     }
 
-    /// On how many threads the computation may run: one, unless it was given more.
+    /// Number of threads on which the computation may run: one, unless it was given more.
     #[inline]
     #[must_use]
     pub fn threads(&self) -> usize {

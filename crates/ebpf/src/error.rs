@@ -13,7 +13,7 @@ fn plainly(f: &mut fmt::Formatter<'_>, text: fmt::Arguments<'_>) -> fmt::Result 
     Ok(())
 }
 
-/// Why an object cannot be used. Its text is one line that names the object first.
+/// Error of an object that cannot be used. Its text is one line that names the object first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     object: String,
@@ -70,7 +70,7 @@ pub enum Problem {
     Control(String),
     /// An instruction that there is not, or one that no program may have.
     Instruction(String),
-    /// More than is allowed.
+    /// Size above the limit.
     Size(String),
 }
 

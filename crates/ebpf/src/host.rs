@@ -55,7 +55,7 @@ pub(crate) fn configuration(name: &str) -> Option<u64> {
 #[derive(Clone, Debug)]
 pub(crate) struct Host {
     pub maps: Maps,
-    /// Since the simulation began (ns).
+    /// Time since the simulation began (ns).
     pub now: u64,
     /// State of the random numbers.
     pub random: u64,

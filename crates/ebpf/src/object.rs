@@ -47,7 +47,7 @@ pub enum Callback {
 }
 
 impl Callback {
-    /// All of them.
+    /// All callbacks.
     pub const ALL: [Self; 12] = [
         Self::Init,
         Self::Release,
@@ -96,7 +96,7 @@ pub struct Control {
     pub(crate) long_form: bool,
     /// Program of each [`Callback`].
     pub(crate) programs: [Option<Place>; Callback::ALL.len()],
-    /// Why the kernel would not take it, or why it is not simulated: only if it is chosen, as others of the object may be.
+    /// Reason why the kernel would not take it, or why it is not simulated; an error only if the control is chosen.
     problem: Option<Problem>,
 }
 

@@ -50,7 +50,7 @@ pub struct Emulator {
     slots: Slots,
     in_flight: BinaryHeap<Reverse<InFlight>>,
     order: u64,
-    /// When counters count.
+    /// Time span in which counters count.
     measured: Range<Time>,
     every: Span,
     next_sample: Time,
@@ -170,7 +170,7 @@ impl Emulator {
         }
     }
 
-    /// When the next packet is due somewhere, or the link has something to do.
+    /// Time at which the next packet is due, or the link has an event.
     #[must_use]
     pub fn next(&self) -> Time {
         let due = self.in_flight.peek().map_or(Time::NEVER, |Reverse(packet)| packet.due);

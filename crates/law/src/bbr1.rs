@@ -117,7 +117,7 @@ pub struct Bbr1 {
     repair: Repair,
     seen: Repair,
     conserving: bool,
-    /// When the repair began, and what was in the network then.
+    /// Start of the repair, and the number of segments in flight then.
     begun: (Time, f64),
     /// The window before it was restored, should another repair begin with the same ACK.
     unrestored: f64,

@@ -198,7 +198,7 @@ struct Flow {
     delivered: f64,
     /// Round trips since the last one began.
     round: f64,
-    /// When something was lost that is not detected yet \[s\].
+    /// Time of a loss that is not detected yet \[s\].
     lost_at: Option<f64>,
     /// Window then.
     lost_window: f64,
@@ -278,7 +278,7 @@ pub struct Link {
 pub struct FluidSawteeth {
     /// Share of the rate that is used.
     pub utilisation: f64,
-    /// Between two overflows \[s\].
+    /// Time between two overflows \[s\].
     pub period: f64,
     /// Mean queue in segments.
     pub queue: f64,

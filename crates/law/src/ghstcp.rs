@@ -97,7 +97,7 @@ impl Params {
 #[derive(Clone, Debug)]
 pub struct Ghstcp {
     highspeed: Highspeed,
-    /// On the heap, so that flows of other laws do not carry it.
+    /// Test state, on the heap so that flows of other laws do not carry it.
     test: Box<Test>,
     /// Whether growth is Reno's.
     reno: bool,

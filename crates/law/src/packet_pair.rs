@@ -44,7 +44,7 @@ pub struct PacketPair {
     min_rtt: f64,
     rtt: f64,
     backlog: f64,
-    /// When the segment last acknowledged was sent, and its ACK came.
+    /// Times at which the last acknowledged segment was sent, and its ACK arrived.
     mate: Option<(u64, Time)>,
     /// Deliveries at which the present round trip ends.
     round_end: u64,

@@ -27,7 +27,7 @@ const ACKS_BETWEEN_LOOKS: u64 = 16_384;
 /// One round trip.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Round {
-    /// When it began.
+    /// Start of the round.
     pub start: Time,
     /// Congestion window then, in segments.
     pub cwnd: f64,

@@ -37,7 +37,7 @@ impl Needs {
 /// State of a window that the application did not use.
 #[derive(Clone, Copy, Debug)]
 pub struct Restart {
-    /// When.
+    /// Present time.
     pub now: Time,
     /// Time since a segment was last sent, if nothing is in the network; else zero.
     pub idle: Span,
@@ -50,7 +50,7 @@ pub struct Restart {
 /// Report of one acknowledgement of new data.
 #[derive(Clone, Copy, Debug)]
 pub struct AckSample {
-    /// When the ACK arrived.
+    /// Arrival time of the ACK.
     pub now: Time,
     /// Segments newly acknowledged.
     pub acked: f64,
@@ -112,7 +112,7 @@ pub enum Signal {
 /// A request to slow down; at most one per window of data.
 #[derive(Clone, Copy, Debug)]
 pub struct CongestionEvent {
-    /// When the sender learnt of it.
+    /// Time at which the sender learnt of it.
     pub now: Time,
     /// Cause of the event.
     pub signal: Signal,
@@ -143,7 +143,7 @@ impl CongestionEvent {
 /// Source: draft-cheng-iccrg-delivery-rate-estimation, Section 3.
 #[derive(Clone, Copy, Debug)]
 pub struct Delivery {
-    /// When the ACK arrived.
+    /// Arrival time of the ACK.
     pub now: Time,
     /// Segments that this ACK reports as delivered, cumulatively or selectively.
     pub newly_delivered: f64,
@@ -189,7 +189,7 @@ impl Delivery {
 /// Source: draft-ietf-ccwg-bbr-06, Sections 4.1.2 (what is kept of a segment) and 5.5.10.2.
 #[derive(Clone, Copy, Debug)]
 pub struct Lost {
-    /// When the sender learnt of it.
+    /// Time at which the sender learnt of it.
     pub now: Time,
     /// Segments that have reached the receiver so far, as the sender knows.
     pub delivered: u64,

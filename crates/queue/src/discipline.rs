@@ -24,11 +24,11 @@ base::dispatched! {
     pub trait Admission: [Sized + std::fmt::Debug] {
         /// The fate of `packet`, which finds `backlog` waiting.
         fn admit(&mut self, packet: &Packet, backlog: Backlog, idle_since: Option<Time>) -> Verdict;
-        /// If the rule is nothing but this limit, the limit: engines may then decide without asking.
+        /// Limit, if the rule is nothing but this limit: engines may then decide without asking.
         fn plain_limit(&self) -> Option<Limit> {
             None
         }
-        /// When [`Self::on_wakeup`] must be called.
+        /// Time at which [`Self::on_wakeup`] must be called.
         fn next_wakeup(&self) -> Time {
             Time::NEVER
         }
@@ -73,7 +73,7 @@ base::dispatched! {
         }
         /// Packets and bytes waiting.
         fn backlog(&self) -> Backlog;
-        /// When [`Self::on_wakeup`] must be called: timers of PIE, adaptive RED, XCP.
+        /// Time at which [`Self::on_wakeup`] must be called: timers of PIE, adaptive RED, XCP.
         fn next_wakeup(&self) -> Time {
             Time::NEVER
         }

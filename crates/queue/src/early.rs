@@ -233,7 +233,7 @@ pub(crate) struct Timer {
     pub next: Time,
 }
 
-/// When a kind of RED adapts `max_p` to its average.
+/// Timer with which a kind of RED adapts `max_p` to its average.
 #[derive(Clone, Debug)]
 pub(crate) struct AdaptTimer {
     timer: Timer,
@@ -246,7 +246,7 @@ impl AdaptTimer {
         Ok(Self { timer: Timer::new(interval)?, on })
     }
 
-    /// When the timer expires.
+    /// Expiry time of the timer.
     #[inline]
     pub fn next(&self) -> Time {
         if self.on == AdaptOn::Clock { self.timer.next } else { Time::NEVER }

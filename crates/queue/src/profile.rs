@@ -49,7 +49,7 @@ macro_rules! settings {
     };
 }
 
-/// All there are.
+/// All profiles.
 pub const PROFILES: &[Profile] = &[
     Profile {
         name: LINUX,

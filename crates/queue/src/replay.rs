@@ -10,9 +10,9 @@ const STEPS_BETWEEN_LOOKS: u64 = 16_384;
 /// Fate of one packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fate {
-    /// When it went into service, or was dropped; `Time::NEVER` if it still waits at the end.
+    /// Time at which it went into service, or was dropped; `Time::NEVER` if it still waits at the end.
     pub time: Time,
-    /// Why it was dropped; `None` if it was served.
+    /// Cause of its drop; `None` if it was served.
     pub cause: Option<Cause>,
     /// Whether it got a mark here.
     pub marked: bool,

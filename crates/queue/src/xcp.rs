@@ -63,7 +63,7 @@ pub struct Xcp {
     backlog: Backlog,
     input: Input,
     shares: Shares,
-    /// When the present interval ends, and its length.
+    /// End of the present interval, and its length.
     control_at: Time,
     interval: Span,
     /// The aggregate feedback last computed, in bytes.

@@ -33,7 +33,7 @@ base::keys! {
         recovery: Recovery = Recovery::Sack;
         /// Size of a full data packet on the wire, headers included: "1500 B". Default for a ping: 84 B.
         packet: Bytes = Bytes(1500);
-        /// When flows start: "0 s", { from = "0 s", to = "5 s" } for a uniform draw, { from = "0 s", every = "1 s" } for one
+        /// Start of the flows: "0 s", { from = "0 s", to = "5 s" } for a uniform draw, { from = "0 s", every = "1 s" } for one
         /// after the other, or a list.
         start: Start = Start::Between(Span::ZERO, Span::ZERO);
         /// Time at which the application stops offering data: "100 s", a uniform draw, or a time after the flow's own start.

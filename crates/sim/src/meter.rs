@@ -122,7 +122,7 @@ struct Noted {
     series: Option<Box<FlowSeries>>,
 }
 
-/// When a transfer with an end had all of it at its receiver: `NEVER` before, which is half the size of an option.
+/// Time at which the receiver had all of a finite transfer: `NEVER` before, which is half the size of an option.
 #[derive(Clone, Copy, Debug)]
 struct Finished(Time);
 
@@ -238,7 +238,7 @@ impl FlowMeter {
         self.finished = Finished(at);
     }
 
-    /// When the receiver had all of the transfer.
+    /// Time at which the receiver had all of the transfer.
     pub fn finished(&self) -> Option<Time> {
         (self.finished.0 != Time::NEVER).then_some(self.finished.0)
     }

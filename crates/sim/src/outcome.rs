@@ -38,7 +38,7 @@ impl Default for Options {
     }
 }
 
-/// Why a network could not be built from a valid scenario.
+/// Reason why a network could not be built from a valid scenario.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
@@ -125,7 +125,7 @@ pub struct Balance {
     pub delivered: u64,
     /// Dropped by a queue, by injected loss or by the sender's own full queue.
     pub dropped: u64,
-    /// On the way when the run ended.
+    /// Packets in flight at the end of the run.
     pub in_flight: u64,
 }
 
@@ -232,7 +232,7 @@ pub struct FlowOutcome {
     pub index: u32,
     /// Its base round-trip time.
     pub base_rtt: Span,
-    /// When it started.
+    /// Start time.
     pub start: Time,
     /// Wire bits delivered in order, per second; of datagrams, wire bits delivered.
     pub goodput_bps: f64,
@@ -251,7 +251,7 @@ pub struct FlowOutcome {
     /// Mean of the sampled smoothed round-trip times, in seconds; samples before the first measurement are left out;
     /// `None` without samples.
     pub srtt_mean_s: Option<f64>,
-    /// When the receiver had everything a finite transfer holds; `None` for bulk and unfinished ones.
+    /// Time at which the receiver had all of a finite transfer; `None` for bulk and unfinished ones.
     pub finished: Option<Time>,
     /// Delays of datagrams at equal gaps; `None` of other flows.
     pub delays: Option<Box<DelayOutcome>>,
@@ -328,9 +328,9 @@ pub struct TransferOutcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct TransferRow {
-    /// When its connection opened, at the sender.
+    /// Time at which its connection opened, at the sender.
     pub opened: Time,
-    /// When the receiver had everything.
+    /// Time at which the receiver had everything.
     pub done: Time,
     /// Group.
     pub group: u32,
@@ -346,9 +346,9 @@ pub struct TransferRow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct PageRow {
-    /// When its first object opened.
+    /// Time at which its first object opened.
     pub opened: Time,
-    /// When the receiver had the last.
+    /// Time at which the receiver had the last object.
     pub done: Time,
     /// Group.
     pub group: u32,
@@ -360,7 +360,7 @@ pub struct PageRow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PacketRow {
-    /// When it arrived.
+    /// Arrival time.
     pub time: Time,
     /// Its flow: position in [`Outcome::flows`].
     pub flow: u32,
@@ -368,7 +368,7 @@ pub struct PacketRow {
     pub seq: u64,
     /// Packets that it found waiting.
     pub backlog: u32,
-    /// When its service began, or it was dropped; [`Time::NEVER`] if it still waited when the run ended.
+    /// Time at which its service began, or it was dropped; [`Time::NEVER`] if it still waited at the end of the run.
     pub left: Time,
     /// Whether it was dropped.
     pub dropped: bool,
@@ -390,7 +390,7 @@ pub struct PacketTrace {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct TraceRow {
-    /// When.
+    /// Time of the row.
     pub time: Time,
     /// Congestion window, in segments.
     pub cwnd: f64,
@@ -443,7 +443,7 @@ impl Gauge {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct TraceDrop {
-    /// When.
+    /// Time of the drop.
     pub time: Time,
     /// Link, as a position in [`Outcome::links`].
     pub link: u32,

@@ -111,7 +111,7 @@ pub struct ProbePlan {
     pub delays: bool,
     /// The first sender of each group but the first, if waiting times are counted.
     pub groups: Arc<[u32]>,
-    /// When every data packet that arrives is recorded: in order, without overlap.
+    /// Time spans in which every arriving data packet is recorded: in order, without overlap.
     pub packets: Vec<Range<Time>>,
 }
 
@@ -396,7 +396,7 @@ impl<C> FlowPlan<C> {
     }
 }
 
-/// When a run is measured: the end of the warm-up, the samples and the end, each before anything else at its instant.
+/// Times of measurements: the end of the warm-up, the samples and the end, each before anything else at its instant.
 #[derive(Clone, Copy, Debug)]
 pub struct Marks {
     pub warmup: Time,

@@ -38,7 +38,7 @@ impl FlowWrites {
         Self { application, stop, pending: VecDeque::new(), arrived: Vec::new(), waits: false, is_full: false }
     }
 
-    /// When the application next does something, as far as is known.
+    /// Time at which the application next does something, as far as is known.
     pub fn due(&self) -> Time {
         let due = self.application.due();
         if self.is_full || due >= self.stop { Time::NEVER } else { due }

@@ -23,7 +23,7 @@ pub struct Ack {
 }
 
 impl Ack {
-    /// One that says nothing yet.
+    /// Empty ACK.
     pub const NONE: Self = Self {
         cum: 0,
         count: 0,

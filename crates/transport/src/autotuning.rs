@@ -84,7 +84,7 @@ pub struct Tuner {
     room: u32,
     /// The most that the application was given in a round trip.
     space: u64,
-    /// Since when, and from which segment on, what it is given is counted; `NEVER` before the first.
+    /// Start of the count of delivered data: time, and first segment; `NEVER` before the first.
     since: (Time, u64),
     /// Round-trip time; zero before the first sample.
     rtt: Span,

@@ -52,9 +52,9 @@ pub struct Ask {
     /// Smoothed round-trip time of every ACK.
     pub srtt: Span,
     pub min_rtt: Span,
-    /// When the oldest segment outstanding left, if any is.
+    /// Time at which the oldest outstanding segment was sent, if there is one.
     pub oldest: Option<Time>,
-    /// When the sender sent last, or may send again by its pace.
+    /// Time at which the sender last sent, or may send again by its pace.
     pub last: Time,
 }
 
@@ -66,7 +66,7 @@ pub struct Bursts {
     size: u32,
     /// Segments of the burst that have not been sent.
     left: u32,
-    /// When it began: what did not leave then does not belong to it.
+    /// Start of the burst: segments not sent then do not belong to it.
     began: Time,
     /// Whether the sender waits for the next ACK to send more at once, and it is the congestion window that holds it back.
     waits: bool,

@@ -37,7 +37,7 @@ pub struct AckInfo {
     pub acked: u32,
     /// Segments newly SACKed.
     pub sacked: u32,
-    /// When the first and the last of those that were sent once had left, where the recovery keeps that.
+    /// Transmission times of the first and the last of those that were sent once, where the recovery keeps them.
     pub sacked_ends: Option<(Time, Time)>,
     /// Segments that it reported as arrived, cumulatively or selectively.
     pub delivered: u32,
@@ -174,19 +174,19 @@ impl<C: CongestionControl> Connection<C> {
         self.counters
     }
 
-    /// When the next timer expires.
+    /// Expiry of the next timer.
     #[inline]
     pub fn deadline(&self) -> Time {
         self.timers.deadline()
     }
 
-    /// When the next timer expires that is not the pace's.
+    /// Expiry of the next timer other than the pacing timer.
     #[inline]
     pub fn deadline_but_pacing(&self) -> Time {
         self.timers.deadline_but_pacing()
     }
 
-    /// When the retransmission timer expires.
+    /// Expiry of the retransmission timer.
     #[inline]
     pub fn rto_at(&self) -> Time {
         self.timers.rto()

@@ -15,7 +15,7 @@ const DELIVERED: u64 = 1 << 61;
 /// Runs end before the 2^60th picosecond: these bits of a time are never set.
 const TIME: u64 = DELIVERED - 1;
 
-/// More room than this is not kept beyond twice what is outstanding.
+/// Capacity above this, and above twice the number of outstanding segments, is released.
 const SLACK: usize = 8;
 
 /// Transmission time and flags of one outstanding segment.
@@ -23,7 +23,7 @@ const SLACK: usize = 8;
 pub struct Departure(u64);
 
 impl Departure {
-    /// When it last left.
+    /// Time of its last transmission.
     #[inline]
     #[must_use]
     pub fn time(self) -> Time {
@@ -58,7 +58,7 @@ impl Departure {
         self.0 <= TIME
     }
 
-    /// When `seq`, which this is, left, if it was sent once, between these other two.
+    /// Transmission time of this entry, segment `seq`, if it was sent once, between these other two.
     #[inline]
     fn left_between(self, seq: u64, after: (Time, u64), before: (Time, u64)) -> Option<Time> {
         let left = (self.time(), seq);
@@ -257,7 +257,7 @@ pub struct Taken<'a, I> {
     pub last: Span,
     /// Round-trip time of the first segment of the last ACK.
     pub oldest: Span,
-    /// When the last segment had left.
+    /// Time at which the last segment was sent.
     pub left: Time,
 }
 

@@ -17,7 +17,7 @@ use law::{CongestionControl, Needs};
 /// See the [module](self).
 #[derive(Clone, Debug)]
 pub struct OptionalState {
-    /// For controls that want every round-trip time, where the recovery keeps no departures of its own.
+    /// Departures for controls that want every round-trip time, where the recovery keeps none of its own.
     departures: Option<Departures>,
     deliveries: Option<Box<Deliveries>>,
     pacer: Option<Box<Pacer>>,
@@ -169,7 +169,7 @@ impl OptionalState {
         self.pacer.as_deref().is_some_and(Pacer::spaces)
     }
 
-    /// When segments left, where that is kept here.
+    /// Transmission times of segments, where they are kept here.
     #[inline]
     pub fn departures(&mut self) -> Option<&mut Departures> {
         self.departures.as_mut()

@@ -10,7 +10,7 @@ pub enum Recovery {
     Tahoe,
     /// Fast retransmit and fast recovery, one hole per recovery (RFC 5681 without SACK).
     Reno,
-    /// One hole per round trip until all are filled (RFC 6582).
+    /// Fast recovery that repairs one hole per round trip until all are filled (RFC 6582).
     NewReno,
     /// Scoreboard and pipe (RFC 2018, RFC 6675).
     Sack,
@@ -114,7 +114,7 @@ pub enum WindowValidation {
     Linux,
     /// It stays, as Linux with `tcp_slow_start_after_idle = 0` has it.
     LinuxKept,
-    /// For five minutes, if losses then count for what was used: RFC 7661.
+    /// The window is kept for five minutes, if losses then count for what was used: RFC 7661.
     Rfc7661,
 }
 
@@ -180,7 +180,7 @@ pub enum Burst {
 base::keys! {
     /// Limits of a network interface for one burst.
     pub struct Device {
-        /// Most segments of a burst, or "size": as many as fill 64 KiB, 45 of 1,448 bytes or 7 of 8,948.
+        /// Largest number of segments of a burst, or "size": as many as fill 64 KiB, 45 of 1,448 bytes or 7 of 8,948.
         max_segments: Option<u32> = None, unit "segments", in 2..=65_536, or "size";
     }
 }
@@ -191,7 +191,7 @@ impl Device {
     /// Payload of the largest burst: 64 KiB without the room that Linux leaves for headers (`sk_setup_caps`, `MAX_TCP_HEADER`).
     const PAYLOAD: u32 = 65_536 - 321;
 
-    /// Most segments of a burst of a sender whose segments carry `mss` bytes.
+    /// Largest number of segments of a burst, for a sender whose segments carry `mss` bytes.
     #[must_use]
     pub fn segments(self, mss: u32) -> u32 {
         self.max_segments.unwrap_or(Self::PAYLOAD / mss.max(1)).max(1)
@@ -230,7 +230,7 @@ impl ReceiveWindow {
 }
 
 base::keys! {
-    /// Between which sizes a receiver tunes its buffer, and how much of that is window.
+    /// Range of sizes within which a receiver tunes its buffer, and the share of it that is window.
     pub struct Autotuning {
         /// The buffer at first: the second number of Linux's tcp_rmem.
         initial: Bytes = Bytes(131_072), eg "128 KiB", in BUFFER;

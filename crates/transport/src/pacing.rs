@@ -1,5 +1,5 @@
-//! When the next segment may leave, for senders that pace: at the rate of a law that names one, as Linux does, or as QUIC's
-//! recovery recommends.
+//! Pacing: the time at which the next segment may be sent, at the rate of a law that names one, as Linux does, or as
+//! QUIC's recovery recommends.
 //!
 //! Source: Linux 6.12, `tcp_update_pacing_rate` (rate) and `tcp_update_skb_after_send` (spacing, first segments, lateness);
 //! RFC 9002, Sections 7.7 and 7.8. A probe and the first segment after a timeout leave at once even where the sender paces, as
@@ -44,7 +44,7 @@ pub struct Pacer {
     pace: Pace,
     /// Segmentation offload, if any.
     bursts: Option<Bursts>,
-    /// When a segment left last.
+    /// Time at which a segment was last sent.
     sent_at: Time,
 }
 
@@ -59,7 +59,7 @@ pub struct Pace {
     /// Smoothed round-trip time of every ACK; zero before the first sample.
     srtt: Span,
     free_at: Time,
-    /// When all that has left would have left at the pace: of QUIC's bucket.
+    /// Time at which all segments sent so far would have been sent at the pace: of QUIC's bucket.
     due: Time,
     /// Segments of the law's present burst that may still leave with it.
     left: u32,
@@ -118,7 +118,7 @@ impl Pacer {
         &mut self.pace
     }
 
-    /// When the next segment may leave by the pace: `None` if now.
+    /// Time at which pacing allows the next segment: `None` if now.
     #[inline]
     #[must_use]
     pub fn wait(&self, now: Time) -> Option<Time> {
@@ -177,7 +177,8 @@ impl Pacer {
         }
     }
 
-    /// All that may leave for now has left, `sent` segments so far: notes how full the window of `cwnd` segments is.
+    /// Notes how full the window of `cwnd` segments is, after everything that may be sent now has been sent, `sent`
+    /// segments so far.
     #[inline]
     pub fn note_window_use(&mut self, seq: &SequenceSpace, in_flight: u32, cwnd: u32, sent: u64) {
         let Some(bursts) = &mut self.bursts else {

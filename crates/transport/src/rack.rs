@@ -50,7 +50,7 @@ struct Repairs {
     /// Retransmissions, by when they left and, of one instant, by number, as RACK compares them; those since delivered,
     /// lost or sent again are skipped.
     rexmits: VecDeque<(Time, u64)>,
-    /// When outstanding segments that were sent again left for the first time: their ACK may be that of the first copy.
+    /// First transmission times of outstanding retransmitted segments: their ACK may be that of the first copy.
     firsts: BTreeMap<u64, Time>,
 }
 
@@ -93,7 +93,7 @@ impl Rack {
         self.departures.begin_at(first);
     }
 
-    /// When segments left.
+    /// Transmission times of segments.
     #[inline]
     pub fn departures(&mut self) -> &mut Departures {
         &mut self.departures
@@ -234,7 +234,7 @@ impl Rack {
         (self.latest, self.rtt, self.timed, self.window) = ((left, self.cursor - 1), now - left, true, Span::ZERO);
     }
 
-    /// When what was sent again first left, whatever has become of it, and which it is.
+    /// Time and segment of the earliest retransmission on record, whatever has become of it; `NEVER` if there is none.
     #[inline]
     fn first_resent(&self) -> (Time, u64) {
         let repairs = self.repairs.as_deref();
@@ -396,7 +396,7 @@ impl Rack {
         }
     }
 
-    /// When segment `seq`, which was sent again, left for the first time.
+    /// First transmission time of segment `seq`, which was retransmitted.
     #[must_use]
     pub fn first_departure(&self, seq: u64) -> Option<Time> {
         self.repairs.as_deref()?.firsts.get(&seq).copied()

@@ -28,7 +28,7 @@ fn make_room(runs: &mut Vec<Run>) {
 /// Storage of the runs.
 #[derive(Clone, Debug)]
 enum Runs {
-    /// All in one piece, as almost always.
+    /// One list, as almost always.
     Few(Vec<Run>),
     /// Two or more pieces, none of them empty.
     Many(Box<Pieces>),

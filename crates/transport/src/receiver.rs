@@ -31,7 +31,7 @@ pub struct Receiver {
     held: Ranges,
     timeout: Span,
     deadline: Time,
-    /// When the last segment in order arrived, and the pause after which ACKs are quick again.
+    /// Time at which the last segment in order arrived, and the pause after which ACKs are quick again.
     last: Time,
     quick_after: Span,
     /// Optional state.
@@ -214,7 +214,7 @@ impl Receiver {
         self.pending
     }
 
-    /// When [`Self::on_timer`] wants to be called.
+    /// Time at which [`Self::on_timer`] must be called.
     #[inline]
     #[must_use]
     pub fn deadline(&self) -> Time {

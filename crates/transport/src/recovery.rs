@@ -216,13 +216,13 @@ pub trait RecoveryRules {
         None
     }
 
-    /// When segments left, if the recovery keeps that itself.
+    /// Transmission times of segments, if the recovery keeps them itself.
     #[inline]
     fn departures(&mut self) -> Option<&mut Departures> {
         None
     }
 
-    /// When segment `seq`, which was sent again, left for the first time, where that is kept.
+    /// First transmission time of segment `seq`, which was retransmitted, where that is kept.
     #[inline]
     fn first_departure(&self, _seq: u64) -> Option<Time> {
         None

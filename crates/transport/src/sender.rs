@@ -285,7 +285,7 @@ impl<C: CongestionControl> Sender<C> {
         self.connection.data_flags()
     }
 
-    /// When the next timer expires that is not the pace's.
+    /// Expiry of the next timer other than the pacing timer.
     #[inline]
     #[must_use]
     pub fn deadline_but_pacing(&self) -> Time {
@@ -299,7 +299,7 @@ impl<C: CongestionControl> Sender<C> {
         self.connection.seq().is_pristine()
     }
 
-    /// When the next timer expires; `NEVER` when none is set.
+    /// Expiry of the next timer; `NEVER` when none is set.
     #[inline]
     #[must_use]
     pub fn deadline(&self) -> Time {

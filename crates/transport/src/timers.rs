@@ -25,7 +25,7 @@ impl Timers {
         Self { rto: Time::NEVER, other: Time::NEVER, pacing: Time::NEVER, reorder: Time::NEVER, probe: Time::NEVER }
     }
 
-    /// When the first of them expires.
+    /// Expiry of the first of them.
     #[inline]
     #[must_use]
     pub fn deadline(&self) -> Time {
@@ -37,28 +37,28 @@ impl Timers {
         self.other = self.pacing.min(self.reorder.min(self.probe));
     }
 
-    /// When the first of them but the pacing timer expires.
+    /// Expiry of the first of them except the pacing timer.
     #[inline]
     #[must_use]
     pub fn deadline_but_pacing(&self) -> Time {
         self.rto.min(self.reorder.min(self.probe))
     }
 
-    /// When the first of them but the reordering timer expires.
+    /// Expiry of the first of them except the reordering timer.
     #[inline]
     #[must_use]
     pub fn deadline_but_reorder(&self) -> Time {
         self.rto.min(self.pacing.min(self.probe))
     }
 
-    /// When a segment that waits for the pace leaves.
+    /// Time at which a paced segment is sent.
     #[inline]
     #[must_use]
     pub fn pacing(&self) -> Time {
         self.pacing
     }
 
-    /// When the retransmission timer expires.
+    /// Expiry of the retransmission timer.
     #[inline]
     #[must_use]
     pub fn rto(&self) -> Time {

@@ -59,7 +59,7 @@ struct Usage {
     limited: bool,
     most: u32,
     until: u64,
-    /// When the window was last used or cut down, and the most that was out since.
+    /// Time at which the window was last used or cut down, and the most segments in flight since.
     used_at: Time,
     used: u32,
 }
@@ -72,7 +72,7 @@ struct PipeAck {
     /// Samples with none larger after them, oldest first; empty before the first.
     samples: VecDeque<(Time, f64)>,
     is_defined: bool,
-    /// When the window was last validated.
+    /// Time at which the window was last validated.
     validated_at: Time,
     /// For a recovery that began in the non-validated phase: pipeACK and the count of retransmissions at its start.
     recovery: Option<(f64, u64)>,
@@ -146,7 +146,8 @@ impl Validation {
         cwnd.max(floor)
     }
 
-    /// All that may leave has left, after an ACK, a timer or the application. A window that is cut down because it is not used.
+    /// Cuts the window down if it is not used, after an ACK, a timer or the application. Call it when all that may be
+    /// sent is sent.
     #[must_use]
     pub fn after_sending(&mut self, state: &WindowState) -> Option<Restart> {
         let WindowState { now, cwnd, in_flight, outstanding, .. } = *state;

@@ -141,7 +141,7 @@ impl AccessPath {
         }
     }
 
-    /// When the first of what is still here arrives.
+    /// Time at which the first packet that is still here arrives.
     #[inline]
     pub fn due(&self) -> Time {
         self.spill.as_deref().and_then(Ring::peek).map_or(Time::NEVER, |rec| rec.time)

@@ -29,7 +29,7 @@ impl AckQueue {
         self.first.plus(self.numbers.len() as u32)
     }
 
-    /// One that acknowledges everything below `cum`, and says nothing else.
+    /// Adds an ACK of everything below `cum` that says nothing else.
     #[inline]
     pub fn push_plain(&mut self, cum: u64) {
         self.numbers.push_back(cum);

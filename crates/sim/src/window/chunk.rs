@@ -53,7 +53,7 @@ impl AtLink<'_> {
 /// Ends of one window.
 #[derive(Clone, Copy, Debug)]
 pub struct Ends {
-    /// For senders, as arrivals at their link.
+    /// End for senders, as arrivals at their link.
     pub stop: Time,
     /// The same, but no later than the end of the run.
     pub until: Time,

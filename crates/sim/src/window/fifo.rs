@@ -174,7 +174,7 @@ impl Fifo {
         Self { rule, waiting, longest_wait, longest_seen: Span::ZERO }
     }
 
-    /// When the rule's timer first expires.
+    /// Time at which the rule's timer first expires.
     pub fn timer(&self) -> Time {
         self.rule.next_wakeup()
     }

@@ -36,8 +36,8 @@ pub struct TcpFlow<O, C> {
     stop: Time,
     /// ACKs on their way through return links; none where they reach the sender a fixed time after the delivery.
     acks: Option<Box<AckQueue>>,
-    /// When something of it is to be noted next: the next sample, or the end of the warm-up until that is over; where both run here
-    /// also as the sender sees what the receiver does then.
+    /// Time of the next mark for this sender: the next sample, or the end of the warm-up until that is over; where both run
+    /// here also as the sender sees what the receiver does then.
     next_mark: Time,
     /// Whether the warm-up is over for the sender, and for the receiver.
     is_warm: bool,
@@ -204,7 +204,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         Some(ClosedTransfer { open: place.open.take()?, closed, delivered: self.meter.finished() })
     }
 
-    /// When the transfer of a place ended, until [`Self::close`] takes it.
+    /// Time at which the transfer of a place ended, until [`Self::close`] takes it.
     pub fn ended(&self) -> Option<Time> {
         self.place.as_deref()?.ended
     }

@@ -302,7 +302,7 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
         }
     }
 
-    /// When the first of the readers of rings in this part has something to do.
+    /// Time at which the first reader of a ring in this part has something to do.
     fn next_reading(&self, part: &Part) -> Option<Time> {
         let n = self.flows.len();
         let of_link = |&l: &usize| {
@@ -381,7 +381,7 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
         self.places.get(l).copied().flatten()
     }
 
-    /// One window at every link of a part. Returns whether anything arrived anywhere, and how much at one link at the most. `POOLED`:
+    /// Runs one window at every link of a part. Returns whether anything arrived, and the most arrivals at one link. `POOLED`:
     /// some of them share memory.
     fn step<const POOLED: bool>(
         &mut self,

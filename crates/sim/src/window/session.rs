@@ -24,7 +24,7 @@ pub struct Session {
     used: u32,
     /// Ends that the session does not know of yet: when, and which place.
     ends: BinaryHeap<Reverse<(Time, u32)>>,
-    /// When the session itself next has something to do, as an arrival at the first link.
+    /// Time at which the session itself next has something to do, as an arrival at the first link.
     pub due: Time,
 }
 

@@ -20,7 +20,7 @@ use transport::Counters;
 pub struct Source<O> {
     plan: Box<SourcePlan>,
     access: AccessPath,
-    /// When the next packet goes.
+    /// Time of the next packet.
     next: Time,
     /// Packets sent, and those of them sent before the warm-up.
     sent: u64,

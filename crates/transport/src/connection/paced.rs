@@ -190,7 +190,7 @@ struct Run<'a, C, W> {
     window: u32,
     pace: Pace,
     timed: TimedSegment,
-    /// When the next segment leaves by its pace.
+    /// Time at which pacing sends the next segment.
     waits: Time,
     row: Row,
     /// Segments that have left.

@@ -120,7 +120,7 @@ impl<C: CongestionControl> Connection<C> {
         }
     }
 
-    /// When segments left, wherever that is kept.
+    /// Transmission times of segments, wherever they are kept.
     #[inline]
     pub(super) fn departures<'a>(&'a mut self, recovery: &'a mut impl RecoveryRules) -> Option<&'a mut Departures> {
         recovery.departures().or_else(|| self.optional.as_deref_mut().and_then(OptionalState::departures))

@@ -59,9 +59,9 @@ pub struct Merging {
     pub run: (u64, u64),
     /// Flags of each of them.
     pub flags: Flags,
-    /// When they are handed over at the latest.
+    /// Latest time at which they are handed over.
     pub due: Time,
-    /// When the delayed ACK leaves: the receiver's deadline is the earlier of the two.
+    /// Time at which the delayed ACK is sent: the receiver's deadline is the earlier of the two.
     pub delayed: Time,
 }
 

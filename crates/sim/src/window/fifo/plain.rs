@@ -16,7 +16,7 @@ use std::hint::select_unpredictable;
 /// Number of packets decided on together: one for each bit of a word.
 pub const TOGETHER: usize = 64;
 
-/// When packets that are accepted leave.
+/// Departure times of accepted packets.
 pub type Room = [Rec; TOGETHER];
 
 /// The clock of a plain link, and what is to be added to its totals.
