@@ -83,9 +83,8 @@ struct WindowUse {
 }
 
 impl Pacer {
-    /// Pacer of a new connection; `None` where each segment is sent as soon as the window allows. `names_rate` says
-    /// that the law
-    /// sets a pacing rate.
+    /// Pacer of a new connection; `None` where each segment is sent as soon as the window allows. `names_rate` says that the
+    /// law sets a pacing rate.
     #[must_use]
     pub fn new(pacing: Pacing, burst: Burst, names_rate: bool) -> Option<Self> {
         let bursts = Bursts::new(burst);

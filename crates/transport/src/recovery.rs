@@ -180,9 +180,8 @@ pub trait RecoveryRules {
         false
     }
 
-    /// Takes an ACK in recovery that SACKs the segment after the highest run of SACKed ones and nothing else. Returns
-    /// false, and
-    /// changes nothing, if the ACK has other consequences (losses, timers).
+    /// Takes an ACK in recovery that SACKs the segment after the highest run of SACKed ones and nothing else. Returns false,
+    /// and changes nothing, if the ACK has other consequences (losses, timers).
     #[inline]
     fn extend<C: CongestionControl>(&mut self, _: &mut Connection<C>, _now: Time) -> bool {
         false
@@ -196,9 +195,8 @@ pub trait RecoveryRules {
         0
     }
 
-    /// Number of ACKs in a row (as for [`Self::extend`]) that release no segment, and the number of all ACKs in the
-    /// row, the rest of
-    /// which release at most one segment each.
+    /// Number of ACKs in a row (as for [`Self::extend`]) that release no segment, and the number of all ACKs in the row, the
+    /// rest of which release at most one segment each.
     #[inline]
     fn row<C: CongestionControl>(&self, _: &Connection<C>) -> Option<(u32, u32)> {
         None
@@ -208,9 +206,8 @@ pub trait RecoveryRules {
     #[inline]
     fn extend_by(&mut self, _n: u32) {}
 
-    /// Number of new segments that [`Self::fill`] would send now in recovery as far as pacing allows; `None` if it
-    /// would do anything
-    /// else.
+    /// Number of new segments that [`Self::fill`] would send now in recovery as far as pacing allows; `None` if it would do
+    /// anything else.
     #[inline]
     fn room_in_repair<C: CongestionControl>(&mut self, _: &Connection<C>) -> Option<u32> {
         None

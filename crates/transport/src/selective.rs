@@ -1,6 +1,5 @@
-//! Common part of the recoveries with selective acknowledgements: processing of an ACK in each phase, start of a
-//! recovery, limit
-//! on what may be sent.
+//! Common part of the recoveries with selective acknowledgements: processing of an ACK in each phase, start of a recovery,
+//! limit on what may be sent.
 //!
 //! Source: RFC 6675, Section 5; Section 5.1 after a timeout; RFC 9937, Section 6.
 

@@ -165,9 +165,8 @@ impl<C: CongestionControl> Sender<C> {
         each!(&mut self.recovery, recovery => self.connection.on_timer(recovery, now, wire));
     }
 
-    /// Number of ACKs in a row, each of the next `each` segments, that each release the same number of new segments and
-    /// change only
-    /// the window, by the control's step. Zero if the next ACK may do more than that.
+    /// Number of ACKs in a row, each of the next `each` segments, that each release the same number of new segments and change
+    /// only the window, by the control's step. Zero if the next ACK may do more than that.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "two callers, one in the hottest loop")]
     #[must_use]
@@ -181,9 +180,8 @@ impl<C: CongestionControl> Sender<C> {
         self.connection.take_steady(&mut self.recovery, acks, each, last, times);
     }
 
-    /// Number of ACKs in a row, each of the next segment, that each release two new segments and change only the
-    /// window, which each
-    /// opens by one. Zero if the next ACK may do anything else.
+    /// Number of ACKs in a row, each of the next segment, that each release two new segments and change only the window, which
+    /// each opens by one. Zero if the next ACK may do anything else.
     #[inline]
     #[must_use]
     pub fn opening(&self) -> u32 {
@@ -204,9 +202,8 @@ impl<C: CongestionControl> Sender<C> {
         self.connection.is_plain(&self.recovery)
     }
 
-    /// Number of ACKs in a row, each of the next `each` segments, that [`Self::take_plain`] may take: up to the one
-    /// that may change
-    /// the timeout.
+    /// Number of ACKs in a row, each of the next `each` segments, that [`Self::take_plain`] may take: up to the one that may
+    /// change the timeout.
     #[inline]
     #[must_use]
     pub fn plain(&self, each: u32) -> u32 {
@@ -242,9 +239,8 @@ impl<C: CongestionControl> Sender<C> {
         self.connection.repairs(&self.recovery, next, top)
     }
 
-    /// Number of ACKs in a row (as for [`Self::repairs`]) that release no segment, and the number of ACKs until one may
-    /// do more than
-    /// release one new segment, as far as timers allow.
+    /// Number of ACKs in a row (as for [`Self::repairs`]) that release no segment, and the number of ACKs until one may do
+    /// more than release one new segment, as far as timers allow.
     #[inline]
     #[must_use]
     pub fn row_of_repairs(&self) -> Option<(u32, u32)> {

@@ -60,9 +60,8 @@ impl AckQueue {
         if cum & FULL == 0 { Some(Ack::new(cum, &[], false)) } else { self.full.pop_front() }
     }
 
-    /// Number of the oldest `most` ACKs that do nothing but acknowledge `each` segments more than the one before (the
-    /// first of them,
-    /// more than `una`).
+    /// Number of the oldest `most` ACKs that do nothing but acknowledge `each` segments more than the one before (the first of
+    /// them, more than `una`).
     #[inline]
     pub fn alike(&self, most: usize, una: u64, each: u64) -> usize {
         let expected = std::iter::successors(Some(una + each), |cum| Some(cum + each));

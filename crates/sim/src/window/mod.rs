@@ -78,9 +78,8 @@ const MOST_PARTS: u64 = 16;
 
 /// Memory of a ring and its entries elsewhere, in bytes.
 pub const RING_BYTES: usize = size_of::<Ring>() + size_of::<Time>() + size_of::<Span>();
-/// Memory of a sender besides its plan: the sender, its ring and its drop count, in bytes. Where the ACKs of any flow
-/// cross links,
-/// each receiver has a ring, too.
+/// Memory of a sender besides its plan: the sender, its ring and its drop count, in bytes. Where the ACKs of any flow cross
+/// links, each receiver has a ring, too.
 pub const SENDER_BYTES: usize = size_of::<AnySender<NoObserver, law::Control>>() + RING_BYTES + size_of::<u64>();
 /// Memory of a link besides its discipline, in bytes.
 pub const LINK_BYTES: usize =

@@ -167,9 +167,8 @@ impl<C: CongestionControl> Connection<C> {
         self.until_timed(recovery, each).min(self.seq.outstanding() / each)
     }
 
-    /// Number of ACKs of `each` segments that do not change the timers except by moving them on. The last of them
-    /// acknowledges the
-    /// segment being timed; it is the next ACK where a longer wait for a delayed ACK ends with it.
+    /// Number of ACKs of `each` segments that do not change the timers except by moving them on. The last of them acknowledges
+    /// the segment being timed; it is the next ACK where a longer wait for a delayed ACK ends with it.
     #[inline]
     pub(super) fn until_timed(&self, recovery: &LossRecovery, each: u32) -> u32 {
         if recovery.expects_delayed_acks() && self.rtt.options().may_delay_ack(self.seq.outstanding()) {

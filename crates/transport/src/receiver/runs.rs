@@ -18,9 +18,8 @@ impl Receiver {
         self.next += u64::from(n);
     }
 
-    /// Number of in-order unmarked segments that only produce an ACK per [`Self::delayed_ack`] segments, unless the
-    /// next of those
-    /// arrives too late for the one before.
+    /// Number of in-order unmarked segments that only produce an ACK per [`Self::delayed_ack`] segments, unless the next of
+    /// those arrives too late for the one before.
     #[inline]
     #[must_use]
     pub fn delays_plainly(&self) -> u64 {
