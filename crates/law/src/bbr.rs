@@ -42,9 +42,9 @@ base::params! {
         pacing_margin: f64 = 0.01, "";
         /// Window in estimated bandwidth-delay products.
         cwnd_gain: f64 = 2.0, "";
-        /// The same in ProbeBW_UP.
+        /// Window in ProbeBW_UP, in estimated bandwidth-delay products.
         up_cwnd_gain: f64 = 2.25, "";
-        /// The same in ProbeRTT.
+        /// Window in ProbeRTT, in estimated bandwidth-delay products.
         probe_rtt_cwnd_gain: f64 = 0.5, "";
         /// Losses per segment in flight above which a probe went too far.
         loss_thresh: f64 = 0.02, "";

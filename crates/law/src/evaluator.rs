@@ -290,7 +290,7 @@ pub struct FluidSawteeth {
     pub rates: Vec<f64>,
     /// Window of a flow when it loses, and after the cut: means over the cuts.
     pub high: f64,
-    /// See `high`.
+    /// Window of a flow after the cut, see `high`.
     pub low: f64,
 }
 
@@ -301,7 +301,7 @@ impl LawEvaluator {
         self.sawteeth_monitored(link, before, overflows, &RunMonitor::default())
     }
 
-    /// The same; not whole if `monitor` stops it.
+    /// Sawteeth that `monitor` can stop; they are then incomplete.
     #[must_use]
     pub fn sawteeth_monitored(&self, link: &Link, before: u32, overflows: u32, monitor: &RunMonitor) -> FluidSawteeth {
         let count = link.rtts.len();

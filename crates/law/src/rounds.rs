@@ -45,7 +45,7 @@ pub fn rounds(control: &mut Control, path: Path, events: &[(u32, Signal)], count
     rounds_monitored(control, path, events, count, &RunMonitor::default())
 }
 
-/// The same; fewer rounds, the last not whole, if `monitor` stops it.
+/// [`rounds`] that `monitor` can stop; the result then has fewer rounds, the last of them incomplete.
 pub fn rounds_monitored(
     control: &mut Control,
     path: Path,

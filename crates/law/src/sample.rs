@@ -151,7 +151,7 @@ pub struct Delivery {
     pub newly_lost: f64,
     /// Segments that have reached the receiver so far.
     pub delivered: u64,
-    /// The same when the segment that this sample is about was last sent.
+    /// Segments delivered when the segment of this sample was last sent.
     pub prior_delivered: u64,
     /// The longer of the spans in which those in between were sent and acknowledged; `None` if shorter than the smallest
     /// round-trip time, or if the ACK delivered nothing: there is no rate then.
@@ -193,7 +193,7 @@ pub struct Lost {
     pub now: Time,
     /// Segments that have reached the receiver so far, as the sender knows.
     pub delivered: u64,
-    /// The same when the segment was last sent.
+    /// Segments delivered when the segment was last sent.
     pub prior_delivered: u64,
     /// Segments in the network right after the segment was last sent, itself included.
     pub tx_in_flight: f64,

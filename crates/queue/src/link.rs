@@ -54,7 +54,7 @@ impl<Q: QueueDiscipline> Link<Q> {
         Self { rate, schedule: None, queue, serving: None, idle_since: Time::ZERO }
     }
 
-    /// The same, with what it can send when.
+    /// Link whose rate follows a schedule.
     #[must_use]
     pub fn with_schedule(self, schedule: Option<Schedule>) -> Self {
         Self { schedule, ..self }

@@ -55,7 +55,7 @@ pub fn replay<Q: QueueDiscipline>(
     replay_monitored(queue, rate, packets, &RunMonitor::default(), seen)
 }
 
-/// The same; what came later is as if it waited if `monitor` stops it.
+/// [`replay`] that `monitor` can stop; packets after that count as waiting.
 pub fn replay_monitored<Q: QueueDiscipline>(
     queue: Q,
     rate: Rate,

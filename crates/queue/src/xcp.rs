@@ -68,7 +68,7 @@ pub struct Xcp {
     interval: Span,
     /// The aggregate feedback last computed, in bytes.
     phi: f64,
-    /// The same of the queue: when its period ends, the least backlog in it, and the least in the one before.
+    /// End of the queue's period, the least backlog in it, and the least in the one before.
     queue_at: Time,
     least: u64,
     persistent: u64,

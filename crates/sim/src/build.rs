@@ -198,7 +198,7 @@ fn new_sender<C: FlowControl>(group: &Group, shared: &Shared<'_>, control: C, se
 struct Handshake {
     /// A data packet and its ACK, without queues.
     sample: Span,
-    /// The same behind full buffers.
+    /// Longest round-trip time of the path, behind full buffers.
     longest: Span,
 }
 

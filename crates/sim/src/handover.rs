@@ -48,7 +48,7 @@ pub struct Propagation {
 }
 
 impl Propagation {
-    /// The same for all.
+    /// Delay that is the same for all packets.
     pub fn same(delay: Span) -> Self {
         Self { mean: delay.as_secs(), least: delay.as_secs(), most: delay.as_secs() }
     }

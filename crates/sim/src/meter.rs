@@ -45,7 +45,7 @@ impl LinkFacts {
         Self { capacity_bps: link.capacity_bps(marks), propagation: Propagation::same(link.mean_delay) }
     }
 
-    /// The same with the propagation delays measured behind the link.
+    /// Facts with the propagation delays measured behind the link.
     pub fn seen(self, handover: &Handover) -> Self {
         Self { propagation: handover.propagation().unwrap_or(self.propagation), ..self }
     }

@@ -210,11 +210,11 @@ pub struct LinkOutcome {
     pub begun_bytes_samples: Vec<u64>,
     /// Samples of the measured period by packets waiting.
     pub backlog_histogram: Histogram,
-    /// The same by the picoseconds that a first-in first-out link would need for what is there.
+    /// Samples of the measured period by the time that a first-in first-out link would need for the backlog, in picoseconds.
     pub drain_histogram: Histogram,
     /// Packets whose service began in the measured period, by picoseconds waited; empty unless asked for.
     pub delay_histogram: Histogram,
-    /// The same of the data of each group of flows, as far as there are any.
+    /// Data packets of each group by picoseconds waited, up to the last group with any; empty unless asked for.
     pub group_delay_histograms: Vec<Histogram>,
     /// The discipline's own numbers at the samples; empty unless the series were asked for.
     pub gauges: Vec<Gauge>,

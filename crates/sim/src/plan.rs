@@ -22,7 +22,7 @@ pub trait FlowControl: CongestionControl + Send + Sync {}
 
 impl<C: CongestionControl + Send + Sync> FlowControl for C {}
 
-/// The discipline of a link that is none of the built-in ones, as the engines run it.
+/// Discipline of a link that is not a built-in one, as the engines run it.
 pub trait LinkQueue: QueueDiscipline + Send {}
 
 impl<Q: QueueDiscipline + Send> LinkQueue for Q {}
@@ -267,7 +267,7 @@ impl<C> TcpPlan<C> {
         }
     }
 
-    /// The same, when nothing more is written.
+    /// Takes the writes of the application, when nothing more is written.
     pub fn take_writes(&mut self) -> Option<FlowWrites> {
         match *self.application.take()? {
             Application::Session(_) => None,

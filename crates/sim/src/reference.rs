@@ -98,7 +98,7 @@ struct Engine<C, Q> {
 /// Events until the monitor is looked at again.
 const EVENTS_BETWEEN_LOOKS: u64 = 4096;
 
-/// Runs `network` to its end. If `monitor` stops it before, the outcome is none of any run.
+/// Runs `network` to its end. If `monitor` stops it before, the outcome is meaningless.
 pub fn run<C: FlowControl, Q: LinkQueue>(network: Network<C, Q>, options: Options, monitor: &RunMonitor) -> Outcome {
     let (marks, first) = (network.marks, options.first_number);
     let delays = network.links.iter().map(|link| link.delay).collect();

@@ -111,7 +111,7 @@ impl Tuner {
         }
     }
 
-    /// The same anew, for another transfer.
+    /// Copy of the tuner with initial state, for another transfer.
     #[must_use]
     pub fn renewed(&self) -> Self {
         Self::new(self.limits, self.repeats)

@@ -536,8 +536,8 @@ impl<C: CongestionControl> Connection<C> {
         wire.send(now, seq, flags);
     }
 
-    /// Segments of an ACK by which the window grows: what it acknowledges (RFC 5681), or in Linux what it newly delivers, SACKs
-    /// included and what was SACKed before left out (`acked_sacked` of `tcp_cong_avoid`).
+    /// Number of segments by which an ACK grows the window: those it acknowledges (RFC 5681), or in Linux those newly
+    /// delivered, SACKed segments included and those SACKed before excluded (`acked_sacked` of `tcp_cong_avoid`).
     #[inline]
     pub fn gained(&self, info: &AckInfo) -> u32 {
         if self.rtt.options().rule() == Rto::Linux { info.delivered } else { info.acked }

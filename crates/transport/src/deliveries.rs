@@ -93,7 +93,7 @@ impl Deliveries {
         }
     }
 
-    /// The same of one, which is not below all that is outstanding.
+    /// Notes the delivery of segment `seq`, which must not be below the lowest outstanding one.
     #[inline]
     pub fn delivered_one(&mut self, seq: u64, now: Time) {
         if let Some(segment) = self.list.get_mut((seq - self.first) as usize) {

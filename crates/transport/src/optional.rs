@@ -247,7 +247,7 @@ impl OptionalState {
         }
     }
 
-    /// An ACK arrives: what it says beside its number, and what its number says of deliveries.
+    /// Processes the rest of an ACK: its headers and window, and its deliveries.
     pub fn on_ack(
         &mut self,
         ack: &Ack,

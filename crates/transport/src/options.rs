@@ -14,7 +14,7 @@ pub enum Recovery {
     NewReno,
     /// Scoreboard and pipe (RFC 2018, RFC 6675).
     Sack,
-    /// The same losses, repaired in proportion to what arrives (RFC 9937).
+    /// Loss detection as in [`Self::Sack`]; sends in proportion to delivered data (RFC 9937).
     Prr,
     /// Losses detected by time, probes for the tail (RFC 8985), repaired as by PRR.
     Rack,
@@ -303,7 +303,7 @@ base::keys! {
 const TIMER: RangeInclusive<Span> = Span::nanos(1)..=Span::secs(3600);
 
 impl Options {
-    /// The same for segments of `mss` bytes: limits in bytes become segments.
+    /// Copy with limits in bytes converted to segments of `mss` bytes.
     #[must_use]
     pub fn with_mss(&self, mss: u32) -> Self {
         let burst = match self.burst {

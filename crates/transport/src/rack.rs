@@ -251,8 +251,8 @@ impl Rack {
         self.window = patience(rtts);
     }
 
-    /// Steps 4 and 5: marks what is lost by now, and calls `on_lost` with each; returns when the reordering timer has to expire for
-    /// what may be soon.
+    /// Marks segments that are lost by now, and calls `on_lost` with each (steps 4 and 5); returns when the reordering
+    /// timer must expire to judge the others.
     pub fn detect(
         &mut self,
         now: Time,
@@ -303,7 +303,7 @@ impl Rack {
         earlier(first, self.earliest_resent())
     }
 
-    /// The same of segments that were sent once.
+    /// Earliest departure of the segments that were sent once.
     #[inline]
     fn earliest_first(&mut self, una: u64, nxt: u64) -> Option<(Time, u64)> {
         // Each segment is passed once: what it is is known at its place, whatever was SACKed.
@@ -326,8 +326,8 @@ impl Rack {
         None
     }
 
-    /// Whether a segment that was sent again is on its way. When a repair ends, a probe's is none of them: it left before
-    /// the repair began.
+    /// Whether a retransmitted segment is in flight. At the end of a recovery the segment of a probe does not count: it
+    /// was sent before the recovery began.
     pub fn has_resent(&mut self) -> bool {
         self.earliest_resent().is_some()
     }

@@ -186,7 +186,7 @@ impl Ranges {
         (start, end)
     }
 
-    /// The same, of runs in pieces.
+    /// Inserts into runs in pieces.
     #[inline(never)]
     fn insert_in_pieces(&mut self, start: u64, end: u64, mut on_new: impl FnMut(u64, u64)) -> Run {
         let last = match &mut self.runs {

@@ -93,7 +93,7 @@ impl Receiver {
         }
     }
 
-    /// The same, echoing marks segment by segment as DCTCP needs it.
+    /// Receiver that echoes marks segment by segment, as DCTCP needs it.
     #[must_use]
     pub fn echoing_every_mark(mut self) -> Self {
         self.every_mark = true;
@@ -116,7 +116,7 @@ impl Receiver {
         self.acknowledges_each = self.delayed_ack == 1 && !is_special;
     }
 
-    /// The same of a transfer that ends before segment `end`: the last segment is acknowledged at once, as its FIN makes it.
+    /// Receiver of a transfer that ends before segment `end`: the last segment is acknowledged at once, as its FIN makes it.
     #[must_use]
     pub fn until(mut self, end: u64) -> Self {
         self.end = end;
@@ -128,7 +128,7 @@ impl Receiver {
         self.end = end;
     }
 
-    /// The same, which has got nothing, of segments that count from `first`.
+    /// Receiver that has not received anything, for segments numbered from `first`.
     #[must_use]
     pub fn beginning_at(mut self, first: u64) -> Self {
         (self.next, self.base) = (first, first);

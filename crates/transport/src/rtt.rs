@@ -160,7 +160,7 @@ impl Rtt {
         &self.options
     }
 
-    /// The same, with other settings and without samples.
+    /// Replaces the settings, and removes all samples.
     pub(crate) fn share(&mut self, options: Arc<TimerOptions>) {
         *self = Self::new(options);
     }
@@ -209,7 +209,7 @@ impl Rtt {
         self.set_rto();
     }
 
-    /// The same without a new timeout, for ACKs in a row: [`Self::set_rto`] has to follow the last.
+    /// Takes a sample without computing a new timeout, for ACKs in a row: [`Self::set_rto`] has to follow the last.
     #[inline]
     pub fn smooth_ack(&mut self, rtt: AckRtt, round: Round, outstanding: u32) {
         self.observe(rtt.latest);

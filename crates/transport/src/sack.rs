@@ -1,4 +1,4 @@
-//! Recovery with a scoreboard, sending what the pipe leaves room for (`sack`) or in proportion to what arrives (`prr`).
+//! SACK recovery with a scoreboard, which sends as the pipe allows (`sack`) or in proportion to arriving data (`prr`).
 //!
 //! Source: RFC 6675, Section 5; Section 5.1 after a timeout; RFC 9937, Section 6.
 
@@ -20,7 +20,7 @@ pub struct SackRecovery {
     rescued: bool,
     /// Whether the fast retransmit waits for its pace.
     waits: bool,
-    /// Whether a recovery sends what `prr` says, not what the pipe leaves room for.
+    /// Whether PRR, not the pipe, limits what a recovery sends.
     proportional: bool,
     prr: Prr,
 }

@@ -119,7 +119,7 @@ impl Scoreboard {
         }
     }
 
-    /// The same, where something below `cum` was SACKed, lost or sent again.
+    /// Advances where a segment below `cum` was SACKed, lost or retransmitted.
     fn advance_over(&mut self, una: u64, cum: u64) {
         let high = cum.min(self.rexmitted);
         // Of the holes below `rexmitted`, those below `cum` are filled: all numbers there less those SACKed.
@@ -260,15 +260,15 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The same questions answered segment by segment, as RFC 6675 words them.
+    /// Scoreboard that answers segment by segment, as RFC 6675 words it.
     #[derive(Default)]
     struct Plain {
         una: u64,
         sacked: Vec<bool>,
         rexmitted: u64,
         forced: u64,
-        /// `IsLost` never turns false again here: a segment SACKed later adds to the count, cumulative ACKs remove what
-        /// was counted together with what it was counted for.
+        /// Edge below which holes are lost. It never moves back: a segment SACKed later adds to the count of `IsLost`,
+        /// and cumulative ACKs remove both the counted segments and those for which they counted.
         edge: u64,
     }
 

@@ -29,7 +29,7 @@ pub trait Wire {
         }
     }
 
-    /// The same with a header for routers, in segments; only senders whose control wants one call it.
+    /// Sends a segment with a header for routers, in segments; only senders whose control wants one call it.
     fn send_with(&mut self, now: Time, seq: u64, flags: Flags, _header: Header) {
         self.send(now, seq, flags);
     }
@@ -88,28 +88,28 @@ impl<C: CongestionControl> Sender<C> {
         Self { connection: Connection::new(control, options, data_end, recovery.keeps_departures()), recovery }
     }
 
-    /// The same, whose receiver tunes its window within `limits`.
+    /// Sender whose receiver tunes its window within `limits`.
     #[must_use]
     pub fn following_window(mut self, limits: WindowLimits, options: &Options) -> Self {
         self.connection.follow_window(limits, options);
         self
     }
 
-    /// The same, which has sent nothing and shares with others what its timers go by: that of its own options.
+    /// Sender that has not sent anything and shares its timer options, equal to its own, with others.
     #[must_use]
     pub fn sharing(mut self, options: &Arc<TimerOptions>) -> Self {
         self.connection.share(Arc::clone(options));
         self
     }
 
-    /// The same, opened over a path that takes `sample` without queues and up to `longest` with them ([`Rtt::shake_hands`]).
+    /// Sender opened over a path that takes `sample` without queues and up to `longest` with them ([`Rtt::shake_hands`]).
     #[must_use]
     pub fn after_handshake(mut self, sample: Span, longest: Span) -> Self {
         self.connection.shake_hands(sample, longest);
         self
     }
 
-    /// The same, which has sent nothing, with the number `first` for its first segment.
+    /// Sender that has not sent anything, with the number `first` for its first segment.
     #[must_use]
     pub fn beginning_at(mut self, first: u64) -> Self {
         self.connection.begin_at(first);
@@ -133,7 +133,7 @@ impl<C: CongestionControl> Sender<C> {
         each!(&mut self.recovery, recovery => self.connection.start(recovery, now, wire));
     }
 
-    /// The same, of an application that writes now and then ([`Self::write`]): nothing until it does.
+    /// Sender of an application that writes at intervals ([`Self::write`]): it has no data until the first write.
     #[must_use]
     pub fn expecting_writes(mut self, options: &Options) -> Self {
         self.connection.expect_writes(options);
@@ -231,8 +231,8 @@ impl<C: CongestionControl> Sender<C> {
         each!(&mut self.recovery, recovery => self.connection.take_paced(recovery, acks, wire));
     }
 
-    /// Whether ACKs that SACK the segments after `top`, one each and nothing else, may be taken by [`Self::take_repairs`]: `top` is the
-    /// highest run of what the receiver holds, and `next` what it expects.
+    /// Whether [`Self::take_repairs`] may take ACKs that each SACK the next segment after `top` and nothing else: `top` is the
+    /// highest run that the receiver holds, and `next` the segment it expects.
     #[inline]
     #[must_use]
     pub fn repairs(&self, next: u64, top: (u64, u64)) -> bool {
@@ -369,7 +369,7 @@ impl<C: CongestionControl> Sender<C> {
         self.connection.control()
     }
 
-    /// The same, to be changed from outside. What is changed counts from the next ACK, timer or segment that waited for its pace on.
+    /// Control, to be changed from outside. Changes take effect with the next ACK, timer or paced segment.
     #[must_use]
     pub fn control_mut(&mut self) -> &mut C {
         self.connection.control_mut()

@@ -36,7 +36,7 @@ impl<R: RecoveryRules> Driven<R> {
         Self { connection, recovery, now }
     }
 
-    /// An ACK `ms` milliseconds after what happened last; what it releases.
+    /// Takes an ACK `ms` milliseconds after the last event; returns the released segments.
     pub fn ack(&mut self, ms: u64, cum: u64, blocks: &[(u64, u64)]) -> Vec<(u64, bool)> {
         self.now += Span::millis(ms);
         let mut sent = Sent::default();
@@ -44,7 +44,7 @@ impl<R: RecoveryRules> Driven<R> {
         sent.0
     }
 
-    /// The same of an ACK for the next `acked` segments, taken as one of a run.
+    /// Takes an ACK for the next `acked` segments as one of a run; returns the released segments.
     pub fn run(&mut self, ms: u64, acked: u32) -> Vec<(u64, bool)> {
         self.now += Span::millis(ms);
         let mut sent = Sent::default();

@@ -78,7 +78,7 @@ impl Rates {
         Self { rate: rates[state], until, source: Source::Markov { rates, means, state, chance } }
     }
 
-    /// The highest that there is.
+    /// Highest rate.
     #[must_use]
     pub fn fastest(&self) -> Rate {
         match &self.source {

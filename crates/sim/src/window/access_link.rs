@@ -175,7 +175,7 @@ impl AccessLink {
         self.serve(enter)
     }
 
-    /// The same where every packet enters when it is handed over; `None` elsewhere.
+    /// Time at which a packet enters, where every packet enters when it is handed over; `None` elsewhere.
     #[inline]
     pub fn pass_plainly(&mut self, now: Time) -> Option<Time> {
         self.limits.is_none().then(|| self.serve(now))

@@ -1,4 +1,4 @@
-//! Flows that lie next to each other, with their rings and what else only they touch: what one thread needs to run them ahead.
+//! Consecutive flows with their rings and all other state that only they touch: a thread needs this to run them ahead.
 
 use super::bucket::{Bucket, Window};
 use super::headers::Headers;
@@ -55,7 +55,7 @@ impl AtLink<'_> {
 pub struct Ends {
     /// End for senders, as arrivals at their link.
     pub stop: Time,
-    /// The same, but no later than the end of the run.
+    /// End for receivers, at most the end of the run.
     pub until: Time,
 }
 

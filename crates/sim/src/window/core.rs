@@ -196,7 +196,7 @@ impl<O: Observer> LinkCore<O> {
         self.count_drops(std::iter::once(rec), cause, marks, shared);
     }
 
-    /// The same of several.
+    /// Counts several drops.
     #[inline]
     pub fn count_drops<'a>(
         &mut self,

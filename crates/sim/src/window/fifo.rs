@@ -52,7 +52,7 @@ trait WaitingQueue {
     fn state_at(&self, at: Time, free: Time, totals: &LinkTotals) -> LinkState;
 }
 
-/// A link at an instant: what it has done before, and what is there.
+/// State of a link at an instant: totals, and occupancy.
 struct LinkState {
     totals: LinkTotals,
     snapshot: LinkSnapshot,

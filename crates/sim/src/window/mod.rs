@@ -57,7 +57,7 @@ use threads::Threads;
 /// Arrivals a window should hold: enough to pay for visiting flows and slots, few enough for the caches.
 const ARRIVALS: u64 = 8192;
 
-/// The same, where several threads share it: enough to pay for their waiting for each other.
+/// Arrivals a window should hold where several threads share it: enough to pay for their waiting for each other.
 const ARRIVALS_ON_THREADS: u64 = 16_384;
 
 /// Windows with fewer arrivals or flows, or parts with more links (each of which is waited for in every window), run on one thread.
@@ -147,7 +147,7 @@ impl Course {
     }
 }
 
-/// Runs `network` to its end. If `monitor` stops it before, the outcome is none of any run.
+/// Runs `network` to its end. If `monitor` stops it before, the outcome is meaningless.
 pub fn run<C: FlowControl, Q: LinkQueue>(network: Network<C, Q>, options: Options, monitor: &RunMonitor) -> Outcome {
     if options.hash || network.links.iter().any(|link| link.probe.traces_packets()) {
         run_observed::<PacketObserver, C, Q>(network, options, monitor)

@@ -56,8 +56,8 @@ impl Rec {
     }
 }
 
-/// First-in first-out, in one piece: what was read is cut off when it is as long as what is left, or a third of that in a
-/// long ring, so that moving costs little and the memory follows the use.
+/// First-in first-out queue in one piece: entries that were read are removed when they are as many as those left, or a
+/// third of that in a long ring, so that moving costs little and the memory follows the use.
 #[derive(Debug, Default)]
 pub struct Ring {
     /// Delay of every record from the link that feeds this ring to its reader.
@@ -99,7 +99,7 @@ impl Ring {
         self.recs.push(rec);
     }
 
-    /// The same where the ring holds something and has room; returns whether that is so.
+    /// Appends a record if the ring holds something and has room; returns whether it does.
     #[inline]
     pub fn push_plain(&mut self, rec: Rec) -> bool {
         // What is empty begins at 0.

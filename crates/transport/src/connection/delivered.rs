@@ -15,7 +15,7 @@ impl<C: CongestionControl> Connection<C> {
         }
     }
 
-    /// The same of one.
+    /// Reports the SACK of the single segment `seq`, which is the next.
     #[inline]
     pub fn on_next_sacked(&mut self, now: Time, seq: u64) {
         if let Some(deliveries) = self.optional.as_deref_mut().and_then(OptionalState::deliveries) {

@@ -39,8 +39,8 @@ impl<C: CongestionControl> Connection<C> {
         true
     }
 
-    /// Sends what may leave `now` by its pace, of the new segments before `end`: nothing where what was sent again since the timer
-    /// was set has taken the time. Returns when the next may leave, if there is one.
+    /// Sends the new segments before `end` that pacing allows at `now`; none where retransmissions since the timer was
+    /// set have taken the time. Returns when the next may be sent, if there is one.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "one caller, for every segment that leaves between ACKs")]
     fn release(

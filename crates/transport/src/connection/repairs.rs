@@ -104,8 +104,9 @@ impl<C: CongestionControl> Connection<C> {
         taken
     }
 
-    /// The same without retransmissions waiting, pacing, or reports of single deliveries, under a recovery that says
-    /// beforehand how many ACKs show no loss ([`RecoveryRules::extend_row`]). Each ACK releases only new segments.
+    /// [`Self::take_repairs`] without retransmissions waiting, pacing, or reports of single deliveries, under a
+    /// recovery that says beforehand how many ACKs show no loss ([`RecoveryRules::extend_row`]). Each ACK releases only
+    /// new segments.
     #[inline]
     fn take_quiet_repairs(
         &mut self,

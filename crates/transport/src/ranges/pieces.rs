@@ -66,7 +66,7 @@ impl Pieces {
         Some(Place { piece, at: at + place })
     }
 
-    /// The same by bisection.
+    /// Finds the place by bisection.
     fn search(&self, head: usize, seq: u64) -> Place {
         let is_below = |piece: &Vec<Run>| piece.last().is_some_and(|run| run.1 <= seq);
         // Again the top or the lowest, mostly.
@@ -81,7 +81,7 @@ impl Pieces {
         Place { piece, at: head + first_above(runs, seq) }
     }
 
-    /// The same from a finger on, which is moved there.
+    /// Finds the place from a finger on, and moves the finger there.
     #[inline]
     pub fn position(&self, finger: &Finger, head: usize, seq: u64) -> Place {
         let place = self.near(finger.place(), head, seq).unwrap_or_else(|| self.search(head, seq));

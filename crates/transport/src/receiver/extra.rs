@@ -25,7 +25,7 @@ pub struct Extra {
 }
 
 impl Receiver {
-    /// The same behind an interface that merges segments.
+    /// Adds an interface that merges segments.
     #[must_use]
     pub fn behind(mut self, offload: Option<Coalescing>) -> Self {
         if let Some(coalescing) = offload {
@@ -35,7 +35,7 @@ impl Receiver {
         self
     }
 
-    /// The same, tuning its window within `limits`; its ACKs may be lost or not.
+    /// Adds receive-window tuning within `limits`; `may_lose_acks` says whether ACKs can be lost.
     #[must_use]
     pub fn tuning(mut self, limits: WindowLimits, may_lose_acks: bool) -> Self {
         self.extra.get_or_insert_default().tuner = Some(Tuner::new(limits, may_lose_acks));

@@ -6,7 +6,7 @@ use super::Receiver;
 use base::{Span, Time};
 
 impl Receiver {
-    /// The same, which does not delay its first ACKs, nor those after a pause of `quick_after`.
+    /// Receiver that does not delay its first `acks` ACKs, nor those after a pause of `quick_after`.
     #[must_use]
     pub fn acknowledging_quickly(mut self, acks: u32, quick_after: Span) -> Self {
         let acks = acks.min(u32::from(u8::MAX)) as u8;

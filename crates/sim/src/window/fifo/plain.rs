@@ -182,7 +182,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The same one by one, as the definition has it: when each leaves, if it is accepted.
+    /// Departure times computed one by one by the definition, for the packets that are accepted.
     fn one_by_one(clock: &mut Clock, recs: &[Rec]) -> Vec<Option<Rec>> {
         let one = |rec: &Rec| {
             let wait = clock.free.since(rec.time);

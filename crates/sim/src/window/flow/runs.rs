@@ -390,7 +390,7 @@ mod tests {
     /// Profile without bursts, whose senders take every ACK by itself.
     const LINUX: &str = "{ profile = \"linux\", burst = \"none\", receive_window = \"none\" }";
 
-    /// The same with paced segments.
+    /// TCP settings with paced segments.
     const PACED: &str = "{ profile = \"linux\", burst = \"none\", receive_window = \"none\", pacing = \"linux\" }";
 
     /// Records that flows took one by one, for each packet delivered: five flows on a link of 100 Mbit/s, 50 ms.
