@@ -106,7 +106,7 @@ impl Ecn {
 /// Treatment of a congestion window that the application does not use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowValidation {
-    /// Entirely.
+    /// The window stays as it is.
     None,
     /// The window is the initial window after a pause longer than the retransmission timeout: RFC 5681, Section 4.1.
     Rfc5681,
@@ -146,7 +146,7 @@ impl Rto {
 /// Rule that spaces the segments of a sender.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pacing {
-    /// Not, unless the law names a rate.
+    /// No pacing, unless the law names a rate.
     None,
     /// Linux's rule, with these numbers of windows per round-trip time.
     Linux(PacingFactors),
@@ -157,9 +157,9 @@ pub enum Pacing {
 base::keys! {
     /// Pacing rates of Linux, in windows per round-trip time.
     pub struct PacingFactors {
-        /// While the window is below half of the slow-start threshold.
+        /// Windows per round-trip time while the window is below half of the slow-start threshold.
         slow_start: f64 = 2.0, in 0.1..=100.0;
-        /// Otherwise.
+        /// Windows per round-trip time otherwise.
         avoidance: f64 = 1.2, in 0.1..=100.0;
     }
 }
@@ -169,7 +169,7 @@ impl Copy for PacingFactors {}
 /// Number of segments that a sender hands over at once.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Burst {
-    /// Each by itself.
+    /// Each segment by itself.
     None,
     /// Linux's automatic size (`tcp_tso_autosize`) for a device with this limit.
     Linux(Device),
@@ -201,7 +201,7 @@ impl Device {
 base::keys! {
     /// Limits on how a receiver's interface merges segments before TCP sees them.
     pub struct Coalescing {
-        /// Segments that are handed over at once at most.
+        /// Largest number of segments that are handed over at once.
         segments: u32 = 44, in 2..=65_536;
         /// Longest time after the first segment: the delay after which the interface interrupts.
         wait: Span = Span::micros(50), eg "50 us", in TIMER;
@@ -222,7 +222,7 @@ pub enum ReceiveWindow {
 }
 
 impl ReceiveWindow {
-    /// The segments of one that does not grow, if there is a limit.
+    /// Number of segments of a fixed window, if there is one.
     #[must_use]
     pub fn segments(self) -> Option<u32> {
         if let Self::Segments(segments) = self { Some(segments) } else { None }

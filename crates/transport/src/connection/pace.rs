@@ -1,5 +1,5 @@
-//! Segments that leave at their pace while no ACK comes: the same bits as a timer for each would give, without looking for
-//! what cannot be there.
+//! Paced segments sent in a row while no ACK arrives. The result is the same, to the bit, as with a timer for each
+//! segment, without checks that are unnecessary here.
 
 use super::Connection;
 use crate::Wire;
