@@ -24,7 +24,7 @@ pub struct Driven<R> {
 }
 
 impl<R: RecoveryRules> Driven<R> {
-    /// One of `data_end` segments. `departures` says whether the recovery keeps them.
+    /// Recovery with a connection of `data_end` segments. `departures` says whether the recovery keeps them.
     pub fn new(mut recovery: R, data_end: u64, departures: bool) -> Self {
         let law = LawSpec::named("reno").expect("registered");
         let start = StartSpec::named("classic").expect("registered");
@@ -52,7 +52,7 @@ impl<R: RecoveryRules> Driven<R> {
         sent.0
     }
 
-    /// The next timer expires, whichever it is.
+    /// Advances to the next timer, whichever it is.
     pub fn time_out(&mut self) -> Vec<(u64, bool)> {
         self.now = self.connection.deadline();
         let mut sent = Sent::default();
@@ -60,12 +60,12 @@ impl<R: RecoveryRules> Driven<R> {
         sent.0
     }
 
-    /// Phase, segments in the network, and whether nothing is suspected.
+    /// Phase, segments in flight, and whether nothing is suspected.
     pub fn state(&self) -> (Phase, u32, bool) {
         (self.connection.phase(), self.recovery.in_flight(self.connection.seq()), self.recovery.is_quiet())
     }
 
-    /// The window in whole segments.
+    /// Congestion window in whole segments.
     pub fn cwnd(&self) -> u32 {
         self.connection.control().cwnd() as u32
     }

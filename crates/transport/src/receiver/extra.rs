@@ -10,9 +10,9 @@ use base::{Flags, Time};
 /// State for connections with transfers, headers, ACKs that may be lost, merged segments, or a tuned window.
 #[derive(Clone, Debug)]
 pub struct Extra {
-    /// First segment and end of the transfer that comes next, once its sender has opened it.
+    /// First segment and end of the next transfer, once its sender has opened it.
     pub upcoming: (u64, u64),
-    /// Segments delivered of the transfers before the one that is open.
+    /// Number of segments delivered in transfers before the present one.
     pub earlier: u64,
     /// Segments whose blocks were reported last, most recent first.
     pub recent: [u64; MAX_BLOCKS],
@@ -51,13 +51,13 @@ impl Default for Extra {
     }
 }
 
-/// Segments in a row that wait to be handed over as one.
+/// Consecutive segments that wait to be delivered as one.
 #[derive(Clone, Copy, Debug)]
 pub struct Merging {
     pub coalescing: Coalescing,
-    /// First segment and end; nothing waits if they are equal.
+    /// First segment and end; equal if no segment waits.
     pub run: (u64, u64),
-    /// Flags of each of them.
+    /// Flags that all of them have.
     pub flags: Flags,
     /// Latest time at which they are handed over.
     pub due: Time,

@@ -14,7 +14,7 @@ impl Receiver {
         self
     }
 
-    /// A segment arrives in order: after a long pause ACKs are quick again.
+    /// Processes an in-order segment: after a long pause ACKs are quick again.
     #[inline]
     pub(super) fn note_arrival(&mut self, now: Time) {
         if self.is_late(now) {
