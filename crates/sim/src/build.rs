@@ -23,7 +23,7 @@ use transport::{NO_END, Options, ReceiveWindow, Receiver, Sender, TimerOptions, 
 /// A flow number has 24 bits: eight bits beside it in a record are for flags.
 const MAX_FLOWS: u64 = (1 << 24) - 1;
 
-/// Draws what is random and lays out the rest.
+/// Draws the random values of a replication and lays out the network.
 pub fn network<P: Parts>(
     scenario: &Scenario,
     replication: u32,

@@ -104,7 +104,7 @@ pub fn link_outcome(
 /// Counting for one flow.
 #[derive(Clone, Debug, Default)]
 pub struct FlowMeter {
-    /// Once there is anything: of a million flows without a warm-up and samples none should carry it.
+    /// Records at the warm-up and samples, in a box: of a million flows without a warm-up and samples none should carry them.
     noted: Option<Box<Noted>>,
     finished: Finished,
 }
@@ -162,7 +162,7 @@ impl Tally {
 }
 
 impl Noted {
-    /// Adds what was noted of another place of the same session.
+    /// Adds the records of another place of the same session.
     fn add(&mut self, its: &Self) {
         let mine = self;
         mine.at_warmup = sum(mine.at_warmup, its.at_warmup);
@@ -191,7 +191,7 @@ impl FlowMeter {
         Self { noted: series.then(noted), ..Self::default() }
     }
 
-    /// A sample of the sender, before anything else happens at `at`.
+    /// Samples the sender, before anything else happens at `at`.
     pub fn sample<C: CongestionControl>(&mut self, at: Time, marks: &Marks, sender: &Sender<C>) {
         let (cwnd, srtt) = (sender.control().cwnd(), sender.rtt().srtt().as_secs());
         // A flow that has not started, or is done, has no window.

@@ -68,7 +68,7 @@ pub enum BuildError {
     Fault {
         /// The place of the group in the scenario.
         group: usize,
-        /// The program, the place in it, and what it did.
+        /// Program, place in it, and fault.
         reason: String,
     },
     /// The law of a group is not one of elephan's, and it is not declared.
@@ -148,7 +148,7 @@ pub fn cause_index(cause: Cause) -> usize {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct PoolOutcome {
-    /// Time average of what all its links held.
+    /// Time average of the memory used by all its links.
     pub used_mean: f64,
     /// The most that they held at once.
     pub used_max: u64,
@@ -158,7 +158,7 @@ pub struct PoolOutcome {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct PoolShare {
-    /// Time average of what it held.
+    /// Time average of the memory it used.
     pub held_mean: f64,
     /// The most that it held at once; of an array, that any of its links did.
     pub held_max: u64,
@@ -308,7 +308,7 @@ pub struct TransferOutcome {
     pub slowdown_sum: u64,
     /// Pages complete before the end of the run.
     pub pages: u64,
-    /// Sum of what they took, in picoseconds.
+    /// Sum of the durations of pages, in picoseconds.
     pub page_sum: u128,
     /// Durations of pages, in picoseconds.
     pub page_durations: Histogram,

@@ -186,7 +186,7 @@ impl<'a> LinkSite<'a> {
     }
 }
 
-/// A control must find what it needs.
+/// Checks that a control's needs are met.
 pub(crate) fn check_needs(flow: &FlowSite<'_>, control: &impl CongestionControl) -> Result<(), BuildError> {
     if control.needs().deliveries && !flow.plan.recovery.selective() {
         return Err(BuildError::NeedsSelective { group: flow.group_index });

@@ -277,7 +277,7 @@ impl<C> TcpPlan<C> {
 }
 
 impl<C: FlowControl> TcpPlan<C> {
-    /// The flow starts, or its application does what is due. Returns when that is to do something again, as far as is known.
+    /// Starts the flow, or does what is due in its application. Returns when the application is next due, as far as is known.
     pub fn start(&mut self, now: Time, wire: &mut impl Wire) -> Time {
         if let Some(Application::Writes(writes)) = self.application.as_deref_mut() {
             // It may have been said twice when, and be done.
@@ -297,7 +297,7 @@ impl<C: FlowControl> TcpPlan<C> {
         writes.acknowledged(now, &self.sender).then(|| writes.due())
     }
 
-    /// The receiver has got something at `at`: an application's writes may be complete with it.
+    /// Notes a delivery at `at`: writes of the application may be complete with it.
     #[cold]
     pub fn delivered(&mut self, at: Time) {
         if let Some(Application::Writes(writes)) = self.application.as_deref_mut() {
@@ -357,7 +357,7 @@ impl<C> FlowPlan<C> {
         }
     }
 
-    /// Samples what only this plan measures, the delays of its datagrams.
+    /// Samples the delays of its datagrams, which the plan itself measures.
     pub fn sampled(mut self, marks: &Marks) -> Self {
         if let Self::Datagrams(plan) = &mut self {
             plan.delays = plan.delays.take().map(|delays| Box::new(delays.sampled(marks)));

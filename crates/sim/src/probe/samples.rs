@@ -6,7 +6,7 @@ use crate::plan::{LinkPlan, Marks};
 use base::{Bytes, Rate, Span, Time};
 use queue::{Backlog, Schedule};
 
-/// The state of a link at an instant, before anything happens at it.
+/// State of a link at an instant, before anything happens at it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkSnapshot {
     pub backlog: Backlog,

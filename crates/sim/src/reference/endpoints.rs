@@ -1,4 +1,4 @@
-//! A sender of the reference engine with its receiver, and what it hands over.
+//! Sender of the reference engine with its receiver, and the packets that it sends.
 
 use crate::Trace;
 use crate::hash::Rolling;

@@ -253,7 +253,7 @@ impl<O: Observer> LinkCore<O> {
         if flags.has(Flags::ACK) { NONE } else { self.flows.lanes[self.flows.places.of(flow)] }
     }
 
-    /// Whether something is measured at `at`; timers expire between marks, and looking through all that waits takes time.
+    /// Whether a measurement is due at `at`; timers expire between marks, and a search of the waiting packets takes time.
     pub fn is_mark(&self, at: Time, marks: &Marks) -> bool {
         at == marks.warmup || at == self.next_sample
     }

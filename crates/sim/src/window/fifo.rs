@@ -436,7 +436,7 @@ fn serve_until_mark<O: Observer, const PLAIN: bool, const SCHEDULED: bool, A, W,
     (core.free, core.last_start, core.most_seen) = (free, last_start, most);
 }
 
-/// Takes every mark at or before `now`, as it was just before anything happened at the mark, and the rule's timer.
+/// Takes every mark at or before `now`, in the state before anything happened at the mark, and the rule's timer.
 #[cold]
 fn pass_marks<O: Observer, A: Admission, W: WaitingQueue>(
     core: &mut LinkCore<O>,

@@ -339,7 +339,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         }
     }
 
-    /// Time and kind of what happens next; ACKs before timers at the same instant.
+    /// Time and kind of the next event; ACKs before timers at the same instant.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "in the loop over all that happens at a sender")]
     fn next(&self, ring: &Ring) -> (Time, Next) {
@@ -394,7 +394,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         acknowledges
     }
 
-    /// Notes what the receiver has at the warm-up, if that is over `at`.
+    /// Notes the state of the receiver at the end of the warm-up, if `at` is later.
     #[inline]
     fn pass_receiver_warm(&mut self, at: Time, marks: &Marks) {
         if !self.is_receiver_warm && at >= marks.warmup {
@@ -473,7 +473,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         }
     }
 
-    /// Takes the marks at or before `now`, as the sender was just before anything happened at them.
+    /// Takes the marks at or before `now`, in the sender's state before anything happened at them.
     #[cold]
     fn pass_marks(&mut self, now: Time, marks: &Marks) {
         if now < self.next_mark {

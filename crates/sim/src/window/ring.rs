@@ -72,7 +72,7 @@ const SMALL: usize = 32;
 /// The first room of a ring. It is given back when the ring is empty: of a million flows most have nothing on the way, most of the time.
 const FIRST: usize = 4;
 
-/// Rings longer than this keep less of what was read.
+/// Length above which rings keep fewer entries that were read.
 const LONG: usize = 4096;
 
 impl Ring {
@@ -110,7 +110,7 @@ impl Ring {
         plain
     }
 
-    /// Room by cutting off what was read, or else by growing by half: with many flows the slack of doubling adds up.
+    /// Makes room by removing entries that were read, or else by growing by half: with many flows doubling would waste memory.
     #[cold]
     fn make_room(&mut self) {
         if 4 * self.head >= self.recs.len() && self.head > 0 {
@@ -159,7 +159,7 @@ impl Ring {
         Some(rec)
     }
 
-    /// Cuts off what was read, if that is worth it: to be called now and then by the reader.
+    /// Removes entries that were read, if that is worth it. The reader calls it now and then.
     #[inline]
     pub fn tidy(&mut self) {
         // A short ring moves a record once at most, a long one up to three times: it should stay in the cache.

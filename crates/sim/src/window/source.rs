@@ -58,8 +58,8 @@ impl<O: Observer> Source<O> {
         self.plan.mean_gap.max(self.plan.party.access.0 as f64)
     }
 
-    /// Emits what goes before `horizon`; arrivals before `until` go into `bucket`. Returns when there is next something to
-    /// do, as an arrival at the link.
+    /// Sends the packets before `horizon`; arrivals before `until` go into `bucket`. Returns the time of the next one,
+    /// as an arrival at the link.
     pub fn run(&mut self, ring: &mut Ring, bucket: &mut Bucket, window: Window, marks: &Marks) -> Time {
         let Window { horizon, until } = window;
         self.access.release(bucket, until);
@@ -76,7 +76,7 @@ impl<O: Observer> Source<O> {
         next.saturating_add(self.plan.party.first_link_delay).min(self.access.due())
     }
 
-    /// Counts what reaches the receiver before the end of the run.
+    /// Counts the packets that reach the receiver before the end of the run.
     fn deliver(&mut self, ring: &mut Ring, marks: &Marks) {
         let all = ring.all();
         let n = all.partition_point(|rec| rec.time < marks.end);

@@ -73,7 +73,7 @@ impl Threads {
         })
     }
 
-    /// Leads what the links send to `flows` into outboxes.
+    /// Redirects the packets that links send to `flows` into outboxes.
     pub fn redirect<'a>(
         &mut self,
         tables: impl Iterator<Item = (usize, &'a mut FlowTable)>,

@@ -19,7 +19,7 @@ pub const TOGETHER: usize = 64;
 /// Departure times of accepted packets.
 pub type Room = [Rec; TOGETHER];
 
-/// The clock of a plain link, and what is to be added to its totals.
+/// Clock of a plain link, and sums to be added to its totals.
 #[derive(Clone, Debug)]
 pub struct Clock {
     /// Time of a packet in service.

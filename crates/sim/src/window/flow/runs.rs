@@ -22,7 +22,7 @@ enum Way {
 }
 
 impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
-    /// Takes what can be taken in a short way. Returns whether a place's transfer has ended.
+    /// Takes as many ACKs as possible on the fast paths. Returns whether a place's transfer has ended.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "one caller, in the loop over all that happens at a sender")]
     pub(super) fn run_short(
