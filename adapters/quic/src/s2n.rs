@@ -171,7 +171,7 @@ where
         }
     }
 
-    /// Lets the controller know of what has left since the last report, so that it counts `in_flight` segments.
+    /// Tells the controller which segments were sent since the last report, so that it counts `in_flight` segments.
     fn catch_up(&mut self, now: Time, in_flight: f64, app_limited: bool) {
         let known = f64::from(self.inner.bytes_in_flight()) / f64::from(self.datagram);
         if known > in_flight {

@@ -36,11 +36,11 @@ impl Default for Choice {
 pub struct Outcome {
     /// Share of the link's rate that began service in the measured period.
     pub utilization: f64,
-    /// Share of what arrived at the link that it dropped, in the measured period.
+    /// Share of the packets arriving at the link that it dropped, in the measured period.
     pub loss_ratio: f64,
     /// Packets that the link dropped in the measured period.
     pub dropped: u64,
-    /// Mean time that what was served had waited, in seconds.
+    /// Mean time that served packets had waited, in seconds.
     pub queueing_delay_s: f64,
     /// Samples are at multiples of this.
     pub every: Span,
@@ -69,7 +69,7 @@ pub struct FlowOutcome {
     pub srtt_s: Vec<f64>,
 }
 
-/// A digest of all that is sent (FNV-1a, in words of eight bytes).
+/// Digest of everything sent (FNV-1a, in words of eight bytes).
 struct Digest(u64);
 
 impl Default for Digest {

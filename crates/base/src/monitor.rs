@@ -28,7 +28,7 @@ impl RunMonitor {
         Self { asks: Some(Box::new(asks)), ..Self::default() }
     }
 
-    /// Ends what runs under this monitor, at its next look; what begins later ends at its first.
+    /// Stops computations under this monitor at their next check; those that begin later stop at their first.
     pub fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
     }

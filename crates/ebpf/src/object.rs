@@ -266,7 +266,7 @@ fn controls(elf: &Elf, btf: &Btf) -> Result<Vec<Control>, Problem> {
 }
 
 impl Control {
-    /// Takes over what the structure at `symbol` holds, its name in any case if there is one.
+    /// Copies the fields of the structure at `symbol`; its name in any case, if there is one.
     fn fill<'a>(
         &mut self,
         btf: &Btf,

@@ -343,7 +343,7 @@ impl Socket {
         }
     }
 
-    /// Whether the window was what held the sender back in the last round trip.
+    /// Whether the window limited the sender in the last round trip.
     #[must_use]
     pub fn is_cwnd_limited(&self) -> bool {
         self.bit(const { TCP_SOCK.bit("is_cwnd_limited") })
@@ -455,7 +455,7 @@ impl Socket {
         Ok(self.call(Callback::UndoCwnd, &[])?.map_or(0, |result| result as u32))
     }
 
-    /// An ACK, with what it is for.
+    /// Called for an ACK, with its sample.
     pub fn pkts_acked(&mut self, sample: &AckSample) -> Result<(), Fault> {
         if !self.loaded.implements(Callback::PktsAcked) {
             return Ok(());

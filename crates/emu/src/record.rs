@@ -46,7 +46,7 @@ pub struct Counters {
     pub drops: [u64; CAUSES],
     /// Packets marked.
     pub marked: u64,
-    /// Sum over the packets served of what they waited, in picoseconds.
+    /// Sum of the waiting times of served packets, in picoseconds.
     pub waited: u128,
     /// Largest number of waiting packets.
     pub most_waiting: u32,

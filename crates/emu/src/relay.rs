@@ -89,7 +89,7 @@ struct Relay<'a> {
 }
 
 impl Relay<'_> {
-    /// Reads what has arrived and delivers what is due. Returns whether more may have arrived.
+    /// Reads packets that have arrived and delivers those that are due. Returns whether more may have arrived.
     fn serve_devices(&mut self, clock: &Clock) -> io::Result<bool> {
         let first = self.read(Direction::Forward, clock)?;
         let second = self.read(Direction::Backward, clock)?;

@@ -85,7 +85,7 @@ enum Acks {
     Stopping,
 }
 
-/// A [`Delivery`] with what the draft derives from it.
+/// [`Delivery`] with values that the draft derives from it.
 struct Sample<'a> {
     delivery: &'a Delivery,
     /// Delivery rate in segments per second; zero if there is none.
@@ -113,7 +113,7 @@ pub struct Bbr {
     delivered: u64,
     in_flight: f64,
     in_recovery: bool,
-    /// The last ACK was of what left after the application had paused.
+    /// Whether the last ACK was of segments sent after an application pause.
     idle_restart: bool,
     seen: Seen,
     // Rounds.

@@ -21,7 +21,7 @@ const MIN_CWND: f64 = 4.0;
 const INIT_CWND: f64 = 10.0;
 /// Phases of the cycle: faster, slower, and six at the bandwidth itself.
 const PHASES: u8 = 8;
-/// Bytes of a segment, for what Linux says in bytes.
+/// Bytes of a segment, for Linux's values in bytes.
 const MSS: u32 = 1460;
 /// Round-trip time assumed before the first sample.
 const NOMINAL_RTT: Span = Span::millis(1);
@@ -78,12 +78,12 @@ enum Repair {
     Timeout,
 }
 
-/// A [`Delivery`] with what else is known with this ACK.
+/// [`Delivery`] with further values of this ACK.
 struct Sample<'a> {
     delivery: &'a Delivery,
     /// Segments that this ACK made the sender take for lost; those that a timer did are not its.
     losses: f64,
-    /// Segments in the network with what this ACK says, before anything is sent again.
+    /// Segments in flight including this ACK's report, before anything is sent again.
     in_flight: f64,
     app_limited: bool,
 }
@@ -138,7 +138,7 @@ pub struct Bbr1 {
     probe_rtt_round_done: bool,
     /// Samples of segments sent at these counts of deliveries are from `ProbeRtt`: they count as the application's.
     held_back: (u64, u64),
-    /// Whether something was sent after a pause, and nothing has arrived since.
+    /// Whether a segment was sent after a pause, and none has been acknowledged since.
     restarted: bool,
 }
 
@@ -352,7 +352,7 @@ impl Bbr1 {
         bbr
     }
 
-    /// The end of a round, whatever it delivered; growth is looked for anew.
+    /// Ends a round at a timeout, and looks for growth anew.
     fn time_out(&mut self) {
         (self.repair, self.seen) = (Repair::Timeout, Repair::Timeout);
         self.full_pipe.restart();

@@ -10,7 +10,7 @@
 use crate::{CongestionControl, CongestionEvent, Controller, Delivery, Needs, Signal};
 use base::{Card, ParamError, Registered, Span, Time};
 
-/// A pair, and what stands in for it at most.
+/// Segments of a pair, and the largest number that may replace it.
 const PAIR: u32 = 2;
 const MAX_BURST: u32 = 8;
 /// Pace of the first pair, in segments per second: nothing follows it before it is measured.

@@ -16,7 +16,7 @@ pub struct Needs {
     pub deliveries: bool,
     /// Number of marked segments, not only whether one was (RFC 8257): turns ECN on.
     pub marks: bool,
-    /// A header on every data packet, and what the routers wrote into it ([`crate::CongestionControl::on_feedback`]).
+    /// A header on every data packet, with the feedback of routers ([`crate::CongestionControl::on_feedback`]).
     pub headers: bool,
 }
 
@@ -69,7 +69,7 @@ pub struct AckSample {
     pub delivered: u64,
     /// Whether a round trip ends here: the segment acknowledged was the first to leave after the last round began.
     pub round_start: bool,
-    /// Whether the window was what held the sender back; if not, it must not grow (RFC 7661 gives the reasons).
+    /// Whether the window limited the sender; if not, it must not grow (RFC 7661 gives the reasons).
     pub cwnd_limited: bool,
     /// Segments by which it may grow the window in slow start at most (L of RFC 3465); infinite if by all that it acknowledges.
     pub abc_limit: f64,
@@ -164,7 +164,7 @@ pub struct Delivery {
     pub min_rtt: Span,
     /// Segments in the network before this ACK.
     pub prior_in_flight: f64,
-    /// Segments in the network with what this ACK says.
+    /// Segments in flight including this ACK's report.
     pub in_flight: f64,
     /// Segments in the network right after the segment that this sample is about was last sent, itself included.
     pub tx_in_flight: f64,

@@ -32,7 +32,8 @@ base::dispatched! {
         fn next_wakeup(&self) -> Time {
             Time::NEVER
         }
-        /// A timer of the rule, with what waits at `now`. A packet that arrives or departs at the same instant comes later.
+        /// Called when the rule's timer expires, with the backlog at `now`. Packets that arrive or depart at the same
+        /// instant come later.
         fn on_wakeup(&mut self, _now: Time, _backlog: Backlog, _idle_since: Option<Time>) {}
         /// Private numbers worth showing, by name.
         fn gauges(&self, _put: &mut dyn FnMut(&'static str, f64)) {}

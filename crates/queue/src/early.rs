@@ -66,7 +66,7 @@ pub(crate) struct Early {
     curve: Curve,
     weight: f64,
     keep: f64,
-    /// Logarithms of what an idle picosecond, and a packet that finds nothing waiting, leave of the average.
+    /// Logarithms of the factors of the average for an idle picosecond, and for a packet that finds an empty queue.
     idle: f64,
     empty: f64,
     count_by: Count,

@@ -182,7 +182,7 @@ impl StartTime {
         self.finish.get(flow as usize).copied().unwrap_or(0)
     }
 
-    /// Whether what `flow` was served last reaches beyond the present virtual time.
+    /// Whether the last service of `flow` reaches beyond the present virtual time.
     #[inline]
     pub fn is_ahead(&self, flow: u32) -> bool {
         self.finish_of(flow) > self.v

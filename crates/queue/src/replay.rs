@@ -1,5 +1,5 @@
-//! A list of arrivals through one link, and what became of each packet: for golden tests, for pictures, and to hold a
-//! discipline against another reading of its source.
+//! Replay of a list of arrivals through one link, with the fate of each packet: for golden tests, for pictures, and to
+//! compare a discipline with another reading of its source.
 
 use crate::{Fates, Link, Packet, QueueDiscipline};
 use base::{Cause, Flags, Rate, RunMonitor, Time};
@@ -24,7 +24,7 @@ pub struct Fate {
 struct Ledger(Vec<Fate>);
 
 impl Ledger {
-    /// Notes what went into service.
+    /// Notes which packet went into service.
     fn began(&mut self, packet: Option<Packet>, now: Time) {
         if let Some(packet) = packet {
             let fate = &mut self.0[packet.token as usize];

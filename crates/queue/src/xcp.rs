@@ -19,7 +19,7 @@ base::params! {
         alpha: f64 = 0.4, "", needs [XcpFlows];
         /// Share of the persistent queue taken back per control interval.
         beta: f64 = 0.226, "", needs [XcpFlows];
-        /// Share of the traffic that changes hands per control interval when nothing else does.
+        /// Share of the traffic that is redistributed per control interval when nothing else changes.
         gamma: f64 = 0.1, "", needs [XcpFlows];
         /// Control interval until packets have reported a mean round-trip time.
         interval: Span = Span::millis(100), "", needs [XcpFlows];

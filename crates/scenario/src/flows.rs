@@ -10,7 +10,7 @@ use traffic::TrafficSpec;
 use transport::{Options, Recovery};
 
 base::keys! {
-    /// Flows that differ only in what is drawn for them.
+    /// Flows that differ only in their random draws.
     pub struct Group {
         /// The group's name in results. Default: "flows1", "flows2", … by its place in the file.
         name: String = String::new(), eg "hstcp", in limits::NAME;
@@ -125,7 +125,7 @@ impl KeyType for Flow {
     }
 }
 
-/// The flow called `hstcp[3]`, or what to say if there is none.
+/// Flow called `hstcp[3]`, or an error message.
 fn flow_named(text: &str, groups: &[(String, u32)]) -> Result<Flow, String> {
     let parts = text.strip_suffix(']').and_then(|t| t.rsplit_once('['));
     let Some((name, Ok(flow))) = parts.map(|(name, index)| (name, index.parse::<u32>())) else {

@@ -62,7 +62,7 @@ pub enum Write {
     Segments(u32),
     /// It has as many to send as the network takes.
     Unlimited,
-    /// It has nothing to send beyond what was sent.
+    /// The application has nothing to send beyond the segments sent.
     Pause,
 }
 
