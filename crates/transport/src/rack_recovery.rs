@@ -199,7 +199,7 @@ impl RecoveryRules for RackRecovery {
         self.rack.on_timeout(now, range, |seq| connection.on_lost(now, std::iter::once(seq)));
     }
 
-    /// After a timeout: the window is one segment, which is the first, whatever else may be in flight.
+    /// Restarts after a timeout: the window is one segment, which is the first, whatever else may be in flight.
     fn restart<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time, wire: &mut impl Wire) {
         let una = connection.seq().una();
         self.resend(connection, now, una, wire);

@@ -210,7 +210,7 @@ impl RecoveryRules for SackRecovery {
         }
     }
 
-    /// After a timeout: every segment that is not SACKed is lost.
+    /// Marks losses after a timeout: every segment that is not SACKed is lost.
     fn on_timeout<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time) {
         let (una, nxt) = (connection.seq().una(), connection.seq().nxt());
         let was_lost = |seq: &u64| *seq < self.board.edge() && !self.board.is_resent(*seq);

@@ -85,7 +85,7 @@ impl Scoreboard {
         self.runs.top().is_some_and(inside)
     }
 
-    /// Number of such ACKs that SACK segments which a timeout declared lost: they do not change the pipe.
+    /// Number of ACKs, as in [`Self::grows_plainly`], that SACK segments declared lost by a timeout: they do not change the pipe.
     #[inline]
     #[must_use]
     pub fn grows_below_edge(&self) -> u32 {
