@@ -48,7 +48,7 @@ struct Elephan<C> {
     control: C,
     epoch: Epoch,
     mtu: u16,
-    /// When the present recovery began: what was sent until then does not count.
+    /// Start of the present recovery: what was sent until then does not count.
     recovery: Option<Instant>,
     last_sent: u64,
     /// The round trip ends where this packet is acknowledged.

@@ -32,7 +32,7 @@ pub struct Law {
 
 const IN_THE_CLEAR: &str = "The handshake is in the clear, the size of datagrams is given.";
 
-/// All of them.
+/// All laws.
 pub const LAWS: &[Law] = &[
     Law {
         name: "quinn/cubic",

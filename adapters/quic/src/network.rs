@@ -12,7 +12,7 @@ pub const HEADERS: usize = 28;
 
 /// Both ends of a connection: the client offers data without end, the server takes it.
 pub trait Flow {
-    /// When it has something to do without a datagram; [`Time::NEVER`] if never.
+    /// Time at which it has something to do without a datagram; [`Time::NEVER`] if never.
     fn next(&mut self) -> Time;
     /// It opens.
     fn open(&mut self, now: Time);

@@ -36,7 +36,7 @@ pub struct Snapshot {
     lost: u64,
     in_flight: u32,
     app_limited: bool,
-    /// When the rate sample that it ends began to be sent, and to be acknowledged.
+    /// Times at which the segments of the rate sample that it ends began to be sent, and to be acknowledged.
     first_sent: Timestamp,
     delivered_at: Timestamp,
     marked: u64,
@@ -98,9 +98,9 @@ pub struct S2n<C> {
     draws: Draws,
     /// Bytes of a datagram: what a segment is to the controller.
     datagram: u32,
-    /// When the last report came.
+    /// Time of the last report.
     last: Option<Time>,
-    /// When the newest segment that was acknowledged had left.
+    /// Time at which the newest acknowledged segment was sent.
     newest: Time,
     /// Lost segments that the controller does not know of yet, each with how many had been lost when it left.
     unreported: Vec<(Lost, u64)>,
@@ -171,7 +171,7 @@ where
         }
     }
 
-    /// Lets the controller know of what has left since the last report, so that it counts `in_flight` segments.
+    /// Tells the controller which segments were sent since the last report, so that it counts `in_flight` segments.
     fn catch_up(&mut self, now: Time, in_flight: f64, app_limited: bool) {
         let known = f64::from(self.inner.bytes_in_flight()) / f64::from(self.datagram);
         if known > in_flight {

@@ -36,11 +36,11 @@ impl Default for Choice {
 pub struct Outcome {
     /// Share of the link's rate that began service in the measured period.
     pub utilization: f64,
-    /// Share of what arrived at the link that it dropped, in the measured period.
+    /// Share of the packets arriving at the link that it dropped, in the measured period.
     pub loss_ratio: f64,
     /// Packets that the link dropped in the measured period.
     pub dropped: u64,
-    /// Mean time that what was served had waited, in seconds.
+    /// Mean time that served packets had waited, in seconds.
     pub queueing_delay_s: f64,
     /// Samples are at multiples of this.
     pub every: Span,
@@ -53,7 +53,7 @@ pub struct Outcome {
 /// Results of one flow.
 #[derive(Clone, Debug)]
 pub struct FlowOutcome {
-    /// When it began.
+    /// Start time.
     pub start: Time,
     /// Round-trip time without queues.
     pub base_rtt: Span,
@@ -69,7 +69,7 @@ pub struct FlowOutcome {
     pub srtt_s: Vec<f64>,
 }
 
-/// A digest of all that is sent (FNV-1a, in words of eight bytes).
+/// Digest of everything sent (FNV-1a, in words of eight bytes).
 struct Digest(u64);
 
 impl Default for Digest {
@@ -88,7 +88,7 @@ impl Digest {
     }
 }
 
-/// Why a scenario cannot be run here: the place first.
+/// Reason why a scenario cannot be run here: the place first.
 fn refusal(scenario: &Scenario) -> Option<String> {
     let [link] = scenario.links.as_slice() else {
         return Some("links: one link is all that QUIC flows can cross here".into());

@@ -56,7 +56,7 @@ pub struct Site {
     pub replication: u32,
     /// Its round-trip time without queues, in picoseconds.
     pub base_rtt: u64,
-    /// When it starts, in picoseconds.
+    /// Start time of the flow, in picoseconds.
     pub start: u64,
     /// Bytes of a full packet on the wire.
     pub packet: u64,
@@ -136,7 +136,7 @@ impl State {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct RttSample {
-    /// When the ACK came.
+    /// Arrival time of the ACK.
     pub at: u64,
     /// The round-trip time.
     pub rtt: u64,

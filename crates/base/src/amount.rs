@@ -35,7 +35,7 @@ pub enum Amount {
 pub const FORM: &str =
     "must be an amount such as \"50 packets\", \"75 kB\", \"5 ms\", \"25 % of buffer\" or \"0.1 bdp\"";
 
-/// Far beyond what can wait anywhere, far below where numbers end.
+/// Largest amount: far above any backlog, and far below the limit of numbers.
 const MOST: f64 = 1e18;
 
 impl Amount {
@@ -92,8 +92,8 @@ pub fn parse(text: &str, what: &'static str, example: &'static str) -> Result<Am
 /// Words for packets, as a regular expression.
 pub const PACKETS: &str = "packets?|pkts?|p";
 
-/// The regular expression of what [`parse`] reads, words aside: with shares of the bdp over sqrt(n), or with those of the
-/// buffer instead, if it is of a `threshold`.
+/// Regular expression for the texts that [`parse`] reads, words aside: with shares of the bdp over sqrt(n), or, for a
+/// `threshold`, with those of the buffer instead.
 #[must_use]
 pub fn pattern(threshold: bool) -> String {
     let shares = if threshold { r"%?\s*(of\s*)?(buffer|bdp)|%" } else { r"%?\s*(of\s*)?bdp(\s*/\s*sqrt\(n\))?" };

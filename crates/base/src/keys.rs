@@ -21,7 +21,7 @@ pub struct Key {
     pub example: &'static str,
     /// Unit of a bare number, empty for pure numbers.
     pub unit: &'static str,
-    /// Between which values it must lie.
+    /// Range of allowed values.
     pub range: Option<Range>,
     /// Word that may stand in place of a value, empty if there is none. For an `Option` it means `None`; for other
     /// types it is only for programs that prepare a file.

@@ -32,7 +32,7 @@ impl RunMonitor {
         Self(Arc::new(State { asks: Some(Box::new(asks)), ..State::default() }))
     }
 
-    /// Ends what runs under this monitor, at its next look; what begins later ends at its first.
+    /// Stops computations under this monitor at their next check; those that begin later stop at their first.
     pub fn stop(&self) {
         self.0.stopped.store(true, Ordering::Relaxed);
     }
@@ -61,7 +61,7 @@ impl RunMonitor {
         self.0.spare.store(threads.saturating_sub(1), Ordering::Relaxed);
     }
 
-    /// On how many threads the computation may run: one, unless it was given more.
+    /// Number of threads on which the computation may run: one, unless it was given more.
     #[inline]
     #[must_use]
     pub fn threads(&self) -> usize {

@@ -88,7 +88,7 @@ impl Serialize for Need {
     }
 }
 
-/// `meaning`, and after it what it needs.
+/// Appends the conditions to `meaning`.
 #[must_use]
 pub fn with_needs(meaning: &str, needs: &[Need]) -> String {
     if needs.is_empty() {
@@ -98,7 +98,7 @@ pub fn with_needs(meaning: &str, needs: &[Need]) -> String {
     format!("{meaning} Needs {}.", all.join(", and "))
 }
 
-/// The list of what stands after `needs` in a declaration.
+/// Conditions in a declaration, after `needs`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! needs {

@@ -119,7 +119,7 @@ impl Header {
     }
 }
 
-/// Why a router dropped or marked a packet.
+/// Reason why a router dropped or marked a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {

@@ -64,7 +64,7 @@ pub struct ParamError {
 }
 
 impl ParamError {
-    /// An error at `field` saying what would be right.
+    /// Error at `field` with a description of a correct value.
     #[must_use]
     pub fn new(field: &'static str, reason: impl Into<String>) -> Self {
         Self { field, entry: None, reason: reason.into() }
@@ -86,7 +86,7 @@ pub trait ParamType: Sized {
     fn read(value: &Value) -> Result<Self, String>;
     /// Writes it in canonical form.
     fn write(&self) -> Value;
-    /// Turns what depends on the link into a number.
+    /// Turns a value that depends on the link into a number.
     ///
     /// # Errors
     /// What `scale` lacks.

@@ -6,7 +6,7 @@
 use crate::rate::{Bytes, Rate};
 use crate::time::Span;
 
-/// Why a text is not a quantity. The message says what would be right.
+/// Error in the text of a quantity. The message says what would be right.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TextError {
     /// No number in front.

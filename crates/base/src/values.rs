@@ -14,7 +14,7 @@ pub enum Values<T> {
     Uniform(T, T),
     /// One value per flow, in order, if the list is as long as the number of flows. Otherwise each flow draws one of them.
     List(Vec<T>),
-    /// All the same.
+    /// Same value for all.
     #[serde(untagged)]
     Same(T),
 }
@@ -60,7 +60,7 @@ impl<T: Quantity> Values<T> {
 pub enum Ranged<T> {
     /// Uniform draws of each link and replication.
     Uniform(T, T),
-    /// All the same.
+    /// Same value for all.
     #[serde(untagged)]
     Same(T),
 }

@@ -1,4 +1,4 @@
-//! The types of an object, and what is said of its instructions (BTF).
+//! Types of an object, and information on its instructions (BTF).
 //!
 //! Source: the kernel's documentation, `bpf/btf.rst`: sections `.BTF` and `.BTF.ext`.
 

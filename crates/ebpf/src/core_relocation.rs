@@ -80,7 +80,7 @@ fn counterpart(local: &Btf, target: &Btf, id: Id) -> Option<Id> {
     })
 }
 
-/// Finds what one relocation says.
+/// Finds the value of one relocation.
 pub(crate) fn adapt(local: &Btf, target: &Btf, one: &Adaptation) -> Result<Adapted, Problem> {
     let id = local.resolve(one.id).ok_or_else(|| damaged("its type"))?;
     let there = counterpart(local, target, one.id);

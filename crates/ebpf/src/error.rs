@@ -5,7 +5,7 @@
 
 use std::fmt::{self, Write as _};
 
-/// Names in a file may hold anything; a message is one line of what can be seen.
+/// Writes a name from a file, which may contain any byte, as one line of visible characters.
 fn plainly(f: &mut fmt::Formatter<'_>, text: fmt::Arguments<'_>) -> fmt::Result {
     for letter in text.to_string().chars() {
         if letter.is_control() { write!(f, "{}", letter.escape_default())? } else { f.write_char(letter)? }
@@ -13,7 +13,7 @@ fn plainly(f: &mut fmt::Formatter<'_>, text: fmt::Arguments<'_>) -> fmt::Result 
     Ok(())
 }
 
-/// Why an object cannot be used. Its text is one line that names the object first.
+/// Error of an object that cannot be used. Its text is one line that names the object first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     object: String,
@@ -70,7 +70,7 @@ pub enum Problem {
     Control(String),
     /// An instruction that there is not, or one that no program may have.
     Instruction(String),
-    /// More than is allowed.
+    /// Size above the limit.
     Size(String),
 }
 
@@ -150,7 +150,7 @@ pub enum Reason {
         /// Bytes.
         size: usize,
     },
-    /// Writes what the kernel lets no program write: a field of the socket, the context, a sample, constants.
+    /// A write to memory that is read-only for programs: a field of the socket, the context, a sample, constants.
     ReadOnly {
         /// Name of the place, as far as it has one.
         what: String,

@@ -55,7 +55,7 @@ pub(crate) fn configuration(name: &str) -> Option<u64> {
 #[derive(Clone, Debug)]
 pub(crate) struct Host {
     pub maps: Maps,
-    /// Since the simulation began (ns).
+    /// Time since the simulation began (ns).
     pub now: u64,
     /// State of the random numbers.
     pub random: u64,
@@ -269,7 +269,7 @@ fn avoid(memory: &mut Memory, w: u32, acked: u32) -> Result<(), Reason> {
     Ok(())
 }
 
-/// Whether the window is what holds the sender back; in slow start half of it must have been used.
+/// Whether the window limits the sender; in slow start half of it must have been used.
 fn is_limited(memory: &Memory) -> bool {
     let [byte] = memory.get(SOCK_AT + LIMITED as usize / 8);
     let cwnd = word(memory, CWND);

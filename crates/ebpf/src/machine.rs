@@ -28,7 +28,7 @@ pub(crate) struct Function {
 pub(crate) struct Code {
     pub ops: Vec<Op>,
     pub functions: Vec<Function>,
-    /// Why instructions must not be executed.
+    /// Reasons why instructions must not be executed.
     pub reasons: Vec<String>,
     pub maps: Vec<Definition>,
 }

@@ -32,7 +32,7 @@ pub(crate) const VIEW_AT: usize = 192;
 pub(crate) const SOCK_AT: usize = 320;
 pub(crate) const FREE_AT: usize = SOCK_AT + TCP_SOCK.size() as usize;
 
-/// Why an access fails.
+/// Reason why an access fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Denied {
     Outside,
@@ -63,7 +63,7 @@ impl Memory {
         Self { own, shared, stack: Vec::new(), mask: &MASK, free: FREE_AT }
     }
 
-    /// All of it may be written.
+    /// Memory that is writable everywhere.
     pub fn bare(own: Vec<u8>) -> Self {
         Self { own, shared: Arc::from([]), stack: Vec::new(), mask: &[], free: 0 }
     }

@@ -47,7 +47,7 @@ pub enum Callback {
 }
 
 impl Callback {
-    /// All of them.
+    /// All callbacks.
     pub const ALL: [Self; 12] = [
         Self::Init,
         Self::Release,
@@ -96,7 +96,7 @@ pub struct Control {
     pub(crate) long_form: bool,
     /// Program of each [`Callback`].
     pub(crate) programs: [Option<Place>; Callback::ALL.len()],
-    /// Why the kernel would not take it, or why it is not simulated: only if it is chosen, as others of the object may be.
+    /// Reason why the kernel would not take it, or why it is not simulated; an error only if the control is chosen.
     problem: Option<Problem>,
 }
 
@@ -266,7 +266,7 @@ fn controls(elf: &Elf, btf: &Btf) -> Result<Vec<Control>, Problem> {
 }
 
 impl Control {
-    /// Takes over what the structure at `symbol` holds, its name in any case if there is one.
+    /// Copies the fields of the structure at `symbol`; its name in any case, if there is one.
     fn fill<'a>(
         &mut self,
         btf: &Btf,

@@ -127,7 +127,7 @@ pub struct AckSample {
 /// A sample of the delivery rate: the kernel's `rate_sample`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RateSample {
-    /// When the newest segment that it is for left (us).
+    /// Time at which the newest of these segments was sent (us).
     pub prior_mstamp: u64,
     /// `delivered` then (segments).
     pub prior_delivered: u32,
@@ -194,7 +194,7 @@ fields! {
     snd_cwnd_cnt, set_snd_cwnd_cnt: u32 = TCP_SOCK "snd_cwnd_cnt";
     /// The largest window that there may be (segments).
     snd_cwnd_clamp, set_snd_cwnd_clamp: u32 = TCP_SOCK "snd_cwnd_clamp";
-    /// When the window changed last (jiffies).
+    /// Time at which the window last changed (jiffies).
     snd_cwnd_stamp, set_snd_cwnd_stamp: u32 = TCP_SOCK "snd_cwnd_stamp";
     /// Part of the window that has been used (segments).
     snd_cwnd_used, set_snd_cwnd_used: u32 = TCP_SOCK "snd_cwnd_used";
@@ -260,7 +260,7 @@ fields! {
     undo_retrans, set_undo_retrans: i32 = TCP_SOCK "undo_retrans";
     /// Retransmissions since the connection began.
     total_retrans, set_total_retrans: u32 = TCP_SOCK "total_retrans";
-    /// When a segment last left (jiffies).
+    /// Time at which a segment was last sent (jiffies).
     lsndtime, set_lsndtime: u32 = TCP_SOCK "lsndtime";
     /// Segments sent with data since the connection began.
     data_segs_out, set_data_segs_out: u32 = TCP_SOCK "data_segs_out";
@@ -268,9 +268,9 @@ fields! {
     bytes_sent, set_bytes_sent: u64 = TCP_SOCK "bytes_sent";
     /// Bytes acknowledged since the connection began.
     bytes_acked, set_bytes_acked: u64 = TCP_SOCK "bytes_acked";
-    /// When the first segment of the last sample left (us).
+    /// Time at which the first segment of the last sample was sent (us).
     first_tx_mstamp, set_first_tx_mstamp: u64 = TCP_SOCK "first_tx_mstamp";
-    /// When `delivered` rose last (us).
+    /// Time at which `delivered` last rose (us).
     delivered_mstamp, set_delivered_mstamp: u64 = TCP_SOCK "delivered_mstamp";
     /// Segments delivered in the best sample of the rate.
     rate_delivered, set_rate_delivered: u32 = TCP_SOCK "rate_delivered";
@@ -302,7 +302,7 @@ impl Socket {
         &self.loaded
     }
 
-    /// Since the simulation began (ns): what programs read as time, and as `tcp_mstamp`.
+    /// Time since the simulation began (ns): what programs read as time, and as `tcp_mstamp`.
     #[must_use]
     pub fn now_ns(&self) -> u64 {
         self.host.now
@@ -343,7 +343,7 @@ impl Socket {
         }
     }
 
-    /// Whether the window was what held the sender back in the last round trip.
+    /// Whether the window limited the sender in the last round trip.
     #[must_use]
     pub fn is_cwnd_limited(&self) -> bool {
         self.bit(const { TCP_SOCK.bit("is_cwnd_limited") })
@@ -455,7 +455,7 @@ impl Socket {
         Ok(self.call(Callback::UndoCwnd, &[])?.map_or(0, |result| result as u32))
     }
 
-    /// An ACK, with what it is for.
+    /// Called for an ACK, with its sample.
     pub fn pkts_acked(&mut self, sample: &AckSample) -> Result<(), Fault> {
         if !self.loaded.implements(Callback::PktsAcked) {
             return Ok(());

@@ -40,7 +40,7 @@ const fn structure(name: &'static str, fields: &'static [(&'static str, Kind)]) 
 }
 
 impl Kind {
-    /// Bytes, and what its address is a multiple of.
+    /// Size in bytes, and alignment.
     const fn size(self) -> (u32, u32) {
         match self {
             U8 | Bool | Bits(_) => (1, 1),

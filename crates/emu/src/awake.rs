@@ -1,4 +1,4 @@
-//! Keeps processors out of idle states while something is measured.
+//! Keeps processors out of idle states during a measurement.
 //!
 //! Source: sched(7). A processor that sleeps is late for the next packet; a virtual one, which its host must schedule again,
 //! by milliseconds. A busy thread keeps its CPU out of idle states. `SCHED_IDLE` is the lowest class within its own group of

@@ -50,7 +50,7 @@ pub struct Emulator {
     slots: Slots,
     in_flight: BinaryHeap<Reverse<InFlight>>,
     order: u64,
-    /// When counters count.
+    /// Time span in which counters count.
     measured: Range<Time>,
     every: Span,
     next_sample: Time,
@@ -125,7 +125,7 @@ impl Emulator {
         }
     }
 
-    /// A packet comes from a client, at `now`, not earlier than anything before it.
+    /// Takes a packet from a client at `now`, which must not be before the last call's.
     pub fn forward(&mut self, now: Time, flow: u32, bytes: &[u8]) {
         self.advance(now);
         let slot = self.slots.put(bytes);
@@ -170,14 +170,14 @@ impl Emulator {
         }
     }
 
-    /// When the next packet is due somewhere, or the link has something to do.
+    /// Time at which the next packet is due, or the link has an event.
     #[must_use]
     pub fn next(&self) -> Time {
         let due = self.in_flight.peek().map_or(Time::NEVER, |Reverse(packet)| packet.due);
         due.min(self.link.next_event().map_or(Time::NEVER, |event| event.at))
     }
 
-    /// Whether anything is on its way.
+    /// Whether no packet is in flight.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.in_flight.is_empty() && self.link.serving().is_none()
@@ -217,7 +217,7 @@ impl Emulator {
         self.order += 1;
     }
 
-    /// Counts what went into service at `now`.
+    /// Counts the packet that went into service at `now`.
     fn count_begun(&mut self, packet: Option<Packet>, now: Time) {
         let Some(packet) = packet else { return };
         self.begun_bytes += u64::from(packet.size);

@@ -20,9 +20,9 @@ const BATCH: usize = 256;
 /// Configuration of a relay.
 #[derive(Clone, Debug)]
 pub struct RelayConfig {
-    /// When it ends, from its start.
+    /// Duration of the run.
     pub until: Time,
-    /// When its punctuality counts.
+    /// Time span in which its punctuality counts.
     pub measured: Range<Time>,
     /// Port of the server of the first flow; the others follow.
     pub first_port: u16,
@@ -41,7 +41,7 @@ pub struct RelayConfig {
 /// Report of a relay's run.
 #[derive(Debug)]
 pub struct RelayReport {
-    /// All that was recorded.
+    /// Complete record of the run.
     pub record: Record,
     /// Whether it had the priority it asked for.
     pub had_priority: bool,
@@ -89,7 +89,7 @@ struct Relay<'a> {
 }
 
 impl Relay<'_> {
-    /// Reads what has arrived and delivers what is due. Returns whether more may have arrived.
+    /// Reads packets that have arrived and delivers those that are due. Returns whether more may have arrived.
     fn serve_devices(&mut self, clock: &Clock) -> io::Result<bool> {
         let first = self.read(Direction::Forward, clock)?;
         let second = self.read(Direction::Backward, clock)?;

@@ -42,9 +42,9 @@ base::params! {
         pacing_margin: f64 = 0.01, "";
         /// Window in estimated bandwidth-delay products.
         cwnd_gain: f64 = 2.0, "";
-        /// The same in ProbeBW_UP.
+        /// Window in ProbeBW_UP, in estimated bandwidth-delay products.
         up_cwnd_gain: f64 = 2.25, "";
-        /// The same in ProbeRTT.
+        /// Window in ProbeRTT, in estimated bandwidth-delay products.
         probe_rtt_cwnd_gain: f64 = 0.5, "";
         /// Losses per segment in flight above which a probe went too far.
         loss_thresh: f64 = 0.02, "";
@@ -85,7 +85,7 @@ enum Acks {
     Stopping,
 }
 
-/// A [`Delivery`] with what the draft derives from it.
+/// [`Delivery`] with values that the draft derives from it.
 struct Sample<'a> {
     delivery: &'a Delivery,
     /// Delivery rate in segments per second; zero if there is none.
@@ -113,7 +113,7 @@ pub struct Bbr {
     delivered: u64,
     in_flight: f64,
     in_recovery: bool,
-    /// The last ACK was of what left after the application had paused.
+    /// Whether the last ACK was of segments sent after an application pause.
     idle_restart: bool,
     seen: Seen,
     // Rounds.

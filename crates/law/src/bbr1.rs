@@ -76,12 +76,12 @@ enum Repair {
     Timeout,
 }
 
-/// A [`Delivery`] with what else is known with this ACK.
+/// [`Delivery`] with further values of this ACK.
 struct Sample<'a> {
     delivery: &'a Delivery,
     /// Segments that this ACK made the sender take for lost; those that a timer did are not its.
     losses: f64,
-    /// Segments in the network with what this ACK says, before anything is sent again.
+    /// Segments in flight including this ACK's report, before anything is sent again.
     in_flight: f64,
     app_limited: bool,
 }
@@ -114,7 +114,7 @@ pub struct Bbr1 {
     repair: Repair,
     seen: Repair,
     conserving: bool,
-    /// When the repair began, and what was in the network then.
+    /// Start of the repair, and the number of segments in flight then.
     begun: (Time, f64),
     /// The window before it was restored, should another repair begin with the same ACK.
     unrestored: f64,
@@ -135,7 +135,7 @@ pub struct Bbr1 {
     probe_rtt_round_done: bool,
     /// Samples of segments sent at these counts of deliveries are from `ProbeRtt`: they count as the application's.
     held_back: (u64, u64),
-    /// Whether something was sent after a pause, and nothing has arrived since.
+    /// Whether a segment was sent after a pause, and none has been acknowledged since.
     restarted: bool,
 }
 
@@ -349,7 +349,7 @@ impl Bbr1 {
         bbr
     }
 
-    /// The end of a round, whatever it delivered; growth is looked for anew.
+    /// Ends a round at a timeout, and looks for growth anew.
     fn time_out(&mut self) {
         (self.repair, self.seen) = (Repair::Timeout, Repair::Timeout);
         self.full_pipe.restart();

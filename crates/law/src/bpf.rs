@@ -80,7 +80,7 @@ pub struct Bpf {
     socket: Socket,
     /// Whether it has seen an ACK.
     begun: bool,
-    /// Whether its program did something wrong; nothing is asked of it from then on.
+    /// Whether its program had a fault; it is not called after one.
     failed: bool,
     /// The first such thing, when: of all clones, which are the transfers of a session.
     fault: Arc<Mutex<Option<(Time, String)>>>,
@@ -134,7 +134,7 @@ impl Bpf {
         Ok(Self { socket, begun: false, failed: false, fault, now })
     }
 
-    /// Lets the program do something, unless it has done something wrong: then a window of one segment ends the run soon.
+    /// Calls the program, unless it had a fault: then a window of one segment ends the run soon.
     fn ask(&mut self, what: impl FnOnce(&mut Socket) -> Result<(), Fault>) {
         if self.failed {
             return;

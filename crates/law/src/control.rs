@@ -65,8 +65,8 @@ base::dispatched! {
         }
         /// Takes `acks` such ACKs at once. Exactly the same as as many calls of [`Self::on_ack`].
         fn advance(&mut self, _step: Step, _acks: u32) {}
-        /// When they came and their round-trip times, after [`Self::advance`]: for those whose [`Needs::every_rtt`] is set.
-        /// All are to be taken from the iterator.
+        /// Takes the times and round-trip times of the ACKs after [`Self::advance`], if [`Needs::every_rtt`] is set.
+        /// All must be taken from the iterator.
         fn on_rtt_samples(&mut self, samples: impl Iterator<Item = (Time, Span)>) {
             samples.for_each(drop);
         }
@@ -103,9 +103,9 @@ base::dispatched! {
             Needs::default()
         }
 
-        /// For laws that measure, in slow start too, and before the window grows: every ACK of new data outside recovery. A
-        /// law that answers [`Self::per_rtt`] gets only the ACKs that begin a round trip, and those if it asks for them
-        /// ([`Needs::rounds`]).
+        /// Called for laws that measure, in slow start too, and before the window grows: for every ACK of new data outside
+        /// recovery. A law that answers [`Self::per_rtt`] gets only the ACKs that begin a round trip, and those if it asks for
+        /// them ([`Needs::rounds`]).
         fn on_sample(&mut self, _ack: &AckSample) {}
 
         /// Segments gained per round trip at window `w`, for laws in which that depends on the window and on what
@@ -122,8 +122,8 @@ base::dispatched! {
             cwnd
         }
 
-        /// For laws that take every ACK and decide only at some of them: what the next ones do, each of which finds the window
-        /// full. Their samples follow in [`Self::on_rtt_samples`].
+        /// Called for laws that take every ACK and decide only at some of them: effect of the next ACKs, each of which finds
+        /// the window full. Their samples follow in [`Self::on_rtt_samples`].
         fn step(&self) -> Option<Step> {
             None
         }

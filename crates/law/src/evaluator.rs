@@ -198,7 +198,7 @@ struct Flow {
     delivered: f64,
     /// Round trips since the last one began.
     round: f64,
-    /// When something was lost that is not detected yet \[s\].
+    /// Time of a loss that is not detected yet \[s\].
     lost_at: Option<f64>,
     /// Window then.
     lost_window: f64,
@@ -278,7 +278,7 @@ pub struct Link {
 pub struct FluidSawteeth {
     /// Share of the rate that is used.
     pub utilisation: f64,
-    /// Between two overflows \[s\].
+    /// Time between two overflows \[s\].
     pub period: f64,
     /// Mean queue in segments.
     pub queue: f64,
@@ -290,7 +290,7 @@ pub struct FluidSawteeth {
     pub rates: Vec<f64>,
     /// Window of a flow when it loses, and after the cut: means over the cuts.
     pub high: f64,
-    /// See `high`.
+    /// Window of a flow after the cut, see `high`.
     pub low: f64,
 }
 
@@ -301,7 +301,7 @@ impl LawEvaluator {
         self.sawteeth_monitored(link, before, overflows, &RunMonitor::default())
     }
 
-    /// The same; not whole if `monitor` stops it.
+    /// Sawteeth that `monitor` can stop; they are then incomplete.
     #[must_use]
     pub fn sawteeth_monitored(&self, link: &Link, before: u32, overflows: u32, monitor: &RunMonitor) -> FluidSawteeth {
         let count = link.rtts.len();

@@ -97,7 +97,7 @@ impl Params {
 #[derive(Clone, Debug)]
 pub struct Ghstcp {
     highspeed: Highspeed,
-    /// On the heap, so that flows of other laws do not carry it.
+    /// Test state, on the heap so that flows of other laws do not carry it.
     test: Box<Test>,
     /// Whether growth is Reno's.
     reno: bool,
@@ -243,7 +243,7 @@ impl Test {
         (self.trend.count() == self.wanted).then(|| self.judge())
     }
 
-    /// Samples that may follow before something is decided: none if the next one begins a test or ends it, or if the
+    /// Number of samples before the next decision: none if the next one begins a test or ends it, or if the
     /// samples slide.
     fn left(&self) -> u32 {
         if self.ring.is_some() || self.trend.count() == 0 { 0 } else { self.wanted - 1 - self.trend.count() }

@@ -270,7 +270,7 @@ mod tests {
         (0..20_000).map(|i| dx / law.per_rtt(kept + (f64::from(i) + 0.5) * dx).unwrap()).sum::<f64>() * ms / 1e3
     }
 
-    /// The same in whole round trips of a(w) segments.
+    /// Regrowth in whole round trips of a(w) segments.
     fn rounds(p: &Params, mbps: f64, ms: f64) -> u32 {
         let mut law = sampled(p, ms);
         let w = mbps * ms * 1e3 / (8.0 * p.mss);

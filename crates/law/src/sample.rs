@@ -16,7 +16,7 @@ pub struct Needs {
     pub deliveries: bool,
     /// Number of marked segments, not only whether one was (RFC 8257): turns ECN on.
     pub marks: bool,
-    /// A header on every data packet, and what the routers wrote into it ([`crate::CongestionControl::on_feedback`]).
+    /// A header on every data packet, with the feedback of routers ([`crate::CongestionControl::on_feedback`]).
     pub headers: bool,
 }
 
@@ -37,7 +37,7 @@ impl Needs {
 /// State of a window that the application did not use.
 #[derive(Clone, Copy, Debug)]
 pub struct Restart {
-    /// When.
+    /// Present time.
     pub now: Time,
     /// Time since a segment was last sent, if nothing is in the network; else zero.
     pub idle: Span,
@@ -50,7 +50,7 @@ pub struct Restart {
 /// Report of one acknowledgement of new data.
 #[derive(Clone, Copy, Debug)]
 pub struct AckSample {
-    /// When the ACK arrived.
+    /// Arrival time of the ACK.
     pub now: Time,
     /// Segments newly acknowledged.
     pub acked: f64,
@@ -69,7 +69,7 @@ pub struct AckSample {
     pub delivered: u64,
     /// Whether a round trip ends here: the segment acknowledged was the first to leave after the last round began.
     pub round_start: bool,
-    /// Whether the window was what held the sender back; if not, it must not grow (RFC 7661 gives the reasons).
+    /// Whether the window limited the sender; if not, it must not grow (RFC 7661 gives the reasons).
     pub cwnd_limited: bool,
     /// Segments by which it may grow the window in slow start at most (L of RFC 3465); infinite if by all that it acknowledges.
     pub abc_limit: f64,
@@ -112,7 +112,7 @@ pub enum Signal {
 /// A request to slow down; at most one per window of data.
 #[derive(Clone, Copy, Debug)]
 pub struct CongestionEvent {
-    /// When the sender learnt of it.
+    /// Time at which the sender learnt of it.
     pub now: Time,
     /// Cause of the event.
     pub signal: Signal,
@@ -143,7 +143,7 @@ impl CongestionEvent {
 /// Source: draft-cheng-iccrg-delivery-rate-estimation, Section 3.
 #[derive(Clone, Copy, Debug)]
 pub struct Delivery {
-    /// When the ACK arrived.
+    /// Arrival time of the ACK.
     pub now: Time,
     /// Segments that this ACK reports as delivered, cumulatively or selectively.
     pub newly_delivered: f64,
@@ -151,7 +151,7 @@ pub struct Delivery {
     pub newly_lost: f64,
     /// Segments that have reached the receiver so far.
     pub delivered: u64,
-    /// The same when the segment that this sample is about was last sent.
+    /// Segments delivered when the segment of this sample was last sent.
     pub prior_delivered: u64,
     /// The longer of the spans in which those in between were sent and acknowledged; `None` if shorter than the smallest
     /// round-trip time, or if the ACK delivered nothing: there is no rate then.
@@ -164,7 +164,7 @@ pub struct Delivery {
     pub min_rtt: Span,
     /// Segments in the network before this ACK.
     pub prior_in_flight: f64,
-    /// Segments in the network with what this ACK says.
+    /// Segments in flight including this ACK's report.
     pub in_flight: f64,
     /// Segments in the network right after the segment that this sample is about was last sent, itself included.
     pub tx_in_flight: f64,
@@ -189,11 +189,11 @@ impl Delivery {
 /// Source: draft-ietf-ccwg-bbr-06, Sections 4.1.2 (what is kept of a segment) and 5.5.10.2.
 #[derive(Clone, Copy, Debug)]
 pub struct Lost {
-    /// When the sender learnt of it.
+    /// Time at which the sender learnt of it.
     pub now: Time,
     /// Segments that have reached the receiver so far, as the sender knows.
     pub delivered: u64,
-    /// The same when the segment was last sent.
+    /// Segments delivered when the segment was last sent.
     pub prior_delivered: u64,
     /// Segments in the network right after the segment was last sent, itself included.
     pub tx_in_flight: f64,

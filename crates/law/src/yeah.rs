@@ -40,7 +40,7 @@ const NONE: Span = Span(u64::MAX);
 /// See the [module](self).
 #[derive(Clone, Debug)]
 pub struct Yeah {
-    /// On the heap, so that flows of other laws do not carry them.
+    /// Parameters, on the heap so that flows of other laws do not carry them.
     p: Box<Params>,
     /// Smallest round-trip time of the last round, and of the one in progress.
     rtt: Span,

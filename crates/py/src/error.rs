@@ -90,7 +90,7 @@ pub fn bad_lengths() -> PyErr {
     PyValueError::new_err("windows, rtts, bases: must be of one length")
 }
 
-/// More or fewer flows than there is room for.
+/// Error for an array with more or fewer flows than there is room for.
 pub fn bad_shape(has: usize, wants: usize) -> PyErr {
     PyValueError::new_err(format!("flows: {has} are driven, and there is room for {wants}"))
 }

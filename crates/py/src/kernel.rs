@@ -48,7 +48,7 @@ pub fn kernel_built() -> bool {
     cfg!(feature = "kernel")
 }
 
-/// Raises what keeps this machine from loading laws.
+/// Raise an error if this machine cannot load laws.
 #[pyfunction]
 pub fn kernel_check() -> PyResult<()> {
     loader::check().map_err(from_kernel)

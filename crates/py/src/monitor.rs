@@ -23,7 +23,7 @@ impl RunMonitor {
         Self::default()
     }
 
-    /// Ends what runs under it, and what begins later.
+    /// Stop calls with this monitor, running ones and later ones.
     fn stop(&self) {
         self.0.stop();
     }

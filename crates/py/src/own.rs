@@ -180,7 +180,7 @@ struct Window {
 /// A flow's law. A clone is a new instance: what is cloned has not run.
 pub struct PythonControl<'a> {
     maker: Arc<Maker<'a>>,
-    /// `None` once something went wrong: the run is about to end.
+    /// Instance; `None` after a failure: the run is about to end.
     law: Option<Py<PyAny>>,
     window: Window,
     /// Window after the last congestion event, for a class without a threshold.
@@ -235,7 +235,7 @@ impl<'a> PythonControl<'a> {
         self.maker.failures.put(Failure { law: self.maker.law.name.clone(), method, reason });
     }
 
-    /// Calls `method` with what `make` gives, and reads the window.
+    /// Calls `method` with the argument that `make` creates, and reads the window.
     fn call<A>(&mut self, method: &'static str, make: impl FnOnce(Python<'_>) -> PyResult<Py<A>>)
     where
         A: PyClass,
@@ -243,7 +243,7 @@ impl<'a> PythonControl<'a> {
         self.act(method, |law, py| law.call_method1(PyString::intern(py, method), (make(py)?,)).map(drop));
     }
 
-    /// Does something to the instance in the name of `method`, and reads the window.
+    /// Applies `what` to the instance in the name of `method`, and reads the window.
     fn act(&mut self, method: &'static str, what: impl FnOnce(&Bound<'_, PyAny>, Python<'_>) -> PyResult<()>) {
         let Some(law) = &self.law else { return };
         let done = Python::attach(|py| {

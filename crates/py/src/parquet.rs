@@ -26,7 +26,7 @@ enum Column {
     Text(Vec<Option<String>>),
 }
 
-/// The values of a `NumPy` array of one dimension, whatever its strides.
+/// Values of a one-dimensional `NumPy` array with any strides.
 fn values<T: numpy::Element + Copy>(array: &PyReadonlyArray1<'_, T>) -> Vec<T> {
     array.as_array().iter().copied().collect()
 }

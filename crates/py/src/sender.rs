@@ -41,7 +41,7 @@ impl TcpSender {
         Ok(now)
     }
 
-    /// A control that is a program may do what it may not.
+    /// Checks a control that is a program: it may have a fault.
     fn checked(&self) -> PyResult<()> {
         self.sender.control().fault().map_or(Ok(()), |reason| Err(wrong_control(&reason)))
     }

@@ -8,7 +8,7 @@ use pyo3::types::PyDict;
 use sim::{Engine, Options, Outcome};
 use std::time::Instant;
 
-/// Columns of a replication or what is wrong with its scenario, and the seconds it took.
+/// Columns of a replication, or the error in its scenario, and the seconds it took.
 type Done<'py> = (Option<Bound<'py, PyDict>>, Option<String>, f64);
 
 /// Runs replications of canonical scenarios one after the other, without the interpreter's lock.

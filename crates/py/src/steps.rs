@@ -27,7 +27,7 @@ struct Driven {
     intervals: FlowIntervals,
 }
 
-/// The flows of some groups are held from outside, the others have what the scenario names.
+/// Controls for flows of which some groups are held from outside; the others have those of the scenario.
 struct HeldFlows<'a> {
     groups: &'a [usize],
     paced: bool,
@@ -101,7 +101,7 @@ impl Run {
         Ok(())
     }
 
-    /// Sets what is to be set (NaN leaves it), goes on, and measures.
+    /// Sets windows and rates (NaN leaves them), continues, and measures.
     fn step(&mut self, windows: &[f64], rates: &[f64], length: Length, out: &mut [f64]) {
         let Some(run) = &mut self.going else { return };
         for ((driven, &window), &rate) in self.driven.iter().zip(windows).zip(rates) {
@@ -268,7 +268,7 @@ impl SteppedRuns {
         outcome.map(|outcome| columns::outcome(py, outcome)).transpose()
     }
 
-    /// Names of what is measured.
+    /// Return the names of the measurements.
     #[classattr]
     #[pyo3(name = "MEASURED")]
     fn measured() -> Vec<&'static str> {

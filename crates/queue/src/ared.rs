@@ -17,7 +17,7 @@ red_params! {
     {
         /// Interval of the changes of max_p, or the least time between two of them.
         interval: Span = Span::millis(500), "";
-        /// When max_p is looked at: "clock" (once an interval) or "arrivals" (each, an interval after the last change).
+        /// Trigger of changes of max_p: "clock" (once an interval) or "arrivals" (each, an interval after the last change).
         looks: AdaptOn = AdaptOn::Clock, "";
         /// The most that max_p rises by; a quarter of it if that is less.
         alpha: f64 = 0.01, "";

@@ -24,15 +24,16 @@ base::dispatched! {
     pub trait Admission: [Sized + std::fmt::Debug] {
         /// The fate of `packet`, which finds `backlog` waiting.
         fn admit(&mut self, packet: &Packet, backlog: Backlog, idle_since: Option<Time>) -> Verdict;
-        /// If the rule is nothing but this limit, the limit: engines may then decide without asking.
+        /// Limit, if the rule is nothing but this limit: engines may then decide without asking.
         fn plain_limit(&self) -> Option<Limit> {
             None
         }
-        /// When [`Self::on_wakeup`] must be called.
+        /// Time at which [`Self::on_wakeup`] must be called.
         fn next_wakeup(&self) -> Time {
             Time::NEVER
         }
-        /// A timer of the rule, with what waits at `now`. A packet that arrives or departs at the same instant comes later.
+        /// Called when the rule's timer expires, with the backlog at `now`. Packets that arrive or depart at the same
+        /// instant come later.
         fn on_wakeup(&mut self, _now: Time, _backlog: Backlog, _idle_since: Option<Time>) {}
         /// Private numbers worth showing, by name.
         fn gauges(&self, _put: &mut dyn FnMut(&'static str, f64)) {}
@@ -73,7 +74,7 @@ base::dispatched! {
         }
         /// Packets and bytes waiting.
         fn backlog(&self) -> Backlog;
-        /// When [`Self::on_wakeup`] must be called: timers of PIE, adaptive RED, XCP.
+        /// Time at which [`Self::on_wakeup`] must be called: timers of PIE, adaptive RED, XCP.
         fn next_wakeup(&self) -> Time {
             Time::NEVER
         }

@@ -108,7 +108,7 @@ impl DualPi2 {
         }
     }
 
-    /// Charges what goes out: only beside a waiting classic packet does the classic queue save up.
+    /// Charges a served packet: the classic queue gains credit only while one of its packets waits.
     fn charge(&mut self, size: u32, l4s: bool) {
         let share = self.p.classic_share;
         if self.classic.waiting.is_empty() || (!l4s && self.l4s.waiting.is_empty()) {

@@ -66,7 +66,7 @@ pub(crate) struct Early {
     curve: Curve,
     weight: f64,
     keep: f64,
-    /// Logarithms of what an idle picosecond, and a packet that finds nothing waiting, leave of the average.
+    /// Logarithms of the factors of the average for an idle picosecond, and for a packet that finds an empty queue.
     idle: f64,
     empty: f64,
     count_by: Count,
@@ -233,7 +233,7 @@ pub(crate) struct Timer {
     pub next: Time,
 }
 
-/// When a kind of RED adapts `max_p` to its average.
+/// Timer with which a kind of RED adapts `max_p` to its average.
 #[derive(Clone, Debug)]
 pub(crate) struct AdaptTimer {
     timer: Timer,
@@ -246,7 +246,7 @@ impl AdaptTimer {
         Ok(Self { timer: Timer::new(interval)?, on })
     }
 
-    /// When the timer expires.
+    /// Expiry time of the timer.
     #[inline]
     pub fn next(&self) -> Time {
         if self.on == AdaptOn::Clock { self.timer.next } else { Time::NEVER }

@@ -23,7 +23,7 @@ base::params! {
         quantum: Amount = Amount::Auto, "packets";
         /// Standing delay that is acceptable.
         target: Span = Span::millis(5), "";
-        /// For how long the delay must stay above target: a round-trip time that few flows exceed.
+        /// Time for which the delay must stay above target: a round-trip time that few flows exceed.
         interval: Span = Span::millis(100), "";
         /// A queue's backlog at or below which CoDel drops nothing; auto as the quantum.
         mtu: Amount = Amount::Auto, "packets";

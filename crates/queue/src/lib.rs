@@ -82,7 +82,7 @@ pub struct Packet {
     pub size: u32,
     /// ECN codepoint and other flags.
     pub flags: Flags,
-    /// When it arrived at this queue.
+    /// Arrival time at this queue.
     pub arrived: Time,
     /// Header for routers that compute feedback (XCP).
     pub header: Header,
@@ -114,14 +114,14 @@ pub struct Backlog {
 }
 
 impl Backlog {
-    /// One more.
+    /// Adds a packet.
     #[inline]
     pub fn add(&mut self, packet: &Packet) {
         self.packets += 1;
         self.bytes.0 += u64::from(packet.size);
     }
 
-    /// One less.
+    /// Removes a packet.
     #[inline]
     pub fn remove(&mut self, packet: &Packet) {
         self.packets -= 1;

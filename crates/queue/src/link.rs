@@ -14,7 +14,7 @@ pub struct Link<Q> {
     schedule: Option<Schedule>,
     queue: Q,
     serving: Option<(Packet, Time)>,
-    /// Since when nothing is in service; of no meaning while something is.
+    /// Time since which nothing is in service; meaningless while something is.
     idle_since: Time,
 }
 
@@ -27,10 +27,10 @@ pub enum LinkEventKind {
     Departure,
 }
 
-/// When a link next does something of itself, and what. Events are ordered as they happen.
+/// Next event of a link itself: its time and its kind. Events are ordered as they happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LinkEvent {
-    /// When.
+    /// Time of the event.
     pub at: Time,
     /// Kind of the event.
     pub kind: LinkEventKind,
@@ -39,7 +39,7 @@ pub struct LinkEvent {
 /// Result of one [`LinkEvent`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
-    /// When.
+    /// Time of the step.
     pub at: Time,
     /// The packet that left; `None` if a timer expired.
     pub departed: Option<Packet>,
@@ -54,7 +54,7 @@ impl<Q: QueueDiscipline> Link<Q> {
         Self { rate, schedule: None, queue, serving: None, idle_since: Time::ZERO }
     }
 
-    /// The same, with what it can send when.
+    /// Link whose rate follows a schedule.
     #[must_use]
     pub fn with_schedule(self, schedule: Option<Schedule>) -> Self {
         Self { schedule, ..self }
@@ -110,7 +110,7 @@ impl<Q: QueueDiscipline> Link<Q> {
         }
     }
 
-    /// When the timer of the discipline next expires.
+    /// Time at which the discipline's timer expires next.
     #[must_use]
     pub fn next_wakeup(&self) -> Time {
         self.queue.next_wakeup()

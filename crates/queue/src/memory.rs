@@ -13,7 +13,7 @@ pub enum Sharing {
     Complete,
     /// Each has an equal share of its own.
     Static,
-    /// Each may hold what is below alpha times what is free.
+    /// Limit for each queue of alpha times the free memory.
     Dynamic,
 }
 

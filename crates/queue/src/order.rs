@@ -182,7 +182,7 @@ impl StartTime {
         self.finish.get(flow as usize).copied().unwrap_or(0)
     }
 
-    /// Whether what `flow` was served last reaches beyond the present virtual time.
+    /// Whether the last service of `flow` reaches beyond the present virtual time.
     #[inline]
     pub fn is_ahead(&self, flow: u32) -> bool {
         self.finish_of(flow) > self.v
@@ -415,7 +415,7 @@ pub(crate) mod tests {
         Stream::new(0, 0, ("link", 0), "queue")
     }
 
-    /// On a link whose packets have 1000 bytes.
+    /// Queue on a link whose packets have 1000 bytes.
     pub fn queue<Q: Rule>(params: &Q::Params, limit: Limit) -> Q {
         Q::new(params, &Port::new(limit, Rate(1_000_000), 1000.0), chance()).unwrap()
     }

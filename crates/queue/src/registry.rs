@@ -96,9 +96,9 @@ impl QueueSpec {
         )
     }
 
-    /// The words of `tc qdisc` that give the same on Linux, without what Linux does anyway; `None` where Linux has no such discipline,
-    /// or not this form of it, and of a buffer without room for a packet: with `limit 0` Linux drops everything or takes its
-    /// default. The specification must be resolved.
+    /// Arguments of `tc qdisc` for the same discipline on Linux, without defaults; `None` where Linux does not have the
+    /// discipline or this form of it, and for a buffer without room for a packet: with `limit 0` Linux drops everything or
+    /// takes its default. The specification must be resolved.
     #[must_use]
     pub fn tc(&self, port: &Port) -> Option<String> {
         let has_room = match port.limit {

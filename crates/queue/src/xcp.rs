@@ -19,7 +19,7 @@ base::params! {
         alpha: f64 = 0.4, "", needs [XcpFlows];
         /// Share of the persistent queue taken back per control interval.
         beta: f64 = 0.226, "", needs [XcpFlows];
-        /// Share of the traffic that changes hands per control interval when nothing else does.
+        /// Share of the traffic that is redistributed per control interval when nothing else changes.
         gamma: f64 = 0.1, "", needs [XcpFlows];
         /// Control interval until packets have reported a mean round-trip time.
         interval: Span = Span::millis(100), "", needs [XcpFlows];
@@ -63,12 +63,12 @@ pub struct Xcp {
     backlog: Backlog,
     input: Input,
     shares: Shares,
-    /// When the present interval ends, and its length.
+    /// End of the present interval, and its length.
     control_at: Time,
     interval: Span,
     /// The aggregate feedback last computed, in bytes.
     phi: f64,
-    /// The same of the queue: when its period ends, the least backlog in it, and the least in the one before.
+    /// End of the queue's period, the least backlog in it, and the least in the one before.
     queue_at: Time,
     least: u64,
     persistent: u64,

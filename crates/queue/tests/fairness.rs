@@ -306,7 +306,7 @@ impl Definition {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// All of it, for each of them.
+    /// Checks all guarantees, for each discipline.
     #[test]
     fn backlogged_flows_share_and_only_the_longest_queue_pays(
         quantum in quanta(),

@@ -141,7 +141,7 @@ fn circles(scenario: &Scenario) -> Checked {
     })
 }
 
-/// Departure times of what waits must fit the engine's integers.
+/// Checks that departure times of waiting packets fit the engine's integers.
 fn drains(place: String, bytes: u128, rate: Rate) -> Checked {
     let most = u128::from(limits::INSTANT.end().0 / base::time::PS_PER_S) * u128::from(rate.0) / 8;
     if bytes > most {

@@ -169,7 +169,7 @@ impl<Buffer> Scenario<Buffer> {
     }
 }
 
-/// A link and the groups that send data over it, of whatever kind.
+/// Link and the groups that send data over it, of TCP or datagrams.
 #[derive(Clone, Debug)]
 pub struct LinkUse<'a, Buffer = Limit> {
     scenario: &'a Scenario<Buffer>,

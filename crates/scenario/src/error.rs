@@ -2,7 +2,7 @@
 
 use base::ParamError;
 
-/// Why a scenario is refused.
+/// Reason why a scenario is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {reason}")]
 #[non_exhaustive]

@@ -10,7 +10,7 @@ use traffic::TrafficSpec;
 use transport::{Options, Recovery};
 
 base::keys! {
-    /// Flows that differ only in what is drawn for them.
+    /// Flows that differ only in their random draws.
     pub struct Group {
         /// The group's name in results. Default: "flows1", "flows2", … by its place in the file.
         name: String = String::new(), eg "hstcp", in limits::NAME;
@@ -33,7 +33,7 @@ base::keys! {
         recovery: Recovery = Recovery::Sack;
         /// Size of a full data packet on the wire, headers included: "1500 B". Default for a ping: 84 B.
         packet: Bytes = Bytes(1500);
-        /// When flows start: "0 s", { from = "0 s", to = "5 s" } for a uniform draw, { from = "0 s", every = "1 s" } for one
+        /// Start of the flows: "0 s", { from = "0 s", to = "5 s" } for a uniform draw, { from = "0 s", every = "1 s" } for one
         /// after the other, or a list.
         start: Start = Start::Between(Span::ZERO, Span::ZERO);
         /// Time at which the application stops offering data: "100 s", a uniform draw, or a time after the flow's own start.
@@ -125,7 +125,7 @@ impl KeyType for Flow {
     }
 }
 
-/// The flow called `hstcp[3]`, or what to say if there is none.
+/// Flow called `hstcp[3]`, or an error message.
 fn flow_named(text: &str, groups: &[(String, u32)]) -> Result<Flow, String> {
     let parts = text.strip_suffix(']').and_then(|t| t.rsplit_once('['));
     let Some((name, Ok(flow))) = parts.map(|(name, index)| (name, index.parse::<u32>())) else {

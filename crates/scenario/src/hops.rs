@@ -63,7 +63,7 @@ impl KeyType for Hop {
     }
 }
 
-/// The link called `text`, or what to say if there is none.
+/// Link called `text`, or an error message.
 fn named(text: &str, links: &[(String, u32)]) -> Result<Hop, String> {
     let (name, which) = match text.strip_suffix(']').and_then(|t| t.rsplit_once('[')) {
         Some((name, which)) => (name, Some(which)),

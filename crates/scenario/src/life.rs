@@ -1,4 +1,4 @@
-//! When flows start and stop: `start` and `stop` of a group.
+//! Start and end of flows: `start` and `stop` of a group.
 
 use crate::ScenarioError;
 use crate::forms::Forms;
@@ -8,7 +8,7 @@ use base::{Key, Span};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-/// When flows start.
+/// Start times of flows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Start {
@@ -28,7 +28,7 @@ pub enum Start {
     Between(Span, Span),
 }
 
-/// When flows stop.
+/// Stop times of flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stop {

@@ -109,7 +109,7 @@ impl LinkRate {
         }
     }
 
-    /// The lowest at which anything passes.
+    /// Lowest rate above zero.
     #[must_use]
     pub fn min(&self) -> Rate {
         let lowest = match self {

@@ -13,7 +13,7 @@ use queue::{Limit, Port, QueueSpec};
 use serde_json::Value as Json;
 
 base::keys! {
-    /// A directed link (queue, server, wire), or an array of links that differ only in what is drawn for them.
+    /// Directed link (queue, server, wire), or an array of links that differ only in their random draws.
     pub struct Link<Buffer = Limit> {
         /// Its name in paths.
         name: String, eg "bottleneck", in limits::NAME;
@@ -127,7 +127,7 @@ impl<Buffer> Link<Buffer> {
     }
 }
 
-/// Reads what a file may write after `queue =`, with its amounts in packets on `port`.
+/// Reads the value of `queue` in a file, with its amounts in packets on `port`.
 ///
 /// # Errors
 /// What is wrong with it, in one line.

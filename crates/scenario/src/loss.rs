@@ -35,8 +35,8 @@ base::keys! {
         gilbert: Option<Gilbert> = None, since "0.1";
         /// The same in two numbers: nothing is lost in one state, everything in the other.
         bursts: Option<Bursts> = None, since "0.1";
-        /// Only of packets that arrive in these intervals, in order, their ends excluded: [["10 s", "10.5 s"]]. With nothing else
-        /// all of them.
+        /// Intervals in which arriving packets are lost, in order, their ends excluded: [["10 s", "10.5 s"]]. Without
+        /// another rule all packets in them are lost.
         during: Vec<(Span, Span)> = Vec::new(), eg "10 s", in limits::INSTANT, since "0.1";
     }
 }

@@ -22,7 +22,7 @@ pub(crate) fn parse(text: &str) -> Result<Value, ScenarioError> {
     })
 }
 
-/// Keys by what other programs call them.
+/// Keys of other programs, with ours.
 const SYNONYMS: [(&str, &str); 14] = [
     ("law", "control"),
     ("congestion_control", "control"),
@@ -65,7 +65,7 @@ impl<'a> Node<'a> {
         ScenarioError::wrong(&self.place, reason)
     }
 
-    /// The word for what stands here, with its article.
+    /// Word for the value here, with its article.
     fn kind(&self) -> &'static str {
         match self.value {
             Value::String(_) => "text",
@@ -78,7 +78,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The text here, or `None` if something else stands here.
+    /// Text here, or `None` if the value is not a text.
     pub fn as_text(&self) -> Option<&'a str> {
         self.value.as_str()
     }
@@ -143,8 +143,8 @@ impl<'a> Node<'a> {
         Ok(items.iter().enumerate().map(node).collect())
     }
 
-    /// Every key of the table here with what stands there, in the order of the alphabet. All keys must be among `known`;
-    /// `form` says what else would be right.
+    /// Keys of the table here with their values, in alphabetical order. All keys must be among `known`;
+    /// `form` describes other allowed values.
     pub fn table(&self, known: &[&str], form: &str) -> Result<Vec<(&'a str, Self)>, ScenarioError> {
         let table = self.value.as_object().filter(|table| !table.contains_key(DATE));
         let table = table.ok_or_else(|| self.wrong(format!("must be {form}, not {}", self.kind())))?;

@@ -1,4 +1,4 @@
-//! Times at which something may leave, as text: whole milliseconds in order, `3x2` for two at 3 ms. Entries are counted from 1 in
+//! Times of sending opportunities, as text: whole milliseconds in order, `3x2` for two at 3 ms. Entries are counted from 1 in
 //! messages.
 
 use crate::ScenarioError;

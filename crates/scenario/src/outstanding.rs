@@ -49,8 +49,9 @@ fn passed(group: &Group, scenario: &Scenario, time: Span) -> f64 {
     narrowest.bytes_in(time) / group.packet.0 as f64
 }
 
-/// Segments that a flow can have on its way without overflowing a buffer, and what it sends until it has repaired what that
-/// loses: as much again when slow start overshoots, and as much as a timeout lasts, which is three round trips at most.
+/// Segments that a flow can have in flight without overflowing a buffer, and those it sends until it has repaired the
+/// losses of an overflow: as many again when slow start overshoots, and as many as a timeout lasts, which is three
+/// round trips at most.
 fn held(group: &Group, scenario: &Scenario) -> f64 {
     let packet = group.packet.0 as f64;
     let links = group.path.iter().map(|hop| match scenario.links[hop.link].buffer {

@@ -86,7 +86,7 @@ const UNITS: &str = "pools are in packets, B, kB, MB, GB, KiB, MiB or GiB";
 /// Largest size in packets or bytes: a terabyte.
 const MOST: u64 = 1_000_000_000_000;
 
-/// Reads what the memory of a pool may be.
+/// Reads the size of a pool.
 fn parse(text: &str) -> Result<MemorySize, TextError> {
     let out_of_range = |range| Err(TextError::OutOfRange(text.into(), range));
     let amount = amount::parse(text, "the size of a pool", EXAMPLE).map_err(|error| match error {

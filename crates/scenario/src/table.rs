@@ -20,7 +20,7 @@ pub(crate) trait KeyType: Sized {
     /// Messages for a value that is not a list of these, and for a list with too few.
     const LIST: [&'static str; 2] = ["a list", "must not be empty"];
 
-    /// Reads what a file has at `key`.
+    /// Reads the value of `key`.
     fn read(node: &Node, key: &Key) -> Result<Self, ScenarioError>;
 
     /// Writes the canonical form.
@@ -31,7 +31,7 @@ pub(crate) trait KeyType: Sized {
         Self::read(node, key)
     }
 
-    /// JSON Schema of what a file may have at `key`, without description.
+    /// JSON Schema of the value of `key`, without description.
     fn schema(key: &Key, defs: &mut Defs) -> Json;
 
     /// The value as a file says it, as far as it may be a default; empty where only words can say it.
@@ -194,7 +194,7 @@ pub(crate) fn read<T: Table>(node: &Node, form: &str) -> Result<T, ScenarioError
     T::read_table(&mut Reader { table: node, canonical: false })
 }
 
-/// Reads `text`, what a file may write after `key =`.
+/// Reads `text`, the value of `key` in a file.
 pub(crate) fn read_alone<T: KeyType>(key: &'static str, text: &str) -> Result<T, ScenarioError> {
     let (tree, names) = (parse(&format!("{key} = {text}"))?, Names::default());
     let file = Node { value: &tree, place: String::new(), names: &names };

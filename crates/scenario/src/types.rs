@@ -104,7 +104,7 @@ pub(crate) trait OneOrTable: Sized {
     /// Reads a table; an error if it is wrong.
     fn of_table(table: Self::Table, node: &Node, key: &Key) -> Result<Self, ScenarioError>;
 
-    /// Reads what a file has; `example` of the quantity.
+    /// Reads either form; `example` shows the quantity.
     fn read_either(node: &Node, key: &Key, example: &str) -> Result<Self, ScenarioError> {
         if node.value.is_object() {
             return Self::of_table(table::read(node, Self::FORM)?, node, key);
@@ -328,7 +328,7 @@ impl KeyType for ReceiveWindow {
             },
         }
     }
-    /// The table in full, so that a stored run says what Linux's was.
+    /// Writes the complete table, so that a stored run records Linux's values.
     fn write(&self, names: &Names) -> Json {
         match self {
             Self::None => Json::Null,

@@ -74,7 +74,7 @@ impl<T: Quantity + KeyType> Forms for Values<T> {
             _ => Err(None),
         }
     }
-    /// If the order is right, too.
+    /// Checks that the order is right, too.
     fn checked(self, node: &Node, key: &Key) -> Result<Self, ScenarioError> {
         match &self {
             Self::Spread(from, to) | Self::Uniform(from, to) if from > to => {

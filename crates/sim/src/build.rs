@@ -23,7 +23,7 @@ use transport::{NO_END, Options, ReceiveWindow, Receiver, Sender, TimerOptions, 
 /// A flow number has 24 bits: eight bits beside it in a record are for flags.
 const MAX_FLOWS: u64 = (1 << 24) - 1;
 
-/// Flows until the monitor is looked at again.
+/// Number of flows between two looks at the monitor.
 const FLOWS_BETWEEN_LOOKS: u32 = 1024;
 
 /// Draws what is random and lays out the rest; without the flows that are left if `monitor` stops it.
@@ -205,7 +205,7 @@ fn new_sender<C: FlowControl>(group: &Group, shared: &Shared<'_>, control: C, se
 struct Handshake {
     /// A data packet and its ACK, without queues.
     sample: Span,
-    /// The same behind full buffers.
+    /// Longest round-trip time of the path, behind full buffers.
     longest: Span,
 }
 

@@ -216,9 +216,9 @@ pub struct Propagation {
 #[derive(Clone, Copy, Debug)]
 pub struct RoundTrip {
     pub base_rtt: Span,
-    /// Between the sender's own link and the first link.
+    /// Delay between the sender's own link and the first link.
     pub first_link_delay: Span,
-    /// Between the last link of the return path, or the receiver, and the sender.
+    /// Delay between the last link of the return path, or the receiver, and the sender.
     pub return_delay: Span,
 }
 
@@ -274,7 +274,7 @@ impl<'a> Draws<'a> {
         rate.map_or(Span::ZERO, |rate| rate.serialize(self.group.packet))
     }
 
-    /// When flow `i` starts, and stops.
+    /// Start and stop time of flow `i`.
     pub fn start_and_stop(&self, i: u32, stream: impl Fn(&str) -> Stream) -> (Time, Time) {
         let start = Time::ZERO
             + match &self.group.start {

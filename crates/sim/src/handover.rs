@@ -21,8 +21,8 @@ impl Handover {
         Self { batch, delay: delay.map(Box::new) }
     }
 
-    /// When a packet that leaves the server at `end` has only the least delay of the link in front of it. Packets come in the order in
-    /// which they leave.
+    /// Time from which a packet that leaves the server at `end` has only the least delay of the link ahead. Packets come in
+    /// the order in which they leave.
     #[inline]
     pub fn at(&mut self, end: Time) -> Time {
         let left = self.batch.map_or(end, |batch| Time(end.0.div_ceil(batch.0) * batch.0));
@@ -48,7 +48,7 @@ pub struct Propagation {
 }
 
 impl Propagation {
-    /// The same for all.
+    /// Delay that is the same for all packets.
     pub fn same(delay: Span) -> Self {
         Self { mean: delay.as_secs(), least: delay.as_secs(), most: delay.as_secs() }
     }
@@ -61,7 +61,7 @@ pub struct VaryingDelay {
     jitter: Option<(Jitter, Stream)>,
     /// No packet is on its way for less: what the engines add themselves.
     least: Span,
-    /// When the packet before had only that in front of it.
+    /// Time from which the packet before had only the least delay ahead.
     last: Time,
     marks: Marks,
     seen: Seen,
@@ -89,7 +89,7 @@ impl VaryingDelay {
         self.least
     }
 
-    /// When a packet that left at `left` has only the least delay in front of it.
+    /// Time from which a packet that left at `left` has only the least delay ahead.
     fn passed(&mut self, left: Time) -> Time {
         let steps = self.steps.at(left);
         let drawn = self.jitter.as_mut().map_or(Span::ZERO, |(law, chance)| match *law {
@@ -109,7 +109,7 @@ impl VaryingDelay {
 struct Steps {
     list: Arc<[DelayStep]>,
     period: Option<Span>,
-    /// When the list began last, and which of it holds.
+    /// Start of the list's present round, and the index of the present step.
     origin: Time,
     at: usize,
 }

@@ -41,7 +41,7 @@ impl Rolling {
         self.value = (self.value ^ x).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
     }
 
-    /// A packet at a link, and what became of it.
+    /// Adds a packet at a link, and its fate.
     #[inline]
     pub fn packet(&mut self, time: Time, flow: u32, number: PacketNumber, fate: PacketFate) {
         self.word(time.0);

@@ -58,9 +58,8 @@ impl FlowIntervals {
         if self.before.srtt > Span::ZERO { self.before.srtt } else { self.base_rtt }
     }
 
-    /// Values of the interval from the last observation to `at`, in the order of [`MEASURED`]; `now` is the reading of
-    /// the flow, `mean_rtt`
-    /// its mean round-trip time in the interval. Without one, that of the interval before is used.
+    /// Values of the interval from the last observation to `at`, in the order of [`MEASURED`]; `now` is the reading of the
+    /// flow, `mean_rtt` its mean round-trip time in the interval. Without one, that of the interval before is used.
     pub fn next(&mut self, at: Time, now: FlowReading, mean_rtt: Option<Span>) -> [f64; MEASURED.len()] {
         let before = std::mem::replace(&mut self.before, now);
         let step = at.since(std::mem::replace(&mut self.at, at)).as_secs();

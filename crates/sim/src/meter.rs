@@ -69,7 +69,7 @@ impl LinkFacts {
         (if self.is_constant { begun + over_the_ends } else { begun }).clamp(0.0, 1.0)
     }
 
-    /// The same with the propagation delays measured behind the link.
+    /// Facts with the propagation delays measured behind the link.
     pub fn seen(self, handover: &Handover) -> Self {
         Self { propagation: handover.propagation().unwrap_or(self.propagation), ..self }
     }
@@ -127,7 +127,7 @@ pub fn link_outcome(
 /// Counting for one flow.
 #[derive(Clone, Debug, Default)]
 pub struct FlowMeter {
-    /// Once there is anything: of a million flows without a warm-up and samples none should carry it.
+    /// Records at the warm-up and samples, in a box: of a million flows without a warm-up and samples none should carry them.
     noted: Option<Box<Noted>>,
     finished: Finished,
 }
@@ -145,7 +145,7 @@ struct Noted {
     series: Option<Box<FlowSeries>>,
 }
 
-/// When a transfer with an end had all of it at its receiver: `NEVER` before, which is half the size of an option.
+/// Time at which the receiver had all of a finite transfer: `NEVER` before, which is half the size of an option.
 #[derive(Clone, Copy, Debug)]
 struct Finished(Time);
 
@@ -185,7 +185,7 @@ impl Tally {
 }
 
 impl Noted {
-    /// Adds what was noted of another place of the same session.
+    /// Adds the records of another place of the same session.
     fn add(&mut self, its: &Self) {
         let mine = self;
         mine.at_warmup = sum(mine.at_warmup, its.at_warmup);
@@ -224,7 +224,7 @@ impl FlowMeter {
         has_window(sender) || self.noted.as_deref().is_some_and(|noted| noted.series.is_some())
     }
 
-    /// A sample of the sender, before anything else happens at `at`.
+    /// Samples the sender, before anything else happens at `at`.
     pub fn sample<C: CongestionControl>(&mut self, at: Time, marks: &Marks, sender: &Sender<C>) {
         let (cwnd, srtt) = (sender.control().cwnd(), sender.rtt().srtt().as_secs());
         if at >= marks.warmup && has_window(sender) {
@@ -270,7 +270,7 @@ impl FlowMeter {
         self.finished = Finished(at);
     }
 
-    /// When the receiver had all of the transfer.
+    /// Time at which the receiver had all of the transfer.
     pub fn finished(&self) -> Option<Time> {
         (self.finished.0 != Time::NEVER).then_some(self.finished.0)
     }

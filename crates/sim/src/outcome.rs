@@ -38,7 +38,7 @@ impl Default for Options {
     }
 }
 
-/// Why a network could not be built from a valid scenario.
+/// Reason why a network could not be built from a valid scenario.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
@@ -68,7 +68,7 @@ pub enum BuildError {
     Fault {
         /// The place of the group in the scenario.
         group: usize,
-        /// The program, the place in it, and what it did.
+        /// Program, place in it, and fault.
         reason: String,
     },
     /// The law of a group is not one of elephan's, and it is not declared.
@@ -125,7 +125,7 @@ pub struct Balance {
     pub delivered: u64,
     /// Dropped by a queue, by injected loss or by the sender's own full queue.
     pub dropped: u64,
-    /// On the way when the run ended.
+    /// Packets in flight at the end of the run.
     pub in_flight: u64,
 }
 
@@ -148,7 +148,7 @@ pub fn cause_index(cause: Cause) -> usize {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct PoolOutcome {
-    /// Time average of what all its links held.
+    /// Time average of the memory used by all its links.
     pub used_mean: f64,
     /// The most that they held at once.
     pub used_max: u64,
@@ -158,7 +158,7 @@ pub struct PoolOutcome {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct PoolShare {
-    /// Time average of what it held.
+    /// Time average of the memory it used.
     pub held_mean: f64,
     /// The most that it held at once; of an array, that any of its links did.
     pub held_max: u64,
@@ -211,11 +211,11 @@ pub struct LinkOutcome {
     pub begun_bytes_samples: Vec<u64>,
     /// Samples of the measured period by packets waiting.
     pub backlog_histogram: Histogram,
-    /// The same by the picoseconds that a first-in first-out link would need for what is there.
+    /// Samples of the measured period by the time that a first-in first-out link would need for the backlog, in picoseconds.
     pub drain_histogram: Histogram,
     /// Packets whose service began in the measured period, by picoseconds waited; empty unless asked for.
     pub delay_histogram: Histogram,
-    /// The same of the data of each group of flows, as far as there are any.
+    /// Data packets of each group by picoseconds waited, up to the last group with any; empty unless asked for.
     pub group_delay_histograms: Vec<Histogram>,
     /// The discipline's own numbers at the samples; empty unless the series were asked for.
     pub gauges: Vec<Gauge>,
@@ -233,7 +233,7 @@ pub struct FlowOutcome {
     pub index: u32,
     /// Its base round-trip time.
     pub base_rtt: Span,
-    /// When it started.
+    /// Start time.
     pub start: Time,
     /// Wire bits delivered in order, per second; of datagrams, wire bits delivered.
     pub goodput_bps: f64,
@@ -252,7 +252,7 @@ pub struct FlowOutcome {
     /// Mean of the sampled smoothed round-trip times, in seconds; samples before the first measurement are left out;
     /// `None` without samples.
     pub srtt_mean_s: Option<f64>,
-    /// When the receiver had everything a finite transfer holds; `None` for bulk and unfinished ones.
+    /// Time at which the receiver had all of a finite transfer; `None` for bulk and unfinished ones.
     pub finished: Option<Time>,
     /// Delays of datagrams at equal gaps; `None` of other flows.
     pub delays: Option<Box<DelayOutcome>>,
@@ -309,7 +309,7 @@ pub struct TransferOutcome {
     pub slowdown_sum: u64,
     /// Pages complete before the end of the run.
     pub pages: u64,
-    /// Sum of what they took, in picoseconds.
+    /// Sum of the durations of pages, in picoseconds.
     pub page_sum: u128,
     /// Durations of pages, in picoseconds.
     pub page_durations: Histogram,
@@ -329,9 +329,9 @@ pub struct TransferOutcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct TransferRow {
-    /// When its connection opened, at the sender.
+    /// Time at which its connection opened, at the sender.
     pub opened: Time,
-    /// When the receiver had everything.
+    /// Time at which the receiver had everything.
     pub done: Time,
     /// Group.
     pub group: u32,
@@ -347,9 +347,9 @@ pub struct TransferRow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct PageRow {
-    /// When its first object opened.
+    /// Time at which its first object opened.
     pub opened: Time,
-    /// When the receiver had the last.
+    /// Time at which the receiver had the last object.
     pub done: Time,
     /// Group.
     pub group: u32,
@@ -361,7 +361,7 @@ pub struct PageRow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PacketRow {
-    /// When it arrived.
+    /// Arrival time.
     pub time: Time,
     /// Its flow: position in [`Outcome::flows`].
     pub flow: u32,
@@ -369,7 +369,7 @@ pub struct PacketRow {
     pub seq: u64,
     /// Packets that it found waiting.
     pub backlog: u32,
-    /// When its service began, or it was dropped; [`Time::NEVER`] if it still waited when the run ended.
+    /// Time at which its service began, or it was dropped; [`Time::NEVER`] if it still waited at the end of the run.
     pub left: Time,
     /// Whether it was dropped.
     pub dropped: bool,
@@ -391,7 +391,7 @@ pub struct PacketTrace {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct TraceRow {
-    /// When.
+    /// Time of the row.
     pub time: Time,
     /// Congestion window, in segments.
     pub cwnd: f64,
@@ -444,7 +444,7 @@ impl Gauge {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct TraceDrop {
-    /// When.
+    /// Time of the drop.
     pub time: Time,
     /// Link, as a position in [`Outcome::links`].
     pub link: u32,

@@ -60,7 +60,7 @@ pub struct FlowSite<'a> {
     pub replication: u32,
     /// Its round-trip time without queues, as drawn.
     pub base_rtt: Span,
-    /// When it starts, as drawn.
+    /// Start time, as drawn.
     pub start: Time,
     /// Size of a full data packet on the wire.
     pub packet: Bytes,
@@ -186,7 +186,7 @@ impl<'a> LinkSite<'a> {
     }
 }
 
-/// A control must find what it needs.
+/// Checks that a control's needs are met.
 pub(crate) fn check_needs(flow: &FlowSite<'_>, control: &impl CongestionControl) -> Result<(), BuildError> {
     if control.needs().deliveries && !flow.plan.recovery.selective() {
         return Err(BuildError::NeedsSelective { group: flow.group_index });

@@ -22,7 +22,7 @@ pub trait FlowControl: CongestionControl + Send + Sync {}
 
 impl<C: CongestionControl + Send + Sync> FlowControl for C {}
 
-/// The discipline of a link that is none of the built-in ones, as the engines run it.
+/// Discipline of a link that is not a built-in one, as the engines run it.
 pub trait LinkQueue: QueueDiscipline + Send {}
 
 impl<Q: QueueDiscipline + Send> LinkQueue for Q {}
@@ -113,7 +113,7 @@ pub struct ProbePlan {
     pub delays: bool,
     /// The first sender of each group but the first, if waiting times are counted.
     pub groups: Arc<[u32]>,
-    /// When every data packet that arrives is recorded: in order, without overlap.
+    /// Time spans in which every arriving data packet is recorded: in order, without overlap.
     pub packets: Vec<Range<Time>>,
 }
 
@@ -269,7 +269,7 @@ impl<C> TcpPlan<C> {
         }
     }
 
-    /// The same, when nothing more is written.
+    /// Takes the writes of the application, when nothing more is written.
     pub fn take_writes(&mut self) -> Option<FlowWrites> {
         match *self.application.take()? {
             Application::Session(_) => None,
@@ -279,7 +279,7 @@ impl<C> TcpPlan<C> {
 }
 
 impl<C: FlowControl> TcpPlan<C> {
-    /// The flow starts, or its application does what is due. Returns when that is to do something again, as far as is known.
+    /// Starts the flow, or does what is due in its application. Returns when the application is next due, as far as is known.
     pub fn start(&mut self, now: Time, wire: &mut impl Wire) -> Time {
         if let Some(Application::Writes(writes)) = self.application.as_deref_mut() {
             // It may have been said twice when, and be done.
@@ -299,7 +299,7 @@ impl<C: FlowControl> TcpPlan<C> {
         writes.acknowledged(now, &self.sender).then(|| writes.due())
     }
 
-    /// The receiver has got something at `at`: an application's writes may be complete with it.
+    /// Notes a delivery at `at`: writes of the application may be complete with it.
     #[cold]
     pub fn delivered(&mut self, at: Time) {
         if let Some(Application::Writes(writes)) = self.application.as_deref_mut() {
@@ -359,7 +359,7 @@ impl<C> FlowPlan<C> {
         }
     }
 
-    /// Samples what only this plan measures, the delays of its datagrams.
+    /// Samples the delays of its datagrams, which the plan itself measures.
     pub fn sampled(mut self, marks: &Marks) -> Self {
         if let Self::Datagrams(plan) = &mut self {
             plan.delays = plan.delays.take().map(|delays| Box::new(delays.sampled(marks)));
@@ -398,7 +398,7 @@ impl<C> FlowPlan<C> {
     }
 }
 
-/// When a run is measured: the end of the warm-up, the samples and the end, each before anything else at its instant.
+/// Times of measurements: the end of the warm-up, the samples and the end, each before anything else at its instant.
 #[derive(Clone, Copy, Debug)]
 pub struct Marks {
     pub warmup: Time,

@@ -85,7 +85,7 @@ impl PoolAccount {
         }
     }
 
-    /// The warm-up is over, before anything else happens at this instant.
+    /// Ends the warm-up, before anything else at this instant.
     pub fn warm(&mut self, now: Time) {
         self.used.begin(now);
         for member in &mut self.links {

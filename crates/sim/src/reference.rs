@@ -299,7 +299,7 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
         self.with_tcp(now, f, |tcp, out| call(&mut tcp.sender, out));
     }
 
-    /// The flow, or its application, is to do something at `due`, which may be never.
+    /// Schedules the start of the flow, or the next action of its application, at `due`, which may be never.
     fn start_at(&mut self, due: Time, f: usize) {
         if due != Time::NEVER {
             self.push(due, Phase::Start, f as u32, Event::Start(f));
@@ -449,7 +449,7 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
         }
     }
 
-    /// Counts what a link did to `arrival` and to packets that were there before.
+    /// Counts the fates of `arrival` and of packets that were at the link before.
     fn count_fates(&mut self, now: Time, l: usize, ledger: &Ledger, arrival: Option<&Packet>) {
         ledger.hash(&mut self.nodes[l].hash, now, arrival);
         for (packet, cause) in &ledger.dropped {

@@ -135,7 +135,7 @@ impl<C: CongestionControl + Send + Sync + 'static> SteppedRun<C> {
         self.now
     }
 
-    /// When it ends.
+    /// End of the run.
     #[must_use]
     pub fn end(&self) -> Time {
         self.end

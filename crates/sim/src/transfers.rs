@@ -77,7 +77,8 @@ impl TransferMeter {
         }
     }
 
-    /// One more or less is open from `at` on: seen by the first sample after it (what happens at a sample comes after it).
+    /// Notes that one more or less is open from `at` on: seen by the first sample after it (what happens at a sample
+    /// comes after it).
     fn step(&mut self, at: Time, by: i32) {
         let Some(every) = self.marks.every else { return };
         let sample = (at.0 / every.0 + 1) as usize;

@@ -38,7 +38,7 @@ impl FlowWrites {
         Self { application, stop, pending: VecDeque::new(), arrived: Vec::new(), waits: false, is_full: false }
     }
 
-    /// When the application next does something, as far as is known.
+    /// Time at which the application next does something, as far as is known.
     pub fn due(&self) -> Time {
         let due = self.application.due();
         if self.is_full || due >= self.stop { Time::NEVER } else { due }
@@ -87,7 +87,7 @@ impl FlowWrites {
         ended || freed
     }
 
-    /// The receiver has got something at `at`.
+    /// Notes a delivery at `at`.
     pub fn delivered(&mut self, at: Time, receiver: &mut Receiver) {
         while let Some(&(end, transfer)) = self.pending.front()
             && end <= receiver.next()
@@ -98,14 +98,14 @@ impl FlowWrites {
         self.announce(receiver);
     }
 
-    /// The receiver learns where the oldest write ends of which something is missing. It may know before anything of it arrives.
+    /// Tells the receiver the end of the oldest incomplete write, possibly before any of it arrives.
     fn announce(&self, receiver: &mut Receiver) {
         if let Some(&(end, _)) = self.pending.front() {
             receiver.expect_end(end);
         }
     }
 
-    /// Whether what it writes are transfers: a source without end has none.
+    /// Whether its writes count as transfers: those of a source without end do not.
     pub fn has_transfers(&self) -> bool {
         !matches!(self.application, AnyApplication::PausingBulk(_))
     }

@@ -1,4 +1,4 @@
-//! Finite flows that arrive as a Poisson process, whatever becomes of those before them: the elastic regime.
+//! Finite flows that arrive as a Poisson process, independently of earlier ones: the elastic regime.
 //!
 //! Source: Augé and Roberts, Buffer sizing for elastic traffic, NGI 2006, Section 2; Ben Fredj, Bonald, Proutière, Régnié
 //! and Roberts, Statistical bandwidth sharing, SIGCOMM 2001. The peak rate of a flow is the `access` of its group. The n

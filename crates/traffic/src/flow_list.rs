@@ -21,7 +21,7 @@ const SIZES: [(&str, u64); 4] = [("B", 1), ("kB", 1_000), ("MB", 1_000_000), ("G
 /// A flow of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListedFlow {
-    /// When it opens, counted from the start of the list.
+    /// Opening time, counted from the start of the list.
     pub at: Span,
     /// Its payload.
     pub size: Bytes,

@@ -59,7 +59,7 @@ pub struct OnOff {
     chance: Stream,
 }
 
-/// A law with what it needs.
+/// Distribution with its parameters.
 #[derive(Clone, Copy, Debug)]
 enum Lengths {
     Exponential,

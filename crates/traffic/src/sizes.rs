@@ -74,7 +74,7 @@ impl Sizes {
         segments.ceil().clamp(1.0, MOST) as u32
     }
 
-    /// The exact mean of what is drawn, rounded up to whole segments: the sum over k of the chance of more than k.
+    /// Exact mean of the draws, rounded up to whole segments: the sum over k of the probability of more than k.
     #[must_use]
     pub fn mean_segments(&self) -> f64 {
         match self.law {

@@ -23,7 +23,7 @@ pub struct Ack {
 }
 
 impl Ack {
-    /// One that says nothing yet.
+    /// Empty ACK.
     pub const NONE: Self = Self {
         cum: 0,
         count: 0,
@@ -46,7 +46,7 @@ impl Ack {
         ack
     }
 
-    /// Makes it an acknowledgement of `cum` without blocks, of a receiver that says `tuning` of its window.
+    /// Makes it an acknowledgement of `cum` without blocks, with `tuning` as its window field.
     #[inline]
     pub fn renew(&mut self, cum: u64, ece: bool, tuning: u16) {
         (self.cum, self.ece, self.tuning, self.count, self.echoes_resent) = (cum, ece, tuning, 0, false);

@@ -37,17 +37,17 @@ pub struct AckInfo {
     pub acked: u32,
     /// Segments newly SACKed.
     pub sacked: u32,
-    /// When the first and the last of those that were sent once had left, where the recovery keeps that.
+    /// Transmission times of the first and the last of those that were sent once, where the recovery keeps them.
     pub sacked_ends: Option<(Time, Time)>,
-    /// Segments that it reported as arrived, cumulatively or selectively.
+    /// Number of segments that it reported as delivered, cumulatively or selectively.
     pub delivered: u32,
     /// Whether it echoes a congestion mark.
     pub marked: bool,
-    /// Segments in the network before it.
+    /// Segments in flight before it.
     pub in_flight_before: u32,
-    /// Whether the window was what held the sender back.
+    /// Whether the window limited the sender (Linux: `is_cwnd_limited`).
     pub limited: bool,
-    /// The round-trip sample that it gave.
+    /// Round-trip sample that it gave.
     pub rtt: Option<Span>,
     /// Whether it acknowledged the segment being timed.
     pub round_start: bool,
@@ -74,7 +74,7 @@ pub struct Connection<C> {
 }
 
 impl<C: CongestionControl> Connection<C> {
-    /// A connection of `data_end` segments on which nothing was sent. `departures` says whether the recovery keeps them.
+    /// Creates a connection of `data_end` segments. `departures` says whether the recovery keeps them.
     pub fn new(control: C, options: &Options, data_end: u64, departures: bool) -> Self {
         let needs = control.needs();
         let window = options.receive_window.segments();
@@ -93,13 +93,13 @@ impl<C: CongestionControl> Connection<C> {
         }
     }
 
-    /// The receiver tunes its window within `limits`.
+    /// Uses the limits within which the receiver tunes its window.
     pub fn follow_window(&mut self, limits: WindowLimits, options: &Options) {
         self.receive_window = limits.initial();
         self.optional.get_or_insert_with(|| Box::new(OptionalState::none(options))).follow_window(limits);
     }
 
-    /// The receiver lets `segments` be outstanding from now on.
+    /// Sets the receive window to `segments`.
     pub fn set_receive_window(&mut self, segments: u32) {
         self.receive_window = segments.min(MAX_OUTSTANDING);
     }
@@ -123,8 +123,8 @@ impl<C: CongestionControl> Connection<C> {
         }
     }
 
-    /// Takes its numbers, counters and first timeout from `last`, the connection before it: `segments` with numbers after all of
-    /// that one's.
+    /// Continues after `last`, the connection before it, with its numbers, counters and first timeout: `segments` with
+    /// numbers after all of its.
     pub fn follow(&mut self, last: (&SequenceSpace, &Rtt), counters: Counters, segments: u64) {
         self.seq = SequenceSpace::after(last.0, segments);
         self.rtt.follow(last.1);
@@ -174,63 +174,63 @@ impl<C: CongestionControl> Connection<C> {
         self.counters
     }
 
-    /// When the next timer expires.
+    /// Expiry of the next timer.
     #[inline]
     pub fn deadline(&self) -> Time {
         self.timers.deadline()
     }
 
-    /// When the next timer expires that is not the pace's.
+    /// Expiry of the next timer other than the pacing timer.
     #[inline]
     pub fn deadline_but_pacing(&self) -> Time {
         self.timers.deadline_but_pacing()
     }
 
-    /// When the retransmission timer expires.
+    /// Expiry of the retransmission timer.
     #[inline]
     pub fn rto_at(&self) -> Time {
         self.timers.rto()
     }
 
-    /// The retransmission timer expires at `at`.
+    /// Sets the retransmission timer to `at`.
     pub fn set_rto_at(&mut self, at: Time) {
         self.timers.set_rto(at);
     }
 
-    /// The retransmission timer begins anew.
+    /// Restarts the retransmission timer.
     pub fn restart_rto(&mut self, now: Time) {
         self.timers.set_rto(now + self.rtt.rto());
     }
 
-    /// RACK judges segments again at `at`.
+    /// Sets RACK's reordering timer to `at`.
     pub fn set_reorder_at(&mut self, at: Time) {
         self.timers.set_reorder(at);
     }
 
-    /// RACK has nothing to judge again.
+    /// Stops RACK's reordering timer.
     #[inline]
     pub fn stop_reorder(&mut self) {
         self.timers.set_reorder(Time::NEVER);
     }
 
-    /// The tail-loss probe leaves at `at`.
+    /// Sets the timer of the tail-loss probe to `at`.
     #[inline]
     pub fn set_probe_at(&mut self, at: Time) {
         self.timers.set_probe(at);
     }
 
-    /// The application has nothing more to offer than what was sent.
+    /// Ends the data: the application has nothing to offer beyond what was sent.
     pub fn stop(&mut self) {
         self.seq.stop();
     }
 
-    /// The window in whole segments.
+    /// Congestion window in whole segments.
     #[inline]
     pub fn window(&self) -> u32 {
         if self.ecn.is_held() { 0 } else { (self.control.cwnd() as u32).min(self.receive_window) }
     }
 
-    /// Segments by which one ACK grows the window in slow start at most.
+    /// Largest number of segments by which one ACK grows the window in slow start.
     #[inline]
     fn abc_limit(&self) -> f64 {
         self.optional.as_deref().map_or_else(|| self.habits.abc_limit(), OptionalState::abc_limit)
@@ -242,13 +242,13 @@ impl<C: CongestionControl> Connection<C> {
         self.seq.unsent() > 0 && self.seq.outstanding() < self.receive_window
     }
 
-    /// The application opens: the initial window leaves.
+    /// Starts the connection: sends the initial window.
     pub fn start(&mut self, recovery: &mut impl RecoveryRules, now: Time, wire: &mut impl Wire) {
         recovery.fill(self, now, wire);
         self.arm_timers(recovery, now, true);
     }
 
-    /// An acknowledgement arrives.
+    /// Processes an acknowledgement.
     pub fn on_ack(&mut self, recovery: &mut impl RecoveryRules, now: Time, ack: &Ack, wire: &mut impl Wire) {
         if !self.seq.accepts(ack.cum) {
             return;
@@ -326,7 +326,7 @@ impl<C: CongestionControl> Connection<C> {
         self.optional.as_deref().is_some_and(|optional| optional.counts_as_full(&self.control, waits))
     }
 
-    /// The timed segment may be acknowledged.
+    /// Takes the round-trip sample of the timed segment, if `cum` acknowledges it.
     #[inline]
     fn sample(&mut self, now: Time, cum: u64) -> Option<Span> {
         let rtt = self.timed.on_ack(now, cum)?;
@@ -359,7 +359,7 @@ impl<C: CongestionControl> Connection<C> {
         }
     }
 
-    /// A timer may have expired.
+    /// Handles the timers that have expired, if any has.
     pub fn on_timer(&mut self, recovery: &mut impl RecoveryRules, now: Time, wire: &mut impl Wire) {
         if let Some(due) = self.timers.take_others_due(now) {
             self.on_other_timers(recovery, now, due, wire);
@@ -433,7 +433,7 @@ impl<C: CongestionControl> Connection<C> {
         }
     }
 
-    /// Everything outstanding is sent again, in order.
+    /// Goes back to `una`: everything outstanding is sent again, in order.
     pub fn go_back(&mut self) {
         self.seq.go_back();
     }
@@ -444,7 +444,7 @@ impl<C: CongestionControl> Connection<C> {
         self.seq.acknowledged() + u64::from(recovery.sacked())
     }
 
-    /// Sends what the window allows, of `inflation` segments more than cwnd, counting all that is outstanding.
+    /// Sends new segments while fewer than the window plus `inflation` are outstanding.
     #[inline]
     pub fn fill_window(&mut self, recovery: &mut impl RecoveryRules, now: Time, inflation: u32, wire: &mut impl Wire) {
         let window = self.window().saturating_add(inflation).min(self.receive_window);
@@ -454,14 +454,14 @@ impl<C: CongestionControl> Connection<C> {
         }
     }
 
-    /// Limited transmit: the first two of `dupacks` each release a new segment beyond the window. They say that segments have
-    /// left the network; cwnd counts those still outstanding.
+    /// Limited transmit (RFC 3042): the first two of `dupacks` each release a new segment beyond the window. They show
+    /// that segments have left the network; cwnd counts those still outstanding.
     #[inline]
     pub fn limited_transmit(&self, dupacks: u32) -> u32 {
         if self.habits.limited_transmit() { dupacks.min(DUP_THRESH - 1) } else { 0 }
     }
 
-    /// Whether a segment may leave now, of `room` that the window lets leave: if it must wait for its pace, the timer is set.
+    /// Whether a segment may be sent now, with `room` in the window; if pacing delays it, the timer is set.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "in the loops that send, where most senders have nothing to ask")]
     pub fn may_send(&mut self, recovery: &mut impl RecoveryRules, now: Time, room: u32) -> bool {
@@ -477,7 +477,7 @@ impl<C: CongestionControl> Connection<C> {
         wait.is_none() && (!pacer.makes_bursts() || self.begins_burst(recovery, now, room))
     }
 
-    /// Whether a segment leaves now: a burst goes on, or one begins.
+    /// Whether a segment may be sent now: as part of a burst, or as the first of one.
     fn begins_burst(&mut self, recovery: &mut impl RecoveryRules, now: Time, room: u32) -> bool {
         let Some(optional) = self.optional.as_deref_mut() else { return true };
         let una = self.seq.una();
@@ -536,14 +536,14 @@ impl<C: CongestionControl> Connection<C> {
         wire.send(now, seq, flags);
     }
 
-    /// Segments of an ACK by which the window grows: what it acknowledges (RFC 5681), or in Linux what it newly delivers, SACKs
-    /// included and what was SACKed before left out (`acked_sacked` of `tcp_cong_avoid`).
+    /// Number of segments by which an ACK grows the window: those it acknowledges (RFC 5681), or in Linux those newly
+    /// delivered, SACKed segments included and those SACKed before excluded (`acked_sacked` of `tcp_cong_avoid`).
     #[inline]
     pub fn gained(&self, info: &AckInfo) -> u32 {
         if self.rtt.options().rule() == Rto::Linux { info.delivered } else { info.acked }
     }
 
-    /// Grows the window by what `acked` segments earn.
+    /// Grows the window for `acked` segments.
     #[inline]
     pub fn grow(&mut self, recovery: &impl RecoveryRules, info: &AckInfo, acked: u32) {
         // RFC 3168, 6.1.2: an ACK that echoes a mark does not grow the window. Laws that count marks decide for themselves.

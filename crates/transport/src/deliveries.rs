@@ -29,7 +29,7 @@ pub struct Deliveries {
     delivered: u64,
     delivered_at: Time,
     first_sent: Time,
-    /// Deliveries until the end of which the application was the limit; 0 for none.
+    /// Count of deliveries up to which the sender was application-limited; 0 for none.
     app_limited: u64,
     lost: u64,
     /// Saved state of the most recently sent segment that this ACK reports, if it reports any, and the segment's number.
@@ -46,7 +46,7 @@ impl Deliveries {
         self.first = first;
     }
 
-    /// Segment `seq` leaves with `in_flight` in the network before it.
+    /// Notes that segment `seq` is sent, with `in_flight` segments in flight before it.
     #[inline]
     pub fn sent(&mut self, seq: u64, now: Time, in_flight: u32) {
         let again = Snapshot { again: true, ..self.snapshot(now, in_flight) };
@@ -56,7 +56,7 @@ impl Deliveries {
         }
     }
 
-    /// The segment after all that were sent leaves, with `in_flight` in the network before it.
+    /// Notes that the next new segment is sent, with `in_flight` segments in flight before it.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what it makes would be copied, for every segment")]
     pub fn sent_next(&mut self, now: Time, in_flight: u32) {
@@ -84,7 +84,7 @@ impl Deliveries {
         }
     }
 
-    /// Segments [start, end) arrived, as the ACK at `now` reports.
+    /// Notes that segments [start, end) were delivered, as the ACK at `now` reports.
     #[inline]
     pub fn delivered(&mut self, start: u64, end: u64, now: Time) {
         for seq in start.max(self.first)..end {
@@ -93,7 +93,7 @@ impl Deliveries {
         }
     }
 
-    /// The same of one, which is not below all that is outstanding.
+    /// Notes the delivery of segment `seq`, which must not be below the lowest outstanding one.
     #[inline]
     pub fn delivered_one(&mut self, seq: u64, now: Time) {
         if let Some(segment) = self.list.get_mut((seq - self.first) as usize) {
@@ -103,7 +103,7 @@ impl Deliveries {
         }
     }
 
-    /// Segment `seq` arrived, unless its `snapshot` says that it had before.
+    /// Notes that segment `seq` was delivered, unless its `snapshot` says that it was before.
     #[inline]
     fn note(&mut self, seq: u64, snapshot: Snapshot, now: Time) {
         if snapshot.delivered_at == Time::NEVER {
@@ -119,7 +119,7 @@ impl Deliveries {
         }
     }
 
-    /// Everything below `cum` arrived.
+    /// Removes the segments below `cum`, which were delivered.
     #[inline]
     pub fn advance(&mut self, cum: u64, now: Time) {
         for seq in self.first..cum {
@@ -130,7 +130,7 @@ impl Deliveries {
         self.first = cum;
     }
 
-    /// The sender takes `segments` for lost: reports each to `control`.
+    /// Reports each of `segments`, which are considered lost, to `control`.
     pub fn on_lost(&mut self, segments: impl Iterator<Item = u64>, now: Time, control: &mut impl CongestionControl) {
         for seq in segments {
             count_steps(1);
@@ -154,7 +154,7 @@ impl Deliveries {
         })
     }
 
-    /// The application had nothing more to send, with `in_flight` in the network.
+    /// Marks the sender application-limited, with `in_flight` segments in flight.
     pub fn limited_by_application(&mut self, in_flight: u32) {
         self.app_limited = (self.delivered + u64::from(in_flight)).max(1);
     }

@@ -17,17 +17,17 @@ use law::{CongestionControl, Needs};
 /// See the [module](self).
 #[derive(Clone, Debug)]
 pub struct OptionalState {
-    /// For controls that want every round-trip time, where the recovery keeps no departures of its own.
+    /// Departures for controls that want every round-trip time, where the recovery keeps none of its own.
     departures: Option<Departures>,
     deliveries: Option<Box<Deliveries>>,
     pacer: Option<Box<Pacer>>,
     headers: bool,
     /// Limits of the receiver's window until it has grown to its maximum.
     window: Option<WindowLimits>,
-    /// Whether ACKs say more than what has arrived: headers, windows.
+    /// Whether ACKs carry more than sequence numbers: headers, windows.
     reads_acks: bool,
     validation: Option<Box<Validation>>,
-    /// Segments by which one ACK grows the window in slow start at most.
+    /// Largest number of segments by which one ACK grows the window in slow start.
     abc_limit: f64,
 }
 
@@ -79,7 +79,7 @@ impl OptionalState {
         }
     }
 
-    /// The window is to be validated.
+    /// Enables window validation.
     pub fn validate(&mut self, validation: Validation) {
         self.validation = Some(Box::new(validation));
     }
@@ -97,7 +97,7 @@ impl OptionalState {
         self.validation.as_deref_mut()
     }
 
-    /// Numbers begin at `first`.
+    /// Sets the number of the first segment to `first`.
     pub fn begin_at(&mut self, first: u64) {
         if let Some(departures) = &mut self.departures {
             departures.begin_at(first);
@@ -110,14 +110,14 @@ impl OptionalState {
         }
     }
 
-    /// Whether ACKs may be taken in runs, as far as anything here is concerned.
+    /// Whether this state lets ACKs be taken in runs.
     #[inline]
     #[must_use]
     pub fn allows_runs(&self) -> bool {
         !self.reads_acks && self.deliveries.is_none() && self.pacer.is_none() && self.validation.is_none()
     }
 
-    /// Whether segments that wait for the pace, and new ones, are all that its timer has to do with.
+    /// Whether the timers of this state concern only paced segments and new ones.
     #[inline]
     #[must_use]
     pub fn allows_pace(&self) -> bool {
@@ -126,14 +126,14 @@ impl OptionalState {
             && self.pacer.as_deref().is_some_and(|pacer| !pacer.makes_bursts())
     }
 
-    /// Whether ACKs of a repair may be taken in runs, as far as anything here is concerned.
+    /// Whether this state lets ACKs in a recovery be taken in runs.
     #[inline]
     #[must_use]
     pub fn allows_repairs(&self) -> bool {
         !self.reads_acks && self.validation.is_none() && !self.pacer.as_deref().is_some_and(Pacer::makes_bursts)
     }
 
-    /// The segment after all that were sent leaves for the first time, with `in_flight` in the network before it, of a sender that
+    /// Notes that the next new segment is sent, with `in_flight` segments in flight before it, for a sender that
     /// [`Self::allows_repairs`].
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "for every segment that leaves in a short way")]
@@ -155,7 +155,7 @@ impl OptionalState {
         }
     }
 
-    /// Segments by which one ACK grows the window in slow start at most.
+    /// Largest number of segments by which one ACK grows the window in slow start.
     #[inline]
     #[must_use]
     pub fn abc_limit(&self) -> f64 {
@@ -169,7 +169,7 @@ impl OptionalState {
         self.pacer.as_deref().is_some_and(Pacer::spaces)
     }
 
-    /// When segments left, where that is kept here.
+    /// Transmission times of segments, where they are kept here.
     #[inline]
     pub fn departures(&mut self) -> Option<&mut Departures> {
         self.departures.as_mut()
@@ -182,7 +182,7 @@ impl OptionalState {
         self.deliveries.is_some()
     }
 
-    /// An ACK took this round-trip time.
+    /// Takes the round-trip time of an ACK.
     #[inline]
     pub fn on_rtt(&mut self, rtt: Span) {
         if let Some(pacer) = &mut self.pacer {
@@ -190,13 +190,13 @@ impl OptionalState {
         }
     }
 
-    /// The account of deliveries, if the control wants to know of them.
+    /// Delivery-rate estimator, if the control wants rates.
     #[inline]
     pub fn deliveries(&mut self) -> Option<&mut Deliveries> {
         self.deliveries.as_deref_mut()
     }
 
-    /// The pace, if the sender has one.
+    /// Pacer, if the sender has one.
     #[inline]
     pub fn pacer(&mut self) -> Option<&mut Pacer> {
         self.pacer.as_deref_mut()
@@ -209,7 +209,7 @@ impl OptionalState {
         Some(PacedParts { departures, deliveries, pacer: self.pacer.as_deref_mut()? })
     }
 
-    /// Whether the window of a sender that `waits` for its pace, or does not, counts as full although it is not.
+    /// Whether the window counts as full although it is not, for a sender that `waits` for its pace, or does not.
     #[inline]
     #[must_use]
     pub fn counts_as_full(&self, control: &impl CongestionControl, waits: bool) -> bool {
@@ -220,7 +220,7 @@ impl OptionalState {
                 .is_some_and(|validation| validation.counts_as_full(control.cwnd(), control.ssthresh()))
     }
 
-    /// The receiver tunes its window within `limits`.
+    /// Uses the limits within which the receiver tunes its window.
     pub fn follow_window(&mut self, limits: WindowLimits) {
         (self.window, self.reads_acks) = (Some(limits), true);
     }
@@ -247,7 +247,7 @@ impl OptionalState {
         }
     }
 
-    /// An ACK arrives: what it says beside its number, and what its number says of deliveries.
+    /// Processes the rest of an ACK: its headers and window, and its deliveries.
     pub fn on_ack(
         &mut self,
         ack: &Ack,
@@ -270,7 +270,7 @@ impl OptionalState {
         }
     }
 
-    /// Segment `seq` leaves and makes `in_flight` segments in the network. Returns the header that it carries, where it needs one.
+    /// Notes that segment `seq` is sent, with `in_flight` segments in flight after it. Returns its header, if it has one.
     pub fn on_transmit<C: CongestionControl>(
         &mut self,
         now: Time,

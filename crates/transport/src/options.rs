@@ -10,11 +10,11 @@ pub enum Recovery {
     Tahoe,
     /// Fast retransmit and fast recovery, one hole per recovery (RFC 5681 without SACK).
     Reno,
-    /// One hole per round trip until all are filled (RFC 6582).
+    /// Fast recovery that repairs one hole per round trip until all are filled (RFC 6582).
     NewReno,
     /// Scoreboard and pipe (RFC 2018, RFC 6675).
     Sack,
-    /// The same losses, repaired in proportion to what arrives (RFC 9937).
+    /// Loss detection as in [`Self::Sack`]; sends in proportion to delivered data (RFC 9937).
     Prr,
     /// Losses detected by time, probes for the tail (RFC 8985), repaired as by PRR.
     Rack,
@@ -106,7 +106,7 @@ impl Ecn {
 /// Treatment of a congestion window that the application does not use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowValidation {
-    /// Entirely.
+    /// The window stays as it is.
     None,
     /// The window is the initial window after a pause longer than the retransmission timeout: RFC 5681, Section 4.1.
     Rfc5681,
@@ -114,7 +114,7 @@ pub enum WindowValidation {
     Linux,
     /// It stays, as Linux with `tcp_slow_start_after_idle = 0` has it.
     LinuxKept,
-    /// For five minutes, if losses then count for what was used: RFC 7661.
+    /// The window is kept for five minutes, if losses then count for what was used: RFC 7661.
     Rfc7661,
 }
 
@@ -146,7 +146,7 @@ impl Rto {
 /// Rule that spaces the segments of a sender.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pacing {
-    /// Not, unless the law names a rate.
+    /// No pacing, unless the law names a rate.
     None,
     /// Linux's rule, with these numbers of windows per round-trip time.
     Linux(PacingFactors),
@@ -157,9 +157,9 @@ pub enum Pacing {
 base::keys! {
     /// Pacing rates of Linux, in windows per round-trip time.
     pub struct PacingFactors {
-        /// While the window is below half of the slow-start threshold.
+        /// Windows per round-trip time while the window is below half of the slow-start threshold.
         slow_start: f64 = 2.0, in 0.1..=100.0;
-        /// Otherwise.
+        /// Windows per round-trip time otherwise.
         avoidance: f64 = 1.2, in 0.1..=100.0;
     }
 }
@@ -169,7 +169,7 @@ impl Copy for PacingFactors {}
 /// Number of segments that a sender hands over at once.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Burst {
-    /// Each by itself.
+    /// Each segment by itself.
     None,
     /// Linux's automatic size (`tcp_tso_autosize`) for a device with this limit.
     Linux(Device),
@@ -180,7 +180,7 @@ pub enum Burst {
 base::keys! {
     /// Limits of a network interface for one burst.
     pub struct Device {
-        /// Most segments of a burst, or "size": as many as fill 64 KiB, 45 of 1,448 bytes or 7 of 8,948.
+        /// Largest number of segments of a burst, or "size": as many as fill 64 KiB, 45 of 1,448 bytes or 7 of 8,948.
         max_segments: Option<u32> = None, unit "segments", in 2..=65_536, or "size";
     }
 }
@@ -191,7 +191,7 @@ impl Device {
     /// Payload of the largest burst: 64 KiB without the room that Linux leaves for headers (`sk_setup_caps`, `MAX_TCP_HEADER`).
     const PAYLOAD: u32 = 65_536 - 321;
 
-    /// Most segments of a burst of a sender whose segments carry `mss` bytes.
+    /// Largest number of segments of a burst, for a sender whose segments carry `mss` bytes.
     #[must_use]
     pub fn segments(self, mss: u32) -> u32 {
         self.max_segments.unwrap_or(Self::PAYLOAD / mss.max(1)).max(1)
@@ -201,7 +201,7 @@ impl Device {
 base::keys! {
     /// Limits on how a receiver's interface merges segments before TCP sees them.
     pub struct Coalescing {
-        /// Segments that are handed over at once at most.
+        /// Largest number of segments that are handed over at once.
         segments: u32 = 44, in 2..=65_536;
         /// Longest time after the first segment: the delay after which the interface interrupts.
         wait: Span = Span::micros(50), eg "50 us", in TIMER;
@@ -222,7 +222,7 @@ pub enum ReceiveWindow {
 }
 
 impl ReceiveWindow {
-    /// The segments of one that does not grow, if there is a limit.
+    /// Number of segments of a fixed window, if there is one.
     #[must_use]
     pub fn segments(self) -> Option<u32> {
         if let Self::Segments(segments) = self { Some(segments) } else { None }
@@ -230,7 +230,7 @@ impl ReceiveWindow {
 }
 
 base::keys! {
-    /// Between which sizes a receiver tunes its buffer, and how much of that is window.
+    /// Range of sizes within which a receiver tunes its buffer, and the share of it that is window.
     pub struct Autotuning {
         /// The buffer at first: the second number of Linux's tcp_rmem.
         initial: Bytes = Bytes(131_072), eg "128 KiB", in BUFFER;
@@ -303,7 +303,7 @@ base::keys! {
 const TIMER: RangeInclusive<Span> = Span::nanos(1)..=Span::secs(3600);
 
 impl Options {
-    /// The same for segments of `mss` bytes: limits in bytes become segments.
+    /// Copy with limits in bytes converted to segments of `mss` bytes.
     #[must_use]
     pub fn with_mss(&self, mss: u32) -> Self {
         let burst = match self.burst {

@@ -124,7 +124,7 @@ impl Aggregation {
         self.acked = 0.0;
     }
 
-    /// The same, known when something is sent again, at `now`.
+    /// Begins an interval at `now`, when something is sent after an idle time.
     pub fn begin(&mut self, now: Time) {
         (self.since, self.acked) = (now, 0.0);
     }

@@ -49,7 +49,7 @@ impl ObjectFile {
         &self.object
     }
 
-    /// One of its controls, ready to run, with `params` for what stands in `.rodata.params`.
+    /// One of its controls, ready to run; `params` replaces the section `.rodata.params`.
     ///
     /// # Errors
     /// What is wrong with it.

@@ -132,7 +132,7 @@ struct State {
     k: u64,
     /// Smallest round-trip time, in microseconds; zero before the first.
     min_rtt: u32,
-    /// When the stage began, in ticks, and one more: zero before it.
+    /// Start of the stage in ticks, plus one; zero before it.
     epoch: u64,
     /// Acknowledged segments that the Reno-friendly window has not counted.
     acked: u64,

@@ -188,7 +188,7 @@ impl Highspeed {
 }
 
 impl Highspeed {
-    /// The same program with other curves: a law from tables. Between sixteen knots an octave these are straight lines, so that a jump
+    /// Program with other curves: a law from tables. Between sixteen knots an octave these are straight lines, so that a jump
     /// of a table is a slope of at most a sixteenth of its window.
     ///
     /// # Errors

@@ -47,7 +47,7 @@ pub struct Network<C> {
     pub policer: Option<(f64, f64, f64)>,
     /// Segments per second that the application offers.
     pub demand: Option<f64>,
-    /// When it offers nothing.
+    /// Time span in which it offers nothing.
     pub pause: Option<(Time, Time)>,
     pub now: Time,
     pub next_send: Time,
@@ -113,7 +113,7 @@ impl<C: CongestionControl> Network<C> {
         self.free_at.since(self.now).as_secs() * self.rate
     }
 
-    /// When the application has another segment.
+    /// Time at which the application has another segment.
     fn next_data(&self) -> Time {
         let due = self.demand.map_or(self.now, |rate| Time::ZERO + Span::from_secs(self.offered as f64 / rate));
         match self.pause {
@@ -138,7 +138,7 @@ impl<C: CongestionControl> Network<C> {
         (self.packets.len() as f64) < self.control.cwnd().floor()
     }
 
-    /// When the next segment leaves and the next ACK arrives.
+    /// Times at which the next segment is sent and the next ACK arrives.
     pub fn due(&self) -> (Time, Time) {
         let send = if self.may_send() { self.next_send.max(self.next_data()) } else { Time::NEVER };
         (send, self.acks.front().map_or(Time::NEVER, |ack| ack.0))

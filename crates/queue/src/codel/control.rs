@@ -24,7 +24,7 @@ pub(crate) struct Setting {
 /// CoDel state of a queue.
 #[derive(Clone, Debug)]
 pub(crate) struct Control {
-    /// When the sojourn time will have been above target for an interval; 0 while it is below.
+    /// Time at which the sojourn time will have been above target for an interval; 0 while it is below.
     first_above: u64,
     drop_next: u64,
     /// Drops that the present rate stands for: those since the dropping state was entered, and what it resumed at.

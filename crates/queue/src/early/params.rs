@@ -18,7 +18,7 @@ base::words! {
 }
 
 base::words! {
-    /// When `max_p` is adapted.
+    /// Trigger of changes of `max_p`.
     pub enum AdaptOn {
         /// Once an interval, whether or not packets arrive.
         Clock = "clock",

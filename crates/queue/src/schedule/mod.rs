@@ -28,8 +28,8 @@ pub enum Schedule {
 }
 
 impl Schedule {
-    /// When a packet of `size` bytes leaves whose service begins at `start`. It `follows` the one before it without a pause, or
-    /// found the link idle.
+    /// End of the service of a packet of `size` bytes that begins at `start`. It `follows` the one before it without a pause,
+    /// or found the link idle.
     pub fn finish(&mut self, start: Time, follows: bool, size: u32) -> Time {
         let size = Bytes(u64::from(size));
         match self {

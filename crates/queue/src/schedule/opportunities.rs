@@ -26,7 +26,7 @@ pub struct Opportunities {
     period: u64,
     /// The next one.
     at: usize,
-    /// When the list began last.
+    /// Time at which the list last began.
     origin: u64,
     /// Remainder of the opportunity before it, in bytes.
     left: u64,
@@ -43,7 +43,7 @@ impl Opportunities {
         Self { list, period, at: 0, origin: 0, left: 0 }
     }
 
-    /// When the next one is.
+    /// Time of the next opportunity.
     fn next(&self) -> Time {
         Time(self.origin.saturating_add(u64::from(self.list[self.at]) * PS_PER_MS))
     }
@@ -76,7 +76,7 @@ impl Opportunities {
         whole * self.list.len() as u64 + earlier(time.0 - whole * self.period)
     }
 
-    /// When a service of `size`, the device's bytes included, ends that begins at `start`. See [`super::Schedule::finish`].
+    /// End of a service of `size`, the device's bytes included, that begins at `start`. See [`super::Schedule::finish`].
     pub fn finish(&mut self, start: Time, follows: bool, size: Bytes) -> Time {
         if start >= FAR {
             return FAR;
@@ -114,7 +114,7 @@ mod tests {
         Opportunities::new(list.into())
     }
 
-    /// When packets of these sizes leave that all arrive at `ms`, in milliseconds.
+    /// Times at which packets of these sizes leave that all arrive at `ms`, in milliseconds.
     fn leave(list: &[u32], ms: u64, sizes: &[u64]) -> Vec<f64> {
         let (mut list, mut free) = (of(list), Time(ms * PS_PER_MS));
         let each = sizes.iter().enumerate().map(|(i, size)| {

@@ -81,7 +81,7 @@ impl Rates {
         Self { rate: rates[state], until, source: Source::Markov { rates, means, state, chance } }
     }
 
-    /// Whether it never changes.
+    /// Whether the rate never changes.
     #[must_use]
     pub fn is_constant(&self) -> bool {
         match &self.source {
@@ -90,7 +90,7 @@ impl Rates {
         }
     }
 
-    /// The highest that there is.
+    /// Highest rate.
     #[must_use]
     pub fn fastest(&self) -> Rate {
         match &self.source {
@@ -99,7 +99,7 @@ impl Rates {
         }
     }
 
-    /// On to the rate that holds at `now`.
+    /// Moves on to the rate that holds at `now`.
     pub fn forward(&mut self, now: Time) {
         if now >= self.until {
             self.catch_up(now);
@@ -119,7 +119,7 @@ impl Rates {
         }
     }
 
-    /// On to the next rate.
+    /// Moves on to the next rate.
     fn turn(&mut self) {
         match &mut self.source {
             Source::Steps { list, at, origin, period } => {
@@ -149,7 +149,7 @@ impl Rates {
         if let Source::Steps { at: 0, period, .. } = self.source { period } else { None }
     }
 
-    /// When a service of `size` ends that begins at `start`.
+    /// End of a service of `size` that begins at `start`.
     pub fn finish(&mut self, start: Time, size: Bytes) -> Time {
         if start >= FAR {
             return FAR;
@@ -204,13 +204,13 @@ impl Rates {
     }
 }
 
-/// When the step at `at` of a list ends that began at `origin`.
+/// End of the step at `at` of a list that began at `origin`.
 fn end_of_step(list: &[(Span, Rate)], at: usize, origin: Time, period: Option<Period>) -> Time {
     let ends = list.get(at + 1).map(|step| step.0).or(period.map(|period| period.span));
     ends.map_or(Time::NEVER, |span| origin.saturating_add(span))
 }
 
-/// When a state ends that begins at `from`: it lasts a picosecond at least.
+/// End of a state that begins at `from`: it lasts a picosecond at least.
 fn sojourn(mean: Span, from: Time, chance: &mut Stream) -> Time {
     from.saturating_add(Span::from_secs(chance.exponential(mean.as_secs())).max(Span(1)))
 }

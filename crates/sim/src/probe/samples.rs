@@ -6,7 +6,7 @@ use crate::plan::{LinkPlan, Marks};
 use base::{Bytes, Rate, Span, Time};
 use queue::{Backlog, Schedule};
 
-/// The state of a link at an instant, before anything happens at it.
+/// State of a link at an instant, before anything happens at it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkSnapshot {
     pub backlog: Backlog,
@@ -60,7 +60,7 @@ pub struct LinkSamples {
     pub series: Option<LinkSeries>,
     /// Samples in the measured period by packets waiting.
     pub backlog: Histogram,
-    /// The same by the picoseconds that it will take to serve them.
+    /// Histogram of the time to serve the backlog, in picoseconds.
     pub drain: Histogram,
     /// The discipline's own numbers; with the series.
     pub gauges: Vec<Gauge>,

@@ -52,7 +52,7 @@ impl GroupDelays {
 /// See the [module](self).
 #[derive(Debug)]
 pub struct PacketTracer {
-    /// When arrivals are recorded.
+    /// Time spans in which arrivals are recorded.
     recorded: Vec<Range<Time>>,
     /// The number of the first segment of every flow, and by flow that of the last that arrived.
     first: u64,
@@ -60,7 +60,7 @@ pub struct PacketTracer {
     rows: Vec<PacketRow>,
     present: BTreeSet<Present>,
     delays: Option<GroupDelays>,
-    /// When waiting times are counted.
+    /// Time span in which waiting times are counted.
     measured: Range<Time>,
 }
 

@@ -40,7 +40,7 @@ pub enum Event {
     Arrive(usize, Packet),
 }
 
-/// When an event happens, and its place among those of the same instant.
+/// Time of an event, and its place among those of the same instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {
     pub time: Time,

@@ -38,7 +38,7 @@ pub struct HeaderPath {
     pub packet: f32,
 }
 
-/// Why packets may enter late or not at all, those that did not, and where headers go: what only few own links have.
+/// State that only few own links have: reasons for late or dropped packets, the drops, and the route of headers.
 #[derive(Debug)]
 struct AccessLimits {
     headers: Option<HeaderPath>,
@@ -146,8 +146,8 @@ impl AccessLink {
         self.free.max(enters).saturating_add(Span(busy))
     }
 
-    /// One packet at each of `times`, when there is [`Self::room`]; tags count from `tag`. The arrivals at the first link go into
-    /// `bucket`, which reaches as far as [`Self::latest`].
+    /// Sends one packet at each of `times`, when there is [`Self::room`]; tags count from `tag`. The arrivals at the
+    /// first link go into `bucket`, which reaches as far as [`Self::latest`].
     #[inline(never)]
     pub fn pass_all(&mut self, times: impl ExactSizeIterator<Item = Time>, mut tag: u64, bucket: &mut Bucket) {
         if self.limits.is_some() {
@@ -175,7 +175,7 @@ impl AccessLink {
         self.serve(enter)
     }
 
-    /// The same where every packet enters when it is handed over; `None` elsewhere.
+    /// Time at which a packet enters, where every packet enters when it is handed over; `None` elsewhere.
     #[inline]
     pub fn pass_plainly(&mut self, now: Time) -> Option<Time> {
         self.limits.is_none().then(|| self.serve(now))

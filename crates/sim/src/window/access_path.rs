@@ -77,7 +77,7 @@ impl AccessPath {
         }
     }
 
-    /// Whether `n` packets handed over until `last` all arrive in the window that ends at `until`, after what was emitted before.
+    /// Whether `n` packets sent until `last` all arrive in the window that ends at `until`, after those sent before.
     #[inline]
     pub fn all_arrive(&self, last: Time, n: u32, until: Time) -> bool {
         self.spill.is_none() && self.link.latest(last, n) < until
@@ -141,7 +141,7 @@ impl AccessPath {
         }
     }
 
-    /// When the first of what is still here arrives.
+    /// Time at which the first packet that is still here arrives.
     #[inline]
     pub fn due(&self) -> Time {
         self.spill.as_deref().and_then(Ring::peek).map_or(Time::NEVER, |rec| rec.time)

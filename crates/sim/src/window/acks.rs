@@ -29,7 +29,7 @@ impl AckQueue {
         self.first.plus(self.numbers.len() as u32)
     }
 
-    /// One that acknowledges everything below `cum`, and says nothing else.
+    /// Adds an ACK of everything below `cum` that says nothing else.
     #[inline]
     pub fn push_plain(&mut self, cum: u64) {
         self.numbers.push_back(cum);
@@ -60,9 +60,8 @@ impl AckQueue {
         if cum & FULL == 0 { Some(Ack::new(cum, &[], false)) } else { self.full.pop_front() }
     }
 
-    /// Number of the oldest `most` ACKs that do nothing but acknowledge `each` segments more than the one before (the
-    /// first of them,
-    /// more than `una`).
+    /// Number of the oldest `most` ACKs that do nothing but acknowledge `each` segments more than the one before (the first of
+    /// them, more than `una`).
     #[inline]
     pub fn alike(&self, most: usize, una: u64, each: u64) -> usize {
         let expected = std::iter::successors(Some(una + each), |cum| Some(cum + each));

@@ -159,8 +159,8 @@ fn merge_two(a: &[Rec], b: &[Rec], out: &mut [Rec]) {
     out[a.len() + j..].copy_from_slice(&b[j..]);
 }
 
-/// Sorts by time what is almost sorted; simultaneous ones keep their order. Holds back the later of the last two records,
-/// so that one that is one place late needs no branch; a later one is put back where it belongs.
+/// Sorts nearly sorted records by time; simultaneous ones keep their order. Holds back the later of the last two records,
+/// so that one that is one place late needs no branch; a later one is inserted in its place.
 fn bubble(recs: &mut [Rec]) {
     let Some(&(mut held)) = recs.first() else { return };
     let (n, mut last) = (recs.len(), Time::ZERO);
@@ -197,7 +197,7 @@ fn put_back(recs: &mut [Rec], at: usize) {
     }
 }
 
-/// Sorts by time and flow what is almost sorted; equal ones keep their order.
+/// Sorts nearly sorted records by time and flow; equal ones keep their order.
 fn insertion(recs: &mut [Rec]) {
     for i in 1..recs.len() {
         let rec = recs[i];

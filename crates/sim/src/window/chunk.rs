@@ -1,4 +1,4 @@
-//! Flows that lie next to each other, with their rings and what else only they touch: what one thread needs to run them ahead.
+//! Consecutive flows with their rings and all other state that only they touch: a thread needs this to run them ahead.
 
 use super::bucket::{Bucket, Window};
 use super::headers::Headers;
@@ -26,7 +26,7 @@ pub struct Chunk<'a, O, C> {
     traces: &'a mut [Option<Box<Trace>>],
 }
 
-/// Rings, when their readers have something to do, and how long before that they must act.
+/// Rings, the times at which their readers have something to do, and how long before that they must act.
 #[derive(Debug)]
 struct Readers<'a> {
     rings: &'a mut [Ring],
@@ -34,7 +34,7 @@ struct Readers<'a> {
     delay_to_link: &'a [Span],
 }
 
-/// The flows that have something to do at one link: those that send into it, and those whose ACKs enter it.
+/// Flows with something to do at one link: those that send into it, and those whose ACKs enter it.
 #[derive(Clone, Copy, Debug)]
 pub struct AtLink<'a> {
     pub senders: &'a [u32],
@@ -54,9 +54,9 @@ impl AtLink<'_> {
 /// Ends of one window.
 #[derive(Clone, Copy, Debug)]
 pub struct Ends {
-    /// For senders, as arrivals at their link.
+    /// End for senders, as arrivals at their link.
     pub stop: Time,
-    /// The same, but no later than the end of the run.
+    /// End for receivers, at most the end of the run.
     pub until: Time,
 }
 
@@ -70,7 +70,7 @@ impl Readers<'_> {
         (Self { rings, due, delay_to_link }, Self { rings: more_rings, due: more_due, delay_to_link: more_delays })
     }
 
-    /// Takes in what left a link: as [`Shared::push`].
+    /// Takes in the packets that left a link, like [`Shared::push`].
     fn take_in(&mut self, first: usize, outbox: &mut Ring) {
         for rec in outbox.all() {
             let i = rec.flow() as usize - first;
@@ -133,15 +133,14 @@ impl<'a, O: Observer, C: FlowControl> Chunk<'a, O, C> {
         }
     }
 
-    /// Takes in what links have sent on to the senders and to the receivers of these flows.
+    /// Takes in the packets that links sent to the senders and receivers of these flows.
     pub fn take_in(&mut self, outboxes: &mut [Ring]) {
         for (readers, outbox) in [&mut self.senders, &mut self.receivers].into_iter().zip(outboxes) {
             readers.take_in(self.first, outbox);
         }
     }
 
-    /// Runs what flows have to do at one link in a window that ends so; arrivals go into `bucket`. Leaves off
-    /// once `is_stopped` says so.
+    /// Runs the flows at one link up to the ends of a window; arrivals go into `bucket`. Stops early when `is_stopped` says so.
     #[inline]
     pub fn run(
         &mut self,

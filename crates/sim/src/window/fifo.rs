@@ -56,7 +56,7 @@ trait WaitingQueue {
     fn state_at(&self, at: Time, free: Time, totals: &LinkTotals) -> LinkState;
 }
 
-/// A link at an instant: what it has done before, and what is there.
+/// State of a link at an instant: totals, and occupancy.
 struct LinkState {
     totals: LinkTotals,
     snapshot: LinkSnapshot,
@@ -178,7 +178,7 @@ impl Fifo {
         Self { rule, waiting, longest_wait, longest_seen: Span::ZERO }
     }
 
-    /// When the rule's timer first expires.
+    /// Time at which the rule's timer first expires.
     pub fn timer(&self) -> Time {
         self.rule.next_wakeup()
     }

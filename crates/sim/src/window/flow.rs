@@ -37,8 +37,8 @@ pub struct TcpFlow<O, C> {
     stop: Time,
     /// ACKs on their way through return links; none where they reach the sender a fixed time after the delivery.
     acks: Option<Box<AckQueue>>,
-    /// When something of it is to be noted next: the next sample, or the end of the warm-up until that is over; where both run here
-    /// also as the sender sees what the receiver does then.
+    /// Time of the next mark for this sender: the next sample, or the end of the warm-up until that is over; where both run
+    /// here also as the sender sees what the receiver does then.
     next_mark: Time,
     /// Whether the warm-up is over for the sender, and for the receiver.
     is_warm: bool,
@@ -205,7 +205,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         Some(ClosedTransfer { open: place.open.take()?, closed, delivered: self.meter.finished() })
     }
 
-    /// When the transfer of a place ended, until [`Self::close`] takes it.
+    /// Time at which the transfer of a place ended, until [`Self::close`] takes it.
     pub fn ended(&self) -> Option<Time> {
         self.place.as_deref()?.ended
     }
@@ -344,7 +344,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         }
     }
 
-    /// Time and kind of what happens next; ACKs before timers at the same instant.
+    /// Time and kind of the next event; ACKs before timers at the same instant.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "in the loop over all that happens at a sender")]
     fn next(&self, ring: &Ring) -> (Time, Next) {
@@ -399,7 +399,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         acknowledges
     }
 
-    /// Notes what the receiver has at the warm-up, if that is over `at`.
+    /// Notes the state of the receiver at the end of the warm-up, if `at` is later.
     #[inline]
     fn pass_receiver_warm(&mut self, at: Time, marks: &Marks) {
         if !self.is_receiver_warm && at >= marks.warmup {
@@ -478,7 +478,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         }
     }
 
-    /// Takes the marks at or before `now`, as the sender was just before anything happened at them.
+    /// Takes the marks at or before `now`, in the sender's state before anything happened at them.
     #[cold]
     fn pass_marks(&mut self, now: Time, marks: &Marks) {
         if now < self.next_mark {

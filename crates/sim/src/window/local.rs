@@ -269,7 +269,7 @@ impl<'a, O: Observer, const PLAIN: bool, const SCHEDULED: bool> Serve<'a, O, PLA
         arrivals
     }
 
-    /// Adds to the totals what the loop left for afterwards: all packets of a plain link have one size.
+    /// Adds to the totals what the loop did not: all packets of a plain link have one size.
     fn count(&mut self, arrived: usize) {
         let begun = std::mem::take(&mut self.state.begun);
         self.core.totals.begun += begun;
@@ -341,7 +341,7 @@ impl<'a, O: Observer, const PLAIN: bool, const SCHEDULED: bool> Serve<'a, O, PLA
         self.shared.push(self.core.route(packet.flow), out, tag);
     }
 
-    /// Counts what the discipline dropped and marked in one call.
+    /// Counts the drops and marks of the discipline in one call.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "in the hottest loop")]
     fn count_fates(&mut self, now: Time, arrival: Option<&Packet>) {

@@ -78,9 +78,8 @@ const ARRIVALS_BETWEEN_LOOKS: usize = if cfg!(debug_assertions) { 256 } else { 6
 
 /// Memory of a ring and its entries elsewhere, in bytes.
 pub const RING_BYTES: usize = size_of::<Ring>() + size_of::<Time>() + size_of::<Span>();
-/// Memory of a sender besides its plan: the sender, its ring and its drop count, in bytes. Where the ACKs of any flow
-/// cross links,
-/// each receiver has a ring, too.
+/// Memory of a sender besides its plan: the sender, its ring and its drop count, in bytes. Where the ACKs of any flow cross
+/// links, each receiver has a ring, too.
 pub const SENDER_BYTES: usize = size_of::<AnySender<NoObserver, law::Control>>() + RING_BYTES + size_of::<u64>();
 /// Memory of a link besides its discipline, in bytes.
 pub const LINK_BYTES: usize =
@@ -277,7 +276,7 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
         }
     }
 
-    /// When the first of the readers of rings in this part has something to do.
+    /// Time at which the first reader of a ring in this part has something to do.
     fn next_reading(&self, part: &Part) -> Option<Time> {
         let n = self.flows.len();
         let of_link = |&l: &usize| {
@@ -356,7 +355,7 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
         self.places.get(l).copied().flatten()
     }
 
-    /// One window at every link of a part. Returns whether anything arrived anywhere, and how much at one link at the most. `POOLED`:
+    /// Runs one window at every link of a part. Returns whether anything arrived, and the most arrivals at one link. `POOLED`:
     /// some of them share memory.
     fn step<const POOLED: bool>(&mut self, part: &Part, start: Time, stop: Time) -> (bool, usize) {
         let (end, monitor) = (self.marks.end, self.shared.monitor.clone());

@@ -51,7 +51,7 @@ impl<O: Observer, Q: LinkQueue> Node<O, Q> {
         }
     }
 
-    /// When a packet that waits here will next go into service: later arrivals may still change which one.
+    /// Time at which a waiting packet will next go into service: later arrivals may still change which one.
     pub fn due(&self) -> Time {
         match &self.server {
             Server::Local(local) if local.has_waiting() => self.core.free,

@@ -96,7 +96,7 @@ impl Pool {
         self.arrivals.extend(arrivals.iter().map(|rec| (*rec, place)));
     }
 
-    /// Serves what was added. Returns whether there was anything.
+    /// Serves the packets added. Returns whether there were any.
     pub fn serve<O: Observer, Q: LinkQueue>(
         &mut self,
         nodes: &mut [Node<O, Q>],
@@ -136,7 +136,7 @@ impl Pool {
         }
     }
 
-    /// The warm-up ends before anything else at its instant.
+    /// Ends the warm-up, before anything else at its instant.
     fn pass_warmup(&mut self, now: Time, marks: &Marks) {
         if !self.warm && now >= marks.warmup {
             if let Some(before) = marks.warmup.0.checked_sub(1) {

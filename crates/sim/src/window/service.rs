@@ -19,8 +19,7 @@ pub enum Service {
     /// All the same.
     One(Tx),
     /// For each place in the table, the packets that the flow sends here; a time of [`DRAWN`] means that sizes are
-    /// drawn one by one,
-    /// and the size is their mean.
+    /// drawn one by one, and the size is their mean.
     Each(Vec<Tx>, Option<Box<Drawn>>),
 }
 

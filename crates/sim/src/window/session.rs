@@ -28,7 +28,7 @@ pub struct Session {
     used: u32,
     /// Ends that the session does not know of yet: when, and which place.
     ends: BinaryHeap<Reverse<(Time, u32)>>,
-    /// When the session itself next has something to do, as an arrival at the first link.
+    /// Time at which the session itself next has something to do, as an arrival at the first link.
     pub due: Time,
 }
 
@@ -94,12 +94,12 @@ impl Session {
         self.due = self.plan.places.due().saturating_add(self.first_link_delay);
     }
 
-    /// Whether anything happens before `stop`.
+    /// Whether an event is due before `stop`.
     pub fn is_due(&self, shared: &Shared, stop: Time) -> bool {
         self.due < stop || shared.due[self.used()].iter().any(|&due| due < stop)
     }
 
-    /// Runs the places that `are` so and have something to do.
+    /// Runs the places that `are` in this state and have something to do.
     fn run_places<O: Observer, C: FlowControl>(
         &mut self,
         ctx: &mut SessionCtx<'_, O, C>,

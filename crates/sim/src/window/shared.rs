@@ -57,8 +57,8 @@ impl Shared {
         }
     }
 
-    /// The same up to the first whose ring is empty or has no room, whose place is returned. Apart, so that nothing is called in
-    /// between.
+    /// Pushes records up to the first whose ring is empty or has no room, and returns its position. A function of its
+    /// own, so that no function is called in the loop.
     #[inline(never)]
     fn push_plain(&mut self, routes: &[u32], recs: &[Rec], place: impl Fn(u32) -> usize) -> usize {
         let rings = &mut self.rings[..];

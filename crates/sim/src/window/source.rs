@@ -20,7 +20,7 @@ use transport::Counters;
 pub struct Source<O> {
     plan: Box<SourcePlan>,
     access: AccessPath,
-    /// When the next packet goes.
+    /// Time of the next packet.
     next: Time,
     /// Packets sent, and those of them sent before the warm-up.
     sent: u64,
@@ -76,7 +76,7 @@ impl<O: Observer> Source<O> {
         next.saturating_add(self.plan.party.first_link_delay).min(self.access.due())
     }
 
-    /// Counts what reaches the receiver before the end of the run.
+    /// Counts the packets that reach the receiver before the end of the run.
     fn deliver(&mut self, ring: &mut Ring, marks: &Marks) {
         let all = ring.all();
         let n = all.partition_point(|rec| rec.time < marks.end);

@@ -24,7 +24,7 @@ pub trait Steps<C>: Send {
     fn sender(&self, f: usize) -> Option<&Sender<C>>;
     /// The congestion control of TCP sender `f`.
     fn control_mut(&mut self, f: usize) -> Option<&mut C>;
-    /// The group of the first sender whose control did something wrong, and what.
+    /// Group of the first sender whose control has a fault, and the fault.
     fn fault(&self) -> Option<(u32, String)>;
     /// Link `l` at `now`, to which the run has gone on.
     fn link(&self, l: usize, now: Time) -> LinkReading;

@@ -54,8 +54,7 @@ impl<'a, O, C> Jobs<'a, O, C> {
 
 impl Threads {
     /// Starts `threads` threads and cuts `flows`, which are in order, into `chunks` chunks (0: a number that fits the
-    /// threads); `None`
-    /// if the system gives no threads.
+    /// threads); `None` if the system gives no threads.
     pub fn new(threads: usize, chunks: usize, flows: &[u32]) -> Option<Self> {
         let pool = ThreadPoolBuilder::new().num_threads((threads - 1).max(1)).build().ok()?;
         let chunks = if chunks > 0 { chunks } else { CHUNKS_PER_THREAD * threads };
@@ -74,7 +73,7 @@ impl Threads {
         })
     }
 
-    /// Leads what the links send to `flows` into outboxes.
+    /// Redirects the packets that links send to `flows` into outboxes.
     pub fn redirect<'a>(
         &mut self,
         tables: impl Iterator<Item = (usize, &'a mut FlowTable)>,

@@ -94,7 +94,7 @@ fn stream(lines: &str, wait: &str, seconds: u32) -> Outcome {
         .expect("small")
 }
 
-/// When each packet left link "a" and when it arrived at "l", in picoseconds; the order is that of both.
+/// Times at which each packet left link "a" and arrived at "l", in picoseconds; the order is that of both.
 fn ways(outcome: &Outcome) -> Vec<(u64, u64)> {
     let [from, to] = [0, 1].map(|link| &outcome.packets[link].rows);
     // Each finds the link idle, and takes 12 us.

@@ -58,7 +58,7 @@ impl Link {
         2.0 * (needed / 2.0).ceil()
     }
 
-    /// Most that waits: the probe ends when all but its next burst is in flight.
+    /// Largest queue: the probe ends when all but its next burst is in flight.
     fn peak(self, up: f64) -> f64 {
         self.inflight(up, self.burst(up)) + 2.0 - self.burst(up) - self.bdp().round()
     }

@@ -10,9 +10,9 @@ use base::{Flags, Time};
 /// State for connections with transfers, headers, ACKs that may be lost, merged segments, or a tuned window.
 #[derive(Clone, Debug)]
 pub struct Extra {
-    /// First segment and end of the transfer that comes next, once its sender has opened it.
+    /// First segment and end of the next transfer, once its sender has opened it.
     pub upcoming: (u64, u64),
-    /// Segments delivered of the transfers before the one that is open.
+    /// Number of segments delivered in transfers before the present one.
     pub earlier: u64,
     /// Segments whose blocks were reported last, most recent first.
     pub recent: [u64; MAX_BLOCKS],
@@ -25,7 +25,7 @@ pub struct Extra {
 }
 
 impl Receiver {
-    /// The same behind an interface that merges segments.
+    /// Adds an interface that merges segments.
     #[must_use]
     pub fn behind(mut self, offload: Option<Coalescing>) -> Self {
         if let Some(coalescing) = offload {
@@ -35,7 +35,7 @@ impl Receiver {
         self
     }
 
-    /// The same, tuning its window within `limits`; its ACKs may be lost or not.
+    /// Adds receive-window tuning within `limits`; `may_lose_acks` says whether ACKs can be lost.
     #[must_use]
     pub fn tuning(mut self, limits: WindowLimits, may_lose_acks: bool) -> Self {
         self.extra.get_or_insert_default().tuner = Some(Tuner::new(limits, may_lose_acks));
@@ -51,17 +51,17 @@ impl Default for Extra {
     }
 }
 
-/// Segments in a row that wait to be handed over as one.
+/// Consecutive segments that wait to be delivered as one.
 #[derive(Clone, Copy, Debug)]
 pub struct Merging {
     pub coalescing: Coalescing,
-    /// First segment and end; nothing waits if they are equal.
+    /// First segment and end; equal if no segment waits.
     pub run: (u64, u64),
-    /// Flags of each of them.
+    /// Flags that all of them have.
     pub flags: Flags,
-    /// When they are handed over at the latest.
+    /// Latest time at which they are handed over.
     pub due: Time,
-    /// When the delayed ACK leaves: the receiver's deadline is the earlier of the two.
+    /// Time at which the delayed ACK is sent: the receiver's deadline is the earlier of the two.
     pub delayed: Time,
 }
 

@@ -16,10 +16,10 @@ use std::hint::select_unpredictable;
 /// Number of packets decided on together: one for each bit of a word.
 pub const TOGETHER: usize = 64;
 
-/// When packets that are accepted leave.
+/// Departure times of accepted packets.
 pub type Room = [Rec; TOGETHER];
 
-/// The clock of a plain link, and what is to be added to its totals.
+/// Clock of a plain link, and sums to be added to its totals.
 #[derive(Clone, Debug)]
 pub struct Clock {
     /// Time of a packet in service.
@@ -182,7 +182,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The same one by one, as the definition has it: when each leaves, if it is accepted.
+    /// Departure times computed one by one by the definition, for the packets that are accepted.
     fn one_by_one(clock: &mut Clock, recs: &[Rec]) -> Vec<Option<Rec>> {
         let one = |rec: &Rec| {
             let wait = clock.free.since(rec.time);

@@ -22,7 +22,7 @@ enum Way {
 }
 
 impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
-    /// Takes what can be taken in a short way. Returns whether a place's transfer has ended.
+    /// Takes as many ACKs as possible on the fast paths. Returns whether a place's transfer has ended.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "one caller, in the loop over all that happens at a sender")]
     pub(super) fn run_short(
@@ -390,7 +390,7 @@ mod tests {
     /// Profile without bursts, whose senders take every ACK by itself.
     const LINUX: &str = "{ profile = \"linux\", burst = \"none\", receive_window = \"none\" }";
 
-    /// The same with paced segments.
+    /// TCP settings with paced segments.
     const PACED: &str = "{ profile = \"linux\", burst = \"none\", receive_window = \"none\", pacing = \"linux\" }";
 
     /// Records that flows took one by one, for each packet delivered: five flows on a link of 100 Mbit/s, 50 ms.

@@ -9,7 +9,7 @@ pub struct Wire {
     delay: u32,
     /// Range above `delay` from which delays are drawn.
     more: u32,
-    /// One that changes, instead.
+    /// Steps of a changing delay instead.
     steps: Option<Steps>,
     /// Jitter drawn for each packet.
     jitter: Option<Jitter>,
