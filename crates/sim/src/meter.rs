@@ -5,9 +5,8 @@ use crate::handover::{Handover, Propagation};
 use crate::plan::{Identity, LinkPlan, Marks, TcpPlan};
 use crate::probe::Probe;
 use crate::{ByCause, FlowOutcome, FlowSeries, LinkOutcome, PacketTrace};
-use base::{RunMonitor, Span, Time};
+use base::{RunMonitor, Time};
 use law::CongestionControl;
-use queue::Schedule;
 use transport::{Counters, Sender};
 
 /// Counts of a link before some instant. Service begun before the instant counts, service begun at it does not.
@@ -24,8 +23,6 @@ pub struct LinkTotals {
     pub waiting: u128,
     /// Picoseconds with a packet waiting.
     pub nonempty: u64,
-    /// What is left of the service in progress; only at the ends of the measured period.
-    pub serving: Span,
 }
 
 /// The totals of a link at the ends of the measured period.
@@ -39,34 +36,13 @@ pub struct LinkSpan<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct LinkFacts {
     capacity_bps: f64,
-    /// Whether that is its rate at every instant.
-    is_constant: bool,
     propagation: Propagation,
 }
 
 impl LinkFacts {
     /// Facts of a link that has not served anything yet.
     pub fn of<Q>(link: &LinkPlan<Q>, marks: &Marks, monitor: &RunMonitor) -> Self {
-        Self {
-            capacity_bps: link.capacity_bps(marks, monitor),
-            is_constant: link.schedule.as_ref().is_none_or(Schedule::is_constant),
-            propagation: Propagation::same(link.mean_delay),
-        }
-    }
-
-    /// Share of its capacity that the link sent in the measured period.
-    ///
-    /// Of a packet in service at an end of the period the part counts that lies in it. Where the rate changes
-    /// each counts where its service begins, as a whole. 1 at most: service times are whole picoseconds, and a shaper may have
-    /// saved tokens before.
-    fn utilization(&self, LinkSpan { from, to }: LinkSpan<'_>, marks: &Marks) -> f64 {
-        if self.capacity_bps <= 0.0 {
-            return 0.0;
-        }
-        let span = (marks.end - marks.warmup).as_secs();
-        let begun = (to.begun_bytes - from.begun_bytes) as f64 * 8.0 / (self.capacity_bps * span);
-        let over_the_ends = (from.serving.as_secs() - to.serving.as_secs()) / span;
-        (if self.is_constant { begun + over_the_ends } else { begun }).clamp(0.0, 1.0)
+        Self { capacity_bps: link.capacity_bps(marks, monitor), propagation: Propagation::same(link.mean_delay) }
     }
 
     /// Facts with the propagation delays measured behind the link.
@@ -79,18 +55,17 @@ impl LinkFacts {
 pub fn link_outcome(
     index: usize,
     LinkSpan { from, to }: LinkSpan<'_>,
-    facts: LinkFacts,
+    LinkFacts { capacity_bps, propagation }: LinkFacts,
     marks: &Marks,
     backlog_max: u32,
     probe: Probe,
 ) -> (LinkOutcome, Option<PacketTrace>) {
-    let utilization = facts.utilization(LinkSpan { from, to }, marks);
-    let LinkFacts { capacity_bps, propagation, .. } = facts;
     let Probe { samples, losses, tracer, .. } = probe;
     let series = samples.series.unwrap_or_default();
     let (packets, delays) = tracer.map_or_else(Default::default, |tracer| tracer.finish(index as u32));
     let span = marks.end - marks.warmup;
     let begun = to.begun - from.begun;
+    let bits = (to.begun_bytes - from.begun_bytes) as f64 * 8.0;
     let waiting = (to.waiting - from.waiting) as f64;
     let difference = |a: &ByCause, b: &ByCause| std::array::from_fn(|i| a[i] - b[i]);
     let outcome = LinkOutcome {
@@ -104,7 +79,9 @@ pub fn link_outcome(
         propagation_min_s: propagation.least,
         propagation_max_s: propagation.most,
         delay_varies: false,
-        utilization,
+        // Of a link that can send nothing, nothing is used. The packet in service at the end counts as a whole, so that a link that was
+        // never idle would come to a packet more than all of the time.
+        utilization: if capacity_bps > 0.0 { (bits / (capacity_bps * span.as_secs())).min(1.0) } else { 0.0 },
         backlog_mean: waiting / span.0 as f64,
         backlog_max,
         // Little's law: the mean wait of those served.

@@ -190,8 +190,7 @@ pub struct LinkOutcome {
     pub propagation_max_s: f64,
     /// Whether that differs by steps or jitter.
     pub delay_varies: bool,
-    /// What it sent in the measured period over what it could have sent, from 0 to 1. Of a packet in service at an end of the period the
-    /// part counts that lies in it; where the rate changes each counts where its service begins, as a whole.
+    /// Bits that began service, over capacity.
     pub utilization: f64,
     /// Time average of packets waiting.
     pub backlog_mean: f64,

@@ -65,11 +65,6 @@ impl<Q: LinkQueue> Node<Q> {
         LinkSnapshot { backlog: self.link.backlog(), serving }
     }
 
-    /// The totals at `now`, before which everything has been accounted for.
-    fn totals_with_serving(&self, now: Time) -> LinkTotals {
-        LinkTotals { serving: self.snapshot(now).serving, ..self.totals }
-    }
-
     /// Counts a packet that goes into service at `now`. Returns when that ends.
     fn count_begun(&mut self, packet: &Packet, now: Time) -> Time {
         self.totals.begun += 1;
@@ -533,7 +528,6 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
         let end = self.marks.end;
         for (l, (mut node, facts)) in self.nodes.into_iter().zip(facts).enumerate() {
             node.account(end);
-            let totals = node.totals_with_serving(end);
             hash.word(node.hash.value());
             if let Some((packet, _)) = node.link.serving() {
                 in_flight += is_data(packet);
@@ -544,7 +538,7 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
             }
             // What it would drop on the way out waited as well.
             in_flight += fates.dropped.iter().map(|(packet, _)| is_data(packet)).sum::<u64>();
-            let totals = LinkSpan { from: &node.warm, to: &totals };
+            let totals = LinkSpan { from: &node.warm, to: &node.totals };
             let facts = facts.seen(&node.handover);
             let (link, seen) = link_outcome(l, totals, facts, &self.marks, node.backlog_max, node.probe);
             links.push(link);

@@ -83,7 +83,7 @@ def utilization_series(
 @metric(
     "utilization",
     "Utilization",
-    definition="Bits sent in the measured period over what the link could have carried in it.",
+    definition="Bits that began service in the measured period over what the link could have carried in it.",
     source="RFC5166",
     found="links: utilization",
 )
@@ -93,7 +93,7 @@ def utilization(begun_bytes: float, rate_bps: float, span_s: float) -> float:
     Parameters
     ----------
     begun_bytes : float [B]
-        Bytes sent in the span.
+        Bytes that began service in the span.
     rate_bps : float [bit/s]
     span_s : float [s]
 

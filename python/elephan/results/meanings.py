@@ -19,7 +19,7 @@ LINKS = {
     "propagation_min_s": "the shortest of it",
     "propagation_max_s": "the longest of it",
     "arrived": "packets arrived",
-    "utilization": "bits sent over what the link could carry",
+    "utilization": "bits that began service over what the link could carry",
     "loss_ratio": "packets dropped over packets arrived",
     "backlog_packets": "packets waiting, averaged over time",
     "backlog_max_packets": "the most packets that waited",
@@ -76,7 +76,7 @@ RUNS = {
 """Columns per replication."""
 
 COMPARED = {
-    "utilization": "bits sent over what the link could carry",
+    "utilization": "bits that began service over what the link could carry",
     "queueing_delay_s": "waiting time, own service excluded",
     "loss_ratio": "packets dropped over packets arrived",
     "period_s": "mean time between cuts of a window",

@@ -141,7 +141,7 @@ def described(index: Index | None = None) -> list[DescribedTable]:
     >>> [table.name for table in described()]
     ['runs', 'links', 'groups', 'points', 'failures', 'names']
     >>> next(column for column in described()[1].columns if column.name == "utilization")
-    DescribedColumn(name='utilization', unit='', meaning='bits sent over what the link could carry')
+    DescribedColumn(name='utilization', unit='', meaning='bits that began service over what the link could carry')
     """
     if index is not None:
         columns = {name: index.columns(name) for name in _TITLES if name != "results"}

@@ -75,7 +75,7 @@ NAMES = tuple(dict.fromkeys((*OF_LINKS, *OF_GROUPS, *WITHIN, *OF_ALL)))
 """All column names."""
 
 MEANINGS = {
-    "utilization": "bits sent over what the link could carry",
+    "utilization": "bits that began service over what the link could carry",
     "loss": "packets dropped over packets arrived, of a link; over packets sent, of a group",
     "delay": "waiting time at the link, mean over packets, own service excluded; of cbr from sending on",
     "delay_p50": "the same, median",

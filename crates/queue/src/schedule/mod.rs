@@ -66,12 +66,6 @@ impl Schedule {
         end - start
     }
 
-    /// Whether one rate holds at every instant.
-    #[must_use]
-    pub fn is_constant(&self) -> bool {
-        matches!(self, Self::Rates(rates) if rates.is_constant())
-    }
-
     /// No packet of `size` bytes takes less from its arrival, or from the end of the one before.
     #[must_use]
     pub fn shortest(&self, size: Bytes) -> Span {

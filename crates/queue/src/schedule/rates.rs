@@ -81,15 +81,6 @@ impl Rates {
         Self { rate: rates[state], until, source: Source::Markov { rates, means, state, chance } }
     }
 
-    /// Whether the rate never changes.
-    #[must_use]
-    pub fn is_constant(&self) -> bool {
-        match &self.source {
-            Source::Steps { list, .. } => list.iter().all(|step| step.1 == self.rate),
-            Source::Markov { rates, .. } => rates[0] == rates[1],
-        }
-    }
-
     /// Highest rate.
     #[must_use]
     pub fn fastest(&self) -> Rate {
@@ -274,7 +265,6 @@ mod tests {
     #[test]
     fn one_rate_however_said_is_that_of_a_link_of_one_rate() {
         let same = [steps(&[(0, 7)], None), steps(&[(0, 7), (1, 7), (3, 7)], None), steps(&[(0, 7), (2, 7)], Some(5))];
-        assert!(same.iter().all(Rates::is_constant) && !steps(&[(0, 7), (1, 8)], None).is_constant());
         for mut rates in same {
             let mut now = Time(17);
             for size in (40..1540).cycle().step_by(7).take(4000) {

@@ -31,7 +31,7 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
         }
         for node in &mut self.nodes {
             node.account(now);
-            node.warm = node.totals_with_serving(now);
+            node.warm = node.totals;
             node.backlog_max = node.link.backlog().packets;
         }
         for ends in &mut self.endpoints {

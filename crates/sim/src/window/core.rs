@@ -268,7 +268,7 @@ impl<O: Observer> LinkCore<O> {
         gauges: impl FnOnce(&mut dyn FnMut(&'static str, f64)),
     ) {
         if at == marks.warmup {
-            self.totals_at_warmup = LinkTotals { serving: snapshot.serving, ..totals };
+            self.totals_at_warmup = totals;
             self.most_seen = snapshot.backlog.packets;
         }
         if at == self.next_sample {

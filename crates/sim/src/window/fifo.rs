@@ -289,8 +289,7 @@ impl Fifo {
             }
             AnyWaitingQueue::Stored(waiting) => (waiting.state_at(end, free, &core.totals), 0),
         };
-        let totals = LinkTotals { serving: state.snapshot.serving, ..state.totals };
-        LinkResult { totals, most_waiting: most.max(core.most_seen), still_waiting: 0 }
+        LinkResult { totals: state.totals, most_waiting: most.max(core.most_seen), still_waiting: 0 }
     }
 }
 

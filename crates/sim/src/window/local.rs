@@ -91,11 +91,6 @@ impl<Q: LinkQueue> Local<Q> {
         Self { queue, busy: false, waiting: BacklogIntegral::default(), ledger: Ledger::default() }
     }
 
-    /// What is left at `at` of the service that ends at `free`, if there is one.
-    fn serving(&self, free: Time, at: Time) -> Span {
-        if self.busy { free.since(at) } else { Span::ZERO }
-    }
-
     /// Data packets still waiting at the end.
     fn drain(&mut self) -> u64 {
         let mut packets = 0;
@@ -142,10 +137,7 @@ impl<Q: LinkQueue> Local<Q> {
         // Timers of an empty queue, at which nothing was due, and the last marks.
         self.serve(core, &[], marks.end, marks, shared);
         LinkResult {
-            totals: LinkTotals {
-                serving: self.serving(core.free, marks.end),
-                ..self.waiting.totals_at(marks.end, core.totals)
-            },
+            totals: self.waiting.totals_at(marks.end, core.totals),
             most_waiting: core.most_seen,
             still_waiting: self.drain(),
         }

@@ -206,43 +206,6 @@ fn bytes_begun_between_samples_are_the_utilization() {
     }
 }
 
-/// The utilization of a link of 1 Mbit/s, on which a packet takes 12 ms, with 20 packets at once near the start; in both engines.
-fn utilization_of_a_burst(queue: &str, more: &str, [warmup, end]: [u32; 2]) -> f64 {
-    let text = format!(
-        "duration = \"{end} ms\"\nwarmup = \"{warmup} ms\"\n[[links]]\nname = \"l\"\nrate = \"1 Mbit/s\"\nbuffer = \"50 packets\"\n\
-         queue = \"{queue}\"\n[[flows]]\npath = [\"l\"]\nrtt = \"2 s\"\npacket = \"1500 B\"\ntcp = {{ initial_window = 20 }}\n\
-         start = \"10 ms\"\n{more}"
-    );
-    let [window, reference] = [Engine::Window, Engine::Reference].map(|engine| {
-        let outcome = run_with(&text, 0, Options { engine, ..Options::default() });
-        outcome.links[0].utilization
-    });
-    assert_eq!(window, reference, "{queue} {more}");
-    window
-}
-
-#[test]
-fn of_a_packet_in_service_at_an_end_of_the_period_the_part_in_it_counts() {
-    // Sizes that differ are stored, others are not; a discipline of its own has its own calendar.
-    let other = "[[flows]]\npath = [\"l\"]\nrtt = \"2 s\"\npacket = \"600 B\"\nstart = \"900 s\"";
-    for (queue, more) in [("drop-tail", ""), ("drop-tail", other), ("drr", ""), ("red", "")] {
-        let busy_ms = |warmup: u32, end: u32| {
-            let more =
-                if more.is_empty() { String::new() } else { more.replace("900 s", &format!("{} us", 1000 * end - 1)) };
-            utilization_of_a_burst(queue, &more, [warmup, end]) * f64::from(end - warmup)
-        };
-        // A picosecond of 50 ms is 2e-11, and rounding of numbers of 53 bits less. Busy all the time; for a part of a service.
-        let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-8, "{queue} {more}: {a} {b}");
-        near(busy_ms(1100, 1150), 50.0);
-        near(busy_ms(1101, 1103), 2.0);
-        // From the first packet on, a second and some after the start; however the period ends.
-        let begun_ms = 1030.0 - busy_ms(0, 1030);
-        assert!(begun_ms > 1000.0, "{begun_ms}");
-        near(busy_ms(0, 1041), 1041.0 - begun_ms);
-        near(busy_ms(0, 1047), 1047.0 - begun_ms);
-    }
-}
-
 #[test]
 fn drops_of_traced_flows_make_the_loss_events() {
     let trace: Vec<String> = (0..6).map(|flow| format!("\"flows[{flow}]\"")).collect();
