@@ -197,12 +197,11 @@ def test_a_table_fits_eighty_columns_with_its_numbers_whole(
     ]
 
 
-def test_a_table_that_cannot_fit_is_wider_rather_than_cut(elephan: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_that_cannot_fit_is_broken_rather_than_cut(elephan: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     done = elephan("model", "hstcp", "--details")
     assert "\N{HORIZONTAL ELLIPSIS}" not in done.out
-    lines = [line for line in done.out.splitlines() if "9403385" in line]
-    assert [line.split()[-1] for line in lines] == ["656921"]
+    assert {"9403385", "656921"} <= set(done.out.split())
 
 
 @every_model

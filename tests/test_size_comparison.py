@@ -253,7 +253,7 @@ def test_unfair_shares_at_the_buffer_found_are_no_answer_and_larger_buffers_are_
     assert found is None
     assert note == (
         "utilization >= 0.9 needs 20 packets, where fairness 0.9 falls short of 0.95; of the larger buffers measured, "
-        "40 packets are the fairest: fairness 0.97"
+        "that of 40 packets is the fairest: fairness 0.97"
     )
     assert nearest(curve, targets) == 40
     assert _judge(curve, targets, 40) == (40, "")
@@ -264,7 +264,7 @@ def test_a_buffer_that_meets_everything_though_larger_ones_do_not_is_mentioned()
     curve = BufferCurve()
     for buffer, loss in ((10, 0.003), (20, 0.009)):
         curve.add(buffer, 0, BufferSample(0.95, loss, 0.001))
-    assert "; but 10 packets do meet the targets" in _judge(curve, targets, None)[1]
+    assert "; but 10 packets of buffer would meet the targets" in _judge(curve, targets, None)[1]
 
 
 def test_fairness_is_jains_index_over_the_tcp_flows_of_the_link() -> None:

@@ -69,6 +69,7 @@ BY_DESIGN = {
     ("testbed", "run"): "needs root and real time; --dry-run has commands as they are typed; screen of `run`",
     ("kernel", "load"): "changes the kernel, and says so on stderr",
     ("kernel", "unload"): "changes the kernel",
+    ("kernel", "list"): "needs the laws of the kernel, which not every build has",
     ("kernel", "show"): "needs a loaded law; counters of a few letters",
 }
 """Verbs whose output is not for reading on a screen, or that cannot be called in a test, and why."""
