@@ -230,9 +230,14 @@ def scaled(unit: str, values: Iterable[float]) -> tuple[float, str]:
     return scales[found]
 
 
+def count(n: float, of: str) -> str:
+    """Format a number of things with their noun in the singular: ``1 flow``, ``1,200 runs``, ``0.5 packets``."""
+    return f"{f'{n:,.0f}' if n == round(n) else f'{n:.4g}'} {of}{'s' * (n != 1)}"
+
+
 def format_packets(n: float) -> str:
-    """Write a number of packets: ``1 packet``, ``12,500 packets``, ``0.5 packets``."""
-    return f"{f'{n:,.0f}' if n == round(n) else f'{n:.4g}'} packet{'s' * (n != 1)}"
+    """Format a number of packets."""
+    return count(n, "packet")
 
 
 def format_number(x: float | None, digits: int = 4) -> str:
@@ -423,7 +428,7 @@ def format_measured(
 ) -> str:
     """Format a measured quantity: mean and half-width, or the ends of an interval that exceeds its limits.
 
-    A quantile of a histogram has no interval that is narrower than the bins.
+    A quantile of a histogram has no interval that is narrower than the bins. No mean is ``-``.
 
     Parameters
     ----------
@@ -440,11 +445,6 @@ def format_measured(
         Number of flows that share, for Jain's index.
     joint, thousands : str
         As in `format_interval`.
-
-    Returns
-    -------
-    str
-        ``-`` for no mean.
 
     Examples
     --------

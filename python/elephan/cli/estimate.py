@@ -20,7 +20,7 @@ from elephan.cli.common import (
 )
 from elephan.own_laws import declare
 from elephan.scenario import parse_assignments
-from elephan.units import format_bytes, format_long_time, format_number, format_time
+from elephan.units import count, format_bytes, format_long_time, format_number, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -198,7 +198,7 @@ def announce_testbed(scenarios: Iterable[Scenario], attempts: int) -> None:
     runs, lengths = sum(one.replications for one in asked), {one.facts["duration_s"] for one in asked}
     each = f" of {format_time(lengths.pop())}" if len(lengths) == 1 else ""
     again = f", at most {format_long_time(attempts * wall_s)} where runs are not valid" if attempts > 1 else ""
-    say(f"testbed: {runs} {'run' if runs == 1 else 'runs'}{each} in real time, about {format_long_time(wall_s)}{again}")
+    say(f"testbed: {count(runs, 'run')}{each} in real time, about {format_long_time(wall_s)}{again}")
 
 
 def check_sweep(sweep: Sweep, *, force: bool) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from elephan.cli.columns import GAP, LINES, Column, command_lines, fitting, table_lines, terminal_width, wrapped
 from elephan.cli.common import shown
 from elephan.size.wording import interval_words
-from elephan.units import format_bytes, format_rate, format_time, scaled
+from elephan.units import count, format_bytes, format_packets, format_rate, format_time, scaled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -73,13 +73,13 @@ def sentence(answer: SizeAnswer, document: Mapping[str, Any]) -> str:
     buffer, suggested = answer.buffer_packets, document["suggested_packets"]
     if buffer is None:
         return f"No answer for {wanted}: {document['note']}."
-    size = f"{count(buffer, 'packet')} ({interval_words(document)})"
+    size = f"{format_packets(buffer)} ({interval_words(document)})"
     if suggested == buffer:
         bdp = f"{format_bytes(document['buffer_bytes'])}, {document['buffer_bdp']:.3g} BDP"
         return f"Buffer for {wanted}: {size}; {bdp}."
     if suggested is None:
         return f"No buffer can be suggested. {wanted} needs {size}, which is not one to deploy."
-    return f"Suggested: {count(suggested, 'packet')}. {wanted} needs only {buffer:,} ({interval_words(document)})."
+    return f"Suggested: {format_packets(suggested)}. {wanted} needs only {buffer:,} ({interval_words(document)})."
 
 
 def paced_sentence(document: Mapping[str, Any]) -> str:
@@ -91,7 +91,7 @@ def paced_sentence(document: Mapping[str, Any]) -> str:
     times = f", {found['buffer_packets'] / own:.2g} times as much" if own and own != found["buffer_packets"] else ""
     bounds = found["buffer_interval_packets"]
     sure = "" if bounds is None else f" (95 %: {bounds[0]:,} {'or more' if bounds[1] is None else f'to {bounds[1]:,}'})"
-    return f"Paced as Linux does: {count(found['buffer_packets'], 'packet')}{sure}{times}."
+    return f"Paced as Linux does: {format_packets(found['buffer_packets'])}{sure}{times}."
 
 
 def notes(answer: SizeAnswer, document: Mapping[str, Any], room: int) -> list[str]:
@@ -300,11 +300,6 @@ def _no_line(answer: SizeAnswer, document: Mapping[str, Any]) -> list[str]:
 def _roles(row: Mapping[str, Any]) -> str:
     """Return a row's reasons to be in the table; the sentence already says if the suggestion is the smallest."""
     return ", ".join(role for role in row["is"] if not (role == "smallest" and "suggested" in row["is"]))
-
-
-def count(number: int, of: str) -> str:
-    """Format a number of things."""
-    return f"{number:,} {of}" if number == 1 else f"{number:,} {of}s"
 
 
 def _mean(quantity: Mapping[str, float | None] | None) -> float | None:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.cli.columns import LINES, Column, blocks, deciding, table_lines, terminal_width, with_intervals, wrapped
 from elephan.cli.common import shown
-from elephan.cli.size_screen import count
-from elephan.units import scaled
+from elephan.units import count, scaled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,8 +9,8 @@ import numpy as np
 from elephan.pictures.figure import WARMUP, Axis, Figure, Mark, Series, colour
 from elephan.pictures.lines import MOST_POINTS, average_after, of_flows, points_each, spans
 from elephan.pictures.thin import thin
-from elephan.pictures.words import count, joined, number
-from elephan.units import format_time
+from elephan.pictures.words import joined, number
+from elephan.units import count, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from elephan.pictures.words import count, joined, number
+from elephan.pictures.words import joined, number
+from elephan.units import count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -99,22 +99,6 @@ def _parts(quantity: Any) -> tuple[float | None, float | None]:
     return quantity["mean"], quantity["ci95"]
 
 
-def count(n: int, of: str) -> str:
-    """Format a number of things.
-
-    Parameters
-    ----------
-    of : str
-        Noun in the singular.
-
-    Examples
-    --------
-    >>> count(1, "flow"), count(1200, "run")
-    ('1 flow', '1,200 runs')
-    """
-    return f"{n:,}{NARROW}{of}{'' if n == 1 else 's'}".replace(NARROW, " ")
-
-
 def joined(parts: Iterable[str], last: str = "and") -> str:
     """Join words into an enumeration.
 

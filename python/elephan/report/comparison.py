@@ -9,13 +9,13 @@ import numpy as np
 from elephan.errors import InputError
 from elephan.pictures.figure import COLOURS, Axis, Figure, Mark, Series, colour
 from elephan.pictures.table import Table, cell
-from elephan.pictures.words import count, number, plain, row_with_unit
+from elephan.pictures.words import number, plain, row_with_unit
 from elephan.report.page import HeadlineNumber, PageSection, ReportPage, TerminalCommand
 from elephan.report.size import command, curve_table, wanted
 from elephan.report.sources import origin, read_json, read_scenario, set_up, why_warmup
 from elephan.run.files import file_names
 from elephan.size.saved import read_models
-from elephan.units import format_time
+from elephan.units import count, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,10 +12,10 @@ from elephan.errors import InputError
 from elephan.pictures.figure import COLOURS, Axis, Figure, Series, colour, extent
 from elephan.pictures.numbers import span
 from elephan.pictures.table import Table, cell, cut
-from elephan.pictures.words import count, number
+from elephan.pictures.words import number
 from elephan.report.page import PageSection, ReportPage, TerminalCommand
 from elephan.report.sources import made_by, read_json
-from elephan.units import format_quantity, scaled
+from elephan.units import count, format_quantity, scaled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,10 +9,10 @@ import numpy as np
 from elephan.papers.words import MEANS, SAID, bands, headline, missed
 from elephan.pictures.figure import Axis, Figure, Series
 from elephan.pictures.table import Cell, Table, cell
-from elephan.pictures.words import count, joined
+from elephan.pictures.words import joined
 from elephan.report.page import PageSection, ReportPage, RowFilter, TerminalCommand
 from elephan.report.sources import made_by, read_json
-from elephan.units import format_time
+from elephan.units import count, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -11,14 +11,14 @@ from elephan.network import counted_flows
 from elephan.pictures.figure import Axis, Figure, Series, colour
 from elephan.pictures.table import Table, cell, measured
 from elephan.pictures.thin import thin
-from elephan.pictures.words import count, joined, number, plain, row_with_unit, with_unit
+from elephan.pictures.words import joined, number, plain, row_with_unit, with_unit
 from elephan.report.page import HeadlineNumber, PageSection, ReportPage, TerminalCommand
 from elephan.report.sources import origin, read_json, read_scenario, set_up, why_warmup
 from elephan.report.testbed_section import parts as testbed_parts
 from elephan.report.testbed_section import verdict
 from elephan.run.pictures import MOST_LINKS, busiest, over_time
 from elephan.run.sampled import SampledRun, sampled_run
-from elephan.units import format_rate, format_time
+from elephan.units import count, format_rate, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

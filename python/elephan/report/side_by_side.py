@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from elephan.pictures.table import Table, cell, measured
-from elephan.pictures.words import count, joined, plain, with_unit
+from elephan.pictures.words import joined, plain, with_unit
 from elephan.report.page import PageSection, ReportPage
 from elephan.report.sources import made_by, set_up
 from elephan.run.side_by_side import decisive, differing, laid_over, named_runs, spoken
-from elephan.units import resolved
+from elephan.units import count, resolved
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,14 +6,14 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from elephan.pictures.table import Cell, Table, cell, measured
-from elephan.pictures.words import count, joined, plain, row_with_unit
+from elephan.pictures.words import joined, plain, row_with_unit
 from elephan.report.page import HeadlineNumber, PageSection, ReportPage, TerminalCommand
 from elephan.report.sources import origin, read_json, read_scenario, set_up, why_warmup
 from elephan.size.pictures import answer_pictures, rule_name
 from elephan.size.saved import read_models
 from elephan.size.targets import GROUP_DELAYS, asked_of
 from elephan.size.wording import interval_words
-from elephan.units import format_bytes, format_time
+from elephan.units import count, format_bytes, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

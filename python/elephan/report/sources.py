@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from elephan import _native
-from elephan.pictures.words import count, number
+from elephan.pictures.words import number
 from elephan.run.saved import read_document as read_json
 from elephan.run.saved import read_parquet
 from elephan.scenario import Scenario
-from elephan.units import format_rate, format_time
+from elephan.units import count, format_rate, format_time
 
 __all__ = ["made_by", "origin", "read_json", "read_parquet", "read_scenario", "set_up", "why_warmup"]
 

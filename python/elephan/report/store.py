@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.display import CI95
 from elephan.pictures.table import Cell, Table, cell, cut
-from elephan.pictures.words import count
 from elephan.report.explorer import explorer, quantity
 from elephan.report.page import PageSection, ReportPage, TerminalCommand
 from elephan.report.sources import made_by
 from elephan.store import Store, StoreError
+from elephan.units import count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError
 from elephan.pictures.table import Table, cell, cut
-from elephan.pictures.words import count, joined, plain
+from elephan.pictures.words import joined, plain
 from elephan.report.explorer import MeasuredColumn, explorer, quantity
 from elephan.report.page import PageSection, ReportPage, TerminalCommand
 from elephan.report.sources import made_by, read_json, set_up
@@ -16,7 +16,7 @@ from elephan.run.side_by_side import chosen, laid_over, named_runs
 from elephan.scenario import Scenario
 from elephan.store.labels import as_value, short
 from elephan.sweep.saved import read_sweep
-from elephan.units import format_time
+from elephan.units import count, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from elephan.pictures.table import Table, cell
-from elephan.pictures.words import count, plain
+from elephan.pictures.words import plain
 from elephan.report.page import PageSection
-from elephan.units import format_time
+from elephan.units import count, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

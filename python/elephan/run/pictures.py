@@ -10,9 +10,9 @@ from elephan.metrics import utilization_series
 from elephan.pictures.figure import WARMUP, Axis, Figure, Mark, Series, colour
 from elephan.pictures.lines import MOST_POINTS, average_after, of_flows, points_each, spans
 from elephan.pictures.thin import thin
-from elephan.pictures.words import count, number
+from elephan.pictures.words import number
 from elephan.run.schedules import delay_over_time, rate_over_time
-from elephan.units import format_time
+from elephan.units import count, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -15,10 +15,10 @@ from elephan.metrics import utilization_series
 from elephan.pictures.figure import COLOURS, WARMUP, Axis, Figure, Mark, Series, colour
 from elephan.pictures.lines import MOST_POINTS, average_after, spans
 from elephan.pictures.thin import thin
-from elephan.pictures.words import count, number
+from elephan.pictures.words import number
 from elephan.run.pictures import DELAYS, FINE, busiest, sampled_delay
 from elephan.run.sampled import SampledRun, sampled
-from elephan.units import format_rate, format_time
+from elephan.units import count, format_rate, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -9,8 +9,9 @@ import numpy as np
 
 from elephan.pictures.figure import COLOURS, Axis, Figure, Mark, Series, colour
 from elephan.pictures.numbers import span
-from elephan.pictures.words import count, number
+from elephan.pictures.words import number
 from elephan.size.curve import APART
+from elephan.units import count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
