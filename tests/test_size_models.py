@@ -68,7 +68,7 @@ def test_model_only_answers_without_a_run() -> None:
 def test_a_delay_that_the_models_own_buffer_exceeds_is_said() -> None:
     found = package.size(PAPER, f"{TARGET},delay=1us", model_only=True)
     assert found.buffer_packets is None
-    assert "violate delay <= 0.001 ms" in found.note
+    assert "violates delay <= 0.001 ms" in found.note
     assert found.to_json()["utilization"] is None
 
 
@@ -129,8 +129,8 @@ def test_an_answer_far_from_anything_simulated_says_so() -> None:
     assert document["tc"] is None
     low, high = document["models_range_packets"]
     assert low < high
-    assert str(low) in found.note
-    assert str(high) in found.note
+    assert f"{low:,}" in found.note
+    assert f"{high:,}" in found.note
     assert package.size(PAPER, TARGET, model_only=True).to_json()["tc"] is not None
 
 

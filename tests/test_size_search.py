@@ -286,7 +286,7 @@ def test_what_no_buffer_reaches_is_said_with_the_best_there_is() -> None:
     assert searching.smallest() is None
     buffer, note = _judge(searching.curve, searching.targets, None)
     assert buffer is None
-    assert note.startswith("no buffer up to 100000 packets is enough: utilization ")
+    assert note.startswith("no buffer up to 100,000 packets is enough: utilization ")
 
 
 def test_progress_never_runs_backwards_and_ends_where_it_said() -> None:
