@@ -8,6 +8,7 @@ import elephan
 from elephan import InputError, TargetError
 from elephan.size.inverse import size_limit
 from elephan.size.targets import parse_targets, targets_json
+from test_screens import PING
 
 FORMS = "utilization=0.95, loss=0.1%, delay=10ms, fairness=0.9, delay_p95=20ms, rtt_p95[ping]=50ms"
 
@@ -57,33 +58,7 @@ def test_delays_at_95_per_cent_are_of_the_link_or_of_a_group() -> None:
     assert all(target.is_ceiling for target in found)
 
 
-GROUPS = elephan.Scenario.from_text(
-    """
-duration = "4 s"
-warmup = "1 s"
-replications = 2
-[[links]]
-name = "link"
-rate = "10 Mbit/s"
-buffer = "1 bdp"
-[[flows]]
-name = "bulk"
-count = 4
-path = ["link"]
-rtt = { from = "18 ms", to = "22 ms" }
-start = { from = "0 s", to = "1 s" }
-[[flows]]
-name = "ping"
-path = ["link"]
-rtt = "20 ms"
-traffic = "ping"
-[[flows]]
-name = "voice"
-path = ["link"]
-rtt = "20 ms"
-traffic = { kind = "cbr", rate = "64 kbit/s" }
-"""
-)
+GROUPS = elephan.Scenario.from_text(PING).replace(replications=2)
 
 
 @pytest.mark.parametrize(
@@ -123,10 +98,10 @@ def test_a_target_on_the_round_trip_of_pings_is_checked_against_the_pings() -> N
     )
     # Through an empty queue a ping takes 20 ms: with 90 % of use 95 % of them cannot take 1 ms more.
     assert tight.buffer_packets is None
-    assert f"which give rtt_p95[ping] {1e3 * row['rtt_p95_s']['mean']:.3g} ms, but " in tight.note
+    assert f"(rtt_p95[ping] {1e3 * row['rtt_p95_s']['mean']:.3g} ms), but " in tight.note
     one_way = elephan.size(GROUPS, "utilization=0.9,delay_p95[voice]=11ms")
-    assert "which give delay_p95[voice] " in one_way.note
-    assert "which give delay_p95 " in elephan.size(GROUPS, "utilization=0.9,delay_p95=1ms").note
+    assert "(delay_p95[voice] " in one_way.note
+    assert "(delay_p95 " in elephan.size(GROUPS, "utilization=0.9,delay_p95=1ms").note
 
 
 def test_a_delay_needs_its_unit() -> None:

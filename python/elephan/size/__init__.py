@@ -313,7 +313,7 @@ def _conflict(curve: BufferCurve, floors: Sequence[Target], ceiling: Target, fou
         if allowed
         else "no buffer does"
     )
-    return f"{needs} needs {format_packets(found)}, with which it is {has}, but {so}"
+    return f"{needs} needs {format_packets(found)} ({has}), but {so}"
 
 
 def _unfair(curve: BufferCurve, floors: Sequence[Target], target: Target, found: int) -> str:
