@@ -65,8 +65,10 @@ def run(
     read = Scenario.from_file(Path(scenario))
     if assignments:
         read = read.replace(parse_assignments(assignments))
+    # Planned first: what a testbed cannot do is refused before its time is announced.
+    planned = testbed.plan(read if seed is None else read.replace({"seed": seed}))
     if dry_run:
-        print_lines(*testbed.plan(read if seed is None else read.replace({"seed": seed})).lines())
+        print_lines(*planned.lines())
         return
     attempts = attempts or testbed.ATTEMPTS
     if not quiet:
