@@ -187,13 +187,20 @@ def link_columns(rows: Sequence[Mapping[str, Any]], decisive: Collection[str] = 
 def _quantity(quantity: Mapping[str, float | None] | None, key: str, digits: int, *, interval: bool) -> str:
     """Format a quantity of a link with its unit, and on request with its interval."""
     mean = _mean(quantity)
-    if interval and quantity is not None and mean is not None and quantity["ci95"] is not None:
+    if interval and mean is not None:
         divide, unit = scaled("s", [mean]) if key.endswith("_s") else (0.01, "%")
-        text = shown(quantity, 1 / divide, digits, of=key)
-        # Without random numbers all replications are equal, and an interval has no meaning.
-        if not text.endswith("±0"):
+        if text := _with_interval(quantity, key, 1 / divide, digits):
             return f"{text} {unit}"
     return short_time(quantity) if key.endswith("_s") else short_percent(quantity, digits)
+
+
+def _with_interval(quantity: Mapping[str, float | None] | None, key: str, scale: float = 1.0, digits: int = 4) -> str:
+    """Format a quantity with its interval; empty if it has none that means anything."""
+    if quantity is None or quantity["mean"] is None or quantity["ci95"] is None:
+        return ""
+    text = shown(quantity, scale, digits, of=key)
+    # Without random numbers all replications are equal, and an interval has no meaning.
+    return "" if text.endswith("±0") else text
 
 
 def buffer_columns(rows: Sequence[Mapping[str, Any]], say: Any = None, decisive: Collection[str] = ()) -> list[Column]:
@@ -320,11 +327,8 @@ def short_time(quantity: Mapping[str, float | None] | None) -> str:
 
 def _number(quantity: Mapping[str, float | None] | None, *, interval: bool = False) -> str:
     mean = _mean(quantity)
-    if interval and quantity is not None and mean is not None and quantity["ci95"] is not None:
-        text = shown(quantity, of="jain")
-        if not text.endswith("±0"):
-            return text
-    return "-" if mean is None else f"{mean:.2f}"
+    text = _with_interval(quantity, "jain") if interval else ""
+    return text or ("-" if mean is None else f"{mean:.2f}")
 
 
 def _digits(x: float) -> str:
