@@ -96,7 +96,9 @@ def _of_tcp() -> list[dict[str, Any]]:
     from elephan.scenario import EXAMPLE, Scenario  # noqa: PLC0415 (the engine; start-up does without)
     from elephan.schema import schema  # noqa: PLC0415 (as before)
 
-    meanings = schema()["$defs"]["TcpTable"]["properties"]
+    tables = schema()["$defs"]
+    meanings = tables["TcpTable"]["properties"]
+    recovery = tables["Flows"]["properties"]["recovery"]["description"].partition(" Default:")[0]
     plain = Scenario.from_text(EXAMPLE)
     before = plain.resolved["flows"][0]
     cards = []
@@ -107,7 +109,7 @@ def _of_tcp() -> list[dict[str, Any]]:
             for key, value in sorted(flow["tcp"].items())
             if key not in before["tcp"] or before["tcp"][key] != value
         ]
-        rows.append(_row("recovery", flow["recovery"], "How losses are found and repaired.", SOURCES["recovery"]))
+        rows.append(_row("recovery", flow["recovery"], recovery, SOURCES["recovery"]))
         law = flow["control"]
         default = f"{law['law']}, {law['variant']}, {law['slow_start']['kind']}"
         meaning = "Law without further settings, its variant, and its slow start."
