@@ -57,14 +57,7 @@ impl TcpSender {
             return Err(bad_sender("canonical: the first group must send TCP under a law that is built in"));
         }
         let options = group.tcp.with_mss(group.mss());
-        let ssthresh = options.initial_ssthresh.unwrap_or(f64::INFINITY);
-        let built = || {
-            let built = group.control.law.build(&group.control.slow_start, f64::from(options.initial_window), ssthresh);
-            let mut control = built.expect("checked when the scenario was read");
-            control.set_mss(group.mss());
-            control
-        };
-        let [first, control] = [built(), built()];
+        let [first, control] = [group.built_in_control(), group.built_in_control()];
         let sender = Sender::new(first, group.recovery, &options, 0).expecting_writes(&options);
         Ok(Self { sender, control: Some(control), sent: Sent::default(), now: Time::ZERO })
     }

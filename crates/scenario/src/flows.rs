@@ -5,6 +5,7 @@ use crate::node::Node;
 use crate::table::{self, Defs, KeyType, table_types};
 use crate::{Control, Hop, Packets, Rtt, ScenarioError, Start, Stop, control, limits};
 use base::{Bytes, Key, Rate, Span, Values};
+use law::CongestionControl;
 use serde_json::{Value as Json, json};
 use traffic::TrafficSpec;
 use transport::{Options, Recovery};
@@ -72,6 +73,20 @@ impl Group {
     #[must_use]
     pub fn mss(&self) -> u32 {
         (self.packet.0 - self.tcp.header.0) as u32
+    }
+
+    /// Builds the congestion control that the scenario names, for segments of this group.
+    ///
+    /// # Panics
+    ///
+    /// If the parameters of the law are wrong, which reading the scenario has excluded.
+    #[must_use]
+    pub fn built_in_control(&self) -> law::Control {
+        let ssthresh = self.tcp.initial_ssthresh.unwrap_or(f64::INFINITY);
+        let built = self.control.law.build(&self.control.slow_start, f64::from(self.tcp.initial_window), ssthresh);
+        let mut control = built.expect("checked when the scenario was read");
+        control.set_mss(self.mss());
+        control
     }
 }
 

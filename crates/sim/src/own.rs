@@ -100,10 +100,7 @@ impl<'a> FlowSite<'a> {
     /// The control that the scenario names.
     #[must_use]
     pub fn built_in(&self) -> Control {
-        let control = self.plan.control.law.build(&self.plan.control.slow_start, self.initial_window, self.ssthresh);
-        let mut control = control.expect("checked when the scenario was read");
-        control.set_mss(self.plan.mss());
-        control
+        self.plan.built_in_control()
     }
 
     /// The slow start that the scenario names.
