@@ -65,6 +65,10 @@ base::registry! {
 // Below the list, of which it makes what runs.
 mod registry;
 
+/// Payload of the largest burst that Linux hands to an interface, in bytes: `GSO_LEGACY_MAX_SIZE - 1 - MAX_TCP_HEADER`
+/// (`sk_setup_caps`).
+pub const GSO_PAYLOAD: u32 = 65_536 - 1 - 320;
+
 /// The smallest window a law may leave after a loss, in segments (RFC 5681, equation 4).
 pub const MIN_SSTHRESH: f64 = 2.0;
 

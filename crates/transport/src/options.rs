@@ -188,13 +188,10 @@ base::keys! {
 impl Copy for Device {}
 
 impl Device {
-    /// Payload of the largest burst: 64 KiB without the room that Linux leaves for headers (`sk_setup_caps`, `MAX_TCP_HEADER`).
-    const PAYLOAD: u32 = 65_536 - 321;
-
     /// Largest number of segments of a burst, for a sender whose segments carry `mss` bytes.
     #[must_use]
     pub fn segments(self, mss: u32) -> u32 {
-        self.max_segments.unwrap_or(Self::PAYLOAD / mss.max(1)).max(1)
+        self.max_segments.unwrap_or(law::GSO_PAYLOAD / mss.max(1)).max(1)
     }
 }
 

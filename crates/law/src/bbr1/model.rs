@@ -4,14 +4,13 @@
 
 use super::parts::{Counts, Policing};
 use super::{Bbr1, INIT_CWND, MIN_CWND, Mode, Repair, Sample, UNKNOWN, in_units};
+use crate::GSO_PAYLOAD;
 use base::Span;
 
 /// Pace below which a burst is one segment, in bytes per second: 1.2 Mbit/s (`bbr_min_tso_rate`).
 const SINGLES_BELOW: f64 = 150_000.0;
 /// Bursts that leave in a second (`sk_pacing_shift`).
 const BURSTS_PER_SECOND: f64 = 1024.0;
-/// Payload of the longest burst, in bytes (`GSO_LEGACY_MAX_SIZE - 1 - MAX_TCP_HEADER`).
-const LONGEST: u32 = 65_536 - 1 - 320;
 /// Bursts for which a window has room: one that waits, one that leaves, one that arrives.
 const BURSTS: f64 = 3.0;
 /// Time for which aggregated ACKs may leave the path without segments, in seconds.
@@ -81,7 +80,7 @@ impl Bbr1 {
     /// Segments that Linux would hand over at once.
     pub(super) fn quantum(&self) -> f64 {
         let least = if self.pacing_rate * f64::from(self.mss) < SINGLES_BELOW { 1.0 } else { 2.0 };
-        let most = f64::from((LONGEST / self.mss).min(self.p.max_burst));
+        let most = f64::from((GSO_PAYLOAD / self.mss).min(self.p.max_burst));
         (self.pacing_rate / BURSTS_PER_SECOND).floor().min(most).max(least)
     }
 

@@ -21,7 +21,7 @@ const POLICED_LOSS: f64 = 50.0 / 256.0;
 /// Share of the first rate by which the rates of similar intervals may differ; they may also differ by 4 kbit/s.
 const LIKE_SHARE: f64 = 0.125;
 /// Largest difference of equal rates, in segments of 1,460 bytes per second.
-const LIKE_RATE: f64 = 500.0 / 1460.0;
+const LIKE_RATE: f64 = 500.0 / super::MSS as f64;
 /// Rounds for which the rate of a policer is believed.
 const BELIEVED_ROUNDS: u32 = 48;
 
