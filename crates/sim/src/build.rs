@@ -26,6 +26,13 @@ const MAX_FLOWS: u64 = (1 << 24) - 1;
 /// Number of flows between two looks at the monitor.
 const FLOWS_BETWEEN_LOOKS: u32 = 1024;
 
+/// Builds the network of the text of a scenario, for unit tests.
+#[cfg(test)]
+pub fn network_of(text: &str) -> Network<law::Control, queue::NoOwn> {
+    let scenario = scenario::read(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    network(&scenario, 0, 0, &mut crate::BuiltIn, &RunMonitor::default()).expect("a network this small")
+}
+
 /// Draws what is random and lays out the rest; without the flows that are left if `monitor` stops it.
 pub fn network<P: Parts>(
     scenario: &Scenario,

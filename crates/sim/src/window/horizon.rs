@@ -169,10 +169,7 @@ buffer = "10 packets"
 
     fn parts_with(flows: &[&str]) -> Vec<Part> {
         let text = flows.iter().fold(TWO_WAYS.to_owned(), |text, flow| format!("{text}[[flows]]\n{flow}\n"));
-        let scenario = scenario::read(&text).unwrap_or_else(|e| panic!("{e}"));
-        parts(
-            &crate::build::network(&scenario, 0, 0, &mut crate::BuiltIn, &base::RunMonitor::default()).expect("small"),
-        )
+        parts(&crate::build::network_of(&text))
     }
 
     const TCP: &str = "path = [\"a\"]\nreturn = [\"b\"]\nrtt = \"20 ms\"\npacket = \"1000 B\"";
@@ -204,12 +201,7 @@ buffer = "10 packets"
         let shared = TWO_WAYS.replace("buffer = \"10 packets\"", "pool = \"chip\"");
         let of = |links: &str, flow: &str| {
             let pool = "[[pools]]\nname = \"chip\"\nsize = \"30 packets\"\n";
-            let scenario =
-                scenario::read(&format!("{links}{pool}[[flows]]\n{flow}\n")).unwrap_or_else(|e| panic!("{e}"));
-            parts(
-                &crate::build::network(&scenario, 0, 0, &mut crate::BuiltIn, &base::RunMonitor::default())
-                    .expect("small"),
-            )
+            parts(&crate::build::network_of(&format!("{links}{pool}[[flows]]\n{flow}\n")))
         };
         // From a to b, which leads back to the pool: 0.8 ms for a packet and 7 ms. Nothing crosses c.
         let all = of(&shared, TCP);
@@ -230,13 +222,7 @@ buffer = "10 packets"
         let text = |path: &str| {
             format!("{TWO_WAYS}{array}[[flows]]\ncount = 1000\npath = [{path}]\nrtt = \"20 ms\"\npacket = \"1000 B\"\n")
         };
-        let of = |path: &str| {
-            let scenario = scenario::read(&text(path)).unwrap_or_else(|e| panic!("{e}"));
-            parts(
-                &crate::build::network(&scenario, 0, 0, &mut crate::BuiltIn, &base::RunMonitor::default())
-                    .expect("small"),
-            )
-        };
+        let of = |path: &str| parts(&crate::build::network_of(&text(path)));
         // 19 ms of the round trip are not the link's, which takes 0.8 ms for a packet.
         let apart = of("\"d[*]\"");
         assert_eq!(apart.len(), 503);

@@ -155,10 +155,8 @@ mod tests {
             format!("[[links]]\nname = \"{name}\"\nrate = \"10 Mbit/s\"\ndelay = \"{ms} ms\"\nbuffer = \"5 packets\"\n")
         };
         let text = format!("duration = \"1 s\"\n{}{}{flows}", link("a", 10), link("b", 3));
-        let scenario = scenario::read(&text).unwrap_or_else(|e| panic!("{e}"));
         let mut shared = Shared::default();
-        let network =
-            crate::build::network(&scenario, 0, 0, &mut crate::BuiltIn, &base::RunMonitor::default()).expect("small");
+        let network = crate::build::network_of(&text);
         let layout = lay_out(&network, &mut shared);
         (layout, shared)
     }

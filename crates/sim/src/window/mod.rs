@@ -535,9 +535,7 @@ mod tests {
             "duration = \"1 s\"\n[[links]]\nname = \"l\"\nrate = \"10 Gbit/s\"\nbuffer = \"5000 packets\"\n[[flows]]\ncount = {count}\n\
              path = [\"l\"]\nrtt = \"{ms} ms\"\npacket = \"1500 B\"\ncontrol = {{ law = \"{law}\" }}\nrecovery = \"sack\"\n"
         );
-        let scenario = scenario::read(&text).unwrap_or_else(|e| panic!("{e}"));
-        let network =
-            crate::build::network(&scenario, 0, 0, &mut crate::BuiltIn, &base::RunMonitor::default()).expect("small");
+        let network = crate::build::network_of(&text);
         let parts = horizon::parts(&network);
         let engine = Engine::<NoObserver, _, _>::build(network, Options::default(), &RunMonitor::default());
         let gap = engine.gap(&parts[0].order, &engine.flows_of(&parts[0]));

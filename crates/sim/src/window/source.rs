@@ -148,9 +148,7 @@ mod tests {
         let text = "duration = \"1 s\"\nwarmup = \"20 ms\"\n[[links]]\nname = \"l\"\nrate = \"1 Gbit/s\"\nbuffer = \"unlimited\"\n\
                     [[flows]]\npath = [\"l\"]\nrtt = \"8 ms\"\npacket = \"1000 B\"\nstop = \"100 ms\"\n\
                     traffic = { kind = \"cbr\", rate = \"8 Mbit/s\" }\n";
-        let scenario = scenario::read(text).unwrap_or_else(|e| panic!("{e}"));
-        let network =
-            crate::build::network(&scenario, 0, 0, &mut crate::BuiltIn, &base::RunMonitor::default()).expect("small");
+        let network = crate::build::network_of(text);
         match network.flows.into_iter().next() {
             Some(FlowPlan::Datagrams(plan)) => (Source::new(plan, 0, &network.marks), network.marks),
             other => panic!("{other:?}"),
