@@ -298,7 +298,7 @@ def draw(cards: Mapping[str, Sequence[Card]], files: Collection[Path]) -> None:
     Parameters
     ----------
     files : collection of Path
-        Of these the ones that are to be drawn.
+        Pictures to draw, as `wanted` lists them.
     """
     for folder in {file.parent for file in files}:
         folder.mkdir(exist_ok=True)

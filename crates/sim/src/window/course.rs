@@ -1,30 +1,30 @@
-//! How far a part of a network is, and how long its next window may be.
+//! Progress of a part of a network, and the length of its next window.
 
 use base::{Span, Time};
 
-/// Arrivals a window should hold: enough to pay for visiting flows and slots, few enough for the caches.
+/// Number of arrivals that a window aims at: enough to pay for visiting flows and slots, few enough for the caches.
 pub const ARRIVALS: u64 = 8192;
 
-/// Where flows send much more than a link carries, a window is shorter, but no shorter than one in so many parts.
+/// Largest factor by which a window is shortened because flows send much more than a link carries.
 const MOST_PARTS: u64 = 16;
 
-/// How far a part of the network is, and what its windows need.
+/// Progress of a part of the network, and what its windows need.
 #[derive(Debug)]
 pub struct Course {
-    /// Where the next window begins: everything that arrives at a link before it has been served.
+    /// Start of the next window: every packet that arrives at a link before it has been served.
     pub now: Time,
-    /// Where the run is over.
+    /// End of the run.
     pub last: Time,
     pub window: Span,
-    /// The longest that it may be on one thread, and on several.
+    /// Longest windows allowed: on one thread, and on several.
     pub windows: [Span; 2],
-    /// That of them which counts now.
+    /// The one of `windows` that applies now.
     pub longest: Span,
     /// About how far apart packets arrive, see [`super::Engine::gap`].
     pub gap: u64,
     /// Whether threads are worth it.
     pub threadable: bool,
-    /// Whether links of it share memory.
+    /// Whether some of its links share memory.
     pub pooled: bool,
 }
 

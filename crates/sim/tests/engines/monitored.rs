@@ -152,8 +152,8 @@ fn one_link(duration_s: u32, rate: &str, queue: &str, flows: &str) -> scenario::
     scenario::read(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// How a run in the window engine ends that is stopped at look number `at`: the steps that it takes in all and after that look, and
-/// the share that it reaches. Steps are counted in this thread (`base::steps`).
+/// Returns the end of a run in the window engine that is stopped at look number `at`: its steps in all and after that look, and
+/// the share of the run that it reaches. Steps are counted in this thread (`base::steps`).
 fn stopped_at(scenario: &scenario::Scenario, at: u64) -> (u64, u64, f64) {
     let (looks, when_stopped) = (AtomicU64::new(0), Arc::new(AtomicU64::new(u64::MAX)));
     let (seen, before) = (Arc::clone(&when_stopped), steps());
