@@ -47,7 +47,9 @@ NO_RUST   := elephan needs Rust 1.90 or newer, with cargo on the path
 export PYO3_PYTHON := $(CURDIR)/$(PY)
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { n = split($$2, word, " "); line = sprintf("  make %-12s", $$1); \
+	  for (i = 1; i <= n; i++) { if (length(line word[i]) > 78) { print line; line = sprintf("%19s", "") } \
+	  line = line " " word[i] } print line }' $(MAKEFILE_LIST)
 
 demo: build ## size the buffer of a 1 Gbit/s, 120 ms path under HighSpeed TCP; the answer goes to demo/
 	@$(BIN)/elephan demo
@@ -80,16 +82,17 @@ check-rust: $(VENV)/.made
 check-python: $(VENV)/.dev
 	$(PY) -m ruff check
 	$(PY) -m ruff format --check
-	$(PY) -m mypy python/elephan tests tools
+	$(PY) -m mypy python/elephan tests tools evidence
 	$(BIN)/lint-imports
 
+# Without the pictures that are not committed: make docs draws them.
 check-layers: $(VENV)/.dev
 	$(PY) tools/layers.py
 	$(PY) tools/lengths.py
 	$(PY) tools/catalog.py --check
 	$(PY) tools/stubs.py --check
 	$(PY) tools/notebooks.py --check
-	$(SITE)
+	$(SITE) --define suppress_warnings=image.not_readable
 
 check-papers: $(VENV)/.dev ## every measure of the papers in shortened runs (minutes), held against what they gave before
 	$(BIN)/elephan reproduce --quick --store target/quick-reproduction
@@ -174,8 +177,10 @@ fuzz: $(VENV)/.dev ## hostile files, command lines, stores, random networks and 
 	PROPTEST_CASES=$$(($(INPUTS) / 10)) cargo test --workspace --exclude elephan-py --lib --tests
 	MUTANTS=$(INPUTS) cargo test --package elephan-ebpf --test objects million -- --ignored
 
+# Draws the pictures of the catalogue and of test cases, too, which are not committed.
 docs: $(VENV)/.dev ## docs/catalog, the notebooks, and the site target/site/index.html; the Rust documentation
 	$(PY) tools/catalog.py
+	$(BIN)/elephan conform bbr --quiet --pages docs/conformance >/dev/null
 	$(PY) tools/stubs.py
 	$(PY) tools/notebooks.py
 	$(SITE)
@@ -202,8 +207,8 @@ bless: $(VENV)/.dev ## take the present results as the new snapshots; review the
 
 clean: ## remove what make made; runs in .elephan stay
 	rm -rf $(VENV) target adapters/*/target demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
-	rm -f python/elephan/*.so
-	find crates python tests tools \( -name __pycache__ -o -name '*.snap.new' \) -prune -exec rm -rf {} +
+	rm -f python/elephan/*.so docs/catalog/*/*.svg docs/conformance/pictures/*.svg
+	find crates python tests tools evidence \( -name __pycache__ -o -name '*.snap.new' \) -prune -exec rm -rf {} +
 
 # Each of one version, into target; they are asked for rarely and take minutes to compile.
 $(TOOLS)/cargo-tarpaulin: VERSION := 0.37.5

@@ -1,4 +1,4 @@
-"""What the tests share: a small scenario in a file, and the command line called as a function."""
+"""Common fixtures: a small scenario in a file, and the command line called as a function."""
 
 import importlib.util
 import os
@@ -30,19 +30,19 @@ SPEED = float(os.environ.get("ELEPHAN_TEST_SPEED", "1"))
 """Factor on the speed of that machine: no test may depend on it."""
 
 
-# Each example of a random test has 0.2 s by default, which a busy machine does not keep. What `CI` sets besides stays.
+# Each example of a random test has 0.2 s by default, too little on a busy machine. Other settings of `CI` are kept.
 settings.register_profile("elephan", parent=settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("elephan")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Keep a speed, so that none is measured: what is announced as long must not depend on where tests run.
+    """Store a fixed speed, so that none is measured: the announced duration must not depend on the test machine.
 
     It is in a cache folder of its own, which processes of tests inherit, and the home folder is left alone.
     """
     folder = Path(tempfile.mkdtemp(prefix="elephan-tests-"))
     config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
-    # Matplotlib lists fonts once for all test processes; its settings are not those of the user either.
+    # Matplotlib lists fonts once for all test processes; the user's settings are not used either.
     os.environ.setdefault("MPLCONFIGDIR", str(Path(tempfile.gettempdir()) / f"elephan-tests-matplotlib-{os.getuid()}"))
     os.environ["XDG_CACHE_HOME"] = str(folder)
     measure = machine.measure_ns_per_packet
@@ -54,7 +54,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class Done(NamedTuple):
-    """What a command left."""
+    """Result of a command."""
 
     code: int
     out: str
@@ -65,7 +65,7 @@ Command = Callable[..., Done]
 
 
 def load_file(path: Path) -> ModuleType:
-    """Import a file that is in no package, such as a tool, under the name of the file."""
+    """Import a file that belongs to no package, such as a tool, under the name of the file."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None
@@ -94,7 +94,7 @@ def small(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def turn() -> Iterator[None]:
-    """Testbeds of several test processes take turns: a law has one name in the whole kernel, and time is real."""
+    """Let testbeds of several test processes take turns: a law has one name in the whole kernel, and time is real."""
     import fcntl  # noqa: PLC0415 (only where there are testbeds)
 
     with (Path(tempfile.gettempdir()) / "elephan-tests-of-testbeds").open("w") as lock:

@@ -1,7 +1,7 @@
-"""What a store must survive when single system calls fail: every write, fsync, rename, mkdir, mmap may say EIO or
-ENOSPC or write less than it was given, as a seed draws; and kill -9 before every system call of a sweep. Afterwards no
-command may have ended with an internal error, `store verify --repair` must bring the store back, and the finished
-sweep must equal an undisturbed one byte for byte.
+"""Failures of single system calls that a store must survive: every write, fsync, rename, mkdir, mmap may return EIO or
+ENOSPC or write less than it was given, at random; and kill -9 before every system call of a sweep. Afterwards no
+command may have ended with an internal error, `store verify --repair` must repair the store, and the finished sweep
+must equal an undisturbed one byte for byte.
 
 `tests/test_faults.py` runs it small; ``python tests/faults.py --seeds 200`` runs it in full.
 """
@@ -31,7 +31,7 @@ RATES = (0.003, 0.01, 0.03, 0.1)
 
 
 def built(folder: Path) -> Path | None:
-    """Build the library; None where there is no compiler."""
+    """Build the library; return None without a compiler."""
     compiler = shutil.which("cc")
     if compiler is None:
         return None
@@ -84,14 +84,14 @@ def begin(
 
 
 def command(words: list[str]) -> int:
-    """Run the command line here; return its exit status."""
+    """Run the command line in this process; return its exit status."""
     from elephan.cli import main  # noqa: PLC0415 (what a child loads, the parent has loaded already)
 
     sys.argv = ["elephan", *words]
     try:
         main()
     except SystemExit as ended:
-        # What is written to the terminal at exit can fail too.
+        # Output at exit can fail too.
         with contextlib.suppress(Exception):
             sys.stdout.flush()
         return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
@@ -99,14 +99,14 @@ def command(words: list[str]) -> int:
 
 
 class Campaign:
-    """A sweep that is disturbed again and again.
+    """A sweep that is disturbed many times.
 
     Parameters
     ----------
     work : Path
         An empty folder.
     points : int
-        Of the sweep; a multiple of five.
+        Number of points of the sweep; a multiple of five.
     """
 
     def __init__(self, work: Path, points: int) -> None:
@@ -128,7 +128,7 @@ class Campaign:
         shutil.rmtree(self.disk / "store", ignore_errors=True)
 
     def results(self) -> str:
-        """Digest of what the store has measured, but for where and when."""
+        """Return a digest of the stored results, without places and times."""
         out = self.work / "all.csv"
         status = self.run("store", "export", "--format", "csv", "--out", str(out))
         assert status == 0, self.output.read_text()
@@ -139,7 +139,7 @@ class Campaign:
         return hashlib.sha256("\n".join([kept[0], *sorted(kept[1:])]).encode()).hexdigest()
 
     def disturb(self, what: str, verb: str = "sweep", **faults: Any) -> int:
-        """Run the sweep, or a verb of the store, with faults; return how many calls could have failed."""
+        """Run the sweep, or a verb of the store, with faults; return the number of calls that could have failed."""
         words = ["sweep", str(self.sweep), "--workers", "1"] if verb == "sweep" else ["store", *verb.split()]
         status, calls = in_child([*words, "--store", str(self.disk / "store")], self.output, self.disk, **faults)
         text = self.output.read_text()
@@ -161,7 +161,7 @@ class Campaign:
 
 
 def main() -> None:
-    """Run the campaign that the options ask for, in this process, which must have the library preloaded."""
+    """Run the requested campaign in this process, which must have the library preloaded."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--points", type=int, default=10)
     parser.add_argument("--seeds", type=int, default=200, help="sweeps with failing calls")
@@ -175,7 +175,7 @@ def main() -> None:
                 sys.exit("faults: there is no C compiler (cc)")
             here = [sys.executable, __file__, *sys.argv[1:], "--loaded"]
             sys.exit(subprocess.run(here, env={**os.environ, "LD_PRELOAD": str(library)}, check=False).returncode)
-        # Once, for all the children.
+        # Once for all the child processes.
         for name in ("elephan.cli.sweep", "elephan.cli.store", "elephan.sweep", "elephan.store", "pyarrow.csv"):
             importlib.import_module(name)
 

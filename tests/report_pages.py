@@ -1,8 +1,10 @@
-"""What tests of pages share: a page read as a browser would, folders of results made small, contrast of colours."""
+"""Helpers for tests of pages: parse a page as a browser would, make small folders of results, compute contrast."""
 
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import Any
+
+from elephan.scenario import EXAMPLE, Scenario
 
 VOID = {"meta", "link", "input", "br", "img", "hr"}
 
@@ -53,7 +55,7 @@ class _Reader(HTMLParser):
 
 
 def read(html: str) -> Node:
-    """Read a page; every tag must be closed in its order."""
+    """Parse a page; every tag must be closed in its order."""
     reader = _Reader()
     reader.feed(html)
     assert not reader.wrong, reader.wrong
@@ -62,7 +64,7 @@ def read(html: str) -> Node:
 
 
 def tables(page: Node) -> dict[str, list[list[str]]]:
-    """The rows of each table as text, by its caption."""
+    """Return the rows of each table as text, by its caption."""
     found = {}
     for table in page.all("table"):
         rows = [[cell.text for cell in row.all("td")] for row in table.all("tr")]
@@ -71,7 +73,7 @@ def tables(page: Node) -> dict[str, list[list[str]]]:
 
 
 def numbers(page: Node, caption: str, column: int) -> list[float]:
-    """What a column is sorted by: its numbers with all digits."""
+    """Return the numbers by which a column is sorted, with all digits."""
     table = next(t for t in page.all("table") if t.all("caption")[0].text == caption)
     rows = [row.all("td") for row in table.all("tr")]
     return [float(row[column].attributes["data-v"]) for row in rows if row]
@@ -90,7 +92,7 @@ def contrast(one: str, other: str) -> float:
 
 
 def swept(buffers: list[str], counts: list[int], title: str = "Buffers and flows") -> dict[str, Any]:
-    """A document of a sweep, with numbers that tell its points apart."""
+    """Make a document of a sweep, with a different number for each point."""
     points = []
     for i, buffer in enumerate(buffers):
         for count in counts:
@@ -115,4 +117,18 @@ def swept(buffers: list[str], counts: list[int], title: str = "Buffers and flows
         {"places": ["links[0].buffer"], "values": [[buffer] for buffer in buffers]},
         {"places": ["flows[0].count"], "values": [[count] for count in counts]},
     ]
-    return {"title": title, "axes": axes, "points": points, "failures": [], "provenance": {"wall_s": 2.5}}
+    base = Scenario.from_text(EXAMPLE)
+    return {
+        "title": title,
+        "seed": base.seed,
+        "replications": base.replications,
+        "precision": [],
+        "max_replications": 1000,
+        "engine_version": "0.1.0",
+        "base": base.text,
+        "axes": axes,
+        "points": points,
+        "failures": [],
+        "warnings": [],
+        "provenance": {"wall_s": 2.5, "packets_simulated": 1, "store": "none"},
+    }

@@ -6,13 +6,13 @@ from elephan.store import Store
 
 
 def table(folder: Path) -> bytes:
-    """What a store answers, as bytes."""
+    """Return a store's exported table, as bytes."""
     with Store(folder) as store:
         return store.export()
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    """What the runs in a store consist of, but for what tells when and where."""
+    """Return the files of the runs in a store, except those with times and places."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in sorted((folder / "runs").rglob("*"))

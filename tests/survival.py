@@ -1,6 +1,6 @@
-"""What a sweep must survive, done to it from outside, as an operating system does it: kill -9 at random moments, two
-processes on one store, a full disk, a damaged file, a folder that cannot be written. Afterwards the store must be
-sound or name what is damaged, and the finished sweep must equal an undisturbed one byte for byte.
+"""Events that a sweep must survive, caused from outside as by an operating system: kill -9 at random moments, two
+processes on one store, a full disk, a damaged file, a folder that cannot be written. Afterwards the store must be sound
+or name the damage, and the finished sweep must equal an undisturbed one byte for byte.
 
 `tests/test_survival.py` runs it small; ``python tests/survival.py --points 500 --kills 20`` runs it in full.
 """
@@ -79,9 +79,9 @@ def start(*words: str | Path) -> subprocess.Popen[str]:
 
 
 def contents(store: Path) -> dict[str, str]:
-    """Hash everything that a result is: the exported table, and each run's columns.
+    """Hash every part of a result: the exported table, and each run's columns.
 
-    What is volatile (when, where, how long it took) stands in ``run.json`` alone.
+    Volatile facts (time, place, duration) are in ``run.json`` only.
     """
     export = elephan("store", "export", "--store", store, "--format", "csv", "--columns", "labels,summary")
     assert export.returncode == 0, export.stderr
@@ -93,18 +93,19 @@ def contents(store: Path) -> dict[str, str]:
 
 
 def count(store: Path) -> int:
-    """Count whole runs."""
+    """Count complete runs."""
     return sum(1 for _ in (store / "runs").rglob("run.json")) if store.exists() else 0
 
 
 def kill_often(sweep: Path, store: Path, points: int, kills: int, seed: int = 1) -> list[int]:
-    """Kill the same sweep of `points` again and again, at random moments of its work; return the runs each time."""
+    """Kill the same sweep of `points` many times, at random moments of its work; return the numbers of runs."""
     draw = random.Random(seed)
     found = []
     for _ in range(kills):
         before = count(store)
         process = start("sweep", sweep, "--store", store, "--quiet")
-        # Counted in runs, so that each kill hits work on machines of any speed, and neither the imports nor the end.
+        # The moment is counted in runs, so that each kill hits work on machines of any speed, not the imports or the
+        # end.
         until = before + draw.randint(1, max(1, (points - before) // 3))
         while count(store) < until and process.poll() is None:
             time.sleep(0.002)
@@ -115,14 +116,14 @@ def kill_often(sweep: Path, store: Path, points: int, kills: int, seed: int = 1)
 
 
 def run_twice_at_once(sweep: Path, store: Path) -> list[int]:
-    """Two processes on one store; return their exit codes."""
+    """Run two processes on one store; return their exit codes."""
     processes = [start("sweep", sweep, "--store", store, "--quiet") for _ in range(2)]
     return [process.wait(timeout=900) for process in processes]
 
 
 @contextmanager
 def small_disk(folder: Path, size: str) -> Iterator[Path | None]:
-    """Mount a small file system in memory; None where that is not allowed."""
+    """Mount a small file system in memory; yield None if that is not permitted."""
     folder.mkdir(parents=True, exist_ok=True)
     if os.geteuid() != 0 or not shutil.which("mount"):
         yield None
@@ -139,7 +140,7 @@ def small_disk(folder: Path, size: str) -> Iterator[Path | None]:
 
 @contextmanager
 def read_only(folder: Path) -> Iterator[bool]:
-    """Make a folder one that cannot be written, not even by root; False where that is not allowed."""
+    """Make a folder read-only, even for root; yield False if that is not permitted."""
     if os.geteuid() != 0 or not shutil.which("mount"):
         yield False
         return
@@ -155,7 +156,7 @@ def read_only(folder: Path) -> Iterator[bool]:
 
 
 def grow(folder: Path, size: str) -> None:
-    """Make room on a disk of `small_disk`."""
+    """Enlarge a disk of `small_disk`."""
     subprocess.run(["mount", "-o", f"remount,size={size}", str(folder)], check=True)
 
 
@@ -168,12 +169,12 @@ def damage(store: Path, seed: int = 1) -> str:
 
 
 def one_line(text: str) -> bool:
-    """Whether something was said, in one line, and it was no traceback."""
+    """Whether there is one line of output, and it is not a traceback."""
     return len(text.strip().splitlines()) == 1 and "Traceback" not in text and "internal error" not in text
 
 
 def survive(folder: Path, points: int, kills: int, duration_s: float, disk: str) -> list[tuple[str, bool, str]]:
-    """Do all of it; return what was tried, whether it held, and what was seen."""
+    """Make all tests; return each test, whether it passed, and the observation."""
     rows: list[tuple[str, bool, str]] = []
     sweep = write_sweep(folder, points, duration_s)
 
@@ -245,7 +246,7 @@ def survive(folder: Path, points: int, kills: int, duration_s: float, disk: str)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run it in full and print a table; 1 if something did not hold."""
+    """Run all tests in full and print a table; return 1 if one failed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--points", type=int, default=500)
     parser.add_argument("--kills", type=int, default=20)

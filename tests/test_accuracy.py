@@ -1,4 +1,4 @@
-"""How far off models are: the survey and the tables made from it are true, and a link is found where it belongs."""
+"""Errors of models: the survey and its tables are correct, and a link is assigned to the right cells."""
 
 import dataclasses
 import json
@@ -35,7 +35,7 @@ BY_CELL = dict(zip(cells(), rows(), strict=True))
 
 
 def hstcp(**changes: object) -> Bottleneck:
-    """Ten HighSpeed flows, 1 Gbit/s, 120 ms: BDP 15,000 packets, on the grid but for its buffer."""
+    """Ten HighSpeed flows, 1 Gbit/s, 120 ms: BDP 15,000 packets, on the grid except for the buffer."""
     names = {"rate": "links[0].rate", "queue": "links[0].queue", "count": "flows[0].count", "rtt": "flows[0].rtt"}
     names |= {"law": "flows[0].control", "access": "flows[0].access", "packet": "flows[0].packet"}
     scenario = Scenario.from_file(SCENARIOS / "hstcp-1g.toml")
@@ -126,7 +126,7 @@ def test_a_model_has_the_errors_of_its_table(name: str) -> None:
     for key, row in found.items():
         assert float(row["utilization"]) == pytest.approx(float(expected[key]["utilization"]), abs=used)
         for what in MEASURES[1:]:
-            # Of what is nearly nothing a millionth, of a packet or a second.
+            # Values near zero have a tolerance of a millionth, of a packet or a second.
             assert number(row[what]) == pytest.approx(number(expected[key][what]), rel=share, abs=1e-6, nan_ok=True)
 
 
@@ -230,7 +230,7 @@ def test_a_model_of_a_scenario_whose_senders_pace_says_how_far_it_was_off(elepha
 
 
 def test_paced_senders_use_far_more_of_small_buffers_and_a_little_less_of_larger_ones() -> None:
-    """What the guide says of the survey: ten flows and more, of all four laws."""
+    """The guide's statement about the survey: ten flows and more, of all four laws."""
 
     def gains(least: float, most: float) -> list[float]:
         found = []

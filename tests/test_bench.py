@@ -103,7 +103,7 @@ def test_the_document_has_the_promised_shape(elephan: Command, tmp_path: Path) -
         "ns_per_packet", "delivered", "floor_ns_per_packet", "over_floor", "must_over_floor", "extreme_over_floor",
         "title", "reference_ns_per_packet", "speedup_over_reference", "peak_rss_mb",
     } <= set(row)  # fmt: skip
-    # How fast they are is a matter of the machine.
+    # Their speed depends on the machine.
     assert min(row["ns_per_packet"], row["floor_ns_per_packet"]) > 0
     assert row["speedup_over_reference"] == row["reference_ns_per_packet"] / row["ns_per_packet"]
     assert document["peers"] == {}

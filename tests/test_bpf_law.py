@@ -1,4 +1,4 @@
-"""The law `bpf`: what the kernel loads runs in the simulator. Its files, its identity, its faults."""
+"""The law `bpf`: objects for the kernel run in the simulator. Its files, its identity, its faults."""
 
 import shutil
 import struct
@@ -42,7 +42,7 @@ def scenario(control: str) -> Scenario:
 
 
 def function_in(raw: bytes, name: str) -> int:
-    """Where the code of a function begins in an ELF file of 64 bits (System V ABI: symbols of 24 bytes)."""
+    """Return the offset of a function's code in a 64-bit ELF file (System V ABI: symbols of 24 bytes)."""
     at, size, count = struct.unpack_from("<Q", raw, 0x28)[0], *struct.unpack_from("<HH", raw, 0x3A)
     sections = [struct.unpack_from("<IIQQQQIIQQ", raw, at + size * i) for i in range(count)]
     symbols = next(section for section in sections if section[1] == 2)
@@ -71,7 +71,7 @@ def broken(tmp_path: Path) -> Callable[[str, bytes], Path]:
 
 
 def hashes(control: str) -> list[int]:
-    """Of both engines, over every arrival and every window."""
+    """Hashes of both engines, over every arrival and every window."""
     engines = ("window", "reference")
     return [simulate(scenario(control), 0, engine=engine, with_hash=True).hash for engine in engines]
 
@@ -83,7 +83,7 @@ def test_an_object_in_a_file_runs_as_the_shipped_one(law: str) -> None:
     assert hashes(f'{{ law = "bpf", object = "{OBJECT}", name = "{called}" }}') == ours
     # Both engines, at every ACK.
     assert len(set(ours)) == 1
-    # The null: the law in floating point is another.
+    # The null: the law in floating point differs.
     assert hashes(f'"{law}"') != ours
 
 

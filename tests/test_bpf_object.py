@@ -1,4 +1,4 @@
-"""The laws for the kernel are built from the source beside them, and say which."""
+"""The laws for the kernel are built from the source beside them, and record its version."""
 
 import hashlib
 import re
@@ -22,7 +22,7 @@ def test_the_object_is_one_for_the_kernels_machine_with_types_and_without_debugg
     assert int.from_bytes(data[18:20], "little") == 247
     assert b".BTF\0" in data
     assert b".debug_info" not in data
-    # Nothing of the machine on which it was built.
+    # The object contains nothing of the machine on which it was built.
     paths = re.findall(rb"[\w./-]*law/kernel/[\w.]+\.[ch]", data)
     assert paths
     assert {path.split(b"crates/law/kernel/")[0] for path in paths} == {b"./"}

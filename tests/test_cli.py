@@ -4,11 +4,14 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from conftest import SCENARIOS, Command
 from elephan.cli import _command_for, command
+from elephan.cli.common import WorkersOption
+from elephan.run.parallel import MOST_WORKERS
 
 
 def one_line(text: str) -> str:
@@ -45,7 +48,7 @@ def test_version_and_bare_call(elephan: Command) -> None:
             ["run", "{small}", "--precision", "1%", "--replications", "9", "--max-replications", "8"],
             "--replications: 9 are more than --max-replications, 8",
         ),
-        # A folder of the system that root may seem to write into, and nobody can.
+        # A system folder that seems writable for root, but is not.
         (["run", "{small}", "--out", "/proc/run"], "--out /proc/run: no such file or directory"),
         (["run", "{small}", "--engine", "steam"], '--engine: there is no "steam"; use window or reference'),
         (["run", "{small}", "--out", "{small}/x"], "--out {small}/x: {small} is a file"),
@@ -86,7 +89,7 @@ def test_a_defect_is_one_line_and_exit_70(small: Path) -> None:
 
 
 DRAWING, COMPUTING = {"matplotlib", "bokeh", "pyarrow", "jinja2"}, {"numpy", "scipy"}
-"""What takes a tenth of a second or more to import."""
+"""Packages whose import takes a tenth of a second or more."""
 
 
 @pytest.mark.parametrize(
@@ -194,3 +197,8 @@ def test_shipped_scenarios_run(elephan: Command, name: str) -> None:
     done = elephan("run", SCENARIOS / name, *words)
     assert done.code == 0
     assert json.loads(done.out)["links"][0]["utilization"]["mean"] > 0
+
+
+def test_the_command_line_and_the_library_take_as_many_workers() -> None:
+    """The option states the number itself: to import it would load what runs scenarios with every verb."""
+    assert get_args(WorkersOption)[1].max == MOST_WORKERS

@@ -1,18 +1,20 @@
-"""``elephan compare`` without a testbed: a scenario, all points of a sweep; what a testbed cannot do is said first."""
+"""``elephan compare`` without a testbed: a scenario, all points of a sweep, and early refusal of impossible
+testbeds."""
 
 import json
+import shlex
+from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-import elephan as package
 from conftest import Command
+from elephan import testbed
 from elephan.cli.columns import LINES
 from elephan.compare import ScenarioComparison, SweepComparison, compare
 from elephan.compare.several import compare_points
 from elephan.errors import InputError
-from elephan.scenario import EXAMPLE, Scenario
+from elephan.scenario import EXAMPLE
 from elephan.sweep.document import Sweep
 
 SCENARIOS = Path(__file__).resolve().parents[1] / "scenarios"
@@ -134,17 +136,31 @@ def test_the_function_is_what_the_command_does(elephan: Command, tmp_path: Path)
     assert {"format": 1, **several.to_json()} == shown
 
 
-def test_sizes_of_variants_have_a_name_of_their_own() -> None:
-    small = Scenario.from_text(EXAMPLE)
-    asked: dict[str, Any] = {"target": "utilization=0.5", "model_only": True, "replications": 2}
-    named = package.size_variants(small, ["reno", "cubic"], **asked)
-    before: Any = package.compare
-    for words, more in (((["reno", "cubic"],), asked), ((), asked | {"laws": ["reno", "cubic"]})):
-        with pytest.warns(
-            DeprecationWarning, match=r"of laws and queues is now called elephan\.size_variants"
-        ) as caught:
-            old = before(small, *words, **more)
-        assert caught[0].filename == __file__
-        assert [variant.label for variant in old.variants] == [variant.label for variant in named.variants]
-    with pytest.raises(TypeError, match="unexpected keyword argument 'lwas'"):
-        before(small, lwas=["reno"])
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (
+            "testbed run {file} --set 'duration=30 s' --replications 4",
+            "testbed: 4 runs of 30 s in real time, about 120 s, at most 360 s where runs are not valid",
+        ),
+        (
+            "compare {file} --set 'duration=30 s' --replications 1 --attempts 1",
+            "testbed: 1 run of 30 s in real time, about 30 s",
+        ),
+        ("testbed run {file} --set 'duration=30 s' --replications 4 --quiet", None),
+        ("testbed run {file} --set 'warmup=1 s' --set 'duration=5 s' --replications 1", None),
+        ("compare {file} --set 'duration=30 s' --replications 4 --no-testbed", None),
+    ],
+)
+def test_a_testbed_says_how_long_it_takes_before_it_begins(
+    elephan: Command, monkeypatch: pytest.MonkeyPatch, words: str, line: str | None
+) -> None:
+    def run(*_: object, **__: object) -> None:
+        raise InputError("begun")
+
+    monkeypatch.setattr(testbed, "run", run)
+    monkeypatch.setattr(import_module("elephan.compare"), "compare_scenario", run)
+    path = SCENARIOS / "testbed.toml"
+    said = elephan(*(word.format(file=path) for word in shlex.split(words))).err.splitlines()
+    assert [each for each in said if each.startswith("testbed: ")] == ([line] if line else [])
+    assert said[-1].endswith("begun")

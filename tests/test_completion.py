@@ -165,7 +165,7 @@ def test_the_answer_needs_the_standard_library_alone(table: dict[str, Any], here
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_nothing_is_put_into_the_environment(table: dict[str, Any], shell: str) -> None:
-    """The table goes to the file that answers through a pipe: nobody else sees it, and it may be of any size."""
+    """The table goes to the answering file through a pipe: no other process sees it, and it may be of any size."""
     text = completion.script(shell, {**table, "much": "x" * 300_000})
     assert not re.search(r"export |set -\w*x|^\s*ELEPHAN\w*=", re.sub(r"'\{.*\}'", "", text), flags=re.MULTILINE)
     if shutil.which(shell) is None:
@@ -175,7 +175,7 @@ def test_nothing_is_put_into_the_environment(table: dict[str, Any], shell: str) 
         "fish": "complete -C 'elephan si'",
     }
     if shell in ask:
-        # A script on standard input, for one of 300 kB is no argument.
+        # The script comes on standard input, as 300 kB are too long for an argument.
         done = subprocess.run([shell], input=f"{text}\n{ask[shell]}\n", capture_output=True, text=True, check=True)
         assert done.stdout.split()[0] == "size", done.stderr
 

@@ -48,7 +48,7 @@ def crates() -> Path:
     shutil.copytree(ROOT / "scenarios", folder / "scenarios")
     for name in ("Cargo.toml", "Cargo.lock", "rustfmt.toml", "clippy.toml"):
         shutil.copy2(ROOT / name, folder)
-    # Of another version: cargo would take what is built here for the crates of this checkout, and the other way round.
+    # The copy has another version, so that cargo does not confuse its builds with the crates of this checkout.
     manifest = folder / "Cargo.toml"
     whole = manifest.read_text(encoding="utf-8")
     assert whole.count('version = "0.1.0"') > 1, "the workspace's version, and what crates ask of each other"

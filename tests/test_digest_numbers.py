@@ -1,4 +1,4 @@
-"""Numbers of the papers' models that no claim states: losses beside utilizations, and where ours are other ones.
+"""Numbers of the papers' models that are not claims: losses beside utilizations, and numbers where ours differ.
 
 *Source*: a digest of Barman2004, Andrew2005, AugeRoberts2006 and PhillipsHu2006 with restored equations and numbers
 computed from them; what has an id there is a claim in `elephan.papers`.
@@ -15,13 +15,13 @@ from elephan.papers.runs import ExperimentRuns
 from elephan.theory import elastic, highspeed, hstcp, sawtooth
 from elephan.theory.fixed_points import blocking, droptail, occupancy
 
-# How far rounding may take what lies on the edge of a tolerance: "1.25" of "1.2" is half of its last digit.
+# Factor by which rounding may exceed a tolerance: "1.25" for "1.2" is half of its last digit.
 EDGE = 1 + 1e-9
 A = LINKS["1g"]
 
 
 def agrees(found: float, printed: str) -> bool:
-    """Whether a number rounds to the digits given."""
+    """Whether a number rounds to the given digits."""
     unit = 10.0 ** int(Decimal(printed).as_tuple().exponent)
     return abs(found - float(printed)) <= 0.5 * unit * EDGE
 

@@ -1,4 +1,4 @@
-"""The types of JSON documents say what is in them: real documents have their keys and no others, of their kinds."""
+"""The types of JSON documents are complete: real documents have exactly their keys, with values of their types."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SMALL = elephan.Scenario.from_text(elephan.EXAMPLE)
 
 
 def faults(value: Any, kind: Any, path: str) -> Iterator[str]:
-    """What is not as a type says, by its place."""
+    """List the violations of a type, by their places."""
     if is_typeddict(kind) and not isinstance(value, dict):
         yield f"{path}: {value!r} is no {kind.__name__}"
     elif is_typeddict(kind):

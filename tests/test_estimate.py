@@ -1,4 +1,4 @@
-"""Estimates before a run: held against runs, against a null, and refused where memory does not do."""
+"""Estimates before a run: compared with runs and a null, and refusals if memory is insufficient."""
 
 import json
 import math
@@ -61,10 +61,10 @@ CASES: dict[str, dict[str, object]] = {
         "flows[0].path": ["core[*]"],
     },
 }
-"""What memory is made of: senders of each kind, packets in flight, links."""
+"""Cases that cover the parts of memory: senders of each kind, packets in flight, links."""
 
 NULL_BYTES = 1100
-"""Of the null: every sender takes what a plain one does."""
+"""Memory per sender in the null: every sender takes as much as a plain one [bytes]."""
 
 CHILD = """
 import sys
@@ -85,7 +85,7 @@ def case(changes: dict[str, object]) -> elephan.Scenario:
 
 
 def measured(scenario: elephan.Scenario, *, series: bool = False) -> tuple[float, float]:
-    """Growth of the peak [bytes] and packets sent of one replication, in a process of its own."""
+    """Return the growth of the peak [bytes] and the packets sent of one replication, in a process of its own."""
     command = [sys.executable, "-c", CHILD, "series" if series else ""]
     done = subprocess.run(command, input=scenario.canonical, capture_output=True, text=True, check=True)
     growth, sent = done.stdout.split()
@@ -106,7 +106,7 @@ def test_memory_is_that_of_runs_and_a_constant_per_sender_is_not() -> None:
         expected = expected_memory(network, expected_traffic(network)).peak
         senders = sum(group.flows * group.places for group in network.groups)
         model[name], null[name] = off(expected, growth), off(NULL_BYTES * senders, growth)
-    # Of twenty growths of random scenarios nineteen are within 2. These within 1.5: the allocator of another system may
+    # Nineteen of twenty growths of random scenarios are within 2. These are within 1.5: another system's allocator may
     # round otherwise, and the heap of a process keeps what it freed.
     assert max(model.values()) < 1.5, model
     # The null is as good for plain flows, and for nothing else.
@@ -139,7 +139,7 @@ def test_packets_are_those_of_runs() -> None:
             {"flows[0].count": 1, "flows[0].rtt": "55 ms", "flows[0].tcp": {"receive_window": 50}, "duration": "5 s"},
             1.05,
         ),
-        # What is offered is sent.
+        # All offered traffic is sent.
         ({"flows[0].count": 100, "flows[0].traffic": {"kind": "cbr", "rate": "1 Mbit/s"}}, 1.05),
         # The mean of a few thousand exponential gaps and sizes, and transfers that are open at the end.
         ({"flows[0].count": 10, "flows[0].traffic": {"kind": "elastic"}, "duration": "5 s"}, 1.2),
@@ -199,7 +199,7 @@ def test_the_speed_is_measured_once_and_what_is_odd_in_the_cache_does_not_matter
 
 
 def test_the_measured_speed_is_that_of_a_packet() -> None:
-    # What is kept of it must lie below a millisecond; how fast the machine is decides nothing else.
+    # The stored cost must be below a millisecond; the machine's speed affects nothing else.
     assert 0 < speed.measure_ns_per_packet() < 1e6
 
 
@@ -270,9 +270,9 @@ LITTLE = AvailableMemory(80_000_000, "ulimit -v")
 
 @pytest.fixture
 def little(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine on which ten thousand flows are too many, and ten are not."""
+    """A machine whose memory suffices for ten flows, but not for ten thousand."""
     for module in ("elephan.estimate", "elephan.estimate.check", "elephan.lint.much_memory"):
-        # By the module: the name is also that of the function.
+        # Imported by the module's name, which is also that of the function.
         monkeypatch.setattr(import_module(module), "available_memory", lambda: LITTLE)
 
 
@@ -306,7 +306,7 @@ def test_force_runs_it_and_what_fits_is_not_refused(elephan: Command, tmp_path: 
     assert elephan("estimate", fits).code == 0
     store = tmp_path / "store"
     assert elephan("sweep", big, "--over", "seed=1,2", "--store", store, "--force", "-q").code == 0
-    # What is kept needs no memory.
+    # Stored results need no memory.
     assert elephan("sweep", big, "--over", "seed=1,2", "--store", store, "-q").code == 0
 
 
@@ -326,7 +326,7 @@ def test_the_verb_answers_first_and_has_a_document(elephan: Command, tmp_path: P
     path = tmp_path / "a.toml"
     path.write_text(DUMBBELL, encoding="utf-8")
     lines = elephan("estimate", path).out.splitlines()
-    assert "million packets" in lines[0]
+    assert "million packets" in "\n".join(lines).partition("\nreplications")[0].replace("\n ", "")
     assert len(lines) <= 15
     document = json.loads(elephan("estimate", path, "--json").out)
     assert document["fits"]
@@ -339,7 +339,7 @@ def test_a_dry_run_says_what_the_points_cost(elephan: Command, tmp_path: Path) -
     path = tmp_path / "a.toml"
     path.write_text(DUMBBELL.replace("10000", "10"), encoding="utf-8")
     done = elephan("sweep", path, "--over", "seed=1,2", "--store", tmp_path / "store", "--dry-run")
-    assert "of processor" in done.out.splitlines()[-1]
+    assert "of processor" in done.out.replace("\n  ", " ").splitlines()[-1]
 
 
 @pytest.mark.parametrize(
@@ -483,7 +483,7 @@ def test_batches_that_do_not_fit_are_refused(monkeypatch: pytest.MonkeyPatch) ->
     large["flows[0].traffic.rate"] = "90 Gbit/s"
     with pytest.raises(elephan.InputError, match="of them for packets in flight, and there are 8 GB"):
         check_memory(scenario.replace(large), workers=1)
-    # Where nothing is behind that link, nothing is kept.
+    # Without a link behind it, no packets are held there.
     alone = elephan.Scenario.from_text(BATCHES.replace("PATH", '["wireless"]'))
     check_memory(alone.replace(large), workers=1)
     # Delays that vary hold packets as batches do.
@@ -536,7 +536,7 @@ PLACES: dict[str, dict[str, object]] = {
         "flows[0].traffic": {"kind": "video", "size": "1 B", "every": "2 us"},
     },
 }
-"""Where packets and writes wait besides buffers with a limit."""
+"""Places besides limited buffers where packets and writes wait."""
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""What elephan says where a package is missing that it works without; `make walk` tries clean environments."""
+"""Messages if an optional package is missing; `make walk` tries clean environments."""
 
 import shutil
 import subprocess
@@ -136,7 +136,7 @@ def test_tables_are_written_without_matplotlib(tmp_path: Path, words: list[str],
     written = {path.name for path in (tmp_path / "out").iterdir()}
     assert files <= written
     assert not any(name.endswith((".png", ".svg")) for name in written)
-    # Of a run, pictures are asked for.
+    # For a run, pictures are requested.
     noted = done.stderr.count("no pictures: matplotlib is not installed here; pip install 'elephan[plots]'")
     assert noted == (0 if words[0] == "run" else 1)
 

@@ -52,7 +52,7 @@ def test_rows_of_a_file_beside_the_scenario_are_the_flows(tmp_path: Path, write:
     scenario = Scenario.from_file(tmp_path / "s.toml")
     assert flows(scenario) == LISTED
     assert scenario == Scenario.from_text(scenario_text(f'{{ kind = "replay", flows = "{LISTED}", places = 3 }}'))
-    # What is kept needs the file no more.
+    # Stored runs do not need the file any more.
     file.unlink()
     assert Scenario.from_text(scenario.text) == scenario
     assert flows(scenario.replace({"links[0].buffer": "1 bdp"})) == LISTED

@@ -1,7 +1,6 @@
-"""The version of files and documents: stated, read back, refused where newer, and no part of a scenario's identity."""
+"""The version of files and documents: stated, checked when read, and not a part of a scenario's identity."""
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -12,9 +11,6 @@ from elephan.errors import InputError
 from elephan.formats import FORMAT, stamped, unstamped
 from elephan.scenario import EXAMPLE
 from elephan.schema import schema
-
-OLD = Path(__file__).parent / "data" / "format-1"
-"""What elephan wrote before documents had a version."""
 
 
 def test_a_stated_form_changes_nothing_about_a_scenario() -> None:
@@ -41,12 +37,27 @@ def test_another_form_is_one_line(elephan: Command, tmp_path: Path, value: str, 
     assert (done.code, done.out, done.err) == (2, "", f"{path}: {message}\n")
 
 
-def test_documents_of_a_newer_version_are_refused_and_older_ones_read() -> None:
+def test_documents_of_another_version_are_refused() -> None:
     assert unstamped(stamped({"links": []}), "a.json") == {"links": []}
-    assert unstamped({"links": []}, "a.json") == {"links": []}
     for version in (FORMAT + 1, 0, "1", True, None):
-        with pytest.raises(InputError, match=r"a\.json: is of format .*; this elephan reads up to 1, take a newer one"):
+        with pytest.raises(InputError, match=r"^a\.json: is of format .*; this elephan reads 1$"):
             unstamped({"format": version}, "a.json")
+    with pytest.raises(InputError, match=r'^a\.json: has no "format", which every document of elephan has; write'):
+        unstamped({"links": []}, "a.json")
+
+
+@pytest.mark.parametrize("change", [{"format": FORMAT + 1}, {}])
+def test_a_folder_of_another_version_is_one_line(elephan: Command, tmp_path: Path, change: dict[str, int]) -> None:
+    package.run(package.Scenario.from_text(EXAMPLE), replications=1).write(tmp_path)
+    path = tmp_path / "run.json"
+    document = json.loads(path.read_text(encoding="utf-8"))
+    del document["format"]
+    path.write_text(json.dumps(change | document))
+    with pytest.raises(InputError, match="format"):
+        _ = package.load(tmp_path)
+    done = elephan("report", tmp_path)
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert done.err.startswith(f"{path}: ")
 
 
 @pytest.mark.parametrize(
@@ -70,19 +81,3 @@ def test_every_document_states_its_version_first(elephan: Command, small: Path, 
         assert document["format"] == FORMAT
     else:
         assert words[0] in ("list", "doctor", "lint")
-
-
-@pytest.mark.slow
-def test_results_written_before_there_was_a_version_are_read(elephan: Command, tmp_path: Path) -> None:
-    loaded = package.load(OLD / "run")
-    assert loaded.links.rows == 1
-    folder = tmp_path / "run"
-    shutil.copytree(OLD / "run", folder)
-    assert elephan("report", folder).code == 0
-    text = (folder / "run.json").read_text(encoding="utf-8")
-    assert '"format"' not in text
-    document = json.loads(text)
-    (folder / "run.json").write_text(json.dumps({"format": FORMAT + 1, **document}))
-    done = elephan("report", folder)
-    assert (done.code, done.err.count("\n")) == (2, 1)
-    assert "is of format 2; this elephan reads up to 1" in done.err

@@ -1,4 +1,4 @@
-"""What fuzzing found stays mended, new inputs of every kind are tried shortly, and a planted fault is found."""
+"""Fuzzing: earlier failures stay fixed, new inputs of every kind are tried briefly, and a planted fault is found."""
 
 import multiprocessing
 import os
@@ -15,7 +15,7 @@ from fuzz import campaign, kinds
 from fuzz.kinds import CORPUS, KINDS
 
 SOME = {"scenario": 150, "sweep": 60, "flows": 200, "command": 20, "store": 2}
-"""Inputs of each kind, other ones on another day: the day is their seed."""
+"""Inputs of each kind; they differ from day to day, as the day is their seed."""
 
 FOUND = sorted(CORPUS.glob("*/*"))
 
@@ -66,7 +66,7 @@ def test_an_input_that_takes_too_long_is_found(monkeypatch: pytest.MonkeyPatch) 
 
 
 class StoppedProcess(SpawnProcess):
-    """Goes no further, however fast the machine is."""
+    """A process that stops, on machines of any speed."""
 
     def start(self) -> None:
         super().start()

@@ -1,4 +1,4 @@
-"""What the guide says can be typed can be typed: its commands run, its Python runs, its files and options exist.
+"""Everything in the guide can be typed: its commands run, its Python runs, its files and options exist.
 
 A page runs in a folder of its own, from top to bottom; its commands with the scenarios of the repository cut to a few
 seconds of simulated time, its Python with the scenarios as they are. `<!-- not run: why -->` before a block keeps its
@@ -36,11 +36,11 @@ FENCE = re.compile(
 SHELL = ("", "sh", "bash", "console")
 COMMAND = re.compile(r"(?:\$ )?(?:[A-Z_]+=\S+ )*(?:\.venv/bin/)?elephan\s")
 ENDS = {"|", ">", ">>", "2>", "&&", "&", ";"}
-"""Where a command ends and the shell begins."""
+"""Tokens at which a command ends and the shell begins."""
 
 START = "elephan new dumbbell --out my-link.toml"
 MINE = ("my-link.toml", "mine.toml")
-"""What pages call a scenario of the reader's own, and how one is made."""
+"""Names of the reader's own scenario in pages, and how it is made."""
 
 
 class Block(NamedTuple):
@@ -73,7 +73,7 @@ def commands(text: str) -> Iterator[list[str]]:
 
 
 def read(words: list[str]) -> None:
-    """Let the parser of the command line read the words, without doing what they say."""
+    """Let the parser of the command line read the words, without running the command."""
     command: Any = typer.main.get_command(app())
     context = command.make_context("elephan", list(words), resilient_parsing=False)
     rest = [*context._protected_args, *context.args] if hasattr(context, "_protected_args") else context.args
@@ -84,11 +84,11 @@ def read(words: list[str]) -> None:
 
 
 SMALL = {"size": ["--precision", "0.5", "--replications", "1"]}
-"""What is added to commands that search, so that they soon stop."""
+"""Options added to commands that search, so that they stop soon."""
 
 
 def shortened(text: str) -> str:
-    """A scenario of at most 20 s, 100 Mbit/s and two replications: enough for every command to do its work."""
+    """Return a scenario of at most 20 s, 100 Mbit/s and two replications: enough for every command to work."""
 
     def cut(found: re.Match[str]) -> str:
         return f'{found[1]}"{min(float(found[2]), 20 if found[1].startswith("duration") else 5):g} s"'
@@ -100,7 +100,7 @@ def shortened(text: str) -> str:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder like the repository's to whoever types commands in it."""
+    """A folder like the repository's for the commands in it."""
     shutil.copytree(ROOT / "scenarios", tmp_path / "scenarios")
     for file in (tmp_path / "scenarios").rglob("*.toml"):
         file.write_text(shortened(file.read_text(encoding="utf-8")), encoding="utf-8")
@@ -122,7 +122,7 @@ def _exit(code: int) -> None:
 
 
 def typed(words: list[str]) -> int:
-    """Do what a command line says; its exit code."""
+    """Run a command line; return its exit code."""
     with pytest.raises(SystemExit) as end:
         main(words)
     return int(end.value.code or 0)
@@ -155,6 +155,18 @@ def test_python_of_a_page_runs(name: str, folder: Path) -> None:
             exec(compile(block.text, f"{name}, block {number}", "exec"), together)
 
 
+@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "guide").glob("*.md")), ids=lambda page: page.name)
+def test_pages_say_from_where_their_files_are_named(page: Path) -> None:
+    """An installed wheel has neither of these folders; the page of questions states it in its own words."""
+    typed_in = [block.text for block in blocks(page) if block.kind in (*SHELL, "python")]
+    named = {folder for folder in ("scenarios/", "examples/") for text in typed_in if folder in text}
+    said = page.read_text(encoding="utf-8").partition("```")[0] if page.name != "law-in-rust.md" else page.read_text()
+    if named and page.name != "questions.md":
+        assert "root of a checkout" in said or "root of the checkout" in said
+        assert all(f"`{folder}" in said or "`examples/own-law`" in said for folder in named)
+        assert "scenarios/" not in named or "elephan new" in said
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_inline_commands_name_verbs_and_options_that_exist(name: str) -> None:
     for line in inline(ROOT / name):
@@ -170,7 +182,7 @@ def test_inline_commands_name_verbs_and_options_that_exist(name: str) -> None:
 
 
 def inline(page: Path) -> list[str]:
-    """Commands inside sentences."""
+    """Return the commands within sentences."""
     prose = FENCE.sub("", page.read_text(encoding="utf-8"))
     return [" ".join(each.split()) for each in re.findall(r"`(elephan [^`]+)`", prose)]
 
@@ -199,7 +211,7 @@ def test_targets_of_make_exist(name: str) -> None:
 
 
 def test_pages_have_commands_and_python_to_run() -> None:
-    # Or else the tests above would pass in vain.
+    # Otherwise the tests above would pass without testing anything.
     assert sum(len(list(commands(b.text))) for page in PAGES for b in blocks(page) if b.kind in SHELL) >= 8
     assert sum(b.kind == "python" for page in PAGES for b in blocks(page)) >= 3
 

@@ -1,4 +1,4 @@
-"""What docs/guide/python.md shows is what happens."""
+"""The output in docs/guide/python.md is the actual output."""
 
 import doctest
 import re
@@ -59,7 +59,7 @@ def test_the_first_figure_runs_as_it_stands(monkeypatch: pytest.MonkeyPatch, tmp
 def test_the_figure_of_a_small_buffer_has_paced_flows_on_the_models_line(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Shorter than the page's, which says 1.5 points: the last half a point is of the length."""
+    """Shorter than the page's run, which gives 1.5 points; the last half point comes from the length."""
     whole = elephan.sweep
 
     def shorter(scenario: elephan.Scenario, **given: Any) -> Any:
@@ -83,7 +83,7 @@ def test_the_figure_of_a_small_buffer_has_paced_flows_on_the_models_line(
 
 
 def test_the_figure_of_pacing_runs_as_it_stands(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Shorter than the page's 85 s; that paced flows use far more of the smallest buffer shows all the same."""
+    """Shorter than the page's 85 s; paced flows still use far more of the smallest buffer."""
     whole = elephan.sweep
 
     def shorter(scenario: str, **given: Any) -> Any:

@@ -47,7 +47,7 @@ def test_gymnasiums_checker_finds_nothing(scenario: elephan.Scenario, options: d
 
 
 def episode(env: Any, seed: int, steps: int = 40) -> list[Any]:
-    """What an agent that acts by chance sees."""
+    """Return the observations of an agent that acts at random."""
     chance = np.random.default_rng(seed)
     seen, info = env.reset(seed=seed)
     rows = [(seen.tolist(), info)]

@@ -1,4 +1,4 @@
-"""``--help``: verbs in groups, a way to start, examples that work when they are copied, at any width."""
+"""``--help``: verbs in groups, a way to start, examples that work when copied, at any width."""
 
 import os
 import re
@@ -43,7 +43,7 @@ def accept(line: str) -> None:
 
 
 def lines_of(text: str) -> list[str]:
-    """Commands in a text, those in several lines put together as a shell does."""
+    """Return the commands in a text; commands over several lines are joined as by a shell."""
     whole = text.replace("\\\n", " ")
     return [" ".join(line.split()) for line in whole.splitlines() if line.startswith("  elephan ")]
 
@@ -74,7 +74,7 @@ def test_help_stays_within_the_terminal(elephan: Command, monkeypatch: pytest.Mo
     monkeypatch.setenv("COLUMNS", str(columns))
     shown = elephan("--help").out.splitlines()
     own = START.splitlines()
-    # What can be copied, and addresses, are not broken.
+    # Commands to copy, and addresses, are not broken.
     assert max(len(line) for line in shown if line not in own) <= columns
 
 

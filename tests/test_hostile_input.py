@@ -1,4 +1,4 @@
-"""What users give, or the system does around a command, however odd: one line, never "a defect of elephan"."""
+"""Odd inputs by users, and odd states of the system: one line, never "a defect of elephan"."""
 
 import csv
 import os
@@ -146,7 +146,7 @@ def test_letters_that_the_terminal_lacks_are_escaped(tmp_path: Path, encoding: s
 
 @pytest.mark.parametrize("words", [("schema",), ("list", "laws", "--details"), ("--help",)])
 def test_a_reader_that_leaves_ends_the_command_as_a_pipe_does(words: tuple[str, ...]) -> None:
-    """`elephan … | head -1` under pipefail: 141 as from every tool, or 0 if all fitted into the pipe; never 1."""
+    """`elephan … | head -1` under pipefail: 141 as for every tool, or 0 if all output fitted into the pipe; never 1."""
     reader, writer = os.pipe()
     os.close(reader)
     done = run(*words, stdout=writer, stderr=subprocess.PIPE)
@@ -160,7 +160,7 @@ def test_closed_streams_are_no_obstacle_and_no_files_number(tmp_path: Path) -> N
     command = f"{sys.executable} -m elephan run {path} -q --out {tmp_path}/out"
     done = subprocess.run(["sh", "-c", f"{command} <&- >&- 2>&-"], timeout=PATIENCE_S, check=False)
     assert done.returncode == 0
-    # What was printed went to nobody, not into the first file that was opened.
+    # The output was discarded, not written into the first file that was opened.
     assert (tmp_path / "out" / "run.json").read_text(encoding="utf-8").startswith("{")
     assert (
         subprocess.run(

@@ -1,4 +1,4 @@
-"""`elephan import`: what a measured trace holds, and the scenario that follows it."""
+"""`elephan import`: the content of a measured trace, and the scenario that follows it."""
 
 import bz2
 import gzip
@@ -86,7 +86,7 @@ def test_the_scenario_that_is_written_follows_the_trace(
     assert len(done.out.splitlines()) <= 15
     scenario = Scenario.from_file(out)
     assert scenario == scenario.replace({f"links[0].{key}": said})
-    # Nothing is written over.
+    # No file is overwritten.
     assert elephan("import", trace, *more, "--out", out).code == 2
 
 
@@ -133,10 +133,10 @@ def test_the_scenario_that_is_written_follows_the_trace(
         (b"0,5\n2,-7\n", ["--rate", "Mbit/s"], 'line 2: must be numbers, none below 0, not "-7"'),
         (b"0,5\n2,inf\n", ["--delay", "ms"], 'not "inf"'),
         (b"0,nan\n2,-\n", ["--delay", "ms"], "has no rows"),
-        (b"0,5\n2,7\n", ["--rate", "mbps"], '--rate mbps: "1 mbps" is ambiguous'),
+        (b"0,5\n2,7\n", ["--rate", "mbps"], '--rate: "mbps" is ambiguous'),
         (b"0,5\n2,7\n", ["--delay", "s", "--rate", "bit/s"], "give the one that the second column is"),
         (b"0,5\n2,7000\n", ["--delay", "s"], "line 2: is beyond what a link may have; is the unit right?"),
-        (b"0,5\n200,0\n", ["--rate", "Mbit/s", "--out", "s.toml"], "must let something pass in the end"),
+        (b"0,5\n200,0\n", ["--rate", "Mbit/s", "--out", "s.toml"], "ends with a rate of 0, which would last for ever"),
         (b"0,5\n2,7\n", ["--rate", "Mbit/s", "--out", "."], "is a folder; give the name of a scenario file"),
         (b"0,5\n2,7\n", ["--rate", "Mbit/s", "--out", ""], "is a folder; give the name of a scenario file"),
         (b"0,5\n2,7\n", ["--rate", "Mbit/s", "--out", "t.csv"], "must be a scenario (.toml)"),
@@ -158,7 +158,7 @@ FIVE_G = b"""Timestamp,Longitude,Latitude,Operatorname,NetworkMode,DL_bitrate,UL
 2019.12.14_10.16.31,-8.394,51.885,B,5G,48000,700,D,-
 2019.12.14_10.16.33,-8.395,51.886,B,LTE,8000,90,D,44
 """
-"""As G-NetTrack writes what the 4G and 5G traces of Raca and others (MMSys 2018, 2020) hold: kbit/s, a time twice."""
+"""Format of G-NetTrack in the 4G and 5G traces of Raca and others (MMSys 2018, 2020): kbit/s, a time twice."""
 
 STARLINK = b"""timestamp,rtt,uplink,downlink
 1700000000000000000,34.1,15.2,18.9
@@ -166,7 +166,8 @@ STARLINK = b"""timestamp,rtt,uplink,downlink
 1700000000020000000,33.0,-1,-1
 1700000000030000000,35.5,16.0,19.5
 """
-"""As LENS (Zhao and Pan, MMSys 2024) has what irtt measured over Starlink: nanoseconds, milliseconds, -1 if lost."""
+"""Format of LENS (Zhao and Pan, MMSys 2024) with irtt's results over Starlink: nanoseconds, milliseconds, -1 if
+lost."""
 
 
 @pytest.mark.parametrize("columns", ["Timestamp,DL_bitrate", "timestamp, dl_bitrate", "1,6"])
@@ -174,7 +175,7 @@ def test_5g_as_published_is_read_by_the_names_of_its_columns(file: Write, elepha
     trace = file("5g.csv", FIVE_G)
     out = trace.parent / "5g.toml"
     done = elephan("import", trace, "--columns", columns, "--rate", "kbit/s", "--out", out)
-    assert (done.code, done.out.splitlines()[1:]) == (
+    assert (done.code, done.out.replace("\n  ", " ").splitlines()[1:]) == (
         0,
         [
             "mean 33.3 Mbit/s, from 0 bit/s to 50 Mbit/s",
@@ -340,3 +341,69 @@ def test_the_document_has_what_the_screen_says(file: Write, elephan: Command) ->
     assert document["kind"] == "mahimahi"
     assert document["rate_bps"] == {"mean": 7 * 12032 / 4, "min": 0.0, "max": 36096.0}
     assert document["files"] == []
+
+
+@pytest.mark.parametrize(
+    ("unit", "said"),
+    [
+        ("b/s", "a rate is 10 bit/s, as --rate b/s has it; a link has 0 or at least 1 kbit/s"),
+        ("MB", '--rate: unknown unit "MB"; rates are in'),
+        ("10Mbps", '--rate: "10Mbps" is not a unit; write one without a number, such as Mbit/s'),
+        ("kbps", '--rate: "kbps" is ambiguous'),
+        ("", '--rate: "" is not a unit'),
+    ],
+)
+def test_a_unit_that_no_link_has_is_refused_in_its_own_words(
+    file: Write, elephan: Command, unit: str, said: str
+) -> None:
+    done = elephan("import", file("t.csv", b"time_s,rate\n0,10\n1,20\n"), "--rate", unit)
+    assert (done.code, done.out) == (2, "")
+    assert said in done.err
+    assert '"1 ' not in done.err.replace('"1 kbit/s"', "").replace('"1 kB/s"', "")
+
+
+@pytest.mark.parametrize(
+    ("option", "unit", "doubted"),
+    [
+        ("--rate", "kbit/s", "20 kbit/s"),
+        ("--rate", "Tbit/s", "20 Tbit/s"),
+        ("--rate", "Mbit/s", ""),
+        ("--delay", "s", "20 s"),
+        ("--delay", "ms", ""),
+    ],
+)
+def test_a_unit_that_is_hardly_meant_is_doubted(
+    file: Write, elephan: Command, option: str, unit: str, doubted: str
+) -> None:
+    done = elephan("import", file("t.csv", b"0,10\n1,20\n"), option, unit)
+    assert done.code == 0
+    said = f"the largest value is {doubted}; if that is not so, say its unit with {option}"
+    assert (said in done.err) is bool(doubted)
+    assert bool(done.err) is bool(doubted)
+
+
+NAMED = """
+duration = "5 s"
+links = [{ name = "a", rate = { trace = "t.csv"%s }, buffer = "20 packets" }]
+flows = [{ name = "f", path = ["a"], rtt = "20 ms" }]
+"""
+
+
+@pytest.mark.parametrize(
+    ("rows", "more", "said"),
+    [
+        ("0,1e7\n1,2e7\n2,2e7\n", ', period = "1 s"', "links[0].rate.period: must be longer than the trace t.csv"),
+        ("0,1e7\n1,0\n", "", "links[0].rate.trace: t.csv ends with a rate of 0"),
+        ("0,10\n1,20\n", "", "t.csv: line 2: rate_bps must be 0 or at least 1000, not 10"),
+    ],
+)
+def test_what_is_wrong_with_a_trace_is_said_by_the_keys_of_the_file(
+    file: Write, elephan: Command, rows: str, more: str, said: str
+) -> None:
+    trace = file("t.csv", f"time_s,rate_bps\n{rows}".encode())
+    scenario = trace.with_name("s.toml")
+    scenario.write_text(NAMED % more)
+    done = elephan("lint", scenario)
+    assert done.code == 2
+    assert said in done.err
+    assert "steps" not in done.err

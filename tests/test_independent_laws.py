@@ -1,4 +1,4 @@
-"""The laws against an independent reading of their sources, on the same random streams of ACKs, losses and timeouts.
+"""The laws compared with independent implementations, on the same random streams of ACKs, losses and timeouts.
 
 A stream is recorded with the second reading and fed to the law. Then it is replayed to the second reading, and right
 before each cut it takes over the law's window: so both answer every cut from the same window, which must give the same
@@ -29,7 +29,7 @@ SECONDS = 30.0
 # other error: this share of the window, or of a segment if that is more.
 ROUNDING = 1e-9
 
-# By how much windows may differ between cuts: so many segments, or that share of the window if it is more.
+# Tolerance of windows between cuts: a number of segments, or a share of the window if that is larger.
 #
 # Laws that take ACKs in runs (all but cubic, fast, vegas) grow throughout an integer interval of the window as in its
 # middle, and an ACK of several segments by the growth of the interval it comes in. At two segments 1/2.5 stands for 1/2
@@ -95,7 +95,7 @@ def follow(law: Sender, events: Sequence[Event], windows: Sequence[float]) -> ND
 
 
 def error(name: str, control: str, preset: str) -> float:
-    """Largest difference, as a multiple of what may be."""
+    """Return the largest difference, as a multiple of the tolerance."""
     initial = 60_000.0 if preset == "10G-full" else 2.0
     events = record(LAWS[name](initial_window=initial), SEED, SECONDS, preset)
     ours = _native.replay_law(control, as_rows(events), initial_window=initial)

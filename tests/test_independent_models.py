@@ -1,4 +1,4 @@
-"""Models against a second reading of their papers that shares no code with them and goes other ways."""
+"""Models compared with second implementations from their papers, which share no code and use other methods."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The queue disciplines against an independent reading of their sources, on the same packets and the same draws.
+"""The queue disciplines compared with independent implementations, on the same packets and the same draws.
 
 Both sides get the numbers of one random stream: a decision made with other odds, in another order or once too often
 is followed by other fates. Fates, their times and the backlogs must be equal; private numbers may differ by rounding.
@@ -52,7 +52,7 @@ ROUNDING = 1e-10
 
 
 class Preset(NamedTuple):
-    """What arrives. Loads change every `phase` seconds; a burst comes at one instant."""
+    """Pattern of arrivals. Loads change every `phase` seconds; a burst arrives at one instant."""
 
     loads: tuple[float, ...]
     phase: float = 0.375  # its multiples are exact
@@ -77,7 +77,7 @@ CLASSIC = {name: preset._replace(capable=0.0) for name, preset in PRESETS.items(
 
 @functools.cache
 def stream(preset: Preset, seed: int, flows: int = 6) -> list[Arrival]:
-    """Packets of several flows, of which some send more than others."""
+    """Packets of several flows with different rates."""
     chance = random.Random(seed)
     weights = [1.0 / (1 + flow) for flow in range(flows)]
     packets: list[Arrival] = []
@@ -114,7 +114,7 @@ def uniform(numbers: Iterable[int]) -> list[float]:
 
 @dataclass(frozen=True)
 class Case:
-    """A discipline, the other reading of it, and the discipline with a parameter a little off."""
+    """A discipline, its second implementation, and the discipline with a slightly different parameter."""
 
     ours: str
     theirs: Callable[[int], Discipline]  # from the salt of hashes
@@ -411,7 +411,8 @@ CASES = {
 
 
 def error(case: Case, queue: str, arrivals: list[Arrival], seed: int) -> float:
-    """Largest difference of private numbers, as a multiple of what may be; infinite if a fate or a backlog differs."""
+    """Return the largest difference of internal numbers, as a multiple of the tolerance; infinite if a fate or a
+    backlog differs."""
     rows = np.array([(a.time, a.flow, a.size, a.ect + a.l4s) for a in arrivals], dtype=np.int64)
     ours = _native.replay_queue(
         queue,
@@ -461,7 +462,7 @@ def test_a_discipline_with_a_wrong_parameter_does_not(name: str) -> None:
 
 
 def sparse_beside_bulk(seed: int) -> list[Arrival]:
-    """Two flows that have packets waiting all the time, and ten with one now and then, once in many rounds."""
+    """Two flows that always have packets waiting, and ten with a packet once in many rounds."""
     chance = random.Random(seed)
     bulk = [Arrival(0, flow, MEAN) for _ in range(PACKETS // 2) for flow in (0, 1)]
     times = [((i + 0.5 * chance.random()) / 4.0, 2 + flow) for i in range(25) for flow in range(10)]

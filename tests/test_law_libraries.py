@@ -1,4 +1,4 @@
-"""Laws in Rust: `examples/own-law` builds by the commands of its page, and its library runs in every command."""
+"""Laws in Rust: `examples/own-law` builds by the commands of its page, and its library works in every command."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ROOT = Path(__file__).resolve().parent.parent
 EXAMPLE = ROOT / "examples" / "own-law"
 PAGE = ROOT / "docs" / "guide" / "law-in-rust.md"
 BUILT = ROOT / "target" / "own-law"
-"""Where cargo builds for these tests, so that a second build has little to do."""
+"""Build folder of these tests, kept so that a second build has little to do."""
 
 LINK = """
 duration = "8 s"
@@ -52,20 +52,20 @@ control = {control}
 
 
 def commands(block: int) -> str:
-    """A block of commands of the page, by its place."""
+    """Return a block of commands of the page, by its place."""
     found = re.findall(r"^```\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
     return str(found[block])
 
 
 def typed(lines: str, folder: Path, **more: str) -> str:
-    """What lines typed into a shell print; cargo has what the workspace has."""
+    """Return the output of lines typed into a shell; cargo has the workspace's dependencies."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("CARGO_", "RUST", "ELEPHAN"))}
     homes = {
         "CARGO_HOME": os.environ.get("CARGO_HOME", str(Path.home() / ".cargo")),
         "RUSTUP_HOME": os.environ.get("RUSTUP_HOME", str(Path.home() / ".rustup")),
     }
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    # What the workspace depends on is there; no test asks a network.
+    # The workspace's dependencies are present; no test uses a network.
     offline = {"CARGO_NET_OFFLINE": "true"}
     # The same bytes as with all optimisation, and compiled in a third of the time.
     quick = {
@@ -87,10 +87,10 @@ def typed(lines: str, folder: Path, **more: str) -> str:
 
 @pytest.fixture(scope="module")
 def printed() -> Iterator[str]:
-    """What the commands of the page print that build and run in the checkout."""
+    """Output of the page's commands that build and run in the checkout."""
     BUILT.mkdir(parents=True, exist_ok=True)
     target, lock = EXAMPLE / "target", EXAMPLE / "Cargo.lock"
-    made = [path for path in (EXAMPLE / "my-link.toml", EXAMPLE / "kept") if not path.exists()]
+    made = [path for path in (ROOT / "my-link.toml", ROOT / "kept") if not path.exists()]
     if not target.exists():
         target.symlink_to(BUILT)
         made.append(target)
@@ -127,7 +127,7 @@ def link(library: Path, control: str, count: int = 3, more: str = "") -> Scenari
 
 
 def numbers(result: Any) -> dict[str, Any]:
-    """What a run gave, without the names of its laws."""
+    """Return the numbers of a run, without the names of its laws."""
     document = json.loads(json.dumps(result.to_json()).replace('"my-reno"', '"reno"').replace('"mine"', '"cubic"'))
     return {key: document[key] for key in ("links", "groups")}
 
@@ -138,9 +138,16 @@ def test_the_page_builds_and_runs_in_the_checkout(printed: str) -> None:
     assert "mine" in printed
 
 
+def test_no_block_of_the_page_leaves_the_folder_of_the_next() -> None:
+    assert not re.findall(r"^cd |OLDPWD", commands(0) + commands(1), flags=re.MULTILINE)
+    # The library is where the Python of the page looks for it.
+    assert "lib=examples/own-law/target/release/libown_law.so\n" in commands(0)
+    assert 'library = "examples/own-law/target/release/libown_law.so"' in PAGE.read_text(encoding="utf-8")
+
+
 def test_the_page_builds_a_copy_elsewhere(printed: str, tmp_path: Path) -> None:
     # The lock is what a reader's cargo makes by itself, where it has a network.
-    lines = commands(1).replace("cd ~/my-law\n", f"cd ~/my-law\ncp '{EXAMPLE}/Cargo.lock' .\n")
+    lines = commands(1).replace("\nsed ", f"\ncp '{EXAMPLE}/Cargo.lock' ~/my-law\nsed ", 1)
     out = typed(lines, ROOT, HOME=str(tmp_path), CARGO_TARGET_DIR=str(BUILT))
     assert out.splitlines() == printed.splitlines()[: len(out.splitlines())]
     assert "../../crates" not in (tmp_path / "my-law" / "Cargo.toml").read_text(encoding="utf-8")
@@ -201,7 +208,7 @@ def test_run_size_and_sweep_give_the_numbers_of_the_built_in_law(library: Path, 
     with ProcessPoolExecutor(2) as executor:
         again = elephan.sweep(built_in, over=over, laws=laws, store=tmp_path / "b", executor=executor)
     assert [numbers(point) for point in again.points] == points
-    # Nothing is run twice.
+    # No point is run twice.
     assert elephan.sweep(built_in, over=over, laws=laws, store=tmp_path / "a").reused == 3
 
 

@@ -1,4 +1,4 @@
-"""Responses of the laws that run: against the publications' closed forms, small steps and each other."""
+"""Responses of the laws that run, compared with the publications' closed forms, small steps and each other."""
 
 import numpy as np
 import pytest
@@ -54,7 +54,7 @@ def test_growth_and_cut_are_those_that_were_published(name: str) -> None:
         ("cubic(fast_convergence=false)", 0.02),
         # It rounds no number of round trips, and searches a half slower as its target moves with every ACK.
         ("bic(fast_convergence=false)", 0.06),
-        # Until it knows its round-trip time it rests for two round trips.
+        # It does not grow for two round trips, until it knows its round-trip time.
         ("compound", 0.05),
     ],
 )
@@ -87,7 +87,7 @@ def test_what_lies_between_the_windows_asked_for_is_a_straight_line(name: str) -
     law = law_responses(name)
     windows = np.array([37.0, 370.0, 3700.0, 37_000.0])
     packets, rounds = law.periods(windows, 0.13)
-    # Of a law that remembers three windows an octave are asked for, of the others sixteen; a kink lies between some.
+    # Laws that remember are evaluated at three windows per octave, the others at sixteen; some kinks lie between them.
     assert law.window(1 / packets, 0.13) == pytest.approx(packets / rounds, rel=0.03 if law.remembers else 0.015)
 
 

@@ -1,4 +1,4 @@
-"""``elephan list laws`` shows what elephan-quic runs, with versions, where that is there; a stand-in plays it."""
+"""``elephan list laws`` shows the laws of elephan-quic, with versions, if it is installed; a stand-in plays it."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The check of the layers finds what it is there to find."""
+"""The check of the layers finds violations."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Links between the project's Markdown files lead somewhere: to a file that is there, and to a heading that it has."""
+"""Links between the project's Markdown files are valid: they point to existing files and headings."""
 
 import re
 from collections.abc import Iterator
@@ -13,6 +13,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 ELSEWHERE = re.compile(r"[a-z]+:")
+DRAWN = re.compile(r"docs/(catalog/\w+|conformance/pictures)/[\w+-]+\.svg")
+"""Pictures that `make docs` draws; they are not committed, and the build of the site fails where one is missing."""
 
 
 @cache
@@ -22,7 +24,7 @@ def tokens(page: Path) -> tuple[Token, ...]:
 
 @cache
 def anchors(page: Path) -> frozenset[str]:
-    """The anchors that a code host makes of the headings."""
+    """Return the anchors that a code host derives from the headings."""
     found: dict[str, int] = {}
     made = set()
     for head, inside in zip(tokens(page), tokens(page)[1:], strict=False):
@@ -35,7 +37,7 @@ def anchors(page: Path) -> frozenset[str]:
 
 
 def links(page: Path) -> Iterator[str]:
-    """Where a page's links and pictures lead."""
+    """Yield the targets of a page's links and pictures."""
     for token in tokens(page):
         for child in token.children or ():
             if child.type in ("link_open", "image"):
@@ -50,13 +52,14 @@ def test_links_of_a_page_lead_somewhere(name: str) -> None:
             continue
         path, _, anchor = link.partition("#")
         file = (page.parent / path).resolve() if path else page
-        assert file.exists(), f"{name}: {link}: no such file"
+        drawn = DRAWN.fullmatch(file.relative_to(ROOT).as_posix())
+        assert drawn or file.exists(), f"{name}: {link}: no such file"
         if anchor and file.suffix == ".md":
             assert anchor in anchors(file), f"{name}: {link}: no such heading; there are {sorted(anchors(file))}"
 
 
 def test_there_are_links_to_look_at() -> None:
-    # Or else the test above would pass in vain.
+    # Otherwise the test above would pass without testing anything.
     assert sum(1 for page in PAGES for _ in links(page)) > 100
     assert any("#" in link for page in PAGES for link in links(page))
 

@@ -1,4 +1,4 @@
-"""The profile ``tcp = "linux"`` beside what a Linux 6.18 kernel did on the same paths, and what RFCs say.
+"""The profile ``tcp = "linux"`` compared with a Linux 6.18 kernel on the same paths, and with RFCs.
 
 The kernel's numbers were measured through a relay in user space that delays, queues and drops (sockets without
 pacing); they are quoted here with the paths on which they were taken.
@@ -43,7 +43,7 @@ def outcome(**changes: Any) -> Any:
 
 
 def timeouts(run: Any) -> list[float]:
-    """Times of the flow's retransmission timeouts [s]."""
+    """Return the times of the flow's retransmission timeouts [s]."""
     trace = run.traces[0]
     return [float(at) for at, is_timeout in zip(trace["time_s"], trace["timeout"], strict=True) if is_timeout]
 

@@ -98,7 +98,7 @@ def test_shares_of_networks_worked_by_hand() -> None:
 def test_no_flow_can_get_more_without_a_smaller_or_equal_one_getting_less(
     rates: list[float], groups: list[tuple[set[int], int, float]]
 ) -> None:
-    # The bottleneck criterion of Bertsekas and Gallager 1992, 6.5.2: a full link on the path where nobody gets more.
+    # The bottleneck criterion of Bertsekas and Gallager 1992, 6.5.2: a full link on the path where no flow gets more.
     paths = [sorted(links) for links, _, _ in groups]
     counts, caps = [n for _, n, _ in groups], [cap for _, _, cap in groups]
     shares = maxmin_shares(rates, paths, counts, caps)

@@ -1,4 +1,4 @@
-"""Every model beside packets: it agrees, or it differs as its entry says, or a reason says why it is not simulated."""
+"""Every model compared with packets: it agrees, or differs as its entry states, or has a reason for no simulation."""
 
 import json
 from functools import cache
@@ -25,13 +25,13 @@ every_entry = pytest.mark.parametrize("entry", AGAINST.values(), ids=AGAINST)
 
 @cache
 def run(name: str) -> ModelTable:
-    """The rows that were simulated, as `elephan model NAME --simulate` and the catalogue have them."""
+    """Return the simulated rows of `elephan model NAME --simulate` and the catalogue."""
     entry = AGAINST[name]
     return simulated(entry.simulate(MODELS[name].table(entry.given)))
 
 
 def both(name: str, line: str = "", **where: Any) -> tuple[Any, Any, Any]:
-    """A line, what was simulated, and half of its interval, in the rows where parameters have these values."""
+    """Return a line, the simulated values, and half of their intervals, in the rows with these parameters."""
     table, entry = run(name), AGAINST[name]
     rows = np.all(
         [table.values[key] == value for key, value in where.items()] or [np.isfinite(table.columns[entry.column])],
@@ -56,7 +56,7 @@ def test_each_curve_has_points_all_along_it(entry: ModelTest) -> None:
     assert len({points.model.columns[line].unit for line in (*entry.picture.lines, entry.column)}) == 1
     chosen = spread(whole, entry.picture.x, entry.points)
     assert len(chosen) > 1
-    # Where next to nothing would be lost nothing is simulated; everything else is.
+    # Points with almost no losses are not simulated; all others are.
     assert len(points.values[entry.picture.x]) == len(chosen) or entry.model == "poisson-loss"
     assert np.isfinite(points.columns[entry.column]).all()
     assert np.isfinite(points.columns[entry.column + CI95]).all() == (entry.replications > 1)
@@ -107,7 +107,7 @@ def test_the_command_says_what_it_cannot_simulate(elephan: Command) -> None:
     assert "use elephan size" in refused.err
 
 
-# What agrees, and what does not, model by model: the claims of each entry's sentence.
+# Agreement and disagreement, model by model: the claims of each entry's sentence.
 
 
 def test_windows_at_a_loss_rate_are_those_of_the_response_functions() -> None:

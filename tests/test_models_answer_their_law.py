@@ -1,4 +1,4 @@
-"""Every parameter of every law and every setting of a sender: a model that knows the law answers to it, or doubts."""
+"""Every parameter of every law and every setting of a sender: a model that knows the law responds to it, or doubts."""
 
 import math
 import re
@@ -34,10 +34,10 @@ START = {
     "delayed_ack_timeout": "of segments that nothing follows",
     "send_jitter": "breaks phases; windows are cut and grow as before",
 }
-"""Keys of ``tcp`` that change no sawtooth of long flows, and what they are of."""
+"""Keys of ``tcp`` that do not change the sawtooth of long flows, and their subjects."""
 
-OTHERS: dict[str, Any] = {"delayed_ack": 2, "ecn": "on", "receive_window": 2000}
-"""Other values of the keys that do."""
+OTHERS: dict[str, Any] = {"delayed_ack": 2, "ecn": "on", "receive_window": 20}
+"""Other values of the keys that change it."""
 
 SPECIAL: dict[tuple[str, str], Any] = {
     ("bpf", "object"): str(Path(__file__).resolve().parents[1] / "examples" / "law-in-bpf" / "gentle.bpf.o"),
@@ -47,11 +47,11 @@ SPECIAL: dict[tuple[str, str], Any] = {
     ("highspeed", "low_p"): 2e-3,
     ("highspeed", "high_p"): 2e-7,
 }
-"""Where no rule of `another` makes a legal value."""
+"""Legal values for which `another` has no rule."""
 
 
 def another(law: str, row: CardParameter) -> list[Any]:
-    """Other values of a parameter, of which one is legal."""
+    """Return other values of a parameter, one of which is legal."""
     name, value = row["name"], row["default"]
     if (law, name) in SPECIAL:
         return [SPECIAL[law, name]]
@@ -62,7 +62,7 @@ def another(law: str, row: CardParameter) -> list[Any]:
     number, _, unit = str(value).partition(" ")
     if unit:
         return [f"{1.5 * float(number):g} {unit}"]
-    # One of the words that its card has.
+    # One of the words on its card.
     return [word for word in re.findall(r"[\w-]+", row["meaning"]) if word != value]
 
 
@@ -92,7 +92,7 @@ def seen(found: Scenario) -> Bottleneck:
 
 @cache
 def parameters() -> tuple[tuple[str, str, Any], ...]:
-    """Law, parameter and another legal value of it: of all laws of the catalogue."""
+    """Return law, parameter and another legal value, for all laws of the catalogue."""
     cards = catalog("laws")
     return tuple((card["name"], row["name"], legal(card["name"], row)) for card in cards for row in card["parameters"])
 
@@ -110,7 +110,7 @@ def legal(law: str, row: CardParameter) -> Any:
 
 @cache
 def usual_prediction(name: str, law: str, flows: int) -> Any:
-    """What a model predicts with the defaults of a law; None if it says that it does not know it."""
+    """Return a model's prediction with the defaults of a law; None if the model does not apply to the law."""
     link = seen(scenario(law, flows))
     model = PREDICTING[name]
     return None if model.unsuited(link) else predicted(name, link)
@@ -134,9 +134,9 @@ def flows_for(name: str) -> int:
 
 
 def ignored(name: str, asks: bool = True) -> tuple[list[str], list[str]]:
-    """Parameters that neither move a model nor raise a doubt, and all that were tried.
+    """Return the parameters that neither change a model's prediction nor raise a doubt, and all tried ones.
 
-    One that does not ask is the null: it has the law by its name alone, as models with formulas of their own would.
+    Without `asks` it is the null: a model that knows only the law's name, like models with formulas of their own.
     """
     model, found, tried = PREDICTING[name], [], []
     for law, parameter, value in parameters():
@@ -191,7 +191,8 @@ def test_what_a_parameter_does_not_move_is_doubted_and_what_it_moves_is_not() ->
 
 
 def settings() -> list[tuple[str, dict[str, Any]]]:
-    """Slow starts, recoveries and keys of ``tcp`` at another value, by a name that a doubt about them has."""
+    """Return slow starts, recoveries and keys of ``tcp`` with another value, by the name that a doubt about them
+    has."""
     starts = {card["name"] for card in catalog("slow-starts")} - {"classic"}
     recoveries = {card["name"] for card in catalog("recoveries")} - set(TAKEN["recovery"][0])
     return [
@@ -199,6 +200,17 @@ def settings() -> list[tuple[str, dict[str, Any]]]:
         *(("recovery", {"recovery": name}) for name in sorted(recoveries)),
         *((key, {"tcp": {key: value}}) for key, value in OTHERS.items()),
     ]
+
+
+def test_a_receive_window_that_never_binds_raises_no_doubt() -> None:
+    """Two equal shares of what the path and the buffer hold; one segment less does."""
+    link = seen(scenario(control="reno"))
+    pipe = link.bdp * max(link.rtts_s) / link.mean_rtt_s
+    assert link.buffer_packets is not None
+    most = 2 * (pipe + link.buffer_packets) / link.flows
+    for window, binds in ((int(most) + 1, False), (int(most) - 1, True)):
+        found = doubts(PREDICTING["sawtooth"], seen(scenario(control="reno", tcp={"receive_window": window})))
+        assert any("receive_window" in line for line in found) == binds
 
 
 @pytest.mark.parametrize("name", [name for name in PREDICTING if name not in ("backlog-target", "red-fixed-point")])

@@ -1,4 +1,4 @@
-"""Models that predict a link: their tables, what they say of a scenario, and what they refuse or doubt."""
+"""Models that predict a link: their tables, their results for a scenario, and their refusals or doubts."""
 
 import itertools
 import math
@@ -199,7 +199,7 @@ def test_the_fluid_of_a_full_buffer_is_near_the_sawtooth() -> None:
     # All are cut together in both. A cut that is spread over a round trip takes 1 - exp(-b) and not b: with b = 0.31
     # the trough lies 0.045 higher, the mean half as much; steps of a tenth of a round trip add half a point.
     assert fluid == pytest.approx(sawtooth, abs=0.03)
-    # What ns-2 finds at 1250 packets, as scenarios/hstcp-1g.toml has it: 0.92 to 0.93.
+    # Result of ns-2 at 1250 packets, as in scenarios/hstcp-1g.toml: 0.92 to 0.93.
     assert fluid[1] == pytest.approx(0.925, abs=0.01)
 
 
@@ -346,7 +346,8 @@ PACED: dict[str, list[object]] = {
     "gaussian": ["", "knows no pacing; here it is linux", "knows no pacing; here it is quic"],
     "fluid": ["", "knows no pacing; here it is linux", "knows no pacing; here it is quic"],
 }
-"""What models say of senders that do not pace, that do, and of QUIC's; of pacing and bursts nothing where empty."""
+"""Doubts of models about senders without pacing, with pacing, and of QUIC; empty without a doubt about pacing or
+bursts."""
 
 
 @pytest.mark.parametrize("name", PACED)

@@ -1,4 +1,4 @@
-"""The bridge: its stub tells the truth, and its lock is free while it simulates."""
+"""The bridge: its stub is correct, and it releases the lock while it simulates."""
 
 import contextlib
 import errno

@@ -1,4 +1,4 @@
-"""Misspelt names: one line with the nearest name there is, or all of them; exit code 2."""
+"""Misspelt names: one line with the nearest existing name, or all of them; exit code 2."""
 
 import shlex
 from collections.abc import Iterator
@@ -88,7 +88,8 @@ WRONG = [
     ("size {file} --target dleay=10ms", 'target: there is no "dleay"; did you mean "delay"?'),
     (
         "size {file} --target speed=1",
-        'target: there is no "speed"; write for example utilization=0.95, loss=0.1%, delay=10ms, fairness=0.9',
+        'target: there is no "speed"; write for example utilization=0.95, loss=0.1%, delay=10ms, fairness=0.9, '
+        "delay_p95=20ms, rtt_p95[ping]=50ms",
     ),
     ("size {file} --target loss=1% --link coer", '{file}: there is no link "coer"; did you mean "core"?'),
     ("size {file} --target loss=1% --link edge", '{file}: there is no link "edge"; links: core, back'),
@@ -185,7 +186,7 @@ def test_nonsense_gets_the_list() -> None:
 
 
 NOBODY = "nosuch"
-"""A name that nothing has."""
+"""A name that does not exist anywhere."""
 
 SCENARIOS = ("run", "lint", "estimate", "compare", "size", "sweep")
 
@@ -203,7 +204,7 @@ VERBS = {
     "store show": "store show 0",
     "store query": "store query nothing",
 }
-"""Words of a call without the option that is tried; other verbs take nothing else."""
+"""Words of a call without the tried option; other verbs need nothing else."""
 
 OF_SCENARIOS = {
     "--set": ["nosuch=1", "links[nosuch].rate=3", "flows.0.control=nosuch"],
@@ -282,7 +283,7 @@ NO_NAMES = {
     "import --time-format": "a pattern: what it does not fit is refused with the line",
     "sweep --scheduler": "an address: who is there is asked over the network",
 }
-"""Options that name nothing that could be unknown, and why."""
+"""Options that cannot have an unknown name, and why."""
 
 
 def _named() -> Iterator[str]:
@@ -303,7 +304,7 @@ def test_every_option_with_a_value_is_tried_with_an_unknown_name_or_says_why_not
     found = set(_named())
     listed = {each for each in found if each in NAMES or {each, each.split()[-1]} & NO_NAMES.keys()}
     assert sorted(found - listed) == []
-    # What is gone is not listed either.
+    # Removed names are not listed either.
     assert sorted(NAMES.keys() - found) == []
     assert sorted(each for each in NO_NAMES if not any(one.endswith(each) for one in found)) == []
 

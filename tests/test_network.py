@@ -1,4 +1,4 @@
-"""A scenario's links and groups of flows in numbers: how they are written, what follows, and that all is read once."""
+"""A scenario's links and groups of flows in numbers: their formats, derived values, and complete reading."""
 
 import math
 import pickle
@@ -177,7 +177,7 @@ def test_who_holds_a_flow_back_is_told_from_its_share() -> None:
     ("traffic", "bps"),
     [
         ({"kind": "elastic", "size": "50 kB", "rate": "1 Mbit/s"}, 4e6),
-        # Of the slowest link of the path.
+        # The limit of the slowest link of the path.
         ({"kind": "elastic", "size": "50 kB", "load": 0.3}, 3e6),
         ({"kind": "finite", "size": "50 kB"}, 0.0),
     ],

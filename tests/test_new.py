@@ -1,4 +1,4 @@
-"""``elephan new``: every template is a scenario that runs, and says what was asked for."""
+"""``elephan new``: every template is a scenario that runs and follows the choices."""
 
 import json
 import math
@@ -212,3 +212,24 @@ def test_every_scenario_that_comes_along_is_written_as_it_is_and_can_be_read(
     assert elephan("new", name, "--out", out).code == 0
     assert out.read_text(encoding="utf-8") == example_path(name).read_text(encoding="utf-8")
     assert Scenario.from_file(out).title == examples()[name]
+
+
+@pytest.mark.parametrize(
+    ("rate", "users"),
+    [("20 Mbit/s", 10), ("100 Mbit/s", 50), ("300 Mbit/s", 150), ("1 Gbit/s", 500), ("40 Gbit/s", 5000)],
+)
+def test_users_of_the_web_are_as_many_as_the_link_has_room_for(rate: str, users: int) -> None:
+    scenario = Scenario.from_text(template("web", {"rate": rate}), "web")
+    assert {group["name"]: group["flows"] for group in scenario.groups}["web"] == users
+    assert "overload" not in [warned.rule for warned in lint(scenario)]
+
+
+def test_more_users_than_a_link_has_room_for_are_warned_of() -> None:
+    crowded = Scenario.from_text(template("web", {}), "web").replace({"links[bottleneck].rate": "300 Mbit/s"})
+    (message,) = [warned.message for warned in lint(crowded) if warned.rule == "overload"]
+    assert "of 300 Mbit/s" in message
+
+
+def test_a_rate_that_cannot_be_read_is_named_after_its_option() -> None:
+    with pytest.raises(InputError, match=r'^--rate: unknown unit "MB"'):
+        template("web", {"rate": "10 MB"})

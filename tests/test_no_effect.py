@@ -1,4 +1,4 @@
-"""Every key and every parameter does something where it should, and nothing where the lint rule `no-effect` says so.
+"""Every key and every parameter has an effect where it should, and none where the lint rule `no-effect` says so.
 
 The keys come from the schema, the parameters from the catalogue: a new one is tried by itself, and fails until it
 matters in a scenario of ``data/effects.toml``.
@@ -27,10 +27,10 @@ Changes = Mapping[str, Any]
 DATA: dict[str, Any] = tomllib.loads((Path(__file__).parent / "data" / "effects.toml").read_text(encoding="utf-8"))
 PLACES = {"laws": "flows[one].control", "slow-starts": "flows[one].control.slow_start", "queues": "links[core].queue"}
 PLACES["traffic"] = "flows[one].traffic"
-"""Where something of the catalogue is named in the bases."""
+"""Place in the bases at which an entry of the catalogue is named."""
 
 BASES = {"slow-starts": "laws"}
-"""Of a kind that has no base of its own."""
+"""Base of a kind that has none of its own."""
 
 
 @cache
@@ -40,12 +40,12 @@ def base(name: str) -> Scenario:
 
 @cache
 def rolling_hash(canonical: str) -> int:
-    """Of every arrival at every link, every ACK and every datagram."""
+    """Return the hash of every arrival at every link, every ACK and every datagram."""
     return int(_native.simulate(canonical, 0, hash=True)["hash"])
 
 
 def recorded(scenario: Scenario) -> str:
-    """What a run says: its columns, samples and traces, and the names and numbers of its document."""
+    """Return a hash of a run's results: its columns, samples and traces, and the names and numbers of its document."""
     outcome = _native.simulate(scenario.canonical, 0, series=True, hash=True)
     return hashlib.sha256((described(outcome) + described(scenario.facts)).encode()).hexdigest()
 
@@ -59,13 +59,13 @@ def described(value: Any) -> str:
 
 
 def warned(scenario: Scenario, where: str) -> list[str]:
-    """What `no-effect` says of a place, or of what holds it."""
+    """Return the `no-effect` warnings about a place, or about a place that contains it."""
     found = [warning for warning in lint(scenario) if warning.rule == "no-effect"]
     return [str(w) for w in found if where == w.where or where.startswith((f"{w.where}.", f"{w.where}["))]
 
 
 class Trial(NamedTuple):
-    """A parameter on a scenario in which it must matter, and the other values that it may have."""
+    """A parameter on a scenario in which it must matter, and its possible other values."""
 
     scenario: Scenario
     place: str
@@ -141,7 +141,7 @@ def test_every_parameter_changes_the_run_where_it_matters(kind: str, name: str, 
 
 
 def takes_away(need: Need, place: str) -> Changes:
-    """What leaves a need unmet."""
+    """Return changes that leave a need unmet."""
     beside = f"{place.rpartition('.')[0]}.{need['name']}"
     if need["kind"] == "not":
         around = "flows[one].recovery" if need["name"] == "recovery" else beside
@@ -158,7 +158,7 @@ OTHER = {
     "drr": "start-time", "weighted": "time-shifted", "time-shifted": "weighted", "pareto": "exponential",
     "none": "1 Mbit/s", "dynamic": "static",
 }  # fmt: skip
-"""Another value beside one that a need names."""
+"""Another value beside the one that a need names."""
 
 
 def needing() -> list[Any]:
@@ -176,7 +176,7 @@ def test_a_parameter_whose_need_is_not_met_changes_nothing_and_is_warned_of(
     tried = trial(kind, name, row)
     unmet = tried.scenario.replace(takes_away(need, tried.place))
     if kind in ("queues", "laws") and unmet.source != tried.scenario.source:
-        # What takes a mark away is another queue, which must not be the one that is tried.
+        # Another queue removes a mark; it must differ from the tested one.
         assert unmet.resolved != tried.scenario.resolved
     before = rolling_hash(unmet.canonical)
     for value in tried.others:
@@ -244,7 +244,7 @@ def test_every_kind_of_need_is_tried() -> None:
 
 
 def goodput(scenario: Scenario) -> float:
-    """Of the flows of group one, over half a minute [bit/s]."""
+    """Return the goodput of the flows of group one, over half a minute [bit/s]."""
     flows = _native.simulate(scenario.replace(duration="30 s").canonical, 0)["flows"]
     return float(np.sum(np.array(flows["goodput_bps"])[np.array(flows["group"]) == 0]))
 
@@ -270,11 +270,11 @@ def test_a_card_without_what_it_needs_behaves_as_it_says(kind: str, name: str, w
 
 
 SEEDS = range(40)
-"""Of scenarios made by chance: as many as take two seconds."""
+"""Seeds of random scenarios: as many as take two seconds."""
 
 
 def by_chance(seed: int) -> Scenario:
-    """Two links and three groups with laws, disciplines and parameters drawn from all there are."""
+    """Return two links and three groups with random laws, disciplines and parameters."""
     random = np.random.default_rng(seed)
 
     def drawn(kind: str, place: str, scenario: Scenario) -> Scenario:
@@ -318,7 +318,7 @@ def test_what_has_no_effect_can_be_left_out_of_any_scenario() -> None:
 
 
 def left_out(scenario: Scenario, where: str) -> Scenario:
-    """The same file without one key."""
+    """Return the same file without one key."""
     table: Any = scenario.source
     *inside, last = re.findall(r"[^.\[\]]+", where)
     for word in inside:

@@ -1,4 +1,4 @@
-"""The tool that runs the notebooks keeps what does not change, and sees what does."""
+"""The tool that runs the notebooks keeps constant output, and detects changes."""
 
 import json
 from pathlib import Path

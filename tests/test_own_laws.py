@@ -1,4 +1,4 @@
-"""Laws in Python: those of `examples/python` have the windows of the built-in ones; what is wrong with one is said."""
+"""Laws in Python: those of `examples/python` have the windows of the built-in ones; errors in a law are reported."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_a_law_for_each_round_trip_is_the_same_in_both_engines() -> None:
 
 
 class Paced:
-    """Paces at a rate of its own, whatever happens."""
+    """A law that paces at its own rate, whatever happens."""
 
     def __init__(self, mbps: float = 2.0) -> None:
         self.cwnd = 1000.0
@@ -126,7 +126,7 @@ def test_a_pacing_rate_is_in_bits_per_second() -> None:
 
 
 class Told:
-    """Notes what it is told."""
+    """A law that records its calls."""
 
     seen = ()
     version = "1"
@@ -189,7 +189,7 @@ def test_a_store_does_not_give_results_of_another_source(tmp_path: Path) -> None
     with elephan.Store(tmp_path / "store") as store:
         runs = [store.run(scenario, laws={"m": law}) for law in (*files, files[0])]
         assert runs[0].id == runs[2].id != runs[1].id
-        # What is kept can be read by who does not have the law, and is not run again without it.
+        # Stored runs can be read without the law, but not run again.
         kept = store.get(runs[0].id).scenario
         assert kept.groups[0]["law"] == "m"
         with pytest.raises(ScenarioError, match=r'flows\[0\].control: "m" is no law of elephan'):
@@ -259,7 +259,7 @@ def test_an_estimate_expects_calls_for_each_ack() -> None:
     assert 410 / 21 < ours["cpu_s"] / built_in["cpu_s"] < 2.5 * 410 / 21
 
 
-# What is wrong.
+# Errors.
 
 
 class Base:

@@ -1,4 +1,4 @@
-"""The package from outside: what it completes, what it says of mistakes, what it loads, how results show themselves."""
+"""The package from outside: completion, messages about mistakes, imports, and the display of results."""
 
 import copy
 import inspect
@@ -7,7 +7,6 @@ import pickle
 import subprocess
 import sys
 from html.parser import HTMLParser
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +31,7 @@ def result() -> Any:
 
 
 def loaded_by(program: str) -> set[str]:
-    """Modules that a fresh process has after some lines."""
+    """Return the modules that a fresh process has loaded after some lines."""
     lines = f"{program}\nimport sys, json\nprint(json.dumps(sorted(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", lines], check=True, capture_output=True, text=True)
     return set(json.loads(done.stdout))
@@ -335,29 +334,3 @@ def test_what_comes_from_a_store_shows_itself_too(tmp_path: Path) -> None:
             assert not _Cells(each._repr_html_()).open
             assert len(repr(each)) < 120
     assert "20 packets" in _Cells(swept._repr_html_()).texts
-
-
-OLD_NAMES = {
-    "accuracy": {"Nearby": "NearbyErrors", "Region": "ErrorRegion"},
-    "compare": {"Comparison": "ScenarioComparison", "Row": "ComparedQuantity", "Teeth": "SawtoothStatistics"},
-    "lint": {"Rule": "LintRule", "Warned": "LintWarning"},
-    "run.outcome": {"Outcome": "ReplicationOutcome"},
-    "run.result": {"Result": "RunResult"},
-    "size": {"Answer": "SizeAnswer", "Comparison": "SizeComparison"},
-    "stats": {"Bounded": "ValueInterval", "Paired": "PairedDifference"},
-    "store": {"Merged": "MergeSummary", "Problem": "DamageReport", "Stored": "StoredRun", "Table": "StoreTable"},
-    "sweep": {"Done": "PointResult", "Point": "SweepPoint", "Progress": "SweepProgress", "Swept": "SweepResult"},
-    "testbed": {"Plan": "TestbedPlan", "Tested": "TestbedResult"},
-    "theory": {"Thresholds": "RedThresholds"},
-    "theory.models": {"Parameter": "ModelParameter", "Picture": "ModelPicture", "Table": "ModelTable"},
-}
-
-
-@pytest.mark.parametrize("name", OLD_NAMES)
-def test_old_names_of_classes_still_work_and_say_todays(name: str) -> None:
-    module = import_module(f"elephan.{name}")
-    for old, new in OLD_NAMES[name].items():
-        with pytest.warns(DeprecationWarning, match=rf"^elephan\.{name}\.{old} is now called elephan\.{name}\.{new}$"):
-            assert getattr(module, old) is getattr(module, new)
-    with pytest.raises(AttributeError, match="has no attribute 'Nobody'"):
-        module.Nobody  # noqa: B018

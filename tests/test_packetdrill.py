@@ -1,4 +1,4 @@
-"""``elephan conform tcp``: scripts are read as packetdrill reads them, and a wrong expectation is seen."""
+"""``elephan conform tcp``: scripts are read as by packetdrill, and a wrong expectation is detected."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Papers as data: what is accepted, how measures are called, what a verdict rests on; on a paper made up here."""
+"""Papers as data: acceptance, calls of measures, and verdicts; on a paper made up here."""
 
 import re
 from collections.abc import Sequence
@@ -57,7 +57,7 @@ def test_claims_are_judged_from_their_experiments(paper: Paper, tmp_path: Path) 
     document = found.to_json()
     none = {"undecided": 0, "uninformative": 0, "ran": 0}
     assert document["summary"] == {"toy": {"pass": 3, "deviation": 1, "fail": 1, "not_run": 1} | none}
-    # What a formula decides is counted apart from what the paper says and packets judge.
+    # Claims decided by a formula are counted apart from the paper's statements judged from packets.
     assert document["origins"]["formula"]["pass"] == 1
     assert sum(document["origins"]["stated"].values()) == 5
     [half] = [claim for claim in document["claims"] if claim["id"] == "toy.half"]
@@ -121,7 +121,7 @@ def test_a_wider_band_of_shortened_runs_has_no_power(paper: Paper, tmp_path: Pat
     path.write_text(path.read_text().replace("abs 0.2,,", "abs 0.001,abs 0.2,"))
     paper.__dict__.pop("claims")
     found = reproduce(*quick, quick=True, store=tmp_path / "store")
-    # What a formula decides is judged as ever.
+    # Claims decided by a formula are judged as before.
     assert verdicts(found) == {"toy.full": "ran", "toy.bound": "pass"}
     [full, _] = found.to_json()["claims"]
     bands = ("within 0.2 of it", "within 0.001 of it")
@@ -216,7 +216,7 @@ def test_differences_are_paired() -> None:
     assert (second - first).ci95 == pytest.approx(0.0, abs=1e-12)  # rounding only
     assert least([first, second]).samples is first.samples
     assert largest([first, second]).samples is second.samples
-    # What is no number decides, wherever it stands; and what cannot be paired is not.
+    # NaN decides, at any position; and quantities that cannot be paired are not paired.
     unknown = MeasuredQuantity([float("nan")])
     assert np.isnan(least([first, unknown]).mean)
     assert np.isnan(largest([first, unknown]).mean)
@@ -316,7 +316,7 @@ def test_pages_lead_from_a_figure_to_its_verdicts_and_from_those_to_the_argument
     assert re.search(r"`toy\.half`.* \(closes 95 %, 9\d % for sure\) \|", text)
     assert re.search(r"`toy\.bound`.*\| pass \(formula\) \|", text)
     assert "| it is above 0.3 |" in text
-    # What stands at no figure is not lost.
+    # Claims without a figure are not lost.
     assert all(f"`{row.partition(',')[0]}`" in text for row in CLAIMS)
 
 

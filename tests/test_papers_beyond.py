@@ -1,4 +1,4 @@
-"""What papers name and do not simulate: fixed points, regimes and fairness, measured on made-up curves and packets."""
+"""Cases that papers name and do not simulate: fixed points, regimes and fairness, on made-up curves and packets."""
 
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -23,7 +23,7 @@ FEW = (
 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Three settings, and nothing kept of what other tests put in place of the law."""
+    """Three settings, without cached results of other tests' laws."""
     monkeypatch.setattr(fixed, "settings", lambda: FEW)
     fixed.offered.cache_clear()
     yield
@@ -73,7 +73,7 @@ def test_cuts_are_common_if_they_come_within_a_round_trip() -> None:
     assert fairness.together(both).mean == 1.0
     half = windows(("short", [5.0, 9.0]), ("long", [5.0, 14.0]))
     assert fairness.together(half).mean == 0.5
-    # What is cut before the warm-up ends does not count.
+    # Cuts before the end of the warm-up do not count.
     none = windows(("short", [1.0, 5.0]), ("long", [1.0, 9.0]))
     assert fairness.together(none).mean == 0.0
 

@@ -1,4 +1,4 @@
-"""``elephan reproduce`` as it is typed: what it says where, and what it leaves when it is stopped."""
+"""``elephan reproduce`` on the command line: its output, and the state after an interruption."""
 
 import json
 import re
@@ -52,7 +52,7 @@ def test_a_fail_that_is_known_is_no_error_and_a_verdict_that_changes_is(
     assert path.read_text() == "\n".join(["id,verdict,quick", *(f"{key},{row}" for key, row in rows.items()), ""])
     known = elephan(*words)
     assert (known.code, "no verdicts have changed; " in known.err) == (0, True)
-    # Of shortened runs the file has a column of its own.
+    # The file has a column for shortened runs.
     assert elephan("reproduce", "toy.full", "--quick", "--bless", "--store", tmp_path / "store", "--quiet").code == 0
     assert "toy.full,pass,pass\n" in path.read_text()
     path.write_text(path.read_text().replace("toy.wrong,fail", "toy.wrong,pass"))
@@ -179,7 +179,7 @@ def test_what_goes_on_after_a_signal_writes_the_same_bytes(
     whole, stopped = files("whole"), files("stopped")
     assert whole.keys() == stopped.keys()
     assert [name for name in whole if whole[name] != stopped[name]] in ([], ["reproduce.json"])
-    # Of the document only times, and what the store had, depend on how it came about.
+    # Only the document's times, and its counts of stored runs, depend on the history.
     one, other = (json.loads(found["reproduce.json"]) for found in (whole, stopped))
     for document in (one, other):
         document.pop("wall_s")

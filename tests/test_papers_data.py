@@ -1,4 +1,4 @@
-"""The papers' folders are whole: every claim of the list is there, everything that is named exists and can be run."""
+"""The papers' folders are complete: every claim of the list is there, every named thing exists and can be run."""
 
 import csv
 import re
@@ -22,7 +22,7 @@ EXPERIMENTS = [(name, each) for name, paper in EVERY.items() for each in paper.e
 
 
 def shown(paper: Paper) -> list[tuple[str, tuple[str, ...], str]]:
-    """Everything that is measured besides claims: where it stands, its experiments, its measure."""
+    """Return every measure besides claims: its place, its experiments, its measure."""
     found = [(f"count {each.says}", each.experiments, each.measure) for each in paper.counts]
     found += [(f"open {one.id}", each.experiments, each.measure) for one in paper.open for each in one.shown]
     found += [(one.title, each.experiments, each.measure) for one in paper.deviations for each in one.shown]
@@ -46,7 +46,7 @@ def test_claims_are_those_of_the_list_and_none_is_missing() -> None:
         for paper in EVERY.values()
         for claim in paper.claims.values()
     }
-    # What was found to be missing from the list since stands in files of its own.
+    # Claims missing from the list, found later, are in files of their own.
     assert listed.keys() - ours.keys() == set()
     assert {key for key in listed if ours[key] != listed[key]} == set()
     # In the order of the list, paper by paper; the web's have a file of their own, which comes after.
@@ -74,7 +74,7 @@ def test_claims_name_measures_and_experiments_that_exist(name: str) -> None:
         if experiments:
             with pytest.raises(NotRunError):
                 paper.measures(measure, ExperimentRuns())
-    # Each claim says where it stands and why so much is accepted.
+    # Each claim has its place, and a justification of its band.
     assert [claim.id for claim in paper.claims.values() if not (claim.figure and claim.reason)] == []
 
 

@@ -34,7 +34,7 @@ class Fake(SimpleNamespace):
 
 
 def holds(claim: str, runs: ExperimentRuns) -> bool:
-    """Whether what a claim's measure finds in runs is accepted."""
+    """Whether the value of a claim's measure is accepted."""
     asked = PAPER.claims[claim]
     return asked.accept.holds(number(PAPER.measures(asked.measure, runs)))
 
@@ -66,7 +66,7 @@ def test_formulas_give_the_papers_numbers_but_for_a_misprint() -> None:
 
 def test_a_cut_is_a_window_that_falls_by_a_quarter() -> None:
     window = np.array([100.0, 101.0, 52.0, 26.0, 27.0, 28.0, 29.0, 24.0])
-    # What falls again within two samples is the same cut; a sixth less is none.
+    # Falls within two samples are one cut; a fall by a sixth is not a cut.
     assert measures._cuts(window).tolist() == [1]
     assert measures._peaks_of(window).tolist() == [101.0]
 
@@ -88,7 +88,7 @@ SERVICE = measures.PACKET / measures.RATE
 
 
 def arrived(*streams: tuple[Any, list[float]]) -> dict[str, Any]:
-    """Packets of flows in the order of their arrival: of each its times, and when packets are lost."""
+    """Return the packets of flows in the order of their arrival, with the times of each flow and of losses."""
     each = [packets(np.sort(times).tolist(), lost, flow) for flow, (times, lost) in enumerate(streams)]
     order = np.argsort(np.concatenate([one["time_s"] for one in each]), kind="stable")
     return {name: np.concatenate([one[name] for one in each])[order] for name in each[0]}
@@ -128,7 +128,7 @@ def test_flows_wait_while_their_packets_do() -> None:
 
 
 def waiting_flows(flows: int) -> dict[str, Any]:
-    """So many flows whose packets wait as long as they are watched, and one whose packets do not."""
+    """Return a number of flows whose packets wait all the time, and one whose packets do not."""
     each = [packets(np.linspace(0, 1, 3).tolist(), flow=flow, waited=2.0) for flow in range(flows)]
     each.append(packets(np.linspace(0, 1, 3).tolist(), flow=flows))
     order = np.argsort(np.concatenate([one["time_s"] for one in each]), kind="stable")

@@ -1,4 +1,4 @@
-"""What ``elephan reproduce ID --out`` draws: the figure of the claim, with the paper's points beside our line."""
+"""Pictures of ``elephan reproduce ID --out``: the figure of the claim, with the paper's points beside our line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The gHSTCP and gARED paper as data: its tables, its claims, what they are judged by, and how traces are read."""
+"""The gHSTCP and gARED paper as data: its tables, its claims, their measures, and the reading of traces."""
 
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
@@ -27,7 +27,7 @@ TABLES = {case: cells.table_of(case) for case in CASES}
 
 
 def _names() -> dict[int, tuple[str, str, str]]:
-    """By case the slow senders, the fast ones and the router, as the sweep files name them."""
+    """Return by case the slow senders, the fast ones and the router, as named in the sweep files."""
     found = {}
     for table in range(1, 7):
         for label in dict.fromkeys(
@@ -51,13 +51,13 @@ def flows(s1: list[float], s2: list[float]) -> Any:
 
 
 def point(labels: dict[str, Any], **parts: Any) -> ExperimentPoint:
-    """A point that has only what the measures ask for."""
+    """A point with only the columns that the measures need."""
     return ExperimentPoint(labels, cast("StoredRun", SimpleNamespace(read=lambda name: parts[name])))
 
 
 @pytest.fixture
 def as_printed() -> ExperimentRuns:
-    """Runs whose flows have just what the paper's tables say: equal in each group."""
+    """Runs whose flows have exactly the values of the paper's tables, equal in each group."""
     points: dict[int, list[ExperimentPoint]] = {table: [] for table in range(1, 7)}
     for (case, delay), cell in printed().items():
         labels = {"case": f"{case} Reno, HSTCP", "delay": f"{delay} ms"}
@@ -68,7 +68,8 @@ def as_printed() -> ExperimentRuns:
 
 
 def some(*cells: tuple[str, int, int, float, list[float]]) -> ExperimentRuns:
-    """Experiment, case, delay, what a flow of S1 has, and one of S2 in each replication [Mbit/s]."""
+    """Make runs from experiment, case, delay, and the throughput of a flow of S1 and of S2 in each replication
+    [Mbit/s]."""
     points: dict[str, list[ExperimentPoint]] = {}
     for name, case, delay, s1, s2 in cells:
         parts = [flows([s1] * 5, [one] * 5) for one in s2]
@@ -80,7 +81,7 @@ def some(*cells: tuple[str, int, int, float, list[float]]) -> ExperimentRuns:
 
 
 def trace(cwnd: list[list[float]], every: float = 0.05) -> ExperimentPoint:
-    """A point whose S2 has these windows from the start of what is looked at."""
+    """A point whose S2 has these windows from the start of the evaluation."""
     time = traces.START + every * np.arange(1, len(cwnd[0]) + 1)
     parts = [
         {"replication": 0, "kind": "flow", "name": "S2", "index": i, "time_s": t, "cwnd_segments": w}
@@ -242,7 +243,7 @@ def traced(**cases: list[list[float]]) -> ExperimentRuns:
 
 
 def holds(claim: str, runs: ExperimentRuns) -> bool:
-    """Whether what a claim's measure finds in runs is accepted."""
+    """Whether the value of a claim's measure is accepted."""
     asked = PAPER.claims[claim]
     return asked.accept.holds(number(PAPER.measures(asked.measure, runs)))
 
@@ -286,7 +287,7 @@ def test_the_queue_is_often_empty_only_if_it_is_in_each_case() -> None:
 
 
 def router(average: list[float], max_p: list[float], every: float = 0.25) -> ExperimentPoint:
-    """A point whose router shows these from the start of what is looked at."""
+    """A point whose router shows these values from the start of the evaluation."""
     time = traces.START + every * np.arange(1, len(average) + 1)
     rows = {"time_s": time, "queue_avg": average, "queue_max_p": max_p}
     return point({}, samples=pa.table(rows | {"replication": [0] * time.size, "kind": ["link"] * time.size}))

@@ -42,7 +42,7 @@ class Fake(SimpleNamespace):
 
 
 def points(name: str, columns: dict[float, dict[str, Any]], **labels: str) -> ExperimentRuns:
-    """Runs of one experiment: by share what its points hold."""
+    """Runs of one experiment, with the columns of its points by share."""
     link = LINKS[labels.get("case") or name.split("-", 1)[1]]
     made = [
         Fake(labels={"buffer": f"{link.packets(share)} packets", **labels}, columns=of) for share, of in columns.items()
@@ -231,7 +231,7 @@ def test_flows_in_step_need_a_tenth_for_ninety_percent() -> None:
 
 
 def settings_of_a_row(row: dict[str, str]) -> dict[str, object]:
-    """What a row of ns-2 was run with, as a resolved scenario has it."""
+    """Return the settings of a row of ns-2, in the form of a resolved scenario."""
     link = LINKS.get(row["link"], LINKS["1g"])
     return {
         "buffer": int(row["buffer_packets"]),
@@ -269,7 +269,7 @@ def test_rows_of_ns2_have_a_point_of_ours_on_all_their_settings() -> None:
         assert there[row["case"], float(row["buffer_packets"])] == settings_of_a_row(row), row
         if row["share"]:
             assert LINKS[row["link"]].packets(float(row["share"])) == int(row["buffer_packets"])
-    # Nothing is run beside ns-2 for which it was not.
+    # Only settings that ns-2 was run with are run beside it.
     assert there.keys() == {(row["case"], float(row["buffer_packets"])) for row in ns2()}
 
 

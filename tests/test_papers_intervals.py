@@ -1,4 +1,4 @@
-"""The printed intervals of the second paper, the nulls beside them, its pictures, and what is judged further."""
+"""The printed intervals of the second paper, the nulls beside them, its pictures, and further measures."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ SPREAD = np.array([-2.0, -1.0, 0.0, 1.0, 2.0])
 
 
 def runs(spread: float = 1.0, beginning: str = "table") -> ExperimentRuns:
-    """Five runs of each cell around what the paper prints: a flow of S2 varies by so much [Mbit/s]."""
+    """Five runs of each cell around the paper's value: a flow of S2 varies by `spread` [Mbit/s]."""
     cells = [
         (f"{beginning}{table_of(case)}", case, delay, cell.s1, (cell.s2 + spread * SPREAD).tolist())
         for (case, delay), cell in printed().items()
@@ -111,7 +111,7 @@ def test_networks_are_drawn_from_the_scenarios() -> None:
 
 
 def thresholds(at_chance: list[float], strict: float) -> ExperimentRuns:
-    """S1's throughput with the 10 and 0.01 % points and with 1000, and in both laws' own cells [Mbit/s]."""
+    """Set S1's throughput with the 10 and 0.01 % points and with 1000, and in both laws' own cells [Mbit/s]."""
     cells = [("z-threshold", 7, 50, s1, [400.0, 401.0]) for s1 in (*at_chance, strict)]
     made = some(*cells).experiments["z-threshold"].points
     for point, z in zip(made, (1.2816, 3.719, 1000.0), strict=True):

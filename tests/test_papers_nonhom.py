@@ -40,7 +40,7 @@ class Fake(SimpleNamespace):
 
 
 def curve(name: str, idle: dict[int, list[float]], **labels: object) -> list[Fake]:
-    """Points whose links idle for so much, by buffer and replication."""
+    """Points whose links are idle for these shares, by buffer and replication."""
     return [
         Fake(labels={"buffer": f"{b} packets", **labels}, columns={"utilization": [1 - one for one in of]}, name=name)
         for b, of in idle.items()
@@ -89,7 +89,7 @@ def test_below_the_product_patterns_empty_the_queue() -> None:
 
 
 def occupied(low: tuple[float, ...]) -> ExperimentRuns:
-    """Backlogs that are under a tenth of the buffer for these shares of the time."""
+    """Backlogs below a tenth of the buffer for these shares of the time."""
     many = 100
     made = [
         Fake(

@@ -1,4 +1,4 @@
-"""The fifth paper: what its formulas say of its claims, and what its measures see in small runs of its experiments.
+"""The fifth paper: its formulas on its claims, and its measures on small runs of its experiments.
 
 *Source*: PhillipsHu2006.
 """
@@ -78,7 +78,7 @@ def test_the_short_way_takes_the_link_with_hstcp_and_does_not_with_nr_hstcp(two_
     # 13 and 2 at this rate: fewer losses than at 1 Gbit/s, so that NR-HSTCP is still converging.
     assert PAPER.measures("share_ahead law=highspeed above=1.5 times=6", two_hops).mean == 1
     assert PAPER.measures("share_alike law='nr-hstcp' above=1.5 within=4", two_hops).mean == 1
-    # What is accepted of NR-HSTCP tells the two apart.
+    # The accepted band of NR-HSTCP distinguishes the two.
     assert PAPER.measures("share_alike law=highspeed above=1.5 within=4", two_hops).mean == 0
 
 
@@ -90,7 +90,7 @@ class Fake(SimpleNamespace):
 
 
 def shares(law: str, pairs: list[tuple[float, float]], standard: float = 60.0) -> ExperimentRuns:
-    """Runs of a protocol with a ratio of the round-trip times of 2, by what the short and the long flow get."""
+    """Runs of a protocol with a ratio of the round-trip times of 2, by the rates of the short and the long flow."""
     made = [
         Fake(
             labels={"law": law, "rtt": "150 ms"},
@@ -147,7 +147,7 @@ def test_both_protocols_have_the_same_120_round_trip_times() -> None:
 @pytest.mark.slow
 def test_figures_are_drawn_from_what_was_run(two_hops: ExperimentRuns, tmp_path: Path) -> None:
     early = runs_of("early", tmp_path, changes=SMALL, replications=1)
-    # What flows share in a few seconds is drawn as well.
+    # Shares over a few seconds are drawn as well.
     shorter = {"duration": "20 s", "warmup": "10 s"}
     others = [runs_of(name, tmp_path, changes=SMALL | shorter, replications=1) for name in ("laws", "segments")]
     others.append(runs_of("slow-link", tmp_path, changes=shorter, replications=1))

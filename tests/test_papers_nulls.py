@@ -1,4 +1,4 @@
-"""What nulls pass in a claim's band, on data made so that it is known; how much of a gap a variant closes for sure."""
+"""Nulls in a claim's band, on data with known results; the share of a gap that a variant closes with certainty."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -33,7 +33,7 @@ def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paper:
 
 
 def tables(seeds: int = 2) -> ExperimentRuns:
-    """Runs whose cells are just the paper's, in each replication."""
+    """Runs whose cells are exactly the paper's, in each replication."""
     points: dict[str, list[ExperimentPoint]] = {}
     for (case, delay), cell in PRINTED.items():
         rates = np.repeat([cell.s1, cell.s2], 5) * 1e6
@@ -62,7 +62,8 @@ def judged() -> dict[str, JudgedClaim]:
 
 
 def passing(of: str, other: Any) -> float:
-    """How many of the 93 cells other cells of the paper pass, counted from its tables alone; of several in parts."""
+    """Return how many of the 93 cells other cells of the paper pass, counted from its tables; several count in
+    parts."""
     count = 0.0
     for (case, delay), cell in PRINTED.items():
         band = GHSTCP.claims[f"ghstcp.T{cell.table}.case{case}.{delay}ms.{of}"].accept.beside(0.0)
@@ -133,7 +134,7 @@ def test_what_a_flat_curve_passes_is_uninformative(paper: Paper, tmp_path: Path)
     found = reproduce("toy.flat", "toy.least", "toy.rises", store=tmp_path / "store")
     assert verdict(found, "toy.flat") == ("uninformative", [("flat", 2, 2)])
     assert "passes as well: flat" in found.judged["toy.flat"].note
-    # What says "no less" is so in a flat world: that is no null of it.
+    # A claim of "no less" holds in a flat world, which therefore is not a null of it.
     assert verdict(found, "toy.least") == ("pass", [])
     assert verdict(found, "toy.rises") == ("pass", [("opposite", 0, 1), ("flat", 0, 2)])
 
@@ -214,12 +215,12 @@ def test_the_papers_interval_is_widened_by_ours() -> None:
 
 def test_a_share_of_a_gap_has_a_lower_end() -> None:
     ours, value = MeasuredQuantity([8.0, 8.2, 7.8, 8.1, 7.9]), 5.0
-    # Nothing is left, but what is left has an interval of 0.2 of a gap of 3.
+    # The gap is closed, but the remainder has an interval of 0.2 of a gap of 3.
     share, lower = closed(ours, MeasuredQuantity([5.1, 5.0, 4.9, 5.05, 4.95]), value)
     assert share == pytest.approx(1.0)
     assert lower is not None
     assert 0.95 < lower < 1.0
-    # What goes too far leaves a gap on the other side.
+    # A variant that overshoots leaves a gap on the other side.
     assert closed(ours, MeasuredQuantity([3.5] * 5), value)[0] == pytest.approx(0.5)
     # A gap that is none for sure has no lower end.
     assert closed(MeasuredQuantity([8.0, 3.0, 6.5, 4.0, 7.0]), MeasuredQuantity([5.2] * 5), value)[1] is None
@@ -267,5 +268,5 @@ def test_what_bands_are_worth_is_said_on_pages_and_on_a_terminal() -> None:
         "indices: ours 3 of 93; nulls: constant 2",
     ]
     assert bands([]) == []
-    # Of a part of a family nothing is said.
+    # Nothing is stated about a part of a family.
     assert _bands([nulls.NullPower("cells", ("a",), False, 1, None, {})]) == []

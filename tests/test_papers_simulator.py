@@ -1,4 +1,5 @@
-"""The second paper's simulator, as inferred: one setting for six tables, moving only what it declares; and its cuts."""
+"""The second paper's simulator, as inferred: one setting for six tables that changes only the declared values; and its
+cuts."""
 
 import csv
 import json
@@ -22,7 +23,7 @@ FIRST_MAX_P = ("links[0].queue.max_p", 0.1, 0.001)
 
 
 def different(one: Any, other: Any, place: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """What differs between two documents, place by place."""
+    """Yield the differences between two documents, by place."""
     if isinstance(one, dict) and isinstance(other, dict):
         for key in one.keys() | other.keys():
             yield from different(one.get(key), other.get(key), f"{place}.{key}" if place else key)
@@ -49,7 +50,7 @@ def test_profile_has_the_tables_cells_and_changes_only_what_it_declares(table: i
 
 
 def cuts_of_ns2() -> dict[tuple[str, str, str], list[tuple[float, float, float]]]:
-    """Time, window before and window after each cut that ns-2 2.35 made, by case, delay and what was changed."""
+    """Return time, window before and window after each cut of ns-2 2.35, by case, delay and changed setting."""
     found: dict[tuple[str, str, str], list[tuple[float, float, float]]] = {}
     with (PAPER.folder / "ns2_cuts.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
@@ -60,7 +61,7 @@ def cuts_of_ns2() -> dict[tuple[str, str, str], list[tuple[float, float, float]]
 
 
 def share_cut(before: Any, after: Any) -> float:
-    """The mean share of the window that cuts take."""
+    """Return the mean share of the window that cuts take."""
     return float(np.mean(1 - np.asarray(after) / np.asarray(before)))
 
 

@@ -1,4 +1,4 @@
-"""Web traffic in the second paper: what its measures see in small runs of its experiments.
+"""Web traffic in the second paper: its measures on small runs of its experiments.
 
 *Source*: Zhang2005, cases 32 to 35.
 """
@@ -30,7 +30,7 @@ SMALL |= {"flows[web].start": "0 s"}
 
 
 def experiment(name: str, **changed: Any) -> Experiment:
-    """One of the web's, small."""
+    """One of the web experiments, reduced in size."""
     return replace(PAPER.experiments[name], replications=2, **({"changes": SMALL, "only": {}} | changed))
 
 

@@ -1,4 +1,4 @@
-"""A flow through a policer, against a policer written from the definition of a token bucket alone."""
+"""A flow through a policer, compared with a policer written from the definition of a token bucket alone."""
 
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
@@ -29,7 +29,8 @@ recovery = "sack"
 
 
 def conforms(arrivals_s: Iterable[float], rate: int, burst: int, size: int) -> Iterator[bool]:
-    """A bucket holds `burst` bytes of tokens at most, at first as many, and gets `rate` bits of them a second.
+    """Yield whether packets conform. A bucket holds up to `burst` bytes of tokens, initially full, and gains `rate`
+    bits per second.
 
     A packet that finds tokens for all its bytes takes them and passes; any other is dropped and takes none.
     """

@@ -1,4 +1,5 @@
-"""Memory that links share: drops against a second pool, written from its definition; results, screens, searches."""
+"""Memory that links share: drops compared with a second pool, written from its definition; results, screens,
+searches."""
 
 import json
 from pathlib import Path
@@ -52,10 +53,11 @@ packet = "{PACKET} B"
 
 
 def dropped_by(arrivals: list[tuple[int, int, int]], alphas: tuple[float, float], size: float) -> list[bool]:
-    """Say of each arrival (time [ps], flow, link) whether it is dropped.
+    """Return for each arrival (time [ps], flow, link) whether it is dropped.
 
     Two servers, each first come, first served. A packet that finds its server idle goes into service. Any other is
-    dropped if what waits at its server is alpha times the free memory or more, or if it does not fit into that.
+    dropped if the backlog of its server is at least alpha times the free memory, or if it does not fit into the free
+    memory.
     """
     service = [8 * PACKET * 10**12 // rate for rate in RATES.values()]
     ends: list[int] = [0, 0]
@@ -102,7 +104,7 @@ def test_a_run_says_who_held_how_much() -> None:
     for link in document["links"]:
         # Its buffer has no limit of its own.
         assert link["pool"]["drops"] == link["drops"]["overflow"]
-    # What waits on average, in packets of 1000 B.
+    # Mean backlog, in packets of 1000 B.
     assert links[0]["occupancy"]["mean"] * SIZE == pytest.approx(document["links"][0]["backlog_packets"]["mean"])
 
 

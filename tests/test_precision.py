@@ -1,4 +1,4 @@
-"""Runs until a precision, and warm-ups found by a pilot."""
+"""Runs until a precision, and warm-ups determined by a pilot."""
 
 import json
 from pathlib import Path

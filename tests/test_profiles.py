@@ -1,4 +1,4 @@
-"""What stands for "as in Linux": the keys of a host, the parameters of queues, and where Linux has each."""
+"""The "linux" profiles: the keys of a host, the parameters of queues, and their places in Linux."""
 
 import json
 import tomllib

@@ -1,4 +1,4 @@
-"""How far one long replication is, while it runs."""
+"""Progress within one long replication, while it runs."""
 
 import re
 import sys
@@ -33,19 +33,20 @@ ONE = LONG.replace("count  = 10", 'count  = 1\ncontrol = "reno"')
 
 
 class Gate:
-    """A place where a law in Python waits until the test has looked: the speed of the machine does not matter."""
+    """A place where a law in Python waits until the test has looked, so that the speed of the machine does not
+    matter."""
 
     def __init__(self) -> None:
         self.reached, self.passed = threading.Event(), threading.Event()
 
     def wait(self) -> None:
-        """Let the test look, and go on when it has."""
+        """Wait until the test has looked."""
         self.reached.set()
         assert self.passed.wait(PATIENCE_S)
         self.passed.clear()
 
     def go_on(self) -> None:
-        """Let the law go on."""
+        """Let the law continue."""
         self.reached.clear()
         self.passed.set()
 
@@ -54,7 +55,7 @@ GATE = Gate()
 
 
 class Waits:
-    """A law that waits at the gate after each so many round trips."""
+    """A law that waits at the gate after every given number of round trips."""
 
     version = "1"
     rounds = 0

@@ -1,4 +1,4 @@
-"""A verdict of the page of questions is decided by intervals, not by hand; its scenarios are of a default host."""
+"""A verdict of the page of questions is decided by intervals, not by hand; its scenarios use a default host."""
 
 import math
 import tomllib
@@ -13,8 +13,8 @@ from conftest import load_file
 ROOT = Path(__file__).resolve().parent.parent
 SCENARIOS = ROOT / "python" / "elephan" / "examples" / "operators"
 OF_THE_QUESTION = {"ecn", "receive_window", "send_jitter"}
-"""What a scenario may set beside the profile: marks that a question is of, a receive window that an answer names, and
-jitter against phase effects."""
+"""Settings that a scenario may have besides the profile: marks for a question, a receive window that an answer names,
+and jitter against phase effects."""
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""The page of QUIC stacks says what tests/data/quic_stacks.json has, and its sentences hold in those numbers."""
+"""The page of QUIC stacks follows tests/data/quic_stacks.json, and its sentences hold for these numbers."""
 
 import json
 import re
@@ -19,11 +19,11 @@ KERNEL: dict[str, Any] = json.loads((ROOT / "tests" / "data" / "real_stacks.json
 
 @pytest.fixture(scope="module")
 def tool() -> ModuleType:
-    return load_file(ROOT / "tools" / "quic_stacks.py")
+    return load_file(ROOT / "evidence" / "quic_stacks.py")
 
 
 def one(tool: ModuleType, place: str, name: str, flows: int, buffer: int) -> dict[str, float]:
-    """The means of a system of a table, by its name there."""
+    """Return the means of a system in a table, by its name there."""
     systems = {**tool.SYSTEMS, **tool.EXPERIMENTS}[place]
     system = next(each for each in systems if each.name == name)
     row = tool.mean(FOUND, tool.Cell(system, flows, buffer))

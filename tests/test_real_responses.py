@@ -1,6 +1,6 @@
-"""Responses on one connection after pauses, against a Linux kernel: what became of the window in between.
+"""Responses on one connection after pauses, compared with a Linux kernel: the window after each pause.
 
-*Source*: `tests/data/real_responses.json`, which `tools/real_responses.py` asked Linux 6.18 (HZ = 250) for.
+*Source*: `tests/data/real_responses.json`, which `evidence/real_responses.py` measured on Linux 6.18 (HZ = 250).
 48 responses of each law, eight after pauses of 0.1, 0.25, 0.45, 0.7, 1 and 3 s, the first on a fresh connection.
 """
 
@@ -22,12 +22,12 @@ LAWS: dict[str, Any] = {"reno": {"law": "reno"}, "cubic": {"law": "cubic", "vari
 SEGMENTS, RESPONSES = 120, 8
 
 NEAR_S = 0.003
-"""The writer looks every 0.2 ms whether all is acknowledged; a tick of the kernel is 4 ms."""
+"""Tolerance of a response time [s]: the writer checks every 0.2 ms for the last ACK; a tick of the kernel is 4 ms."""
 
 
 @cache
 def simulated(law: str, rule: str, pause: str, folder: Path) -> tuple[float, ...]:
-    """How long the responses took [s]."""
+    """Return the durations of the responses [s]."""
     changes = {
         "duration": f"{RESPONSES * (float(pause) + 0.3)} s",
         "warmup": "0 s",
@@ -62,12 +62,12 @@ def simulated(law: str, rule: str, pause: str, folder: Path) -> tuple[float, ...
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """For what is recorded."""
+    """Folder for recordings."""
     return tmp_path_factory.mktemp("responses")
 
 
 def near(case: str, law: str, rule: str, folder: Path) -> int:
-    """How many of 48 responses took as long as the kernel's."""
+    """Count the responses, of 48, with the same duration as the kernel's."""
     pauses = KERNEL[case]["completion_s"]
     pairs = [pair for pause in pauses for pair in zip(pauses[pause], simulated(law, rule, pause, folder), strict=True)]
     assert len(pairs) == RESPONSES * len(pauses)
@@ -76,7 +76,7 @@ def near(case: str, law: str, rule: str, folder: Path) -> int:
 
 @pytest.mark.parametrize("law", LAWS)
 def test_a_window_falls_with_each_timeout_of_a_pause_as_the_kernels_does(law: str, folder: Path) -> None:
-    # Where a pause ends within a tick of a timeout, kernel and simulator halve once more or less: at 0.45 and 0.7 s.
+    # If a pause ends within a tick of a timeout, the numbers of halvings may differ by one: at 0.45 and 0.7 s.
     found = {rule: near(law, law, rule, folder) for rule in ("linux", "linux-kept", "none", "rfc5681", "rfc7661")}
     assert found["linux"] >= 38, found
     # The other rules agree where none of them does anything: the first response, a short pause, a very long one.

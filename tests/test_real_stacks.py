@@ -1,4 +1,4 @@
-"""The simulator against what Linux's senders did on a testbed: tests/data/real_stacks.json, by tools/real_stacks.py.
+"""The simulator compared with Linux's senders on a testbed: tests/data/real_stacks.json, by evidence/real_stacks.py.
 
 A cell is a minute of one run of the kernel. Its losses are a few dozen, so that a loss ratio is known to some
 2/sqrt(n); the period of four flows differs by 3 % between seeds of the simulator.
@@ -18,28 +18,29 @@ MEASURED = json.loads(KEPT.read_text(encoding="utf-8"))
 LAWS = {"reno": {"law": "reno"}, "cubic": {"law": "cubic", "variant": "linux"}, "bbr": {"law": "bbr1"}}
 
 WRONG = {"reno": {"law": "scalable"}, "cubic": LAWS["reno"], "bbr": {"law": "bbr3"}}
-"""Of four flows, whose windows are so small that HighSpeed is Reno."""
+"""Wrong laws for four flows, whose windows are so small that HighSpeed equals Reno."""
 
 SEEDS = 15
 """Runs of several flows, which differ by chance: behind 33 packets by 0.4 points of utilization (one sigma)."""
 
 PERIOD = {"reno": 0.02, "cubic": 0.06, "bbr": 0.12}
-"""Of one flow. Reno's teeth are all alike. CUBIC's rest on eight losses a minute: two runs of the kernel were 5.6 %
-apart. BBR's own two behind 33 packets (unpaced and paced are the same to it) were 8 % apart, 0.63 and 0.69 s."""
+"""Tolerance of the period of one flow. Reno's teeth are all alike. CUBIC's rest on eight losses a minute: two runs of
+the kernel differed by 5.6 %. BBR's own two behind 33 packets (for which unpaced and paced are the same) differed by 8
+%, 0.63 and 0.69 s."""
 
 OF_FOUR = 0.06
-"""The same of four flows: 3 % between seeds, of the one run of the kernel too, and twice that for chance."""
+"""The same for four flows: 3 % between seeds, also for the one run of the kernel, and twice that for chance."""
 
 LOSS_OF_FOUR_BBR = 0.4
-"""It depends on how much the largest keeps, which is chance: three runs of the kernel behind 83 packets lost 6.3, 6.5
-and 8.6 %."""
+"""Tolerance of the loss ratio of four BBR flows, which depends on the share of the largest, by chance: three runs of
+the kernel behind 83 packets lost 6.3, 6.5 and 8.6 %."""
 
 UTILIZATION = 0.011
-"""A point, and half of a digit of the table."""
+"""Tolerance of the utilization: a point, and half of a digit of the table."""
 
 
 def simulated(law: object, way: str, flows: str, buffer: str, rate: str, paces: bool) -> dict[str, float]:
-    """What the simulator says of a cell."""
+    """Return the simulator's results for a cell."""
     changes: dict[str, object] = {"links[0].buffer": f"{buffer} packets", "flows[0].count": int(flows)}
     changes |= {"flows[0].control": law, "links[0].rate": rate, "replications": SEEDS if flows != "1" else 1}
     changes |= {"flows[0].tcp.pacing": "linux"} if paces else {}
@@ -68,7 +69,7 @@ def test_utilization_and_period_are_the_kernels(cell: str) -> None:
         return
     within = PERIOD[law] if flows == "1" else OF_FOUR
     assert abs(ours["period_s"] / real["period_s"] - 1) < within
-    # Of an unpaced flow also the loss, and that tells a null from it: the wrong law is far off.
+    # For an unpaced flow also the loss, and the distinction from a null: the wrong law is far off.
     if way == "unpaced":
         packets = 60 * real["utilization"] * float(rate.split()[0]) * 1e6 / 12_000
         assert abs(ours["loss_ratio"] / real["loss_ratio"] - 1) < max(0.06, 2 / sqrt(packets * real["loss_ratio"]))

@@ -1,4 +1,4 @@
-"""The independent laws against numbers printed in their sources."""
+"""The independent laws compared with numbers printed in their sources."""
 
 import itertools
 import math
@@ -28,13 +28,13 @@ def sign(kind: str, now: float = 0.0, delivered: float = 0.0, srtt: float = 0.1,
 
 
 def avoiding(law: Sender, cwnd: float) -> Sender:
-    """The law, in congestion avoidance at this window."""
+    """Return the law in congestion avoidance at this window."""
     law.cwnd, law.ssthresh = cwnd, 2.0
     return law
 
 
 def path_of(law: Sender, bdp: float, rounds: int, steps: int = 20) -> list[float]:
-    """Windows, round by round, of a law alone on a path with an endless buffer and a base round-trip time of 0.1 s."""
+    """Return the windows, round by round, of a law alone on a path with an endless buffer and a base RTT of 0.1 s."""
     windows, now, delivered = [], 0.0, 0.0
     for _, step in itertools.product(range(rounds), range(steps)):
         rtt = 0.1 * max(1.0, law.cwnd / bdp)
@@ -47,7 +47,7 @@ def path_of(law: Sender, bdp: float, rounds: int, steps: int = 20) -> list[float
     return windows
 
 
-# What all share.
+# Common parts.
 
 
 @pytest.mark.parametrize("name", LAWS)
@@ -225,7 +225,8 @@ def test_nr_hstcp_vectors(w: float, rtt: float, mss: float, nc: float, a: float,
 
 
 def recovery_time(law: Highspeed | NrHstcp, megabits: float, rtt: float, steps: int = 2000) -> float:
-    """From (1 - b) w back to w in congestion avoidance: RTT times the integral of dx/a(x), by the midpoint rule."""
+    """Return the time from (1 - b) w back to w in congestion avoidance: RTT times the integral of dx/a(x), by
+    midpoints."""
     w = megabits * 1e6 * rtt / 12_000
 
     def a(x: float) -> float:
@@ -321,7 +322,7 @@ def test_htcp_scales_with_the_round_trip_time_above_delta_l_only_if_asked() -> N
 
 
 def cut_after(throughput: float, rtt_max: float, min_rtt: float = 0.1) -> float:
-    """The share kept at a second cut, after rounds with 1000 segments per second up to the first."""
+    """Return the share kept at a second cut, after rounds with 1000 segments per second up to the first."""
     law = Htcp()
     law.on_ack(ack(0.0, round_start=True))
     law.on_ack(ack(10.0, delivered=10_000.0, round_start=True))
@@ -477,7 +478,8 @@ def test_cubics_clock_stands_still_while_the_application_is_the_limit() -> None:
 
 
 def mean_window(law: Sender, start: float, p: float, rtt: float, cuts: int = 30, steps: int = 40) -> float:
-    """With a loss every 1/p segments, averaged per segment's round trip over the second half of the epochs."""
+    """Return the mean window with a loss every 1/p segments, per segment's round trip over the second half of the
+    epochs."""
     now = segments = rounds = 0.0
     avoiding(law, start)
     law.on_congestion(sign("loss"))
@@ -553,7 +555,7 @@ def test_vegas_settles_with_one_to_three_segments_queued(start: float) -> None:
 
 def test_vegas_moves_by_one_segment_per_round_once_it_has_measured_one() -> None:
     windows = path_of(avoiding(Vegas(), 50.0), 100.0, 30)
-    # What is acknowledged in a round here follows the window as it moves: 1 %.
+    # The acknowledged segments of a round follow the changing window here: 1 %.
     steps = [b - a for a, b in itertools.pairwise(windows)]
     assert steps == pytest.approx([1.0] * 29, rel=0.01)
     down = path_of(avoiding(Vegas(), 140.0), 100.0, 20)

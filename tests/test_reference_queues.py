@@ -1,4 +1,4 @@
-"""The independent queues against numbers that can be worked out with pencil and paper from their sources."""
+"""The independent queues compared with numbers that follow from their sources by hand."""
 
 import itertools
 import math
@@ -52,7 +52,7 @@ def run(
 
 
 def served(fates: list[Fate], arrivals: list[Arrival]) -> list[int]:
-    """Flows in the order in which they were served."""
+    """Return the flows in the order of service."""
     left = sorted((fate[1], a.flow) for fate, a in zip(fates, arrivals, strict=True) if fate[0] == "left")
     return [flow for _, flow in left]
 
@@ -61,7 +61,7 @@ def packet(size: int = 1500, time: int = 0, ect: bool = False, flow: int = 0, in
     return Packet(index, time, flow, size, ect, False, None)
 
 
-# What all share.
+# Common parts.
 
 
 @pytest.mark.parametrize(("rate", "service"), [(GBIT, 12_000_000), (2_500_000_000, 4_800_000), (7 * GBIT, 1_714_286)])
@@ -225,7 +225,7 @@ def test_red_in_bytes_weighs_the_packet() -> None:
 def test_red_marks_what_can_be_marked_but_not_by_force() -> None:
     arrivals = [Arrival(0, 0, 1500, True) for _ in range(9)]
     fates, _ = run(Red(99, 1, 3, w_q=1.0, gentle=False, max_p=1.0, ecn=True), arrivals, itertools.repeat(0.0))
-    # What waits: -, 0, 1 (p_b 0), 2 (p_b 1/2: marked), 3 and more: forced
+    # Waiting: -, 0, 1 (p_b 0), 2 (p_b 1/2: marked), 3 and more: forced
     assert [fate[2] for fate in fates] == [False, False, False, True, *["forced"] * 5]
 
 
@@ -370,7 +370,7 @@ def test_pie_wakes_at_a_third_of_the_buffer() -> None:
 
 
 def codel_drops(controller: Controller, times: Iterable[int]) -> list[int]:
-    """When a controller drops [ms] if asked at these times [ms] with a long and old queue."""
+    """Return the times of a controller's drops [ms] if asked at these times [ms] with a long and old queue."""
     queue = deque(packet(time=-SECOND) for _ in range(5000))
     drops: list[int] = []
     for t in times:

@@ -1,4 +1,4 @@
-"""The made-up streams on which laws are compared with their second reading."""
+"""The synthetic streams on which laws are compared with their second implementations."""
 
 import itertools
 

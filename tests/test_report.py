@@ -1,4 +1,4 @@
-"""Pages of results: one file that needs nothing else, says what the documents say, and can be read by everybody."""
+"""Pages of results: one file that needs nothing else, agrees with the documents, and is accessible."""
 
 import json
 import re
@@ -14,8 +14,10 @@ import pytest
 import elephan
 from conftest import Command
 from elephan.compare import compare as ask
+from elephan.formats import stamped
 from elephan.pictures.figure import Axis, Figure, Mark, Series
 from elephan.report import report
+from elephan.report.reproduction import VERDICTS
 from elephan.report.themes import THEMES
 from elephan.scenario import EXAMPLE, Scenario
 from elephan.size import size_variants
@@ -28,7 +30,7 @@ pytestmark = pytest.mark.slow
 
 HOSTILE = "</script><script>alert(1)</script>\"'<b>&amp;"
 MOST_BYTES = 3_000_000
-"""What still goes through a mail server."""
+"""Maximum size of a page that mail servers still accept [bytes]."""
 
 CLAIMS: list[dict[str, Any]] = [
     {
@@ -58,15 +60,25 @@ def small(**changes: object) -> Scenario:
     return Scenario.from_text(EXAMPLE).replace(**changes)
 
 
+def reproduced(claims: list[dict[str, Any]], **parts: object) -> dict[str, Any]:
+    """A document of `elephan reproduce` about these claims."""
+    origins: dict[str, dict[str, int]] = {}
+    for claim in claims:
+        origins.setdefault(claim["origin"], dict.fromkeys(VERDICTS, 0))[claim["verdict"]] += 1
+    empty: dict[str, Any] = {name: [] for name in ("power", "changed", "counts", "deviations", "open")}
+    about = {"claims": claims, "summary": {}, "origins": origins, "quick": False, "wall_s": 3.0, "provenance": {}}
+    return about | empty | parts
+
+
 def folder_of(path: Path, document: dict[str, Any], name: str) -> Path:
     path.mkdir(exist_ok=True)
-    (path / name).write_text(json.dumps(document))
+    (path / name).write_text(json.dumps(stamped(document)))
     return path
 
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A folder of each kind, whose titles and names try to break out of the page."""
+    """A folder of each kind, whose titles and names contain markup that must not take effect."""
     root = tmp_path_factory.mktemp("results")
     scenario = small(title=HOSTILE, replications=2).replace({"flows[0].name": HOSTILE})
     elephan.run(scenario, series=True).write(root / "run")
@@ -75,22 +87,16 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         root / "comparison"
     )
     made = swept(["10 packets", "20 packets", "200 packets"], [1, 4], HOSTILE)
-    made |= {"base": scenario.text, "failures": [{"labels": {"links[0].buffer": HOSTILE}, "error": HOSTILE}]}
+    failed = {"labels": {"links[0].buffer": HOSTILE}, "run": "f" * 64, "error": HOSTILE}
+    made |= {"base": scenario.text, "failures": [failed]}
     folder_of(root / "sweep", made, "sweep.json")
     claims = [claim | {"note": HOSTILE} for claim in CLAIMS]
     shown = [{"says": HOSTILE, "measured": {"mean": 0.5, "ci95": None}, "holds": False}]
     argued = dict.fromkeys(("paper", "title", "why", "ns2", "needs"), HOSTILE) | {"claims": ["a.b"], "shown": shown}
     left: dict[str, Any] = dict.fromkeys(("paper", "what", "default"), HOSTILE) | {"shown": []}
     counts = [{"says": HOSTILE, "measured": 12.0}]
-    reproduced = {
-        "claims": claims,
-        "summary": {},
-        "wall_s": 3.0,
-        "deviations": [argued],
-        "open": [left],
-        "counts": counts,
-    }
-    folder_of(root / "reproduce", reproduced, "reproduce.json")
+    document = reproduced(claims, deviations=[argued], open=[left], counts=counts)
+    folder_of(root / "reproduce", document, "reproduce.json")
     model: dict[str, Any] = {"model": "sawtooth", "title": HOSTILE, "source": HOSTILE, "fails": [HOSTILE], "units": {}}
     model["units"] = {"law": "", "buffer": "packets", "utilization": "1"}
     model["rows"] = [{"law": "reno", "buffer": 10.0 * i, "utilization": 0.1 * i} for i in range(1, 5)]
@@ -295,7 +301,7 @@ def test_claims_can_be_filtered_by_verdict_paper_and_kind(html: Callable[[str], 
 def test_a_page_of_shortened_runs_says_that_they_ran_and_what_changed(tmp_path: Path) -> None:
     claims = [CLAIMS[0] | {"verdict": verdict, "id": verdict} for verdict in ("pass", "ran")]
     changed = [{"id": "ran", "was": "pass", "now": "ran"}]
-    document = {"claims": claims, "quick": True, "changed": changed}
+    document = reproduced(claims, quick=True, changed=changed)
     page = read(report(folder_of(tmp_path / "q", document, "reproduce.json"), tmp_path / "q.html").read_text())
     assert page.all("p", class_="headline")[0].text == "2 statements: 1 met and 1 ran"
     assert "ran: ran, was pass" in page.all("main")[0].text
@@ -316,9 +322,8 @@ def test_a_claim_that_is_not_met_is_named_and_is_no_success(
     tmp_path: Path, verdicts: tuple[str, ...], tone: str, named: str
 ) -> None:
     claims = [CLAIMS[0] | {"verdict": verdict, "id": f"p1-{verdict}"} for verdict in verdicts]
-    page = read(
-        report(folder_of(tmp_path / "q", {"claims": claims}, "reproduce.json"), tmp_path / "q.html").read_text()
-    )
+    folder = folder_of(tmp_path / "q", reproduced(claims), "reproduce.json")
+    page = read(report(folder, tmp_path / "q.html").read_text())
     (answer,) = page.all("section", id="answer")
     assert answer.attributes["class"].split() == ["answer", tone]
     headline = page.all("p", class_="headline")[0].text
@@ -346,7 +351,7 @@ def test_words_at_lines_that_lie_close_together_stand_beside_each_other() -> Non
 def test_results_in_python_give_pages_too(tmp_path: Path) -> None:
     result = elephan.run(small(replications=2))
     page = read(report(result, tmp_path / "run.html").read_text())
-    # Nothing was sampled, so nothing is drawn; the numbers are there.
+    # Without samples there are no pictures, but the numbers are there.
     assert not page.all("figure")
     assert "Links, with 95 % intervals" in tables(page)
     answer = elephan.size(small(), "utilization=0.8", model_only=True)

@@ -1,4 +1,4 @@
-"""Pages in a browser: all is drawn, nothing is asked of the network, nothing complains, whatever the title is."""
+"""Pages in a browser: everything is drawn, without network requests or errors, whatever the title."""
 
 import json
 import re
@@ -12,6 +12,7 @@ import pytest
 import elephan
 from conftest import PATIENCE_S
 from elephan.compare import compare
+from elephan.formats import stamped
 from elephan.report import report
 from elephan.scenario import EXAMPLE, Scenario
 from report_pages import swept
@@ -26,10 +27,10 @@ pytestmark = pytest.mark.skipif(not CHROMIUM, reason="chromium is not on the pat
 
 
 def opened(page: Path, folder: Path, hash_: str = "") -> tuple[str, str, list[dict[str, Any]]]:
-    """Open a page; return what became of it, what was said, and what was asked of the network."""
+    """Open a page; return its content, its messages, and its network requests."""
     log = folder / "net.json"
     command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder / 'profile'}"]
-    # What would be asked of the network finds nobody there, and is in the log.
+    # Requests to the network get no answer, and are in the log.
     command += ["--host-resolver-rules=MAP * ~NOTFOUND", f"--log-net-log={log}", "--disable-background-networking"]
     command += ["--enable-logging=stderr", "--v=0", "--virtual-time-budget=2000", "--dump-dom"]
     done = subprocess.run(
@@ -44,7 +45,7 @@ def opened(page: Path, folder: Path, hash_: str = "") -> tuple[str, str, list[di
 
 
 def requests(events: list[dict[str, Any]], page: Path) -> set[str]:
-    """What the page asked for; the browser's own errands (updates, time, words) come from no origin."""
+    """Return the requests of the page; the browser's own requests (updates, time, words) have no origin."""
     asked = [event.get("params") or {} for event in events]
     found = {said["url"] for said in asked if "url" in said and said.get("initiator") not in (None, "not an origin")}
     return found - {page.as_uri()}
@@ -73,7 +74,7 @@ def test_a_page_opens_without_network_and_complaint(tmp_path: Path, kind: str) -
     else:
         (tmp_path / "sweep").mkdir()
         document = swept([f"1 {HOSTILE}", "2 packets"], [1, 4], HOSTILE)
-        (tmp_path / "sweep" / "sweep.json").write_text(json.dumps(document))
+        (tmp_path / "sweep" / "sweep.json").write_text(json.dumps(stamped(document)))
         report(tmp_path / "sweep", page)
         pictures = 2
     dom, said, asked = opened(page, tmp_path, "#dark")
@@ -84,7 +85,7 @@ def test_a_page_opens_without_network_and_complaint(tmp_path: Path, kind: str) -
     console = [line for line in said.splitlines() if "CONSOLE" in line and "setting log level" not in line]
     assert console == []
     assert requests(asked, page) == set()
-    # What the title wanted to be has stayed words.
+    # Markup in the title has remained text.
     assert "<img" not in dom
     if kind == "sweep":
         assert re.search(r'aria-label="Utilization of core \[%\] against [^"]+: between 50 and', dom)

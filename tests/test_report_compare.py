@@ -1,4 +1,4 @@
-"""Pages of comparisons: what they say is what the document says, with a testbed and without, valid or not."""
+"""Pages of comparisons: they agree with the document, with a testbed and without, valid or not."""
 
 import json
 import shutil
@@ -21,19 +21,19 @@ pytestmark = pytest.mark.slow
 LATE = "replication 1: the relay stood still for 30.1 ms, more than half a round trip, 20.0 ms"
 QUANTITIES = "Quantities, with 95 % intervals where there are any"
 SCALES = {"utilization": 100, "queueing_delay_s": 1e3, "loss_ratio": 100}
-"""What makes a page's numbers of a document's, where it is not one."""
+"""Factors from a document's numbers to a page's, if not one."""
 
 
 @pytest.fixture(scope="module")
 def alone() -> ScenarioComparison:
-    """Without a testbed."""
+    """A comparison without a testbed."""
     scenario = Scenario.from_text(EXAMPLE).replace(duration="20 s", warmup="5 s", replications=2)
     return compare(scenario.replace({"record": {"every": "50 ms"}}), real=False)
 
 
 @pytest.fixture(scope="module")
 def both(alone: ScenarioComparison) -> ScenarioComparison:
-    """With a simulation in the testbed's place, of a smaller buffer so that there are gaps."""
+    """A comparison with a simulation in place of the testbed, with a smaller buffer so that there are gaps."""
     other = elephan.run(alone.scenario.replace({"links[0].buffer": "80 packets"}), series=True)
     return beside(alone, replace(other, scenario=alone.simulated.scenario))
 
@@ -125,10 +125,7 @@ def test_what_the_kernel_counted_and_did_otherwise_is_said(both: ScenarioCompari
     assert [row[:5] for row in rows[:2]] == [[str(i), "all senders", "9,000", "8,990", "12"] for i in range(2)]
     assert [(row[1], *row[5:]) for row in rows[2:]] == [("ghstcp", "1", "3", "0", "40", "20", "0")] * 2
     assert f"Not as the scenario says: {DIFFERENT}." in page.text
-    # A document of before any of this was recorded.
-    assert both.tested is not None
-    known = both.tested.to_json()["testbed"]
-    assert counted({name: known[name] for name in ("valid", "objections", "punctuality")}) is None
+    assert counted({"differences": [], "acks": [], "laws": []}) is None
 
 
 def test_a_testbed_that_was_late_is_an_invalid_run(
@@ -175,15 +172,6 @@ def test_a_document_alone_gives_a_page_without_pictures(folder: Path, tmp_path: 
     assert not page.all("figure")
     assert tables(page)[QUANTITIES] == tables(page_of(folder, tmp_path))[QUANTITIES]
     assert page.all("section", id="scenario")
-
-
-def test_a_document_of_before_it_held_the_scenario_gives_a_page(folder: Path, tmp_path: Path) -> None:
-    document = json.loads((folder / "compare.json").read_text())
-    del document["scenario"]
-    (tmp_path / "compare.json").write_text(json.dumps(document))
-    page = page_of(tmp_path, tmp_path)
-    assert page.all("h1")[0].text == document["simulation"]["run"]["scenario"]
-    assert not page.all("section", id="scenario")
 
 
 def test_results_of_another_comparison_are_not_drawn(folder: Path, tmp_path: Path, elephan: Command) -> None:

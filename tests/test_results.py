@@ -1,4 +1,4 @@
-"""Everything that holds results does the same: tables, samples, pictures, data frames and arrays, of one shape."""
+"""All results have the same interface: tables, samples, pictures, data frames and arrays, of one shape."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from elephan.compare.several import SweepComparison, compare_points
 from elephan.display import ColumnTable
 from elephan.errors import InputError
 from elephan.loading import load
-from elephan.results import TABLES, ResultHolder, meanings
+from elephan.results import TABLES, ResultTables, meanings
 from elephan.results.axes import as_numbers, result_axes
 from elephan.run.saved import SavedRun
 from elephan.store import Store
@@ -57,7 +57,7 @@ def holders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_holder_has_tables_of_the_same_columns(holders: dict[str, Any], kind: str) -> None:
     held, run = holders[kind], holders["run"]
-    assert isinstance(held, ResultHolder)
+    assert isinstance(held, ResultTables)
     for name in ("links", "groups", "fairness"):
         found, plain = getattr(held, name), getattr(run, name)
         assert isinstance(found, ColumnTable)
@@ -231,19 +231,12 @@ def test_a_number_is_no_name_of_a_column(holders: dict[str, Any]) -> None:
         _ = holders["run"].links[0]
 
 
-def test_what_was_a_method_of_a_stored_run_still_is_one(holders: dict[str, Any]) -> None:
-    stored = holders["stored"]
-    with pytest.warns(DeprecationWarning, match=r'StoredRun\.links\(\) is now called StoredRun\.read\("links"\)'):
-        assert stored.links().equals(stored.read("links"))
-    assert stored.links["name"] == ["core"]
-
-
 def test_damage_is_said_in_one_line(holders: dict[str, Any], tmp_path: Path) -> None:
     holders["run"].write(tmp_path)
     (tmp_path / "links.parquet").write_bytes(b"none")
     with pytest.raises(InputError, match=r"links\.parquet: cannot be read as Parquet"):
         SavedRun(tmp_path).to_xarray()
-    (tmp_path / "run.json").write_text('{"run": {}}')
+    (tmp_path / "run.json").write_text('{"format": 1, "run": {}}')
     with pytest.raises(InputError, match=r'run\.json: has no "links"'):
         _ = SavedRun(tmp_path).links
 
@@ -253,7 +246,7 @@ def test_every_folder_and_store_is_read_back(holders: dict[str, Any], tmp_path: 
         held = holders[kind]
         held.write(tmp_path / kind)
         back = elephan.load(tmp_path / kind)
-        assert isinstance(back, ResultHolder)
+        assert isinstance(back, ResultTables)
         said, own = back.to_json(), held.to_json()  # type: ignore[attr-defined]
         # When it was asked is not the same each time.
         assert {**said, "provenance": None} == {**own, "provenance": None}, kind
@@ -290,7 +283,7 @@ def test_comparisons_of_a_sweep_are_one_result(tmp_path: Path) -> None:
     made.write(tmp_path)
     back = elephan.load(tmp_path)
     assert isinstance(back, SweepComparison)
-    assert isinstance(back, ResultHolder)
+    assert isinstance(back, ResultTables)
     assert list(elephan.plots.figures(back)) == ["01-10-packets", "02-25-packets"]
     assert back.to_json() == made.to_json()
     dataset = back.to_xarray()
@@ -317,12 +310,12 @@ def test_a_sweep_without_its_store_has_its_tables_and_says_what_is_missing(tmp_p
     ("files", "said"),
     [
         ({}, "holds no result; looked for run.json, sweep.json"),
-        ({"size.json": "{}"}, 'size.json: has no "target"; write the folder again'),
+        ({"size.json": '{"format": 1}'}, 'size.json: has no "target"; write the folder again'),
         ({"run.json": "[]"}, "run.json: not a document of elephan"),
         ({"run.json": "{"}, "run.json: not JSON"),
-        ({"sweep.json": "{}"}, 'sweep.json: has no "title"'),
-        ({"compare.json": "{}"}, 'compare.json: has no "scenario"'),
-        ({"points.json": '{"points": [{}]}'}, "points.json: points: have no 'labels'"),
+        ({"sweep.json": '{"format": 1}'}, 'sweep.json: has no "title"'),
+        ({"compare.json": '{"format": 1}'}, 'compare.json: has no "scenario"'),
+        ({"points.json": '{"format": 1, "points": [{}]}'}, "points.json: points: have no 'labels'"),
     ],
 )
 def test_what_cannot_be_read_back_is_said(tmp_path: Path, files: dict[str, str], said: str) -> None:
@@ -416,7 +409,7 @@ def test_frames_that_are_not_installed_are_named_with_what_brings_them(
             InputError, match=rf"^{method} needs .*, not installed here; pip install 'elephan\[{extra}\]'"
         ):
             getattr(holders["run"], method)()
-    # What is shown, and samples, need none of them.
+    # The display, and samples, need none of them.
     assert holders["run"].links.rows == 1
     assert holders["run"].samples().rows == 80
 
@@ -446,7 +439,7 @@ def test_the_folder_of_a_run_in_a_store_is_a_run(holders: dict[str, Any]) -> Non
 
 def test_a_sizing_holds_results_by_buffer_and_a_comparison_by_law_and_queue_too() -> None:
     answer = elephan.size(SMALL, "utilization=0.8", replications=2)
-    assert isinstance(answer, ResultHolder)
+    assert isinstance(answer, ResultTables)
     assert answer.links["buffer_packets"] == answer.curve.buffers
     dataset = answer.to_xarray()
     assert dataset.buffer.values.tolist() == answer.curve.buffers
@@ -456,6 +449,6 @@ def test_a_sizing_holds_results_by_buffer_and_a_comparison_by_law_and_queue_too(
         assert measured.tolist() == [sample.utilization for sample in answer.curve.samples(buffer)]
     assert answer.to_pandas("groups").goodput_per_flow_bps.tolist() == answer.groups["goodput_per_flow_bps"]
     compared = elephan.size_variants(SMALL, ["reno", "cubic"], [], "utilization=0.8", replications=2)
-    assert isinstance(compared, ResultHolder)
+    assert isinstance(compared, ResultTables)
     assert set(compared.links["law"]) == {"reno", "cubic"}
     assert len(compared.links["buffer"]) == sum(len(each.answer.curve.buffers) for each in compared.variants)

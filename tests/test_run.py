@@ -1,4 +1,4 @@
-"""Runs: the document, the columns, the files, and that neither workers nor engines change a byte."""
+"""Runs: the document, the columns, the files, all independent of workers and engines to the byte."""
 
 import json
 import re

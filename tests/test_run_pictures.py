@@ -1,4 +1,4 @@
-"""Pictures of a run: which there are, what they show, and that they are the same each time."""
+"""Pictures of a run: which exist, what they show, and that they are the same each time."""
 
 from pathlib import Path
 

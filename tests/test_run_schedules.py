@@ -1,4 +1,4 @@
-"""Rates and delays of links over time, as pictures of runs have them."""
+"""Rates and delays of links over time, as shown in pictures of runs."""
 
 from pathlib import Path
 

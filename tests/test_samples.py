@@ -1,4 +1,4 @@
-"""Samples of output in README, the front page and the guides are what the commands print, and numbers what is there."""
+"""Samples of output in README, the front page and the guides are the commands' output, and numbers are current."""
 
 import re
 from pathlib import Path
@@ -22,12 +22,12 @@ SAMPLES = {
 
 
 def without_time(line: str) -> str:
-    """A line without what differs from one machine to another."""
+    """Return a line without the parts that differ from machine to machine."""
     return re.sub(r", \d+ s([;)])", r", 0 s\1", line)
 
 
 def sample(page: str) -> list[str]:
-    """The first block of output of a page."""
+    """Return the first block of output of a page."""
     found = re.search(
         r"^```text\n(.*?)^```$", (ROOT / page).read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
     )
@@ -62,7 +62,7 @@ COUNTED = {
     "recoveries": lambda: len(catalog("recoveries")),
     "queue disciplines": lambda: len(catalog("queues")),
 }
-"""Of things that README counts, as many as there are; an object compiled for the kernel is no control of its own."""
+"""Numbers of things that README counts; an object compiled for the kernel does not count as a control."""
 
 WORDS = {5: "five", 6: "six", 7: "seven", 16: "sixteen", 17: "seventeen", 18: "eighteen", 21: "twenty-one"}
 WORDS |= {22: "twenty-two", 23: "twenty-three", 24: "twenty-four", 25: "twenty-five"}

@@ -1,4 +1,5 @@
-"""What ``elephan size --out`` wrote is read back: the same numbers, tables and pictures as of the answer itself."""
+"""Saved results of ``elephan size --out`` are read back: the same numbers, tables and pictures as of the answer
+itself."""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ def test_a_picture_by_itself_shows_the_answer_the_curve_and_two_rules() -> None:
         assert len(rules) == 2
         assert [mark.at for mark in figure.marks if mark.role == "answer"] == [document["buffer_packets"]]
     assert [mark.label for mark in short[0].marks if mark.role == "rule"] == ["BDP", "BDP/√n"]
-    # By models alone the one that was trusted is the curve.
+    # With models alone, the trusted model gives the curve.
     alone = elephan.size(SMALL, "utilization=0.8", model_only=True)
     (name,) = {series.label for figure in brief(alone.pictures(), alone.to_json()) for series in figure.series}
     assert name == f"model {alone.to_json()['trusted_model']}"

@@ -1,4 +1,4 @@
-"""The fluid sawtooth of every law that has one, against packets."""
+"""The fluid sawtooth of every law that has one, compared with packets."""
 
 from functools import cache
 from typing import NamedTuple
@@ -25,7 +25,7 @@ class Seen(NamedTuple):
 
 @cache
 def seen(law: str, rtt_ms: int, share: float, flows: int = 1, control: str = "") -> Seen:
-    """A run on 100 Mbit/s with a buffer of a share of the product, from below the window at the first overflow on."""
+    """Run on 100 Mbit/s with a buffer of a share of the product, starting below the window at the first overflow."""
     product = RATE * rtt_ms / 1e3
     buffer = round(product * share)
     # Seven periods of the slowest, Reno at 100 ms: 43 to 52 s.

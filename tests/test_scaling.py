@@ -1,4 +1,4 @@
-"""`make scaling`: what is superlinear is found, what was counted is not counted again."""
+"""`make scaling`: superlinear costs are found, and stored counts are not repeated."""
 
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ scaling: Any = load_file(ROOT / "tools" / "scaling.py")
 
 
 class Engine:
-    """Counts as an engine would whose cost per packet goes with a power of the window, the flows or the losses."""
+    """An engine whose cost per packet is a power of the window, the flows or the losses."""
 
     def __init__(self, bdp: float = 0.0, flows: float = 0.0, losses: float = 0.0) -> None:
         self.powers, self.calls = (bdp, flows, losses), 0
@@ -33,7 +33,7 @@ class Engine:
         sizes = (link["bdp_packets"] / flows / 1000, flows / 4, losses / 0.005)
         for size, power in zip(sizes, self.powers, strict=True):
             cost *= size**power
-        # What a network costs before its first packet must not count.
+        # The cost of a network before its first packet must not count.
         return scaling.Counted(round(1e6 * flows + cost * packets), packets)
 
 

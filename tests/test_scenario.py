@@ -123,16 +123,6 @@ def test_any_place_and_value_is_taken_or_refused_in_one_line(place: str, value: 
     assert len(message.splitlines()) <= 1
 
 
-def test_old_names_of_replace_still_work_and_say_todays(scenario: Scenario) -> None:
-    changed = scenario.replace({"flows[bulk].count": 2}, seed=7)
-    with pytest.warns(DeprecationWarning, match=r"Scenario\.override is now called Scenario\.replace"):
-        assert scenario.override({"flows[bulk].count": 2, "seed": 7}) == changed
-    with pytest.warns(DeprecationWarning, match=r"Scenario\.with_ is now called Scenario\.replace"):
-        assert scenario.with_(seed=7) == scenario.replace(seed=7) != scenario
-    with pytest.warns(DeprecationWarning, match=r"is now called Scenario\.from_any\(source\)\.replace"):
-        assert Scenario.of(scenario, seed=7, replications=None) == scenario.replace({"seed": 7})
-
-
 def test_replacing_nothing_gives_the_same_scenario(scenario: Scenario) -> None:
     assert scenario.replace() is scenario.replace({}, seed=None) is scenario
 

@@ -1,4 +1,4 @@
-"""``elephan schema``: what the parser reads the schema allows, and what is of the wrong type neither takes."""
+"""``elephan schema``: the schema allows everything that the parser accepts, and both refuse wrong types."""
 
 import copy
 import json
@@ -193,7 +193,7 @@ def test_every_unit_that_the_parser_knows_is_in_the_pattern(scenarios: Any, plac
 
 
 def message(mapping: dict[str, Any]) -> str:
-    """What the parser says of a scenario, if anything."""
+    """Return the parser's message about a scenario; empty if there is none."""
     try:
         Scenario.from_mapping(mapping)
     except ScenarioError as error:

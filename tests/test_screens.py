@@ -1,4 +1,4 @@
-"""What commands print by default: the answer on one screen, numbers whole however narrow the terminal is."""
+"""Default output of commands: the answer on one screen, with complete numbers however narrow the terminal."""
 
 from __future__ import annotations
 
@@ -8,14 +8,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import elephan as elephan_package
 from elephan.cli.columns import LINES, wrapped
 from elephan.cli.common import shown
 from elephan.cli.size_screen import within
 from elephan.cli.sweep_screen import brief
+from elephan.display import cell as notebook_cell
+from elephan.pictures.table import cell as page_cell
 from elephan.results.documents import LinkDocument, TransfersDocument
 from elephan.theory.models import MODELS
+from elephan.units import format_measured
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from conftest import Command
@@ -51,7 +56,7 @@ def scenario(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 
 def commands(scenario: Path, tmp_path: Path) -> dict[str, list[object]]:
-    """Every verb that shows results, on it."""
+    """Return every verb that shows results, applied to the scenario."""
     return {
         "run": ["run", scenario, "-q"],
         "sweep": [
@@ -86,7 +91,7 @@ NUMBER = re.compile(r"\d[\d,.]*(?:e-?\d+)?")
 
 
 def numbers(text: str) -> set[float]:
-    """Numbers in it, but for how long it took."""
+    """Return the numbers in a text, without durations."""
     text = re.sub(r"\d[\d.]* s$", "", text, flags=re.MULTILINE)
     return {float(found.rstrip(".,").replace(",", "")) for found in NUMBER.findall(text)}
 
@@ -95,14 +100,14 @@ def numbers(text: str) -> set[float]:
 def test_every_number_of_a_narrow_screen_is_one_of_the_wide_one(
     elephan: Command, monkeypatch: pytest.MonkeyPatch, scenario: Path, tmp_path: Path, width: int
 ) -> None:
-    """A number that lost a digit is another number; without intervals, which round what they belong to."""
+    """A number that lost a digit is another number; intervals, which round their quantities, are ignored."""
     scenario.write_text(scenario.read_text().replace("replications = 2", "replications = 1"))
     for verb in VERBS:
         command = commands(scenario, tmp_path)[verb]
         monkeypatch.setenv("COLUMNS", "1000")
         wide = numbers(elephan(*command, "--details").out) | numbers(elephan(*command).out)
         monkeypatch.setenv("COLUMNS", str(width))
-        # What is left out is counted, and its lines may break.
+        # Omitted rows are counted, and the line about them may break.
         out = re.sub(r"\([^()]*--details[^()]*\)", "", elephan(*command).out)
         assert numbers(out) <= wide, f"{verb}: {numbers(out) - wide}\n{out}"
 
@@ -165,7 +170,7 @@ INTERVAL = re.compile(r"(\d[\d.]*)±(\d[\d.]*)")
 def test_no_interval_of_a_screen_leaves_the_range_of_its_quantity(
     elephan: Command, monkeypatch: pytest.MonkeyPatch, scenario: Path, width: int, details: list[str]
 ) -> None:
-    """All that a run measures is 0 or more; two short replications differ by more than that."""
+    """All quantities of a run are 0 or more; two short replications differ by more than that."""
     scenario.write_text(scenario.read_text().replace('duration = "6 s"', 'duration = "2.5 s"'))
     monkeypatch.setenv("COLUMNS", str(width))
     out = elephan("run", scenario, "-q", *details).out
@@ -188,13 +193,28 @@ def test_the_index_of_a_single_flow_is_not_shown(elephan: Command, tmp_path: Pat
 
 @pytest.mark.parametrize("key", ["page_time_p95_s", "completion_time_p50_s", "slowdown_p99", "queueing_delay_p95_s"])
 def test_a_quantile_of_a_histogram_is_no_finer_than_its_bins(key: str) -> None:
-    """Bins are a 32nd of their lower edge wide at the most: a quantile is known to half of that."""
+    """Bins are at most a 32nd of their lower edge wide: a quantile is known to half of that."""
     assert key in {*TransfersDocument.__annotations__, *LinkDocument.__annotations__}
     assert shown({"mean": 0.91234, "ci95": None}, of=key) == "0.912"
     assert shown({"mean": 0.91234, "ci95": 0.0}, of=key) == "0.912±0.014"
     assert shown({"mean": 0.91234, "ci95": 0.04}, of=key) == "0.91±0.04"
     mean = key.replace("_p95", "").replace("_p50", "").replace("_p99", "")
     assert shown({"mean": 0.91234, "ci95": 0.0004}, of=mean) == "0.9123±0.0004"
+
+
+@pytest.mark.parametrize("write", [lambda *x: page_cell(x[0], of=x[1]).text, notebook_cell], ids=["page", "notebook"])
+def test_pages_and_notebooks_have_the_digits_of_screens(write: Callable[..., str]) -> None:
+    for key, mean, ci95, text in (
+        ("queueing_delay_p95_s", 0.91234, 0.0, "0.912 ± 0.014"),
+        ("queueing_delay_p95_s[ping]", 0.91234, 0.0004, "0.912 ± 0.014"),
+        ("rtt_p95_s", 0.91234, None, "0.912"),
+        ("queueing_delay_s", 0.91234, 0.0004, "0.9123 ± 0.0004"),
+        ("utilization", 0.912345, 0.0, "0.9123 ± 0"),
+        ("jain", 0.9, 0.3, "0.9 (0.6 to 1)"),
+    ):
+        if write is notebook_cell and ci95 == 0.0 and key == "utilization":
+            continue  # A column of facts has no interval.
+        assert write({"mean": mean, "ci95": ci95}, key) == format_measured({"mean": mean, "ci95": ci95}, of=key) == text
 
 
 SWEEP = """
@@ -227,7 +247,7 @@ def four(tmp_path: Path) -> Path:
 def test_the_points_that_decide_and_their_intervals_survive_on_a_narrow_screen(
     elephan: Command, monkeypatch: pytest.MonkeyPatch, four: Path, tmp_path: Path, width: int, differences: list[str]
 ) -> None:
-    """Of 25 buffers one is small: the last, which a table of the first points would lose."""
+    """One of 25 buffers is small: the last, which a table of the first points would omit."""
     monkeypatch.setenv("COLUMNS", str(width))
     buffers = ",".join(f'"{n} packets"' for n in (*range(200, 224), 3))
     words = ("--over", f"links[0].buffer=[{buffers}]", "--store", tmp_path / "runs", "-q", *differences)
@@ -249,7 +269,7 @@ def test_the_points_that_decide_and_their_intervals_survive_on_a_narrow_screen(
 def test_points_of_a_screen_are_all_there_while_it_has_room(
     elephan: Command, monkeypatch: pytest.MonkeyPatch, four: Path, tmp_path: Path, width: int
 ) -> None:
-    """Ten points: as many as question 19 has."""
+    """Ten points, as in question 19."""
     monkeypatch.setenv("COLUMNS", str(width))
     words = ("--over", "links[0].buffer=5..50 packets:5lin", "--over", "seed=1,2", "--store", tmp_path / "runs", "-q")
     lines = elephan("sweep", four, *words).out.splitlines()
@@ -297,7 +317,7 @@ def test_labels_that_are_tables_keep_what_tells_them_apart() -> None:
         "cubic, beta 0.7",
         "reno",
     ]
-    # Nothing else tells these apart, and a broken one stays as it is.
+    # Only this distinguishes them, and a broken line is left as it is.
     assert brief(['{ rate = "1 Mbit/s" }', "{ rate = "]) == ['{ rate = "1 Mbit/s" }', "{ rate = "]
 
 
@@ -371,7 +391,7 @@ def test_dangers_come_before_advice_and_are_never_counted(
 def test_of_many_groups_the_one_that_gets_least_survives(
     elephan: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, width: int
 ) -> None:
-    """Of 14 groups the last but one is held to a tenth of what the others get."""
+    """The last but one of 14 groups is limited to a tenth of the others' rate."""
     text = SWEEP.partition("[[flows]]")[0].replace("12 Mbit/s", "60 Mbit/s")
     for i in range(14):
         held = 'access = { rate = "300 kbit/s" }\n' if i == 12 else ""
@@ -405,3 +425,120 @@ def test_a_model_says_first_where_it_fails(elephan: Command, monkeypatch: pytest
     assert f"! {MODELS['sawtooth'].fails[0]}" in joined(lines)
     assert len(lines) <= LINES
     assert f"{len(MODELS['sawtooth'].fails) - 1} more notes" in joined(lines)
+
+
+PING = """
+title = "Pings beside bulk"
+duration = "4 s"
+warmup = "1 s"
+replications = 3
+[[links]]
+name = "link"
+rate = "10 Mbit/s"
+buffer = "1 bdp"
+[[flows]]
+name = "bulk"
+count = 4
+path = ["link"]
+rtt = { from = "18 ms", to = "22 ms" }
+start = { from = "0 s", to = "1 s" }
+[[flows]]
+name = "ping"
+path = ["link"]
+rtt = "20 ms"
+traffic = "ping"
+[[flows]]
+name = "voice"
+path = ["link"]
+rtt = "20 ms"
+traffic = { kind = "cbr", rate = "64 kbit/s" }
+"""
+SIZED = ("--target", "utilization=0.9", "--target", "delay=10ms", "--seed", "1")
+
+
+@pytest.mark.parametrize("words", [(), ("--find", "flows")], ids=["buffer", "limit"])
+def test_a_table_of_sizes_has_the_delay_of_datagrams_and_not_their_goodput(
+    elephan: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    path = tmp_path / "net.toml"
+    path.write_text(PING)
+    out = tmp_path / "sized"
+    monkeypatch.setenv("COLUMNS", "120")
+    text = elephan("size", path, *SIZED, *words, "-q", "--out", out).out
+    assert re.search(r"^ +ping +voice", text, re.MULTILINE), text
+    assert re.search(r" rtt +one way ", text), text
+    row = next(line for line in text.splitlines() if line.endswith(("suggested", "per flow", "<- answer")))
+    assert re.search(r" [234]\d ms +[1-4]\d ms ", row), row
+    html = elephan_package.report(out, tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "ping: round trip, 95 % [ms]" in html
+    assert "voice: one way, 95 % [ms]" in html
+    assert "bulk: goodput of a flow [Mbit/s]" in html
+    assert "ping: goodput" not in html
+
+
+def test_numbers_on_which_a_size_rests_have_intervals_where_there_is_room(
+    elephan: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "net.toml"
+    path.write_text(PING)
+    half = r"(±[\d.]+|\([<>][\d.]+\))"
+    for width in WIDTHS:
+        monkeypatch.setenv("COLUMNS", str(width))
+        text = elephan("size", path, *SIZED, "-q").out
+        assert max(map(len, text.splitlines())) <= width
+        assert len(text.splitlines()) <= LINES
+        row = next(line for line in text.splitlines() if "suggested" in line)
+        # Columns that decide stay at any width; intervals do not take the room of those of groups.
+        assert re.search(r"[\d.]+.* % +[\d.]+.* ms ", row), row
+        assert "ping" in text
+        if width >= 80:
+            assert re.search(rf"[\d.]+ ?{half} % +[\d.]+ ?{half} ms ", row), row
+
+
+def test_a_table_of_sizes_without_chance_has_no_intervals(elephan: Command, tmp_path: Path) -> None:
+    path = tmp_path / "net.toml"
+    path.write_text(PING.replace('start = { from = "0 s", to = "1 s" }', ""))
+    assert "±0" not in elephan("size", path, *SIZED, "-q").out
+
+
+def test_differences_of_percentiles_have_intervals_and_say_that_they_are_not_paired(
+    elephan: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "net.toml"
+    path.write_text(PING)
+    columns = "delay,delay_p95,rtt_p95[ping],goodput[bulk]"
+    over = ("--over", "links[0].buffer=8 packets,17 packets", "--columns", columns, "--store", tmp_path / "runs", "-q")
+    monkeypatch.setenv("COLUMNS", "80")
+    text = elephan("sweep", path, *over, "--differences").out
+    assert "not paired, as only means of replications are kept: delay p95, rtt p95." in " ".join(text.split())
+    row = next(line for line in text.splitlines() if line.startswith("17 packets"))
+    assert row.count("±") == 4, text
+    document = json.loads(elephan("sweep", path, *over, "--differences", "--json").out)
+    first, second = (point["groups"][1]["rtt_p95_s"] for point in document["points"])
+    found = document["columns"][1]["rtt_p95[ping]"]
+    assert found["mean"] == pytest.approx(second["mean"] - first["mean"])
+    # A quantile is known to half of a bin, a 64th of itself, however alike replications are.
+    halves = [max(each["ci95"], each["mean"] / 64) for each in (first, second)]
+    assert found["ci95"] == pytest.approx((halves[0] ** 2 + halves[1] ** 2) ** 0.5)
+    text = elephan("sweep", path, *over, "--differences", "--replications", "1").out
+    assert "(link link, 1 replication, seed 1)" in text
+    assert "no intervals, as there is one replication." in " ".join(text.split())
+    assert "±" not in text
+
+
+def test_points_that_are_compared_stay_together_where_many_are_cut(
+    elephan: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "net.toml"
+    path.write_text(SWEEP.replace("replications = 2", "replications = 1"))
+    rates = [f"{rate} Mbit/s" for rate in (4, 5, 6, 8, 9, 10, 12, 14, 15)]
+    over = ("--over", f"links[0].rate={','.join(rates)}", "--over", "flows[0].control=reno,cubic")
+    for width in WIDTHS:
+        monkeypatch.setenv("COLUMNS", str(width))
+        text = elephan("sweep", path, *over, "--store", tmp_path / "runs", "-q").out
+        assert len(text.splitlines()) <= LINES, text
+        shown = [tuple(re.split("  +", line)[:2]) for line in text.splitlines() if "Mbit/s  " in line]
+        pairs = {rate: {law for rate_, law in shown if rate_ == rate} for rate, _ in shown}
+        assert len(pairs) >= 3, text
+        assert set(map(frozenset, pairs.values())) == {frozenset({"reno", "cubic"})}, text
+        assert f"(the {len(shown)} of 18 points that differ most: --details" in text

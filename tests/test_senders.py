@@ -1,18 +1,19 @@
-"""Every law, recovery and slow start through what users write: `--set`, `--laws`, traces, the catalogue."""
+"""Every law, recovery and slow start through the users' ways: `--set`, `--laws`, traces, the catalogue."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import elephan
-from conftest import Command
+from conftest import Command, load_file
 from elephan.catalog import catalog
-from elephan.plots.rounds import ROUNDS, rounds
 from elephan.run.outcome import simulate
 
 ROOT = Path(__file__).resolve().parent.parent
+law_pictures = load_file(ROOT / "tools" / "law_pictures.py")
 LAWS = [card["name"] for card in catalog("laws")]
 PROMISED = {
     "reno", "highspeed", "ghstcp", "nr-hstcp", "constant-rate", "scalable", "fast", "htcp", "bic", "vegas", "cubic",
@@ -76,12 +77,12 @@ trace = ["g[0]"]
 
 
 def test_the_catalogue_has_a_picture_of_every_law_and_slow_start() -> None:
-    folder = ROOT / "docs" / "catalog" / "rounds"
-    names = {card["name"] for kind in ("laws", "slow-starts") for card in catalog(kind)}
-    assert {file.stem for file in folder.glob("*.svg")} == names
+    for kind in ("laws", "slow-starts"):
+        page = (ROOT / "docs" / "catalog" / f"{kind}.md").read_text(encoding="utf-8")
+        assert re.findall(r"\(rounds/(.*)\.svg\)", page) == [card["name"] for card in catalog(kind)]
     for law in LAWS:
-        table = rounds(f'"{law}"')
-        assert table.shape == (ROUNDS, 4)
+        table = law_pictures.rounds(f'"{law}"')
+        assert table.shape == (law_pictures.ROUNDS, 4)
         assert np.isfinite(table[:, 1]).all()
         assert (table[:, 1] >= 1.0).all()
 

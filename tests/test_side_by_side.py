@@ -1,4 +1,4 @@
-"""Several runs over each other: what differs, lines of each in its colour, numbers that the documents have."""
+"""Several runs over each other: their differences, lines of each in its colour, numbers equal to the documents'."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_each_run_has_one_colour_in_every_picture(runs: dict[str, RunResult]) ->
 
 
 def test_averages_are_those_of_the_documents(runs: dict[str, RunResult]) -> None:
-    """Samples after the warm-up: the backlog's mean is near the document's, which counts every instant."""
+    """Samples after the warm-up: the mean backlog is near the document's, which covers every instant."""
     laid = {figure.name: figure for figure in laid_over(named_runs(runs))}
     for series in laid["backlog-0"].series:
         document = runs[series.name].parts[0].document["links"][0]
@@ -105,9 +105,32 @@ def test_the_parameters_of_a_discipline_do_not_hide_that_it_differs() -> None:
     assert len(keys) > 4
     named = [spoken(key.path, BASE) for key in decisive(keys)]
     assert named == ["queue of core"]
-    # What all have is a choice of its own.
+    # Quantities of all runs are a choice of their own.
     ecn = BASE.replace({"links[0].queue": {"discipline": "codel", "ecn": True}})
     assert "queue.ecn of core" in [spoken(key.path, BASE) for key in decisive(differing([queues[1], ecn]))]
+
+
+@pytest.mark.parametrize(
+    ("place", "one", "other", "name", "values"),
+    [
+        ("flows[0].control", {"law": "cubic"}, {"law": "cubic", "slow_start": "hystart"}, "control.slow_start", None),
+        ("flows[0].traffic", "bulk", "ping", "traffic", None),
+        ("flows[0].control", "reno", "cubic", "law", None),
+        ("flows[0].rtt", "40 ms", "50 ms", "rtt", ("40 ms", "50 ms")),
+        ("flows[0].packet", "1500 B", "500 B", "packet", ("1500 B", "500 B")),
+        ("flows[0].access.rate", "1 Mbit/s", "2 Mbit/s", "access.rate", ("1 Mbit/s", "2 Mbit/s")),
+        ("links[0].buffer", "9 packets", "90 kB", "buffer", ("9 packets", "90000 B")),
+    ],
+)
+def test_a_key_that_differs_has_the_name_and_the_units_of_a_scenario_file(
+    place: str, one: object, other: object, name: str, values: tuple[str, str] | None
+) -> None:
+    keys = differing([BASE.replace({place: value}) for value in (one, other)])
+    named = {spoken(key.path, BASE).partition(" of ")[0]: key.values for key in decisive(keys)}
+    assert name in named
+    assert values is None or named[name] == values
+    if name == "control.slow_start":
+        assert list(named) == [name]
 
 
 def test_a_page_of_runs_answers_with_a_comparison() -> None:

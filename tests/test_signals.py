@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: every verb that can take long ends at once, with the shell's code, nothing half-written."""
+"""Ctrl-C and SIGTERM: every verb that can take long ends at once, with the shell's code, without partial files."""
 
 import resource
 import signal
@@ -43,11 +43,11 @@ signals.heed_signals()
 print("ready", flush=True)
 main()
 """
-"""The command line, with a word once it hears signals: how long Python takes to start is a matter of the machine."""
+"""The command line, which prints a word once it handles signals, as Python's start may take any time."""
 
 BOUND_S = 3.0
-"""Processor time from the signal to the end, which does not depend on what else the machine does: 0.01 to 0.06 s were
-seen, and a machine may be fifty times as slow."""
+"""Limit of CPU time from the signal to the end, independent of other load: 0.01 to 0.06 s were measured, and a machine
+may be fifty times as slow."""
 
 FINITE = ("conform",)
 """Verbs that a fast machine may have ended before the signal."""
@@ -75,7 +75,7 @@ def started(folder: Path, *words: str) -> subprocess.Popen[bytes]:
 
 
 def ended(process: subprocess.Popen[bytes], number: signal.Signals) -> tuple[int, str]:
-    # Of the process itself until the signal; of it and all that have ended before until its end.
+    # Before the signal, the time of the process itself; at its end, that of all ended processes.
     is_running = process.poll() is None
     before = _of_children()
     if is_running:
@@ -92,7 +92,7 @@ def ended(process: subprocess.Popen[bytes], number: signal.Signals) -> tuple[int
 
 
 def _of_children() -> float:
-    """Processor time of all processes that this one has started and that have ended [s]."""
+    """Return the CPU time of all ended child processes [s]."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
@@ -154,7 +154,8 @@ elephan.run('long.toml', replications=1, workers=1)
 
 
 def test_a_signal_may_come_while_numpy_s_functions_are_loaded(tmp_path: Path) -> None:
-    """The binding loads them with the first array, and takes what a handler raises then for a broken NumPy."""
+    """The binding loads NumPy's functions with the first array, and takes an exception from a handler for a broken
+    NumPy."""
     process = started(tmp_path, "-c", SIGNAL_WHILE_ARRAYS_LOAD)
     _, said = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == -signal.SIGINT, said
@@ -206,7 +207,7 @@ def test_a_monitor_ends_only_its_own_run() -> None:
 def test_a_law_is_asked_for_no_more_acks_than_were_agreed(
     monkeypatch: pytest.MonkeyPatch, law: str, window: float
 ) -> None:
-    """The buffer of a file sets the window, and with it the work before anything is run."""
+    """The buffer of a file sets the window, and with it the work before any run."""
     rounds, asked = _native.law_rounds, []
 
     def counted(control: str, *, count: int, **given: object) -> object:
@@ -292,7 +293,7 @@ def test_what_a_killed_process_leaves_half_written_the_next_run_removes(tmp_path
         )
         assert done.stdout == b"writing\n"
         names = {path.name for path in tmp_path.iterdir()}
-        # What the living one writes is still there, and so is what others have named.
+        # Files of a living process are still there, and so are files with other names.
         assert names >= {"a.txt", "new", ".mine-0123"}
         kept = names - {"a.txt", "new", ".mine-0123"}
         assert len(kept) == 2

@@ -1,4 +1,4 @@
-"""docs/reference says what the program has: each key of the documents has a row, and each row is a key that exists."""
+"""docs/reference matches the program: each key of the documents has a row, and each row is an existing key."""
 
 import re
 import tempfile
@@ -56,13 +56,13 @@ class Late:
 
 
 def rows(verb: str) -> dict[str, str]:
-    """The keys that the page lists under a heading, and what they are said to be."""
+    """Return the keys that the page lists under a heading, and their descriptions."""
     section = PAGE.partition(f"\n## `{verb}`\n")[2].partition("\n## ")[0]
     return dict(re.findall(r"^\| `([^`]+)` \| ([^|]*?) ?\|", section, flags=re.MULTILINE))
 
 
 def keys(part: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """The keys of a document, with what they hold."""
+    """Yield the keys of a document, with their values."""
     if isinstance(part, dict) and set(part) != {"mean", "ci95"}:
         for key, inner in part.items():
             yield from keys(inner, f"{path}.{key}".lstrip("."))
@@ -80,7 +80,7 @@ def pattern(key: str) -> re.Pattern[str]:
 
 @cache
 def documents(verb: str) -> Sequence[Mapping[str, Any]]:
-    """Documents that together have every key."""
+    """Return documents that together have every key."""
     scenario = elephan.Scenario.from_text(elephan.EXAMPLE)
     if verb == "elephan run":
         web = elephan.Scenario.from_text(elephan.EXAMPLE + WEB)
@@ -137,7 +137,7 @@ def documents(verb: str) -> Sequence[Mapping[str, Any]]:
 
 
 def _without_run(point: Mapping[str, Any]) -> dict[str, Any]:
-    """What a point has of its own; the rest is a run's."""
+    """Return the part of a point that is not a run's."""
     return {
         key: value
         for key, value in point.items()
@@ -157,7 +157,7 @@ VERBS = (
     "elephan conform tcp",
 )
 BASE = {VERBS[2]: ("variants[].", VERBS[1]), "elephan testbed run": ("", VERBS[0])}
-"""Documents that have the keys of another one, and where."""
+"""Documents that contain the keys of another one, and their places."""
 
 
 @pytest.mark.slow
@@ -206,7 +206,7 @@ def test_rows_say_truly_what_a_key_holds(verb: str) -> None:
     wrong = set()
     for document in documents(verb):
         for key, value in keys(document):
-            # Of several rows that fit (`queue.NAME`, `queue.discipline`) one must be right; a row may have no range.
+            # One of several matching rows (`queue.NAME`, `queue.discipline`) must be right; a range is optional.
             said = [kind for row, kind in rows(verb).items() if pattern(row).fullmatch(key)]
             if said and not any(not kind or isinstance(value, tuple(_types(kind))) for kind in said):
                 wrong.add((key, tuple(said), repr(value)))

@@ -1,4 +1,4 @@
-"""Sizing for real: documents, exit codes, determinism, pictures, and what Ctrl-C leaves behind."""
+"""Sizing with real simulations: documents, exit codes, determinism, pictures, and the state after Ctrl-C."""
 
 import json
 import signal
@@ -141,7 +141,7 @@ def test_ctrl_c_leaves_no_file_and_says_what_was_done(tmp_path: Path, verb: list
 def test_both_ways_to_pace_are_answered_side_by_side(
     elephan: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A burst that a small buffer does not take: three flows whose windows leave as blocks."""
+    """Bursts that a small buffer cannot hold: three flows whose windows leave as blocks."""
     path = tmp_path / "bursts.toml"
     path.write_text(
         'title = "Bursts"\nduration = "30 s"\nwarmup = "10 s"\nreplications = 2\n'
@@ -168,7 +168,7 @@ def test_both_ways_to_pace_are_answered_side_by_side(
     assert len(screen) <= 15
     assert any(line.startswith("Paced as Linux does: ") for line in screen), screen
     assert sum(line.startswith("  ! ") for line in screen) >= 1
-    # What the group says of TCP stays, and datagrams have no pace.
+    # The group's settings of TCP are kept, and datagrams are not paced.
     changed = with_pacing(package.Scenario.from_file(path), "quic").resolved["flows"]
     assert (changed[0]["tcp"]["min_rto_ps"], changed[0]["tcp"]["pacing"]) == (200_000_000_000, "quic")
     assert "pacing" not in changed[1]["tcp"]

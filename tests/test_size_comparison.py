@@ -1,4 +1,4 @@
-"""Laws and queues compared: the rule that recommends on made-up variants, and the verb on a small link."""
+"""Laws and queues compared: the recommendation on made-up variants, and the verb on a small link."""
 
 import itertools
 import json
@@ -41,7 +41,7 @@ def variant(
     meets: bool = True,
     noise: tuple[float, ...] = NOISE,
 ) -> Candidate:
-    """A made-up variant whose replications differ from their mean by shares of it, common to all variants."""
+    """A made-up variant whose replications have the same relative deviations as those of all variants."""
     samples = tuple(BufferSample(used, loss * (1 + n), delay * (1 + n), fair) for n in noise)
     return Candidate("reno", name, buffer, meets, (0.9 * buffer, 1.1 * buffer), samples)
 
@@ -84,12 +84,12 @@ def test_a_variant_with_a_danger_comes_after_all_without_and_is_said_where_it_wo
     assert found.chosen.queue == "slow"
     assert found.runner_up is not None
     assert found.runner_up.queue == "slower"
-    # It is not the lowest delay of those that meet the target, and nobody says so.
+    # Its delay is not the lowest of those that meet the target, and no text claims so.
     assert "with the lowest delay" not in found.reason
     assert "reno with lossy if the delay counts most (1 ms against 20 ms, but 4 % of the packets are lost" in (
         found.otherwise
     )
-    # Where every variant has one, the rule is as before.
+    # If every variant has one, the rule is unchanged.
     both = [lossy, replace(variant("slow", delay=0.02, loss=0.05), dangers=("5 % of the packets are lost",))]
     assert recommend(both, TARGETS).chosen is lossy
 
@@ -191,7 +191,7 @@ def test_what_nobody_measured_makes_no_difference() -> None:
 
 
 def test_what_nobody_measured_is_not_called_the_same() -> None:
-    # What a model says of a variant has no fairness.
+    # A model's result for a variant has no fairness.
     small, large = variant("a", buffer=50, fair=math.nan), variant("b", buffer=100, fair=math.nan)
     reason = recommend([small, large], TARGETS).reason
     assert "it has about the same delay and loss and less buffer (50 packets against 100 packets)" in reason
@@ -253,7 +253,7 @@ def test_unfair_shares_at_the_buffer_found_are_no_answer_and_larger_buffers_are_
     assert found is None
     assert note == (
         "utilization >= 0.9 needs 20 packets, where fairness 0.9 falls short of 0.95; of the larger buffers measured, "
-        "40 packets are the fairest: fairness 0.97"
+        "that of 40 packets is the fairest: fairness 0.97"
     )
     assert nearest(curve, targets) == 40
     assert _judge(curve, targets, 40) == (40, "")
@@ -264,7 +264,7 @@ def test_a_buffer_that_meets_everything_though_larger_ones_do_not_is_mentioned()
     curve = BufferCurve()
     for buffer, loss in ((10, 0.003), (20, 0.009)):
         curve.add(buffer, 0, BufferSample(0.95, loss, 0.001))
-    assert "; but 10 packets do meet the targets" in _judge(curve, targets, None)[1]
+    assert "; but 10 packets of buffer would meet the targets" in _judge(curve, targets, None)[1]
 
 
 def test_fairness_is_jains_index_over_the_tcp_flows_of_the_link() -> None:

@@ -1,4 +1,5 @@
-"""The inverse question: how far a buffer reaches, and RED's thresholds; against sizing itself, and a closed form."""
+"""The inverse question: the load for which a buffer is sufficient, and RED's thresholds; against sizing and a closed
+form."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What `size` names where the buffer is not what limits: bounds by hand, and what a run then measures."""
+"""Limits that `size` names if the buffer is not the limit: bounds computed by hand, and a run's measurements."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ WINDOWS = {"flows[0].tcp": {"receive_window": 5}, "flows[1].tcp": {"receive_wind
         # 10,000 bits: five in 20 ms and in 25 ms, and three times eight in 40 ms.
         (WINDOWS, [("receive-window", 10_500_000)]),
         ({"flows[0].tcp": {"receive_window": 5}}, []),
-        # What the windows grow to is far more: 6 MiB.
+        # Windows grow to far more: 6 MiB.
         ({"flows[0].tcp": {"receive_window": "linux"}, "flows[1].tcp": {"receive_window": "linux"}}, []),
         # Each group by its own: 4 and 6 Mbit/s.
         ({"flows[0].access": {"rate": "2 Mbit/s"}, "flows[1].tcp": {"receive_window": 8}}, [("several", 10_000_000)]),
@@ -218,7 +218,7 @@ def test_the_screen_and_the_document_say_it_first(
     document = answer.to_json()
     assert (document["limited_by"], document["tc"], document["suggested_packets"]) == (what, None, None)
     assert document["limits"][0].startswith(words)
-    # That much gets through, and no more.
+    # The measured rate is at most the bound.
     assert max(row["utilization"]["mean"] for row in document["curve"]) * 40e6 <= 1.01 * document["limited_to_bps"]
     path = tmp_path / "limited.toml"
     path.write_text(made.text)

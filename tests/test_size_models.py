@@ -1,4 +1,4 @@
-"""Models in front of, and beside, a sizing: what they say at once, where the search begins, how far they were off."""
+"""Models before and beside a sizing: their immediate answers, the start of the search, and their errors."""
 
 import json
 import math
@@ -68,7 +68,7 @@ def test_model_only_answers_without_a_run() -> None:
 def test_a_delay_that_the_models_own_buffer_exceeds_is_said() -> None:
     found = package.size(PAPER, f"{TARGET},delay=1us", model_only=True)
     assert found.buffer_packets is None
-    assert "violate delay <= 0.001 ms" in found.note
+    assert "violates delay <= 0.001 ms" in found.note
     assert found.to_json()["utilization"] is None
 
 
@@ -116,7 +116,7 @@ def test_a_delay_alone_bounds_no_buffer_from_below(elephan: Command, tmp_path: P
     out = " ".join(simulated.out.split())
     # The smallest buffer that there is meets it; what is suggested would keep the link busy all the same.
     assert "No buffer can be suggested. delay <= 10 ms needs 1 packet (no target bounds it from below)" in out
-    assert "1 packets are less than one for each of the 2 flows" in out
+    assert "1 packet is less than one for each of the 2 flows" in " ".join(out.split())
     assert "tc qdisc" not in out
 
 
@@ -129,8 +129,8 @@ def test_an_answer_far_from_anything_simulated_says_so() -> None:
     assert document["tc"] is None
     low, high = document["models_range_packets"]
     assert low < high
-    assert str(low) in found.note
-    assert str(high) in found.note
+    assert f"{low:,}" in found.note
+    assert f"{high:,}" in found.note
     assert package.size(PAPER, TARGET, model_only=True).to_json()["tc"] is not None
 
 

@@ -1,4 +1,4 @@
-"""The search for a buffer, on made-up links whose answer is known."""
+"""The search for a buffer, on made-up links with known answers."""
 
 import itertools
 import math
@@ -81,7 +81,7 @@ def test_wherever_the_search_starts_the_answer_and_its_interval_are_the_same(
 
 def test_a_start_that_finds_nothing_is_not_believed() -> None:
     class Bump(FakeLink):
-        """Enough at some 64 packets only: such a curve turns."""
+        """A curve that is sufficient only at about 64 packets, so that it turns."""
 
         def utilization(self, buffer: float) -> float:
             return 0.95 if 50 <= buffer <= 80 else 0.5
@@ -160,7 +160,7 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_says() -> None:
 @pytest.mark.parametrize("falls", [False, True], ids=["even noise", "noise that falls with the buffer"])
 def test_what_is_saved_far_from_the_target_costs_no_coverage(falls: bool) -> None:
     class Link(FakeLink):
-        """Of a real link the noise falls where it is nearly always busy, so that pooling takes it for more or less."""
+        """A link with less noise where it is nearly always busy, which pooling must not take for a trend."""
 
         def __call__(self, pairs: Sequence[tuple[int, int]], done: Callable[[], None]) -> list[BufferSample]:
             truth = [self.utilization(buffer) for buffer, _ in pairs]
@@ -286,7 +286,7 @@ def test_what_no_buffer_reaches_is_said_with_the_best_there_is() -> None:
     assert searching.smallest() is None
     buffer, note = _judge(searching.curve, searching.targets, None)
     assert buffer is None
-    assert note.startswith("no buffer up to 100000 packets is enough: utilization ")
+    assert note.startswith("no buffer up to 100,000 packets is enough: utilization ")
 
 
 def test_progress_never_runs_backwards_and_ends_where_it_said() -> None:

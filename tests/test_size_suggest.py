@@ -1,4 +1,4 @@
-"""The buffer to deploy: what a guard refuses, what is said instead, and that an innocent link is left alone."""
+"""The buffer to deploy: refusals by guards, their messages, and no message for an unaffected link."""
 
 import json
 from pathlib import Path
@@ -47,7 +47,8 @@ USED = parse_targets("utilization=0.9")
 
 
 def curve_of(rows: dict[int, tuple[float, float, float, float]]) -> BufferCurve:
-    """By buffer: utilization, delay [s], and what a flow of each group gets [Mbit/s]; noise of a thousandth."""
+    """Make a curve by buffer: utilization, delay [s], and the rates of a flow of each group [Mbit/s]; noise of a
+    thousandth."""
     curve = BufferCurve()
     for buffer, (used, delay, first, second) in rows.items():
         for replication, noise in enumerate((-1e-3, 0.0, 1e-3)):
@@ -117,7 +118,7 @@ def test_without_a_target_for_it_the_link_is_kept_busy_all_the_same() -> None:
     rows = {2: (0.73, 1e-4, 1.0, 1.0), 100: (0.9, 1e-3, 1.0, 1.0), 200: (0.96, 2e-3, 1.0, 1.0)}
     found = suggested(rows, 2, "loss=5%")
     assert found.buffer_packets == 200
-    # Where no buffer keeps it so busy, nearly what the best does is enough.
+    # If no buffer reaches the target, nearly the best utilization is sufficient.
     rows[200] = (0.905, 2e-3, 1.0, 1.0)
     assert suggested(rows, 2, "loss=5%").buffer_packets == 100
 

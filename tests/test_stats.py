@@ -1,4 +1,4 @@
-"""Intervals, stopping rules, percentiles and monotone regression, against SciPy and against what they promise."""
+"""Intervals, stopping rules, percentiles and monotone regression, compared with SciPy and their definitions."""
 
 import numpy as np
 import pytest
@@ -62,7 +62,7 @@ def test_quantiles_are_students() -> None:
 
 
 def pooled(y: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Pooling of adjacent violators, written here a second time, as an oracle."""
+    """Pooling of adjacent violators, implemented a second time, as an oracle."""
     blocks: list[tuple[float, float, int]] = []
     for value, weight in zip(y.tolist(), weights.tolist(), strict=True):
         mean, mass, size = value, weight, 1
@@ -99,7 +99,7 @@ def test_t_intervals_of_five_normal_values_cover_as_often_as_they_say() -> None:
 
 
 def stop_at(relative: float, first: int, step: int) -> tuple[float, float]:
-    """Coverage of normal means (10 +- 1) and mean number of values over 800 sequential samples."""
+    """Return the coverage of normal means (10 +- 1) and the mean number of values over 800 sequential samples."""
     rng = np.random.default_rng(2)
     covered, sizes = [], []
     for _ in range(800):
@@ -195,7 +195,7 @@ def test_weights_are_repetitions(rows: list[tuple[float, int]], q: float) -> Non
     found = weighted_quantile(x, weights, q)
     if repeated.size == 0:
         assert np.isnan(found)
-    # Where q meets a step exactly, rounding may choose either of its ends.
+    # If q meets a step exactly, rounding may choose either of its ends.
     elif abs(q * repeated.size - round(q * repeated.size)) > 1e-6:
         assert found == np.quantile(repeated, q, method="inverted_cdf")
 

@@ -1,4 +1,4 @@
-"""Statistics of output where queueing theory and time series know the truth: M/M/1, M/D/1, M/M/1/K, AR(1).
+"""Statistics of output with known true values from queueing theory and time series: M/M/1, M/D/1, M/M/1/K, AR(1).
 
 Coverage is a count of successes, so it may miss its share by three binomial standard errors: once in 370 seeds.
 """
@@ -21,14 +21,15 @@ def binomial_slack(share: float, tries: int) -> float:
 
 
 def waits(gaps: Array, services: Array, first: Array | float = 0.0) -> Array:
-    """Waiting times of customers by Lindley's recursion, W' = max(0, W + S - A), a replication to a row."""
+    """Return waiting times of customers by Lindley's recursion, W' = max(0, W + S - A), one replication per row."""
     walk = np.cumsum(services - gaps, axis=1)
     lowest = np.minimum.accumulate(np.minimum(walk, 0.0), axis=1)
     return np.maximum(walk - lowest, np.reshape(first, (-1, 1)) + walk)
 
 
 def mm1(rho: float, customers: int, replications: int, seed: int) -> Array:
-    """Waits of a stationary M/M/1 queue with service rate 1: the first is 0 or exponential with rate 1 - rho."""
+    """Return the waits of a stationary M/M/1 queue with service rate 1: the first is 0 or exponential with rate 1 -
+    rho."""
     rng = np.random.default_rng(seed)
     shape = (replications, customers)
     first = rng.exponential(1 / (1 - rho), replications) * (rng.random(replications) < rho)
@@ -78,14 +79,14 @@ def test_the_mean_wait_of_m_d_1_is_half_that_of_m_m_1() -> None:
 def test_m_m_1_k_blocks_as_erlang_says_and_batch_means_cover_it() -> None:
     rho, room, arrivals, replications = 0.9, 5, 6000, 400
     rng = np.random.default_rng(4)
-    # Whom an arrival meets: K or fewer, the stationary distribution is geometric.
+    # Customers met by an arrival: K or fewer; the stationary distribution is geometric.
     states = rho ** np.arange(room + 1) * (1 - rho) / (1 - rho ** (room + 1))
     inside = rng.choice(room + 1, replications, p=states)
     blocked = np.empty((replications, arrivals))
     for i in range(arrivals):
         blocked[:, i] = inside == room
         inside = np.minimum(inside + 1, room)
-        # Between arrivals as many are served as a Poisson process has points, if there are so many.
+        # Between arrivals the served customers are a Poisson process, limited by the queue.
         inside = np.maximum(inside - rng.poisson(rng.exponential(1 / rho, replications)), 0)
     mean, ci95 = estimate(blocked.mean(axis=1))
     assert ci95 is not None
@@ -156,7 +157,7 @@ def test_mser5_is_the_smallest_squared_error_by_its_definition() -> None:
 def test_mser5_cuts_little_of_what_is_settled_from_its_start() -> None:
     cuts = [mser5(x) for x in ar1(2000, 200, seed=12)]
     assert None not in cuts
-    # Nothing is to be cut, and half of the series lose no more than the memory of the process, twice 19 values.
+    # No batch has to be cut, and half of the series lose no more than the memory of the process, twice 19 values.
     assert np.median(np.array(cuts, dtype=float)) <= 38
 
 

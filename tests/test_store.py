@@ -1,4 +1,4 @@
-"""What is put into a store is found again, by what was asked, by labels and by SQL."""
+"""Stored results are found again: by question, by labels and by SQL."""
 
 import hashlib
 import json
@@ -17,8 +17,6 @@ from elephan.errors import InputError
 from elephan.run.result import RunResult
 from elephan.store import PackedRun, Store, pack, schema
 from elephan.store.index import FILE
-
-DATA = Path(__file__).parent / "data"
 
 SHORT = elephan.Scenario.from_text(elephan.EXAMPLE).replace({"duration": "0.3 s", "warmup": "0.1 s"})
 
@@ -379,41 +377,11 @@ def test_failures_that_nobody_asks_for_any_more_can_be_forgotten(store: Store) -
     assert not list((store.folder / "failures").iterdir())
 
 
-def test_an_index_of_version_1_is_read(tmp_path: Path) -> None:
-    connection = sqlite3.connect(tmp_path / FILE)
-    connection.executescript((DATA / "store-index-v1.sql").read_text())
-    connection.close()
-    with Store(tmp_path, readonly=True) as store:
-        assert store.query('SELECT buffer, "core.utilization" FROM results').arrow.to_pylist() == [
-            {"buffer": "25 packets", "core.utilization": 0.5}
-        ]
-
-
-def test_an_older_index_takes_the_steps_or_is_made_again(
-    tmp_path: Path, results: list[RunResult], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with Store(tmp_path) as store:
-        store.put(results[0], labels={"a": 1})
-        expected = store.export()
-    monkeypatch.setattr(schema, "VERSION", 2)
-    monkeypatch.setattr("elephan.store.opening.VERSION", 2)
-    with Store(tmp_path, readonly=True) as store:
-        assert store.export() == expected
-    monkeypatch.setitem(schema.STEPS, 1, "ALTER TABLE runs ADD COLUMN novelty; UPDATE runs SET novelty = 7")
-    with Store(tmp_path) as store:
-        assert store.query("SELECT novelty FROM runs").arrow["novelty"].to_pylist() == [7]
-        assert store.export() == expected
-    monkeypatch.setattr(schema, "VERSION", 4)
-    with Store(tmp_path) as store:
-        assert store.export() == expected
-        assert "novelty" not in store.query("SELECT * FROM runs").columns
-
-
-def test_an_index_of_a_newer_version_is_refused(tmp_path: Path) -> None:
+def test_an_index_of_another_version_is_refused(tmp_path: Path) -> None:
     with Store(tmp_path) as store:
         store.index.rows(f"PRAGMA user_version = {schema.VERSION + 1}")
     for readonly in (True, False):
-        with pytest.raises(InputError, match="written by a newer elephan"):
+        with pytest.raises(InputError, match="written by another elephan"):
             Store(tmp_path, readonly=readonly)
 
 
@@ -429,14 +397,6 @@ def test_a_file_of_another_program_is_refused_and_left_alone(tmp_path: Path, mar
         with pytest.raises(InputError, match="is the file of another program"):
             Store(tmp_path, readonly=readonly)
     assert path.read_bytes() == before
-
-
-def test_a_store_of_before_there_was_a_mark_is_used(tmp_path: Path) -> None:
-    with Store(tmp_path) as store:
-        store.fail("k", "", {}, "wrong")
-        store.index.rows("PRAGMA application_id = 0")
-    with Store(tmp_path) as store:
-        assert len(store.failures()) == 1
 
 
 def test_a_store_that_was_closed_says_so_in_one_line(tmp_path: Path) -> None:

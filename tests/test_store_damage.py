@@ -1,4 +1,4 @@
-"""A store survives kills, full disks, folders that cannot be written, and files that are not what was written."""
+"""A store survives kills, full disks, folders that cannot be written, and damaged files."""
 
 import contextlib
 import errno
@@ -77,7 +77,7 @@ Start = Callable[[int, int], list[Writer]]
 
 @pytest.fixture
 def start(tmp_path: Path, result: RunResult) -> Iterator[Start]:
-    """So many writers, each of so many runs; none outlives its test, however that ends."""
+    """Start writers, each of a number of runs; none outlives its test, however that ends."""
     with contextlib.ExitStack() as stack:
 
         def started(writers: int, runs: int) -> list[Writer]:
@@ -145,7 +145,7 @@ def test_a_process_that_a_killed_writer_had_forked_keeps_no_lock_of_it(tmp_path:
         try:
             assert writer.stdout is not None
             assert writer.stdout.readline() == b"open\n"
-            # What it ends is not its own.
+            # The child's `end` must not release the parent's lock.
             assert len(leftovers(tmp_path)) == 0 < len(list((tmp_path / "tmp").iterdir()))
             writer.kill()
             writer.wait()
@@ -161,7 +161,7 @@ def test_a_process_that_a_killed_writer_had_forked_keeps_no_lock_of_it(tmp_path:
 def test_no_program_is_started_while_a_lock_is_held(
     tmp_path: Path, result: RunResult, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Until it has closed them it has the locks too: if the writer is killed then, whoever comes next thinks it alive.
+    # A child inherits the locks until it closes them: if the writer is killed then, it still seems to be alive.
     held: list[list[Path]] = []
     monkeypatch.setattr("elephan.store.provenance._commit", lambda _: held.append(list(tmp_path.rglob("*lock"))))
     provenance.of_process.cache_clear()
@@ -309,7 +309,7 @@ def test_damage_is_named_and_the_run_is_made_again(tmp_path: Path, result: RunRe
         problems = store.verify()
         assert {problem.run for problem in problems} == {run.id}
         assert problems[0].file == ("run.json" if harm == "folder" else file.name)
-        # What a look at the sizes shows is found without being asked for.
+        # Damage that shows in the sizes is found without a request.
         assert (store.find(run.id) is None) == (harm != "altered")
         if harm in ("truncated", "missing"):
             with pytest.raises(InputError, match="verify --repair"):
@@ -373,7 +373,7 @@ def test_a_full_disk_says_so_and_leaves_nothing_half_written(tmp_path: Path, res
             assert store.verify() == []
         subprocess.run(["mount", "-o", "remount,size=50m", str(disk)], check=True)
         with Store(disk) as store:
-            # What the index had no room for is there, too.
+            # Rows for which the index had no room are there, too.
             there = len(list(folders.all_ids(disk)))
             assert len(store.runs()) == there > 0
         fill()
@@ -513,7 +513,7 @@ LOST = {
     "points": ("DROP VIEW IF EXISTS results; DROP TABLE points", "its table points"),
     "two": ("DROP TABLE names; DROP TABLE failures", "its tables failures, names"),
 }
-"""What a script that went astray leaves of an index, and what is said of it."""
+"""Damage to an index by a faulty script, and the resulting message."""
 
 
 @pytest.mark.parametrize("lost", LOST)
@@ -531,7 +531,7 @@ def test_an_index_that_lost_a_part_says_so_and_how_to_repair_it(
     with pytest.raises(InputError) as refused:
         Store(tmp_path)
     assert str(refused.value) == line
-    # Who only reads gets what the runs say.
+    # A reader gets the data of the runs.
     for words in (("ls",), ("export",), ("query", "SELECT * FROM results"), ("show", SHORT.id[:12])):
         done = elephan("store", *words, "--store", tmp_path)
         assert (done.code, done.err.splitlines()[0]) == (0, f"{line}; answered from the runs themselves")

@@ -1,4 +1,4 @@
-"""A sweep survives what happens to it; small here, in full with ``make survival``."""
+"""A sweep survives external events; a small test here, in full with ``make survival``."""
 
 from pathlib import Path
 

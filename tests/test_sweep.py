@@ -1,4 +1,4 @@
-"""Sweeps: every point once, kept as it is done, the same bytes on any executor; what is stopped goes on."""
+"""Sweeps: every point once, stored when it is done, the same bytes on any executor; interrupted sweeps continue."""
 
 import multiprocessing
 import os
@@ -133,14 +133,14 @@ def test_no_worker_at_all_is_refused(tmp_path: Path) -> None:
 
 
 class Refusing(Executor):
-    """Runs nothing."""
+    """An executor that runs nothing."""
 
     def submit(self, fn: Callable[..., Any], /, *_: Any, **__: Any) -> Future[Any]:
         raise AssertionError(fn)
 
 
 class Dying(ProcessPoolExecutor):
-    """One of its processes dies at the third task."""
+    """An executor one of whose processes dies at the third task."""
 
     submitted = 0
 
@@ -158,7 +158,7 @@ def test_an_executor_that_breaks_loses_nothing_that_was_done(undisturbed: Path, 
     ):
         sweep(BASE, over=OVER, store=tmp_path, executor=pool, progress=seen.append)
     assert 0 < seen[-1].done < 12
-    # What its lost worker may have been at is on record, so that somebody can look at it.
+    # The possible tasks of its lost worker are on record, for later inspection.
     with Store(tmp_path, readonly=True) as store:
         assert {"BrokenProcessPool" in failure["error"] for failure in store.failures()} == {True}
         assert len(store.failures()) == seen[-1].failed > 0
@@ -168,7 +168,7 @@ def test_an_executor_that_breaks_loses_nothing_that_was_done(undisturbed: Path, 
 
 
 class Faulty(ThreadPoolExecutor):
-    """A task with a certain seed never comes back: its worker died."""
+    """An executor on which a task with a certain seed never returns: its worker died."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         if any("seed = 3" in point.text for point in args[0].points):

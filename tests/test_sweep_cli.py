@@ -1,4 +1,4 @@
-"""`elephan sweep`: tables, documents, files, exit codes, and lines that say how to go on."""
+"""`elephan sweep`: tables, documents, files, exit codes, and lines that tell how to continue."""
 
 import errno
 import json
@@ -49,7 +49,7 @@ def test_lists_that_go_together_and_the_base_come_from_the_command_line(
 
 
 def test_what_lint_says_of_points_is_said_once(elephan: Command, small: Path, tmp_path: Path) -> None:
-    # Nothing is random without a range of starts, so the interval is empty whatever the buffer.
+    # Without a range of starts the run is deterministic, so the interval is empty whatever the buffer.
     words = (*OVER[:2], "--set", "flows[0].start=0 s", "--set", "flows[0].rtt=80 ms", "--store", tmp_path)
     done = elephan("sweep", small, *words)
     (line,) = [line for line in done.err.splitlines() if "deterministic-replications" in line]

@@ -1,4 +1,5 @@
-"""Columns of a sweep's table: against the document and the rows of the store; differences against their definition."""
+"""Columns of a sweep's table: compared with the document and the rows of the store; differences with their
+definition."""
 
 import json
 import math
@@ -23,9 +24,11 @@ from elephan.sweep.columns import (
     column_rows,
     default_columns,
     difference,
+    is_paired,
     parse_columns,
 )
 from elephan.templates import template
+from elephan.units import resolved
 
 pytestmark = pytest.mark.slow
 
@@ -151,13 +154,15 @@ def test_differences_are_paired_and_know_their_sign(swept: SweepResult) -> None:
     assert rows[1][asked.label] == found
 
 
-def test_what_is_kept_as_a_mean_only_has_no_interval(swept: SweepResult) -> None:
+def test_what_is_kept_as_a_mean_only_has_the_interval_of_independent_means(swept: SweepResult) -> None:
     asked = column(swept, "page_time_p95[web]")
     found = difference(asked, swept.points[1], swept.points[0])
-    one, other = (asked.measured(point, point.document)["mean"] for point in swept.points)
-    assert one is not None
-    assert other is not None
-    assert found == {"mean": pytest.approx(other - one), "ci95": None}
+    assert not is_paired(asked, swept.points[0])
+    assert is_paired(column(swept, "utilization"), swept.points[0])
+    one, other = (resolved(asked.measured(point, point.document), asked.key) for point in swept.points)
+    assert None not in {*one.values(), *other.values()}
+    half = math.hypot(one["ci95"] or 0.0, other["ci95"] or 0.0)
+    assert found == {"mean": pytest.approx((other["mean"] or 0.0) - (one["mean"] or 0.0)), "ci95": half}
 
 
 def test_several_groups_have_their_goodput_and_pages_their_time(swept: SweepResult) -> None:
@@ -203,7 +208,7 @@ def test_the_table_fits_the_terminal_and_cuts_no_number(
         used = point["links"][0]["utilization"]
         assert shown(used, 100, of="utilization") in done.out
     assert "±" in done.out
-    # What users of pages feel outlives goodputs.
+    # Page times are kept in preference to goodputs.
     assert "time p95" in done.out
     asked = json.loads(elephan(*words, "--json", "--columns", "utilization,goodput_p5[reno]", "--differences").out)
     assert [set(row) for row in asked["columns"]] == [{"labels", "utilization[core]", "goodput_p5[reno]"}] * 2

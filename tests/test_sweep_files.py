@@ -1,4 +1,4 @@
-"""Sweep files: lists, ranges, what goes together, cases; the order of the points; what is refused, and how."""
+"""Sweep files: lists, ranges, coupled values, cases; the order of the points; refusals."""
 
 import tomllib
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The picture of a sweep: what is an axis, what is a line, and that quantities with units become numbers."""
+"""The picture of a sweep: the choice of axis and lines, and quantities with units as numbers."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Several sweeps on the same workers: what each gives is as alone, and none waits for the end of another."""
+"""Several sweeps on the same workers: the results are those of each alone, and none waits for the end of another."""
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -60,7 +60,7 @@ def test_a_point_of_two_runs_once_carries_the_labels_of_both_and_has_the_series(
 
 
 class Recording(ThreadPoolExecutor):
-    """Remembers the order in which tasks came."""
+    """An executor that records the order of tasks."""
 
     def __init__(self) -> None:
         super().__init__(1)

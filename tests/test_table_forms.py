@@ -1,4 +1,4 @@
-"""One table in the forms that spreadsheets and editors give it: read alike by `import`, links and lists of flows."""
+"""One table in the formats of spreadsheets and editors: read alike by `import`, links and lists of flows."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Laws as tables: what a function becomes, what the engine and the models make of it."""
+"""Laws as tables: the table of a function, and its use by the engine and the models."""
 
 import json
 import math
@@ -23,7 +23,7 @@ def _with(control: object, **more: object) -> Scenario:
 
 
 def test_a_function_becomes_a_table_within_the_tolerance() -> None:
-    """Checked at windows that were no knots; a jump (at 38) to a millionth of its window."""
+    """Checked at windows that are not knots; a jump (at 38) to a millionth of its window."""
     law = highspeed()
     for tolerance in (1e-2, 1e-3):
         table = law_table(law.increase, lambda w: 0.5 if w <= 38 else 0.2, (1, 83_000), tolerance=tolerance)
@@ -52,14 +52,14 @@ def test_arrays_are_taken_as_they_are() -> None:
     ],
 )
 def test_what_is_no_law_is_refused(given: tuple[object, ...], said: str) -> None:
-    """In one line that says where."""
+    """Refused in one line that states the place."""
     with pytest.raises(InputError) as caught:
         law_table(*given)  # type: ignore[arg-type]
     assert str(caught.value) == said
 
 
 def test_places_inside_a_table_are_named_and_can_be_changed() -> None:
-    """By path, as any other place of the file."""
+    """Addressed by path, as any other place of the file."""
     scenario = _with({"law": "tabulated", "increase": [[1, 1], [38, 1]]})
     with pytest.raises(ScenarioError, match=r"^scenario: flows\[0\].control.increase\[1\]: the window must be above"):
         scenario.replace({"flows[0].control.increase[1]": [1, 1]})
@@ -71,7 +71,7 @@ def test_places_inside_a_table_are_named_and_can_be_changed() -> None:
 
 
 def test_a_table_of_reno_gives_the_bytes_of_reno() -> None:
-    """All that is measured, to the last bit: its gains are the same numbers."""
+    """All results, to the last bit: the gains are the same numbers."""
     laws: list[object] = ["reno", law_table(1, lambda _: 0.5)]
     documents: list[dict[str, Any]] = [{**run(_with(law), replications=2).to_json()} for law in laws]
     for document in documents:
@@ -148,7 +148,7 @@ def test_a_table_of_highspeed_responds_as_highspeed() -> None:
 
 
 def test_warm_ups_know_how_long_a_table_takes() -> None:
-    """The lints ask the law itself: Reno's table takes as long as Reno."""
+    """The lints evaluate the law itself: Reno's table takes as long as Reno."""
     (table,) = _with({"law": "tabulated"}).network.bulk
     (own,) = _with("reno").network.bulk
     found, expected = period_s(table), period_s(own)

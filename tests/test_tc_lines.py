@@ -102,10 +102,10 @@ def test_run_prints_the_line_of_the_link(elephan: Command, tmp_path: os.PathLike
     with open(path, "w") as file:  # noqa: PTH123 (as above)
         file.write(LINK)
     shaper = '{ rate = "8 Mbit/s", burst = "6 kB" }'
-    assert "edge, on Linux: tc qdisc replace dev eth0 root handle 1: tbf " in (
+    assert "Linux: tc qdisc replace dev eth0 root handle 1: tbf " in (
         elephan("run", path, "-q", "--set", f"links[0].shaper={shaper}").out
     )
-    assert "on Linux" not in elephan("run", path, "-q", "--set", f"links[0].policer={shaper}").out
+    assert "Linux: tc" not in elephan("run", path, "-q", "--set", f"links[0].policer={shaper}").out
 
 
 @pytest.fixture

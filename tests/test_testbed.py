@@ -1,4 +1,4 @@
-"""The testbed: what it plans without privileges, and, with them, real transfers that leave nothing behind."""
+"""The testbed: its plan without privileges, and, with them, real transfers that leave nothing behind."""
 
 import subprocess
 import sys
@@ -122,7 +122,7 @@ def test_every_key_of_a_flow_is_done_by_a_testbed_refused_or_said() -> None:
     refused = {"return", "stop_ps", "traffic"}
     assert flow.keys() == done | refused | {"recovery", "access", "control", "tcp"}
     tcp_done = {"initial_window", "min_rto_ps", "ecn", "delayed_ack", "receive_window"}
-    # How long an ACK is delayed goes with delaying them at all.
+    # The time of delayed ACKs belongs to the setting of delayed ACKs.
     assert flow["tcp"].keys() == tcp_done | ALWAYS.keys() | {"delayed_ack_timeout_ps"}
 
 

@@ -1,4 +1,4 @@
-"""Nothing of a testbed is left, however it ends; and what it cannot have is said in a line."""
+"""A testbed leaves nothing behind, however it ends; and unsupported scenarios are reported in a line."""
 
 import json
 import os
@@ -21,14 +21,14 @@ from testbed_here import available, hindered, lawless, real
 pytestmark = pytest.mark.slow
 
 HANDLED = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
-"""A shell in the background ignores Ctrl-C, and what it starts would, too."""
+"""A shell in the background ignores Ctrl-C, and so would its children."""
 ELEPHAN = f"{HANDLED}; from elephan.cli import main; main()"
 
 CYCLES = 200
 
 
 def unshared(*words: str) -> list[str]:
-    """A command whose mounts, or processes, are not those of the machine; skips where that cannot be."""
+    """Return a command with its own mounts or processes; skip if that is not possible."""
     if shutil.which("unshare") is None or subprocess.run(["unshare", *words, "true"], capture_output=True).returncode:
         pytest.skip(f"unshare {' '.join(words)} is not possible here")
     return ["unshare", *words]
@@ -62,7 +62,7 @@ def test_nothing_is_left_of_two_hundred_testbeds_that_end_in_five_ways() -> None
 
 
 def of_session(session: int) -> list[str]:
-    """Processes that were started in a session, without those that have ended."""
+    """Return the processes started in a session, without those that have ended."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -76,7 +76,7 @@ def of_session(session: int) -> list[str]:
 
 
 def until(holds: Callable[[], bool], patience_s: float) -> bool:
-    """Wait until something holds; whether it does."""
+    """Wait until a condition holds; return whether it does."""
     end = time.monotonic() + patience_s
     while not holds() and time.monotonic() < end:
         time.sleep(0.02)
@@ -84,8 +84,8 @@ def until(holds: Callable[[], bool], patience_s: float) -> bool:
 
 
 BUSY_S = 60.0
-"""Until a testbed stands, or is gone: below 1 s, but beside other tests that keep all processors busy more than 20 s
-have been seen. What is tested is that it goes, not how soon."""
+"""Time limit until a testbed is up or gone: usually below 1 s, but more than 20 s were seen beside tests that keep all
+processors busy. The test is about the removal, not its speed."""
 
 
 @real
@@ -112,14 +112,14 @@ def test_a_command_in_a_terminal_takes_everything_along(how: signal.Signals, cod
 
 @pytest.fixture
 def scenario(tmp_path: Path) -> Path:
-    """A scenario that a testbed can have."""
+    """A scenario that a testbed supports."""
     file = tmp_path / "one.toml"
     file.write_text(SCENARIO.replace("LAW", "reno"))
     return file
 
 
 def refused(command: list[str], **environment: str) -> str:
-    """The one line that a command is refused with."""
+    """Return the one line with which a command is refused."""
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, env=os.environ | environment)
     assert (done.returncode, done.stdout) == (2, ""), done
     (line,) = done.stderr.splitlines()

@@ -1,4 +1,4 @@
-"""Elastic traffic: the numbers that the papers print, and queues whose answer is known otherwise."""
+"""Elastic traffic: the numbers printed in the papers, and queues with otherwise known results."""
 
 import math
 
@@ -57,14 +57,14 @@ def test_one_place_loses_as_erlang_says() -> None:
 @pytest.mark.parametrize("places", [1, 2, 100, 4096])
 @pytest.mark.parametrize("load", [1.5, 20.0, 1000.0])
 def test_far_above_full_load_what_cannot_be_sent_is_lost(load: float, places: int) -> None:
-    # 1 - 1/(pi_0 + load), pi_0 the share of departures that leave nobody: all with one place, exp(-load) with two, with
-    # a hundred less than rounding.
+    # 1 - 1/(pi_0 + load), pi_0 the share of departures that leave the system empty: all with one place, exp(-load)
+    # with two; with a hundred it is below rounding.
     empty = {1: 1.0, 2: math.exp(-load)}.get(places, 0.0)
     assert float(elastic.loss(load, places, "M/D/1/K")) == pytest.approx(1 - 1 / (empty + load), rel=1e-12)
 
 
 def test_users_who_hardly_ever_send_still_have_a_throughput() -> None:
-    # A session of 1e-15 packets every 1000 s: nobody waits for another, so each user sends just that.
+    # A session of 1e-15 packets every 1000 s: users do not wait for each other, so each sends just that.
     found = elastic.engset(20, 1000.0, 1e-15, 4000.0)
     assert found.throughput == pytest.approx(20 * 1e-15 / 1000, rel=1e-9)
 
@@ -91,7 +91,7 @@ def test_the_bound_is_a_bound_and_equal_packets_lose_least(rho: float, places: i
 
 
 def test_small_and_large_losses_meet_without_a_step() -> None:
-    # Where the two forms of the M/D/1/K loss change hands, near 1e-6: the loss stays log-linear in the buffer.
+    # Near 1e-6, where the form of the M/D/1/K loss changes, the loss is log-linear in the buffer.
     losses = np.log(elastic.loss(0.6, np.arange(5, 40), "M/D/1/K"))
     slopes = np.diff(losses)
     # The decay root: e^(rho (z - 1)) = z, loss ratio 1/z per place.

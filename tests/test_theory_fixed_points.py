@@ -1,4 +1,4 @@
-"""M/M/1/K and the fixed points of drop-tail and RED: published values, and what these models do not predict."""
+"""M/M/1/K and the fixed points of drop-tail and RED: published values, and effects that these models do not predict."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""Buffer rules: the numbers of their papers, what breaks their assumptions, and bounds that must not be crossed."""
+"""Buffer rules: the numbers of their papers, violated assumptions, and bounds that must not be crossed."""
 
 import math
 
@@ -34,7 +34,7 @@ def known(**changes: object) -> rules.LinkFacts:
 
 
 def queue_after(rate: float, rtts: np.ndarray, windows: np.ndarray) -> float:
-    """Queue at which these windows just keep the link busy, 0 if they do not."""
+    """Return the queue at which these windows just keep the link busy, 0 if they do not."""
     if (windows / rtts).sum() <= rate:
         return 0.0
     return float(brentq(lambda q: (windows / (rtts + q / rate)).sum() - rate, 0, windows.sum()))

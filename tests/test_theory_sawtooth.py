@@ -1,4 +1,4 @@
-"""The fluid sawtooth against closed forms for Reno, and its own two ways of computing."""
+"""The fluid sawtooth compared with closed forms for Reno, and its two methods with each other."""
 
 import numpy as np
 import pytest

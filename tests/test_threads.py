@@ -1,4 +1,4 @@
-"""Cores that replications leave idle go to those that run, and change nothing."""
+"""Cores left idle by replications are used by the running ones, without effect on results."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ rtt   = { from = "50 ms", to = "150 ms" }
 
 
 class _Monitor:
-    """Knows how many threads it was allowed last."""
+    """A monitor that records the last permitted number of threads."""
 
     share = 0.0
 
@@ -39,7 +39,7 @@ class _Monitor:
         self.allowed = count
 
     def stop(self) -> None:
-        """There is nothing to end."""
+        """There is nothing to stop."""
 
 
 def test_what_runs_shares_the_threads_that_wait(monkeypatch: pytest.MonkeyPatch) -> None:

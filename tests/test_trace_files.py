@@ -1,4 +1,4 @@
-"""Traces of rates and delays: mahimahi's format and tables, beside the scenario, and what is wrong with them."""
+"""Traces of rates and delays: mahimahi's format and tables, relative to the scenario, and errors in them."""
 
 import json
 import resource
@@ -145,7 +145,7 @@ def test_of_a_file_of_two_gigabytes_no_more_is_read_than_a_trace_may_have(tmp_pa
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with pytest.raises(ScenarioError, match=r"has more than 67\.1 MB|has more than 64 MiB"):
         Scenario.from_file(tmp_path / "s.toml")
-    # What is read, and no more than a copy of it.
+    # The contents of the file, and at most one copy of it.
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200 * 1024
 
 

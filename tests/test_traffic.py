@@ -1,4 +1,4 @@
-"""Datagrams beside TCP: what the document, the columns, the files and the pictures say of flows without a window."""
+"""Datagrams beside TCP: flows without a window in the document, the columns, the files and the pictures."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Ends a testbed in every way there is, many times, and looks each time what is left of it.
+"""Ends a testbed in every possible way, many times, and checks each time that nothing is left of it.
 
 It runs as the first process of a PID namespace of its own, so that every process that it sees is its own or was started
 by a testbed, whatever else this machine does. `tests/test_testbed_leaves_nothing.py` starts it; in full:
@@ -47,30 +47,30 @@ control = { law = "LAW" }
 """
 
 LAWS = {"reno": "reno", "scalable": "el_scalable", "htcp": "el_htcp"}
-"""Names in the kernel. The others are left to whoever works on this machine meanwhile."""
+"""Names of laws in the kernel. Other laws are left to other work on this machine."""
 
 ENDS = {"end": 4, "error": 8, "interrupt": 10, "terminate": 8, "kill": 10}
-"""Of 40 cycles."""
+"""Numbers of the kinds of ends, of 40 cycles."""
 
 URGED_S = 1.0
-"""After which a Ctrl-C is given again, if nothing came of it: what takes everything away takes less [s]."""
+"""Time after which a Ctrl-C without effect is repeated [s]; removing everything takes less."""
 
 SIGNALS = {"interrupt": signal.SIGINT, "terminate": signal.SIGTERM, "kill": signal.SIGKILL}
 LATEST_S = 0.4
-"""Signals come until then, of which setting up takes about a half [s]."""
+"""Signals come within this time, of which the setup takes about a half [s]."""
 
 PATIENCE_S = 5.0
-"""For the kernel to let go [s]."""
+"""Time for the kernel to release its objects [s]."""
 
 RUNNING_S = 30.0
-"""Longer than anything here [s]."""
+"""Longer than any step here [s]."""
 
 MODULE: Any = sys.modules["elephan.testbed.plan"]
-"""The package has a function of that name."""
+"""The module; the package has a function of the same name."""
 
 
 def state(law: str, temporary: Path) -> list[str]:
-    """What a testbed might leave: processes, namespaces, devices, a law, files; in one list."""
+    """List everything that a testbed might leave: processes, namespaces, devices, a law, files."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         if int(folder.name) == os.getpid():
@@ -88,7 +88,7 @@ def state(law: str, temporary: Path) -> list[str]:
 
 
 def reap() -> None:
-    """Bury whose parent has ended: the first process of a namespace inherits them."""
+    """Reap orphans: the first process of a namespace inherits them."""
     try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
@@ -97,7 +97,7 @@ def reap() -> None:
 
 
 def fail(how: str) -> None:
-    """Make something go wrong in this process, in the middle of a replication."""
+    """Make an operation fail in this process, in the middle of a replication."""
 
     def broken(*_: object, **__: object) -> Any:
         message = "broken on purpose"
@@ -119,7 +119,7 @@ FAILURES = ("setting", "sender", "receiver", "no program", "relay", "reading", "
 
 
 def testbed(words: list[str], how: str, ready: int, complaints: int) -> int:
-    """In a process of its own: what ``elephan testbed`` does; the exit code."""
+    """Run ``elephan testbed`` in a process of its own; return the exit code."""
     os.setsid()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.dup2(os.open(os.devnull, os.O_RDWR), 0)
@@ -140,7 +140,7 @@ def testbed(words: list[str], how: str, ready: int, complaints: int) -> int:
 
 
 def cycle(kind: str, how: str, moment_s: float, law: str, folder: Path) -> dict[str, Any]:
-    """One testbed and its end."""
+    """Run one testbed and its end."""
     scenario, out, temporary = folder / "one.toml", folder / "out", folder / "tmp"
     scenario.write_text(SCENARIO.replace("LAW", law))
     before = state(LAWS[law], temporary)
@@ -189,9 +189,9 @@ def cycle(kind: str, how: str, moment_s: float, law: str, folder: Path) -> dict[
 
 
 def ended(process: int, urge: Callable[[], object] | None) -> tuple[int, bool]:
-    """Wait for a process, but not for ever; its status, and whether it had to be urged.
+    """Wait for a process with a time limit; return its status, and whether a Ctrl-C had to be repeated.
 
-    Python loses a Ctrl-C that comes in a callback of C, as while modules are imported; whoever sits there tries again.
+    Python loses a Ctrl-C that comes in a callback of C, such as during imports; a user would press it again.
     """
     begun, urged = time.monotonic(), False
     while time.monotonic() < begun + RUNNING_S:
@@ -207,20 +207,20 @@ def ended(process: int, urge: Callable[[], object] | None) -> tuple[int, bool]:
 
 
 def added(now: Iterable[str], before: Iterable[str]) -> list[str]:
-    """What is there now, and was not."""
+    """Return the items that are new."""
     rest = list(before)
     return [one for one in now if one not in rest or rest.remove(one)]  # type: ignore[func-returns-value]
 
 
 def free(law: str) -> bool:
-    """Whether nobody has the law."""
+    """Whether no process has the law loaded."""
     return law == "reno" or LAWS[law] not in available()
 
 
 def prepare(folder: Path) -> None:
-    """Import what the command line imports late.
+    """Import the modules that the command line imports late.
 
-    Python loses a Ctrl-C that comes while a module's lock is let go; the next one counts.
+    Python loses a Ctrl-C that comes while a module's lock is released; only the next one takes effect.
     """
     import pyarrow.parquet  # noqa: F401, PLC0415
 
@@ -231,7 +231,7 @@ def prepare(folder: Path) -> None:
 
 
 def run(cycles: int, seed: int, laws: list[str]) -> None:
-    """All cycles, in an order of chance."""
+    """Run all cycles, in a random order."""
     chance = random.Random(seed)
     kinds = [kind for kind, count in ENDS.items() for _ in range(count)] * (cycles // sum(ENDS.values()) + 1)
     kinds = kinds[:cycles]

@@ -1,4 +1,4 @@
-"""What of a testbed this machine can have."""
+"""The parts of a testbed that this machine supports."""
 
 import os
 import sys
@@ -14,7 +14,7 @@ from elephan.testbed.plan import AVAILABLE, PROGRAMS
 
 
 def hindered() -> str:
-    """What keeps this machine from having a testbed; empty if nothing does."""
+    """Return what prevents a testbed on this machine; empty if nothing does."""
     if not sys.platform.startswith("linux"):
         return "no Linux"
     if missing := lacking(PROGRAMS):
@@ -25,7 +25,7 @@ def hindered() -> str:
 
 
 def lawless() -> str:
-    """What keeps it from loading laws."""
+    """Return what prevents loading laws; empty if nothing does."""
     try:
         _native.kernel_check()
     except InputError as error:
@@ -34,12 +34,12 @@ def lawless() -> str:
 
 
 def available() -> list[str]:
-    """The laws that sockets can choose now, as the kernel calls them."""
+    """Return the laws that sockets can choose now, by the kernel's names."""
     return AVAILABLE.read_text().split()
 
 
 def real(test: Callable[..., None]) -> Callable[..., None]:
-    """Mark a test that needs a testbed: skipped where none can be had, and never two at once."""
+    """Mark a test that needs a testbed: skipped without one, and never two at once."""
     skipped = pytest.mark.skipif(bool(hindered()), reason=f"a testbed needs root and Linux: {hindered()}")(test)
     marked: Callable[..., None] = pytest.mark.usefixtures("turn")(skipped)
     return marked

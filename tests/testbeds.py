@@ -1,4 +1,4 @@
-"""A testbed without one: what a simulation gave, with a made-up record of how punctual it was."""
+"""A simulated testbed: a simulation's results, with a made-up record of punctuality."""
 
 from dataclasses import replace
 from typing import Any
@@ -12,21 +12,21 @@ DIFFERENT = 'flows[bulk].recovery: Linux recovers as "rack" does, not as "sack"'
 
 
 def punctual(**changes: object) -> dict[str, Any]:
-    """The record of a replication on a quiet machine."""
+    """Return the record of a replication on a quiet machine."""
     late = {"late_us": [10, 80, 10], "p50_us": 2, "p99_us": 4, "latest_s": 3.5e-6, "gap_s": 2e-5, "later": 0.0}
     drops = {"limit_s": 0.004, "suspect": 0, "drops": 17, "refused": 0, "hurried": True, "attempts": 1}
     return late | drops | changes
 
 
 def beside(alone: ScenarioComparison, result: RunResult | SavedRun, *objections: str) -> ScenarioComparison:
-    """A comparison with a simulation in the testbed's place."""
+    """Return a comparison with a simulation in the testbed's place."""
     found = _measured(result)
     rows = tuple(replace(row, testbed=_known(found, row.name), against="testbed") for row in alone.rows)
     return replace(alone, rows=rows, tested=faked(result, *objections))
 
 
 def faked(result: RunResult | SavedRun, *objections: str) -> TestbedResult:
-    """A simulation in a testbed's place; not valid if there are objections."""
+    """Return a simulation in a testbed's place; not valid if there are objections."""
     assert isinstance(result, RunResult)
     records = tuple(punctual() for _ in result.outcomes)
     counted = {"connections": 1, "losses": 3, "timeouts": 0, "tests": 40, "rising": 20, "strays": 0}

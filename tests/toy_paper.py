@@ -1,4 +1,4 @@
-"""A paper made up for tests: two buffers on one small link, and what may become of claims about them."""
+"""A paper made up for tests: two buffers on one small link, and the possible verdicts on claims about them."""
 
 from pathlib import Path
 from textwrap import dedent
@@ -36,7 +36,8 @@ def rise(runs: ExperimentRuns) -> Found:
 
 @MEASURES
 def nearer(runs: ExperimentRuns, claim: str, share: float = 0.95) -> Found:
-    """What a variant gives that closes so much of the gap to the 0.2 of ``toy.half``, or the 0.1 of ``toy.wrong``."""
+    """Return a variant's value that closes this share of the gap to the 0.2 of ``toy.half``, or the 0.1 of
+    ``toy.wrong``."""
     value = {"toy.half": 0.2, "toy.wrong": 0.1}[claim]
     return (MeasuredQuantity(runs["buffers"].at(buffer=5).link("utilization")) - value) * (1 - share) + value
 
@@ -47,7 +48,7 @@ def product(_: ExperimentRuns, rate: float) -> Found:
 
 
 def toy_paper(folder: Path) -> Paper:
-    """Write a paper of six claims: one is met of each sort, one is explained, one is not, one cannot be judged."""
+    """Write a paper of six claims: one of each kind is met, one is explained, one is not met, one cannot be judged."""
     (folder / "experiments").mkdir(parents=True)
     (folder / "base.toml").write_text(elephan.EXAMPLE)
     (folder / "experiments/buffers.toml").write_text(

@@ -1,26 +1,25 @@
-"""Writes docs/catalog, one page per kind of thing that exists, from what `elephan list KIND --json` answers.
+"""Writes docs/catalog, one page per kind of catalogue entry, from the output of `elephan list KIND --json`.
 
-Laws, slow starts, queue disciplines and models get pictures, and under each the numbers that it shows, so that --check
-can check without drawing whether it is up to date. With --check nothing is written: one line per page that is not, and
-exit 1 if any.
+Laws, slow starts, queue disciplines and models get pictures, which are not committed, and under each the numbers that
+it shows, so that --check can check without drawing whether a page is up to date. With --check nothing is written: one
+line per page that is not up to date, and exit 1 if any.
 """
 
 import json
-import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import queue_pictures as queues
+from law_pictures import START_STORY, STORY, draw_rounds, rounds
 
 from elephan.accuracy.against import AGAINST, WITHOUT, simulated, spread
 from elephan.catalog import needed
-from elephan.plots import queues
 from elephan.plots.model import draw_model
-from elephan.plots.rounds import START_STORY, STORY, draw_rounds, rounds
 from elephan.run.measures import MEASURES, SERIES, TRACE
 from elephan.theory.models import MODELS, ModelTable
 from elephan.theory.models.card import CI95
@@ -39,9 +38,9 @@ KINDS = {
     "models": "Analytic models",
 }
 CONTROLS = {"laws": '"{}"', "slow-starts": '{{ slow_start = "{}" }}'}
-"""How a scenario file names one of a kind whose picture is of its rounds."""
+"""Template of a control in a scenario file, for kinds whose picture shows round trips."""
 SHOWN = {"laws": (9, 11, 20, 39, 41, 59, 61, 79, 81, 99), "slow-starts": (2, 4, 6, 8, 9, 10, 11, 12, 13, 15)}
-"""Rounds whose windows stand under the picture."""
+"""Rounds whose windows are listed below the picture."""
 STORIES = {
     "laws": f"In the pictures: {STORY} Grey: Reno under the same losses.",
     "slow-starts": f"In the pictures: {START_STORY} Grey: the classic slow start.",
@@ -54,13 +53,13 @@ STORIES = {
     "queues": f"Everything below is for {queues.LINK}. In the pictures of the backlog, {queues.STORY} The grey line is "
     "drop-tail under the same traffic. The panel below has one of the numbers that the discipline keeps; `elephan run "
     "--out` writes all of them, as the columns `queue_…` of `samples.parquet`. The scenario without its discipline is "
-    "`TEXT` in [queues.py](../../python/elephan/plots/queues.py). Which to take is another page: "
+    "`TEXT` in [queue_pictures.py](../../tools/queue_pictures.py). Which to take is another page: "
     "[choosing a queue](../guide/choosing-a-queue.md).",
 }
 DRAWN = {"rules": {"flows": "1,2,5,10,20,50,100,200,500,1000"}}
-"""What varies in pictures of models that are not simulated, if not what does by default."""
+"""Varied parameters in pictures of models without simulation, if not the default ones."""
 SHOWN_ROWS = 6
-"""Of each curve of a model that is simulated."""
+"""Number of rows for each curve of a simulated model."""
 COLUMNS = ("name", "default", "unit", "meaning")
 NOTICE = "<!-- Written by `make docs` from `elephan list`; edit the cards in the code instead. -->"
 
@@ -68,11 +67,11 @@ Card = Mapping[str, Any]
 
 
 def entries(kind: str) -> list[dict[str, Any]]:
-    """Ask the program for what exists of this kind."""
+    """Ask the program for the entries of a kind."""
     command = [str(Path(sys.executable).parent / "elephan"), "list", kind, "--json"]
     answer = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
     found: list[dict[str, Any]] = json.loads(answer)
-    # What other programs on this machine have is no part of the pages.
+    # Entries of other programs on this machine are not a part of the pages.
     return [card for card in found if "adapter" not in card]
 
 
@@ -158,18 +157,18 @@ def model(card: Card) -> list[str]:
 
 
 OWN = {"metrics": metric, "models": model}
-"""Kinds whose entries are not like the others'."""
+"""Functions for kinds whose entries have their own format."""
 
 
 @cache
 def computed(name: str) -> ModelTable:
-    """Compute a model's table, with a simulation if there is one."""
+    """Compute a model's table, with a simulation if the model has one."""
     entry = AGAINST.get(name)
     return MODELS[name].table(DRAWN.get(name)) if entry is None else entry.simulate(MODELS[name].table(entry.given))
 
 
 def beside_packets(name: str) -> list[list[str]]:
-    """Head and rows of a table of model and simulation at a few points."""
+    """Return head and rows of a table of model and simulation at a few points."""
     run, entry = simulated(computed(name)), AGAINST[name]
     lines = [name for name in entry.picture.lines if name in run.columns]
     rows = []
@@ -184,12 +183,12 @@ def beside_packets(name: str) -> list[list[str]]:
 
 
 def written(value: object) -> str:
-    """Write a parameter or what was computed from it, with three digits."""
+    """Format a parameter or a result with three digits."""
     return str(value) if isinstance(value, str) else format_number(float(str(value)), 3)
 
 
 def picture(kind: str, name: str) -> list[str]:
-    """Refer to the picture of a law or slow start, and say its numbers."""
+    """Refer to the picture of a law or slow start, and list its numbers."""
     cwnd = rounds(CONTROLS[kind].format(name), slow_start=kind == "slow-starts")[:, 1]
     return [
         f"![cwnd of {name} round by round](rounds/{name}.svg)",
@@ -199,7 +198,7 @@ def picture(kind: str, name: str) -> list[str]:
 
 
 def overview(cards: Sequence[Card]) -> list[str]:
-    """Put the numbers of all disciplines beside each other."""
+    """List the numbers of all disciplines beside each other."""
     rows = []
     for card in cards:
         found = queues.numbers(card["name"])
@@ -215,7 +214,7 @@ def overview(cards: Sequence[Card]) -> list[str]:
 
 
 def linux(name: str) -> list[str]:
-    """Say the `tc` line of a discipline on the link of the pictures."""
+    """Return the `tc` line of a discipline on the link of the pictures."""
     if (found := queues.linux(name)) is None:
         return ["No words of `tc` give the same on Linux.", ""]
     setting, line = found
@@ -224,7 +223,7 @@ def linux(name: str) -> list[str]:
 
 
 def curve(name: str) -> list[str]:
-    """Refer to the picture of a drop probability, and say its numbers."""
+    """Refer to the picture of a drop probability, and list its numbers."""
     found = queues.curves(name, np.array(queues.AVERAGES, dtype=float))
     if not found:
         return []
@@ -234,7 +233,7 @@ def curve(name: str) -> list[str]:
 
 
 def backlog(name: str) -> list[str]:
-    """Refer to the picture of a backlog, and say its numbers."""
+    """Refer to the picture of a backlog, and list its numbers."""
     found = queues.numbers(name)
     delay, utilization, jain = measures(found)
     law = queues.own_law(name)
@@ -250,24 +249,24 @@ def backlog(name: str) -> list[str]:
 
 
 def measures(found: queues.BacklogNumbers) -> list[str]:
-    """Write queueing delay in ms, utilization and Jain's index."""
+    """Format queueing delay in ms, utilization and Jain's index."""
     return [f"{1e3 * found.queueing_delay_s:.3g}", f"{found.utilization:.3f}", f"{found.jain:.3f}"]
 
 
 def table(head: Sequence[object], *rows: Sequence[object]) -> list[str]:
-    """Write a table of numbers whose first column names the rows."""
+    """Format a table of numbers whose first column names the rows."""
     lines = ["| " + " | ".join(map(str, row)) + " |" for row in (head, *rows)]
     return [lines[0], "|---|" + "--:|" * (len(head) - 1), *lines[1:]]
 
 
 def cell(value: object) -> str:
-    """Write a value as a table cell shows it."""
+    """Format a value for a table cell."""
     text = value if isinstance(value, str) else json.dumps(value)
     return text.replace("|", "\\|")
 
 
 def wanted(cards: Mapping[str, Sequence[Card]]) -> set[Path]:
-    """Name the pictures that the pages refer to."""
+    """List the pictures that the pages refer to."""
     names = {kind: [card["name"] for card in cards[kind]] for kind in cards}
     folders = {
         "rounds": [name for kind in CONTROLS for name in names[kind]],
@@ -279,29 +278,41 @@ def wanted(cards: Mapping[str, Sequence[Card]]) -> set[Path]:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Write the pages, or compare them with what is there."""
+    """Write the pages, or compare them with the existing ones."""
     there = {file: file.read_text(encoding="utf-8") for file in FOLDER.glob("*.md")}
     cards = {kind: entries(kind) for kind in KINDS}
     pages = {FOLDER / f"{kind}.md": page(kind, cards[kind]) for kind in KINDS}
-    pictures = wanted(cards)
     if "--check" in arguments:
         stale = [file for file, text in pages.items() if there.get(file) != text]
-        wrong = [*stale, *sorted(set(FOLDER.glob("*/*.svg")) ^ pictures)]
-        sys.exit("\n".join(f"{file.relative_to(ROOT)}: not up to date; run make docs" for file in wrong) or 0)
-    FOLDER.mkdir(parents=True, exist_ok=True)
+        sys.exit("\n".join(f"{file.relative_to(ROOT)}: not up to date; run make docs" for file in stale) or 0)
     for file, text in pages.items():
         file.write_text(text, encoding="utf-8")
-    for folder in sorted({file.parent for file in pictures}):
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir()
-    for kind, form in CONTROLS.items():
-        for card in cards[kind]:
-            draw_rounds(form.format(card["name"]), card["name"], FOLDER / "rounds", slow_start=kind == "slow-starts")
-    for card in cards["queues"]:
-        queues.draw_curve(card["name"], FOLDER / "curves")
-        queues.draw_backlog(card["name"], FOLDER / "backlogs")
-    for card in cards["models"]:
-        draw_model(computed(card["name"]), FOLDER / "models", (".svg",))
+    for file in FOLDER.glob("*/*.svg"):
+        file.unlink()
+    draw(cards, wanted(cards))
+
+
+def draw(cards: Mapping[str, Sequence[Card]], files: Collection[Path]) -> None:
+    """Draw pictures of what the cards describe.
+
+    Parameters
+    ----------
+    files : collection of Path
+        Pictures to draw, as `wanted` lists them.
+    """
+    for folder in {file.parent for file in files}:
+        folder.mkdir(exist_ok=True)
+    for file in sorted(files):
+        name, folder = file.stem, file.parent
+        if folder.name == "rounds":
+            kind = "laws" if any(card["name"] == name for card in cards["laws"]) else "slow-starts"
+            draw_rounds(CONTROLS[kind].format(name), name, folder, slow_start=kind == "slow-starts")
+        elif folder.name == "curves":
+            queues.draw_curve(name, folder)
+        elif folder.name == "backlogs":
+            queues.draw_backlog(name, folder)
+        else:
+            draw_model(computed(name), folder, (".svg",))
 
 
 if __name__ == "__main__":

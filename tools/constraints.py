@@ -1,9 +1,9 @@
-"""Writes constraints.txt: versions of all packages that elephan and its extras take, with the hashes of their files.
+"""Writes constraints.txt: versions of all packages that elephan and its extras require, with the hashes of their files.
 
     python tools/constraints.py
 
-pip resolves; the hashes are those of the index that pip is set up for, whose address is not written down.
-Source of the index's form: PEP 691.
+pip resolves the versions; the hashes come from pip's configured index, whose address is not written to the file. Source
+of the index's format: PEP 691.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ HEAD = """\
 
 
 def requirements() -> list[str]:
-    """What pyproject.toml asks for, extras included."""
+    """Return the requirements in pyproject.toml, extras included."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
     return [*project["dependencies"], *(line for extra in EXTRAS for line in extras[extra])]
 
 
 def resolved() -> dict[str, str]:
-    """The version of each package that pip would install."""
+    """Return the version of each package that pip would install."""
     words = [sys.executable, "-m", "pip", "install", "--dry-run", "--ignore-installed", "--quiet", "--report", "-"]
     done = subprocess.run([*words, *requirements()], check=True, capture_output=True, text=True)
     found = json.loads(done.stdout)["install"]
@@ -42,7 +42,7 @@ def resolved() -> dict[str, str]:
 
 
 def index() -> str:
-    """The index that pip is set up for."""
+    """Return the URL of the index that pip is configured for."""
     words = [sys.executable, "-m", "pip", "config", "get", "global.index-url"]
     done = subprocess.run(words, check=False, capture_output=True, text=True)
     if done.returncode == 0:
@@ -53,7 +53,7 @@ def index() -> str:
 
 
 def hashes(name: str, version: str, address: str) -> list[str]:
-    """The hashes of all files of a version."""
+    """Return the hashes of all files of a version."""
     asked = urllib.request.Request(f"{address}/{name}/", headers={"Accept": "application/vnd.pypi.simple.v1+json"})
     with urllib.request.urlopen(asked, timeout=60) as answer:
         files = json.load(answer)["files"]
@@ -72,7 +72,7 @@ def hashes(name: str, version: str, address: str) -> list[str]:
 
 
 def main() -> None:
-    """Resolve, ask and write."""
+    """Resolve versions, fetch hashes and write the file."""
     address = index()
     lines = [HEAD.rstrip("\n")]
     for name, version in sorted(resolved().items()):

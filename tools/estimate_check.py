@@ -1,10 +1,10 @@
-"""Holds estimates against runs: packets, processor time and memory of many scenarios, each in a process of its own.
+"""Compares estimates with runs: packets, CPU time and memory of many scenarios, each in a process of its own.
 
     python tools/estimate_check.py [RANDOM [SEED]]
 
-Prints a line for each scenario and, below, the factors within which nineteen of twenty were right, beside those of
-nulls which give every sender the same memory and every packet the same time. `elephan.estimate.FACTORS` has the first,
-rounded up.
+Prints a line for each scenario and, below, the factors within which nineteen of twenty estimates were right, beside
+those of nulls, which assume the same memory for every sender and the same time for every packet.
+`elephan.estimate.FACTORS` holds the former, rounded up.
 """
 
 import json
@@ -29,25 +29,25 @@ from elephan.scenario import Scenario
 SCENARIOS = Path(__file__).resolve().parent.parent / "scenarios"
 
 RANDOM, SEED = 60, 1
-"""Random scenarios, and the seed of their choice."""
+"""Number of random scenarios, and the seed of their choice."""
 
 FILES_S = 10.0
-"""Simulated time of files at most [s]."""
+"""Maximum simulated time of scenario files [s]."""
 
 PACKETS = 1.5e6
-"""Of a random scenario at most, by the estimate: some tenths of a second."""
+"""Maximum number of packets in a random scenario, by the estimate: some tenths of a second."""
 
 NULL_BYTES = 1100.0
-"""What the null gives every sender, whatever it is: a plain flow's measured share of a run of a million."""
+"""Memory per sender in the null: a plain flow's measured share of a run of a million [bytes]."""
 
 NULL_PACKETS = 4.0
-"""What the null takes every packet for, whatever sends it, in packets of the probe: about the median of the runs."""
+"""CPU time per packet in the null, in packets of the probe: about the median of the runs."""
 
 LARGE = 5e6
-"""Growth of the memory above which the model itself is judged, not the interpreter around it [bytes]."""
+"""Memory growth above which the model itself is judged, not the interpreter around it [bytes]."""
 
 ODD = frozenset({"packet-pair", "constant-rate", "tabulated"})
-"""Laws that need a network or parameters of their own: a sender that only measures floods any other."""
+"""Laws that need a network or parameters of their own; under a plain network such a sender floods all others."""
 
 CHILD = """
 import json, sys, time
@@ -65,21 +65,21 @@ print(json.dumps([out["balance"]["sent"], took, (peak_rss_mb() - before) * 1e6])
 
 
 class Compared(NamedTuple):
-    """Estimates over measurements, of one scenario."""
+    """Ratios of estimates to measurements for one scenario."""
 
     packets: float
     cpu_s: float
     memory_bytes: float
-    """The interpreter included."""
+    """Ratio for memory, the interpreter included."""
     growth: float | None
     null: float | None
-    """Of the growth alone, where it is large: the model, and the null."""
+    """Ratios for the memory growth alone, if it is large: for the model, and for the null."""
     cpu_null: float
-    """Processor time of the null, which knows only how many packets there are."""
+    """Ratio for the null's CPU time, which depends only on the number of packets."""
 
 
 def measure(scenario: Scenario) -> tuple[float, float, float]:
-    """Packets sent, processor time [s] and growth of the peak [bytes] of one replication."""
+    """Return sent packets, CPU time [s] and growth of the peak memory [bytes] of one replication."""
     command = [sys.executable, "-c", CHILD]
     done = subprocess.run(command, input=scenario.canonical, capture_output=True, text=True, check=True)
     sent, took_s, growth = json.loads(done.stdout)
@@ -115,7 +115,7 @@ def files() -> Iterator[tuple[str, Scenario]]:
 
 
 def drawn(count: int, seed: int) -> Iterator[tuple[str, Scenario]]:
-    """Yield random scenarios of everything in the catalogue, none too long."""
+    """Yield random scenarios from the whole catalogue, none too long."""
     chance = random.Random(seed)
     laws = [card["name"] for card in catalog("laws") if card["name"] not in ODD]
     queues = [card["name"] for card in catalog("queues")]
@@ -162,13 +162,13 @@ def _text(chance: random.Random, laws: list[str], queues: list[str]) -> str:
 
 
 def within(ratios: list[float], share: float = 0.95) -> float:
-    """Return the factor within which so large a share of the ratios is 1."""
+    """Return the factor within which this share of the ratios is 1."""
     off = sorted(max(ratio, 1 / ratio) if ratio > 0 else math.inf for ratio in ratios)
     return off[min(len(off) - 1, math.ceil(share * len(off)) - 1)]
 
 
 def summary(rows: Mapping[str, Compared]) -> dict[str, float]:
-    """Return the factors of each quantity, of the model of memory where that grows, and of the nulls."""
+    """Return the factors of each quantity, of the memory model for large growth, and of the nulls."""
     factors = {name: within([getattr(row, name) for row in rows.values()]) for name in FACTORS}
     for name in ("growth", "null", "cpu_null"):
         factors[name] = within([ratio for row in rows.values() if (ratio := getattr(row, name)) is not None])
@@ -176,7 +176,7 @@ def summary(rows: Mapping[str, Compared]) -> dict[str, float]:
 
 
 def main() -> None:
-    """Compare everything."""
+    """Compare all scenarios."""
     count, seed = [int(word) for word in sys.argv[1:]] + [RANDOM, SEED][len(sys.argv) - 1 :]
     ns_per_packet = measure_ns_per_packet()
     rows = {}

@@ -1,9 +1,9 @@
-"""Writes what the front pages show of the demo: the screen in README.md, the answer and the picture of docs/index.md.
+"""Writes the demo's output into the front pages: the screen in README.md, the answer and the picture of docs/index.md.
 
     python tools/front.py              # writes what is not as the command says
     python tools/front.py --check      # says what is not, and ends with 1
 
-`tests/test_samples.py` holds the same three against the command, so that no number on them is typed by hand.
+`tests/test_samples.py` compares the same three with the command, so that their numbers are never typed by hand.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ ANSWER = re.compile(r"(?<=^:::\{container\} answer\n).*?(?=^:::$)", re.MULTILINE
 
 
 def answer(document: Mapping[str, Any]) -> str:
-    """The answer of a sizing in a line.
+    """Format the answer of a sizing in a line.
 
     Parameters
     ----------
     document : mapping
-        Of ``elephan size --json``.
+        Document of ``elephan size --json``.
     """
     low, high = document["buffer_interval_packets"]
     delay, loss = plain(document["queueing_delay_s"], "s"), plain(document["loss_ratio"], "%", 2)
@@ -47,7 +47,7 @@ def answer(document: Mapping[str, Any]) -> str:
 
 
 def drawn(svg: str) -> list[str]:
-    """The words of a picture that do not depend on what draws it: not those of axes, nor the version."""
+    """Return the texts of a picture that do not depend on the drawing library: without axes and version."""
     words = re.findall(r"<!-- (.*?) -->", svg)
     return [
         re.sub(r"^elephan \S+", "elephan", word) for word in words if re.search(r"packets$|scenario|wanted|BDP", word)
@@ -55,14 +55,14 @@ def drawn(svg: str) -> list[str]:
 
 
 def differing(screen: str, document: Mapping[str, Any], svg: str) -> dict[Path, str]:
-    """The files that are not as the command says, and what they should hold.
+    """Return the files that differ from the command's output, with their new content.
 
     Parameters
     ----------
     screen : str
-        As it prints at 80 columns.
+        Output of the command at 80 columns.
     document : mapping
-        Of ``--json``.
+        Document of ``--json``.
     svg : str
         The picture.
     """
@@ -83,7 +83,7 @@ def differing(screen: str, document: Mapping[str, Any], svg: str) -> dict[Path, 
 
 
 def measured() -> tuple[str, dict[str, Any], str]:
-    """Run the command: its screen, its document and its picture."""
+    """Run the command; return its screen, its document and its picture."""
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
             [sys.executable, "-m", "elephan", *COMMAND, "-q", "--out", folder],
@@ -98,7 +98,7 @@ def measured() -> tuple[str, dict[str, Any], str]:
 
 
 def main() -> int:
-    """Write, or with ``--check`` only say, what is not as the command says."""
+    """Write the outdated files; with ``--check`` only list them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true")
     asked = parser.parse_args()

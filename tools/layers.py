@@ -1,9 +1,9 @@
-"""Checks the order of the layers: what depends on what, against the tables in docs/architecture.md.
+"""Checks the order of the layers: the dependencies between modules against the tables in docs/architecture.md.
 
 A crate may depend only on crates of a lower number. The layers of the import-linter contract in pyproject.toml (which
-holds the Python modules to the same rule) must be rows of the second table. Here, too, what that linter does not see:
-imports of the package as a whole, which its configuration ignores, and imports by name. One line per violation; exit 1
-if any.
+holds the Python modules to the same rule) must be rows of the second table. It also checks imports that the linter does
+not see: those of the package as a whole, which its configuration ignores, and those by name. It prints one line per
+violation, and exits with 1 if there is one.
 """
 
 import ast
@@ -25,14 +25,14 @@ Layers = dict[str, int]
 
 
 def table(page: str, heading: str) -> Layers:
-    """Read the number of each layer from the table under a heading, whose rows begin ``| 1 | `law`, `queue` |``."""
+    """Read the number of each layer from the table below a heading, whose rows begin ``| 1 | `law`, `queue` |``."""
     section = page.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
     rows = re.findall(r"^\|\s*(\d+)\s*\|([^|]+)\|", section, flags=re.MULTILINE)
     return {layer: int(number) for number, cell in rows for layer in re.findall(r"`([^`]+)`", cell)}
 
 
 def crate_violations(layers: Layers, metadata: Mapping[str, Any]) -> Iterable[str]:
-    """Name the edges of ``cargo metadata --no-deps`` that do not lead downwards, and crates outside the table."""
+    """List the edges of ``cargo metadata --no-deps`` that do not lead downwards, and crates missing from the table."""
     names = {package["name"]: package["name"].removeprefix(PREFIX) for package in metadata["packages"]}
     for package in metadata["packages"]:
         layer = names[package["name"]]
@@ -46,7 +46,7 @@ def crate_violations(layers: Layers, metadata: Mapping[str, Any]) -> Iterable[st
 
 
 def layer_violations(layers: Layers, contract: Iterable[str]) -> Iterable[str]:
-    """Name the layers of the contract, highest first, that are not rows of the table or stand in another order."""
+    """List the layers of the contract, highest first, that are missing from the table or in another order."""
     above = sys.maxsize
     for line in contract:
         names = [name.strip(" ()") for name in re.split("[|:]", line)]
@@ -58,10 +58,10 @@ def layer_violations(layers: Layers, contract: Iterable[str]) -> Iterable[str]:
 
 
 def unseen_imports(module: str, source: str, modules: Collection[str]) -> Iterable[str]:
-    """Name the imports of a module that import-linter does not see, and that could lead upwards.
+    """List the imports of a module that import-linter does not see, and that could lead upwards.
 
-    Its configuration ignores imports of the package as a whole, for it takes the extension `_native` for that; so
-    nothing else may come from there. A module loaded by its name must be one of the same package.
+    Its configuration ignores imports of the package as a whole, because it confuses the extension `_native` with them;
+    so only the extension may be imported like this. A module loaded by name must belong to the same package.
     """
     package = ".".join(module.split(".")[:2])
     for node in ast.walk(ast.parse(source)):
@@ -81,25 +81,25 @@ def unseen_imports(module: str, source: str, modules: Collection[str]) -> Iterab
 
 
 def _beginning(argument: ast.expr) -> str:
-    """The text that an argument begins with; empty if it is computed."""
+    """Return the literal text at the beginning of an argument; empty if it is computed."""
     first = argument.values[0] if isinstance(argument, ast.JoinedStr) else argument
     return first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""
 
 
 def python_violations(linter: Mapping[str, Any]) -> Iterable[str]:
-    """Name what keeps import-linter, as it is set in pyproject.toml, from seeing all imports of the Python package."""
+    """List the settings in pyproject.toml that keep import-linter from seeing all imports of the Python package."""
     if linter.get("exclude_type_checking_imports"):
         yield "import-linter: must count the imports under TYPE_CHECKING"
     paths = {_module(path): path for path in (ROOT / "python" / "elephan").rglob("*.py")}
     for module, path in sorted(paths.items()):
-        # The package itself offers what all others hold, and the command line may use it as its users do.
+        # The package itself offers the names of all others, and the command line may use it as users do.
         if module != "elephan" and not f"{module}.".startswith("elephan.cli."):
             yield from unseen_imports(module, path.read_text(encoding="utf-8"), paths)
         yield from unreasoned_imports(module, path.read_text(encoding="utf-8"))
 
 
 def unreasoned_imports(module: str, source: str) -> Iterable[str]:
-    """Name the imports within functions that do not say why they stand there: ``# noqa: PLC0415 (reason)``."""
+    """List the imports within functions that lack a reason: ``# noqa: PLC0415 (reason)``."""
     for number, line in enumerate(source.splitlines(), 1):
         if re.search(r"noqa: PLC0415(?! \(\S)", line):
             yield f"{module}:{number}: say behind noqa: PLC0415, in brackets, why the import is not at the top"

@@ -1,8 +1,8 @@
-"""Writes THIRD-PARTY.md: the licence of every crate that is compiled into the wheel, and of every package beside it.
+"""Writes THIRD-PARTY.md: the licence of every crate that is compiled into the wheel, and of every required package.
 
     python tools/licences.py
 
-From what cargo and the installed packages say of themselves; what says nothing is an error.
+The licences come from the metadata of cargo and of the installed packages; a missing licence is an error.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ packages below them are installed beside it. By `make licences`.
 
 
 def crates() -> list[tuple[str, str, str]]:
-    """Name, version and licence of every crate that the extension is compiled from."""
+    """Return name, version and licence of every crate that the extension is compiled from."""
     words = ["cargo", "metadata", "--format-version", "1", "--locked", "--manifest-path", "crates/py/Cargo.toml"]
     found = json.loads(subprocess.run(words, cwd=ROOT, check=True, capture_output=True, text=True).stdout)
     packages = {package["id"]: package for package in found["packages"]}
@@ -46,7 +46,7 @@ def crates() -> list[tuple[str, str, str]]:
 
 
 def packages() -> list[tuple[str, str, str]]:
-    """Name, version and licence of the Python packages of constraints.txt that are installed here."""
+    """Return name, version and licence of the Python packages of constraints.txt that are installed here."""
     text = (ROOT / "constraints.txt").read_text(encoding="utf-8")
     rows = []
     for name in re.findall(r"^([\w.-]+)==", text, flags=re.MULTILINE):
@@ -73,12 +73,12 @@ def _said(name: str, licence: str | None) -> str:
 
 
 def table(rows: list[tuple[str, str, str]]) -> str:
-    """Write rows as a table."""
+    """Format rows as a table."""
     return "\n".join(["| name | version | licence |", "|---|---|---|", *(f"| {' | '.join(row)} |" for row in rows)])
 
 
 def main() -> None:
-    """Ask and write."""
+    """Collect the licences and write the file."""
     text = f"{HEAD}\n## Crates\n\n{table(crates())}\n\n## Python packages\n\n{table(packages())}\n"
     FILE.write_text(text, encoding="utf-8")
 

@@ -1,7 +1,8 @@
-"""Runs the notebooks in docs/guide and keeps what they print: without times, versions and other things that change.
+"""Runs the notebooks in docs/guide and stores their output, without times, versions and other changing text.
 
-With --check nothing is written: each notebook is run, and one line names each cell whose text is not what is committed,
-or that fails; exit 1 if any. Pictures are compared by their number only, since their bytes follow Matplotlib's version.
+With --check nothing is written: each notebook is run, and one line names each cell that fails or whose text differs
+from the committed one; exit 1 if any. Only the number of pictures is compared, since their bytes depend on Matplotlib's
+version.
 """
 
 import difflib
@@ -20,16 +21,16 @@ from nbclient.exceptions import CellExecutionError
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "guide"
 LIMIT_S = 300
-"""For one cell, also on a machine that is busy."""
+"""Time limit for one cell, sufficient on a busy machine [s]."""
 
 LARGEST = 300_000
-"""Bytes of a notebook; a page is read over a network, and a repository keeps every version of it."""
+"""Maximum size of a notebook [bytes]: a page is read over a network, and a repository keeps every version of it."""
 
 NB: Any = nbformat
-"""The library, which has no types."""
+"""The nbformat library, which has no types."""
 
 KEPT = ("text/plain", "text/html", "image/png")
-"""What of an output is kept."""
+"""Media types of outputs that are kept."""
 
 
 def run(path: Path) -> Any:
@@ -45,7 +46,7 @@ def run(path: Path) -> Any:
 
 
 def clean(notebook: Any) -> Any:
-    """Leave out what is not the same each time."""
+    """Remove text that differs from run to run."""
     notebook.metadata = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
     for number, cell in enumerate(notebook.cells):
         cell.id = f"cell-{number}"
@@ -62,7 +63,7 @@ def clean(notebook: Any) -> Any:
 
 
 def texts(cell: Any) -> list[str]:
-    """What a cell shows, as lines; of a picture, that there is one."""
+    """Return the texts of a cell's output, as lines; a picture is represented by one line."""
     lines: list[str] = []
     for output in cell.get("outputs", []):
         data = output.get("data", {})
@@ -73,12 +74,12 @@ def texts(cell: Any) -> list[str]:
 
 
 def _visible(html: str) -> list[str]:
-    """Texts of a page without its tags."""
+    """Return the texts of a page without its tags."""
     return [text for text in re.sub(r"<[^>]*>", "\n", html).splitlines() if text.strip()]
 
 
 def changed(before: Any, after: Any) -> Iterator[str]:
-    """Name the cells that show something else."""
+    """Name the cells with a different output."""
     for number, (old, new) in enumerate(zip(before.cells, after.cells, strict=True), start=1):
         for line in difflib.unified_diff(texts(old), texts(new), "committed", "now", lineterm="", n=0):
             if line[0] in "+-" and not line.startswith(("+++", "---")):
@@ -86,7 +87,7 @@ def changed(before: Any, after: Any) -> Iterator[str]:
 
 
 def check(paths: Iterable[Path]) -> Iterator[str]:
-    """Run notebooks and say what is not as committed."""
+    """Run notebooks and list the differences from the committed ones."""
     for path in paths:
         name = path.relative_to(ROOT)
         try:
@@ -98,10 +99,10 @@ def check(paths: Iterable[Path]) -> Iterator[str]:
 
 
 def main() -> None:
-    """Run the notebooks that are named, or all, and write or compare them."""
+    """Run the named notebooks, or all, and write or compare them."""
     names = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
     paths = [Path(name).resolve() for name in names] or sorted(FOLDER.glob("*.ipynb"))
-    # The kernel takes the package from where this program has it.
+    # The kernel uses the same package as this program.
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
     if "--check" in sys.argv[1:]:
         sys.exit("\n".join(check(paths)) or 0)

@@ -1,10 +1,10 @@
 """Try the laws of the kernel on other kernels, in QEMU.
 
-``tools/other_kernel.py VMLINUZ [VMLINUZ ...]`` boots each, without a disk or a network, and runs there
-crates/bpf/tests/kernel.rs: every law is loaded and taken out, and what the kernel's compiler makes of them is compared
-with what this machine's makes. Needs what these tests need, and (Debian) qemu-system-x86, busybox-static and cpio. A
-kernel is its compressed image, as distributions have it in /boot; its modules are not used. Less than a minute each.
-One line per kernel; exit 1 if any fails.
+``tools/other_kernel.py VMLINUZ [VMLINUZ ...]`` boots each, without a disk or a network, and runs
+crates/bpf/tests/kernel.rs there: every law is loaded and unloaded, and the output of the kernel's JIT compiler is
+compared with this machine's. It needs the requirements of these tests, and (Debian) qemu-system-x86, busybox-static and
+cpio. A kernel is given as its compressed image, as in a distribution's /boot; its modules are not used. Each takes less
+than a minute. One line per kernel; exit 1 if any fails.
 
 *Source*: the kernel's documentation of initramfs (early userspace).
 """
@@ -21,7 +21,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LONGEST_S = 600
-"""Of a kernel."""
+"""Time limit for a kernel [s]."""
 
 PROGRAMS = {"qemu-system-x86_64": "qemu-system-x86", "busybox": "busybox-static", "cpio": "cpio", "clang": "clang"}
 
@@ -47,7 +47,7 @@ QEMU = (
 
 
 def main(images: list[str]) -> int:
-    """Try each; return the exit code."""
+    """Try each kernel; return the exit code."""
     if not images or any(image.startswith("-") for image in images):
         sys.stderr.write(f"{(__doc__ or '').strip()}\n")
         return 2
@@ -63,7 +63,7 @@ def main(images: list[str]) -> int:
 
 
 def pack(folder: Path) -> Path:
-    """Put the tests and what they need into an archive that a kernel starts from.
+    """Pack the tests and their requirements into an initramfs.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def pack(folder: Path) -> Path:
 
 
 def built() -> str:
-    """Build the tests; return the program."""
+    """Build the tests; return the path of the program."""
     command = [*BUILD, "--message-format", "json"]
     said = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout
     messages = [json.loads(line) for line in said.splitlines()]
@@ -105,10 +105,10 @@ def built() -> str:
 
 
 def attempt(image: str, initramfs: Path) -> bool:
-    """Boot a kernel, print a line; true if all tests passed."""
+    """Boot a kernel and print a line; return whether all tests passed."""
     command = [*QEMU, "-kernel", image, "-initrd", str(initramfs)]
     try:
-        # It writes to its terminal; as nobody types there, it needs none.
+        # The kernel writes to its terminal; it needs none, as there is no input.
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=LONGEST_S, check=False)
         said = done.stdout.decode(errors="replace")
     except subprocess.TimeoutExpired as error:

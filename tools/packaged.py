@@ -1,8 +1,8 @@
-"""Compiles the examples beside the workspace against the crates as they would be published, and runs their tests.
+"""Compiles the examples beside the workspace against the crates in their published form, and runs their tests.
 
 The crates are packed by ``cargo package`` and unpacked into target/packaged; examples/NAME is copied there, so that it
-finds nothing of the workspace, and its dependencies are led to what was unpacked. Nothing is downloaded: what the
-crates depend on, the workspace has.
+finds nothing of the workspace, and its dependencies are redirected to the unpacked crates. Nothing is downloaded: the
+workspace has all dependencies of the crates.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ PLACE = ROOT / "target" / "packaged"
 
 
 def cargo(*words: str, where: Path = ROOT) -> None:
-    """Run cargo; what it says is shown where it fails."""
+    """Run cargo; show its output if it fails."""
     done = subprocess.run(["cargo", *words], cwd=where, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"cargo {' '.join(words)} in {where}:\n{done.stdout}{done.stderr}")
 
 
 def published() -> dict[str, str]:
-    """Give the versions of the workspace's crates that can be published, by name."""
+    """Return the versions of the workspace's crates that can be published, by name."""
     words = ["cargo", "metadata", "--no-deps", "--offline", "--format-version", "1"]
     found = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
     packages = json.loads(found.stdout)["packages"]
@@ -35,7 +35,7 @@ def published() -> dict[str, str]:
 
 
 def put(path: Path, content: bytes) -> None:
-    """Write a file that has changed: cargo compiles again what is newer."""
+    """Write a file only if it has changed, since cargo recompiles newer files."""
     if not path.exists() or path.read_bytes() != content:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
@@ -52,25 +52,25 @@ def unpack(crates: dict[str, str]) -> None:
             shutil.rmtree(place, ignore_errors=True)
             with tarfile.open(packed) as archive:
                 archive.extractall(PLACE, filter="data")
-            # All files of archives are as old as each other, and cargo compiles what is newer.
+            # All files of archives have the same time, and cargo recompiles newer files.
             for path in place.rglob("*"):
                 path.touch()
             put(seen, digest)
 
 
 def try_out(example: Path, crates: dict[str, str]) -> None:
-    """Copy an example beside what was unpacked, and test it."""
+    """Copy an example beside the unpacked crates, and test it."""
     place = PLACE / "examples" / example.name
     for path in sorted(example.rglob("*")):
         if path.is_file() and "target" not in path.relative_to(example).parts:
             content = path.read_bytes()
             if path.name == "Cargo.toml":
-                # Not the checkout's crate: the published one.
+                # Use the published crate instead of the checkout's.
                 content = content.replace(b"../../crates/elephan", f"../../elephan-{crates['elephan']}".encode())
             put(place / path.relative_to(example), content)
     paths = [f"{name} = {{ path = {json.dumps(str(PLACE / f'{name}-{v}'))} }}\n" for name, v in crates.items()]
     put(place / ".cargo" / "config.toml", ("[patch.crates-io]\n" + "".join(paths)).encode())
-    # The versions that the workspace has.
+    # Use the versions of the workspace.
     put(place / "Cargo.lock", (ROOT / "Cargo.lock").read_bytes())
     cargo("test", "--quiet", "--offline", "--target-dir", str(PLACE / "target"), where=place)
 

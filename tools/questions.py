@@ -5,10 +5,10 @@
     python tools/questions.py --kept answers   # keeps what commands say in a folder
     python tools/questions.py --repeat 6 7     # four times as long, and with another seed
 
-What is asked stands in `questions.toml` beside this file; numbers in sentences come from the documents of the commands.
-A question's `claims` are its verdict, [what it says, left, "<" or ">", right]. A claim holds if the 95 % interval of
-the difference excludes the opposite; otherwise the page says "not decided". `stays` is an interval that has to overlap
-when the question is asked again. What `--repeat` finds is kept in `questions-repeated.json`; the page shows it.
+The questions are in `questions.toml` beside this file; numbers in sentences come from the documents of the commands. A
+question's `claims` are its verdict, [statement, left, "<" or ">", right]. A claim holds if the 95 % interval of the
+difference excludes the opposite; otherwise the page says "not decided". `stays` is an interval that must overlap when
+the question is asked again. The results of `--repeat` are kept in `questions-repeated.json`; the page shows them.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ interval of what was sized overlaps with that of before. `python tools/questions
 
 
 def mean(quantity: Any) -> float:
-    """The mean of what was measured; a number is itself."""
+    """Return the mean of a measured quantity; a number is returned unchanged."""
     return float(quantity["mean"] if isinstance(quantity, dict) else quantity)
 
 
@@ -72,7 +72,7 @@ class Bounds(NamedTuple):
 
     @classmethod
     def of(cls, x: Any) -> Bounds:
-        """Of a measured mean, of (value, (low, high)), or of a number."""
+        """Make bounds from a measured mean, from (value, (low, high)), or from a number."""
         if isinstance(x, dict):
             half = float(x["ci95"] or 0.0)
             return cls(x["mean"], x["mean"] - half, x["mean"] + half)
@@ -81,7 +81,7 @@ class Bounds(NamedTuple):
         return cls(float(x), float(x), float(x))
 
     def text(self) -> str:
-        """It with its interval."""
+        """Format the quantity with its interval."""
         return f"{self.mid:,.4g} ({self.low:,.4g} to {self.high:,.4g})"
 
 
@@ -92,7 +92,7 @@ class Claim(NamedTuple):
     holds: bool
     decided: bool
     factor: float
-    """How many times as long a run would decide, if the difference stays."""
+    """Factor of a longer run's duration that would decide the claim, if the difference stays."""
 
     @classmethod
     def of(cls, says: str, left: Any, sign: str, right: Any) -> Claim:
@@ -107,11 +107,11 @@ class Claim(NamedTuple):
 
     @property
     def state(self) -> str:
-        """Of this claim in a word."""
+        """State of this claim in a word."""
         return ("holds" if self.holds else "does not hold") if self.decided else "not decided"
 
     def text(self) -> str:
-        """It as a part of a sentence."""
+        """Format the claim as a part of a sentence."""
         if self.decided:
             return self.says if self.holds else f"**not so**: {self.says}"
         times = math.ceil(self.factor) if self.factor < 1000 else 1000
@@ -120,112 +120,112 @@ class Claim(NamedTuple):
 
 
 class Names:
-    """What a sentence may call."""
+    """Names that a sentence may use."""
 
     def __init__(self, d: Document) -> None:
         self.d = d
 
     def table(self) -> dict[str, Any]:
-        """All of it by name."""
+        """Return all names."""
         own = {name: getattr(self, name) for name in dir(self) if not name.startswith("_") and name != "table"}
         return {**own, "d": self.d, "mean": mean, "min": min, "max": max}
 
     def row(self, role: str) -> Document:
-        """The row of a size's table with this role."""
+        """Return the row of a sizing's table with this role."""
         return next(row for row in self.d["table"] if role in row["is"])
 
     def buffer(self) -> tuple[float, list[float]]:
-        """What was sized, with its interval."""
+        """Return the sized buffer, with its interval."""
         return self.d["buffer_packets"], self.d["buffer_interval_packets"]
 
     def amount(self) -> tuple[float, list[float]]:
-        """The answer to an inverse question, with its interval."""
+        """Return the answer to an inverse question, with its interval."""
         return self.d["amount"], self.d["interval"]
 
     @staticmethod
     def group(row: Document, name: str) -> Any:
-        """What a flow of a group gets in a row [bit/s]."""
+        """Return the goodput of a flow of a group in a row [bit/s]."""
         return next(g["goodput_per_flow_bps"] for g in row["groups"] if g["name"] == name)
 
     def variant(self, name: str) -> Document:
-        """The variant of a comparison with this law or queue."""
+        """Return the variant of a comparison with this law or queue."""
         return next(v for v in self.d["variants"] if name in (v["law"], v["queue"]))
 
     def need(self, name: str) -> tuple[float, list[float]]:
-        """The buffer that a variant needs, with its interval; without end if none is enough."""
+        """Return the buffer that a variant needs, with its interval; infinite if none is sufficient."""
         found = self.variant(name)
         if found["buffer_packets"] is None:
             return math.inf, [math.inf, math.inf]
         return found["buffer_packets"], found["buffer_interval_packets"]
 
     def needs(self, name: str) -> str:
-        """That as text."""
+        """Return the same as text."""
         found = self.variant(name)["buffer_packets"]
         return "more than any" if found is None else f"{found:,}"
 
     def ample(self, name: str) -> Document:
-        """What a variant gives with an ample buffer."""
+        """Return the results of a variant with an ample buffer."""
         found: Document = self.variant(name)["ample"]
         return found
 
     def deployed(self, name: str) -> Document:
-        """What a variant gives with the buffer to deploy."""
+        """Return the results of a variant with the buffer to deploy."""
         found: Document = self.variant(name)["deployed"]
         return found
 
     def beside(self, name: str, group: str) -> Any:
-        """What a flow of a group gets beside a variant with an ample buffer [bit/s]."""
+        """Return the goodput of a flow of a group beside a variant with an ample buffer [bit/s]."""
         return self.group(self.ample(name), group)
 
     def wait(self, name: str, group: str) -> Any:
-        """How long 95 % of a group's packets wait at most under a variant [s]."""
+        """Return the 95th percentile of a group's waiting time under a variant [s]."""
         return next(g["queueing_delay_p95_s"] for g in self.ample(name)["groups"] if g["name"] == group)
 
     def point(self, point: int) -> Document:
-        """The first link at a point of a sweep."""
+        """Return the first link at a point of a sweep."""
         found: Document = self.d["points"][point]["links"][0]
         return found
 
     def page(self, point: int) -> Any:
-        """95 % of the pages at a point take no longer [s]."""
+        """Return the 95th percentile of the page time at a point [s]."""
         return next(g["transfers"]["page_time_p95_s"] for g in self.d["points"][point]["groups"] if g["transfers"])
 
     def delay(self, point: int) -> Any:
-        """Mean queueing delay at a point of a sweep [s]."""
+        """Return the mean queueing delay at a point of a sweep [s]."""
         return self.point(point)["queueing_delay_s"]
 
     def loss(self, point: int) -> Any:
-        """Loss at a point of a sweep."""
+        """Return the loss at a point of a sweep."""
         return self.point(point)["loss_ratio"]
 
     def used(self, point: int) -> Any:
-        """Utilization at a point of a sweep."""
+        """Return the utilization at a point of a sweep."""
         return self.point(point)["utilization"]
 
     def flow(self, point: int, group: str) -> Any:
-        """What a flow of a group gets at a point of a sweep [bit/s]."""
+        """Return the goodput of a flow of a group at a point of a sweep [bit/s]."""
         return self.group(self.d["points"][point], group)
 
     def ratio(self, a: Any, b: Any) -> tuple[float, list[float]]:
-        """One by the other, with the interval that their own allow."""
+        """Return a ratio, with the interval that follows from both intervals."""
         x, y = Bounds.of(a), Bounds.of(b)
         half = math.hypot((x.high - x.mid) / x.mid, (y.high - y.mid) / y.mid)
         return x.mid / y.mid, [x.mid / y.mid * (1 - half), x.mid / y.mid * (1 + half)]
 
     def apart(self, a: Any, b: Any) -> tuple[float, list[float]]:
-        """How many times one is the other, whichever is more."""
+        """Return the ratio of the larger to the smaller one."""
         return self.ratio(a, b) if mean(a) > mean(b) else self.ratio(b, a)
 
     def least(self) -> Any:
-        """The smallest utilization of a sweep."""
+        """Return the smallest utilization of a sweep."""
         return min((self.used(n) for n in range(len(self.d["points"]))), key=mean)
 
     def busier(self) -> int:
-        """At how many points of the second half of a sweep the link is busier, for sure, than at those of the first."""
+        """Count the points in a sweep's second half with a significantly busier link than those of the first."""
         return self._above("utilization", ">")
 
     def shorter(self) -> int:
-        """At how many points of the second half of a sweep packets wait less, for sure, than at those of the first."""
+        """Count the points in a sweep's second half with significantly less waiting than those of the first."""
         return self._above("queueing_delay_s", "<")
 
     def _above(self, key: str, sign: str) -> int:
@@ -234,42 +234,42 @@ class Names:
         return sum(claim.holds and claim.decided for claim in pairs)
 
     def limit(self) -> Document:
-        """The row of the answer to an inverse question."""
+        """Return the row of the answer to an inverse question."""
         found: Document = next(row for row in self.d["rows"] if row["amount"] == self.d["amount"])
         return found
 
     def at(self, amount: float) -> Document:
-        """The row of an inverse question whose amount is nearest."""
+        """Return the row of an inverse question whose amount is nearest."""
         return min(self.d["rows"], key=lambda row: abs(row["amount"] - amount))
 
     @staticmethod
     def held(rtt_s: float) -> str:
-        """The rate to which a receive window of 3 MiB, Linux's default, holds a flow."""
+        """Return the rate to which a receive window of 3 MiB, Linux's default, limits a flow."""
         return format_rate(float(f"{3 * 2**20 * 8 / rtt_s:.3g}"))
 
     @staticmethod
     def window(rate_bps: float, rtt_s: float) -> str:
-        """The receive window that a rate needs."""
+        """Return the receive window that a rate needs."""
         return f"{rate_bps * rtt_s / 8e6:.3g} MB"
 
     @staticmethod
     def rate(x: Any) -> str:
-        """Write a rate."""
+        """Format a rate."""
         return format_rate(float(f"{mean(x):.3g}"))
 
     @staticmethod
     def time(x: Any) -> str:
-        """Write a time."""
+        """Format a time."""
         return format_time(float(f"{mean(x):.3g}"))
 
     @staticmethod
     def percent(x: Any) -> str:
-        """Write a share."""
+        """Format a share."""
         return f"{100 * mean(x):.3g} %"
 
 
 class Answer(NamedTuple):
-    """What a command said."""
+    """Output of a command."""
 
     screen: str
     took: float
@@ -277,7 +277,7 @@ class Answer(NamedTuple):
 
 
 def ask(command: str, more: tuple[str, ...] = ()) -> Answer:
-    """Run a command as it stands on the page, or with further words."""
+    """Run a command as shown on the page, or with further words."""
     words = shlex.split(command)
     with tempfile.TemporaryDirectory() as folder:
         for name in ("scenarios", "examples"):
@@ -304,7 +304,7 @@ def _run(typed: list[str], folder: str) -> subprocess.CompletedProcess[str]:
 
 
 def asked(command: str, kept: Path | None, more: tuple[str, ...] = ()) -> Answer:
-    """What a command says, or said if that was kept and its scenario is the same."""
+    """Return a command's output, or the kept one if its scenario is the same."""
     if kept is None:
         return ask(command, more)
     sources = [word for word in shlex.split(command) if word.endswith(".toml")]
@@ -325,17 +325,17 @@ def _with_base(file: Path) -> list[Path]:
 
 
 def evaluate(expression: str, document: Document) -> Any:
-    """A Python expression of `questions.toml`."""
+    """Evaluate a Python expression of `questions.toml`."""
     return eval(expression, {"__builtins__": {}, **Names(document).table()})
 
 
 def fill(template: str, document: Document) -> str:
-    """A sentence of `questions.toml` on one line."""
+    """Fill a sentence of `questions.toml`, on one line."""
     return " ".join(str(evaluate(f"f'''{template}'''", document)).split())
 
 
 def claims(question: Document, document: Document) -> list[Claim]:
-    """The verdict of a question."""
+    """Return the verdict of a question."""
     found = question.get("claims", [])
     return [
         Claim.of(fill(says, document), evaluate(left, document), sign, evaluate(right, document))
@@ -344,19 +344,19 @@ def claims(question: Document, document: Document) -> list[Claim]:
 
 
 def sentence(question: Document, document: Document) -> str:
-    """The cell of a table: the answer, after what is not decided."""
+    """Return the cell of a table: the answer, after the undecided claims."""
     unsure = "; ".join(claim.text() for claim in claims(question, document) if not (claim.decided and claim.holds))
     return (f"{capital(unsure)}. " if unsure else "") + fill(question["answer"], document)
 
 
 def capital(text: str) -> str:
-    """A text as a sentence begins, also in bold."""
+    """Capitalize a text as at the beginning of a sentence, also in bold."""
     bold = 2 * text.startswith("**")
     return text[:bold] + text[bold : bold + 1].upper() + text[bold + 1 :]
 
 
 def lines(question: Document, document: Document) -> str:
-    """What a page says beside its answer."""
+    """Return the remarks of a page beside its answer."""
     found = claims(question, document)
     holding = [claim.says for claim in found if claim.decided and claim.holds]
     sure = [f"The 95 % intervals exclude the opposite of: {'; '.join(holding)}"] if holding else []
@@ -368,14 +368,14 @@ def lines(question: Document, document: Document) -> str:
 
 
 def longer(command: str) -> tuple[str, ...]:
-    """The words that make a command simulate four times as long."""
+    """Return the words that make a command simulate four times as long."""
     file = ROOT / next(word for word in shlex.split(command) if word.endswith(".toml"))
     scenario = tomllib.loads(_with_base(file)[-1].read_text(encoding="utf-8"))
     return ("--set", f'duration="{4 * seconds(scenario["duration"]):g} s"')
 
 
 def differences(question: Document, first: Document, again: Document) -> str:
-    """What of a verdict did not stay."""
+    """Return the parts of a verdict that changed."""
     found = [
         f"{before.says}: {before.state}, then {after.state}"
         for before, after in zip(claims(question, first), claims(question, again), strict=True)
@@ -389,7 +389,7 @@ def differences(question: Document, first: Document, again: Document) -> str:
 
 
 def repeat(number: int, question: Document, kept: Path | None) -> None:
-    """Ask a question again for longer and with another seed, and keep what became of its verdict."""
+    """Ask a question again for longer and with another seed, and store the resulting changes of its verdict."""
     first = asked(question["command"], kept).document
     for name, more in (("longer", longer(question["command"])), ("seed", ("--seed", "1001"))):
         begun = clock.perf_counter()
@@ -402,7 +402,7 @@ def repeat(number: int, question: Document, kept: Path | None) -> None:
 
 
 def repeats(count: int) -> str:
-    """The table of what was asked again."""
+    """Return the table of repeated questions."""
     outcomes = json.loads(REPEATED.read_text(encoding="utf-8")) if REPEATED.exists() else {}
     rows = []
     for number in range(1, count + 1):
@@ -413,7 +413,7 @@ def repeats(count: int) -> str:
 
 
 def page(questions: list[Document], wanted: list[int], kept: Path | None) -> str:
-    """The page, or parts of it."""
+    """Return the page, or parts of it."""
     rows, parts = [], []
     for number, question in enumerate(questions, start=1):
         if wanted and number not in wanted:
@@ -437,7 +437,7 @@ def page(questions: list[Document], wanted: list[int], kept: Path | None) -> str
 
 
 def main() -> None:
-    """Ask, and write the page or print parts of it; or ask again."""
+    """Ask the questions, and write the page or print parts of it; or ask them again."""
     parser = argparse.ArgumentParser(description="Ask the questions of operators.")
     parser.add_argument("numbers", nargs="*", type=int, help="only these")
     parser.add_argument("--kept", type=Path, metavar="DIR", help="keep what commands say here, and use what is there")

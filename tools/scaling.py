@@ -1,13 +1,14 @@
-"""Is anything superlinear? Instructions per packet when the BDP, the flows or the losses per window double.
+"""Checks for superlinear costs: instructions per packet when the BDP, the flows or the losses per window double.
 
     python tools/scaling.py                          # every law x recovery x pacing (minutes; goes on where it was)
     python tools/scaling.py --only cubic --only rack # those that have both words
 
 Each run has some flows with windows of a thousand segments from the start, whatever their law. Without random losses
-they fill the link in a round trip, and what does not fit is lost at once; with them windows of any law hold some
-losses all the time. What the same network costs in a millisecond is taken off. Counted by valgrind's callgrind, so that
-the load of the machine does not matter; the ten runs of a sender in one process, since valgrind takes longer to begin
-than a run does. What was counted stays in `target/scaling.json` until the program or this file changes.
+they fill the link in a round trip, and the excess is lost at once; with random losses the windows of any law contain
+some losses all the time. The cost of the same network in a millisecond is subtracted. Instructions are counted by
+valgrind's callgrind, so that the load of the machine does not matter; the ten runs of a sender are in one process,
+since valgrind's start takes longer than a run. The counts are kept in `target/scaling.json` until the program or this
+file changes.
 """
 
 from __future__ import annotations
@@ -30,15 +31,15 @@ from elephan.catalog import catalog
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = ROOT / "target" / "release" / "examples" / "count"
 RUN = "count::counted_run"
-"""The function of the program that is one run."""
+"""The program's function that makes one run."""
 
 KEPT = ROOT / "target" / "scaling.json"
 
 LIMIT = 1.3
-"""What doubling may multiply the instructions per packet by; a logarithm needs less, anything linear gives 2."""
+"""Largest accepted ratio of instructions per packet after doubling; a logarithm needs less, linear growth gives 2."""
 
 WINDOW = 1000
-"""Initial window [segments], the largest there is."""
+"""Initial window [segments], the largest possible."""
 
 PACINGS = ("none", "linux", "quic")
 NETWORKS: dict[str, dict[str, float]] = {
@@ -48,10 +49,10 @@ NETWORKS: dict[str, dict[str, float]] = {
     "lossy": {"rate_mbps": 1200, "flows": 2, "loss": 0.005},
     "losses": {"rate_mbps": 1200, "flows": 2, "loss": 0.01},
 }
-"""A BDP of 4,000 packets at 40 ms; with twice the flows each keeps its share of it."""
+"""Networks: a BDP of 4,000 packets at 40 ms; with twice the flows each keeps its share of it."""
 
 DOUBLED = {"bdp": "filled", "flows": "filled", "losses": "lossy"}
-"""What is doubled, and of which network."""
+"""Doubled quantities, and the network with which each is compared."""
 
 DURATION_S, NOTHING_S = 0.4, 0.001
 
@@ -59,7 +60,7 @@ Count = Callable[[list[str]], list["Counted"]]
 
 
 class Counted(NamedTuple):
-    """What one run took: instructions, and data packets sent."""
+    """Instructions of one run, and its sent data packets."""
 
     instructions: int
     packets: int
@@ -74,14 +75,14 @@ class Combination(NamedTuple):
 
 
 def combinations(only: list[str]) -> list[Combination]:
-    """Every sender that has all of these words."""
+    """Return every sender with all of these words."""
     laws = [card["name"] for card in catalog("laws")]
     recoveries = [card["name"] for card in catalog("recoveries")]
     return [c for c in map(Combination._make, product(laws, recoveries, PACINGS)) if set(only) <= set(c)]
 
 
 def scenario(sender: Combination, point: dict[str, float], duration_s: float) -> str:
-    """A scenario file of one sender on one network."""
+    """Return a scenario file of one sender on one network."""
     loss = f"loss = {{ random = {point['loss']:g} }}" if point["loss"] else ""
     pacing = "" if sender.pacing == "none" else f', pacing = "{sender.pacing}"'
     return f"""
@@ -107,24 +108,24 @@ tcp = {{ initial_window = {WINDOW}, min_rto = "200 ms"{pacing} }}
 
 
 def by_callgrind(texts: list[str]) -> list[Counted]:
-    """Run scenarios under callgrind, one after the other, each counted by itself."""
+    """Run scenarios under callgrind, one after the other, each with a count of its own."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "counts"
         words = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", f"--dump-before={RUN}", str(PROGRAM)]
         text = "\n---\n".join(texts)
         done = subprocess.run(words, input=text, capture_output=True, text=True, check=False)
         if done.returncode != 0:
-            # What the scenario is refused for stands on the program's own line.
+            # The program's own line contains the reason for which a scenario is refused.
             said = [line for line in done.stderr.splitlines() if line and not line.startswith("==")]
             raise ValueError(said[-1] if said else f"exit code {done.returncode}")
-        # The first holds what comes before the first run, and the last one has no number.
+        # The first file is the part before the first run, and the last one has no number.
         files = [*(Path(f"{out}.{run}") for run in range(2, len(texts) + 1)), out]
         totals = [int(file.read_text().rpartition("totals: ")[2]) for file in files]
     return [Counted(*row) for row in zip(totals, map(int, done.stdout.split()), strict=True)]
 
 
 def ratios(sender: Combination, count: Count) -> dict[str, float]:
-    """What each doubling multiplies the instructions per packet by, and these themselves."""
+    """Return the ratios of instructions per packet after each doubling, and the instructions per packet."""
     points = list(product(NETWORKS, (DURATION_S, NOTHING_S)))
     counts = count([scenario(sender, NETWORKS[name], duration_s) for name, duration_s in points])
     of = dict(zip(points, counts, strict=True))
@@ -136,7 +137,7 @@ def ratios(sender: Combination, count: Count) -> dict[str, float]:
 
 
 class Kept:
-    """What was counted, in a file: of one program only, and of one set of runs."""
+    """Stored counts of one program and one set of runs, in a file."""
 
     def __init__(self, path: Path, program: bytes) -> None:
         self.path, self.of = path, hashlib.blake2b(program, digest_size=16).hexdigest()
@@ -144,7 +145,7 @@ class Kept:
         self.rows: dict[str, dict[str, float] | str] = found.get("rows", {}) if found.get("of") == self.of else {}
 
     def add(self, sender: Combination, row: dict[str, float] | str) -> None:
-        """Keep a row; the file is whole at any time."""
+        """Store a row; the file is complete at any time."""
         self.rows[" ".join(sender)] = row
         self.path.parent.mkdir(parents=True, exist_ok=True)
         new = self.path.with_suffix(".new")
@@ -153,7 +154,7 @@ class Kept:
 
 
 def measure(senders: list[Combination], count: Count, kept: Kept, workers: int = 1) -> None:
-    """Count for all senders that were not counted yet; what cannot be asked is kept with its reason."""
+    """Count for all senders without a count; a refused scenario is stored with its reason."""
 
     def one(sender: Combination) -> tuple[Combination, dict[str, float] | str]:
         try:
@@ -171,7 +172,7 @@ def measure(senders: list[Combination], count: Count, kept: Kept, workers: int =
 
 
 def worst(kept: Kept, senders: list[Combination]) -> list[tuple[float, str, str, float]]:
-    """(ratio, what was doubled, sender, instructions per packet), the largest first."""
+    """Return (ratio, doubled quantity, sender, instructions per packet), the largest ratio first."""
     rows = [(" ".join(sender), kept.rows.get(" ".join(sender))) for sender in senders]
     found = [
         (row[name], name, sender, row["per_packet"])
@@ -188,7 +189,7 @@ def say(line: str) -> None:
 
 
 def report(kept: Kept, senders: list[Combination]) -> int:
-    """Print the worst; 1 if any is above the limit."""
+    """Print the worst ratios; return 1 if any is above the limit."""
     found = worst(kept, senders)
     above = [row for row in found if row[0] >= LIMIT]
     say(f"{len(above)} of {len(found)} doublings multiply the instructions per packet by {LIMIT:g} or more; the worst:")
@@ -201,7 +202,7 @@ def report(kept: Kept, senders: list[Combination]) -> int:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Count, and print the worst."""
+    """Count, and print the worst ratios."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--only", action="append", default=[], metavar="WORD", help="a law, recovery or pacing")
     parser.add_argument("--workers", type=int, default=1, metavar="N", help="runs at the same time")

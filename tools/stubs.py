@@ -1,6 +1,6 @@
 """Writes the types of the registries of the catalogue, so that editors complete names without running anything.
 
-With --check nothing is written: one line per file that is not up to date, and exit 1 if any.
+With --check nothing is written; it prints one line per outdated file, and exits with 1 if there is one.
 """
 
 import keyword
@@ -23,14 +23,14 @@ from typing import Any
 from elephan.catalog.entry import Registry, RegistryEntry
 """
 GIVES = {"recoveries": "str", "models": "ModelTable"}
-"""What calling an entry gives, where it is not the table of a scenario file."""
+"""Return types of calls of entries, if not the table of a scenario file."""
 
 LONGEST = 80
-"""Letters of a default that a line has room for."""
+"""Maximum length of a default that is shown on a line [characters]."""
 
 
 def described(value: object) -> str:
-    """Write a parameter's type: numbers may also be given as text with a unit, and text as what has one."""
+    """Return a parameter's type: numbers may also be text with a unit, and text may also be a number."""
     if isinstance(value, bool):
         return f"bool = {value!r}"
     if isinstance(value, (int, float)):
@@ -81,7 +81,7 @@ def stub(by_name: Mapping[str, Iterable[RegistryEntry]], *more: str) -> str:
 
 
 def formatted(text: str) -> str:
-    """Format as the house does."""
+    """Format a text as ruff does."""
     ruff = [sys.executable, "-m", "ruff"]
     command = [*ruff, "format", "--quiet", "--stdin-filename", str(FOLDER / "registries.pyi"), "-"]
     return subprocess.run(command, input=text, text=True, check=True, stdout=subprocess.PIPE).stdout
@@ -98,7 +98,7 @@ def stubs() -> dict[Path, str]:
 
 
 def main() -> None:
-    """Write the files, or compare them with what is there."""
+    """Write the files, or compare them with the existing ones."""
     there = {file: file.read_text(encoding="utf-8") if file.exists() else "" for file in stubs()}
     if "--check" in sys.argv[1:]:
         stale = [file for file, text in stubs().items() if there[file] != text]

@@ -1,9 +1,10 @@
-"""Walks what the documentation tells people to type, in clean environments made from the wheel in target/wheels.
+"""Runs the commands of the documentation in clean environments made from the wheel in target/wheels.
 
     python tools/walk.py
 
-First without any extra: what must answer answers, what cannot says in one line what to install. Then with all extras:
-every command of README and the guides, by `tests/test_guide.py`. Run by `make walk`; packages come from the registry.
+First without any extra: commands that must work do, all others name the missing package in one line. Then with all
+extras: every command of README and the guides, by `tests/test_guide.py`. Run by `make walk`; packages come from the
+registry.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ WHEELS, PLACE = ROOT / "target" / "wheels", ROOT / "target" / "walk"
 CONSTRAINTS = ROOT / "constraints.txt"
 
 MOST_MB = 300
-"""What an environment without extras may weigh."""
+"""Maximum size of an environment without extras [MB]."""
 
 SHORT = ("--set", "duration=4 s", "--set", "warmup=1 s")
 
@@ -53,7 +54,7 @@ ANSWER = (
     ["schema"],
     ["demo"],
 )
-"""What answers without extras, in this order."""
+"""Commands that must work without extras, in this order."""
 
 REFUSED = (
     (["run", "bell.toml", "--out", "run/"], "pyarrow"),
@@ -61,13 +62,13 @@ REFUSED = (
     (["sweep", "bell.toml", "--over", "seed=1,2", "--store", "runs/"], "pyarrow"),
     (["report", "run/"], ""),
 )
-"""What cannot, and the package that its one line names; a folder that is not there may come first."""
+"""Commands that fail without extras, and the package that their one line names; a missing folder may come first."""
 
 
 def environment(name: str, what: str, *more: str, hashed: bool) -> Path:
-    """Make an environment and install into it; where its programs are.
+    """Create an environment and install into it; return the folder of its programs.
 
-    Versions are those of constraints.txt; with `hashed` its packages are installed first, and their hashes checked.
+    Versions are those of constraints.txt; with `hashed` its packages are installed first, with checked hashes.
     """
     place = PLACE / name
     shutil.rmtree(place, ignore_errors=True)
@@ -83,12 +84,12 @@ def environment(name: str, what: str, *more: str, hashed: bool) -> Path:
 
 
 def megabytes(folder: Path) -> float:
-    """What lies in a folder [MB]."""
+    """Return the size of a folder [MB]."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink()) / 1e6
 
 
 def elephan(programs: Path, words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a command in a folder, with nothing of this checkout on the path."""
+    """Run a command in a folder, without this checkout on the path."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "VIRTUAL_ENV", "ELEPHAN"))}
     return subprocess.run(
         [str(programs / "elephan"), *words],
@@ -102,7 +103,7 @@ def elephan(programs: Path, words: list[str], folder: Path) -> subprocess.Comple
 
 
 def without_extras(wheel: Path) -> list[str]:
-    """Try what must answer without extras; what is wrong."""
+    """Try the commands without extras; return the failures."""
     programs = environment("bare", str(wheel), hashed=False)
     weight = megabytes(programs.parent)
     sys.stdout.write(f"without extras: {weight:.0f} MB\n")
@@ -124,19 +125,19 @@ def without_extras(wheel: Path) -> list[str]:
 
 
 def with_all(wheel: Path) -> list[str]:
-    """Try every documented command with all extras; what is wrong."""
+    """Try every documented command with all extras; return the failures."""
     more = ("pytest>=8.3", "pytest-xdist>=3.6", "psutil>=6", "hypothesis>=6.115", "nbformat")
     programs = environment("all", f"{wheel}[all,frames]", *more, hashed=True)
     sys.stdout.write(f"with all extras: {megabytes(programs.parent):.0f} MB\n")
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "VIRTUAL_ENV", "ELEPHAN"))}
-    # Not from the checkout's package: from the wheel's. Tests lie beside it all the same.
+    # Use the package from the wheel, not the checkout's. The tests beside it are still found.
     tests = ["tests/test_guide.py", "-k", "commands_of_a_page", "-q", "-n", "logical", "-p", "no:cacheprovider"]
     done = subprocess.run([str(programs / "python"), "-m", "pytest", *tests], cwd=ROOT, env=kept, check=False)
     return [] if done.returncode == 0 else ["documented commands failed in an environment of the wheel"]
 
 
 def main() -> None:
-    """Walk; exit code 1 if anything is wrong."""
+    """Run everything; exit with 1 if anything fails."""
     wheels = sorted(WHEELS.glob("*.whl"), key=lambda path: path.stat().st_mtime)
     if not wheels:
         sys.exit("target/wheels: there is no wheel; make wheel builds one")

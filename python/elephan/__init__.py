@@ -62,7 +62,7 @@ _FOUND = {
     "sweep": "elephan.sweep",
     **dict.fromkeys(_REGISTRIES, "elephan.catalog.registries"),
 }
-"""Where what is loaded only when it is asked for stands: NumPy, SciPy, Matplotlib or Arrow may come with it."""
+"""Modules of the lazily imported names, some of which import NumPy, SciPy, Matplotlib or Arrow."""
 
 __all__ = [
     "EXAMPLE",
@@ -129,7 +129,7 @@ def __dir__() -> list[str]:
 
 
 class _Package(ModuleType):
-    """The package: `elephan.run` is the function, although Python binds the module of that name once it is loaded."""
+    """Class of the package, which keeps `elephan.run` a function when Python imports the module of that name."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not (name in _FOUND and isinstance(value, ModuleType)):

@@ -4,7 +4,7 @@ import signal
 
 
 def main() -> None:
-    """Load the command line and run it.
+    """Import the command line and run it.
 
     Raises
     ------

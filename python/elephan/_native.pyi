@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "MOST_WRITTEN",
     "Bottleneck",
     "HeldLaw",
     "LawAck",
@@ -53,6 +54,8 @@ __all__ = [
     "version",
     "write_folder",
 ]
+
+MOST_WRITTEN: int
 
 class _Outcome(TypedDict):
     links: dict[str, NDArray[Any]]

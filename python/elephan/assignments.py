@@ -1,4 +1,4 @@
-"""Places in a scenario file, written as ``links[0].buffer`` or ``links[core].buffer``, and what is put there."""
+"""Places in a scenario file, such as ``links[0].buffer`` or ``links[core].buffer``, and assignments to them."""
 
 from __future__ import annotations
 
@@ -14,12 +14,9 @@ _STEP = re.compile(r"(?P<key>[A-Za-z_][\w-]*)(?P<indices>(?:\[[^\[\]]+\])*)(?:\.
 
 _DOTTED = re.compile(r"\.(\d+)(?=[.\[]|$)")
 
-_NAMED_BY = {"tcp": "profile", "control": "law", "queue": "discipline", "traffic": "kind", "slow_start": "kind"}
-"""Keys whose value may be a name instead of a table, and the key of the table that holds this name."""
-
 
 def usual_place(place: str) -> str:
-    """Write a place with brackets around its numbers: without, a shell need not be told to leave it alone.
+    """Write a place with brackets around its numbers; the input may omit them, which needs no quotes in a shell.
 
     Examples
     --------
@@ -30,7 +27,7 @@ def usual_place(place: str) -> str:
 
 
 def top_keys(places: Iterable[str]) -> set[str]:
-    """Return the keys at the top of the file that places begin with.
+    """Return the top-level keys that places begin with.
 
     Examples
     --------
@@ -40,8 +37,12 @@ def top_keys(places: Iterable[str]) -> set[str]:
     return {step["key"] for place in places if (step := _STEP.match(place))}
 
 
+SHORT = {"tcp": "profile", "control": "law", "queue": "discipline", "traffic": "kind", "slow_start": "kind"}
+"""The key that a table has where a scenario file may write its value alone, as in ``tcp = "linux"``."""
+
+
 def assign(mapping: dict[str, Any], place: str, value: object) -> None:
-    """Put a value at a place of a scenario file.
+    """Set a value at a place of a scenario file.
 
     Parameters
     ----------
@@ -49,7 +50,7 @@ def assign(mapping: dict[str, Any], place: str, value: object) -> None:
         The file as TOML gives it; changed in place.
     place : str
         Such as ``links[0].buffer``, ``links.0.buffer`` or ``flows[bulk].control.law``. Tables in between are made where
-        they are missing, or where the name of a profile, law, discipline or kind stands for one.
+        they are missing or written as a word (`SHORT`).
 
     Raises
     ------
@@ -62,9 +63,6 @@ def assign(mapping: dict[str, Any], place: str, value: object) -> None:
     >>> assign(file, "links[core].buffer", "0.1 bdp")
     >>> file["links"]
     [{'name': 'core', 'buffer': '0.1 bdp'}]
-
-    A name that stands for a table becomes that table.
-
     >>> file = {"flows": [{"tcp": "linux"}]}
     >>> assign(file, "flows[0].tcp.receive_window", "none")
     >>> file["flows"]
@@ -82,15 +80,15 @@ def assign(mapping: dict[str, Any], place: str, value: object) -> None:
                 message = f"{so_far}: is not a table, so it has no {step}{instead}"
                 raise ScenarioError(message)
             if not so_far and following is not None and step not in here and step != "record":
-                # Of what a file need not have, only `record` is a table that can be made here.
+                # Of the optional top-level keys, only the table `record` can be created here.
                 message = f"{step}: unknown key; {_known_key(step, here)}"
                 raise ScenarioError(message)
             so_far = f"{so_far}.{step}" if so_far else step
             key: str | int = step
             if following is not None and step not in here:
                 here[step] = {}
-            elif following is not None and isinstance(here[step], str) and step in _NAMED_BY:
-                here[step] = {_NAMED_BY[step]: here[step]}
+            elif isinstance(following, str) and step in SHORT and isinstance(here[step], str):
+                here[step] = {SHORT[step]: here[step]}
         else:
             key = _position(here, step, so_far)
             so_far = f"{so_far}[{str(step).strip('[]')}]"
@@ -117,13 +115,13 @@ def _steps(place: str) -> list[str | int]:
 
 
 def _known_key(word: str, table: Mapping[str, object]) -> str:
-    """What a table at the top of a file could have been called; as the parser says it."""
+    """Suggest a top-level table for an unknown name, with the parser's wording."""
     known = dict.fromkeys([*(key for key, value in table.items() if isinstance(value, dict | list)), "record"])
     return suggest(word, known, f"known here: {', '.join(known)}", "`")
 
 
 def _position(here: object, step: str | int, so_far: str) -> int:
-    """Index of an element of a list, given by number or by the name in it."""
+    """Return the index of a list element, given by number or by its name."""
     if not isinstance(here, list):
         message = f"{so_far}: is not a list, so it has no [{str(step).strip('[]')}]"
         raise ScenarioError(message)

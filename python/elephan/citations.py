@@ -1,4 +1,4 @@
-"""The publications that code and results refer to, by key.
+"""Publications that code and results cite, by key.
 
 Docstrings cite a key; reports print the sentence behind it.
 """
@@ -192,7 +192,7 @@ CITATIONS: dict[str, str] = {
 
 
 def cite(key: str) -> str:
-    """Return the publication behind a key.
+    """Return the publication of a key.
 
     Raises
     ------
@@ -208,7 +208,7 @@ def cite(key: str) -> str:
 
 
 def short(key: str) -> str:
-    """Write the key of a citation as tables show it.
+    """Format the key of a citation for tables.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How results show themselves: small tables as text and HTML, and where they find their pictures.
+"""Display of results: small tables as text and HTML, and access to figures.
 
 The HTML is readable in light and dark notebooks and by screen readers, and everything in it is escaped.
 """
@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError, unknown
 from elephan.extras import require
-from elephan.units import format_interval, format_number, limits
+from elephan.units import format_measured, format_number, resolution
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Figure
 
 MOST_ROWS = 24
-"""Of a table; of longer ones the first and the last are shown."""
+"""Maximum number of rows of a table; of longer tables the first and the last rows are shown."""
 
 DIGITS = 4
-"""Of a number."""
+"""Significant digits of a number."""
 
 # Colours are the notebook's own: what is set here is taken from `currentColor`, so both themes work.
 _TABLE = "border-collapse:collapse;margin:.4em 0;font-variant-numeric:tabular-nums"
@@ -34,14 +34,14 @@ _NOTE = "margin:.2em 0;opacity:.8"
 
 
 def cell(value: object, of: str = "") -> str:
-    """Write a value as a table shows it: numbers with four digits, what is measured with its interval.
+    """Format a value for a table: numbers with four digits, measured quantities with their intervals.
 
     Parameters
     ----------
     value : object
         ``{"mean", "ci95"}`` is a measured quantity.
     of : str
-        Name of the column, whose limits an interval respects.
+        Name of the column, whose limits and resolution an interval respects.
 
     Returns
     -------
@@ -61,7 +61,8 @@ def cell(value: object, of: str = "") -> str:
     if isinstance(value, dict) and set(value) == {"mean", "ci95"}:
         if value["mean"] is None:
             return "–"
-        return format_interval(value["mean"], value["ci95"] or None, DIGITS, limits=limits(of))
+        half = value["ci95"] if resolution(of) else value["ci95"] or None
+        return format_measured({**value, "ci95": half}, 1.0, DIGITS, of=of)
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
@@ -70,7 +71,7 @@ def cell(value: object, of: str = "") -> str:
 
 
 def table(columns: Mapping[str, Sequence[Any]], caption: str = "", *, most: int = MOST_ROWS) -> str:
-    """Write columns as an HTML table; numbers to the right, a row's first cell as its head.
+    """Return columns as an HTML table; numbers are right-aligned, the first cell of a row is its head.
 
     Parameters
     ----------
@@ -105,7 +106,7 @@ def table(columns: Mapping[str, Sequence[Any]], caption: str = "", *, most: int 
 
 
 def _ends(count: int, most: int) -> list[int | None]:
-    """The rows that are shown; None stands for those left out."""
+    """Return the indices of the rows to show, with None for the omitted ones."""
     half = most // 2
     return [*range(count)] if count <= most else [*range(half), None, *range(count - half, count)]
 
@@ -122,13 +123,13 @@ def _row(columns: Mapping[str, Sequence[Any]], sides: Sequence[str], i: int | No
 
 
 def _is_numeric(values: Sequence[Any]) -> bool:
-    """Whether a column stands to the right; of long ones the first value says it."""
+    """Whether a column is right-aligned; long columns are judged by their first value."""
     few = values if isinstance(values, list) else values[:1]
     return all(value is None or isinstance(value, (int, float, dict)) for value in map(_plain, few))
 
 
 def _plain(value: Any) -> Any:
-    """Write what comes from NumPy or Arrow as what it is."""
+    """Convert a NumPy or Arrow value to a Python value."""
     for plainly in ("as_py", "item"):
         if hasattr(value, plainly):
             return getattr(value, plainly)()
@@ -136,7 +137,7 @@ def _plain(value: Any) -> Any:
 
 
 def facts(rows: Mapping[str, object], caption: str = "") -> str:
-    """Write names and values below each other, the names as heads.
+    """Return names and values as an HTML table, one pair per row.
 
     Parameters
     ----------
@@ -163,7 +164,7 @@ def facts(rows: Mapping[str, object], caption: str = "") -> str:
 
 
 def note(text: str) -> str:
-    """Write a sentence below a table.
+    """Return a sentence as HTML, for below a table.
 
     Returns
     -------
@@ -179,7 +180,7 @@ def note(text: str) -> str:
 
 
 def joined(*parts: str) -> str:
-    """Put parts below each other.
+    """Stack HTML parts.
 
     Parameters
     ----------
@@ -200,11 +201,11 @@ def joined(*parts: str) -> str:
 
 
 CI95 = "_ci95"
-"""Ends the name of a column that holds half of the 95 % interval of another."""
+"""Suffix of a column that holds the half-width of the 95 % interval of another column."""
 
 
 class ColumnTable(Mapping[str, Sequence[Any]]):
-    """A small table, by column; what is measured stands beside half of its 95 % interval, ``NAME_ci95``.
+    """A small table by column; column ``NAME_ci95`` is the half-width of the 95 % interval of column ``NAME``.
 
     Parameters
     ----------
@@ -259,11 +260,11 @@ class ColumnTable(Mapping[str, Sequence[Any]]):
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return max((len(values) for values in self._columns.values()), default=0)
 
     def to_arrow(self) -> Any:
-        """Return a `pyarrow.Table`; what is not known is null.
+        """Return a `pyarrow.Table`; unknown values are null.
 
         Raises
         ------
@@ -305,7 +306,7 @@ class ColumnTable(Mapping[str, Sequence[Any]]):
         return pl.from_arrow(self.to_arrow())
 
     def _shown(self) -> dict[str, Sequence[Any]]:
-        """The columns with their intervals, for people."""
+        """Columns formatted for display, with their intervals."""
         shown: dict[str, Sequence[Any]] = {}
         for name in [name for name in self.shown if name in self._columns] or self._columns:
             values = self._columns[name]
@@ -338,7 +339,7 @@ _draw: Callable[[object], dict[str, Figure]]
 
 
 def draw_with(draw: Callable[[object], dict[str, Figure]]) -> None:
-    """Say what draws results. `elephan` itself does so when it is imported: pictures are made far above this module.
+    """Register the function that draws results. `elephan` calls this on import, because figures are in a higher layer.
 
     Parameters
     ----------
@@ -350,7 +351,7 @@ def draw_with(draw: Callable[[object], dict[str, Figure]]) -> None:
 
 
 def figures(of: object) -> dict[str, Figure]:
-    """Draw what can be drawn of a result, by the name of each picture.
+    """Draw all figures of a result, by name.
 
     Parameters
     ----------
@@ -368,7 +369,7 @@ def figures(of: object) -> dict[str, Figure]:
 
 
 def figure(of: object, name: str | None) -> Figure:
-    """Draw one of the pictures.
+    """Draw one of the figures.
 
     Parameters
     ----------

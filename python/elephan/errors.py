@@ -1,8 +1,8 @@
-"""What can go wrong, by who can mend it.
+"""Exceptions: errors of the user's input, and everything else.
 
 An `InputError` is the caller's: its message is one line that names the place first and says what would be right. The
-command line turns it into exit code 2; anything else is a defect of elephan (exit code 70). A word that is no name gets
-the nearest one that is (`suggest`).
+command line turns it into exit code 2; anything else is a defect of elephan (exit code 70). For an unknown name the
+message suggests the nearest known one (`suggest`).
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 ALIKE = 0.65
-"""From which likeness (twice the letters in common over those of both) a word is taken for a typing error."""
+"""Similarity from which a word counts as a misspelling: twice the common letters over the letters of both."""
 
 BEGUN = 3
-"""Letters from which the beginning of one name only is taken for that name."""
+"""Minimum number of letters from which a unique prefix counts as the name."""
 
 
 class ElephanError(Exception):
-    """Base of everything elephan raises on purpose."""
+    """Base class of all exceptions that elephan raises on purpose."""
 
 
 class InputError(ElephanError, ValueError):
-    r"""Something that was given cannot be used; the message says where and what would be right.
+    r"""Invalid input; the message says where and what would be right.
 
     Parameters
     ----------
@@ -42,27 +42,27 @@ class InputError(ElephanError, ValueError):
 
 
 class UnknownNameError(InputError, AttributeError):
-    """A name that is not in the catalogue; where it is asked for as an attribute, an `AttributeError`, too."""
+    """Unknown name in the catalogue; also an `AttributeError`, for access by attribute."""
 
 
 class ScenarioError(InputError):
-    """A scenario that cannot be read or built."""
+    """Scenario that cannot be read or built."""
 
 
 class LawError(InputError):
-    """A law in Python that went wrong in a run: which, in which method and line."""
+    """Error in a law written in Python; the message names the law, method and line."""
 
 
 class UnitError(InputError):
-    """A quantity without a unit, or with one that means nothing here."""
+    """Quantity without a unit, or with an unsuitable unit."""
 
 
 class TargetError(InputError):
-    """A target that cannot be read."""
+    """Target that cannot be parsed."""
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """Find the name that was probably meant.
+    """Return the name that was probably meant.
 
     Parameters
     ----------
@@ -91,19 +91,19 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 
 
 def _bare(name: str) -> str:
-    """Without what is as easily left out: capitals and dashes."""
+    """Normalize a name: lower case, without dashes and underscores."""
     return name.lower().replace("-", "").replace("_", "")
 
 
 def suggest(word: str, known: Iterable[str], otherwise: str | None = None, mark: str = '"') -> str:
-    """Say what would have been right in place of a word that is no name.
+    """Suggest the right name in place of an unknown one.
 
     Parameters
     ----------
     word : str
     known : iterable of str
     otherwise : str, optional
-        What to say if none is like it; by default, all of them.
+        Text used if no known name is similar; by default, the list of all names.
     mark : str
         Around the name.
 
@@ -124,7 +124,7 @@ def suggest(word: str, known: Iterable[str], otherwise: str | None = None, mark:
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> str:
-    """Say that there is no such name, and which was meant.
+    """Return the message about an unknown name, with a suggestion.
 
     Parameters
     ----------

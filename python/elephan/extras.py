@@ -1,4 +1,4 @@
-"""Packages that elephan works without, and what is to be installed where one is missing."""
+"""Optional packages, and how to install them if they are missing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EXTRAS = {
     "distributed": "cluster",
     "gymnasium": "gym",
 }
-"""By the name of a module, the extra of elephan that brings it."""
+"""Extra of elephan that installs each module."""
 
 
 def missing(*modules: str) -> list[str]:
@@ -32,7 +32,7 @@ def missing(*modules: str) -> list[str]:
 
 
 def require(what: str, *modules: str) -> None:
-    """Refuse what needs modules that are not installed, before any work is done.
+    """Refuse a task whose modules are not installed, before any work is done.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def require(what: str, *modules: str) -> None:
 
 
 def of_error(error: ModuleNotFoundError) -> InputError | None:
-    """Return what to tell a user of a module that is missing; None if elephan does not do without it."""
+    """Return the error to show for a missing module; None if the module is not optional."""
     name = (error.name or "").partition(".")[0]
     return InputError(_message("this", [name])) if name in EXTRAS else None
 

@@ -1,4 +1,4 @@
-"""Lists of flows in tables: what ``traffic = { kind = "replay", file = "flows.csv" }`` names.
+"""Lists of flows in files, as named by ``traffic = { kind = "replay", file = "flows.csv" }``.
 
 The file's rows take the place of its name, so that a scenario is complete in itself.
 """
@@ -26,10 +26,10 @@ _MOST_SECONDS = 1e6
 _MOST_BYTES = 1e15
 
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
-"""How numbers are written in a .csv: no 0x1, no 1_000, no nan."""
+"""Pattern of numbers in a .csv file: no 0x1, no 1_000, no nan."""
 
 _TORN = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
-"""What Arrow says of a row with too many fields or too few."""
+"""Pattern of Arrow's message about a row with too many or too few fields."""
 
 _WHAT = "list of flows (.csv or .parquet)"
 
@@ -37,14 +37,14 @@ _PLAIN = re.compile(r"[\w. ;]+", re.ASCII)
 
 
 def fill(text: str, folder: Path) -> str:
-    """Put the rows of the files that a scenario names into it.
+    """Insert the rows of the files that a scenario names.
 
     Parameters
     ----------
     text : str
         A scenario in TOML.
     folder : Path
-        What the names of files are relative to.
+        Folder for relative names of files.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def fill(text: str, folder: Path) -> str:
     Raises
     ------
     ScenarioError
-        If a file cannot be read or is no list of flows: the place, the file, the row.
+        If a file cannot be read or is not a list of flows; the message names the place, the file and the row.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def fill(text: str, folder: Path) -> str:
 
 
 def dumps(mapping: Mapping[str, Any]) -> str:
-    """Write a scenario as TOML, long lists of flows quickly.
+    """Return a scenario as TOML, fast for long lists of flows.
 
     Raises
     ------
@@ -120,7 +120,7 @@ def dumps(mapping: Mapping[str, Any]) -> str:
 
 
 def read(path: Path) -> str:
-    """Read a table of flows as the text that a scenario takes for it.
+    """Read a table of flows and return it in the scenario's notation.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def read(path: Path) -> str:
     Raises
     ------
     ScenarioError
-        What is wrong with it, and in which row, counted from 1 without the header.
+        The error and its row, counted from 1 without the header.
     """
     import numpy as np  # noqa: PLC0415 (slow to import; few scenarios need them)
     import pyarrow as pa  # noqa: PLC0415 (as above)
@@ -166,13 +166,13 @@ def _is_replay(group: object) -> bool:
 
 
 def _replays(mapping: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Tables of replayed traffic; what has another form is the reader's to refuse."""
+    """Return the tables of replayed traffic; other forms are left to the parser to refuse."""
     groups = mapping.get("flows")
     return [group["traffic"] for group in groups if _is_replay(group)] if isinstance(groups, list) else []
 
 
 def _replaced(mapping: Mapping[str, Any], change: Callable[[str, dict[str, Any]], dict[str, Any]]) -> Mapping[str, Any]:
-    """A copy in which `change` of the place and the table stands for each table of replayed traffic."""
+    """Return a copy with each table of replayed traffic replaced by `change(place, table)`."""
     if not _replays(mapping):
         return mapping
     groups = [
@@ -210,7 +210,7 @@ def _table(path: Path) -> pa.Table:
 
 
 def _csv(path: Path, file: Any) -> pa.Table:
-    """The columns that count, as texts; no more rows than may be are read."""
+    """Read the relevant columns as text; stops at the maximum number of rows."""
     import pyarrow as pa  # noqa: PLC0415 (slow to import)
     from pyarrow import csv  # noqa: PLC0415 (as above)
 
@@ -232,7 +232,7 @@ def _csv(path: Path, file: Any) -> pa.Table:
 
 
 def _parquet(path: Path, file: Any) -> pa.Table:
-    """The columns that count; the file says how many rows it has before any is read."""
+    """Read the relevant columns, after checking the number of rows stated in the file."""
     from pyarrow import parquet  # noqa: PLC0415 (slow to import)
 
     opened = parquet.ParquetFile(file)
@@ -248,7 +248,7 @@ def _parquet(path: Path, file: Any) -> pa.Table:
 
 
 def _numbers(path: Path, name: str, column: pa.ChunkedArray) -> NDArray[np.float64]:
-    """The column as floating-point numbers, exact up to 2^53."""
+    """Return the column as floating-point numbers, exact up to 2^53."""
     import numpy as np  # noqa: PLC0415 (slow to import)
     import pyarrow as pa  # noqa: PLC0415 (as above)
     import pyarrow.compute as pc  # noqa: PLC0415 (as above)

@@ -1,4 +1,4 @@
-"""The version of JSON documents: which every one of them states, and how far back and forward they are read.
+"""Version of JSON documents: every document states it, and a document of another version is refused.
 
 What may change between versions is in docs/reference/compatibility.md.
 """
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 FORMAT = 1
-"""Of documents that are written: it grows when a key changes its meaning or goes, not when one is added."""
+"""Version of documents that are written; raised when a key changes its meaning or is removed, not when one is added."""
 
 KEY = "format"
 
 
 def stamped(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a document with its version in front.
+    """Return a document with its version as the first key.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def stamped(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def unstamped(document: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Check the version of a document that was read, and take it off.
+    """Check the version of a document, and return the document without it.
 
     Parameters
     ----------
@@ -40,20 +40,25 @@ def unstamped(document: Mapping[str, Any], where: str) -> dict[str, Any]:
     Returns
     -------
     dict
-        As it was before `stamped`; documents from before there was a version are of the first.
+        The document as it was before `stamped`.
 
     Raises
     ------
     InputError
-        If it was written by a newer elephan.
+        If the document has no version, or another one than `FORMAT`.
 
     Examples
     --------
-    >>> unstamped({"links": []}, "run.json"), unstamped({"format": 1, "links": []}, "run.json")
-    ({'links': []}, {'links': []})
+    >>> unstamped({"format": 1, "links": []}, "run.json")
+    {'links': []}
     """
-    version = document.get(KEY, 1)
-    if not isinstance(version, int) or isinstance(version, bool) or not 1 <= version <= FORMAT:
-        message = f"{where}: is of format {version}; this elephan reads up to {FORMAT}, take a newer one"
+    # The document of a run in a store states it in its part "store".
+    stating = document if KEY in document else document.get("store")
+    if not isinstance(stating, dict) or KEY not in stating:
+        message = f'{where}: has no "{KEY}", which every document of elephan has; write it again'
+        raise InputError(message)
+    version = stating[KEY]
+    if not isinstance(version, int) or isinstance(version, bool) or version != FORMAT:
+        message = f"{where}: is of format {version}; this elephan reads {FORMAT}"
         raise InputError(message)
     return {key: value for key, value in document.items() if key != KEY}

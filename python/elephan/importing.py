@@ -1,4 +1,4 @@
-"""Traces that others measured, read for `elephan import`: mahimahi's format, and tables of times and rates or delays.
+"""Import of measured traces for `elephan import`: mahimahi's format, and tables of times and rates or delays.
 
 What a link reads is stricter (`trace_files`): names of columns, times from 0 on, seconds and bits. Here units and
 columns may be others, and times may begin anywhere.
@@ -19,39 +19,39 @@ from elephan.input_files import decoded
 from elephan.units import bits_per_second, format_rate, format_time, seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
 Kind = Literal["mahimahi", "rates", "delays"]
 _Clock: TypeAlias = "Callable[[int, str], int]"
 
 _NAMES: dict[Kind, str] = {"rates": "rate_bps", "delays": "delay_s"}
-"""Names of the columns that need no unit."""
+"""Names of columns that need no unit."""
 
 _SHOWN_NAMES = 12
 _FORMATS = ("%Y.%m.%d_%H.%M.%S", "%Y/%m/%d %H:%M:%S")
-"""Forms of calendar times that are known beside ISO 8601; the first is that of G-NetTrack, which measures 4G and 5G."""
+"""Formats of calendar times other than ISO 8601; the first is that of G-NetTrack, which measures 4G and 5G."""
 
 _MISSING = frozenset(("", "-", "na", "n/a", "nan", "none", "null"))
 
 _LIKELY = re.compile(r"rate|throughput|bps|delay|rtt|latency", re.IGNORECASE)
-"""Names of columns that are worth an example."""
+"""Pattern of column names that are offered as an example."""
 
 _LEAST_PACKETS = 10
-"""The smallest buffer that is suggested: with less a sender loses what it sends at once."""
+"""Smallest buffer that is suggested: with a smaller one, a sender's bursts are lost."""
 
 _SHORTEST_S, _LONGEST_S = 60.0, 600.0
-"""Between these a scenario is as long as its trace."""
+"""Range of durations within which a scenario is as long as its trace [s]."""
 
 _MOST: dict[Kind, float] = {"rates": 1e15, "delays": 3600.0}
-"""Of a link [bit/s], [s]."""
+"""Maximum rate [bit/s] and delay [s] of a link."""
 
 _SHOWN = {"rates": format_rate, "delays": format_time}
 
 
 @dataclass(frozen=True)
 class ImportedTrace:
-    """What was measured.
+    """An imported trace.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class ImportedTrace:
     count : int
         Opportunities or rows.
     span_s : float [s]
-        To the last of them.
+        Time of the last row.
     mean, least, most : float [bit/s] or [s]
         Over the span; of opportunities the least and the most in whole seconds.
     pause_s : float [s]
@@ -68,7 +68,7 @@ class ImportedTrace:
     rows : sequence of (float, float)
         Times [s] from 0 on, and what holds from then on [bit/s] or [s]; none of opportunities.
     begins_s : float [s]
-        What the file calls the first time.
+        The file's own notation of the first time.
     as_it_stands : bool
         Whether a link reads the file as it is.
     first : str
@@ -95,7 +95,7 @@ class ImportedTrace:
     shared: int = 0
 
     def to_json(self) -> dict[str, Any]:
-        """Everything but the rows, as plain data."""
+        """Return everything except the rows as plain data."""
         unit = "delay_s" if self.kind == "delays" else "rate_bps"
         return {
             "file": str(self.path),
@@ -112,7 +112,7 @@ class ImportedTrace:
         }
 
     def lines(self) -> list[str]:
-        """What there is to say of it, in a few lines."""
+        """Description of the trace, in a few lines."""
         form = _SHOWN["delays" if self.kind == "delays" else "rates"]
         what = {"mahimahi": "opportunities of 1504 bytes", "rates": "rates", "delays": "delays"}[self.kind]
         within = " in whole seconds" if self.kind == "mahimahi" else ""
@@ -133,7 +133,7 @@ class ImportedTrace:
         return found
 
     def table(self) -> str:
-        """The rows as a link reads them (.csv)."""
+        """Return the rows in the format that a link reads (.csv)."""
         name = "delay_s" if self.kind == "delays" else "rate_bps"
         return "".join([f"time_s,{name}\n", *(f"{time:.9f},{value:.15g}\n" for time, value in self.rows)])
 
@@ -148,18 +148,18 @@ class ImportedTrace:
         return 2 * last - before
 
     def _mean_over(self, duration_s: float) -> float:
-        """The mean of a run of so long, in which the last row holds on."""
+        """Mean over a run of a given duration; the last row holds until its end."""
         ends = [*(time for time, _ in self.rows[1:]), duration_s]
         parts = ((min(end, duration_s) - time, value) for (time, value), end in zip(self.rows, ends, strict=True))
         return sum(max(0.0, length) * value for length, value in parts) / duration_s if self.rows else self.mean
 
     def scenario(self, name: str) -> str:
-        """Write a scenario to start from, whose link follows the trace.
+        """Return a scenario to start from, whose link follows the trace.
 
         Parameters
         ----------
         name : str
-            Of the file of the trace, as the scenario names it.
+            Name of the trace's file in the scenario.
 
         Returns
         -------
@@ -220,7 +220,7 @@ every = "100 ms"
 
 @dataclass(frozen=True)
 class TableForm:
-    """Columns, units and times of a table, where its header does not say them.
+    """Columns, units and times of a table whose header does not state them.
 
     Parameters
     ----------
@@ -228,11 +228,11 @@ class TableForm:
         Those of the times and of what holds from then on, as names or as numbers from 1 on: ``"Timestamp,DL_bitrate"``.
         Needs not be said of a table of two.
     rate, delay : str, optional
-        What the second of them is in: ``"Mbit/s"``, ``"ms"``. Needs not be said of ``rate_bps`` and ``delay_s``.
+        Unit of the second column: ``"Mbit/s"``, ``"ms"``. Not needed for ``rate_bps`` and ``delay_s``.
     time : str, optional
-        What the first is in, seconds otherwise.
+        Unit of the first column, by default seconds.
     time_format : str, optional
-        How it writes calendar times, as ``strptime`` has it: ``"%d/%m/%Y %H:%M:%S"``. ISO 8601 and the
+        Format of calendar times, as for ``strptime``: ``"%d/%m/%Y %H:%M:%S"``. ISO 8601 and the
         ``2022.01.01_12.00.00`` of G-NetTrack are known.
     """
 
@@ -243,7 +243,7 @@ class TableForm:
     time_format: str | None = None
 
     def check(self) -> None:
-        """Refuse what contradicts itself.
+        """Refuse contradictory settings.
 
         Raises
         ------
@@ -276,12 +276,12 @@ def read(path: Path, form: TableForm | None = None) -> ImportedTrace:
         Times in whole milliseconds, one a line (mahimahi), or a table in a text file: columns parted by commas,
         semicolons, tabs or blanks, with a header or without. Either may be packed by gzip.
     form : TableForm, optional
-        What the columns of a table do not say.
+        Properties of a table that its header does not state.
 
     Raises
     ------
     InputError
-        What is wrong with it, and in which line. No more than 64 MiB are read.
+        The error and its line. At most 64 MiB are read.
     """
     form = form or TableForm()
     form.check()
@@ -294,7 +294,7 @@ def read(path: Path, form: TableForm | None = None) -> ImportedTrace:
                 message = "is in mahimahi's format, whose times are in milliseconds; leave --time out"
                 raise ValueError(message)
             return _opportunities(path, raw)
-        return _table(path, raw, form)
+        return _checked(_table(path, raw, form), form)
     except InputError:
         raise
     except ValueError as error:
@@ -302,12 +302,23 @@ def read(path: Path, form: TableForm | None = None) -> ImportedTrace:
         raise InputError(message) from None
 
 
+def _checked(found: ImportedTrace, form: TableForm) -> ImportedTrace:
+    """Refuse rates below those that a link can have: mostly the unit is another."""
+    rates = (rate for _, rate in found.rows if found.kind == "rates")
+    if (low := next((rate for rate in rates if 0 < rate < trace_files.LEAST_BPS), None)) is not None:
+        unit = f", as --rate {form.rate} has it" if form.rate is not None else ""
+        least = format_rate(trace_files.LEAST_BPS)
+        message = f"a rate is {format_rate(low)}{unit}; a link has 0 or at least {least}; give another unit with --rate"
+        raise ValueError(message)
+    return found
+
+
 def _opportunities(path: Path, raw: bytes) -> ImportedTrace:
     import numpy as np  # noqa: PLC0415 (slow to import)
 
     times, counts = trace_files.opportunity_times(raw)
     span, bits = int(times[-1]), 8 * trace_files.OPPORTUNITY_BYTES
-    # What comes at the end of a second is in the next, but for the last: the trace begins anew there.
+    # An opportunity at the end of a second counts in the next one, except the last, where the trace repeats.
     seconds_of = np.minimum(times, span - 1) // 1000
     whole = span // 1000
     rates = (
@@ -331,12 +342,12 @@ def _opportunities(path: Path, raw: bytes) -> ImportedTrace:
 
 
 def _table(path: Path, raw: bytes, form: TableForm) -> ImportedTrace:
-    """A table of times and rates or delays."""
+    """Read a table of times and rates or delays."""
     text = decoded(raw)
-    mark = _mark(text)
-    rows = list(_blank_rows(text)) if mark == " " else list(trace_files.table_rows(text, mark))
+    mark = trace_files.column_mark(text)
+    rows = list(trace_files.blank_rows(text)) if mark == " " else list(trace_files.table_rows(text, mark))
     # A row of measurements has a number somewhere.
-    header = rows.pop(0)[1] if rows and not any(map(_is_number, rows[0][1])) else []
+    header = rows.pop(0)[1] if rows and not any(map(trace_files.is_number, rows[0][1])) else []
     span = len((form.time_format or "x").split()) if mark == " " else 1
     at, of = _places(header, len(rows[0][1]) if rows else len(header), span, form)
     kind, scale = _kind(header, of, form)
@@ -364,12 +375,12 @@ def _table(path: Path, raw: bytes, form: TableForm) -> ImportedTrace:
     found = _summed(
         path, kind, held.rows, held.begins_ns / 1e9, as_it_stands=standard and whole and trace_files.is_table(path)
     )
-    first = "" if _is_number(held.first) else held.first
+    first = "" if trace_files.is_number(held.first) else held.first
     return replace(found, first=first, without=held.without, shared=held.shared)
 
 
 class _Held:
-    """Rows as they are read: those of one time as one, with their mean."""
+    """Rows while they are read: rows with equal times are merged to their mean."""
 
     def __init__(self, kind: Kind) -> None:
         self.kind = kind
@@ -379,7 +390,7 @@ class _Held:
         self.first = ""
 
     def add(self, line: int, time_ns: int, value: float) -> None:
-        """Take a row."""
+        """Add a row."""
         if not self.rows:
             self.begins_ns = self.last_ns = time_ns
         if value > _MOST[self.kind] or time_ns - self.begins_ns > trace_files.MOST_SECONDS * 1e9:
@@ -404,35 +415,6 @@ class _Held:
             raise ValueError(message)
 
 
-def _mark(text: str) -> str:
-    """The mark between the columns of a table; a blank stands for any number of blanks."""
-    first = text.strip("\n").partition("\n")[0]
-    _, names = next(trace_files.table_rows(first), (0, []))
-    # A link knows commas alone: where they give it its columns, other marks belong to names.
-    if "time_s" in names:
-        return ","
-    mark = max(",;\t", key=first.count)
-    return mark if mark in first else " "
-
-
-def _blank_rows(text: str) -> Iterator[tuple[int, list[str]]]:
-    """Rows whose columns blanks part, without lines that begin with #; such a first line may be the header."""
-    lines = [(i, line.split()) for i, line in enumerate(text.split("\n"), 1) if line.strip()]
-    rows = [(i, fields) for i, fields in lines if not fields[0].startswith("#")]
-    if lines and lines[0][1][0].startswith("#") and rows:
-        names = " ".join(lines[0][1]).lstrip("# ").split()
-        if len(names) == len(rows[0][1]):
-            yield lines[0][0], names
-    width = len(rows[-1][1]) if rows else 0
-    for i, fields in rows:
-        # A header has one name for a time that a blank parts.
-        is_header = i == rows[0][0] and not any(map(_is_number, fields))
-        if len(fields) != width and not is_header:
-            message = f"line {i}: has {len(fields)} fields, not {width}"
-            raise ValueError(message)
-        yield i, fields
-
-
 def _summed(
     path: Path, kind: Kind, held: list[tuple[float, float]], begins: float, *, as_it_stands: bool
 ) -> ImportedTrace:
@@ -452,7 +434,7 @@ def _summed(
 
 
 def _places(header: Sequence[str], width: int, span: int, form: TableForm) -> tuple[int, int]:
-    """The places of times and values in a row of a table, whose times take ``span`` fields."""
+    """Return the positions of times and values in a row of a table, whose times take ``span`` fields."""
     count = len(header) or width
     if form.columns is not None:
         at, of = (_place(name.strip(), header, count) for name in form.columns.split(","))
@@ -472,7 +454,7 @@ def _places(header: Sequence[str], width: int, span: int, form: TableForm) -> tu
 
 
 def _place(name: str, header: Sequence[str], count: int) -> int:
-    """The place of a column that is named or counted from 1 on."""
+    """Return the position of a column that is given by name, or by number from 1."""
     alike = [i for i, known in enumerate(header) if known == name]
     alike = alike or [i for i, known in enumerate(header) if known.lower() == name.lower()]
     if len(alike) > 1:
@@ -488,7 +470,7 @@ def _place(name: str, header: Sequence[str], count: int) -> int:
 
 
 def _named(header: Sequence[str]) -> str:
-    """The columns, for a message."""
+    """List the columns, for a message."""
     if not header or not "".join(header).isprintable():
         return "it has no header"
     more = f" and {len(header) - _SHOWN_NAMES} more" if len(header) > _SHOWN_NAMES else ""
@@ -496,7 +478,7 @@ def _named(header: Sequence[str]) -> str:
 
 
 def _kind(header: Sequence[str], of: int, form: TableForm) -> tuple[Kind, float]:
-    """The kind of a table, and its unit in bit/s or seconds."""
+    """Return the kind of a table, and its unit in bit/s or seconds."""
     if form.rate is not None:
         return "rates", _unit("--rate", form.rate, bits_per_second)
     if form.delay is not None:
@@ -511,7 +493,7 @@ def _kind(header: Sequence[str], of: int, form: TableForm) -> tuple[Kind, float]
 
 def _clock(line: int, text: str, form: TableForm) -> _Clock:
     """A reader of times that look like this one, in nanoseconds."""
-    if form.time_format is None and _is_number(text):
+    if form.time_format is None and trace_files.is_number(text):
         unit = Decimal(repr(_unit("--time", form.time, seconds) if form.time is not None else 1.0)) * 10**9
         return lambda line, text: round(Decimal(text) * unit) if _number(line, text) >= 0 else 0
     if form.time is not None:
@@ -535,7 +517,7 @@ def _clock(line: int, text: str, form: TableForm) -> _Clock:
 
 
 def _calendar(text: str, form: str | None) -> int | None:
-    """Nanoseconds of a calendar time, of ISO 8601 without a form; what names no zone counts as UTC."""
+    """Return a calendar time in nanoseconds, ISO 8601 by default; UTC unless it has a time zone."""
     try:
         time = datetime.fromisoformat(text) if form is None else datetime.strptime(text, form)
     except (ValueError, re.error):
@@ -545,7 +527,7 @@ def _calendar(text: str, form: str | None) -> int | None:
 
 
 def _is_missing(text: str, kind: Kind) -> bool:
-    """Whether a field says that nothing was measured; pings that are lost have -1."""
+    """Whether a field marks a missing value; lost pings have -1."""
     return text.lower() in _MISSING or (kind == "delays" and text in ("-1", "-1.0"))
 
 
@@ -555,23 +537,20 @@ def _short(text: str) -> str:
 
 def _unit(option: str, unit: str, quantity: Callable[[str], float]) -> float:
     """One of a unit, in seconds or bit/s."""
+    if not unit.strip() or unit.strip()[0].isdigit():
+        example = "Mbit/s" if option == "--rate" else "ms"
+        message = f'{option}: "{unit}" is not a unit; write one without a number, such as {example}'
+        raise InputError(message)
     try:
         return quantity(f"1 {unit}")
     except UnitError as error:
-        message = f"{option} {unit}: {error}"
-        raise InputError(message) from None
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+        # The number is not the user's.
+        said = re.sub(r'"1 ([^"]*)"', r'"\1"', str(error)).replace(f'"{unit}" in "{unit}"', f'"{unit}"')
+        raise InputError(option + ": " + said) from None
 
 
 def _number(line: int, text: str) -> float:
-    number = float(text) if _is_number(text) and "_" not in text else float("nan")
+    number = float(text) if trace_files.is_number(text) and "_" not in text else float("nan")
     if not 0 <= number < float("inf"):
         shown = text[:20].encode("unicode_escape").decode()
         message = f'line {line}: must be numbers, none below 0, not "{shown}"'
@@ -580,5 +559,5 @@ def _number(line: int, text: str) -> float:
 
 
 def beside(file: Path, out: Path) -> str:
-    """How a scenario at ``out`` names a file."""
+    """Return the path of a file relative to the folder of a scenario at ``out``."""
     return os.path.relpath(file, out.parent).replace(os.sep, "/")

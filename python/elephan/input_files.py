@@ -1,4 +1,4 @@
-"""Files that a user names: read whole, if they are files of a size that can be meant, and parsed as TOML.
+"""Input files: read whole, if they are regular files of plausible size, and parsed as TOML.
 
 What is wrong becomes one `InputError` that names the file; no device is read without end, no pipe waited for.
 """
@@ -41,19 +41,19 @@ _FORMS = (
     (b"\xfe\xff", "a text in UTF-16", "save it in UTF-8"),
     (b"version https://git-lfs", "a pointer of Git LFS", "fetch the file itself (git lfs pull)"),
 )
-"""First bytes of files of other kinds, their names, and the step that makes a text of them, if there is one."""
+"""First bytes of other kinds of files, their names, and how to convert them to text if possible."""
 
 _TEXTS = (
     (re.compile(rb"<[!?a-zA-Z]"), "a page of HTML or XML"),
     (re.compile(rb'\{|\[\s*[\[\]{"\d-]'), "a JSON document"),
 )
-"""First letters of texts of other kinds, behind blanks, and their names."""
+"""First characters of other kinds of texts, after blanks, and their names."""
 
 MOST_BYTES = 64 * 2**20
-"""Of a scenario or sweep file; a million flows stand in a file of their own."""
+"""Maximum size of a scenario or sweep file [bytes]; a million flows need a separate file."""
 
 OPEN_ALREADY = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
-"""Where the pipes are that a shell opened for this process (``< file``, ``| elephan``, ``<(command)``)."""
+"""Paths of the pipes that a shell opens for this process (``< file``, ``| elephan``, ``<(command)``)."""
 
 
 def read_text(path: str | Path, what: str) -> str:
@@ -64,7 +64,7 @@ def read_text(path: str | Path, what: str) -> str:
     path : str or Path
         A regular file, or a pipe that is open already.
     what : str
-        What should have been named, for messages: "scenario file (TOML)".
+        Expected kind of file, for messages: "scenario file (TOML)".
 
     Returns
     -------
@@ -73,7 +73,7 @@ def read_text(path: str | Path, what: str) -> str:
     Raises
     ------
     InputError
-        If it cannot be opened, is a device or a named pipe, is too large, or is no text.
+        If it cannot be opened, is a device or a named pipe, is too large, or is not a text.
 
     Examples
     --------
@@ -102,12 +102,12 @@ def read_text(path: str | Path, what: str) -> str:
 
 
 def decoded(raw: bytes) -> str:
-    r"""Decode what a text file holds: without a byte order mark, and with \n at the end of every line.
+    r"""Decode a text file, without its byte order mark, and with \n at the end of every line.
 
     Raises
     ------
     ValueError
-        If it is no text in UTF-8.
+        If it is not a text in UTF-8.
 
     Examples
     --------
@@ -122,12 +122,12 @@ def decoded(raw: bytes) -> str:
 
 
 def form_of(raw: bytes) -> tuple[str, str] | None:
-    r"""Tell what a file is that is no table and no TOML.
+    r"""Identify the kind of a file that is neither a table nor TOML.
 
     Returns
     -------
     tuple of str, or None
-        What it is, and what to do with it or nothing; None of what may be a text.
+        Kind of the file, and the step that makes it readable or an empty text; None if it may be a text.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def form_of(raw: bytes) -> tuple[str, str] | None:
 
 
 def unpacked(raw: bytes, most: int = MOST_BYTES) -> bytes:
-    r"""Unpack what gzip has packed; other bytes are given back as they are.
+    r"""Decompress gzip data; return other bytes unchanged.
 
     Raises
     ------
@@ -178,11 +178,11 @@ def read_bytes(path: str | Path, what: str, most: int = MOST_BYTES, advice: str 
     ----------
     path : str or Path
     what : str
-        What should have been named, for messages.
+        Expected kind of file, for messages.
     most : int
         No more bytes than these are read.
     advice : str
-        What to do with a larger one; to give a shorter one, by default.
+        Advice for a larger file; by default, to give a smaller one.
 
     Returns
     -------
@@ -206,7 +206,7 @@ def read_bytes(path: str | Path, what: str, most: int = MOST_BYTES, advice: str 
 
 
 def open_regular(path: str | Path, what: str) -> BinaryIO:
-    """Open a file that a user named, to read bytes.
+    """Open a file that a user named, for reading bytes.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ def open_regular(path: str | Path, what: str) -> BinaryIO:
         If it cannot be opened, or is a device or a named pipe.
     """
     try:
-        # Without O_NONBLOCK a named pipe would wait for somebody to open its other end.
+        # Without O_NONBLOCK, opening a named pipe would wait for a process at its other end.
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         raise InputError(_refused(path, error, what)) from None
@@ -306,6 +306,6 @@ def parse_toml(text: str) -> dict[str, Any]:
         message = "nested too deeply"
         raise tomllib.TOMLDecodeError(message) from None
     except ValueError:
-        # Of numbers with more digits than Python takes (4300).
+        # Raised for numbers with more digits than Python accepts (4300).
         message = "a number has too many digits"
         raise tomllib.TOMLDecodeError(message) from None

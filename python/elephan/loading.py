@@ -1,4 +1,4 @@
-"""Results read back: `load` takes any folder that a verb wrote with ``--out``, and any store."""
+"""Reading results back: `load` accepts any folder that a command wrote with ``--out``, and any store."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING
 from elephan.errors import InputError
 
 if TYPE_CHECKING:
-    from elephan.results import ResultHolder
+    from elephan.results import ResultTables
 
 KINDS = (
     *("run.json", "sweep.json", "compare.json", "points.json"),
     *("size.json", "comparison.json", "limit.json", "index.sqlite"),
 )
-"""The files that say what a folder holds; the last is a store's."""
+"""Files that identify the contents of a folder; the last is a store's."""
 
 _OTHERS = {
     "reproduce.json": "a reproduction of papers, which is read as JSON; elephan report shows it",
     "conform.json": "test cases of a specification, which are read as JSON",
 }
-"""What is in folders that hold something else."""
+"""Files of folders that `load` cannot read, and their descriptions."""
 
 
-def load(path: Path | str) -> ResultHolder:
-    """Read back what a verb wrote.
+def load(path: Path | str) -> ResultTables:
+    """Read the results that a command wrote.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def load(path: Path | str) -> ResultHolder:
 
     Returns
     -------
-    ResultHolder
+    ResultTables
         `elephan.run.saved.SavedRun`, `elephan.sweep.SweepResult`, `elephan.testbed.TestbedResult`,
         `elephan.compare.ScenarioComparison`, `elephan.compare.SweepComparison`, `elephan.size.saved.SavedSize`,
         `SavedSizeComparison` or `SavedLimit`, or an `elephan.Store` to be read only.
@@ -85,7 +85,7 @@ def load(path: Path | str) -> ResultHolder:
     raise InputError(message)
 
 
-def _sizing(kind: str, folder: Path) -> ResultHolder:
+def _sizing(kind: str, folder: Path) -> ResultTables:
     from elephan.size.saved import SavedLimit, SavedSize, SavedSizeComparison  # noqa: PLC0415 (as in `load`)
 
     if kind == "limit.json":
@@ -93,7 +93,7 @@ def _sizing(kind: str, folder: Path) -> ResultHolder:
     return SavedSize(folder) if kind == "size.json" else SavedSizeComparison(folder)
 
 
-def _run(folder: Path) -> ResultHolder:
+def _run(folder: Path) -> ResultTables:
     from elephan.run.saved import SavedRun  # noqa: PLC0415 (as in `load`)
 
     found = SavedRun(folder)

@@ -1,8 +1,8 @@
-"""The links of a scenario and the groups of flows on them, in numbers: read once, and handed to lint rules and models.
+"""Links of a scenario and the groups of flows on them, in numbers, as input of lint rules and models.
 
 A flow is taken to get an equal share of each link of its path, after the datagrams; its narrowest link is the one with
 the smallest share. That is coarse (RTTs differ, other flows may want less): it serves rules of thumb, and says which
-link limits whom.
+link limits which flow.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ PS = 1e-12
 """A picosecond [s]: the unit of times in the canonical form."""
 
 DROP_TAIL = "drop-tail"
-"""The discipline that lets its buffer fill; the others act long before."""
+"""Discipline that lets its buffer fill; the others act long before."""
 
 BULK = "bulk"
 """Traffic that always has something to send."""
 
 SORTS = ("transfer", "application", "session", "datagrams")
-"""Sorts of traffic, those first that count where there are several."""
+"""Kinds of traffic in order of precedence: if there are several, only flows of the first kind count for fairness."""
 
 
 def counted_flows(facts: Sequence[Mapping[str, Any]]) -> int:
-    """Return the number of flows that count for fairness, as `Network.counted` has them.
+    """Return the number of flows that count for fairness, by the rule of `Network.counted`.
 
     Parameters
     ----------
     facts : sequence of mapping
-        Of groups, as `Scenario.groups`.
+        Facts of groups, as in `Scenario.groups`.
 
     Examples
     --------
@@ -53,10 +53,10 @@ def _first(sorts: Iterable[str]) -> str:
 
 
 HEADER = 40
-"""Size [bytes] of the headers of a packet where a file says nothing."""
+"""Default size of a packet's headers [bytes]."""
 
 ANY_PACKET = 1000.0
-"""Packet size [bytes] of a link that nothing crosses."""
+"""Packet size of a link that no flow crosses [bytes]."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class NetworkLink:
     members : int
         Links of the array; 1 if it is none.
     rate_bps : float [bit/s]
-        Of each member.
+        Rate of each member.
     delay_s : float [s]
         One way.
     discipline : str
@@ -81,7 +81,7 @@ class NetworkLink:
     buffer_limit_bytes : int or None [bytes]
         None where the buffer is not limited in this unit.
     flows : int
-        That a buffer is sized for: of TCP that stay, if there is none sessions, else datagrams. All members together.
+        Flows that a buffer is sized for: TCP flows that stay, else sessions, else datagrams; over all members.
     background_flows : int
         All others.
     packet_bytes : float [bytes]
@@ -91,17 +91,17 @@ class NetworkLink:
     bdp_packets : float [packets]
         Rate x mean base RTT.
     datagrams_bps : float [bit/s]
-        What datagrams offer to all members together.
+        Offered load of datagrams, over all members.
     arriving_bps : float [bit/s]
-        What transfers that arrive at a stated rate or load offer to all members together.
+        Offered load of transfers that arrive at a stated rate or load, over all members.
     traffic : frozenset of str
         Kinds of all that crosses it.
     pool_bytes : float or None [bytes]
-        What all links of its pool may hold together; None of a link without pool.
+        Capacity of the link's pool, which all its links share; None for a link without pool.
     held_s : float [s]
-        How long what it has served may be on its way beyond the mean delay: until the next batch, by steps and jitter.
+        Maximum time beyond the mean delay for which served packets are still delayed: by batches, steps and jitter.
     rate : int or mapping, optional
-        How ``rate_bps`` comes about, as resolved: a number [bit/s], or a schedule.
+        Rate as resolved: a number [bit/s], or a schedule.
     policer : mapping or None
         ``rate_bps`` and ``burst_bytes`` of the token bucket in front of the queue of each member.
     """
@@ -132,32 +132,32 @@ class NetworkLink:
 
     @property
     def flows_per_member(self) -> int:
-        """TCP flows on each link of the array, at least one."""
+        """Number of TCP flows on each link of the array, at least one."""
         return max(1, math.ceil(self.flows / self.members))
 
     @cached_property
     def share_bps(self) -> float:
-        """What a flow gets of one member, after the datagrams [bit/s]."""
+        """Rate of a flow on one link of the array, after datagrams [bit/s]."""
         # At least a hundredth: where datagrams offer too much, TCP still gets something.
         left = max(self.rate_bps - self.datagrams_bps / self.members, 0.01 * self.rate_bps)
         return left / self.flows_per_member
 
     @cached_property
     def buffer_packets(self) -> float | None:
-        """The buffer in packets of the flows' mean size; None without limit."""
+        """The buffer in packets of the flows' mean size; None if unlimited."""
         limit = self._buffer_bytes
         return None if limit is None else limit / self._packet_bytes
 
     @cached_property
     def most_waiting(self) -> float | None:
-        """The most packets of the flows' mean size that can wait, in its buffer or in its pool; None without limit."""
+        """Maximum packets of the flows' mean size that can wait, in buffer or pool; None if unlimited."""
         if self.buffer_packets is not None or self.pool_bytes is None:
             return self.buffer_packets
         return self.pool_bytes / self._packet_bytes
 
     @cached_property
     def drain_s(self) -> float | None:
-        """How long a full buffer takes to drain [s]; None without limit."""
+        """Time that a full buffer takes to drain [s]; None if unlimited."""
         limit = self._buffer_bytes
         return None if limit is None else 8 * limit / self.rate_bps
 
@@ -192,8 +192,8 @@ class FlowGroup:
     sort : str
         One of `SORTS`.
     offered_bps : float [bit/s]
-        What all its flows together ask for whatever the network does: datagrams, and transfers that arrive at a stated
-        rate or load. 0 of all others.
+        Offered load of all its flows, whatever the network does: datagrams, and transfers that arrive at a stated
+        rate or load. 0 for all others.
     law, recovery : str
         Empty of datagrams.
     control : mapping
@@ -209,9 +209,9 @@ class FlowGroup:
     stop_s : float or None [s]
         When all are gone; None if they stay, or each for a time of its own.
     access_rate_bps : float or None [bit/s]
-        Of the sender's own link; None without limit.
+        Rate of the sender's own link; None if unlimited.
     access_buffer : int or None [packets]
-        Of the sender's own link; None without limit.
+        Buffer of the sender's own link; None if unlimited.
     """
 
     index: int
@@ -235,30 +235,30 @@ class FlowGroup:
     access_rate_bps: float | None
     access_buffer: int | None
     places: int = 1
-    """Senders of each flow: of a session as many as it may have transfers open, of others one."""
+    """Senders per flow: for a session the maximum number of open transfers, otherwise one."""
     kind: Mapping[str, Any] = field(default_factory=dict)
-    """Its traffic with all parameters, as resolved."""
+    """The traffic with all its parameters, as resolved."""
 
     @property
     def is_tcp(self) -> bool:
-        """Whether it answers to the network; datagrams do not."""
+        """Whether the group responds to the network; datagrams do not."""
         return bool(self.law)
 
     @cached_property
     def rtt_s(self) -> float:
-        """Middle of its base RTTs [s]."""
+        """Middle of the range of base RTTs [s]."""
         return (min(self.rtts_s) + max(self.rtts_s)) / 2
 
     @cached_property
     def bdp(self) -> float:
-        """Segments of a flow that fill its share of its narrowest link."""
+        """Window of a flow that fills its share of its narrowest link [segments]."""
         return self.narrowest.share_bps * self.rtt_s / 8 / self.packet_bytes
 
     @cached_property
     def window(self) -> float | None:
-        """Segments in flight when the link drops: pipe and buffer full; None if its buffer has no limit.
+        """Window of a flow when the link drops, with pipe and buffer full [segments]; None if the buffer is unlimited.
 
-        Of a discipline that acts before the buffer is full only the pipe is counted.
+        For a discipline that acts before the buffer is full, only the pipe is counted.
         """
         drain_s = self.narrowest.drain_s
         if drain_s is None:
@@ -268,12 +268,12 @@ class FlowGroup:
 
     @property
     def is_held_by_access(self) -> bool:
-        """Whether its own access is no faster than its share of the link."""
+        """Whether the group's access is not faster than its share of the link."""
         return self.access_rate_bps is not None and self.access_rate_bps <= self.narrowest.share_bps
 
     @property
     def receive_window(self) -> int | None:
-        """The largest receive window [segments], to which one that grows will grow; without a limit `None`."""
+        """Maximum receive window [segments], after any growth; None if unlimited."""
         window = self.tcp.get("receive_window")
         if window is None or isinstance(window, int):
             return window
@@ -282,14 +282,14 @@ class FlowGroup:
 
     @property
     def is_held_by_receiver(self) -> bool:
-        """Whether the receive window is below what it takes to make the link drop."""
+        """Whether the receive window is smaller than the window at which the link drops."""
         limit, window = self.receive_window, self.window
         return limit is not None and (window is None or limit < window)
 
 
 @dataclass(frozen=True)
 class ScenarioTables:
-    """A scenario's keys as they stand in its file and as they were resolved.
+    """Keys of a scenario as written in its file and as resolved.
 
     Parameters
     ----------
@@ -298,7 +298,7 @@ class ScenarioTables:
     resolved : mapping
         The canonical form.
     met : mapping
-        Of each of its ``links`` and ``groups`` the kinds of needs that the network meets.
+        Kinds of needs that the network meets, for each of its ``links`` and ``groups``.
     """
 
     written: Mapping[str, Any]
@@ -313,7 +313,7 @@ class Network:
     Parameters
     ----------
     title, origin : str
-        Of the scenario: for people, and for messages.
+        Title for users, and origin for messages.
     duration_s, warmup_s : float [s]
     warmup_is_stated : bool
         Whether the file says how long the warm-up is, and no rule found it.
@@ -344,27 +344,27 @@ class Network:
     queue_with: Callable[[int, float], Mapping[str, Any]] = field(compare=False, repr=False)
     tables: Callable[[], ScenarioTables] = field(compare=False, repr=False)
     replications: int = 1
-    """Independent runs."""
+    """Number of independent replications."""
     every_s: float | None = None
-    """Between two samples [s]; None without."""
+    """Interval between samples [s]; None without samples."""
     record: Mapping[str, Any] = field(default_factory=dict)
-    """What is recorded besides samples, as resolved."""
+    """Records other than samples, as resolved."""
     fair: Mapping[str, Any] = field(default_factory=dict)
-    """The network as max-min fairness sees it: ``rates_bps``, ``paths``, ``caps_bps``."""
+    """Input of max-min fairness: ``rates_bps``, ``paths``, ``caps_bps``."""
 
     @cached_property
     def bulk(self) -> tuple[FlowGroup, ...]:
-        """Groups of TCP flows that always have something to send."""
+        """Groups of TCP flows with unlimited data."""
         return tuple(group for group in self.groups if group.is_tcp and group.traffic == BULK)
 
     @property
     def first_link(self) -> int:
-        """The link that is meant where none is named: the first that carries data and is no array, if there is one."""
+        """Index of the default link: the first one with data that is not an array, or else the first with data."""
         loaded = sorted((link for link in self.links if link.flows), key=lambda link: link.members > 1)
         return loaded[0].index if loaded else 0
 
     def crossing(self, link: int) -> tuple[FlowGroup, ...]:
-        """Groups that send data over a link.
+        """Return the groups that send data over a link.
 
         Parameters
         ----------
@@ -383,7 +383,7 @@ class Network:
         return tuple(group for group in self.groups if link in group.path)
 
     def counted(self, link: int | None = None) -> tuple[bool, ...]:
-        """Return which groups' flows count for fairness: those of TCP that stay, else applications, sessions, or all.
+        """Return which groups count for fairness: those of TCP that stay, else applications, else sessions, else all.
 
         Parameters
         ----------
@@ -415,7 +415,7 @@ def read_network(
     queue_with: Callable[[int, float], Mapping[str, Any]],
     tables: Callable[[], ScenarioTables],
 ) -> Network:
-    """Read a network off what is known of a scenario.
+    """Build the network of a scenario from its facts.
 
     Parameters
     ----------
@@ -461,7 +461,7 @@ def _link(
     pools: Sequence[Mapping[str, Any]],
     form: Mapping[str, Any],
 ) -> NetworkLink:
-    """Read a link from its facts and canonical form, given the groups that cross it and what each offers [bit/s]."""
+    """Build a link from its facts and canonical form, given its groups and their offered loads [bit/s]."""
     return NetworkLink(
         index=index,
         name=fact["name"],
@@ -490,7 +490,7 @@ def _link(
 
 
 def _pool_bytes(pool: Mapping[str, Any], packet_bytes: float) -> float:
-    """What a pool holds, of packets of this size where it counts packets."""
+    """Size of a pool [bytes], for packets of a given size if it is counted in packets."""
     if pool["size_bytes"] is not None:
         return float(pool["size_bytes"])
     return float(pool["size_packets"]) * (ANY_PACKET if math.isnan(packet_bytes) else packet_bytes)
@@ -508,7 +508,7 @@ def _group(
     links: Sequence[NetworkLink],
     link_forms: Sequence[Mapping[str, Any]],
 ) -> FlowGroup:
-    """Read a group from its facts and its canonical form, beside the links and their canonical forms."""
+    """Build a group from its facts and canonical form, and the links with their canonical forms."""
     rtts_s, drawn = _rtts(fact, form, links, link_forms)
     return FlowGroup(
         index=index,
@@ -537,7 +537,7 @@ def _group(
 
 
 def _offered_bps(links: Sequence[Mapping[str, Any]], fact: Mapping[str, Any], form: Mapping[str, Any]) -> float:
-    """What a group asks for whatever the network does [bit/s]."""
+    """Offered load of a group, whatever the network does [bit/s]."""
     traffic = form["traffic"]
     if fact["offered_bps"] is not None or fact["law"] is None:
         return float(fact["flows"] * (fact["offered_bps"] or 0.0))
@@ -554,7 +554,7 @@ def _rtts(
     links: Sequence[NetworkLink],
     link_forms: Sequence[Mapping[str, Any]],
 ) -> tuple[tuple[float, ...], bool]:
-    """Base RTTs [s] of a group, and whether its flows draw theirs."""
+    """Return the base RTTs of a group [s], and whether its flows draw theirs."""
     rtt, count = form["rtt"], int(fact["flows"])
     if rtt == "auto":
         there = sum(links[i].delay_s for i in fact["path"])
@@ -579,7 +579,7 @@ def _rtts(
 
 
 def _start(form: Any, count: int) -> tuple[float, float]:
-    """Earliest and latest start [s]."""
+    """Return the earliest and the latest start [s]."""
     if isinstance(form, list):
         return form[0] * PS, form[1] * PS
     if "every" in form:
@@ -589,7 +589,7 @@ def _start(form: Any, count: int) -> tuple[float, float]:
 
 
 def _stop(form: Any) -> float | None:
-    """When all are gone [s]; None if they stay, or each for a time of its own."""
+    """Time when all flows have stopped [s]; None if they stay, or if each has a lifetime of its own."""
     if isinstance(form, dict):
         return float(form["between"][1] * PS) if "between" in form else None
     return None if form is None else float(form * PS)

@@ -1,4 +1,4 @@
-"""Congestion controls compiled for the Linux kernel: what ``control = { law = "bpf", object = "mine.bpf.o" }`` names.
+"""Congestion controls compiled for the Linux kernel, as named by ``control = { law = "bpf", object = "mine.bpf.o" }``.
 
 The file's bytes take the place of its name, as a data URL, so that a scenario is complete in itself and its identity is
 that of the bytes.
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SHIPPED = "shipped"
-"""The object that elephan brings along."""
+"""Name of the object that is part of elephan."""
 
 _MOST_BYTES = 2**20
 _KEY = "object"
@@ -26,14 +26,14 @@ _WHAT = "congestion control compiled for the kernel (.bpf.o)"
 
 
 def fill(text: str, folder: Path) -> str:
-    """Put the bytes of the objects that a scenario names into it.
+    """Insert the bytes of the objects that a scenario names.
 
     Parameters
     ----------
     text : str
         A scenario in TOML.
     folder : Path
-        What the names of files are relative to.
+        Folder for relative names of files.
 
     Returns
     -------
@@ -70,7 +70,7 @@ def fill(text: str, folder: Path) -> str:
 
 
 def names_file(control: object) -> bool:
-    """Whether a control names the file of an object.
+    """Whether a control names an object file.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def names_file(control: object) -> bool:
 
 
 def read(path: Path) -> str:
-    """Read an object as the text that a scenario takes for it.
+    """Read an object and return it in the scenario's notation.
 
     Parameters
     ----------

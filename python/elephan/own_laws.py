@@ -1,4 +1,4 @@
-"""Congestion-control laws of users, classes in Python or from shared libraries: how one is declared under a name.
+"""Congestion-control laws of users, written as Python classes or in shared libraries, and their declaration.
 
 A scenario says ``control = "mine"`` or ``control = { law = "mine", gain = 2 }``. Where the law is declared, the name
 gets the hash of its source beside it, which so becomes part of the identity of every run.
@@ -26,24 +26,24 @@ if TYPE_CHECKING:
     from types import FunctionType
 
 METHODS = ("on_ack", "on_loss", "on_rtt_round", "on_restart")
-"""What a class may have; it is called for what it has."""
+"""Hook methods that a law class may define; only those defined are called."""
 
 NEEDS = ("every_rtt", "marks")
-"""What its attribute ``needs`` may name."""
+"""Names allowed in the attribute ``needs`` of a law class."""
 
 _MODULE = "elephan_law_"
-"""How modules are called that `load` makes."""
+"""Prefix of the names of modules that `load` creates."""
 
 LIBRARY_SUFFIX = ".so"
-"""Ending of the names of shared libraries."""
+"""File name extension of shared libraries."""
 
 _SHARED = (list, dict, set, bytearray)
-"""Values that a class must not hold for all flows together."""
+"""Types of class attributes that are refused, because all flows would share them."""
 
 
 @dataclass(frozen=True)
 class OwnLaw:
-    """A class that is a law, declared under a name.
+    """A declared law: a Python class and its name.
 
     Made by `own_law`.
 
@@ -58,7 +58,7 @@ class OwnLaw:
     on_ack, on_loss, on_rtt_round, on_restart : bool
         Which methods it has.
     every_rtt, marks : bool
-        What its ``needs`` names.
+        Whether ``needs`` contains these names.
     """
 
     name: str
@@ -72,10 +72,10 @@ class OwnLaw:
     every_rtt: bool
     marks: bool
     parameters: tuple[str, ...] | None = field(default=None, compare=False)
-    """Names that its constructor takes; None for any."""
+    """Names of the constructor's parameters; None if any are allowed."""
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
-        """Travel to another process: by the file of the class, or as the class does."""
+        """Pickle the law as its file, or by the class."""
         module = sys.modules.get(self.cls.__module__)
         if self.cls.__module__.startswith(_MODULE) and module is not None:
             return load, (f"{self.name}={module.__file__}:{self.cls.__name__}",)
@@ -84,7 +84,7 @@ class OwnLaw:
 
 @dataclass(frozen=True)
 class LibraryLaw:
-    """A law of a shared library, declared under a name.
+    """A declared law of a shared library, and its name.
 
     Made by `library_law`.
 
@@ -94,7 +94,7 @@ class LibraryLaw:
     file : str
         The library, as an absolute path.
     law : str
-        What the library calls it.
+        Name of the law in the library.
     source : str
         BLAKE3 of the library's bytes and of the law's name in it, hexadecimal.
     parameters : tuple of str
@@ -107,7 +107,7 @@ class LibraryLaw:
     parameters: tuple[str, ...] = field(default=(), compare=False)
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
-        """Travel to another process: by the file."""
+        """Pickle the law as its file."""
         return library_law, (self.name, self.file, self.law)
 
 
@@ -127,7 +127,7 @@ def library_law(name: str, file: str | Path, law: str = "") -> LibraryLaw:
     file : str or Path
         Such as ``target/release/libmine.so``.
     law : str, optional
-        What the library calls it; needed if it has several.
+        Name of the law in the library; needed if it has several.
 
     Returns
     -------
@@ -169,7 +169,7 @@ def _check_name(name: str) -> None:
 
 
 def own_law(name: str, cls: Any) -> OwnLaw:
-    """Look at a class that is to be a law.
+    """Inspect a class that is declared as a law.
 
     Parameters
     ----------
@@ -184,8 +184,8 @@ def own_law(name: str, cls: Any) -> OwnLaw:
     Raises
     ------
     InputError
-        If the name is one of elephan's, if it is no class or has nothing to call, if it keeps something for all flows
-        together, or has neither source nor ``version``.
+        If the name is one of elephan's, if it is not a class or has no method to call, if it shares data between flows,
+        or has neither source nor ``version``.
 
     Examples
     --------
@@ -231,10 +231,10 @@ def own_law(name: str, cls: Any) -> OwnLaw:
 
 
 def hashed(cls: type, where: str = "law") -> str:
-    """Give the text that is hashed: the source of the class and of the classes it inherits from, and its ``version``.
+    """Return the text that is hashed: the source of the class and of its base classes, and its ``version``.
 
-    Not in it: functions, modules and constants outside of these classes that they use. Who changes such gives the class
-    a ``version`` and changes that, too. Parameters stand in the scenario.
+    Not included: functions, modules and constants outside of these classes that they use. If these change, the class
+    needs a new ``version``. Parameters are part of the scenario.
 
     Parameters
     ----------
@@ -249,7 +249,7 @@ def hashed(cls: type, where: str = "law") -> str:
     Raises
     ------
     InputError
-        If there is no source, and no ``version`` either.
+        If there is neither source nor ``version``.
     """
     version = getattr(cls, "version", None)
     texts = []
@@ -270,7 +270,7 @@ def hashed(cls: type, where: str = "law") -> str:
 
 
 def _parameters(cls: type) -> tuple[tuple[str, ...] | None, bool]:
-    """Names that the constructor takes, None if it takes any; and whether it takes the flow."""
+    """Return the names that the constructor takes (None if it takes any), and whether it takes the flow."""
     if cls.__init__ is object.__init__:  # type: ignore[misc]
         return (), False
     found = inspect.signature(cls).parameters
@@ -282,7 +282,7 @@ def _parameters(cls: type) -> tuple[tuple[str, ...] | None, bool]:
 
 
 def _check_shared(where: str, cls: type) -> None:
-    """Refuse what flows of one class would share: each flow has an instance, and nothing else."""
+    """Refuse mutable class attributes, which all flows would share; each flow has an instance of its own."""
     for each in cls.__mro__:
         if each.__module__ == "builtins":
             continue
@@ -300,13 +300,13 @@ def _check_shared(where: str, cls: type) -> None:
 
 
 def _functions(value: object) -> list[FunctionType]:
-    """The functions of a method or a property."""
+    """Return the functions of a method or a property."""
     inner = (value.fget, value.fset) if isinstance(value, property) else (getattr(value, "__func__", value),)
     return [each for each in inner if inspect.isfunction(each)]
 
 
 def load(text: str) -> AnyOwnLaw:
-    """Read what ``--law`` names: ``NAME=FILE.py:CLASS``, ``NAME=FILE.so`` or ``NAME=FILE.so:LAW``.
+    """Load the law that ``--law`` names: ``NAME=FILE.py:CLASS``, ``NAME=FILE.so`` or ``NAME=FILE.so:LAW``.
 
     Parameters
     ----------
@@ -358,13 +358,13 @@ _declared: ContextVar[Mapping[str, AnyOwnLaw]] = ContextVar("elephan_own_laws", 
 
 
 def here() -> Mapping[str, AnyOwnLaw]:
-    """The laws that are declared for what is read now, by name."""
+    """Return the laws declared in the current context, by name."""
     return _declared.get()
 
 
 @contextlib.contextmanager
 def declared(laws: Mapping[str, LawSource] | None) -> Iterator[None]:
-    """Declare laws for the scenarios that are read meanwhile; each keeps them.
+    """Declare laws for the scenarios that are read inside the block; each scenario keeps them.
 
     Parameters
     ----------
@@ -384,7 +384,7 @@ def declared(laws: Mapping[str, LawSource] | None) -> Iterator[None]:
 
 
 def declare(texts: Sequence[str]) -> None:
-    """Declare laws for what this process reads from now on, as ``--law`` names them, and no others.
+    """Declare laws, as ``--law`` names them, for the rest of this process, in place of all earlier ones.
 
     Parameters
     ----------
@@ -406,7 +406,7 @@ def declare(texts: Sequence[str]) -> None:
 
 
 def check_used(names: Iterable[str], used: Iterable[Iterable[str]], option: str = "laws") -> None:
-    """Refuse a declared law that nothing runs: what was meant to be tried would not be.
+    """Refuse a declared law that no scenario uses, because that is probably a mistake.
 
     Parameters
     ----------
@@ -444,13 +444,13 @@ def _looked_at_one(name: str, law: LawSource) -> AnyOwnLaw:
 
 
 def _library_of(name: str, place: str) -> LibraryLaw:
-    """Open what ``FILE.so`` or ``FILE.so:LAW`` names."""
+    """Open the library that ``FILE.so`` or ``FILE.so:LAW`` names."""
     file, _, law = place.rpartition(":")
     return library_law(name, file, law) if file.endswith(LIBRARY_SUFFIX) else library_law(name, place)
 
 
 def class_state(laws: Mapping[str, AnyOwnLaw]) -> dict[tuple[str, str], object]:
-    """What the classes hold: to see whether a run has changed it."""
+    """Return the state of the law classes, to detect changes during a run."""
     classes = [law for law in laws.values() if isinstance(law, OwnLaw)]
     return {(law.name, key): value for law in classes for key, value in vars(law.cls).items()}
 
@@ -473,27 +473,27 @@ def check_state(laws: Mapping[str, AnyOwnLaw], before: Mapping[tuple[str, str], 
 
 
 def _title(law: AnyOwnLaw) -> str:
-    """The name of a law where it was written."""
+    """Return the name of a law in its source."""
     return law.cls.__name__ if isinstance(law, OwnLaw) else law.law
 
 
 def failure(law: AnyOwnLaw, method: str, error: BaseException | None, reason: str | None) -> BaseException:
-    """Say in one line what went wrong in a law.
+    """Return the error of a law, as one line.
 
     Parameters
     ----------
     law : OwnLaw or LibraryLaw
     method : str
-        That was called.
+        Name of the method that was called.
     error : exception, optional
-        That it raised.
+        Exception that the method raised.
     reason : str, optional
-        What is wrong with the window it left; of a library, all there is to say.
+        Error of the window that it returned; for a library, the complete description.
 
     Returns
     -------
     LawError
-        Or the exception itself, if somebody ends the program.
+        Or the exception itself, if it ends the program.
     """
     if error is not None and not isinstance(error, Exception):
         return error
@@ -516,7 +516,7 @@ def failure(law: AnyOwnLaw, method: str, error: BaseException | None, reason: st
 
 
 def _line(error: BaseException, file: Path | None) -> str:
-    """The last line of a file that an exception came through."""
+    """Return the last line of a file in an exception's traceback."""
     if isinstance(error, SyntaxError):
         return f", line {error.lineno}"
     line, trace = 0, error.__traceback__
@@ -533,7 +533,7 @@ def _said(error: BaseException) -> str:
 
 
 def fill(mapping: dict[str, Any], laws: Mapping[str, AnyOwnLaw]) -> bool:
-    """Write the hashes of declared laws beside their names.
+    """Insert the hashes of declared laws next to their names.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Profiles of ``tcp`` and of queues: what each sets, with the place in Linux that it comes from.
+"""Profiles of ``tcp`` and of queues: the keys that each sets, with their sources in Linux.
 
-*Source*: Linux 6.12 for what the profile ``linux`` stands for, 6.18 for DualPI2; ip-sysctl and tcp(7). The values of
-``tcp`` are read off a scenario that names the profile, those of queues stand beside the disciplines, in Rust.
+*Source*: Linux 6.12 for the profile ``linux``, 6.18 for DualPI2; ip-sysctl and tcp(7). The values of
+``tcp`` are read from a scenario that names the profile, those of queues are defined with the disciplines, in Rust.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PROFILES = {
         '"hystart-linux", "bbr" is "bbr1", and version 3 is "bbr3"; what a file says beside the name is kept.',
     ),
 }
-"""Title, source and what is not as in the source, of each."""
+"""Title, source and deviations from the source, for each profile."""
 
 SOURCES = {
     "abc_limit": "net/ipv4/tcp_cong.c, tcp_slow_start",
@@ -49,17 +49,17 @@ SOURCES = {
     "timestamps": "net/ipv4/tcp_ipv4.c, tcp_sk_init; sysctl tcp_timestamps = 1",
     "window_validation": "net/ipv4/tcp_output.c, tcp_cwnd_restart; sysctl tcp_slow_start_after_idle = 1",
 }
-"""Where Linux has each key that the profile sets or that stands beside it: file and function, or sysctl."""
+"""Source in Linux of each key that the profile sets or that is related: file and function, or sysctl."""
 
 NOT_MODELLED = "BQL, driver rings, TSQ; undo of cuts (F-RTO, DSACK, Eifel)"
-"""What a host of Linux does and no key of a scenario says."""
+"""Behaviour of a Linux host that a scenario cannot express."""
 
 TIME, SIZE = "_ps", "_bytes"
-"""How keys of canonical forms end that hold a time in picoseconds, or a size in bytes."""
+"""Suffixes of keys of canonical forms: times in picoseconds, sizes in bytes."""
 
 
 def profiles() -> list[dict[str, Any]]:
-    """Make a card of each profile: of ``tcp``, then of the queues that have one.
+    """Return a card of each profile: of ``tcp``, then of the queues that have one.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def profiles() -> list[dict[str, Any]]:
 
 
 def profiled_queues() -> list[str]:
-    """Name the disciplines that have a profile.
+    """List the disciplines that have a profile.
 
     Returns
     -------
@@ -96,7 +96,9 @@ def _of_tcp() -> list[dict[str, Any]]:
     from elephan.scenario import EXAMPLE, Scenario  # noqa: PLC0415 (the engine; start-up does without)
     from elephan.schema import schema  # noqa: PLC0415 (as before)
 
-    meanings = schema()["$defs"]["TcpTable"]["properties"]
+    tables = schema()["$defs"]
+    meanings = tables["TcpTable"]["properties"]
+    recovery = tables["Flows"]["properties"]["recovery"]["description"].partition(" Default:")[0]
     plain = Scenario.from_text(EXAMPLE)
     before = plain.resolved["flows"][0]
     cards = []
@@ -107,7 +109,7 @@ def _of_tcp() -> list[dict[str, Any]]:
             for key, value in sorted(flow["tcp"].items())
             if key not in before["tcp"] or before["tcp"][key] != value
         ]
-        rows.append(_row("recovery", flow["recovery"], "How losses are found and repaired.", SOURCES["recovery"]))
+        rows.append(_row("recovery", flow["recovery"], recovery, SOURCES["recovery"]))
         law = flow["control"]
         default = f"{law['law']}, {law['variant']}, {law['slow_start']['kind']}"
         meaning = "Law without further settings, its variant, and its slow start."
@@ -152,5 +154,5 @@ def _row(name: str, default: Any, meaning: str, source: str) -> dict[str, Any]:
 
 
 def _key(canonical: str) -> str:
-    """What a key of a canonical form is called in the file."""
+    """Return the scenario file's key for a key of the canonical form."""
     return canonical.removesuffix(TIME).removesuffix(SIZE)

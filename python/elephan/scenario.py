@@ -1,4 +1,4 @@
-"""An experiment as data: immutable, read from TOML, changed by path, resolved by the one parser there is (in Rust)."""
+"""Scenarios as immutable data: read from TOML, changed by path, and resolved by the parser in Rust."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ from elephan.display import joined, note, table
 from elephan.errors import InputError, ScenarioError, suggest
 from elephan.input_files import parse_toml, read_text
 from elephan.network import ScenarioTables, read_network
-from elephan.renamed import warn_renamed
-from elephan.units import format_bytes, format_rate, format_time
+from elephan.units import format_bytes, format_packets, format_rate, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -29,17 +28,17 @@ if TYPE_CHECKING:
     from elephan.own_laws import AnyOwnLaw
 
 OF_YOUR_OWN = "; a law of your own: --law NAME=FILE.py:CLASS, in Python laws={NAME: CLASS}"
-"""End of the message about an unknown law that is like none of the known."""
+"""End of the message about an unknown law without a similar known one."""
 
 _NEARLY_A_LAW = re.compile(r'unknown law "[^"]*"; available')
 
 STATED, AUTO = "stated", "auto"
-"""What `Scenario.warmup_rule` says of a file's own warm-up, and of one that is still to be found."""
+"""Values of `Scenario.warmup_rule`: the file states the warm-up, or it is still to be determined."""
 
 
 @dataclass(frozen=True, repr=False)
 class Scenario:
-    """A scenario that has been read and found valid.
+    """A validated scenario.
 
     Made by `from_file`, `from_text` or `from_mapping`; `replace` gives a changed copy. Two scenarios are equal when
     they resolve to the same canonical form.
@@ -51,10 +50,10 @@ class Scenario:
     canonical : str
         Its canonical form: JSON with every default filled, integers in base units, keys sorted.
     origin : str
-        Where the text came from, for messages.
+        Source of the text, for messages.
     warmup_rule : str
-        How the warm-up was chosen: ``"stated"`` in the file, ``"auto"`` if a pilot is still to find it (the canonical
-        form then has none yet; see `elephan.run.warmup`), or the rule that found it.
+        Rule for the warm-up: ``"stated"`` in the file, ``"auto"`` if a pilot has still to determine it (the canonical
+        form then has none yet; see `elephan.run.warmup`), or the rule that determined it.
 
     laws : mapping of str to OwnLaw or LibraryLaw
         The laws in Python that it may name.
@@ -84,8 +83,8 @@ class Scenario:
         origin : str
             Put in front of messages.
         folder : str or Path
-            What the names of files of flows and of traces are relative to; the working directory by default. What they
-            hold takes the place of their names.
+            Folder for relative names of files of flows and of traces; the working directory by default. The contents of
+            these files replace their names.
 
         Returns
         -------
@@ -168,7 +167,7 @@ class Scenario:
 
     @classmethod
     def from_any(cls, source: Scenario | Path | str) -> Scenario:
-        """Take a scenario, from its file unless it is read already.
+        """Return a scenario, read from its file unless it is one already.
 
         Parameters
         ----------
@@ -197,7 +196,7 @@ class Scenario:
         return dataclasses.replace(read, warmup_rule=source.warmup_rule)._with_cached_facts(read.id, read.described)
 
     def replace(self, changes: Mapping[str, object] | None = None, /, **top: object) -> Scenario:
-        """Return a copy with some places of the file changed.
+        """Return a copy with changed values at some places of the file.
 
         Parameters
         ----------
@@ -249,7 +248,7 @@ class Scenario:
         )
 
     def _text_of(self, mapping: Mapping[str, Any]) -> str:
-        """Write this file with some of what stands at its top changed; the rest need not be written again."""
+        """Return the file's text with some top-level keys changed, reusing the text of the others."""
         source, written = self.source, self._written
         chunks = []
         for key, value in mapping.items():
@@ -259,17 +258,17 @@ class Scenario:
                 if value is source.get(key):
                     written[key] = chunk
             chunks.append(chunk)
-        # What belongs to no table comes before all tables.
+        # Keys without a table come before all tables.
         plain = "".join(chunk for chunk in chunks if not chunk.startswith("["))
         return "\n".join([*([plain] if plain else []), *(chunk for chunk in chunks if chunk.startswith("["))])
 
     @cached_property
     def _written(self) -> dict[str, str]:
-        """What stands at the top of the file, as TOML, so far as it was needed."""
+        """Cached TOML texts of top-level keys."""
         return {}
 
     def _with_cached_facts(self, name: str, described: str) -> Scenario:
-        """Fill in `id` and `described`, which come with the canonical form, so that they need not be computed again.
+        """Set the cached `id` and `described`, which are computed together with the canonical form.
 
         Returns
         -------
@@ -279,25 +278,9 @@ class Scenario:
         vars(self).update(id=name, described=described)
         return self
 
-    @classmethod
-    def of(cls, source: Scenario | Path | str, **changes: object) -> Scenario:
-        """Call `from_any` and `replace`: the name of before."""
-        warn_renamed("Scenario.of(source, ...)", "Scenario.from_any(source).replace(...)")
-        return cls.from_any(source).replace(**changes)
-
-    def override(self, changes: Mapping[str, object]) -> Scenario:
-        """Call `replace`: the name of before."""
-        warn_renamed("Scenario.override", "Scenario.replace")
-        return self.replace(changes)
-
-    def with_(self, **changes: object) -> Scenario:
-        """Call `replace`: the name of before."""
-        warn_renamed("Scenario.with_", "Scenario.replace")
-        return self.replace(**changes)
-
     @cached_property
     def source(self) -> dict[str, Any]:
-        """The file as a mapping, defaults not filled.
+        """The file as a mapping, without defaults.
 
         Raises
         ------
@@ -317,28 +300,28 @@ class Scenario:
 
     @cached_property
     def own_laws(self) -> dict[str, AnyOwnLaw]:
-        """The laws of users that its groups name, as far as they are declared."""
+        """Declared laws of users that the scenario's groups name."""
         names = {str(group["law"]) for group in self.groups}
         return {name: law for name, law in self.laws.items() if name in names}
 
     @cached_property
     def id(self) -> str:
-        """What identifies the result, a hash of the engine's version, the seed and the canonical form, hexadecimal."""
+        """Id of the result: a hexadecimal hash of the engine's version, the seed and the canonical form."""
         return _native.scenario_id(self.canonical)
 
     @cached_property
     def described(self) -> str:
-        """The facts as JSON: what travels to where `facts` are asked for."""
+        """The facts as JSON, in the form that is sent to other processes."""
         return _native.describe(self.canonical)
 
     @cached_property
     def facts(self) -> dict[str, Any]:
-        """What follows without running, of each link n, mean RTT, BDP, buffer, and of each group law, flows, packet."""
+        """Derived facts: of each link n, mean RTT, BDP and buffer; of each group law, flows and packet size."""
         return dict(json.loads(self.described))
 
     @cached_property
     def network(self) -> Network:
-        """Links and groups of flows in numbers: what lint rules and models are handed instead of a scenario."""
+        """Links and groups of flows in numbers, as input of lint rules and models."""
         stated = self.warmup_rule == STATED
         return read_network(
             self.facts,
@@ -354,36 +337,36 @@ class Scenario:
 
     @cached_property
     def _known_tables(self) -> ScenarioTables:
-        """What stands in the file, what it resolves to, and which needs of keys and parameters its network meets."""
+        """Keys as written, keys as resolved, and the needs of keys and parameters that the network meets."""
         try:
             written = self.source
         except ScenarioError:
-            written = {}  # TOML newer than 1.0: what stands there is not known here.
+            written = {}  # TOML newer than 1.0 cannot be read here.
         return ScenarioTables(written, self.resolved, json.loads(_native.needs_met(self.canonical)))
 
     def _queue_with(self, link: int, packets: float) -> dict[str, Any]:
-        """Parameters of a link's discipline, as resolved with another buffer."""
+        """Return the parameters of a link's discipline, resolved with another buffer."""
         text = f"{max(1, round(packets))} packets"
         return dict(self.replace({f"links[{link}].buffer": text}).links[link]["queue"])
 
     @property
     def links(self) -> list[dict[str, Any]]:
-        """Facts of the links, in the file's order."""
+        """Facts of the links, in the order of the file."""
         return list(self.facts["links"])
 
     @property
     def pools(self) -> list[dict[str, Any]]:
-        """Facts of the memory that links share, in the file's order."""
+        """Facts of the pools (memory that links share), in the order of the file."""
         return list(self.facts["pools"])
 
     @property
     def groups(self) -> list[dict[str, Any]]:
-        """Facts of the groups of flows, in the file's order."""
+        """Facts of the groups of flows, in the order of the file."""
         return list(self.facts["groups"])
 
     @property
     def title(self) -> str:
-        """The title; the origin where the file gives none."""
+        """The title; the origin if the file has none."""
         return str(self.facts["title"]) or self.origin
 
     @property
@@ -393,7 +376,7 @@ class Scenario:
 
     @property
     def replications(self) -> int:
-        """Independent runs the file asks for."""
+        """Number of independent replications."""
         return int(self.facts["replications"])
 
     def __repr__(self) -> str:
@@ -424,7 +407,7 @@ class Scenario:
         return joined(table(of_links, self.title), table(of_groups), note(how))
 
     def link_index(self, name: str | None) -> int:
-        """Find a link by name.
+        """Return the index of a link by its name.
 
         Parameters
         ----------
@@ -456,9 +439,9 @@ class Scenario:
 
 
 def _buffer(link: Mapping[str, Any]) -> str:
-    """A link's buffer in the unit that the file limits it in."""
+    """Return a link's buffer in the unit of the scenario file."""
     if link["buffer_limit_packets"] is not None:
-        return f"{link['buffer_limit_packets']} packets"
+        return format_packets(link["buffer_limit_packets"]).replace(",", "")
     return "unlimited" if link["buffer_limit_bytes"] is None else format_bytes(link["buffer_limit_bytes"])
 
 
@@ -485,7 +468,7 @@ start  = { from = "0 s", to = "0.1 s" }
 
 
 def parse_assignments(texts: Iterable[str] | None, **more: object) -> dict[str, object]:
-    """Read what options change: assignments, and values that have an option of their own.
+    """Parse assignments, and add values of options that set places.
 
     Parameters
     ----------
@@ -514,7 +497,7 @@ def parse_assignments(texts: Iterable[str] | None, **more: object) -> dict[str, 
 
 
 def parse_assignment(text: str) -> tuple[str, object]:
-    """Read ``place=value`` as given on a command line.
+    """Parse ``place=value`` from a command line.
 
     Parameters
     ----------
@@ -545,7 +528,7 @@ def parse_assignment(text: str) -> tuple[str, object]:
 
 
 def _without_auto(text: str) -> str | None:
-    """The same file without warm-up if it says ``warmup = "auto"``, else None."""
+    """Return the text without ``warmup = "auto"``; None if it has no such line."""
     if AUTO not in text:
         return None
     try:
@@ -558,7 +541,7 @@ def _without_auto(text: str) -> str | None:
 
 
 def _with_sources(text: str, laws: Mapping[str, AnyOwnLaw]) -> str:
-    """The same file with the hash of its source beside each declared law that it names."""
+    """Return the text with the source hash of each declared law that it names."""
     if not any(name in text for name in laws):
         return text
     try:

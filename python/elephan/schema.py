@@ -1,4 +1,4 @@
-"""JSON Schema of the files that people write: editors complete keys by it and mark what is wrong.
+"""JSON Schema of scenario and sweep files, with which editors complete keys and mark errors.
 
 That of a scenario is made from the types that the parser reads; that of a sweep is written here, around it.
 """
@@ -13,7 +13,7 @@ from elephan import _native
 from elephan.errors import InputError, suggest
 
 KINDS: tuple[str, ...] = ("scenario", "sweep")
-"""Kinds of files that have one."""
+"""Kinds of files that have a schema."""
 
 _LIST = {
     "description": 'Values, or a range such as "100..15000 packets:12log"; a list may hold ranges too.',
@@ -109,7 +109,7 @@ def _text(kind: str) -> str:
 
 
 def schema(kind: str = "scenario") -> dict[str, Any]:
-    """Return the JSON Schema (2020-12) of a kind of file; it refers to nothing outside itself.
+    """Return the JSON Schema (2020-12) of a kind of file, without external references.
 
     Parameters
     ----------

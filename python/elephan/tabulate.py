@@ -1,4 +1,4 @@
-"""Laws as tables: a(w) and b(w) of one's own, as functions or arrays, for the law `tabulated`.
+"""Laws as tables: functions or arrays a(w) and b(w), converted for the law `tabulated`.
 
 Source: RFC3649, Section 5: w + a(w)/w per ACK, (1 - b(w)) w on loss.
 """
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Given = Function | ArrayLike
 
 MOST = 4096
-"""Most knots that the law takes."""
+"""Maximum number of knots of a tabulated law."""
 
 # Windows between two knots at which a table is compared with its function.
 _LOOKS = 31
@@ -32,9 +32,9 @@ _NEAR = 1e-6
 
 
 def law_table(a: Given, b: Given, windows: ArrayLike = (1.0, 1e5), *, tolerance: float = 1e-3) -> dict[str, Any]:
-    """Make a law of two functions of the window, or of two arrays: what ``control`` is in a scenario.
+    """Return the ``control`` of a law given by two functions of the window, or by two arrays.
 
-    Of a function so many knots are taken, where they are needed, that the law between them is it within the tolerance.
+    A function gets as many knots, at suitable windows, as are needed to interpolate it within the tolerance.
     Below the first window and above the last the law stays as it is there.
 
     Parameters
@@ -51,7 +51,7 @@ def law_table(a: Given, b: Given, windows: ArrayLike = (1.0, 1e5), *, tolerance:
     Returns
     -------
     dict
-        Of ``law``, ``increase`` and ``decrease``.
+        Mapping with ``law``, ``increase`` and ``decrease``.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def law_table(a: Given, b: Given, windows: ArrayLike = (1.0, 1e5), *, tolerance:
 
 
 def power(table: Sequence[Sequence[float]] | Floats, windows: ArrayLike) -> Floats:
-    """Growth that a table means: a power of the window between two knots, constant outside.
+    """Growth by a table: a power of the window between two knots, constant outside.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def power(table: Sequence[Sequence[float]] | Floats, windows: ArrayLike) -> Floa
 
 
 def line(table: Sequence[Sequence[float]] | Floats, windows: ArrayLike) -> Floats:
-    """Reduction that a table means: linear in the logarithm of the window between two knots, constant outside.
+    """Reduction by a table: linear in the logarithm of the window between two knots, constant outside.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def _through(
     between: Callable[[Floats, Floats], Floats],
     tolerance: float,
 ) -> list[list[float]]:
-    """Knots of a function: where a table is farthest from it another is put, until it is near everywhere."""
+    """Return knots of a function, adding one where the table's error is largest until it is small everywhere."""
 
     def knot(w: float) -> list[float]:
         return [w, _fine(name, w, float(function(w)))]

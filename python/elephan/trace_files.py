@@ -1,4 +1,4 @@
-"""Rates and delays of links from files: traces in mahimahi's format, and tables (.csv) of times and rates or delays.
+"""Rates and delays of links from files: traces in mahimahi's format, and .csv tables of times and rates or delays.
 
 Source: mahimahi (Netravali et al., USENIX ATC 2015): each line is a time in whole milliseconds at which 1504 bytes may
 leave.
@@ -13,12 +13,13 @@ import math
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from elephan.errors import InputError, ScenarioError
+from elephan.errors import InputError, ScenarioError, UnitError
 from elephan.flow_files import dumps
 from elephan.input_files import decoded, form_of, parse_if_named, read_bytes, unpacked
+from elephan.units import format_time, seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     import numpy as np
@@ -35,8 +36,12 @@ _WHAT = {
 }
 
 
+LEAST_BPS = 1000.0
+"""Smallest rate of a link besides 0 [bit/s]."""
+
+
 class _Column(NamedTuple):
-    """What a table may say of each time: the column, the largest number in it, and how it stands in a scenario."""
+    """A column of a table: its name, its largest value, and its notation in a scenario."""
 
     name: str
     most: float
@@ -47,18 +52,18 @@ _COLUMNS = {
     "rate": _Column("rate_bps", 1e15, lambda bps: f"{round(bps)} bit/s"),
     "delay": _Column("delay_s", 3600.0, lambda seconds: f"{round(seconds * 1e12)} ps"),
 }
-"""By the key of a link."""
+"""Columns by the key of a link."""
 
 
 def fill(text: str, folder: Path) -> str:
-    """Put what the traces hold that a scenario names into it.
+    """Insert the contents of the traces that a scenario names.
 
     Parameters
     ----------
     text : str
         A scenario in TOML.
     folder : Path
-        What the names of files are relative to.
+        Folder for relative names of files.
 
     Returns
     -------
@@ -68,7 +73,7 @@ def fill(text: str, folder: Path) -> str:
     Raises
     ------
     ScenarioError
-        If a file cannot be read or is no trace: the place, the file, the line.
+        If a file cannot be read or is not a trace; the message names the place, the file and the line.
 
     Examples
     --------
@@ -94,11 +99,35 @@ def fill(text: str, folder: Path) -> str:
         except InputError as error:
             message = f"{place}: {error}"
             raise ScenarioError(message) from None
+        _check_whole(held, table, f"links[{i}].{key}", name)
         if twice := held.keys() & table.keys():
             message = f"{place}: {min(twice)} stand beside it; give one of them"
             raise ScenarioError(message)
         table |= held
     return dumps(mapping) if named else text
+
+
+def _check_whole(held: Mapping[str, Any], table: Mapping[str, Any], place: str, name: str) -> None:
+    """Refuse a period that ends before the trace, and a trace that ends in an outage, by the names in the file."""
+    steps = held.get("steps")
+    if not steps:
+        return
+    period = table.get("period")
+    if isinstance(period, str):
+        try:
+            length = seconds(period)
+        except UnitError:
+            return  # The reader of the scenario says what is wrong with it.
+        last = seconds(steps[-1][0])
+        if length <= last:
+            message = (
+                f"{place}.period: must be longer than the trace {name}, whose last time is {format_time(last)}, "
+                f"not {format_time(length)}"
+            )
+            raise ScenarioError(message)
+    elif period is None and steps[-1][1] == "0 bit/s":
+        message = f"{place}.trace: {name} ends with a rate of 0, which would last for ever; give a period"
+        raise ScenarioError(message)
 
 
 def _names_trace(link: object, key: str) -> bool:
@@ -107,7 +136,7 @@ def _names_trace(link: object, key: str) -> bool:
 
 
 def read(path: Path, key: str = "rate") -> dict[str, Any]:
-    """Read a trace as the keys that a link's ``rate`` or ``delay`` takes for it.
+    """Read a trace and return the keys of a link's ``rate`` or ``delay``.
 
     Parameters
     ----------
@@ -124,7 +153,7 @@ def read(path: Path, key: str = "rate") -> dict[str, Any]:
     Raises
     ------
     InputError
-        What is wrong with it, and in which line. No more than 64 MiB are read.
+        The error and its line. At most 64 MiB are read.
     """
     raw = read_trace(path, _WHAT[key])
     try:
@@ -137,7 +166,7 @@ def read(path: Path, key: str = "rate") -> dict[str, Any]:
 
 
 def read_trace(path: Path, what: str = "trace") -> bytes:
-    """Read the bytes of a trace, unpacked if gzip packed them.
+    """Read the bytes of a trace, decompressed if it is a gzip file.
 
     Raises
     ------
@@ -159,7 +188,7 @@ def read_trace(path: Path, what: str = "trace") -> bytes:
 
 
 def is_table(path: Path) -> bool:
-    """Whether a link takes a file for a table; any other is in mahimahi's format.
+    """Whether a link reads a file as a table; other files are in mahimahi's format.
 
     Examples
     --------
@@ -171,7 +200,7 @@ def is_table(path: Path) -> bool:
 
 
 def _opportunities(raw: bytes) -> str:
-    """The times of a trace, with how often each is there, in words."""
+    """Return the times of a trace with their multiplicities, in the scenario's notation."""
     times, counts = opportunity_times(raw)
     pairs = zip(times.tolist(), counts.tolist(), strict=True)
     return " ".join(f"{ms}x{count}" if count > 1 else str(ms) for ms, count in pairs)
@@ -188,14 +217,14 @@ def opportunity_times(raw: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]
     Returns
     -------
     times : array of int, shape (times,) [ms]
-        In order, each once.
+        Distinct times in ascending order.
     counts : array of int, shape (times,)
-        How often each is there.
+        Multiplicity of each time.
 
     Raises
     ------
     ValueError
-        What is wrong, and in which line.
+        The error and its line.
     """
     import numpy as np  # noqa: PLC0415 (slow to import; few scenarios need it)
 
@@ -234,14 +263,14 @@ def opportunity_times(raw: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 def table_rows(text: str, mark: str = ",") -> Iterator[tuple[int, list[str]]]:
-    r"""Yield the rows of a table, the header among them, as every reader of one takes them.
+    r"""Yield the rows of a table, including the header, by the rules common to all readers.
 
     Parameters
     ----------
     text : str
         Without a byte order mark (`elephan.input_files.decoded`).
     mark : str
-        What parts the columns.
+        Separator of the columns.
 
     Yields
     ------
@@ -276,7 +305,7 @@ def table_rows(text: str, mark: str = ",") -> Iterator[tuple[int, list[str]]]:
 
 
 def _steps(raw: bytes, value: _Column) -> list[list[str]]:
-    """The rows of a table, as times and what holds from then on."""
+    """Return the rows of a table, as times and the values from then on."""
     rows = table_rows(decoded(raw))
     _, header = next(rows, (0, []))
     if any(header.count(name) != 1 for name in (_TIME, value.name)):
@@ -294,6 +323,9 @@ def _steps(raw: bytes, value: _Column) -> list[list[str]]:
             raise ValueError(message)
         if not steps and at:
             message = f"line {line}: {_TIME} must begin at 0, not at {time:.15g}"
+            raise ValueError(message)
+        if value.name == "rate_bps" and 0 < number < LEAST_BPS:
+            message = f"line {line}: rate_bps must be 0 or at least {LEAST_BPS:g}, not {number:.15g}; it is in bit/s"
             raise ValueError(message)
         last = at
         steps.append([f"{at} ns", value.text(number)])
@@ -316,3 +348,41 @@ def _number(line: int, limit: tuple[str, float], text: str) -> float:
         message = f'line {line}: {name} must be a number from 0 to {most:.15g}, not "{text[:20]}"'
         raise ValueError(message)
     return number
+
+
+def column_mark(text: str) -> str:
+    """Find the mark between the columns of a table; a blank stands for any number of blanks."""
+    first = text.strip("\n").partition("\n")[0]
+    _, names = next(table_rows(first), (0, []))
+    # A link reads commas only: where they give it its columns, other marks belong to names.
+    if "time_s" in names:
+        return ","
+    mark = max(",;\t", key=first.count)
+    return mark if mark in first else " "
+
+
+def blank_rows(text: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield rows whose columns stand between blanks, without lines after a #; such a first line may be the header."""
+    lines = [(i, line.split()) for i, line in enumerate(text.split("\n"), 1) if line.strip()]
+    rows = [(i, fields) for i, fields in lines if not fields[0].startswith("#")]
+    if lines and lines[0][1][0].startswith("#") and rows:
+        names = " ".join(lines[0][1]).lstrip("# ").split()
+        if len(names) == len(rows[0][1]):
+            yield lines[0][0], names
+    width = len(rows[-1][1]) if rows else 0
+    for i, fields in rows:
+        # A header has one name for a time that a blank parts.
+        is_header = i == rows[0][0] and not any(map(is_number, fields))
+        if len(fields) != width and not is_header:
+            message = f"line {i}: has {len(fields)} fields, not {width}"
+            raise ValueError(message)
+        yield i, fields
+
+
+def is_number(text: str) -> bool:
+    """Whether a field is a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

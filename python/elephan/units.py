@@ -1,18 +1,18 @@
-"""Quantities as people write them: numbers in base units to short text, and text to numbers.
+"""Quantities in text form: formatting of numbers in base units, and parsing.
 
 The parser of the scenario file lives in Rust; what is read here (shares, precision) has no unit of its own.
 """
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from elephan import _native
 from elephan.errors import InputError, UnitError
 
 POINTS = 9
-"""Of a range that does not say how many."""
+"""Default number of values of a range."""
 
 _NUMBER = re.compile(r"\s*(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(?P<unit>.*)", re.DOTALL)
 _COUNT = re.compile(r"\s*(?P<count>\d+)\s*(?P<spacing>log|lin|)\s*", re.ASCII)
@@ -21,7 +21,7 @@ _PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 
 
 def seconds(text: str) -> float:
-    """Read a time.
+    """Parse a time.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def seconds(text: str) -> float:
 
 
 def bits_per_second(text: str) -> float:
-    """Read a rate.
+    """Parse a rate.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def bits_per_second(text: str) -> float:
 
 
 def octets(text: str) -> float:
-    """Read a size.
+    """Parse a size.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def octets(text: str) -> float:
 
 
 def share(text: str) -> float:
-    """Read a share of one: ``0.05`` or ``5%``.
+    """Parse a share of one: ``0.05`` or ``5%``.
 
     Returns
     -------
@@ -122,7 +122,7 @@ def share(text: str) -> float:
 
 
 def format_rate(bit_per_s: float) -> str:
-    """Write a rate with three digits.
+    """Format a rate with three digits.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def format_rate(bit_per_s: float) -> str:
 
 
 def format_time(s: float) -> str:
-    """Write a time with three digits.
+    """Format a time with three digits.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def format_time(s: float) -> str:
 
 
 def format_long_time(s: float) -> str:
-    """Write a time in hours from two hours on, and in days from two days on.
+    """Format a time, in hours from two hours on, and in days from two days on.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def format_long_time(s: float) -> str:
 
 
 def format_bytes(n: float) -> str:
-    """Write a size with three digits, decimal prefixes.
+    """Format a size with three digits and decimal prefixes.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ _SCALES = {
 
 
 def scaled(unit: str, values: Iterable[float]) -> tuple[float, str]:
-    """Find the unit in which numbers of a base unit are read most easily.
+    """Choose the prefix of a unit that suits some numbers.
 
     Parameters
     ----------
@@ -209,12 +209,14 @@ def scaled(unit: str, values: Iterable[float]) -> tuple[float, str]:
     Returns
     -------
     float, str
-        What to divide by, and the unit of what is left.
+        Divisor, and the unit of the quotients.
 
     Examples
     --------
     >>> scaled("s", [0.0875, 0.125]), scaled("bit/s", [1e6, 1e10])
     ((0.001, 'ms'), (1000000.0, 'Mbit/s'))
+    >>> scaled("s", [20e-6, 0.02])
+    (0.001, 'ms')
     """
     sizes = [abs(value) for value in values if math.isfinite(value) and value != 0]
     scales = _SCALES.get(unit)
@@ -222,11 +224,24 @@ def scaled(unit: str, values: Iterable[float]) -> tuple[float, str]:
         return 1.0, unit
     # That of the middle between the least and the largest, by ratio; a hair below, for what rounding takes.
     middle = math.sqrt(min(sizes)) * math.sqrt(max(sizes)) * (1 + 1e-9) if sizes else scales[0][0]
-    return next((scale for scale in scales if middle >= scale[0]), scales[-1])
+    found = next((i for i, scale in enumerate(scales) if middle >= scale[0]), len(scales) - 1)
+    while found and sizes and unit != "B" and max(sizes) > 1e4 * scales[found][0] * (1 + 1e-9):
+        found -= 1
+    return scales[found]
+
+
+def count(n: float, of: str) -> str:
+    """Format a number of things with their noun in the singular: ``1 flow``, ``1,200 runs``, ``0.5 packets``."""
+    return f"{f'{n:,.0f}' if n == round(n) else f'{n:.4g}'} {of}{'s' * (n != 1)}"
+
+
+def format_packets(n: float) -> str:
+    """Format a number of packets."""
+    return count(n, "packet")
 
 
 def format_number(x: float | None, digits: int = 4) -> str:
-    """Write a number with some digits, but all of its whole part; below a thousandth as a power of ten.
+    """Format a number with some digits, but with its whole integer part; below a thousandth as a power of ten.
 
     Returns
     -------
@@ -240,7 +255,7 @@ def format_number(x: float | None, digits: int = 4) -> str:
     """
     if x is None or math.isnan(x):
         return "-"
-    # What is rounded up to one digit more keeps all of its whole part, too.
+    # A number that is rounded up to one more digit keeps its whole integer part, too.
     if 10**digits <= abs(float(f"{x:.{digits}g}")) and abs(x) < 1e9:
         return f"{x:.0f}"
     if abs(x) >= 1e-3 or x == 0:
@@ -262,7 +277,7 @@ _COUNTS = (
 _QUANTILE = re.compile(r"\w+_p\d+(_s)?")
 
 HALF_BIN = 1 / 64
-"""Half of the width of a bin of the engine's histograms, as a share of its lower end: quantiles are known to that."""
+"""Half-width of a bin of the engine's histograms, relative to its lower end, which limits the accuracy of quantiles."""
 
 
 def limits(name: str, flows: int = 0) -> tuple[float, float]:
@@ -271,9 +286,9 @@ def limits(name: str, flows: int = 0) -> tuple[float, float]:
     Parameters
     ----------
     name : str
-        Of a column, or of a key of a document; not of a difference of two.
+        Name of a column, with or without a link or group in brackets, or of a document's key; not of a difference.
     flows : int
-        How many share, for Jain's index; 0 where that is not known.
+        Number of flows that share, for Jain's index; 0 if unknown.
 
     Returns
     -------
@@ -285,21 +300,41 @@ def limits(name: str, flows: int = 0) -> tuple[float, float]:
     >>> limits("utilization"), limits("queueing_delay_s"), limits("jain", flows=4)
     ((0.0, 1.0), (0.0, inf), (0.25, 1.0))
     """
-    name = name.removeprefix("transfers_")
+    name = name.removeprefix("transfers_").partition("[")[0]
     if name.endswith(_SHARES):
         return 1.0 / flows if flows and name.startswith("jain") else 0.0, 1.0
     return (0.0, math.inf) if name.endswith(_LEVELS) or name in _COUNTS else EVERYWHERE
 
 
 def resolution(name: str) -> float:
-    """Return to which share of itself a measured quantity is known, however many replications it has.
+    """Return the relative accuracy of a measured quantity, which replications do not improve.
 
     Examples
     --------
     >>> resolution("page_time_p95_s"), resolution("page_time_s"), resolution("goodput_p95")
     (0.015625, 0.0, 0.0)
     """
+    name = name.partition("[")[0]
     return HALF_BIN if _QUANTILE.fullmatch(name) and not name.startswith("goodput") else 0.0
+
+
+def resolved(quantity: Mapping[str, float | None], of: str) -> dict[str, float | None]:
+    """Return a measured quantity with an interval that is at least as wide as its `resolution`.
+
+    Parameters
+    ----------
+    quantity : mapping
+        ``{"mean", "ci95"}``; without an interval it stays without.
+    of : str
+        Name of the quantity.
+
+    Examples
+    --------
+    >>> resolved({"mean": 0.64, "ci95": 0.0}, "page_time_p95_s")
+    {'mean': 0.64, 'ci95': 0.01}
+    """
+    mean, half = quantity["mean"], quantity["ci95"]
+    return {"mean": mean, "ci95": half if mean is None or half is None else max(half, resolution(of) * abs(mean))}
 
 
 def format_interval(
@@ -311,15 +346,14 @@ def format_interval(
     thousands: str = "",
     limits: tuple[float, float] = EVERYWHERE,
 ) -> str:
-    """Write a mean and half of its 95 % interval, no finer than the interval is wide.
+    """Format a mean and the half-width of its 95 % interval, with digits according to the width.
 
-    An interval that leaves the limits of its quantity ends at them and is written by its ends. It holds the truth as
-    often as before, since no truth lies beyond.
+    An interval that leaves the limits of its quantity ends at them and is written by its ends.
 
     Parameters
     ----------
     digits : int
-        Significant digits where there is no interval.
+        Significant digits without an interval.
     joint : str
         Between the two.
     thousands : str
@@ -375,15 +409,79 @@ def format_interval(
     return f"{write(mean)}{joint}{write(half, 1 + two)}"
 
 
+SHARE_PLACES = 4
+"""Decimals of a utilization: hundredths of a per cent."""
+
+QUANTILE_DIGITS = 3
+"""Significant digits of a quantile without an interval: its bin allows no more."""
+
+
+def format_measured(
+    quantity: Mapping[str, float | None],
+    scale: float = 1.0,
+    digits: int = 4,
+    *,
+    of: str = "",
+    flows: int = 0,
+    joint: str = " ± ",
+    thousands: str = "",
+) -> str:
+    """Format a measured quantity: mean and half-width, or the ends of an interval that exceeds its limits.
+
+    A quantile of a histogram has no interval that is narrower than the bins. No mean is ``-``.
+
+    Parameters
+    ----------
+    quantity : mapping
+        ``{"mean", "ci95"}``.
+    scale : float
+        Multiplies both, and the limits.
+    digits : int
+        Significant digits of a mean without interval, but never fewer than its whole part has.
+    of : str
+        Name of the quantity, which has the limits of `limits` and the resolution of `resolution`; empty for one that
+        has neither.
+    flows : int
+        Number of flows that share, for Jain's index.
+    joint, thousands : str
+        As in `format_interval`.
+
+    Examples
+    --------
+    >>> format_measured({"mean": 0.7, "ci95": 1.3}, of="jain", flows=2)
+    '0.7 (0.5 to 1)'
+    >>> format_measured({"mean": 0.9123, "ci95": 0.0}, 1e3, of="page_time_p95_s")
+    '912 ± 14'
+    """
+    mean, half = quantity["mean"], quantity["ci95"]
+    ends = EVERYWHERE
+    if of and mean is not None:
+        low, high = limits(of, flows)
+        ends = (low * scale, high * scale)
+        if of == "utilization":
+            # To a packet more or less at the ends of what is measured.
+            mean, half = round(mean, SHARE_PLACES), None if half is None else round(half, SHARE_PLACES)
+        elif resolution(of):
+            digits, half = min(digits, QUANTILE_DIGITS), resolved(quantity, of)["ci95"]
+    return format_interval(
+        None if mean is None else mean * scale,
+        None if half is None else half * scale,
+        digits,
+        joint=joint,
+        thousands=thousands,
+        limits=ends,
+    )
+
+
 def _grouped(x: float, digits: int, thousands: str) -> str:
-    """A number without interval, thousands apart where that is asked for."""
+    """Format a number without interval, with a thousands separator if requested."""
     if thousands and ((float(x).is_integer() and abs(x) < 1e15) or 1000 <= abs(x) < 1e9):
         return f"{x:{thousands}.0f}"
     return format_number(x, digits)
 
 
 def format_quantity(x: float, unit: str, digits: int = 6) -> str:
-    """Write a number of a base unit with its unit.
+    """Format a number of a base unit with its unit.
 
     Parameters
     ----------
@@ -401,19 +499,19 @@ def format_quantity(x: float, unit: str, digits: int = 6) -> str:
 
 @dataclass(frozen=True)
 class ParsedRange:
-    """A range as it is written: ``10 ms..1 s:3``, ``100..15000 packets:12log``, ``1..10:10lin``."""
+    """A range as written: ``10 ms..1 s:3``, ``100..15000 packets:12log``, ``1..10:10lin``."""
 
     low: str
-    """The first value; it has the unit of the last where it has none of its own."""
+    """First value; without a unit of its own, it has that of the last one."""
     high: str
-    """The last value."""
+    """Last value."""
     count: int
-    """How many values."""
+    """Number of values."""
     spacing: str
-    """``log``, ``lin``, or empty: by ratio where both ends are above zero."""
+    """Spacing: ``log``, ``lin``, or empty (logarithmic if both ends are positive)."""
 
     def values(self, first: float, last: float) -> list[float]:
-        """Return the values from the first to the last as they are to be spaced.
+        """Return the values from the first to the last with the range's spacing.
 
         Parameters
         ----------
@@ -423,7 +521,7 @@ class ParsedRange:
         Returns
         -------
         list of float
-            With twelve digits, as a user would have written them himself.
+            Values with twelve digits, as a user would have written them.
 
         Raises
         ------
@@ -448,7 +546,7 @@ class ParsedRange:
 
 
 def read_range(text: str) -> ParsedRange | None:
-    """Read a range ``LOW..HIGH`` or ``LOW..HIGH:COUNT``, COUNT with ``log`` or ``lin`` behind it or not.
+    """Parse a range ``LOW..HIGH`` or ``LOW..HIGH:COUNT``, COUNT optionally followed by ``log`` or ``lin``.
 
     Returns
     -------
@@ -486,7 +584,7 @@ def read_range(text: str) -> ParsedRange | None:
 
 
 def number_and_unit(text: str) -> tuple[float, str] | None:
-    """Split a quantity into its number and the unit behind it.
+    """Split a quantity into its number and its unit.
 
     Returns
     -------

@@ -1,15 +1,15 @@
-"""Number of threads that may be asked for; command-line options need it before anything of a run is loaded."""
+"""Limit on the number of threads, in a module that the command line can import without NumPy."""
 
 from __future__ import annotations
 
 from elephan.errors import InputError
 
 MOST_WORKERS = 1024
-"""Threads that may be asked for: more than any machine has cores for, and a mistyped number."""
+"""Maximum number of threads: more than any machine has cores, so that a larger number is a typing error."""
 
 
 def check_workers(workers: int | None) -> None:
-    """Refuse a number of threads that cannot be meant.
+    """Refuse a number of threads that is out of range.
 
     Raises
     ------

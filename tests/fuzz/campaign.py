@@ -1,7 +1,9 @@
-"""``make fuzz``: many inputs of every kind, each made from its number; finds are kept, and it goes on where it was.
+"""``make fuzz``: many inputs of every kind, each generated from its number; failures are kept, and it continues where
+it stopped.
 
-A find is whatever is no clear refusal: an exception, a defect (exit code 70), a process that ends, more than 10 s, more
-than 4 GiB, engines that differ. Its input is written to ``target/fuzz``; mended, it belongs into ``tests/fuzz/corpus``.
+A failure is any result except a clear refusal: an exception, a defect (exit code 70), a process that ends, more than 10
+s, more than 4 GiB, engines that differ. Its input is written to ``target/fuzz``; once fixed, it belongs into
+``tests/fuzz/corpus``.
 """
 
 import argparse
@@ -20,10 +22,10 @@ from elephan import cli
 from fuzz.kinds import KINDS, ROOT, FoundError, Kind
 
 SHARES = {"scenario": 0.6, "sweep": 0.2, "flows": 0.15, "command": 0.0495, "store": 0.0005}
-"""Of all inputs: about as much time for each as finds are to be expected."""
+"""Shares of the kinds among all inputs: about as much time for each as failures are to be expected."""
 
 LONGEST_S, MOST_BYTES = 10.0, 4 * 2**30
-"""What an input may take; the machine may have others to serve."""
+"""Limits of time [s] and memory [bytes] for an input; the machine may be busy with other work."""
 
 STATE = ROOT / "target" / "fuzz"
 
@@ -34,7 +36,7 @@ def attempt(kind: Kind, given: bytes) -> str | None:
     Returns
     -------
     str or None
-        What is wrong, in one line; None if nothing is.
+        The failure, in one line; None if there is none.
     """
 
     def too_long(*_: object) -> None:
@@ -57,7 +59,7 @@ def attempt(kind: Kind, given: bytes) -> str | None:
 
 
 def _work(name: str, seed: int, begin: int, end: int, place: str, out: Any) -> None:
-    """Try inputs in a process of its own, which may die of one: its number is in the file first."""
+    """Try inputs in a process of its own, which an input may kill: its number is written to the file first."""
 
     def leave(code: int) -> None:
         raise SystemExit(code)
@@ -75,14 +77,14 @@ def _work(name: str, seed: int, begin: int, end: int, place: str, out: Any) -> N
 
 
 def run(name: str, seed: int, begin: int, end: int, until: float = float("inf")) -> tuple[int, list[tuple[int, str]]]:
-    """Try inputs `begin` to `end` of a kind, in processes that may die, until some time.
+    """Try inputs `begin` to `end` of a kind until some time, in processes that may die.
 
     Returns
     -------
     int
         The first number that was not tried.
     list of tuple of int and str
-        Finds: number of the input, and what is wrong.
+        Failures: number of the input, and the error.
     """
     STATE.mkdir(parents=True, exist_ok=True)
     place = STATE / f"{name}.now"
@@ -102,7 +104,7 @@ def run(name: str, seed: int, begin: int, end: int, until: float = float("inf"))
             if now != last:
                 last, since = now, time.monotonic()
             elif time.monotonic() - since > 3 * LONGEST_S:
-                # Native code that hears no signal; three times: the process has to start, too.
+                # Native code does not see signals; three times the limit, as the process has to start, too.
                 process.kill()
                 process.join()
         now = int.from_bytes(place.read_bytes(), "little")
@@ -126,12 +128,12 @@ def say(line: str) -> None:
 
 
 def main() -> int:
-    """Try as many inputs as asked for, after those of last time.
+    """Try the requested number of inputs, after those of the last time.
 
     Returns
     -------
     int
-        1 if anything was found.
+        1 if there was a failure.
     """
     asked = argparse.ArgumentParser(prog="make fuzz", description=__doc__)
     asked.add_argument("--inputs", type=int, default=1_000_000, help="of all kinds together")

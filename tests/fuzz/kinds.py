@@ -1,4 +1,4 @@
-"""What is tried: each kind makes an input from a number, and tries it. What is raised but an `InputError` is a find."""
+"""Kinds of inputs: each makes an input from a number, and tries it. Any exception but an `InputError` is a failure."""
 
 import io
 import json
@@ -29,7 +29,7 @@ CORPUS = HERE / "corpus"
 ROOT = HERE.parents[1]
 
 MOST_PACKETS = 3e4
-"""Of a scenario that is also simulated, in both engines: a tenth of a second."""
+"""Maximum number of packets of a scenario that is also simulated, in both engines: a tenth of a second."""
 
 VERBS = [
     "lint",
@@ -46,16 +46,16 @@ VERBS = [
     "doctor",
     "run",
 ]
-"""That answer at once, or with the option that makes them."""
+"""Verbs that answer at once, or with an option that makes them do so."""
 
 MOST_POINTS = 1000
-"""Of a sweep whose points are listed."""
+"""Maximum number of points of a sweep whose points are listed."""
 
 FLOWS = ["start_s,size_bytes\n0,1000\n0.5,2000\n1.25,1e6\n", "size_bytes,start_s,other\n12000,0.001,x\n1,1,y\n"]
 
 
 class FoundError(AssertionError):
-    """Something that must not happen."""
+    """Raised for a result that must not occur."""
 
 
 class Kind(ABC):
@@ -65,7 +65,7 @@ class Kind(ABC):
     ----------
     name : str
     ending : str
-        Of a file that holds one.
+        Suffix of a file with such an input.
     """
 
     name: str
@@ -73,11 +73,11 @@ class Kind(ABC):
 
     @cached_property
     def found_before(self) -> list[bytes]:
-        """Inputs that were finds once."""
+        """Inputs of earlier failures."""
         return [path.read_bytes() for path in sorted((CORPUS / self.name).glob("*"))]
 
     def of(self, seed: int, number: int) -> bytes:
-        """Make an input; the same for the same numbers."""
+        """Make an input; the same numbers give the same input."""
         return self.make(random.Random(f"{self.name} {seed} {number}"))
 
     @abstractmethod
@@ -86,11 +86,11 @@ class Kind(ABC):
 
     @abstractmethod
     def attempt(self, given: bytes) -> None:
-        """Try an input; raises for a find."""
+        """Try an input; raise an exception for a failure."""
 
 
 def texts(*patterns: str) -> list[str]:
-    """Scenario or sweep files of the project."""
+    """Return the texts of scenario or sweep files of the project."""
     return [path.read_text(encoding="utf-8") for pattern in patterns for path in sorted(ROOT.glob(pattern))]
 
 
@@ -213,7 +213,7 @@ class CommandKind(Kind):
 
 
 class StoreKind(Kind):
-    """Stores with damaged files: listed, verified, repaired; never a defect, and whole after the repair."""
+    """Stores with damaged files: listed, verified, repaired; never a defect, and complete after the repair."""
 
     name = "store"
     ending = ".bin"
@@ -252,7 +252,7 @@ class StoreKind(Kind):
 
 
 def _output() -> io.TextIOWrapper:
-    """Where what is printed goes, text or bytes."""
+    """Return a stream for output, text or bytes."""
     return io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
 
 
@@ -267,4 +267,4 @@ def _exit_code(words: list[str]) -> int:
 _ALL: tuple[Kind, ...] = (ScenarioKind(), SweepKind(), FlowsKind(), CommandKind(), StoreKind())
 
 KINDS = {kind.name: kind for kind in _ALL}
-"""By name; random networks in the two engines are tried by a test of the Rust part."""
+"""Kinds by name; random networks in the two engines are tested in Rust."""

@@ -1,4 +1,4 @@
-"""Inputs that are almost right: texts and bytes changed at random places, by a generator that a number starts."""
+"""Inputs that are almost valid: texts and bytes changed at random places, by a generator seeded with a number."""
 
 import random
 import re
@@ -13,7 +13,7 @@ ODD = (
     *('"/dev/zero"', '"$x$"', '"=1+1"', "[]", "{}", "[[]]", "{ a = 1 }", "[" * 300 + "]" * 300, "{ from = 1, to = 2 }"),
     *('{ law = "bbr" }', '{ discipline = "red" }', "1979-05-27", "'''", '"""', "#", "\\"),
 )
-"""What a value may be by mistake or by malice."""
+"""Values given by mistake or malice."""
 
 LETTERS = "\0\t\n\"'=[]{}λ🐘"
 NUMBERS = (0, 1, 2, 2**31, 2**32, 2**53, 2**63, 2**64, 10**18)

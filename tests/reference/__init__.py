@@ -1,1 +1,1 @@
-"""Readings of published algorithms that share no code with elephan: independent implementations to check it by."""
+"""Implementations of published algorithms that share no code with elephan, as independent checks."""

@@ -1,8 +1,8 @@
-"""Parts of the documentation site that are made while it is built; a Sphinx extension.
+"""Parts of the documentation site that are generated during its build; a Sphinx extension.
 
-A page says where such a part goes with a comment (`<!-- elephan: cli -->`), which a code host does not show. Links to
-files that are not in docs/ lead to their page, if they have one. Names in backticks that the site does
-not have stay code.
+A page marks the place of such a part with a comment (`<!-- elephan: cli -->`), which a code host does not show. Links
+to files that are not in docs/ lead to their page, if they have one. Names in backticks that the site does not have
+remain code.
 """
 
 import re
@@ -44,14 +44,14 @@ GUIDE = (
     "learning-agents",
     "editors",
 )
-"""The order in which the guide is read; pages that are not named come last."""
+"""Order of the guide's pages; pages that are not named come last."""
 MARK = re.compile(r"^<!-- elephan: (\w+) -->$", flags=re.MULTILINE)
 
 ELSEWHERE = {"README.md": "index", "CONTRIBUTING.md": "contributing", "CHANGELOG.md": "changelog"}
 """Files outside docs/, and the pages that show them."""
 
 CHILDREN = {"decisions/README": "0*"}
-"""Pages whose neighbours stand below them, as they themselves do not say."""
+"""Pages whose neighbours are listed below them, as they do not list them themselves."""
 
 
 def guide() -> str:
@@ -65,14 +65,14 @@ PARTS = {"guide": guide, "cli": cli.reference, "scenario": scenario.reference, "
 
 
 def fill(_: Sphinx, page: str, source: list[str]) -> None:
-    """Put in what is made while the site is built."""
+    """Insert the parts that are generated during the build."""
     source[0] = MARK.sub(lambda found: PARTS[found[1]](), source[0])
     if below := CHILDREN.get(page):
         source[0] += f"\n```{{toctree}}\n:hidden:\n:glob:\n\n{below}\n```\n"
 
 
 class Elsewhere(SphinxTransform):
-    """Lead links to files that have a page to that page."""
+    """Redirect links to files that have a page to that page."""
 
     default_priority = 5
 
@@ -85,7 +85,7 @@ class Elsewhere(SphinxTransform):
 
 
 class Dashes(SphinxTransform):
-    """Write what stands between a parameter and its meaning as a dash."""
+    """Replace the separator between a parameter and its meaning by a dash."""
 
     default_priority = 999
 
@@ -97,18 +97,18 @@ class Dashes(SphinxTransform):
 
 
 def keep_colons(_: Sphinx, what: str, __: str, ___: object, ____: object, lines: list[str]) -> None:
-    """Begin an attribute's docstring with a comment: what precedes a colon there would be taken for a type."""
+    """Begin an attribute's docstring with a comment: text before a colon there would be taken for a type."""
     if what in ("attribute", "data", "property"):
         lines[:0] = ["..", ""]
 
 
 def skip_aliases(_: Sphinx, __: str, ___: str, member: object, skip: bool, ____: object) -> bool | None:
-    """Leave out what Python itself says of a named tuple's fields; the class says what they are."""
+    """Omit Python's own docstrings of a named tuple's fields; the class describes them."""
     return True if str(getattr(member, "__doc__", "")).startswith("Alias for field number") else skip or None
 
 
 def leave_code(_: Sphinx, __: BuildEnvironment, link: addnodes.pending_xref, text: nodes.Node) -> nodes.Node | None:
-    """Leave a name in backticks as it is where the site has nothing of that name."""
+    """Leave a name in backticks unchanged if the site has no target of that name."""
     return text if link.get("refdomain") == "py" and link.get("reftype") == "obj" else None
 
 

@@ -46,13 +46,13 @@ def section(path: str, command: Any) -> list[str]:
 
 
 def plain(text: str) -> str:
-    """Take out what is meant for a terminal: escaped brackets, and the breaks of a docstring's lines."""
+    """Remove terminal markup: escaped brackets, and the breaks of a docstring's lines."""
     paragraphs = re.split(r"\n\s*\n", text.partition("\f")[0].strip())
     return "\n\n".join(" ".join(part.split()) for part in paragraphs).replace("\\[", "[")
 
 
 def meaning(parameter: Any) -> str:
-    """Say what a parameter is for, and whether it may come again."""
+    """Describe a parameter, and whether it may be repeated."""
     text = plain(getattr(parameter, "help", None) or "")
     return f"{text} Repeatable." if parameter.multiple and "repeatable" not in text else text
 
@@ -76,7 +76,7 @@ def _spelt(option: Any) -> str:
 
 
 def _kind(option: Any) -> str:
-    """Say what an option without a word for it takes; Typer has moved its types."""
+    """Describe the value of an option without a metavar; Typer has moved its types."""
     known = getattr(option, "type_descriptor", None) or option.type
     whole = getattr(known, "annotation", None) is int or getattr(known, "name", "") == "integer"
     return "N" if whole else str(option.opts[0]).strip("-").upper()

@@ -1,6 +1,6 @@
-"""The reference of the scenario file: every key with what it takes, its default and its meaning.
+"""The reference of the scenario file: every key with its values, its default and its meaning.
 
-Everything comes from the JSON Schema of the parser, where a description ends in the default.
+Everything comes from the JSON Schema of the parser, where a description ends with the default.
 """
 
 import json
@@ -20,7 +20,7 @@ CHOICES = {
     "queue": ("Queue", "discipline", "queues", "Queue discipline"),
     "traffic": ("Traffic", "kind", "traffic", "Traffic"),
 }
-"""Keys that name one of many kinds with keys of their own: which key says the kind, and its catalogue."""
+"""Keys whose table has one of many kinds, each with its own keys: the discriminating key, and its catalogue."""
 
 SECTIONS = (
     ("Top level", None),
@@ -44,7 +44,7 @@ FORMS = (
     ("`policer`, `shaper`", "Bucket"),
     ("`tcp.receive_window`", "Autotuning"),
 )
-"""Keys that take a table in place of one value."""
+"""Keys that accept a table instead of one value."""
 
 UNIT = re.compile(r" \[([^\]]+)\]$")
 DEFAULT = re.compile(r" ?Default: (.*?)\.?$")
@@ -77,7 +77,7 @@ def reference() -> str:
 
 
 def keys(inside: Schema) -> list[str]:
-    """Write the table of one table's keys, those that must be there first."""
+    """Write the table of one table's keys, the required ones first."""
     required = inside.get("required", [])
     names = sorted(inside["properties"], key=lambda name: (name not in required, name))
     rows = []
@@ -88,14 +88,14 @@ def keys(inside: Schema) -> list[str]:
 
 
 def variants(key: str, discriminator: str) -> list[str]:
-    """Write the keys of all kinds that a key can name."""
+    """Write the keys of all kinds that a key can have."""
     rows = []
     for kind in kinds(key):
         about = kind["properties"]
         if "enum" in about[discriminator]:
             rows.append([f"**{code(about[discriminator]['enum'][0])}**", "", "", about[discriminator]["description"]])
         else:
-            # A law of one's own: any name.
+            # A user's own law, of any name.
             rows.append(["*a name of your own*", "", "", kind["description"]])
         for name, own in about.items():
             if name in (discriminator, "slow_start"):
@@ -106,18 +106,18 @@ def variants(key: str, discriminator: str) -> list[str]:
 
 
 def kinds(key: str) -> Iterator[Schema]:
-    """Find the tables of all kinds that a key can name."""
+    """Find the tables of all kinds that a key can have."""
     choices: Sequence[Schema] = schema()["$defs"][CHOICES[key][0]]["anyOf"]
     yield from (choice for choice in choices if "properties" in choice)
 
 
 def said(about: Schema) -> str:
-    """Write the description on one line, without the default at its end."""
+    """Return the description on one line, without the default at its end."""
     return DEFAULT.sub("", whole(about))
 
 
 def default(about: Schema) -> str:
-    """Say what a key has if the file does not: in the form of a file, or in words."""
+    """Return a key's default: in the form of a file, or in words."""
     found = DEFAULT.search(whole(about))
     if found is None:
         return ""
@@ -126,12 +126,12 @@ def default(about: Schema) -> str:
 
 
 def whole(about: Schema) -> str:
-    """Write the description on one line."""
+    """Return the description on one line."""
     return " ".join(about.get("description", "").split())
 
 
 def takes(name: str, about: Schema) -> str:
-    """Say which values a key takes."""
+    """Describe the values of a key."""
     if name in CHOICES:
         return f"[a name or a table](#{name})"
     if "$ref" in about:
@@ -154,7 +154,7 @@ def takes(name: str, about: Schema) -> str:
 
 
 def limits(about: Schema) -> str:
-    """Say between which values a number must lie."""
+    """Describe the range of a number."""
     low, high = about.get("minimum"), about.get("maximum")
     if low is None and high is None:
         return ""

@@ -1,4 +1,4 @@
-"""The reference of the tables that SQL can ask in a store, from their schema."""
+"""The reference of the tables that SQL queries of a store can use, from their schema."""
 
 from elephan.pictures.markdown import code, table
 from elephan.store.described import described

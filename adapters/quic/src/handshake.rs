@@ -16,12 +16,12 @@ enum Flight {
     Finished = 20,
 }
 
-/// What comes next.
+/// Next step of the handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// To send this flight, and whether keys of the next packets come with it.
+    /// Send this flight; the second value says whether keys of the next packets come with it.
     Send(Option<Flight>, bool),
-    /// To wait for this flight.
+    /// Wait for this flight.
     Wait(Flight),
     Done,
 }
@@ -74,7 +74,7 @@ impl Handshake {
         Self { script, stage, inbox: Vec::new(), own, peer: None }
     }
 
-    /// Bytes of the peer's flights; `false` if they are no flights that may come now.
+    /// Reads bytes of the peer's flights; `false` if they are not flights that may come now.
     pub fn read(&mut self, bytes: &[u8]) -> bool {
         self.inbox.extend_from_slice(bytes);
         while let Some(length) = self.inbox.get(1..3).map(|b| usize::from(u16::from_be_bytes([b[0], b[1]])))
@@ -120,7 +120,7 @@ impl Handshake {
     }
 }
 
-/// A digest for tokens that nobody attacks (FNV-1a, byte by byte into `out`).
+/// Computes a digest (FNV-1a, byte by byte into `out`) for tokens, which need no protection against attacks here.
 pub fn digest(data: &[u8], out: &mut [u8]) {
     let mut state: u64 = 0xcbf2_9ce4_8422_2325;
     for byte in data {

@@ -19,9 +19,9 @@ const AT_ONCE: u64 = 1 << 50;
 /// Makes controllers of [`Elephan`].
 #[derive(Clone, Debug)]
 pub struct ElephanFactory<C> {
-    /// As it is at the beginning.
+    /// Initial state of the control.
     pub control: C,
-    /// What its times count from.
+    /// Origin of its times.
     pub epoch: Epoch,
 }
 
@@ -48,7 +48,7 @@ struct Elephan<C> {
     control: C,
     epoch: Epoch,
     mtu: u16,
-    /// When the present recovery began: what was sent until then does not count.
+    /// Start of the present recovery: what was sent until then does not count.
     recovery: Option<Instant>,
     last_sent: u64,
     /// The round trip ends where this packet is acknowledged.

@@ -20,19 +20,19 @@ const LOCK: &str = include_str!("../Cargo.lock");
 pub struct Law {
     /// The stack whose connection it runs in, and the controller's name there.
     pub name: &'static str,
-    /// In words.
+    /// Title in words.
     pub title: &'static str,
     /// The crate that it comes from.
     pub package: &'static str,
-    /// What it follows, by its own documentation.
+    /// Specification it follows, by its own documentation.
     pub source: &'static str,
-    /// What is different from what the crate's own users get.
+    /// Differences from what the crate's own users get.
     pub differs: &'static str,
 }
 
 const IN_THE_CLEAR: &str = "The handshake is in the clear, the size of datagrams is given.";
 
-/// All of them.
+/// All laws.
 pub const LAWS: &[Law] = &[
     Law {
         name: "quinn/cubic",
@@ -164,7 +164,7 @@ impl Law {
         }
     }
 
-    /// As `elephan list laws` shows it.
+    /// Card in the form of `elephan list laws`.
     #[must_use]
     pub fn card(&self) -> Json {
         let Self { name, title, package, source, differs } = self;

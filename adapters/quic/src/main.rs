@@ -31,7 +31,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What is printed.
+/// Output for the arguments `words`.
 fn answer(words: &[String]) -> Result<String, String> {
     match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["list"] => {

@@ -12,7 +12,7 @@ pub const HEADERS: usize = 28;
 
 /// Both ends of a connection: the client offers data without end, the server takes it.
 pub trait Flow {
-    /// When it has something to do without a datagram; [`Time::NEVER`] if never.
+    /// Time at which it has something to do without a datagram; [`Time::NEVER`] if never.
     fn next(&mut self) -> Time;
     /// It opens.
     fn open(&mut self, now: Time);
@@ -32,7 +32,7 @@ pub trait Flow {
     fn sent_and_lost(&mut self) -> (u64, u64);
 }
 
-/// What was seen of one flow.
+/// Record of one flow.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Seen {
     /// Congestion windows at the samples, in bytes; zero before it is open.
@@ -74,7 +74,7 @@ impl Default for Epoch {
     }
 }
 
-/// As elephan counts it.
+/// Converts a duration to elephan's type.
 #[must_use]
 pub fn span(duration: Duration) -> Span {
     Span(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX).saturating_mul(1000))

@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[path = "pair.rs"]
 mod pair;
 
-/// What [`pair`] does not find alike in both stacks.
+/// Shims for what differs between the two stacks of [`pair`].
 mod shim {
     use bytes::{Bytes, BytesMut};
     pub use noq_proto as proto;

@@ -10,7 +10,7 @@ use proto::{Connection, ConnectionHandle, DatagramEvent, Dir, Endpoint, Event, S
 use std::net::SocketAddr;
 use std::time::Instant;
 
-/// What the application writes at once; one buffer for all.
+/// Data that the application writes at once; one buffer for all.
 static CHUNK: [u8; 1 << 16] = [0; 1 << 16];
 
 /// One end.
@@ -18,7 +18,7 @@ struct End {
     endpoint: Endpoint,
     connection: Option<(ConnectionHandle, Connection)>,
     peer: SocketAddr,
-    /// That the endpoint itself answers with.
+    /// Responses of the endpoint itself.
     responses: Vec<Vec<u8>>,
 }
 
@@ -48,7 +48,7 @@ impl End {
         }
     }
 
-    /// What connection and endpoint report to each other.
+    /// Exchanges the events of connection and endpoint.
     fn settle(&mut self) {
         let Some((handle, connection)) = &mut self.connection else { return };
         while let Some(event) = connection.poll_endpoint_events() {

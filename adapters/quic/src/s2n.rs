@@ -20,23 +20,23 @@ use s2n_quic_core::time::{Clock, NoopClock, Timestamp};
 use std::fmt::Debug;
 use std::time::Duration;
 
-/// Before the first round-trip sample (RFC 9002, 6.2.2).
+/// Initial round-trip time before the first sample (RFC 9002, 6.2.2).
 const INITIAL_RTT: Duration = Duration::from_millis(333);
 
-/// What a segment took along, as this controller wants it back.
+/// State saved with a segment, in the form that this controller expects.
 pub trait Info: Copy + Debug + Send + Sync {
-    /// From what the sender kept of it.
+    /// Converts the state that the sender saved.
     fn new(snapshot: Snapshot) -> Self;
 }
 
-/// What elephan's sender kept of a segment when it left, in bytes.
+/// State that elephan's sender saved with a segment when it was sent, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Snapshot {
     delivered: u64,
     lost: u64,
     in_flight: u32,
     app_limited: bool,
-    /// When the rate sample that it ends began to be sent, and to be acknowledged.
+    /// Times at which the segments of the rate sample that it ends began to be sent, and to be acknowledged.
     first_sent: Timestamp,
     delivered_at: Timestamp,
     marked: u64,
@@ -98,13 +98,13 @@ pub struct S2n<C> {
     draws: Draws,
     /// Bytes of a datagram: what a segment is to the controller.
     datagram: u32,
-    /// When the last report came.
+    /// Time of the last report.
     last: Option<Time>,
-    /// When the newest segment that was acknowledged had left.
+    /// Time at which the newest acknowledged segment was sent.
     newest: Time,
     /// Lost segments that the controller does not know of yet, each with how many had been lost when it left.
     unreported: Vec<(Lost, u64)>,
-    /// Of these, those that are no longer in the network by the sender's count of this ACK.
+    /// Number of those that are no longer in the network by the sender's count of this ACK.
     reported: f64,
     /// Lost so far, in segments, and marked.
     lost: u64,
@@ -120,7 +120,7 @@ pub type Cubic = S2n<CubicCongestionController>;
 pub type Bbr = S2n<BbrCongestionController>;
 
 impl Cubic {
-    /// One whose datagrams have so many bytes; `stream` is what it draws from.
+    /// Controller for datagrams of `datagram` bytes; `stream` is its random stream.
     #[must_use]
     pub fn cubic(datagram: u16, stream: Stream) -> Self {
         // RFC 9002, 7.7, with s2n's factor of slow start: its pacer lets the first ten datagrams leave at once.
@@ -138,7 +138,7 @@ impl Cubic {
 }
 
 impl Bbr {
-    /// One whose datagrams have so many bytes; `stream` is what it draws from.
+    /// Controller for datagrams of `datagram` bytes; `stream` is its random stream.
     #[must_use]
     pub fn bbr(datagram: u16, stream: Stream) -> Self {
         // Its pace before the first round trip: 2.77 initial windows a millisecond
@@ -171,7 +171,7 @@ where
         }
     }
 
-    /// Lets the controller know of what has left since the last report, so that it counts `in_flight` segments.
+    /// Tells the controller which segments were sent since the last report, so that it counts `in_flight` segments.
     fn catch_up(&mut self, now: Time, in_flight: f64, app_limited: bool) {
         let known = f64::from(self.inner.bytes_in_flight()) / f64::from(self.datagram);
         if known > in_flight {

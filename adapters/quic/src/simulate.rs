@@ -13,7 +13,7 @@ use queue::Link;
 use scenario::{Group, LinkDelay, LinkRate, Scenario};
 use traffic::TrafficSpec;
 
-/// What may be chosen of a stack, beside its controller.
+/// Options of a stack besides its controller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
     /// Datagrams that leave at once at most.
@@ -25,37 +25,37 @@ pub struct Choice {
 }
 
 impl Default for Choice {
-    /// As quinn and noq send on Linux, where segmentation offload takes ten datagrams.
+    /// Settings of quinn and noq on Linux, where segmentation offload takes ten datagrams.
     fn default() -> Self {
         Self { offload: 10, ack_every: None, unpaced: false }
     }
 }
 
-/// What came out.
+/// Results of a run.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// Share of the link's rate that began service in the measured period.
     pub utilization: f64,
-    /// Share of what arrived at the link that it dropped, in the measured period.
+    /// Share of the packets arriving at the link that it dropped, in the measured period.
     pub loss_ratio: f64,
     /// Packets that the link dropped in the measured period.
     pub dropped: u64,
-    /// Mean time that what was served had waited, in seconds.
+    /// Mean time that served packets had waited, in seconds.
     pub queueing_delay_s: f64,
     /// Samples are at multiples of this.
     pub every: Span,
-    /// Of each flow.
+    /// Results of each flow.
     pub flows: Vec<FlowOutcome>,
     /// Over every datagram that was sent, in order, with its flow; none of what the simulator sent.
     pub hash: Option<u64>,
 }
 
-/// What came out of one flow.
+/// Results of one flow.
 #[derive(Clone, Debug)]
 pub struct FlowOutcome {
-    /// When it began.
+    /// Start time.
     pub start: Time,
-    /// Without queues.
+    /// Round-trip time without queues.
     pub base_rtt: Span,
     /// Bits of its stream per second in the measured period, without any header.
     pub goodput_bps: f64,
@@ -69,7 +69,7 @@ pub struct FlowOutcome {
     pub srtt_s: Vec<f64>,
 }
 
-/// A digest of all that is sent (FNV-1a, in words of eight bytes).
+/// Digest of everything sent (FNV-1a, in words of eight bytes).
 struct Digest(u64);
 
 impl Default for Digest {
@@ -88,7 +88,7 @@ impl Digest {
     }
 }
 
-/// Why a scenario cannot be run here: the place first.
+/// Reason why a scenario cannot be run here: the place first.
 fn refusal(scenario: &Scenario) -> Option<String> {
     let [link] = scenario.links.as_slice() else {
         return Some("links: one link is all that QUIC flows can cross here".into());

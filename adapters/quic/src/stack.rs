@@ -1,10 +1,10 @@
-//! What every stack is given, whoever wrote it.
+//! Configuration that every stack gets.
 //!
 //! Source: none.
 
 use base::Stream;
 
-/// Of one connection.
+/// Configuration of one connection.
 #[derive(Clone, Debug)]
 pub struct Setup {
     /// Bytes of a full datagram, without IP and UDP headers.
@@ -31,7 +31,7 @@ impl Setup {
         bytes
     }
 
-    /// What stands in for cryptography.
+    /// Replacement for cryptography.
     #[must_use]
     pub fn wire(&self) -> OnWire {
         OnWire

@@ -14,7 +14,7 @@ pub const SYMBOL: &std::ffi::CStr = c"ELEPHAN_LAWS";
 #[repr(C)]
 #[derive(Debug)]
 pub struct Library {
-    /// [`VERSION`] of whoever compiled it.
+    /// [`VERSION`] of the program that compiled it.
     pub version: u32,
     /// Size of a [`Law`] there, in bytes.
     pub law_size: u32,
@@ -56,7 +56,7 @@ pub struct Site {
     pub replication: u32,
     /// Its round-trip time without queues, in picoseconds.
     pub base_rtt: u64,
-    /// When it starts, in picoseconds.
+    /// Start time of the flow, in picoseconds.
     pub start: u64,
     /// Bytes of a full packet on the wire.
     pub packet: u64,
@@ -111,7 +111,7 @@ impl State {
         failed: 0,
     };
 
-    /// The reason why it is no window of a sender, if it is none.
+    /// Reason why it is not a valid window of a sender, if it is not.
     #[inline]
     pub(crate) fn wrong(&self) -> Option<String> {
         if !(self.cwnd.is_finite() && self.cwnd > 0.0) {
@@ -136,7 +136,7 @@ impl State {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct RttSample {
-    /// When the ACK came.
+    /// Arrival time of the ACK.
     pub at: u64,
     /// The round-trip time.
     pub rtt: u64,

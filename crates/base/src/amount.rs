@@ -17,7 +17,7 @@ pub enum Amount {
     Packets(f64),
     /// Bytes.
     Bytes(u64),
-    /// What passes in this time.
+    /// Amount of data that passes in this time.
     Time(Span),
     /// A share of the buffer.
     Buffer(f64),
@@ -25,21 +25,21 @@ pub enum Amount {
     Bdp(f64),
     /// The same, over the root of the number of flows.
     BdpOverSqrtN(f64),
-    /// Without limit (`"unlimited"`).
+    /// No limit (`"unlimited"`).
     Unlimited,
     /// Left to the discipline (`"auto"`).
     Auto,
 }
 
-/// What a threshold looks like.
+/// Description of the allowed forms of a threshold, for messages.
 pub const FORM: &str =
     "must be an amount such as \"50 packets\", \"75 kB\", \"5 ms\", \"25 % of buffer\" or \"0.1 bdp\"";
 
-/// Far beyond what can wait anywhere, far below where numbers end.
+/// Largest amount: far above any backlog, and far below the limit of numbers.
 const MOST: f64 = 1e18;
 
 impl Amount {
-    /// In packets; once resolved, nothing else is left.
+    /// Value in packets. Amounts must be resolved first.
     #[must_use]
     pub fn packets(self) -> f64 {
         debug_assert!(matches!(self, Self::Packets(_)), "amounts are resolved before they are used");
@@ -49,7 +49,7 @@ impl Amount {
         }
     }
 
-    /// In packets; `found()` of them if it was left open.
+    /// Value in packets; `found()` if it was left open.
     #[must_use]
     pub fn or(self, found: impl FnOnce() -> f64) -> f64 {
         if self == Self::Auto { found() } else { self.packets() }
@@ -92,8 +92,8 @@ pub fn parse(text: &str, what: &'static str, example: &'static str) -> Result<Am
 /// Words for packets, as a regular expression.
 pub const PACKETS: &str = "packets?|pkts?|p";
 
-/// The regular expression of what [`parse`] reads, words aside: with shares of the bdp over sqrt(n), or with those of the
-/// buffer instead, if it is of a `threshold`.
+/// Regular expression for the texts that [`parse`] reads, words aside: with shares of the bdp over sqrt(n), or, for a
+/// `threshold`, with those of the buffer instead.
 #[must_use]
 pub fn pattern(threshold: bool) -> String {
     let shares = if threshold { r"%?\s*(of\s*)?(buffer|bdp)|%" } else { r"%?\s*(of\s*)?bdp(\s*/\s*sqrt\(n\))?" };

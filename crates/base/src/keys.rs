@@ -1,5 +1,6 @@
-//! Tables of the scenario file, said once: the [`keys!`](crate::keys!) macro makes the struct of a table and shows each of
-//! its keys, with default, example, unit, range and meaning, to whoever reads, writes or describes the table.
+//! Tables of the scenario file, each declared once: the [`keys!`](crate::keys!) macro makes the struct of a table and
+//! passes each of its keys, with default, example, unit, range and meaning, to the code that reads, writes or describes
+//! the table.
 //!
 //! What a type looks like in a file, in the canonical form and in the schema is not known here: readers and visitors
 //! implement [`ReadKey`] and [`VisitKey`] for the types that they know.
@@ -9,10 +10,10 @@ use crate::rate::{Bytes, Rate};
 use crate::time::Span;
 use std::ops::RangeInclusive;
 
-/// What is said once of a key, besides its type and default.
+/// Metadata of a scenario key, besides its type and default.
 #[derive(Clone, Debug, Default)]
 pub struct Key {
-    /// As files spell it.
+    /// Name as in files.
     pub name: &'static str,
     /// One sentence or two.
     pub meaning: &'static str,
@@ -20,30 +21,30 @@ pub struct Key {
     pub example: &'static str,
     /// Unit of a bare number, empty for pure numbers.
     pub unit: &'static str,
-    /// Between which values it must lie.
+    /// Range of allowed values.
     pub range: Option<Range>,
-    /// A word that may stand in place of a value, empty if there is none: no value of an `Option`; of other types, what
-    /// is only for those who prepare a file.
+    /// Word that may stand in place of a value, empty if there is none. For an `Option` it means `None`; for other
+    /// types it is only for programs that prepare a file.
     pub word: &'static str,
     /// The version that brought the key; empty if every stored canonical form has it. Canonical forms leave such a key out
     /// where it has its default, so that what was stored before keeps its identity.
     pub since: &'static str,
-    /// What it needs to have an effect.
+    /// Conditions for the key to have an effect.
     pub needs: &'static [Need],
 }
 
 /// A range of values, both ends included.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Range {
-    /// Of whole numbers; of texts and lists, of their length.
+    /// Range of integers; for texts and lists, of their length.
     Whole(RangeInclusive<u64>),
-    /// Of numbers.
+    /// Range of numbers.
     Number(RangeInclusive<f64>),
-    /// Of times.
+    /// Range of times.
     Time(RangeInclusive<Span>),
-    /// Of rates.
+    /// Range of rates.
     Rate(RangeInclusive<Rate>),
-    /// Of sizes.
+    /// Range of sizes.
     Size(RangeInclusive<Bytes>),
 }
 
@@ -67,7 +68,7 @@ ranges! {
 
 /// Reads a table: what it cannot read is an `Error`.
 pub trait KeyReader {
-    /// What is wrong with the table.
+    /// Error of a wrong table.
     type Error;
 }
 
@@ -101,7 +102,7 @@ pub trait VisitTable<V> {
     fn visit_table(table: Option<&Self>, visitor: &mut V);
 }
 
-/// What a table is.
+/// Description of a table.
 pub trait About {
     /// One sentence.
     const ABOUT: &'static str;

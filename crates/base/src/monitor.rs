@@ -1,18 +1,22 @@
 //! A long computation seen from outside while it runs: how far it is, on how many threads it may run, and a flag that ends it.
 //! Shared by threads.
 //!
-//! Source: none. Whoever computes asks [`RunMonitor::is_stopped`] about once a millisecond (the engine once a window) and
-//! returns without a result if it is; the wall clock and the interpreter's signals stay with the caller, in `asks`.
+//! Source: none. A computation asks [`RunMonitor::is_stopped`] about once a millisecond, and several times a second whatever it
+//! computes, and returns without a result if it is; the wall clock and the interpreter's signals stay with the caller, in `asks`.
 
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// Asked by the thread that computes; true ends the computation.
 type Asks = Box<dyn Fn() -> bool + Send + Sync>;
 
-/// See the [module](self).
+/// See the [module](self). A clone is the same monitor.
+#[derive(Clone, Default)]
+pub struct RunMonitor(Arc<State>);
+
 #[derive(Default)]
-pub struct RunMonitor {
+struct State {
     stopped: AtomicBool,
     /// Bits of a number from 0 to 1.
     share: AtomicU64,
@@ -25,61 +29,61 @@ impl RunMonitor {
     /// A monitor whose `asks` is called whenever the flag is looked at.
     #[must_use]
     pub fn asking(asks: impl Fn() -> bool + Send + Sync + 'static) -> Self {
-        Self { asks: Some(Box::new(asks)), ..Self::default() }
+        Self(Arc::new(State { asks: Some(Box::new(asks)), ..State::default() }))
     }
 
-    /// Ends what runs under this monitor, at its next look; what begins later ends at its first.
+    /// Stops computations under this monitor at their next check; those that begin later stop at their first.
     pub fn stop(&self) {
-        self.stopped.store(true, Ordering::Relaxed);
+        self.0.stopped.store(true, Ordering::Relaxed);
     }
 
     /// Whether to return without a result.
     #[inline]
     #[must_use]
     pub fn is_stopped(&self) -> bool {
-        if let Some(asks) = &self.asks
+        if let Some(asks) = &self.0.asks
             && asks()
         {
             self.stop();
         }
-        self.stopped.load(Ordering::Relaxed)
+        self.0.stopped.load(Ordering::Relaxed)
     }
 
     /// Whether it was stopped: for threads that help the one that computes, which alone asks.
     #[inline]
     #[must_use]
     pub fn was_stopped(&self) -> bool {
-        self.stopped.load(Ordering::Relaxed)
+        self.0.stopped.load(Ordering::Relaxed)
     }
 
-    /// Gives the computation so many threads, itself included, from its next look on. Results do not depend on it.
+    /// Gives the computation `threads` threads, itself included, from its next check on. Results do not depend on it.
     pub fn allow_threads(&self, threads: usize) {
-        self.spare.store(threads.saturating_sub(1), Ordering::Relaxed);
+        self.0.spare.store(threads.saturating_sub(1), Ordering::Relaxed);
     }
 
-    /// On how many threads the computation may run: one, unless it was given more.
+    /// Number of threads on which the computation may run: one, unless it was given more.
     #[inline]
     #[must_use]
     pub fn threads(&self) -> usize {
-        self.spare.load(Ordering::Relaxed) + 1
+        self.0.spare.load(Ordering::Relaxed) + 1
     }
 
     /// Says how much of the run is done, from 0 to 1.
     #[inline]
     pub fn report(&self, share: f64) {
-        self.share.store(share.to_bits(), Ordering::Relaxed);
+        self.0.share.store(share.to_bits(), Ordering::Relaxed);
     }
 
-    /// How much of the run is done, from 0 to 1: simulated time, not work.
+    /// Part of the run that is done, from 0 to 1: simulated time, not work.
     #[must_use]
     pub fn share(&self) -> f64 {
-        f64::from_bits(self.share.load(Ordering::Relaxed))
+        f64::from_bits(self.0.share.load(Ordering::Relaxed))
     }
 }
 
 impl fmt::Debug for RunMonitor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let stopped = self.stopped.load(Ordering::Relaxed);
+        let stopped = self.0.stopped.load(Ordering::Relaxed);
         f.debug_struct("RunMonitor").field("stopped", &stopped).field("share", &self.share()).finish_non_exhaustive()
     }
 }

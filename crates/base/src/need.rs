@@ -1,5 +1,5 @@
-//! What a key, a parameter, a law or a discipline needs to have an effect: said where it is declared, shown wherever its meaning
-//! is, and looked at by the lint rule `no-effect`.
+//! Conditions for a key, a parameter, a law or a discipline to have an effect. They are declared with it, appended to its
+//! meaning, and checked by the lint rule `no-effect`.
 //!
 //! Whatever is declared here must be true of every scenario: what is not met must leave results as they are, to the bit. What
 //! depends on how a run goes (a threshold that is never reached) is no need.
@@ -10,29 +10,29 @@ use std::fmt;
 /// One condition. Of several, all must hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
-    /// What stands beside it under this name, or in the table around it, has this value.
+    /// Equality: the key of this name in the same table, or in the table around it, has this value.
     Is(&'static str, &'static str),
     /// It has another value than this.
     Not(&'static str, &'static str),
     /// It is left to be found: `"auto"`, or not given.
     Open(&'static str),
-    /// Of a link: some group sends data or ACKs over it.
+    /// Condition of a link: some group sends data or ACKs over it.
     Crossed,
-    /// Of a group: a link on its path may mark its packets.
+    /// Condition of a group: a link on its path may mark its packets.
     Marks,
-    /// Of a link: packets cross it that may be marked.
+    /// Condition of a link: packets cross it that may be marked.
     EctFlows,
-    /// Of a link: packets cross it that say their sender is a scalable one.
+    /// Condition of a link: packets of scalable senders (ECT(1)) cross it.
     L4sFlows,
-    /// Of a group: a link on its path answers the headers of XCP.
+    /// Condition of a group: a link on its path answers the headers of XCP.
     XcpRouter,
-    /// Of a link: packets with headers of XCP cross it.
+    /// Condition of a link: packets with headers of XCP cross it.
     XcpFlows,
-    /// Of a group: its law is one that leaves the opening of the window to a slow start.
+    /// Condition of a group: its law leaves the opening of the window to a slow start.
     SlowStart,
-    /// Of a link: its pool shares by dynamic thresholds.
+    /// Condition of a link: its pool shares by dynamic thresholds.
     DynamicPool,
-    /// Of a group: its traffic is an application that writes to one connection now and then.
+    /// Condition of a group: its traffic is an application that writes to one connection at intervals.
     Writes,
 }
 
@@ -88,7 +88,7 @@ impl Serialize for Need {
     }
 }
 
-/// `meaning`, and after it what it needs.
+/// Appends the conditions to `meaning`.
 #[must_use]
 pub fn with_needs(meaning: &str, needs: &[Need]) -> String {
     if needs.is_empty() {
@@ -98,7 +98,7 @@ pub fn with_needs(meaning: &str, needs: &[Need]) -> String {
     format!("{meaning} Needs {}.", all.join(", and "))
 }
 
-/// The list of what stands after `needs` in a declaration.
+/// Conditions in a declaration, after `needs`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! needs {

@@ -1,4 +1,4 @@
-//! What a packet carries between sender, router and receiver, its number included, and why routers drop it.
+//! Packet contents that sender, router and receiver exchange, including the packet number, and the causes of drops.
 //!
 //! `law` and `queue` never meet: what sender and router say to each other are these bits.
 
@@ -9,7 +9,7 @@ use serde::Serialize;
 pub struct Flags(pub u8);
 
 impl Flags {
-    /// Nothing set.
+    /// No flag.
     pub const NONE: Self = Self(0);
     /// ECN-capable transport (RFC 3168).
     pub const ECT: Self = Self(1);
@@ -57,7 +57,7 @@ impl Flags {
 pub struct PacketNumber(pub u32);
 
 impl PacketNumber {
-    /// Of what is counted by `count`.
+    /// Packet number of the element counted as `count`.
     #[inline]
     #[must_use]
     pub const fn of(count: u64) -> Self {
@@ -71,7 +71,7 @@ impl PacketNumber {
         known.wrapping_add_signed(self.0.wrapping_sub(known as u32).cast_signed() as i64)
     }
 
-    /// How many numbers lie between `first` and this one, which is not before it.
+    /// Distance from `first` to this number, which is not before it.
     #[inline]
     #[must_use]
     pub const fn after(self, first: Self) -> u32 {
@@ -86,8 +86,8 @@ impl PacketNumber {
     }
 }
 
-/// What senders and routers of explicit-control schemes write into each packet: the congestion header of XCP. All zero in
-/// packets of everybody else.
+/// Congestion header of XCP, which senders and routers of explicit-control schemes write into each packet. All zero in other
+/// packets.
 ///
 /// Source: Katabi, Handley and Rohrs 2002, Section 3.2; 32 bits a field as in draft-falk-xcp-spec-03.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -111,7 +111,7 @@ impl Header {
         self.cwnd > 0.0
     }
 
-    /// With window and feedback multiplied by `factor`: routers count bytes, senders and receivers segments.
+    /// Header with window and feedback multiplied by `factor`: routers count bytes, senders and receivers segments.
     #[inline]
     #[must_use]
     pub fn times(self, factor: f32) -> Self {
@@ -119,7 +119,7 @@ impl Header {
     }
 }
 
-/// Why a router dropped or marked a packet.
+/// Reason why a router dropped or marked a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {

@@ -32,7 +32,7 @@ pub struct Param {
     pub unit: &'static str,
     /// One sentence, and after it what the parameter needs.
     pub meaning: String,
-    /// What it needs to have an effect.
+    /// Conditions for the parameter to have an effect.
     pub needs: &'static [Need],
 }
 
@@ -47,7 +47,7 @@ pub struct Card {
     pub title: &'static str,
     /// Publication that defines it.
     pub source: &'static str,
-    /// What this implementation does otherwise than the source, Linux or ns-2.
+    /// Differences of this implementation from the source, Linux or ns-2.
     pub differs: &'static str,
 }
 
@@ -57,14 +57,14 @@ pub struct Card {
 pub struct ParamError {
     /// Key in the scenario file.
     pub field: &'static str,
-    /// Which entry of a list, counted from 0.
+    /// Index of the entry in a list, counted from 0.
     pub entry: Option<usize>,
-    /// What would be right.
+    /// Description of a correct value.
     pub reason: String,
 }
 
 impl ParamError {
-    /// An error at `field` saying what would be right.
+    /// Error at `field` with a description of a correct value.
     #[must_use]
     pub fn new(field: &'static str, reason: impl Into<String>) -> Self {
         Self { field, entry: None, reason: reason.into() }
@@ -86,7 +86,7 @@ pub trait ParamType: Sized {
     fn read(value: &Value) -> Result<Self, String>;
     /// Writes it in canonical form.
     fn write(&self) -> Value;
-    /// Turns what depends on the link into a number.
+    /// Turns a value that depends on the link into a number.
     ///
     /// # Errors
     /// What `scale` lacks.

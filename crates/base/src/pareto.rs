@@ -9,7 +9,7 @@ use crate::time::Span;
 /// See the [module](self).
 #[derive(Clone, Copy, Debug)]
 pub struct ParetoQuantiles {
-    /// What the quantiles of the law with smallest value 1 are multiplied by, in picoseconds.
+    /// Factor of the quantiles of the law with smallest value 1, in picoseconds.
     factor: f64,
     shape: f64,
     max: Span,
@@ -17,7 +17,7 @@ pub struct ParetoQuantiles {
 }
 
 impl ParetoQuantiles {
-    /// Those of `count` flows with this mean and shape, none above `max`.
+    /// Values of `count` flows with this mean and shape, none above `max`.
     #[must_use]
     pub fn new(mean: Span, shape: f64, max: Span, count: u32) -> Self {
         let n = count.max(1);
@@ -37,7 +37,7 @@ impl ParetoQuantiles {
         }
     }
 
-    /// That of flow `index`.
+    /// Value of flow `index`.
     #[must_use]
     pub fn at(&self, index: u32) -> Span {
         Span((self.factor * unit(index, self.count, self.shape)).round() as u64).min(self.max)

@@ -14,11 +14,11 @@ pub trait Quantity: Copy + Ord + Serialize + DeserializeOwned {
     const NAME: &'static str;
     /// A small one and a large one.
     const EXAMPLES: [&'static str; 2];
-    /// What canonical forms add to keys that hold the integer: the base unit.
+    /// Suffix of canonical keys that hold the integer: the base unit.
     const SUFFIX: &'static str;
     /// The integer.
     fn base(self) -> u64;
-    /// The quantity of so many base units.
+    /// Creates the quantity from a number of base units.
     fn of(base: u64) -> Self;
     /// Reads it.
     ///
@@ -27,7 +27,7 @@ pub trait Quantity: Copy + Ord + Serialize + DeserializeOwned {
     fn parse(text: &str) -> Result<Self, TextError>;
     /// Writes it.
     fn text(self) -> String;
-    /// What can be read, as a regular expression.
+    /// Regular expression of the texts that can be read.
     fn pattern() -> String;
     /// The ends of a range of such quantities.
     fn ends(range: &Range) -> Option<&RangeInclusive<Self>>;

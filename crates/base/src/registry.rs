@@ -12,13 +12,13 @@ pub struct Entry {
     pub rows: fn() -> Vec<Param>,
     /// Other spellings of its parameters, each with the parameter's name.
     pub spellings: &'static [(&'static str, &'static str)],
-    /// What it needs to do what it is for.
+    /// Conditions for it to serve its purpose.
     pub needs: &'static [Need],
-    /// What it behaves as without that: another one's name, or words; empty if nothing is left of it.
+    /// Behaviour without that: another one's name, or words; empty if nothing is left of it.
     pub without: &'static str,
 }
 
-/// What everything registered says of itself. How it is made, and what it does, say traits of its own crate.
+/// Metadata of everything registered. Construction and behaviour are in traits of the other crates.
 pub trait Registered {
     /// Parameters, declared with `base::params!`.
     type Params;
@@ -26,9 +26,9 @@ pub trait Registered {
     const CARD: Card;
     /// Other spellings of its parameters (Linux, ns-2, the papers), each with the parameter's name.
     const SPELLINGS: &'static [(&'static str, &'static str)] = &[];
-    /// What it needs to do what it is for, such as a law of marks a queue that marks.
+    /// Conditions for it to serve its purpose, such as a queue that marks, for a law that needs marks.
     const NEEDS: &'static [Need] = &[];
-    /// What it behaves as without that: another one's name, or words; empty if nothing is left of it.
+    /// Behaviour without that: another one's name, or words; empty if nothing is left of it.
     const WITHOUT: &'static str = "";
 }
 
@@ -198,7 +198,7 @@ mod tests {
         pub trait Counter: [Clone + std::fmt::Debug] {
             /// Counts.
             fn count(&mut self, by: u32);
-            /// What it has counted.
+            /// Sum of the counts.
             fn total(&self) -> u32 {
                 0
             }

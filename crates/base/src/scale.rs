@@ -1,4 +1,4 @@
-//! What amounts of data are measured against: a link and those who use it.
+//! Reference values of amounts of data: a link and the flows that use it.
 
 use crate::rate::Rate;
 

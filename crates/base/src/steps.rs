@@ -7,7 +7,7 @@ thread_local! {
     static STEPS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// So many more were done.
+/// Adds `n` steps.
 #[inline]
 pub fn count_steps(n: usize) {
     if cfg!(debug_assertions) {

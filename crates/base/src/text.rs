@@ -6,7 +6,7 @@
 use crate::rate::{Bytes, Rate};
 use crate::time::Span;
 
-/// Why a text is not a quantity. The message says what would be right.
+/// Error in the text of a quantity. The message says what would be right.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TextError {
     /// No number in front.
@@ -15,10 +15,10 @@ pub enum TextError {
     /// A number without a unit.
     #[error("{0:?} has no unit; write for example {1:?}")]
     NoUnit(String, String),
-    /// A unit nobody knows.
+    /// Unknown unit.
     #[error("unknown unit {unit:?} in {text:?}; {known}")]
     UnknownUnit {
-        /// What was written.
+        /// Text as written.
         text: String,
         /// Its unit.
         unit: String,

@@ -12,9 +12,9 @@ pub enum Values<T> {
     Spread(T, T),
     /// Uniform draws.
     Uniform(T, T),
-    /// As many as there are flows: one each, in order. Otherwise each flow draws one of them.
+    /// One value per flow, in order, if the list is as long as the number of flows. Otherwise each flow draws one of them.
     List(Vec<T>),
-    /// All the same.
+    /// Same value for all.
     #[serde(untagged)]
     Same(T),
 }
@@ -60,7 +60,7 @@ impl<T: Quantity> Values<T> {
 pub enum Ranged<T> {
     /// Uniform draws of each link and replication.
     Uniform(T, T),
-    /// All the same.
+    /// Same value for all.
     #[serde(untagged)]
     Same(T),
 }

@@ -12,20 +12,20 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Where kept laws are pinned.
+/// Folder in which kept laws are pinned.
 const PINS: &str = "/sys/fs/bpf/elephan";
 /// The laws that sockets can choose.
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 /// The kernel's description of its own types (BTF).
 const TYPES: &str = "/sys/kernel/btf/vmlinux";
 
-/// The type in it that registers a law for as long as somebody holds the link: Linux 6.4 has it.
+/// Type in it that registers a law as long as a process holds the link: since Linux 6.4.
 const LINK: &[u8] = b"\0bpf_struct_ops_link\0";
 
-/// How often at most to check, every 10 ms, whether a law is unregistered.
+/// Limit on the checks, every 10 ms, whether a law is unregistered.
 const WAITS: u32 = 300;
 
-/// What went wrong.
+/// Error of the loader.
 #[derive(Debug)]
 pub enum Error {
     /// No law of that name.
@@ -34,9 +34,9 @@ pub enum Error {
     AlreadyLoaded(String),
     /// elephan has not loaded this law.
     NotLoaded(String),
-    /// What the kernel or the user lacks, and how to mend it.
+    /// Lack of the kernel or the user, and how to remedy it.
     Unsupported(&'static str, &'static str),
-    /// What was being done, and the error of libbpf or the system.
+    /// Failed operation, and the error of libbpf or the system.
     Refused(String, String),
 }
 
@@ -67,15 +67,15 @@ impl std::error::Error for Error {}
 pub struct Held {
     link: Option<Link>,
     object: Object,
-    /// What sockets call it.
+    /// Name for sockets.
     called: String,
 }
 
 impl Held {
-    /// What its sockets have done; `None` of an object that does not count as elephan's does.
+    /// Counters of its sockets; `None` for an object that does not count as elephan's does.
     ///
     /// # Errors
-    /// If the kernel does not answer.
+    /// Returns an error if the kernel does not answer.
     pub fn counters(&self) -> Result<Option<Counters>, Error> {
         let Ok(number) = number(&self.called) else { return Ok(None) };
         let map = self.object.maps().find(|map| is(map.name(), "counters"));
@@ -90,13 +90,13 @@ pub struct Control<'a> {
     pub object: &'a [u8],
     /// The variable that holds its operations.
     pub variable: &'a str,
-    /// What sockets call it.
+    /// Name for sockets.
     pub called: &'a str,
-    /// What is to stand in the section `.rodata.params`; as compiled if `None`.
+    /// Contents of the section `.rodata.params`; as compiled if `None`.
     pub params: Option<&'a [u8]>,
 }
 
-/// What the sockets of a law have done.
+/// Counters of the sockets of a law.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Connections.
@@ -107,18 +107,18 @@ pub struct Counters {
     pub timeouts: u64,
     /// Tests of round-trip times (gHSTCP).
     pub tests: u64,
-    /// Those of them that found rising ones.
+    /// Number of those tests that found rising round-trip times.
     pub rising: u64,
     /// Thresholds above twice the highest window: the kernel did not use those of the law.
     pub strays: u64,
 }
 
-/// Of a law: whether the kernel offers it, and whether it is kept by elephan.
+/// State of a law: whether the kernel offers it, and whether elephan keeps it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {
-    /// In scenarios; that in the kernel, of an object of somebody's own.
+    /// Name in scenarios; for an object of the user's own, its name in the kernel.
     pub name: String,
-    /// In the kernel.
+    /// Name in the kernel.
     pub called: String,
     /// Whether sockets can choose it.
     pub offered: bool,
@@ -294,10 +294,10 @@ pub fn list() -> Result<Vec<State>, Error> {
     Ok(ours.chain(others.into_iter().map(|name| (name.clone(), name))).map(state).collect())
 }
 
-/// What the sockets of a kept law have done since it was loaded; `None` of an object that does not count as elephan's does.
+/// Counters of the sockets of a kept law since it was loaded; `None` for an object that does not count as elephan's does.
 ///
 /// # Errors
-/// If it is not kept, or the kernel does not answer.
+/// Returns an error if the law is not kept, or the kernel does not answer.
 pub fn show(name: &str) -> Result<Option<Counters>, Error> {
     let (folder, called) = kept(name)?;
     check()?;
@@ -306,7 +306,7 @@ pub fn show(name: &str) -> Result<Option<Counters>, Error> {
     counters(&MapHandle::from_pinned_path(&place).map_err(|e| refused("reading counters", &e))?, number).map(Some)
 }
 
-/// Where a law is pinned, and what sockets call it.
+/// Folder in which a law is pinned, and its name for sockets.
 fn kept(name: &str) -> Result<(PathBuf, String), Error> {
     let (name, called) = number(name).map_or((name, name), |number| LAWS[number]);
     let folder = pins(name);
@@ -341,7 +341,7 @@ fn is(name: &std::ffi::OsStr, what: &str) -> bool {
     name.to_string_lossy().ends_with(&format!(".{what}"))
 }
 
-/// What the law's operations are called in the object.
+/// Name of the law's operations in the object.
 fn ops_of(called: &str) -> String {
     called.trim_start_matches("el_").replace("nrhstcp", "nr_hstcp")
 }
@@ -351,7 +351,7 @@ fn number(name: &str) -> Result<usize, Error> {
     found.ok_or_else(|| Error::Unknown(name.into()))
 }
 
-/// What a law that sockets call so is called by scenarios.
+/// Scenario name of the law with this name for sockets.
 fn name_of(called: &str) -> &str {
     number(called).map_or(called, |number| LAWS[number].0)
 }

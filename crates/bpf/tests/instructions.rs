@@ -31,7 +31,7 @@ fn object(cases: &[Case]) -> Vec<u8> {
     elf.bytes()
 }
 
-/// How many cases the kernel has answered, `None` if it loads nothing.
+/// Number of cases that the kernel has answered, `None` if it loads nothing.
 fn compare(cases: &[Case]) -> Option<usize> {
     let bytes = object(cases);
     let object = ObjectBuilder::default().open_memory(&bytes).unwrap().load().ok()?;

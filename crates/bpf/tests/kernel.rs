@@ -60,7 +60,7 @@ fn compiled() -> Option<PathBuf> {
     Some(object)
 }
 
-/// What the kernel's machine code says.
+/// Answers of the kernel's machine code.
 fn run(object: &Path, params: &Params, list: &[Vector]) -> Vec<Answer> {
     let mut open = ObjectBuilder::default().open_file(object).unwrap();
     for mut map in open.maps_mut() {

@@ -29,7 +29,7 @@ fn as_hooked(list: &[Vector]) -> Vec<Vector> {
 /// Bytes of an IP header.
 const HEADER: u32 = 20;
 
-/// What the object does; `value` of a sample is unknown.
+/// Answers of the object in the interpreter; `value` of a sample is unknown.
 fn interpreted(params: &Params, list: &[Vector]) -> Vec<Answer> {
     let object = Object::read("laws.bpf.o", OBJECT).unwrap();
     let fresh = LAWS.map(|(_, name)| {

@@ -1,4 +1,5 @@
-//! What a callback costs [ns], with what a simulator writes for it and reads afterwards: each control of an object.
+//! Benchmark of callbacks, in nanoseconds, including the fields that a simulator writes before and reads after: each
+//! control of an object.
 //!
 //! `cargo run --release -p elephan-ebpf --example cost -- laws.bpf.o`
 
@@ -19,7 +20,7 @@ fn nanoseconds(times: u32, mut what: impl FnMut()) -> f64 {
     best
 }
 
-/// What changes with an ACK.
+/// Sets the fields that change with an ACK.
 fn fill(socket: &mut Socket, i: u64) {
     socket.set_now_ns(1_000_000_000 + 20_000 * i);
     socket.set_srtt_us((100_000 + (i % 100) as u32) << 3);

@@ -1,4 +1,4 @@
-//! The types of an object, and what is said of its instructions (BTF).
+//! Types of an object, and information on its instructions (BTF).
 //!
 //! Source: the kernel's documentation, `bpf/btf.rst`: sections `.BTF` and `.BTF.ext`.
 
@@ -17,9 +17,9 @@ pub(crate) type Id = u32;
 pub(crate) struct Member {
     pub name: u32,
     pub id: Id,
-    /// From the start of the structure (bits).
+    /// Offset from the start of the structure, in bits.
     pub offset: u32,
-    /// Of a bit field (bits), else 0.
+    /// Width of a bit field in bits, else 0.
     pub bits: u8,
 }
 
@@ -57,7 +57,7 @@ pub(crate) enum Kind {
     /// `const`, `volatile`, `restrict`, or a tag of a type.
     Modifier(Id),
     Function(Id),
-    /// How many parameters it has.
+    /// Number of parameters.
     Prototype(u32),
     Variable(Id),
     /// Types of variables, and their places.
@@ -254,13 +254,13 @@ impl Btf {
     }
 }
 
-/// What must be changed in an instruction before it runs here: how the compiler saw a type.
+/// Change to an instruction before it runs here, because the compiler saw another layout of a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Adaptation {
     /// Byte in the section.
     pub offset: u32,
     pub id: Id,
-    /// Of the path to a field: `0:3:1`.
+    /// Offset of the string with the path to a field: `0:3:1`.
     pub path: u32,
     pub kind: u32,
 }

@@ -26,7 +26,7 @@ const LONGEST_PATH: usize = 64;
 /// Structures without a name within structures, as deep as is looked.
 const DEEPEST: usize = 8;
 
-/// What becomes of an instruction.
+/// Result of adapting an instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Adapted {
     /// It stays as it was compiled.
@@ -57,7 +57,7 @@ fn damaged(what: &str) -> Problem {
     Problem::Relocation(format!("a CO-RE relocation is damaged: {what}"))
 }
 
-/// What comes before `___`: objects tell versions of a kernel's type apart by what comes after it.
+/// Part of the name before `___`; objects tell versions of a kernel's type apart by the part after it.
 fn essential(name: &str) -> &str {
     match name.rfind("___") {
         Some(at) if at > 0 => &name[..at],
@@ -80,7 +80,7 @@ fn counterpart(local: &Btf, target: &Btf, id: Id) -> Option<Id> {
     })
 }
 
-/// Finds what one relocation says.
+/// Finds the value of one relocation.
 pub(crate) fn adapt(local: &Btf, target: &Btf, one: &Adaptation) -> Result<Adapted, Problem> {
     let id = local.resolve(one.id).ok_or_else(|| damaged("its type"))?;
     let there = counterpart(local, target, one.id);
@@ -125,7 +125,7 @@ fn enum_value(local: &Btf, target: &Btf, one: &Adaptation, id: Id, there: Option
     })
 }
 
-/// Where the path of a relocation leads in the object's own types, and the steps that have a name.
+/// Field to which the path of a relocation leads in the object's own types, and the steps that have a name.
 fn walk<'a>(local: &'a Btf, id: Id, path: &[u32]) -> Option<(Field, Vec<Step<'a>>)> {
     let mut steps = Vec::new();
     let mut at = Field { id, offset: scaled(local, id, path[0])?, bits: 0 };
@@ -151,7 +151,7 @@ fn walk<'a>(local: &'a Btf, id: Id, path: &[u32]) -> Option<(Field, Vec<Step<'a>
     Some((at, steps))
 }
 
-/// Bits of so many of a type.
+/// Number of bits of `times` values of a type.
 fn scaled(btf: &Btf, id: Id, times: u32) -> Option<u64> {
     if times == 0 {
         return Some(0);

@@ -24,17 +24,17 @@ pub(crate) const SECTION: u8 = 3;
 /// Bound weakly: may be missing.
 pub(crate) const WEAK: u8 = 2;
 
-/// Of an instruction of 16 bytes: an address.
+/// Address in an instruction of 16 bytes.
 pub(crate) const ADDRESS: u32 = 1;
-/// Of a word of data: an address.
+/// Address in a word of data.
 pub(crate) const POINTER: u32 = 2;
-/// Of a call.
+/// Target of a call.
 pub(crate) const CALL: u32 = 10;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Section<'a> {
     pub name: &'a str,
-    /// What the file has of it.
+    /// Contents in the file.
     pub data: &'a [u8],
     /// Bytes that it has when loaded.
     pub size: u64,

@@ -1,11 +1,11 @@
-//! What can be wrong with an object, and what its programs can do wrong.
+//! Errors in an object, and faults of its programs.
 //!
 //! Source: none. Every message is one line that begins with the object and, where there is one, names program and
 //! instruction, counted from the program's first as the kernel's verifier counts.
 
 use std::fmt::{self, Write as _};
 
-/// Names in a file may hold anything; a message is one line of what can be seen.
+/// Writes a name from a file, which may contain any byte, as one line of visible characters.
 fn plainly(f: &mut fmt::Formatter<'_>, text: fmt::Arguments<'_>) -> fmt::Result {
     for letter in text.to_string().chars() {
         if letter.is_control() { write!(f, "{}", letter.escape_default())? } else { f.write_char(letter)? }
@@ -13,7 +13,7 @@ fn plainly(f: &mut fmt::Formatter<'_>, text: fmt::Arguments<'_>) -> fmt::Result 
     Ok(())
 }
 
-/// Why an object cannot be used. Its text is one line that names the object first.
+/// Error of an object that cannot be used. Its text is one line that names the object first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     object: String,
@@ -30,7 +30,7 @@ impl Error {
         Self { object: object.into(), place: Some((program.into(), instruction)), problem }
     }
 
-    /// What is wrong, without the place.
+    /// Description of the error, without the place.
     #[must_use]
     pub fn problem(&self) -> &Problem {
         &self.problem
@@ -55,7 +55,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// What is wrong with an object, by the part of it that is.
+/// Error in an object, by the part of the object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Problem {
     /// The container: no ELF file of eBPF, or cut off.
@@ -70,7 +70,7 @@ pub enum Problem {
     Control(String),
     /// An instruction that there is not, or one that no program may have.
     Instruction(String),
-    /// More than is allowed.
+    /// Size above the limit.
     Size(String),
 }
 
@@ -88,7 +88,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// What a program did wrong, and where. The call has no result then; the socket keeps what was written before.
+/// Fault of a program, and its place. The call has no result then; the socket keeps what was written before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault(Box<Inner>);
 
@@ -117,7 +117,7 @@ impl Fault {
         self.0.instruction
     }
 
-    /// What it did.
+    /// Description of the fault.
     #[must_use]
     pub fn reason(&self) -> &Reason {
         &self.0.reason
@@ -133,31 +133,31 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// What a program did wrong.
+/// Kinds of a program's faults.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// Reads where nothing is.
     Read {
-        /// Where.
+        /// Address of the access.
         address: u64,
         /// Bytes.
         size: usize,
     },
     /// Writes where nothing is.
     Write {
-        /// Where.
+        /// Address of the access.
         address: u64,
         /// Bytes.
         size: usize,
     },
-    /// Writes what the kernel lets no program write: a field of the socket, the context, a sample, constants.
+    /// A write to memory that is read-only for programs: a field of the socket, the context, a sample, constants.
     ReadOnly {
-        /// What, as far as it has a name.
+        /// Name of the place, as far as it has one.
         what: String,
     },
     /// An address that is not a multiple of the size, where an atomic operation needs one.
     Unaligned {
-        /// Where.
+        /// Address of the access.
         address: u64,
         /// Bytes.
         size: usize,

@@ -34,7 +34,7 @@ pub(crate) fn fuse(ops: &mut [Op]) {
     }
 }
 
-/// Where a number that an instruction loads leads, if what follows are jumps that it decides.
+/// Target of a number's load, if jumps follow that the number decides.
 fn decided(ops: &[Op], at: usize) -> Option<usize> {
     let load = ops[at];
     let number = match load.code {

@@ -1,4 +1,4 @@
-//! What programs call: helpers by number, functions of the kernel's TCP by name.
+//! Functions that programs call: helpers by number, functions of the kernel's TCP by name.
 //!
 //! Source: `bpf-helpers(7)`; functions of TCP after RFC 5681 with Linux's names and units. Differs from Linux: time,
 //! random numbers and maps are the simulation's; what prints, prints nothing; an ACK that is asked for is not sent.
@@ -10,7 +10,7 @@ use crate::target::{INET_CONNECTION_SOCK, TCP_SOCK};
 
 /// Ticks of the kernel's coarse clock in a second (`CONFIG_HZ`).
 pub const HZ: u64 = 1000;
-/// What that clock shows when the simulation begins: a kernel's runs for five minutes before it starts at 0 anew.
+/// Value of that clock at the start of the simulation: a kernel's clock reaches 0 five minutes after its start.
 pub const FIRST_JIFFY: u64 = 300 * HZ;
 
 /// Helper that calls a program again and again; the interpreter does it.
@@ -51,11 +51,11 @@ pub(crate) fn configuration(name: &str) -> Option<u64> {
     }
 }
 
-/// What belongs to a socket beside its memory.
+/// State of a socket besides its memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Host {
     pub maps: Maps,
-    /// Since the simulation began (ns).
+    /// Time since the simulation began (ns).
     pub now: u64,
     /// State of the random numbers.
     pub random: u64,
@@ -269,7 +269,7 @@ fn avoid(memory: &mut Memory, w: u32, acked: u32) -> Result<(), Reason> {
     Ok(())
 }
 
-/// Whether the window is what holds the sender back; in slow start half of it must have been used.
+/// Whether the window limits the sender; in slow start half of it must have been used.
 fn is_limited(memory: &Memory) -> bool {
     let [byte] = memory.get(SOCK_AT + LIMITED as usize / 8);
     let cwnd = word(memory, CWND);

@@ -16,7 +16,7 @@ pub(crate) struct Raw {
 }
 
 impl Raw {
-    /// From its 8 bytes.
+    /// Decodes an instruction of 8 bytes.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let registers = *bytes.get(1)?;
         Some(Self {
@@ -33,7 +33,7 @@ impl Raw {
         self.code == WIDE
     }
 
-    /// Whether it calls; `source` says whom.
+    /// Whether it is a call; `source` is the kind of its target.
     pub fn is_call(&self) -> bool {
         self.code == CALL
     }
@@ -43,16 +43,16 @@ impl Raw {
 pub(crate) const WIDE: u8 = 0x18;
 const CALL: u8 = 0x85;
 
-/// Whom a call calls.
+/// Kinds of call targets.
 pub(crate) const HELPER: u8 = 0;
 pub(crate) const LOCAL: u8 = 1;
-/// What a load of 64 bits loads: the address of a program.
+/// Source register of a 64-bit load of a program's address.
 pub(crate) const PROGRAM: u8 = 4;
 
 /// The source that stands for the number in the instruction.
 pub(crate) const IMMEDIATE: u8 = 16;
 
-/// What an operation does. `b` is the source register or the number in the instruction.
+/// Operation of an instruction. `b` is the source register or the number in the instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Code {
@@ -113,7 +113,7 @@ pub(crate) enum Code {
     /// `imm` says which.
     Atomic32,
     Atomic64,
-    /// To `target`.
+    /// Jump to `target`.
     Jump,
     Equal,
     NotEqual,
@@ -137,11 +137,11 @@ pub(crate) enum Code {
     SignedLess32,
     SignedLessEqual32,
     AnyBit32,
-    /// Of a program, at `target`; `imm` is how long it is.
+    /// Call of a program at `target`; `imm` is its length.
     Call,
-    /// Of the helper with the number `imm`.
+    /// Call of the helper with the number `imm`.
     Helper,
-    /// Of the function of the kernel with the number `imm` in the list of the code.
+    /// Call of the kernel function with the number `imm` in the list of the code.
     Function,
     Exit,
     /// Ends the run; `imm` is the number of the reason in the list of the code.
@@ -275,7 +275,7 @@ pub(crate) struct Op {
 impl Op {
     pub const SECOND: Self = Self { code: Code::Second, dst: 0, src: 0, off: 0, imm: 0 };
 
-    /// Of what executes it: two for each operation, with a register and with the number in the instruction.
+    /// Number of its handler: two for each operation, with a register and with the number in the instruction.
     #[inline]
     pub fn handler(&self) -> usize {
         2 * self.code as usize + usize::from(self.src == IMMEDIATE)

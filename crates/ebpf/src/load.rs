@@ -1,4 +1,4 @@
-//! From an object's sections to code that runs: functions are gathered, addresses filled in, fields found.
+//! Loader of objects: gathers functions from the sections, resolves addresses and fields, and produces code that runs.
 //!
 //! Source: the kernel's documentation of relocations (`bpf/llvm_reloc.rst`) and of libbpf. A program shares nothing
 //! with others but what the sections hold.
@@ -57,11 +57,11 @@ pub(crate) fn load(object: &Object, control: &Control, sections: &[(&str, &[u8])
     })
 }
 
-/// What a name of the object stands for.
+/// Meaning of a name in the object.
 enum Meaning {
     Address(u64),
     Program(Place),
-    /// Of the kernel, that there is not.
+    /// Kernel symbol that does not exist here.
     Missing(String),
 }
 
@@ -71,7 +71,7 @@ struct Loader<'a> {
     code: Code,
     shared: Vec<u8>,
     own: Vec<u8>,
-    /// Where sections of data lie.
+    /// Addresses of sections of data.
     addresses: BTreeMap<usize, u64>,
     /// The map at each byte of the section of maps.
     maps: BTreeMap<Place, usize>,
@@ -367,7 +367,7 @@ impl<'a> Loader<'a> {
         self.leads_to((symbol.section, to), at, local)
     }
 
-    /// What a symbol means, for an instruction that wants an address.
+    /// Meaning of a symbol, for an instruction that needs an address.
     fn meaning(&self, symbol: usize, addend: u64) -> Result<Meaning, Problem> {
         let symbol = self.elf.symbols[symbol];
         if symbol.section == 0 {
@@ -409,7 +409,7 @@ impl<'a> Loader<'a> {
     }
 }
 
-/// How much of the stack a program uses: all, if it does more with the frame pointer than load and store beside it.
+/// Size of the stack that a program uses: all, if it does more with the frame pointer than load and store relative to it.
 fn stack_of(ops: &[Op]) -> usize {
     let mut lowest = 0;
     for op in ops {
@@ -425,12 +425,12 @@ fn stack_of(ops: &[Op]) -> usize {
     (lowest.unsigned_abs() as usize).next_multiple_of(8).min(FRAME)
 }
 
-/// Where the next instruction comes.
+/// Index of the next instruction.
 fn start_of(code: &Code) -> usize {
     code.ops.len()
 }
 
-/// Where a call within a section leads.
+/// Target of a call within a section.
 fn relative(section: usize, offset: u64, imm: i32) -> Result<Place, Problem> {
     let to = offset.checked_add_signed(8 * (i64::from(imm) + 1));
     Ok((section, to.ok_or_else(|| Problem::Relocation("a call leads outside of its section".into()))?))

@@ -28,7 +28,7 @@ pub(crate) struct Function {
 pub(crate) struct Code {
     pub ops: Vec<Op>,
     pub functions: Vec<Function>,
-    /// Why instructions must not be executed.
+    /// Reasons why instructions must not be executed.
     pub reasons: Vec<String>,
     pub maps: Vec<Definition>,
 }
@@ -42,7 +42,7 @@ impl Code {
     }
 }
 
-/// Where a run ended, and why.
+/// End of a run: its place, and the reason.
 #[derive(Debug)]
 pub(crate) struct Trap {
     pub at: usize,
@@ -54,7 +54,7 @@ pub(crate) struct Machine<'a> {
     ops: &'a [Op],
     memory: &'a mut Memory,
     host: &'a mut Host,
-    /// That are left.
+    /// Number of steps left.
     steps: u64,
     depth: usize,
     trap: Option<Box<Trap>>,
@@ -244,8 +244,8 @@ const CHAIN: usize = 128;
 
 macro_rules! handlers {
     ($($number:literal)*) => {
-        /// What executes an operation, by its number and by what its second operand is: each ends with a jump of its
-        /// own to what comes next, so that the processor can guess it.
+        /// Handlers of operations, by the operation's number and the kind of its second operand. Each ends with a jump
+        /// of its own to the next handler, so that the processor can predict it.
         static HANDLERS: [Handler; 2 * Does::ALL.len()] = [$(step::<$number, false>, step::<$number, true>),*];
     };
 }

@@ -14,13 +14,13 @@ pub(crate) const LIMIT: usize = 1 << 20;
 /// Largest key or value (bytes).
 const LONGEST: u32 = 1 << 16;
 
-/// What a map is, as far as it is simulated.
+/// Kinds of maps, as far as they are simulated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sort {
     Array,
     Hash,
     Storage,
-    /// Of this kind of the kernel's: it may be there, but not be used.
+    /// Another kind of the kernel's: an object may define such a map, but not use it.
     Other(u32),
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct Definition {
 }
 
 impl Definition {
-    /// From the type of a variable in the section `.maps`.
+    /// Reads the definition from the type of a variable in the section `.maps`.
     pub fn read(btf: &Btf, name: &str, id: Id) -> Result<Self, Problem> {
         let wrong = |what: &str| Problem::Map(format!("map {name}: {what}"));
         let id = btf.resolve(id).ok_or_else(|| wrong("has no type"))?;
@@ -79,7 +79,7 @@ impl Definition {
     }
 }
 
-/// What an update may do.
+/// Flags of an update.
 const ANY: u64 = 0;
 const NEW: u64 = 1;
 const OLD: u64 = 2;
@@ -100,7 +100,7 @@ pub(crate) struct Maps {
 
 #[derive(Clone, Debug, Default)]
 struct Table {
-    /// By key: where the value is.
+    /// Slot of the value of each key.
     places: BTreeMap<Box<[u8]>, usize>,
     /// Places of values that were deleted.
     spare: Vec<usize>,

@@ -1,4 +1,4 @@
-//! What a program sees as memory: addresses are made up, alike in every run, and each access is checked.
+//! Memory of a program: its addresses are artificial, equal in every run, and each access is checked.
 //!
 //! Source: none. Upper half of an address: which memory; lower half: where in it.
 
@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 /// A socket's own memory: context, samples, the socket, variables, what lies in maps.
 pub(crate) const OWN: u64 = 1 << 32;
-/// What is alike for all sockets and is only read: constants and values of the kernel's configuration.
+/// Read-only memory shared by all sockets: constants and values of the kernel's configuration.
 pub(crate) const SHARED: u64 = 2 << 32;
 /// The stack.
 pub(crate) const STACK: u64 = 3 << 32;
@@ -20,7 +20,7 @@ pub(crate) const PROGRAM: u64 = 5 << 32;
 pub(crate) const FRAME: usize = 512;
 /// Calls within calls.
 pub(crate) const FRAMES: usize = 8;
-/// From one part to the next in addresses, so that none reaches into another by mistake.
+/// Distance between the addresses of two parts, so that no access reaches into another part by mistake.
 const STRIDE: u64 = 4096;
 
 /// Parts of a socket's memory.
@@ -32,7 +32,7 @@ pub(crate) const VIEW_AT: usize = 192;
 pub(crate) const SOCK_AT: usize = 320;
 pub(crate) const FREE_AT: usize = SOCK_AT + TCP_SOCK.size() as usize;
 
-/// Why an access fails.
+/// Reason why an access fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Denied {
     Outside,
@@ -45,7 +45,7 @@ pub(crate) struct Memory {
     pub shared: Arc<[u8]>,
     stack: Vec<u8>,
     mask: &'static [u8],
-    /// Where what may be written begins, but for the socket's fields.
+    /// Start of the writable memory, apart from the socket's fields.
     free: usize,
 }
 
@@ -58,12 +58,12 @@ fn low(address: u64) -> usize {
 }
 
 impl Memory {
-    /// With a socket in it.
+    /// Memory with a socket in it.
     pub fn new(own: Vec<u8>, shared: Arc<[u8]>) -> Self {
         Self { own, shared, stack: Vec::new(), mask: &MASK, free: FREE_AT }
     }
 
-    /// All of it may be written.
+    /// Memory that is writable everywhere.
     pub fn bare(own: Vec<u8>) -> Self {
         Self { own, shared: Arc::from([]), stack: Vec::new(), mask: &[], free: 0 }
     }
@@ -78,7 +78,7 @@ impl Memory {
         STACK + depth as u64 * STRIDE + FRAME as u64
     }
 
-    /// Where on the stack an address is, of something so long.
+    /// Position on the stack of an object of `size` bytes at this address.
     fn on_stack(address: u64, size: usize) -> Option<usize> {
         let at = address & 0xffff_ffff;
         let within = (at % STRIDE) as usize;
@@ -157,7 +157,7 @@ impl Memory {
         many.is_some_and(|many| usize::from(*many) >= size)
     }
 
-    /// What a program must not write there, in words.
+    /// Name of the read-only place at this address, for messages.
     pub fn name(address: u64) -> String {
         match (top(address), low(address)) {
             (SHARED, _) => "a constant (.rodata or .kconfig)".into(),

@@ -17,14 +17,14 @@ pub const LARGEST_OBJECT: usize = 16 << 20;
 /// Congestion controls that an object may have.
 const MOST_CONTROLS: usize = 64;
 
-/// What Linux calls a congestion control for.
+/// Callbacks of Linux's congestion controls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Callback {
     /// A connection begins.
     Init,
     /// A connection ends, or takes another control.
     Release,
-    /// What the window shall be after a loss; every control has it.
+    /// Returns the threshold after a loss; every control has it.
     Ssthresh,
     /// An ACK that acknowledges, outside of recovery.
     CongAvoid,
@@ -34,7 +34,7 @@ pub enum Callback {
     CwndEvent,
     /// Any ACK, before anything else.
     InAckEvent,
-    /// What the window shall be after a loss that was none; every control has it.
+    /// Returns the window after a spurious loss; every control has it.
     UndoCwnd,
     /// An ACK with how many segments it is for, and their round-trip time.
     PktsAcked,
@@ -42,12 +42,12 @@ pub enum Callback {
     MinTsoSegs,
     /// An ACK with its sample of the delivery rate; instead of `CongAvoid`.
     CongControl,
-    /// By how much the send buffer grows.
+    /// Returns the factor by which the send buffer grows.
     SndbufExpand,
 }
 
 impl Callback {
-    /// All of them.
+    /// All callbacks.
     pub const ALL: [Self; 12] = [
         Self::Init,
         Self::Release,
@@ -83,7 +83,7 @@ impl Callback {
     }
 }
 
-/// Where a program begins: section and byte in it.
+/// Start of a program: section, and byte in it.
 pub(crate) type Place = (usize, u64);
 
 /// A congestion control of an object.
@@ -94,9 +94,9 @@ pub struct Control {
     flags: u32,
     /// Whether `cong_control` takes the ACK and its flags, as newer kernels give them.
     pub(crate) long_form: bool,
-    /// By [`Callback`].
+    /// Program of each [`Callback`].
     pub(crate) programs: [Option<Place>; Callback::ALL.len()],
-    /// Why the kernel would not take it, or why it is not simulated: only if it is chosen, as others of the object may be.
+    /// Reason why the kernel would not take it, or why it is not simulated; an error only if the control is chosen.
     problem: Option<Problem>,
 }
 
@@ -167,7 +167,7 @@ impl Object {
         Ok(Self { name: name.into(), bytes: Arc::from(bytes), btf, adaptations, controls })
     }
 
-    /// What messages call it.
+    /// Name in messages.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -185,7 +185,7 @@ impl Object {
         &self.controls
     }
 
-    /// What a section of the file holds, such as the defaults of parameters in `.rodata.params`.
+    /// Contents of a section of the file, such as the defaults of parameters in `.rodata.params`.
     #[must_use]
     pub fn section(&self, name: &str) -> Option<Vec<u8>> {
         let elf = Elf::read(&self.bytes).ok()?;
@@ -266,7 +266,7 @@ fn controls(elf: &Elf, btf: &Btf) -> Result<Vec<Control>, Problem> {
 }
 
 impl Control {
-    /// Takes over what the structure at `symbol` holds, its name in any case if there is one.
+    /// Copies the fields of the structure at `symbol`; its name in any case, if there is one.
     fn fill<'a>(
         &mut self,
         btf: &Btf,
@@ -313,7 +313,7 @@ impl Control {
     }
 }
 
-/// How many parameters a pointer's function has.
+/// Number of parameters of a pointer's function.
 fn parameters(btf: &Btf, id: Id) -> u32 {
     let Some(Kind::Pointer(to)) = btf.resolve(id).and_then(|id| btf.kind(id)) else { return 0 };
     match btf.resolve(*to).and_then(|id| btf.kind(id)) {

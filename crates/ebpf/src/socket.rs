@@ -20,11 +20,11 @@ pub struct Loaded {
     pub(crate) name: String,
     pub(crate) flags: u32,
     pub(crate) long_form: bool,
-    /// By [`Callback`]: the number of the program.
+    /// Number of the program for each [`Callback`].
     pub(crate) entries: [Option<usize>; Callback::ALL.len()],
     pub(crate) code: Code,
     pub(crate) shared: Arc<[u8]>,
-    /// What the memory of a socket is at first.
+    /// Initial memory of a socket.
     pub(crate) own: Vec<u8>,
 }
 
@@ -35,7 +35,7 @@ impl fmt::Debug for Loaded {
 }
 
 impl Loaded {
-    /// What messages call the object.
+    /// Name of the object in messages.
     #[must_use]
     pub fn object(&self) -> &str {
         &self.object
@@ -113,7 +113,7 @@ impl fmt::Debug for Socket {
     }
 }
 
-/// What an ACK is for: the kernel's `ack_sample`.
+/// Sample of an ACK: the kernel's `ack_sample`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AckSample {
     /// Segments newly acknowledged, those by SACK among them.
@@ -127,21 +127,21 @@ pub struct AckSample {
 /// A sample of the delivery rate: the kernel's `rate_sample`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RateSample {
-    /// When the newest segment that it is for left (us).
+    /// Time at which the newest of these segments was sent (us).
     pub prior_mstamp: u64,
     /// `delivered` then (segments).
     pub prior_delivered: u32,
     /// `delivered_ce` then (segments).
     pub prior_delivered_ce: u32,
-    /// Segments delivered in the interval, -1 where there is no sample.
+    /// Segments delivered in the interval, -1 without a sample.
     pub delivered: i32,
-    /// Those of them that were marked.
+    /// Number of those that were marked.
     pub delivered_ce: i32,
-    /// The interval (us), -1 where there is no sample.
+    /// Interval (us), -1 without a sample.
     pub interval_us: i64,
-    /// In which they were sent (us).
+    /// Time in which they were sent (us).
     pub snd_interval_us: u32,
-    /// In which they were acknowledged (us).
+    /// Time in which they were acknowledged (us).
     pub rcv_interval_us: u32,
     /// Round-trip time of the newest of them (us), -1 where there is none.
     pub rtt_us: i64,
@@ -190,13 +190,13 @@ fields! {
     snd_cwnd, set_snd_cwnd: u32 = TCP_SOCK "snd_cwnd";
     /// The threshold of slow start (segments).
     snd_ssthresh, set_snd_ssthresh: u32 = TCP_SOCK "snd_ssthresh";
-    /// What of the next segment of the window is earned (segments acknowledged).
+    /// Part of the next segment of the window that is earned (segments acknowledged).
     snd_cwnd_cnt, set_snd_cwnd_cnt: u32 = TCP_SOCK "snd_cwnd_cnt";
     /// The largest window that there may be (segments).
     snd_cwnd_clamp, set_snd_cwnd_clamp: u32 = TCP_SOCK "snd_cwnd_clamp";
-    /// When the window changed last (jiffies).
+    /// Time at which the window last changed (jiffies).
     snd_cwnd_stamp, set_snd_cwnd_stamp: u32 = TCP_SOCK "snd_cwnd_stamp";
-    /// How much of the window has been used (segments).
+    /// Part of the window that has been used (segments).
     snd_cwnd_used, set_snd_cwnd_used: u32 = TCP_SOCK "snd_cwnd_used";
     /// The window before the last reduction (segments).
     prior_cwnd, set_prior_cwnd: u32 = TCP_SOCK "prior_cwnd";
@@ -212,9 +212,9 @@ fields! {
     max_packets_out, set_max_packets_out: u32 = TCP_SOCK "max_packets_out";
     /// Retransmissions among them.
     retrans_out, set_retrans_out: u32 = TCP_SOCK "retrans_out";
-    /// Those that SACK has acknowledged.
+    /// Number of segments that SACK has acknowledged.
     sacked_out, set_sacked_out: u32 = TCP_SOCK "sacked_out";
-    /// Those that are held to be lost.
+    /// Number of segments that are considered lost.
     lost_out, set_lost_out: u32 = TCP_SOCK "lost_out";
     /// Segments lost since the connection began.
     lost, set_lost: u32 = TCP_SOCK "lost";
@@ -224,9 +224,9 @@ fields! {
     delivered_ce, set_delivered_ce: u32 = TCP_SOCK "delivered_ce";
     /// `delivered` up to which samples are limited by the application, 0 if none is.
     app_limited, set_app_limited: u32 = TCP_SOCK "app_limited";
-    /// By how much the network is known to change the order (segments).
+    /// Degree of reordering known of the network (segments).
     reordering, set_reordering: u32 = TCP_SOCK "reordering";
-    /// How often it has.
+    /// Number of times that it reordered segments.
     reord_seen, set_reord_seen: u32 = TCP_SOCK "reord_seen";
     /// Smoothed round-trip time, times 8 (us / 8).
     srtt_us, set_srtt_us: u32 = TCP_SOCK "srtt_us";
@@ -234,11 +234,11 @@ fields! {
     mdev_us, set_mdev_us: u32 = TCP_SOCK "mdev_us";
     /// The largest of that in the last round trip (us / 4).
     mdev_max_us, set_mdev_max_us: u32 = TCP_SOCK "mdev_max_us";
-    /// What of it goes into the timeout (us / 4).
+    /// Variance term of the timeout (us / 4).
     rttvar_us, set_rttvar_us: u32 = TCP_SOCK "rttvar_us";
     /// Payload of a segment (bytes).
     mss_cache, set_mss_cache: u32 = TCP_SOCK "mss_cache";
-    /// What the peer was told it may be (bytes).
+    /// Segment size announced to the peer (bytes).
     advmss, set_advmss: u16 = TCP_SOCK "advmss";
     /// TCP's own header (bytes).
     tcp_header_len, set_tcp_header_len: u16 = TCP_SOCK "tcp_header_len";
@@ -260,7 +260,7 @@ fields! {
     undo_retrans, set_undo_retrans: i32 = TCP_SOCK "undo_retrans";
     /// Retransmissions since the connection began.
     total_retrans, set_total_retrans: u32 = TCP_SOCK "total_retrans";
-    /// When a segment last left (jiffies).
+    /// Time at which a segment was last sent (jiffies).
     lsndtime, set_lsndtime: u32 = TCP_SOCK "lsndtime";
     /// Segments sent with data since the connection began.
     data_segs_out, set_data_segs_out: u32 = TCP_SOCK "data_segs_out";
@@ -268,21 +268,21 @@ fields! {
     bytes_sent, set_bytes_sent: u64 = TCP_SOCK "bytes_sent";
     /// Bytes acknowledged since the connection began.
     bytes_acked, set_bytes_acked: u64 = TCP_SOCK "bytes_acked";
-    /// When the first segment of the last sample left (us).
+    /// Time at which the first segment of the last sample was sent (us).
     first_tx_mstamp, set_first_tx_mstamp: u64 = TCP_SOCK "first_tx_mstamp";
-    /// When `delivered` rose last (us).
+    /// Time at which `delivered` last rose (us).
     delivered_mstamp, set_delivered_mstamp: u64 = TCP_SOCK "delivered_mstamp";
     /// Segments delivered in the best sample of the rate.
     rate_delivered, set_rate_delivered: u32 = TCP_SOCK "rate_delivered";
     /// The interval of it (us).
     rate_interval_us, set_rate_interval_us: u32 = TCP_SOCK "rate_interval_us";
-    /// What is agreed on ECN: 1, it is used; 4, a reduction is to be told.
+    /// Flags of ECN: 1, it is used; 4, a reduction is to be signalled.
     ecn_flags, set_ecn_flags: u8 = TCP_SOCK "ecn_flags";
     /// The rate at which segments leave (bytes / s); all bits set if none is.
     pacing_rate, set_pacing_rate: u64 = SOCK "sk_pacing_rate";
     /// The largest such rate that the application allows (bytes / s).
     max_pacing_rate, set_max_pacing_rate: u64 = SOCK "sk_max_pacing_rate";
-    /// Who paces: 0 nobody, 1 TCP, 2 the queue (fq).
+    /// Pacing: 0 none, 1 by TCP, 2 by the queue (fq).
     pacing_status, set_pacing_status: u32 = SOCK "sk_pacing_status";
     /// Timeout of retransmissions (jiffies).
     rto, set_rto: u32 = INET_CONNECTION_SOCK "icsk_rto";
@@ -302,7 +302,7 @@ impl Socket {
         &self.loaded
     }
 
-    /// Since the simulation began (ns): what programs read as time, and as `tcp_mstamp`.
+    /// Time since the simulation began (ns): what programs read as time, and as `tcp_mstamp`.
     #[must_use]
     pub fn now_ns(&self) -> u64 {
         self.host.now
@@ -343,7 +343,7 @@ impl Socket {
         }
     }
 
-    /// Whether the window was what held the sender back in the last round trip.
+    /// Whether the window limited the sender in the last round trip.
     #[must_use]
     pub fn is_cwnd_limited(&self) -> bool {
         self.bit(const { TCP_SOCK.bit("is_cwnd_limited") })
@@ -422,7 +422,7 @@ impl Socket {
         self.call(Callback::Release, &[]).map(drop)
     }
 
-    /// What the threshold shall be after a loss (segments).
+    /// Threshold after a loss (segments).
     pub fn ssthresh(&mut self) -> Result<u32, Fault> {
         Ok(self.call(Callback::Ssthresh, &[])?.map_or(0, |result| result as u32))
     }
@@ -450,12 +450,12 @@ impl Socket {
         self.call(Callback::InAckEvent, &[flags.into()]).map(drop)
     }
 
-    /// What the window shall be after a loss that was none (segments).
+    /// Window after a spurious loss (segments).
     pub fn undo_cwnd(&mut self) -> Result<u32, Fault> {
         Ok(self.call(Callback::UndoCwnd, &[])?.map_or(0, |result| result as u32))
     }
 
-    /// An ACK, with what it is for.
+    /// Called for an ACK, with its sample.
     pub fn pkts_acked(&mut self, sample: &AckSample) -> Result<(), Fault> {
         if !self.loaded.implements(Callback::PktsAcked) {
             return Ok(());
@@ -487,7 +487,7 @@ impl Socket {
         }
     }
 
-    /// By how much the send buffer grows with the window; `None` if the control leaves that to TCP.
+    /// Factor by which the send buffer grows with the window; `None` if the control leaves it to TCP.
     pub fn sndbuf_expand(&mut self) -> Result<Option<u32>, Fault> {
         Ok(self.call(Callback::SndbufExpand, &[])?.map(|result| result as u32))
     }

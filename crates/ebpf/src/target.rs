@@ -16,15 +16,15 @@ pub(crate) enum Kind {
     I32,
     I64,
     Bool,
-    /// Of a byte, so many bits.
+    /// Bit field of this width within a byte.
     Bits(u8),
     Inner(&'static Struct),
     Words(u32),
     Bytes(u32),
     Samples(u32),
-    /// To a structure of this name.
+    /// Pointer to a structure of this name.
     Pointer(&'static str),
-    /// To a function with so many parameters.
+    /// Pointer to a function with this number of parameters.
     Function(u32),
 }
 
@@ -40,7 +40,7 @@ const fn structure(name: &'static str, fields: &'static [(&'static str, Kind)]) 
 }
 
 impl Kind {
-    /// Bytes, and what its address is a multiple of.
+    /// Size in bytes, and alignment.
     const fn size(self) -> (u32, u32) {
         match self {
             U8 | Bool | Bits(_) => (1, 1),
@@ -56,7 +56,7 @@ impl Kind {
 }
 
 impl Struct {
-    /// Where the field of a number is, and where the structure ends for all numbers above (bits).
+    /// Offset of the field of a number, or for all numbers above the end of the structure, in bits.
     const fn place(&self, number: usize) -> u32 {
         let (mut at, mut i) = (0_u32, 0);
         loop {
@@ -86,7 +86,7 @@ impl Struct {
         self.place(self.fields.len()) / 8
     }
 
-    /// Where the field of a name is (bits); there must be one.
+    /// Offset of the field of a name, in bits; the field must exist.
     pub const fn bit(&self, name: &str) -> u32 {
         let mut i = 0;
         while i < self.fields.len() {
@@ -98,7 +98,7 @@ impl Struct {
         panic!("no such field")
     }
 
-    /// Where the field of a name is (bytes); there must be one.
+    /// Offset of the field of a name, in bytes; the field must exist.
     pub const fn at(&self, name: &str) -> usize {
         self.bit(name) as usize / 8
     }
@@ -423,7 +423,7 @@ static WRITABLE: [(&Struct, &str); 10] = [
     (&TCP_SOCK, "app_limited"),
 ];
 
-/// Of each byte of the socket, how many from it on programs may write.
+/// For each byte of the socket, the number of bytes from there on that programs may write.
 pub(crate) static MASK: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let mut mask = vec![0; TCP_SOCK.size() as usize];
     for (of, name) in WRITABLE {

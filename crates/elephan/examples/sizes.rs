@@ -1,4 +1,4 @@
-//! How utilization and drops depend on the buffer: `cargo run --release -p elephan --example sizes`.
+//! Utilization and drops by buffer size: `cargo run --release -p elephan --example sizes`.
 
 const SCENARIO: &str = r#"
 duration = "30 s"

@@ -23,7 +23,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
-/// Why there is no outcome.
+/// Reason why there is no outcome.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -46,7 +46,7 @@ pub fn simulate(scenario: &Scenario, replication: u32) -> Result<Outcome, Error>
     Ok(sim::simulate(scenario, replication, Options::default())?)
 }
 
-/// As [`simulate`], on so many threads at most.
+/// The same as [`simulate`], with at most `threads` threads.
 fn simulate_on(threads: usize, scenario: &Scenario, replication: u32) -> Result<Outcome, Error> {
     let monitor = sim::RunMonitor::default();
     monitor.allow_threads(threads);

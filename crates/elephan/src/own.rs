@@ -54,7 +54,7 @@ pub fn simulate_with<C: CongestionControl + Send + Sync>(
     Simulation::new(scenario).replication(replication).control(control).run()
 }
 
-/// What a simulation has of the scenario's own.
+/// Types of a simulation with only the scenario's own controls and queues.
 type BuiltInControl = fn(&FlowSite<'_>) -> Control;
 type BuiltInQueue = fn(&LinkSite<'_>) -> Option<NoOwn>;
 
@@ -117,12 +117,12 @@ impl<'a> Simulation<'a> {
 }
 
 impl<'a, F, G> Simulation<'a, F, G> {
-    /// That replication, numbered from 0.
+    /// Selects a replication, numbered from 0.
     pub fn replication(self, replication: u32) -> Self {
         Self { replication, ..self }
     }
 
-    /// With these options: the engine, series, hashes.
+    /// Sets the options: the engine, series, hashes.
     pub fn options(self, options: Options) -> Self {
         Self { options, ..self }
     }

@@ -18,7 +18,7 @@ use reno::Reno;
 use std::sync::{Arc, Mutex};
 use tail::Tail;
 
-/// Behind so small a buffer that windows are cut by losses and by timeouts.
+/// Link with a buffer small enough that windows are cut by losses and by timeouts.
 fn link(flows: u32, buffer: u32, more: &str) -> String {
     format!(
         r#"

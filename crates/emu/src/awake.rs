@@ -1,4 +1,4 @@
-//! Keeps processors out of idle states while something is measured.
+//! Keeps processors out of idle states during a measurement.
 //!
 //! Source: sched(7). A processor that sleeps is late for the next packet; a virtual one, which its host must schedule again,
 //! by milliseconds. A busy thread keeps its CPU out of idle states. `SCHED_IDLE` is the lowest class within its own group of
@@ -84,7 +84,7 @@ fn pin_to(cpu: usize) -> bool {
 mod tests {
     use super::*;
 
-    /// How many threads of this process keep a processor awake, all in the lowest class.
+    /// Number of threads of this process that keep a processor awake, all in the lowest class.
     fn awake() -> usize {
         let list = std::fs::read_dir("/proc/self/task").unwrap().filter_map(Result::ok);
         let named = list.filter(|task| std::fs::read_to_string(task.path().join("comm")).is_ok_and(|n| n == "awake\n"));

@@ -11,13 +11,13 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-/// A packet of so many bytes carries data; shorter packets are handshakes or pure ACKs.
+/// Least size of a packet with data, in bytes; shorter packets are handshakes or pure ACKs.
 const MIN_DATA: usize = 1000;
 
-/// Where a packet goes.
+/// Direction of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Direction {
-    /// To the servers, through the link.
+    /// Direction to the servers, through the link.
     Forward,
     /// Back to the clients.
     Backward,
@@ -26,9 +26,9 @@ pub enum Direction {
 /// Propagation delays of one flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowDelays {
-    /// Behind the link, to the server.
+    /// Delay behind the link, to the server.
     pub forward: Span,
-    /// From the server to the client.
+    /// Delay from the server to the client.
     pub backward: Span,
 }
 
@@ -45,12 +45,12 @@ struct InFlight {
 #[derive(Debug)]
 pub struct Emulator {
     link: Link<AnyQueue>,
-    /// By flow.
+    /// Delays of each flow.
     delays: Vec<FlowDelays>,
     slots: Slots,
     in_flight: BinaryHeap<Reverse<InFlight>>,
     order: u64,
-    /// When counters count.
+    /// Time span in which counters count.
     measured: Range<Time>,
     every: Span,
     next_sample: Time,
@@ -125,7 +125,7 @@ impl Emulator {
         }
     }
 
-    /// A packet comes from a client, at `now`, not earlier than anything before it.
+    /// Takes a packet from a client at `now`, which must not be before the last call's.
     pub fn forward(&mut self, now: Time, flow: u32, bytes: &[u8]) {
         self.advance(now);
         let slot = self.slots.put(bytes);
@@ -170,14 +170,14 @@ impl Emulator {
         }
     }
 
-    /// When the next packet is due somewhere, or the link has something to do.
+    /// Time at which the next packet is due, or the link has an event.
     #[must_use]
     pub fn next(&self) -> Time {
         let due = self.in_flight.peek().map_or(Time::NEVER, |Reverse(packet)| packet.due);
         due.min(self.link.next_event().map_or(Time::NEVER, |event| event.at))
     }
 
-    /// Whether anything is on its way.
+    /// Whether no packet is in flight.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.in_flight.is_empty() && self.link.serving().is_none()
@@ -200,12 +200,12 @@ impl Emulator {
         }
     }
 
-    /// What is recorded, to be added to.
+    /// Record of the run, to be added to.
     pub fn record(&mut self) -> &mut Record {
         &mut self.record
     }
 
-    /// What was recorded.
+    /// Record of the run.
     #[must_use]
     pub fn into_record(self) -> Record {
         self.record
@@ -217,7 +217,7 @@ impl Emulator {
         self.order += 1;
     }
 
-    /// Counts what went into service at `now`.
+    /// Counts the packet that went into service at `now`.
     fn count_begun(&mut self, packet: Option<Packet>, now: Time) {
         let Some(packet) = packet else { return };
         self.begun_bytes += u64::from(packet.size);
@@ -268,7 +268,7 @@ mod tests {
         Time::ZERO + Span::micros(us)
     }
 
-    /// What is delivered until `now`: where, its first byte, and how many microseconds after the start.
+    /// Packets delivered until `now`: the direction and the first byte of each.
     fn delivered(emulator: &mut Emulator, now: Time) -> Vec<(Direction, u8)> {
         let mut list = Vec::new();
         emulator.deliver(now, |direction, packet| {

@@ -1,4 +1,4 @@
-//! What the bottleneck reads of a packet, ports and ECN bits of its IPv4 header, and the one thing it writes: a CE mark.
+//! Parser of a packet for the bottleneck, which reads ports and ECN bits of its IPv4 header, and writes one thing: a CE mark.
 //!
 //! Source: RFC 791, RFC 3168 (ECN), RFC 1624 (updating a checksum).
 
@@ -21,7 +21,7 @@ pub fn ports(packet: &[u8]) -> Option<(u16, u16)> {
     Some((u16::from_be_bytes([ports[0], ports[1]]), u16::from_be_bytes([ports[2], ports[3]])))
 }
 
-/// What its ECN bits say: whether it may be marked, whether it was, and whether it belongs to L4S.
+/// ECN bits as flags: whether it may be marked, whether it was, and whether it belongs to L4S.
 #[must_use]
 pub fn flags(packet: &[u8]) -> Flags {
     match header_length(packet).map(|_| packet[1] & 3) {

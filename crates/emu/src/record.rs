@@ -1,4 +1,4 @@
-//! What is recorded of a run: counters, samples of the queue, how late packets were, and whether that leaves the run valid.
+//! Record of a run: counters, samples of the queue, lateness of packets, and whether that leaves the run valid.
 //!
 //! Source: none.
 
@@ -14,7 +14,7 @@ pub const CLASSES: usize = 24;
 /// The state of the link at one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// When.
+    /// Time of the sample.
     pub time: Time,
     /// Packets waiting.
     pub backlog: u32,
@@ -25,11 +25,11 @@ pub struct Sample {
 /// A packet that was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Drop {
-    /// When.
+    /// Time of the drop.
     pub time: Time,
-    /// Whose.
+    /// Flow of the packet.
     pub flow: u32,
-    /// Why.
+    /// Reason of the drop.
     pub cause: Cause,
 }
 
@@ -46,13 +46,13 @@ pub struct Counters {
     pub drops: [u64; CAUSES],
     /// Packets marked.
     pub marked: u64,
-    /// Sum over the packets served of what they waited, in picoseconds.
+    /// Sum of the waiting times of served packets, in picoseconds.
     pub waited: u128,
-    /// Most packets that waited.
+    /// Largest number of waiting packets.
     pub most_waiting: u32,
 }
 
-/// How punctual a run was.
+/// Punctuality of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Punctuality {
     /// Packets delivered, by how late: class i is below 2^i microseconds.
@@ -65,7 +65,7 @@ pub struct Punctuality {
     pub refused: u64,
     /// Drops within a round trip of a pause longer than the limit.
     pub suspect: u64,
-    /// All drops.
+    /// Number of all drops.
     pub drops: u64,
 }
 
@@ -100,8 +100,8 @@ impl Punctuality {
         0
     }
 
-    /// Why a run with this record is invalid; `None` if it is valid. `rtt` is the shortest base round-trip time, and `limit` the
-    /// lateness up to which a packet is punctual.
+    /// Reason why a run with this record is invalid; `None` if it is valid. `rtt` is the shortest base round-trip time,
+    /// and `limit` the lateness up to which a packet is punctual.
     ///
     /// What matters is what a pause of the relay did: it hands packets on late, so that senders answer in bursts, and it reads
     /// what arrived meanwhile as one burst; either makes drops that no router would have made. One packet in a hundred may be
@@ -142,20 +142,20 @@ impl Punctuality {
     }
 }
 
-/// All that is recorded.
+/// Complete record of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Record {
-    /// Since the warm-up.
+    /// Counters since the warm-up.
     pub counters: Counters,
-    /// Of each flow since the warm-up.
+    /// Counters of each flow since the warm-up.
     pub flows: Vec<Counters>,
-    /// When the first data of each flow arrived.
+    /// Arrival time of each flow's first data.
     pub first_data: Vec<Option<Time>>,
-    /// At equal distances since the start.
+    /// Samples at equal distances since the start.
     pub samples: Vec<Sample>,
     /// The first of them since the start.
     pub drops: Vec<Drop>,
-    /// Since the warm-up.
+    /// Punctuality since the warm-up.
     pub punctuality: Punctuality,
     /// Drops before this are suspect: a round trip after the last pause that was too long.
     pub suspect_until: Time,

@@ -17,12 +17,12 @@ const MAX_SLEEP: Span = Span::millis(20);
 /// Packets read from a device before the other is served.
 const BATCH: usize = 256;
 
-/// How a relay works.
+/// Configuration of a relay.
 #[derive(Clone, Debug)]
 pub struct RelayConfig {
-    /// When it ends, from its start.
+    /// Duration of the run.
     pub until: Time,
-    /// When its punctuality counts.
+    /// Time span in which its punctuality counts.
     pub measured: Range<Time>,
     /// Port of the server of the first flow; the others follow.
     pub first_port: u16,
@@ -32,20 +32,20 @@ pub struct RelayConfig {
     pub quantum: Span,
     /// Real-time priority; zero for none.
     pub priority: i32,
-    /// How long after a pause drops are suspect: the longest round-trip time of the flows, with the queue's.
+    /// Time after a pause in which drops are suspect: the longest round-trip time of the flows, with the queue's.
     pub suspect_for: Span,
     /// Pauses up to this are harmless.
     pub limit: Span,
 }
 
-/// What a relay did.
+/// Report of a relay's run.
 #[derive(Debug)]
 pub struct RelayReport {
-    /// All that was recorded.
+    /// Complete record of the run.
     pub record: Record,
     /// Whether it had the priority it asked for.
     pub had_priority: bool,
-    /// How long it ran.
+    /// Duration of the run.
     pub elapsed: Span,
 }
 
@@ -89,7 +89,7 @@ struct Relay<'a> {
 }
 
 impl Relay<'_> {
-    /// Reads what has arrived and delivers what is due. Returns whether more may have arrived.
+    /// Reads packets that have arrived and delivers those that are due. Returns whether more may have arrived.
     fn serve_devices(&mut self, clock: &Clock) -> io::Result<bool> {
         let first = self.read(Direction::Forward, clock)?;
         let second = self.read(Direction::Backward, clock)?;

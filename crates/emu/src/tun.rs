@@ -75,7 +75,7 @@ impl Tun {
         usize::try_from(written) == Ok(packet.len())
     }
 
-    /// For waiting until there is something to read.
+    /// File descriptor, to wait until there is something to read.
     #[must_use]
     pub fn fd(&self) -> i32 {
         self.0.as_raw_fd()

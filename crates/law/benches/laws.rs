@@ -1,4 +1,4 @@
-//! What an ACK costs every law, when each is taken singly: the upper bound of what the step cache saves.
+//! Benchmark of the ACK processing of every law, one ACK at a time: the upper bound of what the step cache saves.
 
 extern crate elephan_law as law;
 

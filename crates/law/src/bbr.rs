@@ -42,9 +42,9 @@ base::params! {
         pacing_margin: f64 = 0.01, "";
         /// Window in estimated bandwidth-delay products.
         cwnd_gain: f64 = 2.0, "";
-        /// The same in ProbeBW_UP.
+        /// Window in ProbeBW_UP, in estimated bandwidth-delay products.
         up_cwnd_gain: f64 = 2.25, "";
-        /// The same in ProbeRTT.
+        /// Window in ProbeRTT, in estimated bandwidth-delay products.
         probe_rtt_cwnd_gain: f64 = 0.5, "";
         /// Losses per segment in flight above which a probe went too far.
         loss_thresh: f64 = 0.02, "";
@@ -75,7 +75,7 @@ enum State {
     ProbeRtt,
 }
 
-/// What the ACKs now arriving say about a probe (`ack_phase`).
+/// Phase of the ACKs that arrive now, relative to a probe (`ack_phase`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Acks {
     Init,
@@ -85,10 +85,10 @@ enum Acks {
     Stopping,
 }
 
-/// A [`Delivery`] with what the draft derives from it.
+/// [`Delivery`] with values that the draft derives from it.
 struct Sample<'a> {
     delivery: &'a Delivery,
-    /// Segments per second; zero if there is no rate.
+    /// Delivery rate in segments per second; zero if there is none.
     rate: f64,
     /// Segments delivered since the one acknowledged was sent.
     volume: f64,
@@ -113,7 +113,7 @@ pub struct Bbr {
     delivered: u64,
     in_flight: f64,
     in_recovery: bool,
-    /// The last ACK was of what left after the application had paused.
+    /// Whether the last ACK was of segments sent after an application pause.
     idle_restart: bool,
     seen: Seen,
     // Rounds.
@@ -432,7 +432,7 @@ mod tests {
         }
     }
 
-    /// In CRUISE at 10 Gbit/s over 100 ms in packets of 1500 bytes, as in Section 5.3.3.5.
+    /// Returns a flow in CRUISE at 10 Gbit/s over 100 ms in packets of 1500 bytes, as in Section 5.3.3.5.
     fn cruising() -> Bbr {
         let mut bbr = bbr();
         bbr.full_bw_reached = true;

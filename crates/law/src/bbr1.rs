@@ -1,11 +1,9 @@
 //! BBR version 1, as Linux ships it: the largest delivery rate of ten rounds and the smallest round-trip time of ten
 //! seconds set pace and window; a cycle of eight gains looks for more and drains what that put into the queue.
 //!
-//! Source: Linux 6.12, `net/ipv4/tcp_bbr.c` (facts of it; the text is our own); N. Cardwell et al., BBR:
-//! Congestion-based congestion control, ACM Queue 14 (5), 2016.
-//! Differs from Linux: the first phase of a cycle is a hash of clock and deliveries; without a handshake the first
-//! window is paced for a nominal millisecond; segments that wait for their pace count as in flight; no repair is
-//! taken back as needless; what Linux counts in bytes takes segments of 1460; times are no ticks. Selective acknowledgements are taken for granted.
+//! Source: Linux 6.12, `net/ipv4/tcp_bbr.c` (facts of it); N. Cardwell et al., BBR: Congestion-based congestion control, ACM Queue 14 (5), 2016.
+//! Differs from Linux: the first phase of a cycle is a hash of clock and deliveries; without a handshake the first window is paced for a
+//! nominal millisecond; segments that wait for their pace count as in flight; no repair is undone; times are no ticks. SACK is assumed.
 
 mod model;
 mod modes;
@@ -21,8 +19,8 @@ const MIN_CWND: f64 = 4.0;
 const INIT_CWND: f64 = 10.0;
 /// Phases of the cycle: faster, slower, and six at the bandwidth itself.
 const PHASES: u8 = 8;
-/// Bytes of a segment, for what Linux says in bytes.
-const MSS: f64 = 1460.0;
+/// Payload of a segment of unknown size, in bytes.
+const MSS: u32 = 1460;
 /// Round-trip time assumed before the first sample.
 const NOMINAL_RTT: Span = Span::millis(1);
 /// No round-trip sample yet.
@@ -57,8 +55,8 @@ base::params! {
         min_rtt_window: Span = Span::secs(10), "";
         /// Shortest time spent with four segments in flight to probe it.
         probe_rtt_duration: Span = Span::millis(200), "";
-        /// Longest burst for three of which windows have room; shorter ones last a millisecond.
-        max_burst: u32 = 44, "segments";
+        /// Longest burst for three of which windows have room, if 64 KiB are not less; shorter ones last a millisecond.
+        max_burst: u32 = 127, "segments";
     }
 }
 
@@ -70,7 +68,7 @@ enum Mode {
     ProbeRtt,
 }
 
-/// What is being repaired: nothing, what duplicate ACKs or RACK found, or what a timeout did.
+/// Repair in progress: none, of losses found by duplicate ACKs or RACK, or after a timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Repair {
     None,
@@ -78,12 +76,12 @@ enum Repair {
     Timeout,
 }
 
-/// A [`Delivery`] with what else is known with this ACK.
+/// [`Delivery`] with further values of this ACK.
 struct Sample<'a> {
     delivery: &'a Delivery,
     /// Segments that this ACK made the sender take for lost; those that a timer did are not its.
     losses: f64,
-    /// Segments in the network with what this ACK says, before anything is sent again.
+    /// Segments in flight including this ACK's report, before anything is sent again.
     in_flight: f64,
     app_limited: bool,
 }
@@ -96,6 +94,7 @@ pub struct Bbr1 {
     cwnd: f64,
     prior_cwnd: f64,
     pacing_rate: f64,
+    mss: u32,
     has_rtt: bool,
     pacing_gain: f64,
     cwnd_gain: f64,
@@ -115,7 +114,7 @@ pub struct Bbr1 {
     repair: Repair,
     seen: Repair,
     conserving: bool,
-    /// When the repair began, and what was in the network then.
+    /// Start of the repair, and the number of segments in flight then.
     begun: (Time, f64),
     /// The window before it was restored, should another repair begin with the same ACK.
     unrestored: f64,
@@ -136,7 +135,7 @@ pub struct Bbr1 {
     probe_rtt_round_done: bool,
     /// Samples of segments sent at these counts of deliveries are from `ProbeRtt`: they count as the application's.
     held_back: (u64, u64),
-    /// Whether something was sent after a pause, and nothing has arrived since.
+    /// Whether a segment was sent after a pause, and none has been acknowledged since.
     restarted: bool,
 }
 
@@ -149,7 +148,7 @@ impl Registered for Bbr1 {
         source: "Linux 6.12, tcp_bbr.c",
         differs: "The first phase of a cycle is a hash of clock and deliveries, not a random number. Without a \
                   handshake the first window is paced for a nominal millisecond. Segments that wait for their pace \
-                  count as in flight, and no repair is taken back as needless. What Linux counts in bytes takes segments of 1460. An ECN mark changes nothing, as in \
+                  count as in flight, and no repair is taken back as needless. An ECN mark changes nothing, as in \
                   Linux.",
     };
 }
@@ -184,6 +183,10 @@ impl Controller for Bbr1 {
 impl CongestionControl for Bbr1 {
     fn needs(&self) -> Needs {
         Needs { deliveries: true, ..Needs::default() }
+    }
+
+    fn set_mss(&mut self, mss: u32) {
+        self.mss = mss.max(1);
     }
 
     fn on_delivery(&mut self, delivery: &Delivery) {
@@ -306,6 +309,7 @@ impl Bbr1 {
             cwnd: initial_window,
             prior_cwnd: 0.0,
             pacing_rate: 0.0,
+            mss: MSS,
             has_rtt: false,
             pacing_gain: p.startup_gain,
             cwnd_gain: p.startup_gain,
@@ -345,7 +349,7 @@ impl Bbr1 {
         bbr
     }
 
-    /// The end of a round, whatever it delivered; growth is looked for anew.
+    /// Ends a round at a timeout, and looks for growth anew.
     fn time_out(&mut self) {
         (self.repair, self.seen) = (Repair::Timeout, Repair::Timeout);
         self.full_pipe.restart();
@@ -388,7 +392,7 @@ mod tests {
         }
     }
 
-    /// In the cycle's `phase`, at 1000 segments per second over 100 ms.
+    /// Returns a flow in the cycle's `phase`, at 1000 segments per second over 100 ms.
     fn cycling(phase: u8) -> Bbr1 {
         let mut bbr = bbr();
         for (n, delivered) in [100, 200, 300, 400].into_iter().enumerate() {
@@ -477,6 +481,10 @@ mod tests {
         for (pace, burst) in [(100.0, 1.0), (110.0, 2.0), (3071.0, 2.0), (3072.0, 3.0), (856_000.0, 44.0)] {
             bbr.pacing_rate = pace;
             assert_eq!(bbr.quantum(), burst, "{pace}");
+        }
+        for (mss, burst) in [(1448, 45.0), (8948, 7.0), (100_000, 2.0)] {
+            bbr.set_mss(mss);
+            assert_eq!(bbr.quantum(), burst, "{mss}");
         }
     }
 

@@ -146,7 +146,7 @@ mod tests {
         CongestionEvent::plain(Time::ZERO, Signal::Loss, Span::millis(100))
     }
 
-    /// After a loss at 1000 segments: 875 are kept, 1000 is the maximum.
+    /// Returns a law after a loss at 1000 segments: 875 are kept, 1000 is the maximum.
     fn after_loss() -> Bic {
         let mut law = Bic::new(&Params::default()).unwrap();
         assert_eq!(law.backoff(1000.0, &loss()), 875.0);

@@ -25,7 +25,7 @@ base::params! {
     pub struct Params {
         /// The compiled congestion control: a file such as "mine.bpf.o", or "shipped", the object of elephan's own laws.
         object: ObjectFile = ObjectFile::default(), "";
-        /// Which of its congestion controls, by the name that sockets choose; empty for the first that has one.
+        /// Name of the congestion control in the object, as sockets choose it; empty for the first that has one.
         name: String = String::new(), "";
     }
 }
@@ -80,7 +80,7 @@ pub struct Bpf {
     socket: Socket,
     /// Whether it has seen an ACK.
     begun: bool,
-    /// Whether its program did something wrong; nothing is asked of it from then on.
+    /// Whether its program had a fault; it is not called after one.
     failed: bool,
     /// The first such thing, when: of all clones, which are the transfers of a session.
     fault: Arc<Mutex<Option<(Time, String)>>>,
@@ -112,7 +112,7 @@ impl Controller for Bpf {
 }
 
 impl Bpf {
-    /// A new connection under `loaded`, with segments of so many bytes on the wire where the object asks for that.
+    /// Creates a new connection under `loaded`, with segments of this size on the wire, where the object needs it.
     pub(crate) fn under(
         loaded: &Arc<Loaded>,
         initial_window: f64,
@@ -134,7 +134,7 @@ impl Bpf {
         Ok(Self { socket, begun: false, failed: false, fault, now })
     }
 
-    /// Lets the program do something, unless it has done something wrong: then a window of one segment ends the run soon.
+    /// Calls the program, unless it had a fault: then a window of one segment ends the run soon.
     fn ask(&mut self, what: impl FnOnce(&mut Socket) -> Result<(), Fault>) {
         if self.failed {
             return;
@@ -151,7 +151,7 @@ impl Bpf {
         }
     }
 
-    /// What every report has.
+    /// Updates the values that every report contains.
     fn note(&mut self, now: Time, delivered: u64, in_flight: f64, min_rtt: Span) {
         self.now = now;
         let socket = &mut self.socket;

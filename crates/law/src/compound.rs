@@ -123,7 +123,7 @@ impl WindowLaw for Compound {
 }
 
 impl Compound {
-    /// How the delay window changes after a round of window `w` with `diff` own segments in the queue.
+    /// Change of the delay window after a round of window `w` with `diff` own segments in the queue.
     fn change(&self, w: f64, diff: f64) -> f64 {
         if diff < self.p.gamma {
             (self.p.alpha * libm::pow(w, self.p.k) - 1.0).max(0.0)

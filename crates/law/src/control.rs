@@ -1,5 +1,5 @@
-//! What the transport drives, and what it is made of: a window law and a slow start. Each trait is declared together with its
-//! dispatch over the laws of the registry.
+//! Interfaces of a congestion control, which the transport drives, and of its parts: a window law and a slow start.
+//! Each trait is declared together with its dispatch over the laws of the registry.
 
 use crate::{AckSample, CongestionEvent, Delivery, Lost, Needs, Restart};
 use base::{Header, Span, Time};
@@ -22,10 +22,12 @@ base::dispatched! {
     ///
     /// A controller is a small `Clone` value. Spurious recoveries are not undone: no path here reorders one flow, but for `DualPI2` behind a link that marks.
     pub trait CongestionControl: [Clone + std::fmt::Debug] {
-        /// What it needs beyond one round-trip sample per round trip.
+        /// Measurements it needs beyond one round-trip sample per round trip.
         fn needs(&self) -> Needs {
             Needs::default()
         }
+        /// Sets the payload of a full segment, in bytes, once before all else: for laws with limits in bytes.
+        fn set_mss(&mut self, _mss: u32) {}
         /// New data was acknowledged outside loss recovery: not for those whose [`Needs::deliveries`] is set.
         fn on_ack(&mut self, _ack: &AckSample) {}
         /// Something was delivered, in recovery too: only for those whose [`Needs::deliveries`] is set, in place of [`Self::on_ack`].
@@ -37,8 +39,8 @@ base::dispatched! {
         /// router that grants anything. `limited` says whether the window was what held the sender back. Only for those whose
         /// [`Needs::headers`] is set, before anything else of the same ACK, in recovery too.
         fn on_feedback(&mut self, _feedback: f64, _limited: bool) {}
-        /// What the next data packet takes along for routers, in segments; `srtt` is zero before the first sample. Only for
-        /// those whose [`Needs::headers`] is set.
+        /// Header for routers in the next data packet, in segments; `srtt` is zero before the first sample. Called only if
+        /// [`Needs::headers`] is set.
         fn header(&self, _srtt: Span) -> Header {
             Header::NONE
         }
@@ -56,21 +58,20 @@ base::dispatched! {
         fn cwnd(&self) -> f64;
         /// Slow-start threshold, in segments; infinite before the first loss unless set.
         fn ssthresh(&self) -> f64;
-        /// What the next ACKs will do if they are all alike (one segment each, window full), or `None` if that depends on
-        /// more than their number. Where only the window matters ([`Step::acks`]), ACKs that find it not full do nothing but begin
-        /// round trips.
+        /// Effect of the next ACKs if they are all alike (one segment each, window full), or `None` if it depends on more than
+        /// their number. Where only the window matters ([`Step::acks`]), ACKs that find it not full only begin round trips.
         fn step(&self) -> Option<Step> {
             None
         }
         /// Takes `acks` such ACKs at once. Exactly the same as as many calls of [`Self::on_ack`].
         fn advance(&mut self, _step: Step, _acks: u32) {}
-        /// When they came and their round-trip times, after [`Self::advance`]: for those whose [`Needs::every_rtt`] is set.
-        /// All are to be taken from the iterator.
+        /// Takes the times and round-trip times of the ACKs after [`Self::advance`], if [`Needs::every_rtt`] is set.
+        /// All must be taken from the iterator.
         fn on_rtt_samples(&mut self, samples: impl Iterator<Item = (Time, Span)>) {
             samples.for_each(drop);
         }
-        /// How many of the next ACKs, if they are all alike (one segment each, window full, none of them begins a round trip), will add
-        /// one segment each to the window: as slow start does.
+        /// Number of the next ACKs that add one segment each to the window, as in slow start, if they are all alike (one
+        /// segment each, window full, none of them begins a round trip).
         fn opening(&self) -> u32 {
             0
         }
@@ -84,7 +85,7 @@ base::dispatched! {
         fn burst(&self) -> u32 {
             1
         }
-        /// What it did wrong, in one line: the run has no result then. For those that are somebody's program.
+        /// Fault of a control supplied by the user, in one line; the run then has no result.
         fn fault(&self) -> Option<String> {
             None
         }
@@ -97,14 +98,14 @@ base::dispatched! {
     ($) macro window_law;
     /// The arithmetic that most papers define. Slow start, floors and once-per-window live elsewhere.
     pub trait WindowLaw: [Clone + std::fmt::Debug] {
-        /// What it needs beyond one round-trip sample per round trip.
+        /// Measurements it needs beyond one round-trip sample per round trip.
         fn needs(&self) -> Needs {
             Needs::default()
         }
 
-        /// For laws that measure, in slow start too, and before the window grows: every ACK of new data outside recovery. A
-        /// law that answers [`Self::per_rtt`] gets only the ACKs that begin a round trip, and those if it asks for them
-        /// ([`Needs::rounds`]).
+        /// Called for laws that measure, in slow start too, and before the window grows: for every ACK of new data outside
+        /// recovery. A law that answers [`Self::per_rtt`] gets only the ACKs that begin a round trip, and those if it asks for
+        /// them ([`Needs::rounds`]).
         fn on_sample(&mut self, _ack: &AckSample) {}
 
         /// Segments gained per round trip at window `w`, for laws in which that depends on the window and on what
@@ -121,8 +122,8 @@ base::dispatched! {
             cwnd
         }
 
-        /// For laws that take every ACK and decide only at some of them: what the next ones do, each of which finds the window
-        /// full. Their samples follow in [`Self::on_rtt_samples`].
+        /// Called for laws that take every ACK and decide only at some of them: effect of the next ACKs, each of which finds
+        /// the window full. Their samples follow in [`Self::on_rtt_samples`].
         fn step(&self) -> Option<Step> {
             None
         }
@@ -139,7 +140,7 @@ base::dispatched! {
             if ack.cwnd_limited { self.avoid(cwnd, ack) } else { cwnd }
         }
 
-        /// Nothing left for `idle` until `now`, because the application had nothing to send: for laws that follow the clock.
+        /// Called when the application had no data for `idle` until `now`: for laws that follow the clock.
         fn on_idle(&mut self, _now: Time, _idle: Span) {}
 
         /// The window kept after a congestion event; becomes ssthresh.
@@ -152,9 +153,9 @@ base::dispatched! {
 
 base::dispatched! {
     ($) macro slow_start;
-    /// How a flow opens its window.
+    /// Growth of the window before the first loss.
     pub trait SlowStart: [Clone + std::fmt::Debug] {
-        /// What it needs beyond one round-trip sample per round trip.
+        /// Measurements it needs beyond one round-trip sample per round trip.
         fn needs(&self) -> Needs {
             Needs::default()
         }
@@ -180,7 +181,7 @@ base::dispatched! {
     }
 }
 
-/// What a slow start decides on an ACK.
+/// Decision of a slow start on an ACK.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Opening {
     /// The new window.
@@ -212,6 +213,9 @@ mod tests {
     impl CongestionControl for Noting<0> {
         fn needs(&self) -> Needs {
             self.note("needs", NEEDS)
+        }
+        fn set_mss(&mut self, _mss: u32) {
+            self.note("set_mss", ());
         }
         fn on_ack(&mut self, _ack: &AckSample) {
             self.note("on_ack", ());
@@ -327,15 +331,15 @@ mod tests {
     }
 
     base::dispatching_enum! {
-        /// As the registry's are.
+        /// Same dispatch as the registry's.
         pub enum AnyControl: congestion_control { Own(Box<Noting<0>>), }
     }
     base::dispatching_enum! {
-        /// As the registry's are.
+        /// Same dispatch as the registry's.
         pub enum AnyWindowLaw: window_law { Own(Noting<1>), }
     }
     base::dispatching_enum! {
-        /// As the registry's are.
+        /// Same dispatch as the registry's.
         pub enum AnySlowStart: slow_start { Own(Noting<2>), }
     }
 
@@ -389,6 +393,7 @@ mod tests {
             recovering: false,
         };
         let (now, delivered, prior_delivered, tx_in_flight, lost, app_limited) = (Time::ZERO, 1, 0, 1.0, 1.0, false);
+        any.set_mss(1448);
         any.on_ack(&ack());
         any.on_delivery(&delivery);
         any.on_lost(&Lost { now, delivered, prior_delivered, tx_in_flight, lost, app_limited });

@@ -13,13 +13,13 @@ use crate::{AckSample, CongestionEvent, Law, Signal, WindowLaw};
 use base::param::ParamType;
 use base::{Card, ParamError, Registered, Span, Time, Value};
 
-/// Whose CUBIC it is.
+/// Specification that the law follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Variant {
-    /// That of RFC 9438.
+    /// RFC 9438.
     #[default]
     Rfc,
-    /// That of Linux, in whole numbers: [`linux`].
+    /// Linux's `tcp_cubic`, in integers: [`linux`].
     Linux,
 }
 
@@ -50,7 +50,7 @@ base::params! {
         beta: f64 = 0.7, "";
         /// Whether a flow that lost before its old maximum aims lower, so that others find room.
         fast_convergence: bool = true, "";
-        /// Whose it is: "rfc9438", or "linux" as tcp_cubic computes it (its slow start is "hystart-linux").
+        /// Specification: "rfc9438", or "linux" as tcp_cubic computes it (its slow start is "hystart-linux").
         variant: Variant = Variant::Rfc, "";
         /// Ticks of the kernel's clock in a second, for the variant "linux": 250 or 1000, as it was built.
         hz: u32 = 250, "";

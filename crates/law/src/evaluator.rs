@@ -26,7 +26,7 @@ const MEASURED: u32 = 2;
 /// before (fast convergence) then do so at every second loss, as they do under noise.
 const ABOVE: f64 = 1.01;
 
-/// What one flow does from a loss to the next.
+/// One flow's averages from a loss to the next.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Period {
     /// Segments sent.
@@ -84,7 +84,7 @@ impl LawEvaluator {
         1.0 - self.sampled(w, rtt, base).backoff(w, &loss_event(Moment::still(w, rtt, base))) / w
     }
 
-    /// From a loss to the next, each of them at window `w`, on a path that always takes `rtt`.
+    /// Averages from a loss to the next, each of them at window `w`, on a path with the constant round-trip time `rtt`.
     #[must_use]
     pub fn period(&self, w: f64, rtt: f64, base: f64) -> Period {
         if self.remembers {
@@ -142,7 +142,7 @@ impl LawEvaluator {
     }
 }
 
-/// Share of a round trip that a step takes, so many of them after a loss.
+/// Share of a round trip that a step takes, `rounds` round trips after a loss.
 fn paced(rounds: f64) -> f64 {
     (rounds / ENOUGH).clamp(1.0 / ACKS, 1.0)
 }
@@ -198,11 +198,11 @@ struct Flow {
     delivered: f64,
     /// Round trips since the last one began.
     round: f64,
-    /// When something was lost that is not detected yet \[s\].
+    /// Time of a loss that is not detected yet \[s\].
     lost_at: Option<f64>,
     /// Window then.
     lost_window: f64,
-    /// Until when it repairs \[s\].
+    /// End of the repair \[s\].
     repaired: f64,
 }
 
@@ -267,18 +267,18 @@ pub struct Link {
     pub rate: f64,
     /// Segments.
     pub buffer: f64,
-    /// Without a queue, of each flow \[s\].
+    /// Round-trip time of each flow without a queue \[s\].
     pub rtts: Vec<f64>,
     /// Flows that lose at an overflow: those with the largest windows.
     pub cut: usize,
 }
 
-/// What a link and its flows do on average.
+/// Average state of a link and its flows.
 #[derive(Clone, Debug)]
 pub struct FluidSawteeth {
     /// Share of the rate that is used.
     pub utilisation: f64,
-    /// Between two overflows \[s\].
+    /// Time between two overflows \[s\].
     pub period: f64,
     /// Mean queue in segments.
     pub queue: f64,
@@ -290,7 +290,7 @@ pub struct FluidSawteeth {
     pub rates: Vec<f64>,
     /// Window of a flow when it loses, and after the cut: means over the cuts.
     pub high: f64,
-    /// See `high`.
+    /// Window of a flow after the cut, see `high`.
     pub low: f64,
 }
 
@@ -301,7 +301,7 @@ impl LawEvaluator {
         self.sawteeth_monitored(link, before, overflows, &RunMonitor::default())
     }
 
-    /// The same; not whole if `monitor` stops it.
+    /// Sawteeth that `monitor` can stop; they are then incomplete.
     #[must_use]
     pub fn sawteeth_monitored(&self, link: &Link, before: u32, overflows: u32, monitor: &RunMonitor) -> FluidSawteeth {
         let count = link.rtts.len();
@@ -421,7 +421,7 @@ fn lose(flows: &mut [Flow], cut: usize, now: f64) {
     }
 }
 
-/// What the windows send beyond the rate with this delay \[segments/s\].
+/// Rate of the windows above the link's rate, with this delay \[segments/s\].
 fn excess(flows: &[Flow], link: &Link, delay: f64) -> f64 {
     flows.iter().zip(&link.rtts).map(|(flow, rtt)| flow.cwnd / (rtt + delay)).sum::<f64>() - link.rate
 }

@@ -27,7 +27,7 @@ pub struct Fast {
     gamma: f64,
     /// Average round-trip time, in picoseconds; zero before the first sample.
     rtt: f64,
-    /// Where the present move ends, and what each acknowledged segment contributes.
+    /// Target window of the present move, and the change per acknowledged segment.
     target: f64,
     gain: f64,
     /// Whether the window moves in this round trip.

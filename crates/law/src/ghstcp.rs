@@ -24,10 +24,10 @@ const MAX_SAMPLES: u32 = 1 << 20;
 /// Correlations nearer to one than this are taken for this: Z stays finite.
 const MARGIN: f64 = 1e-6;
 
-/// Which samples a test looks at.
+/// Samples that a test uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Window {
-    /// Those since the last test, as soon as there are N.
+    /// The samples since the last test, as soon as there are N.
     Tumbling,
     /// The last N, on every ACK.
     Sliding,
@@ -80,7 +80,7 @@ base::params! {
 }
 
 impl Params {
-    /// Those of its HighSpeed half.
+    /// Parameters of its HighSpeed half.
     pub(crate) fn highspeed(&self) -> highspeed::Params {
         highspeed::Params {
             low_window: self.low_window,
@@ -97,7 +97,7 @@ impl Params {
 #[derive(Clone, Debug)]
 pub struct Ghstcp {
     highspeed: Highspeed,
-    /// On the heap, so that flows of other laws do not carry it.
+    /// Test state, on the heap so that flows of other laws do not carry it.
     test: Box<Test>,
     /// Whether growth is Reno's.
     reno: bool,
@@ -215,7 +215,7 @@ struct Test {
     ring: Option<VecDeque<(u64, u64)>>,
     /// N of the test under way.
     wanted: u32,
-    /// N of the last test, the correlation that Z's threshold means with so many, and the correlation found.
+    /// N of the last test, the threshold of the correlation for that N, and the correlation found.
     judged: u32,
     critical: f64,
     r: f64,
@@ -243,7 +243,7 @@ impl Test {
         (self.trend.count() == self.wanted).then(|| self.judge())
     }
 
-    /// Samples that may follow before something is decided: none if the next one begins a test or ends it, or if the
+    /// Number of samples before the next decision: none if the next one begins a test or ends it, or if the
     /// samples slide.
     fn left(&self) -> u32 {
         if self.ring.is_some() || self.trend.count() == 0 { 0 } else { self.wanted - 1 - self.trend.count() }

@@ -1,4 +1,4 @@
-//! A control whose window and pace are held by somebody outside, who looks at the connection now and then: a learning agent, a test.
+//! Control whose window and pace are set from outside between looks at the connection: by a learning agent, or a test.
 //!
 //! A loss changes nothing, as whoever holds it is told of losses and may answer them. A timeout leaves one segment (RFC 6298,
 //! Section 5): the network may carry nothing at all, and nobody may look for long.
@@ -6,10 +6,10 @@
 use crate::{AckSample, CongestionControl, CongestionEvent, GRID_LIMIT, Needs, Signal, Step, on_grid};
 use base::{Span, Time};
 
-/// Round-trip times since somebody last took them.
+/// Round-trip times since they were last taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RttSamples {
-    /// How many.
+    /// Number of samples.
     pub count: u64,
     /// Their sum.
     pub sum: Span,
@@ -43,24 +43,24 @@ pub struct Held {
 }
 
 impl Held {
-    /// A window of so many segments.
+    /// Control with a window of `cwnd` segments.
     #[must_use]
     pub fn window(cwnd: f64) -> Self {
         Self { cwnd: in_range(cwnd), rate: None, rtts: RttSamples::default() }
     }
 
-    /// A window of so many segments, which leave at `rate` of them per second.
+    /// Control with a window of `cwnd` segments, sent at `rate` segments per second.
     #[must_use]
     pub fn paced(cwnd: f64, rate: f64) -> Self {
         Self { rate: Some(rate), ..Self::window(cwnd) }
     }
 
-    /// From now on the window has so many segments: at least one, at most 2^20 - 1.
+    /// Sets the window, in segments: at least 1, at most 2^20 - 1.
     pub fn set_window(&mut self, cwnd: f64) {
         self.cwnd = in_range(cwnd);
     }
 
-    /// From now on segments leave at so many per second. Nothing for a control that was made without a rate: its sender has no pace.
+    /// Sets the pacing rate in segments per second. It has no effect on a control made without a rate, whose sender is not paced.
     pub fn set_rate(&mut self, rate: f64) {
         self.rate = self.rate.map(|_| rate);
     }
@@ -101,7 +101,7 @@ impl CongestionControl for Held {
         self.cwnd
     }
 
-    /// What it has: it never opens its window, and a recovery is to keep it.
+    /// Current window: the control never opens it, and a recovery must keep it.
     fn ssthresh(&self) -> f64 {
         self.cwnd
     }

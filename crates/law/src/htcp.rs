@@ -14,7 +14,7 @@ use crate::kernel::Arithmetic;
 use crate::{AckSample, CongestionEvent, Law, Needs, Signal, WindowLaw};
 use base::{Card, ParamError, Registered, Span, Time};
 
-/// What RTT scaling may multiply alpha by (Linux and FreeBSD: the same bounds).
+/// Bounds of the factor by which RTT scaling multiplies alpha (the same in Linux and FreeBSD).
 const SCALE: (f64, f64) = (0.1, 2.0);
 
 base::params! {
@@ -42,7 +42,7 @@ base::params! {
 /// See the [module](self).
 #[derive(Clone, Debug)]
 pub struct Htcp {
-    /// On the heap, so that flows of other laws do not carry them.
+    /// Parameters, on the heap so that flows of other laws do not carry them.
     p: Box<Params>,
     alpha: f64,
     beta: f64,
@@ -50,7 +50,7 @@ pub struct Htcp {
     since: Time,
     /// Largest round-trip time since then.
     max_rtt: Span,
-    /// When this round trip began, and what had been delivered by then.
+    /// Start of this round trip, and the segments delivered by then.
     round: (Time, u64),
     /// Segments per second in the last whole round trip, and before the last event.
     throughput: f64,

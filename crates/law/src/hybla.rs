@@ -62,7 +62,7 @@ impl Law for Hybla {
     }
 }
 
-/// By how much the round-trip time exceeds the reference; 1 before the first sample.
+/// Ratio of the round-trip time to the reference, at least 1; 1 before the first sample.
 pub(crate) fn rho(rtt: Span, reference: Span) -> f64 {
     (rtt.0 as f64 / reference.0 as f64).max(1.0)
 }

@@ -37,7 +37,7 @@ base::params! {
 /// See the [module](self).
 #[derive(Clone, Debug)]
 pub struct Illinois {
-    /// On the heap, so that flows of other laws do not carry them.
+    /// Parameters, on the heap so that flows of other laws do not carry them.
     p: Box<Params>,
     alpha: f64,
     beta: f64,

@@ -38,7 +38,7 @@ impl Knots {
         Self(pairs.iter().enumerate().map(knot).collect())
     }
 
-    /// The same value at every window.
+    /// Table with the same value at every window.
     #[must_use]
     pub fn constant(y: f64) -> Self {
         Self::through(&[[1.0, y]])

@@ -65,6 +65,10 @@ base::registry! {
 // Below the list, of which it makes what runs.
 mod registry;
 
+/// Payload of the largest burst that Linux hands to an interface, in bytes: `GSO_LEGACY_MAX_SIZE - 1 - MAX_TCP_HEADER`
+/// (`sk_setup_caps`).
+pub const GSO_PAYLOAD: u32 = 65_536 - 1 - 320;
+
 /// The smallest window a law may leave after a loss, in segments (RFC 5681, equation 4).
 pub const MIN_SSTHRESH: f64 = 2.0;
 
@@ -80,7 +84,7 @@ pub(crate) fn on_grid(x: f64) -> f64 {
     if x < GRID_LIMIT { (x + GRID_LIMIT) - GRID_LIMIT } else { x }
 }
 
-/// As a number: in one step, which takes one with a sign. None that is asked for has 64 bits.
+/// Converts a count to a number in one instruction, which works on signed integers. No count here needs all 64 bits.
 #[inline]
 pub(crate) fn number(count: u64) -> f64 {
     count.cast_signed() as f64

@@ -15,7 +15,7 @@ use base::{Card, ParamError, Registered, Span, Value};
 /// Least b(w) in a(w), as in [`crate::highspeed`].
 const MIN_B: f64 = 0.01;
 
-/// Which round-trip time normalises the window.
+/// Round-trip time that normalises the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Estimate {
     /// The smoothed one (RFC 6298).
@@ -55,7 +55,7 @@ base::params! {
         reference_mss: f64 = 1500.0, "bytes";
         /// Round-trip time at which it is HighSpeed.
         reference_rtt: Span = Span::millis(100), "";
-        /// Which round-trip time it takes: srtt, latest or min.
+        /// Round-trip time that normalises the window: srtt, latest or min.
         rtt: Estimate = Estimate::Srtt, "";
         /// Least share of the window given up on loss.
         min_decrease: f64 = 0.1, "";
@@ -270,7 +270,7 @@ mod tests {
         (0..20_000).map(|i| dx / law.per_rtt(kept + (f64::from(i) + 0.5) * dx).unwrap()).sum::<f64>() * ms / 1e3
     }
 
-    /// The same in whole round trips of a(w) segments.
+    /// Regrowth in whole round trips of a(w) segments.
     fn rounds(p: &Params, mbps: f64, ms: f64) -> u32 {
         let mut law = sampled(p, ms);
         let w = mbps * ms * 1e3 / (8.0 * p.mss);

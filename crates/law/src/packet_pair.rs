@@ -10,7 +10,7 @@
 use crate::{CongestionControl, CongestionEvent, Controller, Delivery, Needs, Signal};
 use base::{Card, ParamError, Registered, Span, Time};
 
-/// A pair, and what stands in for it at most.
+/// Segments of a pair, and the largest number that may replace it.
 const PAIR: u32 = 2;
 const MAX_BURST: u32 = 8;
 /// Pace of the first pair, in segments per second: nothing follows it before it is measured.
@@ -35,7 +35,7 @@ pub struct PacketPair {
     p: Params,
     cwnd: f64,
     burst: u32,
-    /// Segments per second: what is sent, and what the bottleneck serves; 0 before a pair is measured.
+    /// Rates in segments per second: the sending rate, and the service rate of the bottleneck; 0 before a pair is measured.
     rate: f64,
     service: f64,
     /// Whether the next pair replaces the average.
@@ -44,7 +44,7 @@ pub struct PacketPair {
     min_rtt: f64,
     rtt: f64,
     backlog: f64,
-    /// When the segment last acknowledged was sent, and its ACK came.
+    /// Times at which the last acknowledged segment was sent, and its ACK arrived.
     mate: Option<(u64, Time)>,
     /// Deliveries at which the present round trip ends.
     round_end: u64,
@@ -171,7 +171,7 @@ impl PacketPair {
         (with == sent && now.since(then) >= TOGETHER).then(|| delivery.newly_delivered / (now - then).as_secs())
     }
 
-    /// The rate for the next round trip: what is served, and what brings the backlog to the setpoint meanwhile.
+    /// Sets the rate for the next round trip: the service rate, and what brings the backlog to the setpoint meanwhile.
     fn steer(&mut self, in_flight: f64) {
         // What is out but not on the wire waits. Less than the pipe holds is out at the start only.
         self.backlog = (in_flight - self.service * self.min_rtt).max(0.0);

@@ -1,4 +1,4 @@
-//! What the registered laws have in common: how they are made, and the enums that dispatch to them.
+//! Common part of the registered laws: their construction, and the enums that dispatch to them.
 
 #[allow(clippy::wildcard_imports, clippy::allow_attributes, reason = "the registry's macro names every module")]
 use crate::*;
@@ -8,7 +8,7 @@ use base::{Header, ParamError, Registered, Span, Time};
 pub trait Law: WindowLaw + Registered {
     /// Whether growth depends on more than the window and the round-trip times of the moment, such as the time since a loss.
     const REMEMBERS: bool = true;
-    /// Where its response function stands, a key of `theory.citations`; `None` for laws that answer more than loss.
+    /// Citation of its response function, a key of `theory.citations`; `None` for laws that answer more than loss.
     const RESPONSE: Option<&'static str> = None;
 
     /// A law with these parameters.

@@ -27,7 +27,7 @@ const ACKS_BETWEEN_LOOKS: u64 = 16_384;
 /// One round trip.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Round {
-    /// When it began.
+    /// Start of the round.
     pub start: Time,
     /// Congestion window then, in segments.
     pub cwnd: f64,
@@ -45,7 +45,7 @@ pub fn rounds(control: &mut Control, path: Path, events: &[(u32, Signal)], count
     rounds_monitored(control, path, events, count, &RunMonitor::default())
 }
 
-/// The same; fewer rounds, the last not whole, if `monitor` stops it.
+/// [`rounds`] that `monitor` can stop; the result then has fewer rounds, the last of them incomplete.
 pub fn rounds_monitored(
     control: &mut Control,
     path: Path,
@@ -154,13 +154,13 @@ impl SentIn {
         self.from + (self.acks as f64 * share) as u64
     }
 
-    /// From then to the same point of the next round, which takes `next`.
+    /// Time from the point `share` of this round to the same point of the next round, which takes `next`.
     fn until(&self, next: Span, share: f64) -> Span {
         Span::from_secs(self.rtt.as_secs() * (1.0 - share) + next.as_secs() * share)
     }
 }
 
-/// What happens to a control in [`replay`].
+/// Input to a control in [`replay`].
 #[derive(Clone, Copy, Debug)]
 pub enum Event {
     /// New data is acknowledged.

@@ -1,10 +1,10 @@
-//! What the transport reports to a congestion control.
+//! Reports of the transport to a congestion control.
 
 use crate::number;
 use base::time::PS_PER_S;
 use base::{Span, Time};
 
-/// What a law needs beyond one round-trip sample per round trip. The transport measures nothing else.
+/// Measurements that a law needs beyond one round-trip sample per round trip. The transport measures nothing else.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "a list of wishes, each for itself")]
 pub struct Needs {
@@ -14,14 +14,14 @@ pub struct Needs {
     pub every_rtt: bool,
     /// [`Delivery`] on every ACK, in recovery too; such a control also rules its own window in recovery.
     pub deliveries: bool,
-    /// How many segments were marked, not only that one was (RFC 8257): turns ECN on.
+    /// Number of marked segments, not only whether one was (RFC 8257): turns ECN on.
     pub marks: bool,
-    /// A header on every data packet, and what the routers wrote into it ([`crate::CongestionControl::on_feedback`]).
+    /// A header on every data packet, with the feedback of routers ([`crate::CongestionControl::on_feedback`]).
     pub headers: bool,
 }
 
 impl Needs {
-    /// What either needs.
+    /// Combination of both needs.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self {
@@ -34,12 +34,12 @@ impl Needs {
     }
 }
 
-/// What the transport says of a window that was not used.
+/// State of a window that the application did not use.
 #[derive(Clone, Copy, Debug)]
 pub struct Restart {
-    /// When.
+    /// Present time.
     pub now: Time,
-    /// How long ago a segment left, if nothing is in the network; zero if something is.
+    /// Time since a segment was last sent, if nothing is in the network; else zero.
     pub idle: Span,
     /// The window is no larger from now on; infinite to keep it.
     pub cwnd: f64,
@@ -47,14 +47,14 @@ pub struct Restart {
     pub ssthresh: Option<f64>,
 }
 
-/// What one acknowledgement of new data reported.
+/// Report of one acknowledgement of new data.
 #[derive(Clone, Copy, Debug)]
 pub struct AckSample {
-    /// When the ACK arrived.
+    /// Arrival time of the ACK.
     pub now: Time,
     /// Segments newly acknowledged.
     pub acked: f64,
-    /// Of these, reported as congestion-marked.
+    /// Number of those that were reported as congestion-marked.
     pub ce_marked: f64,
     /// Round-trip time of the newest segment acknowledged, if it was sent once (Karn) and timed. One segment per round
     /// trip is timed, every one if the law needs that ([`Needs::every_rtt`]).
@@ -69,7 +69,7 @@ pub struct AckSample {
     pub delivered: u64,
     /// Whether a round trip ends here: the segment acknowledged was the first to leave after the last round began.
     pub round_start: bool,
-    /// Whether the window was what held the sender back; if not, it must not grow (RFC 7661 gives the reasons).
+    /// Whether the window limited the sender; if not, it must not grow (RFC 7661 gives the reasons).
     pub cwnd_limited: bool,
     /// Segments by which it may grow the window in slow start at most (L of RFC 3465); infinite if by all that it acknowledges.
     pub abc_limit: f64,
@@ -98,7 +98,7 @@ impl AckSample {
     }
 }
 
-/// What made the sender slow down.
+/// Cause of a reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
     /// Loss found by duplicate ACKs or SACK.
@@ -112,9 +112,9 @@ pub enum Signal {
 /// A request to slow down; at most one per window of data.
 #[derive(Clone, Copy, Debug)]
 pub struct CongestionEvent {
-    /// When the sender learnt of it.
+    /// Time at which the sender learnt of it.
     pub now: Time,
-    /// How.
+    /// Cause of the event.
     pub signal: Signal,
     /// Segments in the network.
     pub in_flight: f64,
@@ -138,12 +138,12 @@ impl CongestionEvent {
     }
 }
 
-/// What one ACK says about the rate of delivery.
+/// Delivery-rate sample of one ACK.
 ///
 /// Source: draft-cheng-iccrg-delivery-rate-estimation, Section 3.
 #[derive(Clone, Copy, Debug)]
 pub struct Delivery {
-    /// When the ACK arrived.
+    /// Arrival time of the ACK.
     pub now: Time,
     /// Segments that this ACK reports as delivered, cumulatively or selectively.
     pub newly_delivered: f64,
@@ -151,7 +151,7 @@ pub struct Delivery {
     pub newly_lost: f64,
     /// Segments that have reached the receiver so far.
     pub delivered: u64,
-    /// The same when the segment that this sample is about was last sent.
+    /// Segments delivered when the segment of this sample was last sent.
     pub prior_delivered: u64,
     /// The longer of the spans in which those in between were sent and acknowledged; `None` if shorter than the smallest
     /// round-trip time, or if the ACK delivered nothing: there is no rate then.
@@ -164,7 +164,7 @@ pub struct Delivery {
     pub min_rtt: Span,
     /// Segments in the network before this ACK.
     pub prior_in_flight: f64,
-    /// Segments in the network with what this ACK says.
+    /// Segments in flight including this ACK's report.
     pub in_flight: f64,
     /// Segments in the network right after the segment that this sample is about was last sent, itself included.
     pub tx_in_flight: f64,
@@ -189,11 +189,11 @@ impl Delivery {
 /// Source: draft-ietf-ccwg-bbr-06, Sections 4.1.2 (what is kept of a segment) and 5.5.10.2.
 #[derive(Clone, Copy, Debug)]
 pub struct Lost {
-    /// When the sender learnt of it.
+    /// Time at which the sender learnt of it.
     pub now: Time,
     /// Segments that have reached the receiver so far, as the sender knows.
     pub delivered: u64,
-    /// The same when the segment was last sent.
+    /// Segments delivered when the segment was last sent.
     pub prior_delivered: u64,
     /// Segments in the network right after the segment was last sent, itself included.
     pub tx_in_flight: f64,

@@ -14,7 +14,7 @@ pub struct LawSite<'a> {
     pub replication: u32,
     /// Its round-trip time without queues, as drawn.
     pub base_rtt: Span,
-    /// When it starts, as drawn.
+    /// Start time, as drawn.
     pub start: Time,
     /// Size of a full data packet on the wire.
     pub packet: Bytes,

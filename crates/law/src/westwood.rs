@@ -27,7 +27,7 @@ pub struct Westwood {
     min_interval: Span,
     /// BWE: averaged bandwidth, in segments per second; zero before the first sample.
     bandwidth: f64,
-    /// When the present sample began (`NEVER` before the first round), and what had been delivered then.
+    /// Start of the present sample (`NEVER` before the first round), and the segments delivered by then.
     since: Time,
     delivered: u64,
 }

@@ -16,7 +16,7 @@ pub struct Windowed<L, S> {
     start: S,
     cwnd: f64,
     ssthresh: f64,
-    /// What an ACK adds in the integer interval of the window, and where that ends; recomputed when the window leaves it.
+    /// Growth per ACK in the integer interval of the window, and its upper end; recomputed when the window leaves it.
     gain: f64,
     below: f64,
     /// Whether the law takes every ACK: its growth is not a matter of counting.

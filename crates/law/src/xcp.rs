@@ -27,7 +27,7 @@ pub struct Xcp {
     answered: bool,
     /// Whether a loss is being repaired.
     repairing: bool,
-    /// Whether the window is what holds the sender back, by the last ACK.
+    /// Whether the window limits the sender, by the last ACK.
     limited: bool,
 }
 

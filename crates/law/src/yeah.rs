@@ -40,7 +40,7 @@ const NONE: Span = Span(u64::MAX);
 /// See the [module](self).
 #[derive(Clone, Debug)]
 pub struct Yeah {
-    /// On the heap, so that flows of other laws do not carry them.
+    /// Parameters, on the heap so that flows of other laws do not carry them.
     p: Box<Params>,
     /// Smallest round-trip time of the last round, and of the one in progress.
     rtt: Span,
@@ -135,8 +135,8 @@ impl WindowLaw for Yeah {
 }
 
 impl Yeah {
-    /// What follows from a round that ended, when the base round-trip time is `share` of its smallest: the mode of the next one,
-    /// and the window it begins with.
+    /// Decides after a round, when the base round-trip time is `share` of its smallest, on the mode of the next round; returns
+    /// the window at its start.
     fn judge(&mut self, cwnd: f64, share: f64) -> f64 {
         self.queue = cwnd * (1.0 - share);
         // L = queueing delay over base = 1/share - 1.

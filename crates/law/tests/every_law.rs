@@ -22,12 +22,12 @@ fn every_control() -> impl Iterator<Item = (String, Control)> {
     })
 }
 
-/// Those that only answer ACKs and congestion: all but the ones that rule their window by deliveries.
+/// All controls that only answer ACKs and congestion, not those that set their window by deliveries.
 fn every_window_law() -> impl Iterator<Item = (String, Control)> {
     every_control().filter(|(_, control)| !control.needs().deliveries)
 }
 
-/// Those that rule their window by deliveries; a slow start is nothing to them.
+/// All controls that set their window by deliveries; they do not use a slow start.
 fn every_controller() -> impl Iterator<Item = (String, Control)> {
     every_control().filter(|(name, control)| control.needs().deliveries && name.ends_with("under classic"))
 }
@@ -91,10 +91,10 @@ fn an_ack_that_the_window_did_not_hold_back_changes_nothing() {
 
 #[derive(Clone, Debug)]
 enum Happening {
-    /// A round trip of so many ACKs that takes so many milliseconds.
+    /// A round trip with this number of ACKs, and its duration in milliseconds.
     Acks(u32, u64),
     BigAck(u8),
-    /// What routers granted, to those who use it; and whether the window was the limit.
+    /// Feedback of routers, for laws that use it; and whether the window was the limit.
     Feedback(f64, bool),
     Loss,
     Mark,
@@ -113,7 +113,7 @@ fn happening() -> impl Strategy<Value = Happening> {
     ]
 }
 
-/// What a sample says besides the window.
+/// State of a sample besides the window.
 struct Path {
     now: Time,
     delivered: u64,

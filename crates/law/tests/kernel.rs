@@ -28,12 +28,12 @@ fn micros(us: u64) -> Time {
     Time::ZERO + Span::micros(us)
 }
 
-/// An ACK for so many segments on a path of `rtt`, which gives no sample.
+/// ACK for `acked` segments on a path of `rtt`, without a sample.
 fn ack(now: Time, acked: f64, rtt: Span) -> AckSample {
     AckSample { acked, rtt: None, ..AckSample::plain(now, rtt) }
 }
 
-/// What a round trip gains at `cwnd`, in segments, and how exactly that is known: many segments are acknowledged at once.
+/// Growth per round trip at `cwnd`, in segments, and its precision: many segments are acknowledged at once.
 fn growth(control: &mut Control, ack: AckSample) -> (f64, f64) {
     let cwnd = control.cwnd();
     // Not so many that the window would reach its bound of 2^20.
@@ -171,8 +171,8 @@ fn htcp_scales_by_the_smallest_round_trip_time() {
     }
 }
 
-/// Two steady cycles of H-TCP in which the queue raises the round-trip time to `full` ms, with so many segments delivered in the
-/// second; what the second loss keeps of the window.
+/// Share of the window that the second loss keeps, after two steady cycles of H-TCP in which the queue raises the
+/// round-trip time to `full` ms, with `second` segments delivered in the second cycle.
 fn kept(full: u64, second: u64) -> f64 {
     let mut control = avoiding("htcp", &[], 1000);
     let base = Span::millis(100);

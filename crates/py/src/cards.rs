@@ -27,7 +27,7 @@ fn registered(entries: &[Entry]) -> Vec<Value> {
     entries.iter().map(|e| entry(&e.card, &(e.rows)(), e.spellings, (e.needs, e.without))).collect()
 }
 
-/// A law's card also says what models need: whether its growth remembers, and where its response function stands.
+/// Cards of the laws, with data for models: whether growth remembers, and the source of the response function.
 fn laws() -> Vec<Value> {
     let card = |(entry, mut card): (&Entry, Value)| {
         let (remembers, response) = LawSpec::named(entry.card.name).map_or((true, None), |law| law.response());

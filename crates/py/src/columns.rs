@@ -38,7 +38,7 @@ fn matrix<Row, T: Element + Copy>(
     into.set_item(name, PyArray1::from_vec(into.py(), flat).reshape([rows.len(), width])?)
 }
 
-/// Seconds, or NaN for what did not happen.
+/// Seconds, or NaN for an event that did not happen.
 fn seconds_or_nan(time: Option<Time>) -> f64 {
     time.map_or(f64::NAN, Time::as_secs)
 }
@@ -86,7 +86,7 @@ pub fn outcome(py: Python<'_>, out: Outcome) -> PyResult<Bound<'_, PyDict>> {
     Ok(dict)
 }
 
-/// Per link the counts in the bins of `sim`'s histograms, under the name of what is counted.
+/// Counts in the bins of `sim`'s histograms for each link, by name of the histogram.
 fn histograms<'py>(py: Python<'py>, rows: &[LinkOutcome]) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     let put = |name, counts: fn(&LinkOutcome) -> &[u64]| {
@@ -113,7 +113,7 @@ fn datagram_delays<'py>(py: Python<'py>, out: &Outcome) -> PyResult<Bound<'py, P
     PyList::new(py, groups.iter().map(|group| PyArray1::from_slice(py, group.counts())))
 }
 
-/// What became of the transfers of each group; `None` for groups without an end.
+/// Results of each group's transfers; `None` for groups without an end.
 fn transfers<'py>(py: Python<'py>, groups: &[Option<TransferOutcome>]) -> PyResult<Bound<'py, PyList>> {
     let list = PyList::empty(py);
     for group in groups {

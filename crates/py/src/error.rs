@@ -1,4 +1,4 @@
-//! Where Rust's errors become Python's: one function per room, and no message is written twice.
+//! Conversion of Rust's errors to Python's: one function per crate, and no message is written twice.
 
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -23,7 +23,7 @@ pub fn from_text(error: base::text::TextError) -> PyErr {
     UnitError::new_err(error.to_string())
 }
 
-/// What keeps a law from the kernel.
+/// Converts the error of a law that the kernel refuses.
 pub fn from_kernel(error: impl std::fmt::Display) -> PyErr {
     InputError::new_err(error.to_string())
 }
@@ -38,19 +38,19 @@ pub fn from_params(error: base::ParamError) -> PyErr {
     ScenarioError::new_err(error.to_string())
 }
 
-/// Columns that are no table.
+/// Error for columns that do not form a table.
 pub fn from_parquet(error: ::parquet::errors::ParquetError) -> PyErr {
     PyValueError::new_err(format!("parquet: {error}"))
 }
 
-/// What the system refuses, with its number and the path, as Python says it.
+/// Converts an error of the system, with its number and the path, to Python's form.
 pub fn from_system(error: &std::io::Error, path: &Path) -> PyErr {
     let said = error.to_string();
     let reason = said.split(" (os error").next().unwrap_or_default().to_owned();
     PyOSError::new_err((error.raw_os_error(), reason, path.as_os_str().to_owned()))
 }
 
-/// What JSON has no form for.
+/// Error for a value that JSON cannot represent.
 pub fn bad_value(value: &Bound<'_, PyAny>) -> PyErr {
     PyTypeError::new_err(format!("json: {} has no form", value.get_type()))
 }
@@ -90,7 +90,7 @@ pub fn bad_lengths() -> PyErr {
     PyValueError::new_err("windows, rtts, bases: must be of one length")
 }
 
-/// More or fewer flows than there is room for.
+/// Error for an array with more or fewer flows than there is room for.
 pub fn bad_shape(has: usize, wants: usize) -> PyErr {
     PyValueError::new_err(format!("flows: {has} are driven, and there is room for {wants}"))
 }

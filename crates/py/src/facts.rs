@@ -1,4 +1,4 @@
-//! What follows from a scenario without running it: sizes in packets and bytes, names of what was chosen.
+//! Facts that follow from a scenario without running it: sizes in packets and bytes, names of the chosen components.
 
 use base::Span;
 use queue::{Limit, MemorySize, Sharing};

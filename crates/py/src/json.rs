@@ -66,7 +66,7 @@ fn row<'py>(out: &mut String, values: impl Iterator<Item = Bound<'py, PyAny>>) -
     Ok(())
 }
 
-/// In quotes; what is not ASCII as UTF-16, in four hexadecimal digits.
+/// Writes a string in quotes; characters beyond ASCII as UTF-16, in four hexadecimal digits.
 fn text(out: &mut String, said: &str) {
     out.push('"');
     for letter in said.chars() {

@@ -11,11 +11,11 @@ use absent as loader;
 #[cfg(feature = "kernel")]
 use bpf::loader;
 
-/// What `control` (as a scenario says it) is in the kernel.
+/// Kernel's form of `control`, which is given as in scenarios.
 enum InKernel {
     /// A law of elephan's, and the parameters of all.
     Ours(&'static str, Box<Params>),
-    /// An object of somebody's own.
+    /// Object of the user's own.
     Other { object: Vec<u8>, variable: String, called: String },
 }
 
@@ -31,7 +31,7 @@ fn read(control: &str) -> PyResult<InKernel> {
 }
 
 impl InKernel {
-    /// As the loader takes it.
+    /// Calls the function for its kind with the loader's arguments.
     fn with<T>(&self, ours: impl FnOnce(&str, &Params) -> T, other: impl FnOnce(&loader::Control) -> T) -> T {
         match self {
             Self::Ours(name, params) => ours(name, params),
@@ -48,7 +48,7 @@ pub fn kernel_built() -> bool {
     cfg!(feature = "kernel")
 }
 
-/// Raises what keeps this machine from loading laws.
+/// Raise an error if this machine cannot load laws.
 #[pyfunction]
 pub fn kernel_check() -> PyResult<()> {
     loader::check().map_err(from_kernel)
@@ -61,7 +61,7 @@ pub fn kernel_load(py: Python<'_>, control: &str) -> PyResult<()> {
     py.detach(|| law.with(loader::keep, loader::keep_control)).map_err(from_kernel)
 }
 
-/// What sockets call the law of `control`.
+/// Return the name for sockets of the law of `control`.
 #[pyfunction]
 pub fn kernel_name(control: &str) -> PyResult<String> {
     Ok(match read(control)? {
@@ -85,7 +85,7 @@ pub fn kernel_laws() -> PyResult<Vec<(String, String, bool, bool)>> {
     Ok(list.into_iter().map(|law| (law.name, law.called, law.offered, law.kept)).collect())
 }
 
-/// What the sockets of a kept law have done; nothing of an object that does not count as elephan's does.
+/// Return the counters of a kept law's sockets; `None` for an object that does not count as elephan's does.
 #[pyfunction]
 pub fn kernel_counters<'py>(py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py, PyDict>>> {
     loader::show(name).map_err(from_kernel)?.map(|counters| as_dict(py, counters)).transpose()
@@ -108,14 +108,14 @@ pub struct HeldLaw(Option<loader::Held>);
 
 #[pymethods]
 impl HeldLaw {
-    /// Of the law of `control`.
+    /// Hold the law of `control`.
     #[new]
     fn new(control: &str) -> PyResult<Self> {
         let held = read(control)?.with(loader::hold, loader::hold_control);
         Ok(Self(Some(held.map_err(from_kernel)?)))
     }
 
-    /// What its sockets have done; nothing once it is released, and of an object that does not count as elephan's does.
+    /// Return the counters of its sockets; `None` once it is released, and for an object that does not count as elephan's does.
     fn counters<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let Some(held) = &self.0 else { return Ok(None) };
         held.counters().map_err(from_kernel)?.map(|counters| as_dict(py, counters)).transpose()
@@ -127,7 +127,7 @@ impl HeldLaw {
     }
 }
 
-/// What there is without the feature: a sentence.
+/// Replacement without the feature: every function returns an error.
 #[cfg(not(feature = "kernel"))]
 mod absent {
     use law::kernel::Params;

@@ -139,7 +139,8 @@ impl LawEvaluator {
         Ok(PyArray1::from_vec(py, each(py, &windows, &rtts, &bases, |w, rtt, base| self.0.cut(w, rtt, base))?))
     }
 
-    /// From a loss to the next, each at that window, where the round-trip time stays: rows of segments and round trips.
+    /// Return averages from a loss to the next, each at that window, at a constant round-trip time: rows of segments
+    /// and round trips.
     fn period<'py>(
         &self,
         py: Python<'py>,
@@ -180,7 +181,7 @@ impl LawEvaluator {
     }
 }
 
-/// What is found for each window and its round-trip times.
+/// Results for each window and its round-trip times.
 fn each<T: Send>(
     py: Python<'_>,
     windows: &PyReadonlyArray1<'_, f64>,

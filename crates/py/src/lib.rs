@@ -89,6 +89,10 @@ mod _native {
     #[pymodule_export]
     use crate::relay::Bottleneck;
 
+    /// Segments written and not acknowledged from which on an application waits.
+    #[pymodule_export]
+    const MOST_WRITTEN: u64 = sim::MOST_WRITTEN;
+
     /// Version of the engine.
     #[pyfunction]
     fn version() -> &'static str {
@@ -127,14 +131,14 @@ mod _native {
         scenario::schema()
     }
 
-    /// What follows from a canonical scenario without running it, as JSON.
+    /// Return facts that follow from a canonical scenario without running it, as JSON.
     #[pyfunction]
     fn describe(py: Python<'_>, canonical: &str) -> PyResult<String> {
         py.detach(|| scenario::from_canonical(canonical).map(|s| facts::describe(&s).to_string()))
             .map_err(from_scenario)
     }
 
-    /// Which needs of keys, parameters and laws a canonical scenario's links and groups meet, as JSON: see `needs`.
+    /// Return the needs of keys, parameters and laws that a canonical scenario's links and groups meet, as JSON: see `needs`.
     #[pyfunction]
     fn needs_met(py: Python<'_>, canonical: &str) -> PyResult<String> {
         py.detach(|| scenario::from_canonical(canonical).map(|s| needs::met(&s).to_string())).map_err(from_scenario)
@@ -158,7 +162,7 @@ mod _native {
         base::text::bytes(text).map(|size| size.0).map_err(error::from_text)
     }
 
-    /// Runs one replication without the interpreter's lock and returns its columns; a signal, or who has the monitor, ends it.
+    /// Runs one replication without the interpreter's lock and returns its columns; a signal, or the monitor, can stop it.
     #[pyfunction]
     #[pyo3(signature = (canonical, replication, *, engine = "window", series = false, hash = false, monitor = None, threads = 1, laws = None))]
     #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
@@ -200,7 +204,7 @@ mod _native {
         columns::outcome(py, outcome.expect("a stopped run has raised"))
     }
 
-    /// What the engine keeps in memory of each sender, flow, link and packet: names and bytes.
+    /// Return the memory that the engine uses for each sender, flow, link and packet: names and bytes.
     #[pyfunction]
     fn memory_sizes() -> Vec<(&'static str, usize)> {
         let sizes = sim::memory_sizes();

@@ -1,4 +1,4 @@
-//! Native loops that hear of Ctrl-C: whoever waits for several threads stops their monitors; a call on its own looks at the
+//! Native loops that react to Ctrl-C: the caller that waits for several threads stops their monitors; a single call checks the
 //! interpreter's signals while it runs.
 
 use crate::arrays;
@@ -11,7 +11,7 @@ use std::time::Instant;
 /// Milliseconds between two looks at the signals.
 const BETWEEN_LOOKS_MS: u64 = 30;
 
-/// What another thread sees of native calls that are given it, and ends them with.
+/// Progress of native calls that are given it, for another thread, which can also stop them.
 #[pyclass(frozen, module = "elephan._native")]
 #[derive(Default)]
 pub struct RunMonitor(Arc<base::RunMonitor>);
@@ -23,24 +23,24 @@ impl RunMonitor {
         Self::default()
     }
 
-    /// Ends what runs under it, and what begins later.
+    /// Stop calls with this monitor, running ones and later ones.
     fn stop(&self) {
         self.0.stop();
     }
 
-    /// Lets what runs under it use so many threads, its own included, but no more than there are cores.
+    /// Lets calls with this monitor use `threads` threads, their own included, but at most the number of cores.
     fn allow_threads(&self, threads: usize) {
         self.0.allow_threads(at_most_cores(threads));
     }
 
-    /// How much of the simulated time of the running replication has passed, from 0 to 1.
+    /// Return the share of the simulated time of the running replication that has passed, from 0 to 1.
     #[getter]
     fn share(&self) -> f64 {
         self.0.share()
     }
 }
 
-/// So many threads, or fewer where there are fewer cores: they wait for each other too often to share one.
+/// Number of threads, limited to the cores: they wait for each other too often to share one.
 pub fn at_most_cores(threads: usize) -> usize {
     threads.min(std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get))
 }

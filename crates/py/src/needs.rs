@@ -1,5 +1,5 @@
-//! Which needs (`base::Need`) the network of a scenario meets, for each of its links and groups of flows. Needs that other keys
-//! and parameters meet are for whoever knows what stands in the file.
+//! Needs (`base::Need`) that the network of a scenario meets, for each of its links and groups of flows. Needs that other keys
+//! and parameters meet are checked where the file is known.
 
 use base::{Flags, Need};
 use law::CongestionControl;
@@ -20,7 +20,7 @@ fn kinds(met: &[(Need, bool)]) -> Vec<&'static str> {
     met.iter().filter(|(_, is_met)| *is_met).map(|(need, _)| need.parts().0).collect()
 }
 
-/// What a link finds in the groups that send data over it.
+/// Needs of a link that the groups which send data over it meet.
 fn on_link(scenario: &Scenario, groups: &[Met], link: usize) -> Vec<&'static str> {
     let sends = |group: &Group| group.path.iter().any(|hop| hop.link == link);
     let is_crossed = |group: &Group| sends(group) || group.back.iter().any(|hop| hop.link == link);
@@ -43,7 +43,7 @@ fn on_link(scenario: &Scenario, groups: &[Met], link: usize) -> Vec<&'static str
     ])
 }
 
-/// What a group says of its packets, and finds on its path.
+/// Flags of a group's packets, and properties of its path.
 #[expect(clippy::struct_excessive_bools, reason = "what it may say, each for itself")]
 struct Met {
     flags: Flags,

@@ -58,7 +58,7 @@ pub struct PythonLaw {
 /// The laws that the caller has, by name.
 pub type OwnLaws = HashMap<String, OwnLaw>;
 
-/// What went wrong in a law: its name, the method (or the attribute), and the exception or the reason.
+/// Failure of a law: its name, the method (or the attribute), and the exception or the reason.
 pub struct Failure {
     law: String,
     method: &'static str,
@@ -66,7 +66,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// As `elephan.own_laws.failure` says it.
+    /// Python exception, made by `elephan.own_laws.failure`.
     pub fn raised(self, py: Python<'_>, laws: &Bound<'_, PyDict>) -> PyErr {
         let told = || {
             let law = laws.get_item(&self.law)?;
@@ -82,7 +82,7 @@ impl Failure {
     }
 }
 
-/// Where laws of one run put what went wrong first, and what then ends the run.
+/// First failure of the laws of one run, which then ends the run.
 pub struct Failures<'a> {
     first: &'a Mutex<Option<Failure>>,
     monitor: &'a RunMonitor,
@@ -139,7 +139,7 @@ impl<'a> Parts for OwnParts<'a> {
     }
 }
 
-/// What the instance of a flow is made with.
+/// Arguments for making the instance of a flow.
 struct Maker<'a> {
     law: &'a PythonLaw,
     failures: &'a Failures<'a>,
@@ -167,23 +167,23 @@ impl Maker<'_> {
     }
 }
 
-/// What an instance says of its window.
+/// Window as an instance states it.
 #[derive(Clone, Copy, Debug)]
 struct Window {
     cwnd: f64,
     /// `None` where the class has none.
     ssthresh: Option<f64>,
-    /// In segments per second; `None` where the class has none.
+    /// Pacing rate in segments per second; `None` where the class has none.
     pace: Option<f64>,
 }
 
 /// A flow's law. A clone is a new instance: what is cloned has not run.
 pub struct PythonControl<'a> {
     maker: Arc<Maker<'a>>,
-    /// `None` once something went wrong: the run is about to end.
+    /// Instance; `None` after a failure: the run is about to end.
     law: Option<Py<PyAny>>,
     window: Window,
-    /// Of a class without one: the window after the last congestion event.
+    /// Window after the last congestion event, for a class without a threshold.
     cut: f64,
     /// Segments that had been delivered when the round trip began.
     round: u64,
@@ -235,7 +235,7 @@ impl<'a> PythonControl<'a> {
         self.maker.failures.put(Failure { law: self.maker.law.name.clone(), method, reason });
     }
 
-    /// Calls `method` with what `make` gives, and reads the window.
+    /// Calls `method` with the argument that `make` creates, and reads the window.
     fn call<A>(&mut self, method: &'static str, make: impl FnOnce(Python<'_>) -> PyResult<Py<A>>)
     where
         A: PyClass,
@@ -243,7 +243,7 @@ impl<'a> PythonControl<'a> {
         self.act(method, |law, py| law.call_method1(PyString::intern(py, method), (make(py)?,)).map(drop));
     }
 
-    /// Does something to the instance in the name of `method`, and reads the window.
+    /// Applies `what` to the instance in the name of `method`, and reads the window.
     fn act(&mut self, method: &'static str, what: impl FnOnce(&Bound<'_, PyAny>, Python<'_>) -> PyResult<()>) {
         let Some(law) = &self.law else { return };
         let done = Python::attach(|py| {
@@ -273,7 +273,7 @@ impl<'a> PythonControl<'a> {
 }
 
 impl Window {
-    /// What the instance says now, of what it said before: or what is wrong with that.
+    /// Reads the window of the instance, or describes what is wrong with it.
     fn read(&self, law: &Bound<'_, PyAny>, packet: u64) -> Result<Self, Result<PyErr, String>> {
         let py = law.py();
         let cwnd = number(law, intern!(py, "cwnd"))?;

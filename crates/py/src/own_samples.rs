@@ -1,5 +1,5 @@
-//! What laws in Python are told: of their flow, of an ACK, of a round trip, of a congestion event. Times are in seconds, and once
-//! more in whole picoseconds (`_ps`), as the simulator has them; windows and counts in segments.
+//! Arguments for laws in Python: of their flow, of an ACK, of a round trip, of a congestion event. Times are in
+//! seconds, and once more in whole picoseconds (`_ps`), as the simulator has them; windows and counts in segments.
 
 use base::Span;
 use law::{AckSample, CongestionEvent, Restart, Signal};

@@ -26,7 +26,7 @@ enum Column {
     Text(Vec<Option<String>>),
 }
 
-/// The values of a `NumPy` array of one dimension, whatever its strides.
+/// Values of a one-dimensional `NumPy` array with any strides.
 fn values<T: numpy::Element + Copy>(array: &PyReadonlyArray1<'_, T>) -> Vec<T> {
     array.as_array().iter().copied().collect()
 }
@@ -108,7 +108,7 @@ impl Column {
     }
 }
 
-/// What is there, and for each row whether it is.
+/// Values that are present, and for each row whether it is.
 fn present<T>(values: impl Iterator<Item = Option<T>>) -> (Vec<T>, Vec<i16>) {
     let (mut there, mut levels) = (Vec::new(), Vec::new());
     for value in values {

@@ -1,4 +1,4 @@
-//! One TCP sender without a network: writes and ACKs in at given times, segments out. Whoever drives it keeps the time.
+//! One TCP sender without a network: writes and ACKs in at given times, segments out. The caller keeps the time.
 
 use crate::error::{bad_sender, from_scenario, wrong_control};
 use base::{Flags, Time};
@@ -41,7 +41,7 @@ impl TcpSender {
         Ok(now)
     }
 
-    /// A control that is a program may do what it may not.
+    /// Checks a control that is a program: it may have a fault.
     fn checked(&self) -> PyResult<()> {
         self.sender.control().fault().map_or(Ok(()), |reason| Err(wrong_control(&reason)))
     }
@@ -57,9 +57,7 @@ impl TcpSender {
             return Err(bad_sender("canonical: the first group must send TCP under a law that is built in"));
         }
         let options = group.tcp.with_mss(group.mss());
-        let ssthresh = options.initial_ssthresh.unwrap_or(f64::INFINITY);
-        let built = || group.control.law.build(&group.control.slow_start, f64::from(options.initial_window), ssthresh);
-        let [first, control] = [built(), built()].map(|control| control.expect("checked when the scenario was read"));
+        let [first, control] = [group.built_in_control(), group.built_in_control()];
         let sender = Sender::new(first, group.recovery, &options, 0).expecting_writes(&options);
         Ok(Self { sender, control: Some(control), sent: Sent::default(), now: Time::ZERO })
     }

@@ -8,7 +8,7 @@ use pyo3::types::PyDict;
 use sim::{Engine, Options, Outcome};
 use std::time::Instant;
 
-/// Columns of a replication or what is wrong with its scenario, and the seconds it took.
+/// Columns of a replication, or the error in its scenario, and the seconds it took.
 type Done<'py> = (Option<Bound<'py, PyDict>>, Option<String>, f64);
 
 /// Runs replications of canonical scenarios one after the other, without the interpreter's lock.
@@ -40,7 +40,7 @@ pub fn simulate_several<'py>(
 struct Reader<'a>(Option<(&'a str, scenario::Scenario)>);
 
 impl<'a> Reader<'a> {
-    /// What came of it and the seconds it took; `None` if it was stopped.
+    /// Outcome and the seconds it took; `None` if it was stopped.
     #[expect(clippy::disallowed_methods, reason = "a result says what its run took")]
     fn run(
         &mut self,

@@ -27,11 +27,11 @@ struct Driven {
     intervals: FlowIntervals,
 }
 
-/// The flows of some groups are held from outside, the others have what the scenario names.
+/// Controls for flows of which some groups are held from outside; the others have those of the scenario.
 struct HeldFlows<'a> {
     groups: &'a [usize],
     paced: bool,
-    /// Of each such flow: its group and place in it, and its round-trip time without queues.
+    /// For each such flow, its group and place in it, and its round-trip time without queues.
     base_rtts: Vec<((usize, u32), Span)>,
 }
 
@@ -65,11 +65,11 @@ struct Run {
     link_before: LinkReading,
 }
 
-/// How long a step is.
+/// Length of a step.
 #[derive(Clone, Copy, Debug)]
 enum Length {
     Time(Span),
-    /// So many of the mean smoothed round-trip times of its flows.
+    /// Length as a multiple of the mean smoothed round-trip time of its flows.
     Rounds(f64),
 }
 
@@ -101,7 +101,7 @@ impl Run {
         Ok(())
     }
 
-    /// Sets what is to be set (NaN leaves it), goes on, and measures.
+    /// Sets windows and rates (NaN leaves them), continues, and measures.
     fn step(&mut self, windows: &[f64], rates: &[f64], length: Length, out: &mut [f64]) {
         let Some(run) = &mut self.going else { return };
         for ((driven, &window), &rate) in self.driven.iter().zip(windows).zip(rates) {
@@ -154,7 +154,7 @@ pub struct SteppedRuns {
 
 #[pymethods]
 impl SteppedRuns {
-    /// Room for a run of each of these canonical scenarios, in each of which so many flows are driven; they go on on so many threads.
+    /// Create runs of these canonical scenarios, each with `flows` driven flows, on `threads` threads.
     #[new]
     #[pyo3(signature = (canonicals, *, flows, threads = 1))]
     fn new(py: Python<'_>, canonicals: Vec<String>, flows: usize, threads: usize) -> PyResult<Self> {
@@ -255,7 +255,7 @@ impl SteppedRuns {
         Ok(out.expect("as many as its shape says").into_pyarray(py))
     }
 
-    /// By run, whether it is over.
+    /// For each run, whether it is over.
     fn over(&self) -> Vec<bool> {
         let runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
         runs.iter().map(|run| run.going.as_ref().is_none_or(|run| run.now() >= run.end())).collect()
@@ -268,7 +268,7 @@ impl SteppedRuns {
         outcome.map(|outcome| columns::outcome(py, outcome)).transpose()
     }
 
-    /// Names of what is measured.
+    /// Return the names of the measurements.
     #[classattr]
     #[pyo3(name = "MEASURED")]
     fn measured() -> Vec<&'static str> {

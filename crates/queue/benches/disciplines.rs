@@ -1,5 +1,5 @@
-//! What a packet costs each discipline, in and out, with few and with many flows: a buffer of 12,500 packets, four in ten of it
-//! filled, arrivals of flows at random.
+//! Benchmark of a packet's way into and out of each discipline, with few and with many flows: a buffer of 12,500
+//! packets, 40 % full, and arrivals of random flows.
 
 extern crate elephan_queue as queue;
 

@@ -1,5 +1,5 @@
-//! The same half second, three steady flows and one burst, through every discipline: what it drops, whom it
-//! makes wait.
+//! Example that sends the same half second, three steady flows and one burst, through every discipline, and shows which packets
+//! are dropped and which flows wait.
 
 use base::{Rate, Span, Stream, Time};
 use elephan_queue::{Limit, Packet, Port, QUEUES, QueueSpec, replay};

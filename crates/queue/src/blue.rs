@@ -14,11 +14,11 @@ use base::{Amount, Card, Cause, Need, ParamError, Registered, Span, Stream, Time
 base::params! {
     /// Feng, Shin, Kandlur and Saha 2002.
     pub struct Params {
-        /// What the probability gains when a packet is lost (d1).
+        /// Increase of the probability when a packet is lost (d1).
         increment: f64 = 0.0025, "";
-        /// What it gives up when the link falls idle, and each `freeze_time` that the link stays so (d2).
+        /// Decrease of the probability when the link falls idle, and for each `freeze_time` that it stays idle (d2).
         decrement: f64 = 0.00025, "";
-        /// After a change of the probability, events that come no later than this are ignored.
+        /// Time after a change of the probability during which further events are ignored.
         freeze_time: Span = Span::millis(100), "";
         /// Backlog above which an arrival counts as a loss does (L); 0 for losses alone.
         threshold: Amount = Amount::Packets(0.0), "packets";

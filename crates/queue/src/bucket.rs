@@ -1,4 +1,4 @@
-//! A token bucket: so many bytes at once, and on average no more than a rate.
+//! Token bucket: a burst at once, and on average no more than a rate.
 //!
 //! Source: RFC 2697 and RFC 4115 for the terms; Linux's tbf and police have the same. In whole numbers (bits times picoseconds), so
 //! that nothing is lost by rounding: what passes between two instants is never more than the burst and the rate times the time.
@@ -10,7 +10,7 @@ use base::{Bytes, Rate, Span, Time};
 #[derive(Clone, Debug)]
 pub struct TokenBucket {
     rate: Rate,
-    /// What it holds at most, and what it held at an instant; in bits times a second in picoseconds.
+    /// Capacity, and level at the instant `at`; in (bit/s) times picoseconds.
     burst: u128,
     level: u128,
     at: Time,

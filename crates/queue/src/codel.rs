@@ -18,7 +18,7 @@ base::params! {
     pub struct Params {
         /// Standing delay that is acceptable.
         target: Span = Span::millis(5), "";
-        /// For how long the delay must stay above target: a round-trip time that few flows exceed.
+        /// Time for which the delay must stay above target: a round-trip time that few flows exceed.
         interval: Span = Span::millis(100), "";
         /// Backlog at or below which nothing is dropped; auto for 1514 bytes or a packet of the link, whichever is larger.
         mtu: Amount = Amount::Auto, "packets";

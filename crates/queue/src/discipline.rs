@@ -1,10 +1,10 @@
-//! What a discipline does: decides on arrival ([`Admission`]), or does all of a queue ([`QueueDiscipline`]). Each trait is
+//! Interfaces of disciplines: a decision on arrival ([`Admission`]), or a complete queue ([`QueueDiscipline`]). Each trait is
 //! declared together with its dispatch over the disciplines of the registry.
 
 use crate::{Backlog, Limit, Packet};
 use base::{Cause, Time};
 
-/// What an [`Admission`] decides about a packet that arrives.
+/// Decision of an [`Admission`] about an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It may wait, or go into service.
@@ -24,15 +24,16 @@ base::dispatched! {
     pub trait Admission: [Sized + std::fmt::Debug] {
         /// The fate of `packet`, which finds `backlog` waiting.
         fn admit(&mut self, packet: &Packet, backlog: Backlog, idle_since: Option<Time>) -> Verdict;
-        /// If the rule is nothing but this limit, the limit: engines may then decide without asking.
+        /// Limit, if the rule is nothing but this limit: engines may then decide without asking.
         fn plain_limit(&self) -> Option<Limit> {
             None
         }
-        /// When [`Self::on_wakeup`] must be called.
+        /// Time at which [`Self::on_wakeup`] must be called.
         fn next_wakeup(&self) -> Time {
             Time::NEVER
         }
-        /// A timer of the rule, with what waits at `now`. A packet that arrives or departs at the same instant comes later.
+        /// Called when the rule's timer expires, with the backlog at `now`. Packets that arrive or depart at the same
+        /// instant come later.
         fn on_wakeup(&mut self, _now: Time, _backlog: Backlog, _idle_since: Option<Time>) {}
         /// Private numbers worth showing, by name.
         fn gauges(&self, _put: &mut dyn FnMut(&'static str, f64)) {}
@@ -43,7 +44,7 @@ base::dispatched! {
     }
 }
 
-/// Where disciplines report the packets they refuse or mark.
+/// Receiver of a discipline's reports about packets that it drops or marks.
 pub trait Fates {
     /// `packet` is gone.
     fn dropped(&mut self, packet: &Packet, cause: Cause, now: Time);
@@ -71,9 +72,9 @@ base::dispatched! {
             self.enqueue(packet, Some(idle_since), fates);
             self.dequeue(now, fates)
         }
-        /// What waits.
+        /// Packets and bytes waiting.
         fn backlog(&self) -> Backlog;
-        /// When [`Self::on_wakeup`] must be called: timers of PIE, adaptive RED, XCP.
+        /// Time at which [`Self::on_wakeup`] must be called: timers of PIE, adaptive RED, XCP.
         fn next_wakeup(&self) -> Time {
             Time::NEVER
         }
@@ -90,7 +91,7 @@ base::dispatched! {
 
 /// Something to do with a discipline, compiled for each by itself: see [`QueueDiscipline::visit`].
 pub trait Visitor {
-    /// What comes out.
+    /// Result of the visit.
     type Out;
     /// Does it.
     fn visit<Q: QueueDiscipline>(self, queue: &mut Q) -> Self::Out;
@@ -171,11 +172,11 @@ mod tests {
     }
 
     base::dispatching_enum! {
-        /// As the registry's are.
+        /// Same dispatch as the registry's.
         pub enum AnyRule: admission { Own(Noting<0>), }
     }
     base::dispatching_enum! {
-        /// As the registry's are.
+        /// Same dispatch as the registry's.
         pub enum AnyDiscipline: queue_discipline { Own(Noting<1>), }
     }
 

@@ -15,9 +15,9 @@ use base::{Amount, Card, Cause, ParamError, Registered, Stream, Time};
 base::params! {
     /// Shreedhar and Varghese 1995.
     pub struct Params {
-        /// What a flow may send in its turn.
+        /// Amount of data that a flow may send in its turn.
         quantum: Amount = Amount::Packets(1.0), "packets";
-        /// What one flow may have waiting; 0 for the whole buffer.
+        /// Limit of one flow's backlog; 0 for the whole buffer.
         flow_limit: Amount = Amount::Packets(0.0), "packets";
     }
 }

@@ -20,7 +20,7 @@ mod pi2;
 pub use lane::Decide;
 
 base::words! {
-    /// Which queue is served when both wait.
+    /// Scheduler of the two queues.
     pub enum Scheduler {
         /// The classic one for its share, by bytes.
         Weighted = "weighted",
@@ -34,7 +34,7 @@ base::params! {
     pub struct Params {
         /// Delay of the classic queue that the controller aims at.
         target: Span = Span::millis(15), "";
-        /// How often it updates the probability.
+        /// Interval of the updates of the probability.
         tupdate: Span = Span::millis(16), "";
         /// Integral gain.
         alpha: f64 = 0.16, "Hz";
@@ -48,13 +48,13 @@ base::params! {
         ramp: Span = Span::ZERO, "", needs [L4sFlows];
         /// Packets left in the L4S queue up to which the step does not mark.
         step_backlog: Amount = Amount::Packets(1.0), "packets", needs [L4sFlows];
-        /// Which queue is served when both wait: weighted or time-shifted.
+        /// Scheduler of the two queues: weighted or time-shifted.
         scheduler: Scheduler = Scheduler::Weighted, "", needs [L4sFlows];
         /// Share of the link that the weighted scheduler keeps for the classic queue.
         classic_share: f64 = 0.1, "", needs [Is("scheduler", "weighted"), L4sFlows];
-        /// How much longer classic packets wait under the time-shifted scheduler.
+        /// Additional wait of classic packets under the time-shifted scheduler.
         time_shift: Span = Span::millis(30), "", needs [Is("scheduler", "time-shifted"), L4sFlows];
-        /// How a probability becomes a yes or a no: recur or random.
+        /// Method that turns a probability into a decision: recur or random.
         decide: Decide = Decide::Recur, "";
     }
 }
@@ -108,7 +108,7 @@ impl DualPi2 {
         }
     }
 
-    /// Charges what goes out: only beside a waiting classic packet does the classic queue save up.
+    /// Charges a served packet: the classic queue gains credit only while one of its packets waits.
     fn charge(&mut self, size: u32, l4s: bool) {
         let share = self.p.classic_share;
         if self.classic.waiting.is_empty() || (!l4s && self.l4s.waiting.is_empty()) {

@@ -24,7 +24,7 @@ use base::{Cause, ParamError, Span, Stream, Time};
 struct Curve {
     min_th: f64,
     max_th: f64,
-    /// From here on everything is dropped.
+    /// Average queue from which every packet is dropped.
     end: f64,
     max_p: f64,
     slope: f64,
@@ -66,7 +66,7 @@ pub(crate) struct Early {
     curve: Curve,
     weight: f64,
     keep: f64,
-    /// Logarithms of what an idle picosecond, and a packet that finds nothing waiting, leave of the average.
+    /// Logarithms of the factors of the average for an idle picosecond, and for a packet that finds an empty queue.
     idle: f64,
     empty: f64,
     count_by: Count,
@@ -178,7 +178,7 @@ impl Early {
         self.average_after((self.pending_decay.0 + idle, self.pending_decay.1))
     }
 
-    /// The average after so many idle picoseconds and packets that found nothing waiting.
+    /// Average after `idle` picoseconds without a packet and `packets` packets that found an empty queue.
     #[inline]
     fn average_after(&self, (idle, packets): (u64, u32)) -> f64 {
         if self.average == 0.0 {
@@ -233,7 +233,7 @@ pub(crate) struct Timer {
     pub next: Time,
 }
 
-/// When a kind of RED adapts `max_p` to its average.
+/// Timer with which a kind of RED adapts `max_p` to its average.
 #[derive(Clone, Debug)]
 pub(crate) struct AdaptTimer {
     timer: Timer,
@@ -246,7 +246,7 @@ impl AdaptTimer {
         Ok(Self { timer: Timer::new(interval)?, on })
     }
 
-    /// When the timer expires.
+    /// Expiry time of the timer.
     #[inline]
     pub fn next(&self) -> Time {
         if self.on == AdaptOn::Clock { self.timer.next } else { Time::NEVER }

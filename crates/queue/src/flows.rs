@@ -8,7 +8,7 @@ use crate::{Backlog, Packet};
 use base::Flags;
 
 base::words! {
-    /// Which packet of the longest queue is dropped.
+    /// Packet of the longest queue that is dropped.
     pub enum Victim {
         /// The oldest.
         Head = "head",
@@ -124,7 +124,7 @@ impl Flows {
         self.backlog
     }
 
-    /// How many lanes there are.
+    /// Number of lanes with packets.
     #[inline]
     pub fn open_lanes(&self) -> f64 {
         f64::from(self.open)
@@ -175,13 +175,13 @@ impl Flows {
         *packet
     }
 
-    /// Where the oldest packet of a lane lies; something must.
+    /// Slot of the oldest packet of a lane, which must not be empty.
     #[inline]
     pub fn front_slot(&self, lane: u32) -> u32 {
         self.lanes[lane as usize].head
     }
 
-    /// Where the youngest packet of a lane lies; something must.
+    /// Slot of the youngest packet of a lane, which must not be empty.
     #[inline]
     pub fn back_slot(&self, lane: u32) -> u32 {
         self.lanes[lane as usize].tail

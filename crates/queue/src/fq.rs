@@ -15,11 +15,11 @@ use base::{Amount, Card, Cause, ParamError, Registered, Stream, Time};
 base::params! {
     /// Suter and others 1998.
     pub struct Params {
-        /// Who is served next: `drr` or `start-time`.
+        /// Scheduler: `drr` or `start-time`.
         scheduler: Scheduler = Scheduler::Drr, "";
-        /// What a flow may send in its turn of the round robin.
+        /// Amount of data that a flow may send in its turn of the round robin.
         quantum: Amount = Amount::Packets(1.0), "packets", needs [Is("scheduler", "drr")];
-        /// Which packet of the longest queue is dropped: `tail` or `head`.
+        /// Packet of the longest queue that is dropped: `tail` or `head`.
         victim: Victim = Victim::Tail, "";
     }
 }

@@ -19,11 +19,11 @@ base::params! {
     pub struct Params {
         /// Queues that flows are hashed to, by a function drawn from the seed.
         flows: u32 = 1024, "";
-        /// What a queue may send in its turn; auto for 1514 bytes or a packet of the link, whichever is larger.
+        /// Amount of data that a queue may send in its turn; auto for 1514 bytes or a packet of the link, whichever is larger.
         quantum: Amount = Amount::Auto, "packets";
         /// Standing delay that is acceptable.
         target: Span = Span::millis(5), "";
-        /// For how long the delay must stay above target: a round-trip time that few flows exceed.
+        /// Time for which the delay must stay above target: a round-trip time that few flows exceed.
         interval: Span = Span::millis(100), "";
         /// A queue's backlog at or below which CoDel drops nothing; auto as the quantum.
         mtu: Amount = Amount::Auto, "packets";
@@ -33,7 +33,7 @@ base::params! {
         ce_threshold: Span = Span::ZERO, "", needs [EctFlows];
         /// Packets that one overflow takes from the fattest queue at most.
         drop_batch_size: u32 = 64, "packets";
-        /// What may wait in bytes, beside the buffer's limit; 0 for no second limit.
+        /// Second limit, on the backlog in bytes, besides the buffer's limit; 0 for none.
         memory_limit: Amount = Amount::Packets(0.0), "packets";
     }
 }

@@ -16,13 +16,13 @@ pub use crate::early::AdaptOn;
 red_params! {
     /// Zhang, Hasegawa and Murata 2005; what it leaves open, from Floyd, Gummadi and Shenker 2001.
     {
-        /// How often max_p is looked at, or how far apart its changes are at least.
+        /// Interval of the changes of max_p, or the least time between two of them.
         interval: Span = Span::millis(500), "";
-        /// When max_p is looked at: "clock" (once an interval) or "arrivals" (each, an interval after the last change).
+        /// Trigger of changes of max_p: "clock" (once an interval) or "arrivals" (each, an interval after the last change).
         looks: AdaptOn = AdaptOn::Clock, "";
         /// The most that max_p rises by; a quarter of it if that is less.
         alpha: f64 = 0.01, "";
-        /// What max_p falls by, as a factor.
+        /// Factor by which max_p is decreased.
         beta: f64 = 0.9, "";
         /// Above this, max_p does not rise.
         top: f64 = 0.5, "";

@@ -80,11 +80,11 @@ pub struct Packet {
     pub token: u32,
     /// Size on the wire, in bytes.
     pub size: u32,
-    /// What it carries for routers.
+    /// ECN codepoint and other flags.
     pub flags: Flags,
-    /// When it arrived at this queue.
+    /// Arrival time at this queue.
     pub arrived: Time,
-    /// What it carries for routers that compute feedback (XCP).
+    /// Header for routers that compute feedback (XCP).
     pub header: Header,
 }
 
@@ -96,7 +96,7 @@ impl Packet {
         Self { flow, token, size, flags: Flags::NONE, arrived, header: Header::NONE }
     }
 
-    /// With these flags.
+    /// The same packet with these flags.
     #[inline]
     #[must_use]
     pub const fn with(self, flags: Flags) -> Self {
@@ -104,7 +104,7 @@ impl Packet {
     }
 }
 
-/// What waits; the packet in service is not counted.
+/// Packets and bytes waiting, without the packet in service.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
     /// Packets waiting.
@@ -114,14 +114,14 @@ pub struct Backlog {
 }
 
 impl Backlog {
-    /// One more.
+    /// Adds a packet.
     #[inline]
     pub fn add(&mut self, packet: &Packet) {
         self.packets += 1;
         self.bytes.0 += u64::from(packet.size);
     }
 
-    /// One less.
+    /// Removes a packet.
     #[inline]
     pub fn remove(&mut self, packet: &Packet) {
         self.packets -= 1;

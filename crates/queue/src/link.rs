@@ -10,15 +10,15 @@ use base::{Bytes, Rate, Time};
 #[derive(Clone, Debug)]
 pub struct Link<Q> {
     rate: Rate,
-    /// What it can send when, if that is not always the rate.
+    /// Schedule, if the rate is not constant.
     schedule: Option<Schedule>,
     queue: Q,
     serving: Option<(Packet, Time)>,
-    /// Since when nothing is in service; of no meaning while something is.
+    /// Time since which nothing is in service; meaningless while something is.
     idle_since: Time,
 }
 
-/// What a link does of itself, in the order in which it does so at one instant.
+/// Kinds of a link's own events, in the order in which they happen at one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LinkEventKind {
     /// A timer of the discipline expires.
@@ -27,19 +27,19 @@ pub enum LinkEventKind {
     Departure,
 }
 
-/// When a link next does something of itself, and what. Events are ordered as they happen.
+/// Next event of a link itself: its time and its kind. Events are ordered as they happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LinkEvent {
-    /// When.
+    /// Time of the event.
     pub at: Time,
-    /// What.
+    /// Kind of the event.
     pub kind: LinkEventKind,
 }
 
-/// What one [`LinkEvent`] changed.
+/// Result of one [`LinkEvent`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
-    /// When.
+    /// Time of the step.
     pub at: Time,
     /// The packet that left; `None` if a timer expired.
     pub departed: Option<Packet>,
@@ -54,7 +54,7 @@ impl<Q: QueueDiscipline> Link<Q> {
         Self { rate, schedule: None, queue, serving: None, idle_since: Time::ZERO }
     }
 
-    /// The same, with what it can send when.
+    /// Link whose rate follows a schedule.
     #[must_use]
     pub fn with_schedule(self, schedule: Option<Schedule>) -> Self {
         Self { schedule, ..self }
@@ -83,7 +83,7 @@ impl<Q: QueueDiscipline> Link<Q> {
         self.serving.as_ref()
     }
 
-    /// What happens here next if nothing arrives; `None` for nothing.
+    /// Next event of the link if no packet arrives; `None` if there is none.
     #[must_use]
     pub fn next_event(&self) -> Option<LinkEvent> {
         let timer = LinkEvent { at: self.next_wakeup(), kind: LinkEventKind::Timer };
@@ -110,7 +110,7 @@ impl<Q: QueueDiscipline> Link<Q> {
         }
     }
 
-    /// When the timer of the discipline next expires.
+    /// Time at which the discipline's timer expires next.
     #[must_use]
     pub fn next_wakeup(&self) -> Time {
         self.queue.next_wakeup()
@@ -120,7 +120,7 @@ impl<Q: QueueDiscipline> Link<Q> {
         self.serving.is_none().then_some(self.idle_since)
     }
 
-    /// What waits.
+    /// Packets and bytes waiting.
     #[must_use]
     pub fn backlog(&self) -> Backlog {
         self.queue.backlog()

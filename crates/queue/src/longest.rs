@@ -12,7 +12,7 @@ use base::steps::count_steps;
 pub(crate) struct Longest {
     /// Mean size of packets, in bytes.
     unit: u64,
-    /// By lane: its bucket, 0 for none, and its place there.
+    /// For each lane, its bucket (0 for none) and its position there.
     filed: Vec<(u32, u32)>,
     buckets: Vec<Vec<u32>>,
     /// No bucket above it holds a lane.
@@ -20,7 +20,7 @@ pub(crate) struct Longest {
 }
 
 impl Longest {
-    /// Of packets with `packet` bytes on average.
+    /// Creates the list for packets of `packet` bytes on average.
     pub fn new(packet: f64) -> Self {
         let unit = packet.round().max(1.0) as u64;
         Self { unit, filed: Vec::new(), buckets: Vec::new(), top: 0 }
@@ -44,8 +44,8 @@ impl Longest {
         ties[one]
     }
 
-    /// How many packets of the mean size `bytes` are, which were `old`: mostly they still are, or one more or less, and a
-    /// division costs more than all the rest.
+    /// Length in packets of the mean size for `bytes`, near the `old` length: mostly it is the same or differs by one,
+    /// and a division would cost more than everything else.
     #[inline]
     fn length(&self, bytes: u64, old: u32) -> u32 {
         let was = u64::from(old) * self.unit;

@@ -6,14 +6,14 @@
 
 use crate::Backlog;
 
-/// How queues share memory.
+/// Rule by which queues share memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sharing {
     /// A packet is accepted while the pool has room for it: one queue may hold all.
     Complete,
     /// Each has an equal share of its own.
     Static,
-    /// Each may hold what is below alpha times what is free.
+    /// Limit for each queue of alpha times the free memory.
     Dynamic,
 }
 
@@ -26,9 +26,9 @@ impl Sharing {
 /// Size of a memory: what may wait in all its queues together, packets in service excluded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemorySize {
-    /// So many packets, whatever their sizes.
+    /// Size in packets, whatever their sizes.
     Packets(u64),
-    /// So many bytes.
+    /// Size in bytes.
     Bytes(u64),
 }
 
@@ -41,13 +41,13 @@ pub struct SharedMemory {
 }
 
 impl SharedMemory {
-    /// Memory for so many `queues`.
+    /// Memory for `queues` queues.
     #[must_use]
     pub fn new(size: MemorySize, sharing: Sharing, queues: u32) -> Self {
         Self { size, sharing, queues }
     }
 
-    /// What a packet of `size` bytes takes of it.
+    /// Memory used by a packet of `size` bytes, in the pool's unit.
     #[inline]
     #[must_use]
     pub fn taken_by(&self, size: u32) -> u64 {
@@ -57,7 +57,7 @@ impl SharedMemory {
         }
     }
 
-    /// What `backlog` takes of it.
+    /// Memory used by `backlog`, in the pool's unit.
     #[must_use]
     pub fn held_by(&self, backlog: Backlog) -> u64 {
         match self.size {

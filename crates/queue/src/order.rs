@@ -1,4 +1,4 @@
-//! Who is served next among lanes with packets waiting: a deficit round robin, or start-time fair queueing.
+//! Choice of the next lane with packets: deficit round robin, or start-time fair queueing.
 
 use crate::flows::{Flows, NONE};
 use crate::{Packet, Port};
@@ -6,7 +6,7 @@ use base::steps::count_steps;
 use base::{Amount, ParamError};
 
 base::words! {
-    /// How fair disciplines choose whom to serve.
+    /// Scheduler of fair disciplines.
     pub enum Scheduler {
         /// Deficit round robin.
         Drr = "drr",
@@ -143,12 +143,12 @@ pub(crate) struct StartTime {
     /// Start tag of the packet in service; when the server falls idle, the greatest finish tag served.
     v: u64,
     last_finish: u64,
-    /// By flow: finish tag of its last packet, as long as nothing of it waits.
+    /// For each flow, the finish tag of its last packet while it has none waiting.
     finish: Vec<u64>,
-    /// By lane: start tag of its oldest packet, place in the heap ([`NONE`] if it is not there).
+    /// For each lane, the start tag of its oldest packet, and its position in the heap ([`NONE`] if it is not there).
     tag: Vec<u64>,
     place: Vec<u32>,
-    /// By slot: the order of arrival.
+    /// For each slot, the order of arrival.
     arrival: Vec<u64>,
     arrived: u64,
     /// Every parent before its four children.
@@ -182,7 +182,7 @@ impl StartTime {
         self.finish.get(flow as usize).copied().unwrap_or(0)
     }
 
-    /// Whether what `flow` was served last reaches beyond the present virtual time.
+    /// Whether the last service of `flow` reaches beyond the present virtual time.
     #[inline]
     pub fn is_ahead(&self, flow: u32) -> bool {
         self.finish_of(flow) > self.v
@@ -324,7 +324,7 @@ pub(crate) enum Order {
 }
 
 impl Order {
-    /// Of this kind; the quantum matters to the round robin only.
+    /// Creates a scheduler of this kind; only the round robin uses the quantum.
     pub fn new(scheduler: Scheduler, quantum: i64) -> Self {
         match scheduler {
             Scheduler::Drr => Self::RoundRobin(RoundRobin::new(quantum)),
@@ -415,7 +415,7 @@ pub(crate) mod tests {
         Stream::new(0, 0, ("link", 0), "queue")
     }
 
-    /// On a link whose packets have 1000 bytes.
+    /// Queue on a link whose packets have 1000 bytes.
     pub fn queue<Q: Rule>(params: &Q::Params, limit: Limit) -> Q {
         Q::new(params, &Port::new(limit, Rate(1_000_000), 1000.0), chance()).unwrap()
     }

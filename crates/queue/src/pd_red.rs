@@ -13,7 +13,7 @@ use base::{Amount, Card, Need, ParamError, Registered, Span, Stream, Time};
 red_params! {
     /// Sun, Ko, Chen, Chan and Zukerman 2003.
     {
-        /// How often max_p is moved.
+        /// Interval of the changes of max_p.
         interval: Span = Span::millis(10), "";
         /// Gain of the error, in units of scale.
         k_p: f64 = 0.001, "";
@@ -21,7 +21,7 @@ red_params! {
         k_d: f64 = 0.05, "";
         /// Average to keep; auto: midway between min_th and max_th.
         target: Amount = Amount::Auto, "packets";
-        /// What errors are divided by (B of the source); auto: the buffer, or twice max_th without one.
+        /// Divisor of errors (B of the source); auto: the buffer, or twice max_th without one.
         scale: Amount = Amount::Auto, "packets";
         /// The least that max_p becomes.
         bottom: f64 = 0.01, "";

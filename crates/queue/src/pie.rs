@@ -23,7 +23,7 @@ base::params! {
         alpha: f64 = 0.125, "1/s";
         /// Gain of the delay's trend.
         beta: f64 = 1.25, "1/s";
-        /// How long a burst may last before anything is dropped at random.
+        /// Longest burst that passes before random drops begin.
         max_burst: Span = Span::millis(150), "";
         /// Mark packets that can carry the mark instead of dropping them, while the probability is below `mark_ecnth`.
         ecn: bool = true, "", needs [EctFlows];
@@ -149,7 +149,7 @@ impl Pie {
     }
 }
 
-/// What auto-tuning makes of the gains at this drop probability (Section 4.2).
+/// Factor for the gains at this drop probability, from auto-tuning (Section 4.2).
 fn tuning(drop_prob: f64) -> f64 {
     const STEPS: [(f64, f64); 6] =
         [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (1e-1, 2.0)];
@@ -213,7 +213,7 @@ mod tests {
     use super::*;
     use base::{Bytes, Flags};
 
-    /// At a byte per microsecond the delay in microseconds is the backlog in bytes.
+    /// Returns PIE on a link of one byte per microsecond, where the delay in microseconds is the backlog in bytes.
     fn rule(params: &Params) -> Pie {
         let port = Port::new(Limit::Packets(1000), Rate(8_000_000), 1000.0);
         Pie::new(params, &port, Stream::new(1, 0, ("link", 0), "queue")).unwrap()

@@ -6,11 +6,11 @@ use base::{Amount, Bytes, Rate, Scale};
 /// The size of the buffer: what may wait, the packet in service excluded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// At most so many packets wait.
+    /// Limit on the number of waiting packets.
     Packets(u32),
-    /// At most so many bytes wait.
+    /// Limit on the waiting bytes.
     Bytes(Bytes),
-    /// Nothing is ever refused for lack of room.
+    /// No limit.
     Unlimited,
 }
 
@@ -38,7 +38,7 @@ impl Limit {
     }
 }
 
-/// What a discipline is given about its link.
+/// Properties of a link that its discipline uses.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Port {
     /// The buffer.
@@ -86,7 +86,7 @@ impl Port {
         self.scale().capacity()
     }
 
-    /// What amounts are measured against here.
+    /// Reference values for amounts on this link.
     #[must_use]
     pub fn scale(&self) -> Scale {
         Scale { rate: self.rate, packet: self.packet, buffer: self.buffer(), bdp: self.bdp.map(|b| b / self.packet) }

@@ -16,16 +16,16 @@ use base::{Amount, Card, Cause, ParamError, Registered, Stream, Time};
 base::params! {
     /// Kortebi, Oueslati and Roberts 2004.
     pub struct Params {
-        /// Who of the others is served next: `start-time` or `drr`.
+        /// Scheduler of the other packets: `start-time` or `drr`.
         scheduler: Scheduler = Scheduler::StartTime, "";
-        /// What a flow may send first when it becomes active, and in its turn of the round robin.
+        /// Amount of data that a flow may send first when it becomes active, and in its turn of the round robin.
         quantum: Amount = Amount::Packets(1.0), "packets";
-        /// Which packet of the longest queue is dropped: `tail` or `head`.
+        /// Packet of the longest queue that is dropped: `tail` or `head`.
         victim: Victim = Victim::Tail, "";
     }
 }
 
-/// What is known of a flow besides its lane, whose oldest `ahead` packets are those in the FIFO.
+/// State of a flow besides its lane, whose oldest `ahead` packets are those in the FIFO.
 #[derive(Clone, Copy, Debug, Default)]
 struct Active {
     /// Bytes that went into the FIFO since it became active.
@@ -220,7 +220,7 @@ impl QueueDiscipline for PriorityFq {
 /// A list of slots, from which any may be taken.
 #[derive(Clone, Debug)]
 struct Chain {
-    /// By slot: the ones before and after it.
+    /// For each slot, the slots before and after it.
     links: Vec<(u32, u32)>,
     head: u32,
     tail: u32,

@@ -49,7 +49,7 @@ macro_rules! settings {
     };
 }
 
-/// All there are.
+/// All profiles.
 pub const PROFILES: &[Profile] = &[
     Profile {
         name: LINUX,
@@ -164,7 +164,7 @@ const UNLESS: [(&str, &str, &str); 1] = [("red", "max_th", "min_th")];
 const SAID: [&str; 2] = ["avpkt", "bandwidth"];
 
 impl Profile {
-    /// The profile `name` of `discipline`, or what to say if there is none.
+    /// Profile `name` of `discipline`, or an error message.
     ///
     /// # Errors
     /// What would be right, for the place at which `name` stands.
@@ -216,7 +216,7 @@ impl Setting {
     }
 }
 
-/// The `words` for `tc` of a resolved `spec` on `port`, without those that say what Linux has without them.
+/// Arguments `words` for `tc` of a resolved `spec` on `port`, without those that are Linux's defaults.
 pub(crate) fn terse(spec: &QueueSpec, words: &str, port: &Port) -> String {
     let profile = PROFILES.iter().find(|profile| profile.discipline == spec.card().name);
     let plain = profile.and_then(|profile| {

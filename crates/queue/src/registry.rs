@@ -1,4 +1,4 @@
-//! What the registered disciplines have in common: how they are made, and the enums that dispatch to them.
+//! Common part of the registered disciplines: their construction, and the enums that dispatch to them.
 
 #[allow(clippy::wildcard_imports, clippy::allow_attributes, reason = "the registry's macro names every module")]
 use crate::*;
@@ -15,7 +15,7 @@ pub trait Rule: Registered + Sized {
         Ok(())
     }
 
-    /// What it can give flows that cross it, from resolved parameters: what a law or a key may need.
+    /// Signals it provides to flows that cross it, from resolved parameters: a law or a key may need them.
     fn gives(_params: &Self::Params) -> Option<Need> {
         None
     }
@@ -26,8 +26,8 @@ pub trait Rule: Registered + Sized {
     /// The first parameter out of range.
     fn new(params: &Self::Params, port: &Port, chance: Stream) -> Result<Self, ParamError>;
 
-    /// What follows `tc qdisc replace dev DEV root` (or `parent`) to get the same from Linux, from resolved parameters; `None` where
-    /// Linux has no such discipline or not this form of it.
+    /// Arguments of `tc qdisc replace dev DEV root` (or `parent`) for the same discipline in Linux, from resolved parameters;
+    /// `None` where Linux does not have the discipline or this form of it.
     fn tc(_params: &Self::Params, _port: &Port) -> Option<String> {
         None
     }
@@ -69,7 +69,7 @@ impl QueueSpec {
         open.map_or(Ok(()), |(name, _)| Err(ParamError::new(name, base::amount::FORM)))
     }
 
-    /// What it can give flows that cross it: [`Need::Marks`], [`Need::XcpRouter`] or nothing. The specification must be resolved.
+    /// Signals it provides to flows: [`Need::Marks`], [`Need::XcpRouter`] or none. The specification must be resolved.
     #[must_use]
     pub fn gives(&self) -> Option<Need> {
         each_queue!(self, |p, Kind| <Kind as Rule>::gives(p))
@@ -96,9 +96,9 @@ impl QueueSpec {
         )
     }
 
-    /// The words of `tc qdisc` that give the same on Linux, without what Linux does anyway; `None` where Linux has no such discipline,
-    /// or not this form of it, and of a buffer without room for a packet: with `limit 0` Linux drops everything or takes its
-    /// default. The specification must be resolved.
+    /// Arguments of `tc qdisc` for the same discipline on Linux, without defaults; `None` where Linux does not have the
+    /// discipline or this form of it, and for a buffer without room for a packet: with `limit 0` Linux drops everything or
+    /// takes its default. The specification must be resolved.
     #[must_use]
     pub fn tc(&self, port: &Port) -> Option<String> {
         let has_room = match port.limit {

@@ -1,5 +1,5 @@
-//! A list of arrivals through one link, and what became of each packet: for golden tests, for pictures, and to hold a
-//! discipline against another reading of its source.
+//! Replay of a list of arrivals through one link, with the fate of each packet: for golden tests, for pictures, and to
+//! compare a discipline with another reading of its source.
 
 use crate::{Fates, Link, Packet, QueueDiscipline};
 use base::{Cause, Flags, Rate, RunMonitor, Time};
@@ -7,12 +7,12 @@ use base::{Cause, Flags, Rate, RunMonitor, Time};
 /// Steps of the link until the monitor is looked at again.
 const STEPS_BETWEEN_LOOKS: u64 = 16_384;
 
-/// What became of one packet.
+/// Fate of one packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fate {
-    /// When it went into service, or was dropped; `Time::NEVER` if it still waits at the end.
+    /// Time at which it went into service, or was dropped; `Time::NEVER` if it still waits at the end.
     pub time: Time,
-    /// Why it was dropped; `None` if it was served.
+    /// Cause of its drop; `None` if it was served.
     pub cause: Option<Cause>,
     /// Whether it got a mark here.
     pub marked: bool,
@@ -24,7 +24,7 @@ pub struct Fate {
 struct Ledger(Vec<Fate>);
 
 impl Ledger {
-    /// Notes what went into service.
+    /// Notes which packet went into service.
     fn began(&mut self, packet: Option<Packet>, now: Time) {
         if let Some(packet) = packet {
             let fate = &mut self.0[packet.token as usize];
@@ -55,7 +55,7 @@ pub fn replay<Q: QueueDiscipline>(
     replay_monitored(queue, rate, packets, &RunMonitor::default(), seen)
 }
 
-/// The same; what came later is as if it waited if `monitor` stops it.
+/// [`replay`] that `monitor` can stop; packets after that count as waiting.
 pub fn replay_monitored<Q: QueueDiscipline>(
     queue: Q,
     rate: Rate,

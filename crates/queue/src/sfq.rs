@@ -17,11 +17,11 @@ use base::{Amount, Card, Cause, ParamError, Registered, Span, Stream, Time};
 base::params! {
     /// McKenney 1990; the number of buckets is that of Linux.
     pub struct Params {
-        /// How many buckets flows are hashed into.
+        /// Number of buckets into which flows are hashed.
         buckets: u32 = 1024, "";
-        /// What a bucket may send in its turn.
+        /// Amount of data that a bucket may send in its turn.
         quantum: Amount = Amount::Packets(1.0), "packets";
-        /// How often the hash changes; 0 for never.
+        /// Interval of changes of the hash; 0 for never.
         perturb: Span = Span::secs(10), "";
     }
 }
@@ -34,7 +34,7 @@ pub struct Sfq {
     quantum: i64,
     perturb: Span,
     next_perturb: Time,
-    /// What makes one hash differ from the next.
+    /// Salt that makes one hash differ from the next.
     salt: u64,
     flows: Flows,
     turn: RoundRobin,

@@ -1,9 +1,9 @@
-//! How rules that drop at random decide, and how they signal the sender: by a mark or a drop.
+//! Random drops, and their signal to the sender: a mark or a drop.
 
 use crate::{Packet, Verdict};
 use base::{Cause, Flags, Stream};
 
-/// Whether something of probability `prob` happens, and by what cause; a number is drawn only where both are possible.
+/// Decides with probability `prob`, and returns the cause; draws a number only where both outcomes are possible.
 #[inline]
 pub(crate) fn by_chance(prob: f64, chance: &mut Stream) -> Option<Cause> {
     if prob >= 1.0 {

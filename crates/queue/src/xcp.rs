@@ -19,7 +19,7 @@ base::params! {
         alpha: f64 = 0.4, "", needs [XcpFlows];
         /// Share of the persistent queue taken back per control interval.
         beta: f64 = 0.226, "", needs [XcpFlows];
-        /// Share of the traffic that changes hands per control interval when nothing else does.
+        /// Share of the traffic that is redistributed per control interval when nothing else changes.
         gamma: f64 = 0.1, "", needs [XcpFlows];
         /// Control interval until packets have reported a mean round-trip time.
         interval: Span = Span::millis(100), "", needs [XcpFlows];
@@ -28,7 +28,7 @@ base::params! {
     }
 }
 
-/// What arrived in the present control interval.
+/// Arrivals in the present control interval.
 #[derive(Clone, Copy, Debug, Default)]
 struct Input {
     /// Bytes of all packets.
@@ -41,13 +41,13 @@ struct Input {
     rtts: f64,
 }
 
-/// What is handed out in the present control interval.
+/// Feedback distributed in the present control interval.
 #[derive(Clone, Copy, Debug, Default)]
 struct Shares {
     /// Feedback of a packet per rtt^2 s / cwnd (the paper's `xi_p`), and per rtt s (`xi_n`).
     gain: f64,
     give: f64,
-    /// What is left of both, in bytes per second.
+    /// Undistributed feedback of both signs, in bytes per second.
     gain_left: f64,
     give_left: f64,
 }
@@ -63,12 +63,12 @@ pub struct Xcp {
     backlog: Backlog,
     input: Input,
     shares: Shares,
-    /// When the present interval ends, and its length.
+    /// End of the present interval, and its length.
     control_at: Time,
     interval: Span,
     /// The aggregate feedback last computed, in bytes.
     phi: f64,
-    /// The same of the queue: when its period ends, the least backlog in it, and the least in the one before.
+    /// End of the queue's period, the least backlog in it, and the least in the one before.
     queue_at: Time,
     least: u64,
     persistent: u64,
@@ -213,7 +213,7 @@ impl Xcp {
 }
 
 impl Shares {
-    /// What `packet` takes on: the feedback of routers before this one, or less.
+    /// Feedback for `packet`: that of routers before this one, or less.
     fn grant(&mut self, packet: &Packet) -> f32 {
         let header = &packet.header;
         if header.rtt <= 0.0 {
@@ -265,7 +265,7 @@ mod tests {
         Packet { header, ..Packet::new(0, 0, 1000, Time::ZERO) }
     }
 
-    /// What a packet is granted that arrives and leaves at once.
+    /// Feedback of a packet that arrives and leaves at once.
     fn pass(xcp: &mut Xcp, packet: Packet) -> f64 {
         xcp.enqueue(packet, Some(Time::ZERO), &mut Nothing);
         f64::from(xcp.dequeue(Time::ZERO, &mut Nothing).unwrap().header.feedback)
@@ -276,12 +276,12 @@ mod tests {
         xcp.on_wakeup(xcp.next_wakeup(), None, &mut Nothing);
     }
 
-    /// Of six digits: headers have 24 bits.
+    /// Compares six digits: headers have 24 bits.
     fn near(a: f64, b: f64) {
         assert!((a - b).abs() <= 1e-6 * b.abs(), "{a}, not {b}");
     }
 
-    /// After an interval with 10 packets of a flow with a window of 10 and 40 of one with a window of 40.
+    /// Returns a router after an interval with 10 packets of a flow with a window of 10 and 40 of one with a window of 40.
     fn half_used() -> Xcp {
         let mut xcp = router();
         for _ in 0..10 {

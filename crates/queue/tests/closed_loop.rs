@@ -37,7 +37,7 @@ impl Fates for Losses {
     }
 }
 
-/// What a run gave, after its first quarter.
+/// Averages of a run after its first quarter.
 #[derive(Debug, Default)]
 struct Outcome {
     /// Mean time in the queue, service excluded [s].
@@ -158,7 +158,7 @@ fn blue_learns_a_probability_that_leaves_room_in_the_buffer() {
 }
 
 proptest! {
-    /// Whatever arrives, a timer lies ahead once it has rung, and a probability is one.
+    /// Checks that after any arrivals a timer lies ahead once it has expired, and a probability is between 0 and 1.
     #[test]
     fn timers_move_on_and_probabilities_stay_probabilities(
         gaps in prop::collection::vec((0u64..20_000, 40u32..9000), 1..300),

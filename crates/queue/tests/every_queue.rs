@@ -197,7 +197,7 @@ fn written_and_read(spec: &QueueSpec, port: &Port) -> Result<(), TestCaseError> 
     Ok(())
 }
 
-/// How long a byte takes, in picoseconds: fast and slow links see timers ring seldom and often.
+/// Transmission time of a byte, in picoseconds: on fast links timers expire seldom, on slow links often.
 fn paces() -> impl Strategy<Value = u64> {
     prop_oneof![Just(1_000u64), Just(1_000_000), Just(100_000_000)]
 }

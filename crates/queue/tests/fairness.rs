@@ -1,4 +1,4 @@
-//! What disciplines that serve by flow guarantee, under any arrivals: shares within the published bounds, drops from a
+//! Guarantees of disciplines that serve by flow, under any arrivals: shares within the published bounds, drops from a
 //! longest queue only, no reordering.
 
 extern crate elephan_queue as queue;
@@ -28,7 +28,7 @@ enum End {
     Tail,
 }
 
-/// By how much service of two flows may differ over any time in which both are backlogged.
+/// Bound on the difference of two flows' service in any interval in which both are backlogged.
 #[derive(Clone, Copy)]
 enum Bound {
     /// A quantum and twice the largest packet: Shreedhar and Varghese 1995, the theorem of Section 4.
@@ -112,7 +112,7 @@ impl Fates for Ledger {
     }
 }
 
-/// What must be waiting, by flow, and the service that two flows had while both were backlogged.
+/// Packets that must be waiting, by flow, and the service of each pair of flows while both were backlogged.
 struct Mirror {
     waiting: Vec<VecDeque<Packet>>,
     /// Largest packet of each flow.
@@ -148,7 +148,7 @@ impl Mirror {
         self.bytes(flow).div_ceil(UNIT)
     }
 
-    /// Those that are not backlogged begin anew.
+    /// Restarts the measurement of pairs that are not both backlogged.
     fn forget(&mut self) {
         for i in 0..FLOWS {
             for j in 0..FLOWS {
@@ -211,7 +211,7 @@ fn limits() -> impl Strategy<Value = Limit> {
     ]
 }
 
-/// From a byte to many packets: the bounds hold for each.
+/// Quanta from one byte to many packets: the bounds hold for each.
 fn quanta() -> impl Strategy<Value = u64> {
     prop_oneof![Just(1u64), Just(700), 1u64..1500, 1500u64..20_000]
 }
@@ -306,7 +306,7 @@ impl Definition {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// All of it, for each of them.
+    /// Checks all guarantees, for each discipline.
     #[test]
     fn backlogged_flows_share_and_only_the_longest_queue_pays(
         quantum in quanta(),
@@ -319,7 +319,7 @@ proptest! {
         }
     }
 
-    /// With as many flows as it takes to fill the heap.
+    /// Uses enough flows to fill the heap.
     #[test]
     fn start_tags_are_those_of_the_definition(
         arrivals in prop::collection::vec((0u32..32, prop_oneof![Just(1000u32), 40u32..1500], 0u32..3), 1..600),

@@ -1,4 +1,4 @@
-//! FQ-CoDel as RFC 8290 describes it: whom it serves, whom it takes from.
+//! FQ-CoDel as RFC 8290 describes it: the order of service, and the choice of packets to drop.
 
 extern crate elephan_queue as queue;
 

@@ -63,10 +63,10 @@ const ABRUPT: [Row; 20] = [
 
 const WEIGHT: f64 = 0.02;
 
-/// What a sample of 0 leaves of the average.
+/// Factor of the average after a sample of 0.
 const KEEP: f64 = 1.0 - WEIGHT;
 
-/// As the script drew them: bursts of 60 above the link's rate, then 40 below it.
+/// Arrivals as the script drew them: bursts of 60 above the link's rate, then 40 below it.
 fn arrivals() -> Vec<Packet> {
     let (mut x, mut t) = (12_345_u64, 1000);
     let packet = |i: u32| {
@@ -78,7 +78,7 @@ fn arrivals() -> Vec<Packet> {
     (0..400).map(packet).collect()
 }
 
-/// After each arrival: average, probability, packets waiting. And what became of each packet.
+/// Average, probability and packets waiting after each arrival, and the fate of each packet.
 fn run(min_th: f64, max_th: f64, gentle: bool) -> (Vec<(f64, f64, u32)>, Vec<Fate>) {
     let port = Port::new(Limit::Packets(1000), Rate(8_000_000), 1000.0);
     let mut params = red::Params {

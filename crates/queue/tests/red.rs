@@ -155,7 +155,7 @@ fn at_one_in_32(count: Count) -> red::Red {
     make(p, &port())
 }
 
-/// How many packets until one is dropped, that one counted.
+/// Number of packets up to the next drop, the dropped one included.
 fn gap(rule: &mut red::Red) -> usize {
     (1..=64).find(|_| offer(rule, 20) == Verdict::Drop(Cause::Early)).unwrap()
 }
@@ -403,7 +403,7 @@ fn gentle_adaptive_red_leaves_max_p_while_the_average_returns() {
     close(&max_p, &[0.1, 0.11, 0.12, 0.12, 0.12, 0.12, 0.108, 0.0972, 0.0972, 0.0972, 0.0972, 0.1072, 0.1072, 0.1072]);
 }
 
-/// `max_p` after arrivals at so many milliseconds that find so many packets, with looks at arrivals.
+/// `max_p` after arrivals, each at a time in milliseconds and with a number of waiting packets, with looks at arrivals.
 fn at_arrivals(rule: &mut impl Admission, arrivals: &[(u64, u32)]) -> Vec<f64> {
     assert_eq!(rule.next_wakeup(), Time::NEVER);
     let mut run = |&(ms, found): &(u64, u32)| {

@@ -22,7 +22,7 @@ impl Scenario {
         json.to_string()
     }
 
-    /// What identifies the result: BLAKE3 of the engine's version, the seed and the canonical form, in hexadecimal.
+    /// Identifier of the result: BLAKE3 of the engine's version, the seed and the canonical form, in hexadecimal.
     #[must_use]
     pub fn id(&self) -> String {
         let named = format!("elephan/{}/{}/{}", env!("CARGO_PKG_VERSION"), self.seed, self.canonical());

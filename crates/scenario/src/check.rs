@@ -1,5 +1,5 @@
-//! What must hold of a whole scenario, wherever it comes from: a file or a canonical form. What must hold of one key alone
-//! has been checked when the key was read.
+//! Checks of a whole scenario, whether it comes from a file or a canonical form. Checks of single keys are made when
+//! the keys are read.
 
 use crate::error::breaks_line;
 use crate::{
@@ -16,7 +16,7 @@ use traffic::{PacketSize, TrafficSpec};
 
 type Checked = Result<(), ScenarioError>;
 
-/// Of a trace that packets come back to.
+/// Least delay of a trace link to which packets return.
 const LEAST_DELAY: Span = Span::micros(1);
 
 /// Refuses a scenario that cannot be run or cannot have been meant.
@@ -91,7 +91,7 @@ fn slowest(link: &Link) -> Rate {
     link.shaper.as_ref().map_or(link.rate.min(), |shaper| shaper.rate.min(link.rate.min()))
 }
 
-/// Of a pool, what its links must be.
+/// Checks the links that use a pool.
 fn pool(scenario: &Scenario, pool: usize, uses: &[LinkUse<'_>]) -> Checked {
     let Pool { name, size, .. } = &scenario.pools[pool];
     if scenario.links_in(pool).next().is_none() {
@@ -141,7 +141,7 @@ fn circles(scenario: &Scenario) -> Checked {
     })
 }
 
-/// Departure times of what waits must fit the engine's integers.
+/// Checks that departure times of waiting packets fit the engine's integers.
 fn drains(place: String, bytes: u128, rate: Rate) -> Checked {
     let most = u128::from(limits::INSTANT.end().0 / base::time::PS_PER_S) * u128::from(rate.0) / 8;
     if bytes > most {

@@ -1,5 +1,5 @@
-//! What a group says about its senders besides the law's parameters: the pair of law and slow start, the recovery, the keys
-//! of `tcp`, and what of all this is said of datagrams.
+//! Settings of a group's senders besides the law's parameters: the pair of law and slow start, the recovery, the keys of `tcp`;
+//! and which of these datagrams may have.
 
 use crate::ScenarioError;
 use crate::linux;
@@ -20,7 +20,7 @@ use transport::{Options, Recovery};
 pub struct Control {
     /// The law.
     pub law: LawSpec,
-    /// How the window opens.
+    /// Slow start.
     pub slow_start: StartSpec,
     /// A law that is none of elephan's. The two above then are those by which the file is checked, and never run.
     pub own: Option<OwnLaw>,
@@ -100,7 +100,7 @@ fn own_start(law: &LawSpec) -> StartSpec {
     }
 }
 
-/// Reads what a file may write after `control =`: a name, or a table.
+/// Reads the value of `control` in a file: a name, or a table.
 ///
 /// # Errors
 /// What is wrong with it, in one line.
@@ -140,10 +140,10 @@ const FORM: &str = "\"linux\" or a table such as { min_rto = \"200 ms\" }";
 
 const LINUX: &str = "linux";
 
-/// What a table of keys calls the profile that they stand beside.
+/// Key of the profile in a table that has other keys, too.
 const PROFILE: &str = "profile";
 
-/// Where `tcp` names a profile: alone, or beside keys.
+/// Profile named by `tcp`, alone or beside keys.
 fn profile<'a>(tcp: &'a Node<'a>) -> Option<Node<'a>> {
     if tcp.as_text().is_some() {
         return Some(Node { value: tcp.value, place: tcp.place.clone(), names: tcp.names });
@@ -165,7 +165,7 @@ fn named(node: &Node) -> Result<Options, ScenarioError> {
     }
 }
 
-/// The keys of the table `tcp`, and of the rest what `profile` has.
+/// Reads the keys of the table `tcp`; the others are those of `profile`.
 fn beside(tcp: &Node, profile: &Options) -> Result<Options, ScenarioError> {
     let mut stated = tcp.value.clone();
     stated.as_object_mut().map(|table| table.remove(PROFILE));
@@ -230,7 +230,7 @@ fn kind(node: &Node) -> Option<TrafficSpec> {
     TrafficSpec::named(node.as_text().or_else(|| node.value.get("kind")?.as_str())?)
 }
 
-/// Refuses what a group of datagrams says of TCP.
+/// Refuses keys of TCP in a group of datagrams.
 pub(crate) fn only_tcp(group: &Node) -> Result<(), ScenarioError> {
     let datagrams = |node: &Node| kind(node).is_some_and(|traffic| !traffic.is_tcp());
     let Some(node) = group.get("traffic").filter(datagrams) else { return Ok(()) };
@@ -268,7 +268,7 @@ pub(crate) fn without_tcp(mut group: Json) -> Json {
     group
 }
 
-/// Refuses a canonical form that has what its traffic has not, or the other way round.
+/// Refuses a canonical form with keys that do not belong to its traffic, or without some that do.
 pub(crate) fn fits(node: &Node, traffic: &TrafficSpec) -> Result<(), ScenarioError> {
     for (key, datagrams) in [
         ("control", node.value["control"].is_null()),

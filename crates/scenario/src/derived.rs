@@ -1,4 +1,4 @@
-//! What follows from a scenario before anything runs: flows, packet sizes and round-trip times of a link, its BDP.
+//! Values derived from a scenario before a run: flows, packet sizes and round-trip times of a link, its BDP.
 //!
 //! A buffer is sized for flows that answer it and stay: where they meet others, only they count in the n of the
 //! square-root rule, in the mean RTT and packet size, and so in the BDP. A link that only sessions or only datagrams cross
@@ -9,7 +9,7 @@ use base::{Rate, Span, Time, Values};
 use queue::{Limit, Port};
 use traffic::Site;
 
-/// Which of what could be drawn.
+/// Value to take of those that could be drawn.
 #[derive(Clone, Copy)]
 enum Case {
     Least,
@@ -47,7 +47,7 @@ impl Group {
         self.rtt_in(scenario, Case::Mean)
     }
 
-    /// Where the application of flow `index` is, if it starts at `start`.
+    /// Site of the application of flow `index`, which starts at `start`.
     #[must_use]
     pub fn site(&self, scenario: &Scenario, index: u32, start: Time) -> Site {
         // The links of an array bear together what the group's flows share out among them.
@@ -84,7 +84,7 @@ impl Group {
         plus(total(links, scenario, Case::Most), self.access_delay(Case::Most))
     }
 
-    /// With what steps and jitter do over time.
+    /// Round-trip time including the variation of delays by steps and jitter.
     fn rtt_in<B>(&self, scenario: &Scenario<B>, case: Case) -> Span {
         let rtt = self.mean_rtt_in(scenario, case);
         let links = self.path.iter().chain(&self.back).map(|hop| &scenario.links[hop.link]);
@@ -95,7 +95,7 @@ impl Group {
         })
     }
 
-    /// In the mean over time.
+    /// Round-trip time with delays averaged over time.
     fn mean_rtt_in<B>(&self, scenario: &Scenario<B>, case: Case) -> Span {
         match (&self.rtt, case) {
             (Rtt::Auto, _) => {
@@ -169,7 +169,7 @@ impl<Buffer> Scenario<Buffer> {
     }
 }
 
-/// A link and the groups that send data over it, of whatever kind.
+/// Link and the groups that send data over it, of TCP or datagrams.
 #[derive(Clone, Debug)]
 pub struct LinkUse<'a, Buffer = Limit> {
     scenario: &'a Scenario<Buffer>,

@@ -1,15 +1,15 @@
-//! What is wrong with a scenario, in one line that names the place first.
+//! Error in a scenario: one line that names the place first.
 
 use base::ParamError;
 
-/// Why a scenario is refused.
+/// Reason why a scenario is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {reason}")]
 #[non_exhaustive]
 pub struct ScenarioError {
     /// The key with the tables around it; line and column where a text is no TOML or no JSON.
     pub place: String,
-    /// What is wrong, or would be right.
+    /// Description of the error, or of a correct value.
     pub reason: String,
 }
 
@@ -22,7 +22,7 @@ impl ScenarioError {
         Self::wrong(format!("line {line}, column {column}"), one_line(reason))
     }
 
-    /// Of a parameter that its law, slow start, queue or traffic cannot use; `place` is their table.
+    /// Error in a parameter that its law, slow start, queue or traffic cannot use; `place` is their table.
     pub(crate) fn parameter(place: impl Into<String>) -> impl FnOnce(ParamError) -> Self {
         let place = place.into();
         move |error| {

@@ -9,12 +9,12 @@ use traffic::Sort;
 /// See the [module](self). Rates are means where they are drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fair {
-    /// By link, in bit/s.
+    /// Rate of each link, in bit/s.
     pub rates: Vec<f64>,
-    /// By group: links that its data crosses.
+    /// Links that the data of each group crosses.
     pub paths: Vec<Vec<usize>>,
-    /// By group: what one of its flows can use at most, in bit/s; infinite for no limit. Sessions, and applications that
-    /// name no rate, come and go: beside flows that stay they have no share of their own.
+    /// For each group, the most that one of its flows can use, in bit/s; infinite for no limit. Sessions, and
+    /// applications that do not name a rate, come and go: beside flows that stay they have no share of their own.
     pub caps: Vec<f64>,
 }
 

@@ -5,16 +5,17 @@ use crate::node::Node;
 use crate::table::{self, Defs, KeyType, table_types};
 use crate::{Control, Hop, Packets, Rtt, ScenarioError, Start, Stop, control, limits};
 use base::{Bytes, Key, Rate, Span, Values};
+use law::CongestionControl;
 use serde_json::{Value as Json, json};
 use traffic::TrafficSpec;
 use transport::{Options, Recovery};
 
 base::keys! {
-    /// Flows that differ only in what is drawn for them.
+    /// Flows that differ only in their random draws.
     pub struct Group {
         /// The group's name in results. Default: "flows1", "flows2", … by its place in the file.
         name: String = String::new(), eg "hstcp", in limits::NAME;
-        /// How many flows.
+        /// Number of flows.
         count: u32 = 1, in limits::FLOWS;
         /// Links that data crosses, by name and in order: `["bottleneck"]`.
         path: Vec<Hop>, in 1..=u64::MAX;
@@ -29,17 +30,17 @@ base::keys! {
         /// what Linux runs: "cubic" is variant "linux" with "hystart-linux", "bbr" is "bbr1" (version 3 is "bbr3"), each unless the
         /// table says otherwise. Default: "reno"; under tcp = "linux" "cubic".
         control: Control = Control::default();
-        /// How losses are repaired. Default: "sack", where the law does not ask for more.
+        /// Loss detection and recovery. Default: "sack", where the law does not ask for more.
         recovery: Recovery = Recovery::Sack;
-        /// Size of a full data packet on the wire, headers included: "1500 B". Of a ping by default 84 B.
+        /// Size of a full data packet on the wire, headers included: "1500 B". Default for a ping: 84 B.
         packet: Bytes = Bytes(1500);
-        /// When flows start: "0 s", { from = "0 s", to = "5 s" } for a uniform draw, { from = "0 s", every = "1 s" } for one
+        /// Start of the flows: "0 s", { from = "0 s", to = "5 s" } for a uniform draw, { from = "0 s", every = "1 s" } for one
         /// after the other, or a list.
         start: Start = Start::Between(Span::ZERO, Span::ZERO);
-        /// When the application stops offering data: "100 s", a uniform draw, or so long after the flow's own start.
+        /// Time at which the application stops offering data: "100 s", a uniform draw, or a time after the flow's own start.
         /// Default: never.
         stop: Option<Stop> = None;
-        /// What the application offers: a name, or a table such as { kind = "poisson", rate = "1 Mbit/s" }.
+        /// Traffic that the application offers: a name, or a table such as { kind = "poisson", rate = "1 Mbit/s" }.
         traffic: TrafficSpec = TrafficSpec::Bulk(traffic::bulk::Params::default());
         /// TCP besides the law: "linux" for its defaults, or a table such as `{ min_rto = "200 ms" }`. Datagrams take only
         /// `send_jitter`, and have no `control` and `recovery`; a `return` only a ping has.
@@ -72,6 +73,20 @@ impl Group {
     #[must_use]
     pub fn mss(&self) -> u32 {
         (self.packet.0 - self.tcp.header.0) as u32
+    }
+
+    /// Builds the congestion control that the scenario names, for segments of this group.
+    ///
+    /// # Panics
+    ///
+    /// If the parameters of the law are wrong, which reading the scenario has excluded.
+    #[must_use]
+    pub fn built_in_control(&self) -> law::Control {
+        let ssthresh = self.tcp.initial_ssthresh.unwrap_or(f64::INFINITY);
+        let built = self.control.law.build(&self.control.slow_start, f64::from(self.tcp.initial_window), ssthresh);
+        let mut control = built.expect("checked when the scenario was read");
+        control.set_mss(self.mss());
+        control
     }
 }
 
@@ -125,7 +140,7 @@ impl KeyType for Flow {
     }
 }
 
-/// The flow called `hstcp[3]`, or what to say if there is none.
+/// Flow called `hstcp[3]`, or an error message.
 fn flow_named(text: &str, groups: &[(String, u32)]) -> Result<Flow, String> {
     let parts = text.strip_suffix(']').and_then(|t| t.rsplit_once('['));
     let Some((name, Ok(flow))) = parts.map(|(name, index)| (name, index.parse::<u32>())) else {

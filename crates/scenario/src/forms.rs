@@ -12,13 +12,13 @@ use serde_json::{Value as Json, json};
 
 /// A type with such forms.
 pub(crate) trait Forms: Serialize + DeserializeOwned {
-    /// What they are in.
+    /// Quantity of the values.
     type Unit: Quantity + KeyType;
     /// The table.
     type Table: Table;
     /// Names of the type and its table in the schema.
     const NAMES: [&'static str; 2];
-    /// What one quantity, a list (empty if there may be none) and a table mean, and the whole.
+    /// Descriptions of one quantity, of a list (empty if lists are not allowed), of a table, and of all forms together.
     const MEANINGS: [&'static str; 4];
     /// A right quantity, where the key gives none.
     const EXAMPLE: &'static str;
@@ -27,9 +27,9 @@ pub(crate) trait Forms: Serialize + DeserializeOwned {
     /// See [`KeyType::SUFFIX`].
     const SUFFIX: &'static str = <Self::Unit as KeyType>::SUFFIX;
 
-    /// What may be written, as a message says it.
+    /// Description of the allowed forms, for messages.
     fn right(example: &str) -> String;
-    /// What the word means.
+    /// Value of the word.
     fn word() -> Option<Self> {
         None
     }

@@ -13,11 +13,11 @@ use serde_json::{Value as Json, json};
 pub struct Hop {
     /// Index into `Scenario::links`.
     pub link: usize,
-    /// Which of an array.
+    /// Link of an array.
     pub pick: Pick,
 }
 
-/// Which link of an array.
+/// Links of an array that a path crosses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pick {
     /// This one; 0 where there is only one.
@@ -38,7 +38,7 @@ impl Hop {
         self.link == other.link && (self.pick == Pick::Each || other.pick == Pick::Each || self.pick == other.pick)
     }
 
-    /// How a path names it, of `count` links called `name`.
+    /// Text of a path for this link, of `count` links called `name`.
     pub(crate) fn spelled(self, name: &str, count: u32) -> String {
         match self.pick {
             _ if count == 1 => name.to_owned(),
@@ -63,7 +63,7 @@ impl KeyType for Hop {
     }
 }
 
-/// The link called `text`, or what to say if there is none.
+/// Link called `text`, or an error message.
 fn named(text: &str, links: &[(String, u32)]) -> Result<Hop, String> {
     let (name, which) = match text.strip_suffix(']').and_then(|t| t.rsplit_once('[')) {
         Some((name, which)) => (name, Some(which)),

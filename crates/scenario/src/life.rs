@@ -1,4 +1,4 @@
-//! When flows start and stop: `start` and `stop` of a group.
+//! Start and end of flows: `start` and `stop` of a group.
 
 use crate::ScenarioError;
 use crate::forms::Forms;
@@ -8,7 +8,7 @@ use base::{Key, Span};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-/// When flows start.
+/// Start times of flows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Start {
@@ -17,49 +17,49 @@ pub enum Start {
         /// The start of the first flow.
         #[serde(rename = "from_ps")]
         from: Span,
-        /// From one flow to the next.
+        /// Time between the starts of two flows.
         #[serde(rename = "every_ps")]
         every: Span,
     },
-    /// As many as there are flows: one each, in order. Otherwise each flow draws one of them.
+    /// One value per flow, in order, if the list is as long as the number of flows. Otherwise each flow draws one of them.
     List(Vec<Span>),
     /// Uniform between two times, a draw per flow and replication.
     #[serde(untagged)]
     Between(Span, Span),
 }
 
-/// When flows stop.
+/// Stop times of flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stop {
     /// Uniform between two times, a draw per flow and replication.
     Between(Span, Span),
-    /// So long after the flow's own start.
+    /// Time after the flow's own start.
     After(Span),
     /// The same, an exponential draw with this mean.
     AfterExponential(Span),
 }
 
 base::keys! {
-    /// { from, to }: a uniform draw per flow and replication; { from, every }: flow i at from + i every.
+    /// Start times: { from, to }, a uniform draw per flow and replication; { from, every }, flow i at from + i every.
     pub struct StartTable {
         /// The earliest: "0 s".
         from: Span, eg "0 s";
         /// The latest: "5 s".
         to: Option<Span> = None, eg "5 s";
-        /// From one flow to the next: "10 s".
+        /// Time between the starts of two flows: "10 s".
         every: Option<Span> = None, eg "10 s";
     }
 }
 
 base::keys! {
-    /// { from, to }: a uniform draw per flow and replication; { after }: measured from the flow's own start.
+    /// Stop times: { from, to }, a uniform draw per flow and replication; { after }, measured from the flow's own start.
     pub struct StopTable {
         /// The earliest: "90 s".
         from: Option<Span> = None, eg "90 s";
         /// The latest: "100 s".
         to: Option<Span> = None, eg "100 s";
-        /// So long after the flow's start.
+        /// Time after the flow's start.
         after: Option<After> = None, eg "100 s";
     }
 }
@@ -72,7 +72,7 @@ base::keys! {
     }
 }
 
-/// What `after` says of a stop.
+/// Value of `after` in a stop.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct After(Stop);
 

@@ -6,14 +6,14 @@ use std::ops::RangeInclusive;
 
 /// Letters of a name.
 pub(crate) const NAME: RangeInclusive<u64> = 1..=64;
-/// Of a group, and of all groups together.
+/// Number of flows in a group, and in all groups together.
 pub(crate) const FLOWS: RangeInclusive<u64> = 1..=10_000_000;
-/// Of a table, and of all tables together.
+/// Number of links in a table, and in all tables together.
 pub(crate) const LINKS: RangeInclusive<u64> = 1..=100_000;
 /// Wire bytes: a header and at least one byte of payload, at most what IPv4 can say.
 pub(crate) const PACKET: RangeInclusive<Bytes> = Bytes(41)..=Bytes(65_535);
 
-/// At 1 kbit/s the largest packet takes nine minutes.
+/// Rate of a link: at 1 kbit/s the largest packet takes nine minutes.
 pub(crate) const RATE: RangeInclusive<Rate> = Rate(1000)..=Rate(1_000_000_000_000_000);
 pub(crate) const DELAY: RangeInclusive<Span> = Span::ZERO..=Span::secs(3600);
 /// A segment must not time out before its ACK can come back: RFC 6298's largest timeout is 60 s.

@@ -1,4 +1,4 @@
-//! How long a link propagates: always the same, or by a schedule; and by how much more each packet is on its way (jitter).
+//! Propagation delay of a link: constant, or by a schedule, and the additional delay of each packet (jitter).
 //!
 //! No packet overtakes the one before it on its link. Where one number stands for the whole (round-trip times, so BDP, rules and
 //! models) it is the mean: of steps that do not repeat over the run, of steps with a period for ever, of jitter that of packets far
@@ -33,14 +33,14 @@ base::keys! {
         uniform: Option<(Span, Span)> = None, in limits::DELAY, since "0.1";
         /// Times, the first of them 0, and the delays of packets that leave from then on, in order: [["0 s", "20 ms"], ["15 s", "45 ms"]].
         steps: Option<Vec<DelayStep>> = None, eg "[[\"0 s\", \"20 ms\"], [\"15 s\", \"45 ms\"]]", since "0.1";
-        /// After this time the steps begin anew.
+        /// Period after which the steps repeat.
         period: Option<Span> = None, eg "30 s", in schedule::PERIOD, since "0.1";
         /// A .csv file with the columns time_s and delay_s: steps, each of which holds until the next.
         trace: Option<String> = None, eg "passes.csv", since "0.1";
     }
 }
 
-/// What each packet is on its way for, beside the delay of its link.
+/// Random delay of each packet, in addition to the delay of its link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Jitter {
     /// Uniform draws between these.
@@ -50,7 +50,7 @@ pub enum Jitter {
 }
 
 base::keys! {
-    /// What is drawn for each packet: one of uniform, exponential.
+    /// Distribution of a delay drawn for each packet: one of uniform, exponential.
     pub struct JitterTable {
         /// Both ends of a uniform draw.
         uniform: Option<(Span, Span)> = None, in limits::DELAY, since "0.1";
@@ -59,7 +59,7 @@ base::keys! {
     }
 }
 
-/// Of exponential draws, so that they are no longer than a delay may be.
+/// Mean of exponential draws, limited so that the draws are below the largest delay.
 const LONGEST_MEAN: std::ops::RangeInclusive<Span> = Span::ZERO..=Span::secs(60);
 /// No exponential draw is as many means long: they are logarithms of numbers with 53 bits.
 const MOST_MEANS: u64 = 37;

@@ -1,4 +1,4 @@
-//! How fast a link is: always the same, or by a schedule.
+//! Rate of a link: constant, or by a schedule.
 //!
 //! Where one number stands for the whole (buffers in time and BDP, disciplines that know the rate of their link, models) it is the
 //! mean: of steps that do not repeat over the run, of all others for ever.
@@ -26,7 +26,7 @@ pub enum LinkRate {
     Fixed(Ranged<Rate>),
     /// Rates that hold from these times on, the first of which is 0; again from the beginning after the time.
     Steps(Arc<[RateStep]>, Option<Span>),
-    /// Instants at which so many bytes may leave.
+    /// Instants at which a number of bytes may be sent.
     Opportunities(OpportunityTimes),
     /// A wave.
     Sine(Sine),
@@ -42,13 +42,13 @@ base::keys! {
         /// Times, the first of them 0, and the rates that hold from then on, in order: [["0 s", "50 Mbit/s"], ["3 s", "5 Mbit/s"]].
         /// "0 bit/s" is an outage.
         steps: Option<Vec<RateStep>> = None, eg "[[\"0 s\", \"50 Mbit/s\"], [\"3 s\", \"5 Mbit/s\"]]", since "0.1";
-        /// After this time the steps begin anew.
+        /// Period after which the steps repeat.
         period: Option<Span> = None, eg "10 s", in schedule::PERIOD, since "0.1";
         /// A file. A .csv with the columns time_s and rate_bps has steps; any other is in mahimahi's format: each line a time in
         /// whole milliseconds at which 1504 bytes may leave, a packet of 1500 and 4 of its device. Small packets share one; what
         /// nothing takes is lost; after the last line it begins anew.
         trace: Option<String> = None, eg "cellular.up", since "0.1";
-        /// What stands in such a file, on one line: "1 3x2 7" is a time of 1 ms, twice 3 ms, and 7 ms.
+        /// Contents of such a file, on one line: "1 3x2 7" is a time of 1 ms, twice 3 ms, and 7 ms.
         opportunities: Option<OpportunityTimes> = None, eg "1 3x2 7", since "0.1";
         /// A wave around a mean.
         sine: Option<Sine> = None, since "0.1";
@@ -60,11 +60,11 @@ base::keys! {
 base::keys! {
     /// A wave around a mean, in 360 steps per period, each of its mean over the step.
     pub struct Sine {
-        /// In the middle of the wave, where it begins, rising.
+        /// Mean of the wave, from which it begins to rise.
         mean: Rate, eg "50 Mbit/s", in limits::RATE;
-        /// From the middle to the top; not above the mean.
+        /// Amplitude, from the mean to the top; not above the mean.
         amplitude: Rate, eg "20 Mbit/s", in limits::RATE;
-        /// From one top to the next.
+        /// Period, from one top to the next.
         period: Span, eg "10 s", in schedule::PERIOD;
     }
 }
@@ -74,7 +74,7 @@ base::keys! {
     pub struct Markov {
         /// One rate, and the other. "0 bit/s" is an outage.
         rates: RatePair;
-        /// How long they hold in the mean.
+        /// Mean times for which they hold.
         times: (Span, Span), eg "2 s", in schedule::PERIOD;
     }
 }
@@ -109,7 +109,7 @@ impl LinkRate {
         }
     }
 
-    /// The lowest at which anything passes.
+    /// Lowest rate above zero.
     #[must_use]
     pub fn min(&self) -> Rate {
         let lowest = match self {
@@ -295,7 +295,7 @@ table::table_types! {
     Markov = "Markov", "a table such as { rates = [\"100 Mbit/s\", \"10 Mbit/s\"], times = [\"2 s\", \"1 s\"] }";
 }
 
-/// Mean rate of so many opportunities in so many milliseconds, to the nearest bit/s.
+/// Mean rate of `count` opportunities in `ms` milliseconds, to the nearest bit/s.
 pub(crate) fn opportunity_rate(count: usize, ms: u32) -> Rate {
     let bits = 8 * u128::from(Bytes(OPPORTUNITY_BYTES).0) * count as u128 * 1000;
     Rate(((bits + u128::from(ms) / 2) / u128::from(ms.max(1))) as u64)

@@ -13,11 +13,12 @@ use queue::{Limit, Port, QueueSpec};
 use serde_json::Value as Json;
 
 base::keys! {
-    /// A directed link (queue, server, wire), or an array of links that differ only in what is drawn for them.
+    /// Directed link (queue, server, wire), or an array of links that differ only in their random draws.
     pub struct Link<Buffer = Limit> {
         /// Its name in paths.
         name: String, eg "bottleneck", in limits::NAME;
-        /// How many: above 1, an array that paths call `name[*]` (flow i of a group takes link i mod count) or `name[3]`.
+        /// Number of links: above 1, an array that paths call `name[*]` (flow i of a group takes link i mod count) or
+        /// `name[3]`.
         count: u32 = 1, in limits::LINKS, since "0.1";
         /// Bits on the wire: "2.5 Gbit/s"; `{ uniform = [from, to] }` to be drawn; `{ steps = [["0 s", "50 Mbit/s"], ["3 s", "5 Mbit/s"]] }`,
         /// `{ trace = "file.up" }`, `{ sine = { mean, amplitude, period } }` or `{ markov = { rates, times } }` to change.
@@ -25,9 +26,9 @@ base::keys! {
         /// Propagation, one way: "50 ms"; `{ uniform = [from, to] }` to be drawn; `{ steps = [["0 s", "20 ms"], ["15 s", "45 ms"]] }` or
         /// `{ trace = "file.csv" }` to change. No packet overtakes the one before it.
         delay: LinkDelay = LinkDelay::same(Span::ZERO), eg "50 ms", in limits::DELAY;
-        /// What may wait, the packet in service excluded: "1250 packets", "125 kB", "5 ms", "0.1 bdp", "10 % bdp",
-        /// "bdp/sqrt(n)", "unlimited". Must be given, here, as `limit` beside the discipline or by its profile, but on a link with a
-        /// `pool`, where it is a cap of its own. Default there: "unlimited".
+        /// Buffer, without the packet in service: "1250 packets", "125 kB", "5 ms", "0.1 bdp", "10 % bdp",
+        /// "bdp/sqrt(n)", "unlimited". Must be given, here, as `limit` beside the discipline or by its profile, but on
+        /// a link with a `pool`, where it is a cap of its own. Default there: "unlimited".
         buffer: Buffer, eg "1250 packets";
         /// The discipline: a name, or a table such as { discipline = "red", gentle = true }; { discipline = "pie", profile = "linux" }
         /// has Linux's parameters where it gives none.
@@ -39,9 +40,9 @@ base::keys! {
         policer: Option<Bucket> = None, or "none", since "0.1";
         /// A bucket behind the queue: each packet waits for its tokens, then leaves at the rate of the link. { rate, burst }, or "none".
         shaper: Option<Bucket> = None, or "none", since "0.1";
-        /// What is served is handed over together at multiples of this time, as Wi-Fi and cellular links do: "5 ms", or "none".
+        /// Interval at which served packets are handed over together, as Wi-Fi and cellular links do: "5 ms", or "none".
         batch: Option<Span> = None, eg "5 ms", in Span(1)..=Span::secs(60), or "none", since "0.1";
-        /// What each packet is on its way for beside the delay: "2 ms", drawn uniformly from 0 to that for each; `{ uniform = [from, to] }`;
+        /// Additional delay of each packet: "2 ms", drawn uniformly from 0 to that for each; `{ uniform = [from, to] }`;
         /// `{ exponential = "1 ms" }`; or "none". No packet overtakes the one before it.
         jitter: Option<Jitter> = None, eg "2 ms", in limits::DELAY, or "none", since "0.1";
         /// Name of the pool whose memory its buffer takes, or "none".
@@ -54,9 +55,9 @@ base::keys! {
 base::keys! {
     /// A token bucket.
     pub struct Bucket {
-        /// At which tokens come.
+        /// Rate at which tokens arrive.
         rate: Rate, eg "20 Mbit/s", in limits::RATE;
-        /// What it holds at most, at first: no less than a packet.
+        /// Size of the bucket, which is full at first: no less than a packet.
         burst: Bytes, eg "100 kB", in Bytes(1)..=Bytes(1_000_000_000_000);
     }
 }
@@ -104,15 +105,15 @@ impl<Buffer> Link<Buffer> {
         steps || self.jitter.is_some_and(|jitter| jitter.max() > Span::ZERO)
     }
 
-    /// What it propagates in the mean over a run of this `duration`, where it is not drawn for each link; where it is, nothing. What is
-    /// drawn for each packet counts as that of packets far apart does.
+    /// Mean propagation delay over a run of this `duration`, if it is not drawn for each link; else zero. Delays drawn for
+    /// each packet count with the mean of packets far apart.
     #[must_use]
     pub fn mean_over_time(&self, duration: Span) -> Span {
         let steps = if let LinkDelay::Steps(..) = self.delay { self.delay.mean(duration) } else { Span::ZERO };
         Span(steps.0.saturating_add(self.jitter.map_or(Span::ZERO, |jitter| jitter.mean()).0))
     }
 
-    /// By how much a packet can be on its way for less than [`Self::mean_over_time`], and for more.
+    /// Largest differences of a packet's delay from [`Self::mean_over_time`], downwards and upwards.
     #[must_use]
     pub fn swing(&self, duration: Span) -> (Span, Span) {
         let jitter = self.jitter.map_or([Span::ZERO; 2], |jitter| [jitter.min(), jitter.max()]);
@@ -126,7 +127,7 @@ impl<Buffer> Link<Buffer> {
     }
 }
 
-/// Reads what a file may write after `queue =`, with its amounts in packets on `port`.
+/// Reads the value of `queue` in a file, with its amounts in packets on `port`.
 ///
 /// # Errors
 /// What is wrong with it, in one line.

@@ -18,9 +18,9 @@ pub enum Loss {
     Random(f64),
     /// Every n-th packet.
     Every(u64),
-    /// As a chain of two states decides.
+    /// Losses by a Markov chain of two states (Gilbert).
     Gilbert(Gilbert),
-    /// In these intervals only, in order: as another law says, or else everything.
+    /// Loss in these intervals only, in order: by another rule, or of every packet.
     During(Vec<(Span, Span)>, Option<Box<Loss>>),
 }
 
@@ -31,12 +31,12 @@ base::keys! {
         random: Option<f64> = None, in 0.0..=1.0, since "0.1";
         /// Every n-th packet.
         every: Option<u64> = None, in 2..=1_000_000_000_000, since "0.1";
-        /// In bursts, by a chain of two states that moves after each packet.
+        /// Losses in bursts, by a chain of two states that moves after each packet.
         gilbert: Option<Gilbert> = None, since "0.1";
         /// The same in two numbers: nothing is lost in one state, everything in the other.
         bursts: Option<Bursts> = None, since "0.1";
-        /// Only of packets that arrive in these intervals, in order, their ends excluded: [["10 s", "10.5 s"]]. With nothing else
-        /// all of them.
+        /// Intervals in which arriving packets are lost, in order, their ends excluded: [["10 s", "10.5 s"]]. Without
+        /// another rule all packets in them are lost.
         during: Vec<(Span, Span)> = Vec::new(), eg "10 s", in limits::INSTANT, since "0.1";
     }
 }

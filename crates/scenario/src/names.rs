@@ -53,7 +53,7 @@ pub(crate) fn learn<'a>(
     Ok(())
 }
 
-/// What is wrong with a `what` (law, queue, …) called `name` that is not among `names` or their `aliases`.
+/// Message for an unknown name: `name` is not a `what` (law, queue, …) of `names` or their `aliases`.
 pub(crate) fn unknown(what: &str, name: &str, names: &[&str], aliases: &[&str]) -> String {
     if let Some(place) = elsewhere(what, name) {
         return format!("{name:?} is no {what}; {place}");
@@ -66,7 +66,7 @@ pub(crate) fn unknown(what: &str, name: &str, names: &[&str], aliases: &[&str]) 
     }
 }
 
-/// Where `name` belongs, if it is not a `what` but a law or a discipline.
+/// Key to which `name` belongs, if it is not a `what` but a law or a discipline.
 fn elsewhere(what: &str, name: &str) -> Option<&'static str> {
     match what {
         "law" if QueueSpec::named(name).is_some() => Some("it is a discipline of links, as in links[0].queue"),

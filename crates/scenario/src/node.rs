@@ -22,7 +22,7 @@ pub(crate) fn parse(text: &str) -> Result<Value, ScenarioError> {
     })
 }
 
-/// Keys by what other programs call them.
+/// Keys of other programs, with ours.
 const SYNONYMS: [(&str, &str); 14] = [
     ("law", "control"),
     ("congestion_control", "control"),
@@ -40,7 +40,7 @@ const SYNONYMS: [(&str, &str); 14] = [
     ("aqm", "queue"),
 ];
 
-/// What the parser makes of a date: a table with this key.
+/// Key of the table that the parser makes of a date.
 const DATE: &str = "$__toml_private_datetime";
 
 /// `key` as TOML writes it.
@@ -51,11 +51,11 @@ fn quoted(key: &str) -> String {
 
 /// A value and its place.
 pub(crate) struct Node<'a> {
-    /// What stands there.
+    /// Value at this place.
     pub value: &'a Value,
     /// `flows[1].control.beta`
     pub place: String,
-    /// What can be referred to.
+    /// Names that can be referred to.
     pub names: &'a Names,
 }
 
@@ -65,7 +65,7 @@ impl<'a> Node<'a> {
         ScenarioError::wrong(&self.place, reason)
     }
 
-    /// The word for what stands here, with its article.
+    /// Word for the value here, with its article.
     fn kind(&self) -> &'static str {
         match self.value {
             Value::String(_) => "text",
@@ -78,7 +78,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The text here, or `None` if something else stands here.
+    /// Text here, or `None` if the value is not a text.
     pub fn as_text(&self) -> Option<&'a str> {
         self.value.as_str()
     }
@@ -131,7 +131,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// What serde has written here.
+    /// Reads a value whose type derives serde.
     pub fn derived<T: DeserializeOwned>(&self) -> Result<T, ScenarioError> {
         T::deserialize(self.value).map_err(|error| self.wrong(one_line(&error.to_string())))
     }
@@ -143,8 +143,8 @@ impl<'a> Node<'a> {
         Ok(items.iter().enumerate().map(node).collect())
     }
 
-    /// Every key of the table here with what stands there, in the order of the alphabet. All keys must be among `known`;
-    /// `form` says what else would be right.
+    /// Keys of the table here with their values, in alphabetical order. All keys must be among `known`;
+    /// `form` describes other allowed values.
     pub fn table(&self, known: &[&str], form: &str) -> Result<Vec<(&'a str, Self)>, ScenarioError> {
         let table = self.value.as_object().filter(|table| !table.contains_key(DATE));
         let table = table.ok_or_else(|| self.wrong(format!("must be {form}, not {}", self.kind())))?;
@@ -174,18 +174,18 @@ impl<'a> Node<'a> {
         Node { value: self.value, place, names: self.names }
     }
 
-    /// That nothing stands here, and what to write.
+    /// Error for a missing value, with a hint what to write.
     pub fn missing(&self, hint: &str) -> ScenarioError {
         self.wrong(format!("missing; {hint}"))
     }
 
-    /// What stands at `key` of the table here, if this is one and something does.
+    /// Value at `key` of the table here, if this is a table and has the key.
     pub fn get(&self, key: &str) -> Option<Node<'a>> {
         self.value.get(key).map(|value| Node { value, ..self.at(key) })
     }
 }
 
-/// ` of segments`
+/// Unit for messages: ` of segments`, or nothing.
 fn of_unit(key: &Key) -> String {
     if key.unit.is_empty() { String::new() } else { format!(" of {}", key.unit) }
 }

@@ -1,4 +1,4 @@
-//! Times at which something may leave, as text: whole milliseconds in order, `3x2` for two at 3 ms. Entries are counted from 1 in
+//! Times of sending opportunities, as text: whole milliseconds in order, `3x2` for two at 3 ms. Entries are counted from 1 in
 //! messages.
 
 use crate::ScenarioError;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 const MOST: usize = 10_000_000;
 const LATEST: u32 = 1_000_000_000;
 
-/// In milliseconds, in order, at least one; the last is above 0.
+/// Times in milliseconds, in order, at least one; the last is above 0.
 #[derive(Clone, PartialEq)]
 pub struct OpportunityTimes(Arc<[u32]>);
 
@@ -26,7 +26,7 @@ impl OpportunityTimes {
         &self.0
     }
 
-    /// What they let pass in the mean.
+    /// Mean rate of the opportunities.
     #[must_use]
     pub fn mean(&self) -> Rate {
         opportunity_rate(self.0.len(), self.0.last().copied().unwrap_or(1))

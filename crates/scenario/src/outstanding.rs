@@ -1,5 +1,5 @@
-//! How many segments a flow can have sent that are not acknowledged. Packets carry 32 bits of a number that counts further, which
-//! tell it as long as these are fewer than 2^31; nothing else in a run ends with 32 bits.
+//! Largest number of segments that a flow can have outstanding. Packets carry the lower 32 bits of their number, which are
+//! unambiguous as long as fewer than 2^31 are outstanding; nothing else in a run is limited to 32 bits.
 //!
 //! Source: RFC 9293, Section 3.4; RFC 7323, Section 2.3 (windows of TCP end for the same reason).
 
@@ -42,15 +42,16 @@ fn most(group: &Group, scenario: &Scenario) -> f64 {
     window.min(data).min(initial + passed(group, scenario, scenario.duration)).min(held(group, scenario))
 }
 
-/// Segments that its narrowest link passes in so long. A window grows by a segment at most for each that arrives.
+/// Segments that its narrowest link passes in `time`. A window grows by a segment at most for each that arrives.
 fn passed(group: &Group, scenario: &Scenario, time: Span) -> f64 {
     let links = group.path.iter().map(|hop| scenario.links[hop.link].rate.max());
     let narrowest = links.chain(group.access.rate.as_ref().map(base::Values::max)).min().unwrap_or(Rate(0));
     narrowest.bytes_in(time) / group.packet.0 as f64
 }
 
-/// Segments that a flow can have on its way without overflowing a buffer, and what it sends until it has repaired what that
-/// loses: as much again when slow start overshoots, and as much as a timeout lasts, which is three round trips at most.
+/// Segments that a flow can have in flight without overflowing a buffer, and those it sends until it has repaired the
+/// losses of an overflow: as many again when slow start overshoots, and as many as a timeout lasts, which is three
+/// round trips at most.
 fn held(group: &Group, scenario: &Scenario) -> f64 {
     let packet = group.packet.0 as f64;
     let links = group.path.iter().map(|hop| match scenario.links[hop.link].buffer {
@@ -72,7 +73,7 @@ fn held(group: &Group, scenario: &Scenario) -> f64 {
 mod tests {
     use crate::read;
 
-    /// A flow over a link of this rate and buffer for so long, and other keys of the flow.
+    /// Error for a flow over a link of this rate and buffer, a run of this duration, and other keys of the flow.
     fn refused([rate, buffer, duration]: [&str; 3], flow: &str) -> Option<String> {
         let text = format!(
             "duration = \"{duration}\"\n[[links]]\nname = \"l\"\nrate = \"{rate}\"\nbuffer = \"{buffer}\"\n\

@@ -1,4 +1,4 @@
-//! A law that is none of elephan's: its name, what its source hashes to, and its parameters. Who runs the scenario has the law.
+//! Law of the user's own: its name, the hash of its source, and its parameters. The program that runs the scenario has the law.
 //!
 //! In a file it is `{ law = "mine", source = "<hash>", … }`. The front that knows the law writes `source`; a file says
 //! `control = "mine"`.
@@ -14,7 +14,7 @@ pub(crate) const SOURCE: &str = "source";
 /// Hexadecimal digits of a hash.
 const DIGITS: usize = 64;
 
-/// Keys of the table that are no parameters of the law.
+/// Keys of the table that are not parameters of the law.
 const KEYS: [&str; 3] = ["law", SOURCE, "slow_start"];
 
 /// See the [module](self).
@@ -23,7 +23,7 @@ const KEYS: [&str; 3] = ["law", SOURCE, "slow_start"];
 pub struct OwnLaw {
     /// Its name.
     pub name: String,
-    /// What its source hashes to.
+    /// Hash of its source.
     pub source: String,
     /// Its parameters, each a number, a text, or true or false.
     pub parameters: Map<String, Json>,
@@ -66,7 +66,7 @@ impl OwnLaw {
         table.into()
     }
 
-    /// What a file may hold instead of one of elephan's laws.
+    /// Schema of a law of the user's own, which a file may have instead of one of elephan's.
     pub(crate) fn schema() -> Json {
         json!({
             "type": "object",

@@ -15,15 +15,15 @@ use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeMap;
 use traffic::{TRAFFIC, TrafficSpec};
 
-/// What can be configured by name.
+/// Components that are configured by name.
 pub(crate) trait Parameters: Sized {
-    /// What one of them is called, and the key at which its name stands.
+    /// Word for one of them, and the key of its name.
     const WHAT: [&'static str; 2];
     /// The name that examples show.
     const SHOWN: &'static str;
     /// The name of a table without one, if there may be such a table.
     const WITHOUT: Option<&'static str> = None;
-    /// Keys of the table that are somebody else's, with their schema.
+    /// Keys of the table that belong to other types, with their schema.
     fn others(_defs: &mut Defs) -> Vec<(&'static str, Json)> {
         Vec::new()
     }
@@ -146,7 +146,7 @@ pub(crate) fn named<P: Parameters>(name: &str, place: &str) -> Result<P, Scenari
 }
 
 /// Reads a specification: its name, alone or at its key in a table, with its parameters beside it; `others` are keys of the
-/// table that are somebody else's.
+/// table that belong to other types.
 pub(crate) fn read<P: Parameters>(node: &Node, others: &[&str]) -> Result<P, ScenarioError> {
     if let Some(name) = node.as_text() {
         return named(name, &node.place);

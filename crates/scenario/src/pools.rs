@@ -16,12 +16,13 @@ base::keys! {
     pub struct Pool {
         /// Its name, for links.
         name: String, eg "chip", in limits::NAME;
-        /// What may wait at all its links together, packets in service excluded: "12 MB", or "8000 packets" of any size.
+        /// Size of the pool, for packets waiting at all its links, those in service excluded: "12 MB", or "8000
+        /// packets" of any size.
         size: MemorySize, eg "12 MB";
-        /// How much each link may hold: "complete" (all of it, while there is room), "static" (an equal share for each link) or "dynamic" (each below
-        /// alpha times what is free: Choudhury and Hahne 1998).
+        /// Share of each link: "complete" (all of it, while there is room), "static" (an equal share for each link) or "dynamic"
+        /// (each below alpha times what is free: Choudhury and Hahne 1998).
         sharing: Sharing = Sharing::Dynamic;
-        /// Of dynamic thresholds: n links that are always full hold alpha/(1 + n alpha) of the pool each.
+        /// Factor alpha of dynamic thresholds: n links that are always full hold alpha/(1 + n alpha) of the pool each.
         alpha: f64 = 1.0, in ALPHA, needs [Is("sharing", "dynamic")];
     }
 }
@@ -82,10 +83,10 @@ impl KeyType for MemorySize {
 
 const UNITS: &str = "pools are in packets, B, kB, MB, GB, KiB, MiB or GiB";
 
-/// Of packets or bytes: a terabyte.
+/// Largest size in packets or bytes: a terabyte.
 const MOST: u64 = 1_000_000_000_000;
 
-/// Reads what the memory of a pool may be.
+/// Reads the size of a pool.
 fn parse(text: &str) -> Result<MemorySize, TextError> {
     let out_of_range = |range| Err(TextError::OutOfRange(text.into(), range));
     let amount = amount::parse(text, "the size of a pool", EXAMPLE).map_err(|error| match error {

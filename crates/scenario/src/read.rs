@@ -1,5 +1,5 @@
-//! From the text of a scenario file to a [`Scenario`]: the tables with their keys, then the buffers and thresholds that
-//! depend on the flows, then what must hold of the whole.
+//! Reader of scenario files: the tables with their keys, then the buffers and thresholds that depend on the flows, then
+//! the checks of the whole.
 //!
 //! Source: BDP rule, Villamizar and Song 1994; BDP/sqrt(n), Appenzeller et al. 2004.
 //! BDP is the rate times the mean base RTT of the flows that send data over the link (of TCP's, where there are any); n is

@@ -5,7 +5,7 @@ use crate::{Flow, Hop};
 use base::Span;
 
 base::keys! {
-    /// What is recorded besides counters.
+    /// Data recorded besides counters.
     pub struct Record {
         /// Interval of the samples of cwnd, srtt and backlog: "100 ms" or "none".
         every: Option<Span> = Some(Span::millis(100)), eg "100 ms", in Span(1)..=Span(u64::MAX), or "none";
@@ -42,7 +42,7 @@ table_types! {
 mod tests {
     use crate::read;
 
-    /// What is said of a file whose `[record]` holds `line`.
+    /// Message for a file whose `[record]` contains `line`.
     fn message(line: &str) -> String {
         message_with(line, "1000 B")
     }

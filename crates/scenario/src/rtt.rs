@@ -13,10 +13,10 @@ use serde_json::{Value as Json, json};
 /// Base round-trip times of a group.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Rtt {
-    /// What the links on the way propagate (as much again on the way back where no link is named) and the access delay,
-    /// there and back.
+    /// Sum of the delays of the links on the path (twice that if no link is named for the way back) and of the access
+    /// delay, there and back.
     Auto,
-    /// As the file says.
+    /// Values given in the file.
     #[serde(skip)]
     Given(Values<Span>),
     /// Draws or quantiles of a Pareto law.
@@ -24,7 +24,7 @@ pub enum Rtt {
     Pareto(Pareto),
 }
 
-/// How the flows of a group come by values of a law.
+/// Assignment of a distribution's values to the flows of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
     /// A draw each, per replication.
@@ -43,7 +43,7 @@ words! {
 }
 
 base::keys! {
-    /// { from, to }, { uniform } or { pareto }.
+    /// Round-trip times: { from, to }, { uniform } or { pareto }.
     pub struct RttTable {
         /// RTT of the first flow.
         from: Option<Span> = None, eg "38 ms";

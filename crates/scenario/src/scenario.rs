@@ -14,7 +14,7 @@ base::keys! {
         title: String = String::new(), eg "Ten flows on 1 Gbit/s";
         /// Simulated time, warm-up included: "200 s".
         duration: Span, eg "200 s", in Span(1)..=*limits::INSTANT.end();
-        /// What is simulated but not measured, at the start: "60 s", or "auto" to have it found by a pilot run.
+        /// Time at the start that is simulated but not measured: "60 s", or "auto" to have it found by a pilot run.
         warmup: Span = Span::ZERO, eg "60 s", or "auto";
         /// Independent runs; intervals need at least two.
         replications: u32 = 1, in 1..=10_000;
@@ -26,7 +26,7 @@ base::keys! {
         links: Vec<Link<Buffer>>, in 1..=u64::MAX, needs [Crossed];
         /// Groups of flows.
         groups as "flows": Vec<Group>, in 1..=u64::MAX;
-        /// What is recorded besides counters. Default: samples every 100 ms.
+        /// Data recorded besides counters. Default: samples every 100 ms.
         record: Record = Record::default();
     }
 }

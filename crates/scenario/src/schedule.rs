@@ -1,4 +1,4 @@
-//! What lists of steps have in common, whatever holds from one to the next: a link's rate, or its delay.
+//! Common part of lists of steps, for a link's rate or its delay.
 
 use crate::node::Node;
 use crate::types::within;
@@ -8,7 +8,7 @@ use base::{Key, Span};
 use serde_json::{Value as Json, json};
 use std::ops::RangeInclusive;
 
-/// Of waves, periods and mean times: shorter ones are no longer a rate.
+/// Range of periods of waves and steps, and of mean times: shorter ones are not a rate any more.
 pub(crate) const PERIOD: RangeInclusive<Span> = Span::millis(1)..=*limits::INSTANT.end();
 /// Most steps of a list.
 const MOST_STEPS: usize = 100_000;

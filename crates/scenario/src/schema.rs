@@ -4,12 +4,12 @@ use base::keys::Range;
 use base::{Card, Key, Param, Value};
 use serde_json::{Map, Value as Json, json};
 
-/// Of text that matches `pattern`.
+/// Schema of text that matches `pattern`.
 pub(crate) fn text(pattern: &str) -> Json {
     json!({ "type": "string", "pattern": format!(r"^\s*({pattern})\s*$") })
 }
 
-/// Of a number of this `kind` within the range of its key.
+/// Schema of a number of this `kind` within the range of its key.
 pub(crate) fn number(kind: &str, key: &Key) -> Json {
     // 1e9 is written as people write it.
     let short = |x: &f64| if x.trunc() == *x { json!(*x as u64) } else { json!(x) };

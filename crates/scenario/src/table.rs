@@ -1,5 +1,5 @@
-//! What a type of keys needs in order to stand in a file, in a canonical form and in the schema, and the readers and writers
-//! that go through the keys of a table ([`base::keys!`]) with it.
+//! Interface of the types of keys in a file, in a canonical form and in the schema, and the readers and writers that go
+//! through the keys of a table ([`base::keys!`]) with it.
 
 use crate::ScenarioError;
 use crate::names::Names;
@@ -13,14 +13,14 @@ use serde_json::{Map, Value as Json, json};
 pub(crate) trait KeyType: Sized {
     /// A right value, where the key gives none.
     const EXAMPLE: &'static str = "";
-    /// What the canonical form adds to the key: the unit of its integers.
+    /// Suffix of the key in the canonical form: the unit of its integers.
     const SUFFIX: &'static str = "";
     /// Whether a file must have a key without default.
     const REQUIRED: bool = true;
-    /// What a list of them must be, and what is said of one with too few.
+    /// Messages for a value that is not a list of these, and for a list with too few.
     const LIST: [&'static str; 2] = ["a list", "must not be empty"];
 
-    /// Reads what a file has at `key`.
+    /// Reads the value of `key`.
     fn read(node: &Node, key: &Key) -> Result<Self, ScenarioError>;
 
     /// Writes the canonical form.
@@ -31,7 +31,7 @@ pub(crate) trait KeyType: Sized {
         Self::read(node, key)
     }
 
-    /// JSON Schema of what a file may have at `key`, without description.
+    /// JSON Schema of the value of `key`, without description.
     fn schema(key: &Key, defs: &mut Defs) -> Json;
 
     /// The value as a file says it, as far as it may be a default; empty where only words can say it.
@@ -49,7 +49,7 @@ pub(crate) trait KeyType: Sized {
         }
     }
 
-    /// What to write where the key is missing.
+    /// Hint for a missing key.
     fn hint(key: &Key) -> String {
         format!("write for example {} = {:?}", key.name, example::<Self>(key))
     }
@@ -124,7 +124,7 @@ fn keys<'n, T: Table>(table: Option<&T>, names: &'n Names) -> Keys<'n> {
     keys
 }
 
-/// Of each key of a table its name in files and in canonical forms.
+/// Names of a table's keys, each in files and in canonical forms.
 pub(crate) fn canonical_names<T: Table>(names: &Names) -> Vec<(&'static str, String)> {
     keys::<T>(None, names).all
 }
@@ -194,7 +194,7 @@ pub(crate) fn read<T: Table>(node: &Node, form: &str) -> Result<T, ScenarioError
     T::read_table(&mut Reader { table: node, canonical: false })
 }
 
-/// Reads `text`, what a file may write after `key =`.
+/// Reads `text`, the value of `key` in a file.
 pub(crate) fn read_alone<T: KeyType>(key: &'static str, text: &str) -> Result<T, ScenarioError> {
     let (tree, names) = (parse(&format!("{key} = {text}"))?, Names::default());
     let file = Node { value: &tree, place: String::new(), names: &names };

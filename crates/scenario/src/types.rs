@@ -94,17 +94,17 @@ pub(crate) fn quantity<T: Quantity>(node: &Node, key: &Key, example: &str) -> Re
     within(node, node.quantity(T::parse, example)?, key)
 }
 
-/// What is one quantity, or a table of its other forms.
+/// Value that is either one quantity or a table of other forms.
 pub(crate) trait OneOrTable: Sized {
     type One: Quantity;
     type Table: Table;
-    /// What would be right.
+    /// Description of the allowed forms, for messages.
     const FORM: &'static str;
     fn of_one(one: Self::One) -> Self;
-    /// What stands in a table, if it is right.
+    /// Reads a table; an error if it is wrong.
     fn of_table(table: Self::Table, node: &Node, key: &Key) -> Result<Self, ScenarioError>;
 
-    /// Reads what a file has; `example` of the quantity.
+    /// Reads either form; `example` shows the quantity.
     fn read_either(node: &Node, key: &Key, example: &str) -> Result<Self, ScenarioError> {
         if node.value.is_object() {
             return Self::of_table(table::read(node, Self::FORM)?, node, key);
@@ -156,7 +156,7 @@ fn or_said(schema: Json, key: &Key) -> Json {
     if key.word.is_empty() { schema } else { json!({ "anyOf": [schema, { "const": key.word }] }) }
 }
 
-/// What may be left out, or for which a word may stand.
+/// Optional value, or one for which a word may stand.
 impl<T: KeyType> KeyType for Option<T> {
     const EXAMPLE: &'static str = T::EXAMPLE;
     const SUFFIX: &'static str = T::SUFFIX;
@@ -211,7 +211,7 @@ impl<T: KeyType> KeyType for Vec<T> {
     }
 }
 
-/// How many there must be.
+/// Least number of elements.
 fn least(key: &Key) -> u64 {
     if let Some(Range::Whole(range)) = &key.range { *range.start() } else { 0 }
 }
@@ -264,7 +264,7 @@ words! {
     WindowValidation, "linux";
 }
 
-/// What `pacing` may be, as messages say it.
+/// Description of the allowed forms of `pacing`, for messages.
 const PACING: &str = "\"none\", \"linux\", \"quic\" or a table such as { slow_start = 2.0, avoidance = 1.2 }";
 
 /// A word, or a table of Linux's factors.
@@ -298,7 +298,7 @@ impl KeyType for Pacing {
     }
 }
 
-/// What `receive_window` may be, as messages say it.
+/// Description of the allowed forms of `receive_window`, for messages.
 const RECEIVE_WINDOW: &str = "\"none\", \"linux\", a whole number of segments from 1 to 1000000000, or a table such as \
                               { max = \"32 MiB\" }";
 
@@ -328,7 +328,7 @@ impl KeyType for ReceiveWindow {
             },
         }
     }
-    /// The table in full, so that a stored run says what Linux's was.
+    /// Writes the complete table, so that a stored run records Linux's values.
     fn write(&self, names: &Names) -> Json {
         match self {
             Self::None => Json::Null,
@@ -350,7 +350,7 @@ impl KeyType for ReceiveWindow {
     }
 }
 
-/// What `burst` may be, as messages say it.
+/// Description of the allowed forms of `burst`, for messages.
 const BURST: &str = "\"none\", \"linux\", a number of segments such as 8, or a table such as { max_segments = 128 }";
 
 /// A word, a number, or a table of the device's size.

@@ -1,4 +1,4 @@
-//! How files say quantities that need not be the same for all flows of a group or all links of an array.
+//! Forms of quantities that may differ among the flows of a group or the links of an array.
 
 use crate::ScenarioError;
 use crate::forms::Forms;
@@ -10,11 +10,11 @@ use base::{Key, Quantity, Values};
 use serde_json::{Value as Json, json};
 
 base::keys! {
-    /// { from, to } or { uniform }.
+    /// Values: { from, to } or { uniform }.
     pub struct ValuesTable<T> {
-        /// That of the first flow.
+        /// Value of the first flow.
         from: Option<T> = None;
-        /// That of the last flow.
+        /// Value of the last flow.
         to: Option<T> = None;
         /// Both ends of uniform draws.
         uniform: Option<(T, T)> = None;
@@ -74,7 +74,7 @@ impl<T: Quantity + KeyType> Forms for Values<T> {
             _ => Err(None),
         }
     }
-    /// If the order is right, too.
+    /// Checks that the order is right, too.
     fn checked(self, node: &Node, key: &Key) -> Result<Self, ScenarioError> {
         match &self {
             Self::Spread(from, to) | Self::Uniform(from, to) if from > to => {

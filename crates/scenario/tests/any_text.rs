@@ -61,7 +61,7 @@ every = "100 ms"
 trace = ["hstcp[0]"]
 "#;
 
-/// What a file may hold where it should not.
+/// Values that a file may have in a wrong place.
 const STRAY: &[&str] = &[
     "",
     "0",

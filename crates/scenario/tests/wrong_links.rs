@@ -4,7 +4,7 @@ extern crate elephan_scenario as scenario;
 
 use scenario::read;
 
-/// What reading a link with these lines says; `rate` and `delay` may be among them.
+/// Message on reading a link with these lines, which may include `rate` and `delay`.
 fn message(lines: &str) -> String {
     let rate = if lines.starts_with("rate") { "" } else { "rate = \"1 Gbit/s\"" };
     let text = format!(
@@ -170,7 +170,7 @@ fn buckets_and_batches() {
     ]);
 }
 
-/// What a file says of a pool and its one link.
+/// Message on reading a file with a pool and one link.
 fn of_pool(pool: &str, link: &str) -> String {
     let text = format!(
         "duration = \"20 s\"\n[[pools]]\nname = \"chip\"\n{pool}\n[[links]]\nname = \"l\"\nrate = \"1 Gbit/s\"\n{link}\n\

@@ -12,7 +12,7 @@ use crate::plan::{
 };
 use crate::writes::FlowWrites;
 use crate::{BuildError, sizes};
-use base::{PacketNumber, Span, Stream, Time};
+use base::{PacketNumber, RunMonitor, Span, Stream, Time};
 use queue::Limit;
 use scenario::{Group, Scenario};
 use std::num::NonZeroU64;
@@ -23,12 +23,23 @@ use transport::{NO_END, Options, ReceiveWindow, Receiver, Sender, TimerOptions, 
 /// A flow number has 24 bits: eight bits beside it in a record are for flags.
 const MAX_FLOWS: u64 = (1 << 24) - 1;
 
-/// Draws what is random and lays out the rest.
+/// Number of flows between two looks at the monitor.
+const FLOWS_BETWEEN_LOOKS: u32 = 1024;
+
+/// Builds the network of the text of a scenario, for unit tests.
+#[cfg(test)]
+pub fn network_of(text: &str) -> Network<law::Control, queue::NoOwn> {
+    let scenario = scenario::read(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    network(&scenario, 0, 0, &mut crate::BuiltIn, &RunMonitor::default()).expect("a network this small")
+}
+
+/// Draws what is random and lays out the rest; without the flows that are left if `monitor` stops it.
 pub fn network<P: Parts>(
     scenario: &Scenario,
     replication: u32,
     first: u64,
     parts: &mut P,
+    monitor: &RunMonitor,
 ) -> Result<Network<P::Control, P::Queue>, BuildError> {
     let total: u64 = scenario.groups.iter().map(|g| u64::from(g.count) * u64::from(g.traffic.places())).sum();
     if total > MAX_FLOWS {
@@ -57,6 +68,9 @@ pub fn network<P: Parts>(
             timers: Arc::new(TimerOptions::new(&group.tcp)),
         };
         for i in 0..group.count {
+            if i % FLOWS_BETWEEN_LOOKS == FLOWS_BETWEEN_LOOKS - 1 && monitor.is_stopped() {
+                return Ok(builder.network);
+            }
             builder.add((g, i), &shared)?;
         }
     }
@@ -198,7 +212,7 @@ fn new_sender<C: FlowControl>(group: &Group, shared: &Shared<'_>, control: C, se
 struct Handshake {
     /// A data packet and its ACK, without queues.
     sample: Span,
-    /// The same behind full buffers.
+    /// Longest round-trip time of the path, behind full buffers.
     longest: Span,
 }
 
@@ -229,7 +243,7 @@ impl Handshake {
     }
 }
 
-/// What the receivers of `group` tune their windows within, if they do.
+/// Limits of the receive windows of `group`, if its receivers tune them.
 fn window_limits(group: &Group) -> Option<WindowLimits> {
     let ReceiveWindow::Autotuned(tuning) = group.tcp.receive_window else { return None };
     Some(WindowLimits::new(&tuning, group.mss()))

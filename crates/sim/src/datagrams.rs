@@ -8,7 +8,7 @@ use base::{PacketNumber, Span, Time};
 /// Delays of the datagrams of a flow, from the instant at which its application sends them.
 #[derive(Clone, Debug)]
 pub struct DatagramDelays {
-    /// When the first is sent, and its number.
+    /// Time at which the first is sent, and its number.
     begin: Time,
     first: u64,
     gap: Span,

@@ -1,4 +1,4 @@
-//! What is drawn for links and flows: rates, delays, round-trip times, starts and stops.
+//! Random draws for links and flows: rates, delays, round-trip times, starts and stops.
 //!
 //! Every draw has a stream of its own, named by (seed, replication, link or flow, purpose), and made only where something
 //! is drawn.
@@ -178,7 +178,7 @@ fn probe(scenario: &Scenario, link: Hop, gap: Span, first: u64) -> ProbePlan {
     }
 }
 
-/// What a link of this rate can send when, if that changes.
+/// Schedule of a link whose rate changes; `None` for a constant rate.
 fn schedule(rate: &LinkRate, chance: impl FnOnce() -> Stream) -> Option<Schedule> {
     Some(match rate {
         LinkRate::Fixed(_) => return None,
@@ -212,17 +212,17 @@ pub struct Propagation {
     pub back: Span,
 }
 
-/// Where the propagation of a flow's round trip lies.
+/// Propagation times of a flow's round trip.
 #[derive(Clone, Copy, Debug)]
 pub struct RoundTrip {
     pub base_rtt: Span,
-    /// Between the sender's own link and the first link.
+    /// Delay between the sender's own link and the first link.
     pub first_link_delay: Span,
-    /// Between the last link of the return path, or the receiver, and the sender.
+    /// Delay between the last link of the return path, or the receiver, and the sender.
     pub return_delay: Span,
 }
 
-/// What the flows of one group draw.
+/// Random draws for the flows of one group.
 pub struct Draws<'a> {
     group: &'a Group,
     /// The distribution of their RTTs, where each flow gets a quantile of it.
@@ -274,7 +274,7 @@ impl<'a> Draws<'a> {
         rate.map_or(Span::ZERO, |rate| rate.serialize(self.group.packet))
     }
 
-    /// When flow `i` starts, and stops.
+    /// Start and stop time of flow `i`.
     pub fn start_and_stop(&self, i: u32, stream: impl Fn(&str) -> Stream) -> (Time, Time) {
         let start = Time::ZERO
             + match &self.group.start {
@@ -309,7 +309,7 @@ fn value<T: Quantity>(values: &Values<T>, i: u32, n: u32, stream: impl FnOnce() 
     }
 }
 
-/// Of a list as long as there are flows the one in its place, of any other a draw.
+/// Element `i` of a list that has one element per flow (`n`); of any other list, a random element.
 fn pick_one<T: Copy>(list: &[T], i: u32, n: u32, stream: impl FnOnce() -> Stream) -> T {
     if list.len() == n as usize { list[i as usize] } else { list[stream().below(list.len() as u64) as usize] }
 }

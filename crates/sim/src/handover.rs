@@ -1,6 +1,6 @@
-//! What becomes of a packet behind the server of a link: in batches it waits for the next of them, and where the delay of the link
-//! changes or is drawn it is on its way for longer than the least of its delays. No packet overtakes the one before it: it arrives at
-//! the later of that one's arrival and the instant at which it left plus the delay at that instant.
+//! Packets between the server of a link and its far end. With batches, packets wait for the next batch; with a variable or random
+//! delay, the part above the smallest delay is added here. Packets stay in order: a packet arrives at the later of its
+//! predecessor's arrival and the instant at which it left plus the delay at that instant.
 
 use crate::plan::Marks;
 use base::{Span, Stream, Time};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// See the [module](self).
 #[derive(Clone, Debug, Default)]
 pub struct Handover {
-    /// What was served is handed over at multiples of this.
+    /// Packets are handed over at multiples of this time.
     batch: Option<Span>,
     /// Boxed, as few links have any.
     delay: Option<Box<VaryingDelay>>,
@@ -21,22 +21,22 @@ impl Handover {
         Self { batch, delay: delay.map(Box::new) }
     }
 
-    /// When a packet that leaves the server at `end` has only the least delay of the link in front of it. Packets come in the order in
-    /// which they leave.
+    /// Time from which a packet that leaves the server at `end` has only the least delay of the link ahead. Packets come in
+    /// the order in which they leave.
     #[inline]
     pub fn at(&mut self, end: Time) -> Time {
         let left = self.batch.map_or(end, |batch| Time(end.0.div_ceil(batch.0) * batch.0));
         self.delay.as_mut().map_or(left, |delay| delay.passed(left))
     }
 
-    /// How long packets were on their way, where that differs and any was.
+    /// Propagation delays that packets experienced, if the delay varies and any packet was counted.
     pub fn propagation(&self) -> Option<Propagation> {
         let seen = self.delay.as_ref().map(|delay| delay.seen).filter(|seen| seen.packets > 0);
         seen.map(|seen| seen.result())
     }
 }
 
-/// How long packets that left a link in the measured period were on their way to its end, in seconds.
+/// Propagation delays of the packets that left a link in the measured period, in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Propagation {
     /// The mean.
@@ -48,7 +48,7 @@ pub struct Propagation {
 }
 
 impl Propagation {
-    /// The same for all.
+    /// Delay that is the same for all packets.
     pub fn same(delay: Span) -> Self {
         Self { mean: delay.as_secs(), least: delay.as_secs(), most: delay.as_secs() }
     }
@@ -61,14 +61,14 @@ pub struct VaryingDelay {
     jitter: Option<(Jitter, Stream)>,
     /// No packet is on its way for less: what the engines add themselves.
     least: Span,
-    /// When the packet before had only that in front of it.
+    /// Time from which the packet before had only the least delay ahead.
     last: Time,
     marks: Marks,
     seen: Seen,
 }
 
 impl VaryingDelay {
-    /// That of a link; `drawn` is what it propagates if that is the same all the time.
+    /// Hand-over of a link; `drawn` is its propagation delay if that is constant.
     pub fn new(
         (delay, drawn): (&LinkDelay, Span),
         jitter: Option<Jitter>,
@@ -89,7 +89,7 @@ impl VaryingDelay {
         self.least
     }
 
-    /// When a packet that left at `left` has only the least delay in front of it.
+    /// Time from which a packet that left at `left` has only the least delay ahead.
     fn passed(&mut self, left: Time) -> Time {
         let steps = self.steps.at(left);
         let drawn = self.jitter.as_mut().map_or(Span::ZERO, |(law, chance)| match *law {
@@ -109,7 +109,7 @@ impl VaryingDelay {
 struct Steps {
     list: Arc<[DelayStep]>,
     period: Option<Span>,
-    /// When the list began last, and which of it holds.
+    /// Start of the list's present round, and the index of the present step.
     origin: Time,
     at: usize,
 }
@@ -119,7 +119,7 @@ impl Steps {
         Self { list, period, origin: Time::ZERO, at: 0 }
     }
 
-    /// What holds at `now`, which is no earlier than the last asked for.
+    /// Delay at `now`, which must not be before the last call's.
     fn at(&mut self, now: Time) -> Span {
         if let Some(period) = self.period {
             let whole = (now - self.origin).0 / period.0;

@@ -7,7 +7,7 @@ use base::{PacketNumber, Time};
 use law::CongestionControl;
 use transport::Sender;
 
-/// What became of a packet at a link.
+/// Fate of a packet at a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PacketFate {
     Accepted = 0,
@@ -25,12 +25,12 @@ pub struct Rolling {
 }
 
 impl Rolling {
-    /// Of nothing yet; the first segment of each flow has this number.
+    /// Hash of an empty sequence; `first` is the number of each flow's first segment.
     pub fn new(first: u64) -> Self {
         Self { value: 0, first }
     }
 
-    /// What was taken in until now.
+    /// Hash of everything added until now.
     pub fn value(&self) -> u64 {
         self.value
     }
@@ -41,7 +41,7 @@ impl Rolling {
         self.value = (self.value ^ x).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
     }
 
-    /// A packet at a link, and what became of it.
+    /// Adds a packet at a link, and its fate.
     #[inline]
     pub fn packet(&mut self, time: Time, flow: u32, number: PacketNumber, fate: PacketFate) {
         self.word(time.0);

@@ -1,5 +1,5 @@
-//! A histogram with bins that widen with what they hold: exact below 64, then 32 bins to each doubling, so that no bin is
-//! wider than 1/32 of its lower edge.
+//! Histogram with bins that widen with their values: exact below 64, then 32 bins to each doubling, so that a bin is at most
+//! 1/32 of its lower edge wide.
 //!
 //! Source: the layout of `HdrHistogram` (G. Tene, <https://hdrhistogram.org>).
 
@@ -44,7 +44,7 @@ impl Histogram {
         &self.0
     }
 
-    /// How many values were counted.
+    /// Number of values counted.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
@@ -56,7 +56,7 @@ impl Histogram {
         self.0.is_empty()
     }
 
-    /// The bins that hold anything, in order: their values, and how many there were.
+    /// Nonempty bins in order: their values, and the counts.
     pub fn bins(&self) -> impl Iterator<Item = (RangeInclusive<u64>, u64)> + '_ {
         self.0.iter().enumerate().filter(|(_, count)| **count > 0).map(|(bin, count)| (range_of(bin), *count))
     }

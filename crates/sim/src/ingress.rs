@@ -1,4 +1,4 @@
-//! What drops packets before the queue sees them: loss on purpose, and a policer.
+//! Packet drops before the queue: random loss, and a policer.
 
 use base::{Bytes, Cause, Span, Stream, Time};
 use queue::TokenBucket;
@@ -17,7 +17,7 @@ impl Ingress {
         (loss.is_some() || policer.is_some()).then_some(Self { loss, policer })
     }
 
-    /// Why the arrival of `size` bytes at `now` is dropped that is number `arrived`, counted from 1, if it is.
+    /// Cause of dropping the arrival of `size` bytes at `now`, number `arrived` counted from 1, if it is dropped.
     pub fn drops(&mut self, now: Time, arrived: u64, size: u32) -> Option<Cause> {
         if self.loss.as_mut().is_some_and(|loss| loss.hits(now, arrived)) {
             return Some(Cause::Injected);
@@ -31,7 +31,7 @@ impl Ingress {
 #[derive(Clone, Debug)]
 pub struct InjectedLoss {
     law: Law,
-    /// When there is any, if not always, and the first of these that is not over.
+    /// Intervals with loss, if it is not always on, and the first of these that is not over.
     during: Option<(Vec<(Span, Span)>, usize)>,
     stream: Stream,
 }
@@ -123,7 +123,7 @@ mod tests {
         sum
     }
 
-    /// What one test in a thousand exceeds by chance.
+    /// Quantile of the chi-square distribution with 9 degrees of freedom that one test in a thousand exceeds by chance.
     const CHI_SQUARE_9: f64 = 27.9;
 
     fn gilbert(enter: f64, leave: f64) -> Loss {

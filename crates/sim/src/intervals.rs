@@ -1,4 +1,4 @@
-//! What a sender can tell of the time between two looks at it: the numbers that agents decide by.
+//! Observations of a sender over an interval, for agents that decide on its rate or window.
 //!
 //! Source: N. Jay et al., A Deep Reinforcement Learning Perspective on Internet Congestion Control, ICML 2019 (ratios and gradient);
 //! S. Abbasloo et al., Classic Meets Modern, SIGCOMM 2020 (throughput over the largest so far).
@@ -46,7 +46,7 @@ pub struct FlowIntervals {
 }
 
 impl FlowIntervals {
-    /// A flow that is `now` like this, whose full segments have so many bits on the wire.
+    /// Starts the intervals of a flow in the state `now`, whose full segments have `segment_bits` bits on the wire.
     #[must_use]
     pub fn begin(segment_bits: f64, base_rtt: Span, now: FlowReading) -> Self {
         Self { segment_bits, base_rtt, at: Time::ZERO, before: now, rtt_s: 0.0, best_bps: 0.0 }
@@ -58,8 +58,8 @@ impl FlowIntervals {
         if self.before.srtt > Span::ZERO { self.before.srtt } else { self.base_rtt }
     }
 
-    /// What happened since the last look, at `at`, when the flow is `now` like this and had this mean round-trip time since, if
-    /// it had any: numbers by [`MEASURED`]. Of an interval without round-trip times it is that of the one before.
+    /// Values of the interval from the last observation to `at`, in the order of [`MEASURED`]; `now` is the reading of the
+    /// flow, `mean_rtt` its mean round-trip time in the interval. Without one, that of the interval before is used.
     pub fn next(&mut self, at: Time, now: FlowReading, mean_rtt: Option<Span>) -> [f64; MEASURED.len()] {
         let before = std::mem::replace(&mut self.before, now);
         let step = at.since(std::mem::replace(&mut self.at, at)).as_secs();

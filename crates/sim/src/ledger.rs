@@ -1,4 +1,4 @@
-//! What a discipline reports during one call: drops and marks, of the packet that arrived and of others.
+//! Ledger of drops and marks that a discipline reports during one call, of the arriving packet and of others.
 
 use crate::hash::{PacketFate, Rolling};
 use base::{Cause, Flags, PacketNumber, Time};
@@ -48,7 +48,7 @@ impl Ledger {
     }
 }
 
-/// Whether `b` is the packet `a` on the same visit to a queue, whatever marks it got there.
+/// Whether `b` is the packet `a` on the same visit to a queue, whichever marks it got there.
 fn same(a: &Packet, b: &Packet) -> bool {
     (a.flow, a.token, a.arrived, a.flags.has(Flags::ACK)) == (b.flow, b.token, b.arrived, b.flags.has(Flags::ACK))
 }

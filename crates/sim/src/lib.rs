@@ -40,6 +40,7 @@ pub use own::{BuiltIn, FlowSite, LinkSite, Own, Parts};
 pub use scenario;
 pub use sizes::{MemorySizes, memory_sizes};
 pub use stepped::{FlowReading, LinkReading, SteppedRun};
+pub use writes::MOST_WRITTEN;
 
 use scenario::Scenario;
 
@@ -85,7 +86,7 @@ pub fn simulate_monitored(
     simulate_parts(scenario, replication, options, monitor, &mut BuiltIn)
 }
 
-/// As [`simulate_monitored`], with congestion controls and queues that are none of the scenario's.
+/// The same as [`simulate_monitored`], with congestion controls and queues supplied by the caller.
 ///
 /// # Errors
 /// As of [`simulate`]; where a control or a queue cannot run in the place that it is put into.
@@ -96,23 +97,29 @@ pub fn simulate_parts<P: Parts>(
     monitor: &RunMonitor,
     parts: &mut P,
 ) -> Result<Option<Outcome>, BuildError> {
-    let network = build::network(scenario, replication, options.first_number, parts)?;
+    let network = build::network(scenario, replication, options.first_number, parts, monitor)?;
+    if monitor.was_stopped() {
+        return Ok(None);
+    }
     let names = Names::of(&network, scenario);
     let outcome = match options.engine {
         Engine::Window => window::run(network, options, monitor),
         Engine::Reference => reference::run(network, options, monitor),
     };
-    if monitor.is_stopped() { Ok(None) } else { names.put(outcome).map(Some) }
+    match outcome {
+        Some(outcome) if !monitor.is_stopped() => names.put(outcome).map(Some),
+        _ => Ok(None),
+    }
 }
 
-/// What the rows of an outcome are called in the scenario: engines number senders and single links.
+/// Scenario names for the rows of an outcome: engines number senders and single links.
 #[derive(Debug)]
 struct Names {
     /// Links by table.
     tables: Vec<u32>,
-    /// By sender: its flow; empty where each flow has one.
+    /// Flow of each sender; empty where each flow has one sender.
     owners: Vec<u32>,
-    /// By table: whether the rate of its links changes, and whether their delay does.
+    /// For each table: whether the rate of its links changes, and whether their delay does.
     varies: Vec<(bool, bool)>,
 }
 

@@ -7,7 +7,7 @@
 
 use crate::{LinkOutcome, Outcome};
 
-/// Makes `outcome`, whose rows are links, one whose rows are tables of so many links each.
+/// Merges the rows of `outcome`, one per link, into one per table; `counts` are the numbers of links of the tables.
 pub fn by_table(outcome: &mut Outcome, counts: &[u32]) {
     if counts.iter().all(|&count| count == 1) {
         return;

@@ -5,11 +5,11 @@ use crate::handover::{Handover, Propagation};
 use crate::plan::{Identity, LinkPlan, Marks, TcpPlan};
 use crate::probe::Probe;
 use crate::{ByCause, FlowOutcome, FlowSeries, LinkOutcome, PacketTrace};
-use base::Time;
+use base::{RunMonitor, Time};
 use law::CongestionControl;
 use transport::{Counters, Sender};
 
-/// What happened at a link before some instant. Service begun before it counts, service begun at it does not.
+/// Counts of a link before some instant. Service begun before the instant counts, service begun at it does not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkTotals {
     pub arrived: u64,
@@ -32,7 +32,7 @@ pub struct LinkSpan<'a> {
     pub to: &'a LinkTotals,
 }
 
-/// What a link could send in the measured period, in bit/s, and how long packets were on their way behind it.
+/// Capacity of a link in the measured period, in bit/s, and the propagation delays of its packets.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkFacts {
     capacity_bps: f64,
@@ -40,18 +40,18 @@ pub struct LinkFacts {
 }
 
 impl LinkFacts {
-    /// Of a link that has not served anything yet.
-    pub fn of<Q>(link: &LinkPlan<Q>, marks: &Marks) -> Self {
-        Self { capacity_bps: link.capacity_bps(marks), propagation: Propagation::same(link.mean_delay) }
+    /// Facts of a link that has not served anything yet.
+    pub fn of<Q>(link: &LinkPlan<Q>, marks: &Marks, monitor: &RunMonitor) -> Self {
+        Self { capacity_bps: link.capacity_bps(marks, monitor), propagation: Propagation::same(link.mean_delay) }
     }
 
-    /// With what was measured behind it.
+    /// Facts with the propagation delays measured behind the link.
     pub fn seen(self, handover: &Handover) -> Self {
         Self { propagation: handover.propagation().unwrap_or(self.propagation), ..self }
     }
 }
 
-/// What link number `index` did in the measured period, and the packets recorded there.
+/// Results of link number `index` in the measured period, and the packets recorded there.
 pub fn link_outcome(
     index: usize,
     LinkSpan { from, to }: LinkSpan<'_>,
@@ -104,12 +104,12 @@ pub fn link_outcome(
 /// Counting for one flow.
 #[derive(Clone, Debug, Default)]
 pub struct FlowMeter {
-    /// Once there is anything: of a million flows without a warm-up and samples none should carry it.
+    /// Records at the warm-up and samples, in a box: of a million flows without a warm-up and samples none should carry them.
     noted: Option<Box<Noted>>,
     finished: Finished,
 }
 
-/// What was noted of a flow at the warm-up and at samples.
+/// Records of a flow at the end of the warm-up and at the samples.
 #[derive(Clone, Debug, Default)]
 struct Noted {
     at_warmup: Counters,
@@ -122,7 +122,7 @@ struct Noted {
     series: Option<Box<FlowSeries>>,
 }
 
-/// When a transfer with an end had all of it at its receiver: `NEVER` before, which is half the size of an option.
+/// Time at which the receiver had all of a finite transfer: `NEVER` before, which is half the size of an option.
 #[derive(Clone, Copy, Debug)]
 struct Finished(Time);
 
@@ -162,7 +162,7 @@ impl Tally {
 }
 
 impl Noted {
-    /// Adds what was noted of another place of the same session.
+    /// Adds the records of another place of the same session.
     fn add(&mut self, its: &Self) {
         let mine = self;
         mine.at_warmup = sum(mine.at_warmup, its.at_warmup);
@@ -174,6 +174,11 @@ impl Noted {
         // Places take turns: their windows are no series.
         mine.series = None;
     }
+}
+
+/// Whether the flow has started and is not done: only then does it have a window.
+fn has_window<C: CongestionControl>(sender: &Sender<C>) -> bool {
+    sender.counters().sent > 0 && !sender.is_done()
 }
 
 fn sum(a: Counters, b: Counters) -> Counters {
@@ -191,11 +196,15 @@ impl FlowMeter {
         Self { noted: series.then(noted), ..Self::default() }
     }
 
-    /// A sample of the sender, before anything else happens at `at`.
+    /// Whether a sample of the sender as it is now may add anything.
+    pub fn is_sampled<C: CongestionControl>(&self, sender: &Sender<C>) -> bool {
+        has_window(sender) || self.noted.as_deref().is_some_and(|noted| noted.series.is_some())
+    }
+
+    /// Samples the sender, before anything else happens at `at`.
     pub fn sample<C: CongestionControl>(&mut self, at: Time, marks: &Marks, sender: &Sender<C>) {
         let (cwnd, srtt) = (sender.control().cwnd(), sender.rtt().srtt().as_secs());
-        // A flow that has not started, or is done, has no window.
-        if at >= marks.warmup && sender.counters().sent > 0 && !sender.is_done() {
+        if at >= marks.warmup && has_window(sender) {
             let noted = self.noted.get_or_insert_default();
             noted.cwnd_sum += cwnd;
             noted.cwnd_count += 1;
@@ -238,7 +247,7 @@ impl FlowMeter {
         self.finished = Finished(at);
     }
 
-    /// When the receiver had all of the transfer.
+    /// Time at which the receiver had all of the transfer.
     pub fn finished(&self) -> Option<Time> {
         (self.finished.0 != Time::NEVER).then_some(self.finished.0)
     }
@@ -250,7 +259,7 @@ impl FlowMeter {
 }
 
 impl Tally {
-    /// The result of flow `who`, whose data packets have so many bytes on the wire.
+    /// Results of flow `who`, whose data packets have `packet` bytes on the wire.
     pub fn outcome(self, who: &Identity, packet: u32, marks: &Marks) -> FlowOutcome {
         let Self { meter, bytes, counters, delivered, dropped, delays } = self;
         let mean = |sum: f64, count: u64| (count > 0).then(|| sum / count as f64);

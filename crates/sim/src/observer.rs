@@ -31,11 +31,11 @@ pub trait Observer: Links + std::fmt::Debug + Send {
     #[inline]
     fn on_drop(&mut self, _packet: &Packet, _now: Time) {}
 
-    /// What the link did to `packet`, which arrived and changed nothing else there.
+    /// Called when the link has dealt with an arriving `packet` and changed nothing else.
     #[inline]
     fn on_fate(&mut self, _packet: &Packet, _fate: PacketFate) {}
 
-    /// What the link did at `now`, on the arrival of a packet or without one.
+    /// Called after the link acted at `now`, on the arrival of a packet or without one.
     #[inline]
     fn on_fates(&mut self, _ledger: &Ledger, _now: Time, _arrival: Option<&Packet>) {}
 

@@ -1,4 +1,4 @@
-//! What a run leaves behind: exact counters, means, samples and traces. Plain numbers; writing them is Python's.
+//! Results of a run: exact counters, means, samples and traces. These are plain numbers; Python writes the files.
 
 use crate::DelayOutcome;
 use crate::histogram::Histogram;
@@ -6,7 +6,7 @@ use base::{Cause, PacketNumber, Span, Time};
 use law::CongestionControl;
 use transport::Sender;
 
-/// Which engine runs the scenario. Both give the same bytes.
+/// Engine that runs the scenario. Both engines produce the same bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
     /// Conservative windows: the fast one.
@@ -15,7 +15,7 @@ pub enum Engine {
     Reference,
 }
 
-/// How to run, as opposed to what.
+/// Options of a run that do not belong to the scenario.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// Engine.
@@ -38,7 +38,7 @@ impl Default for Options {
     }
 }
 
-/// Why a network could not be built from a valid scenario.
+/// Reason why a network could not be built from a valid scenario.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
@@ -52,7 +52,7 @@ pub enum BuildError {
         *bytes as f64 / 1e9
     )]
     OutOfMemory {
-        /// What the system refused.
+        /// Size of the allocation that the system refused, in bytes.
         bytes: usize,
         /// Senders: flows, and places of sessions.
         senders: u64,
@@ -63,15 +63,15 @@ pub enum BuildError {
         /// The place of the group in the scenario.
         group: usize,
     },
-    /// The control of a flow is somebody's program, which did something wrong.
+    /// The control of a flow is a program of the user's, which failed.
     #[error("flows[{group}].control: {reason}")]
     Fault {
         /// The place of the group in the scenario.
         group: usize,
-        /// The program, the place in it, and what it did.
+        /// Program, place in it, and fault.
         reason: String,
     },
-    /// The law of a group is none of elephan's, and nobody has said what it is.
+    /// The law of a group is not one of elephan's, and it is not declared.
     #[error(
         "flows[{group}].control: {law:?} is no law of elephan's and not declared here; in Python laws={{{law:?}: ...}}, else --law {law}=FILE.py:CLASS or --law {law}=FILE.so"
     )]
@@ -93,7 +93,7 @@ pub enum BuildError {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Outcome {
-    /// What the control of a flow did wrong, with the place of its group: whoever asks for the run gets this, and no outcome.
+    /// Fault of a flow's control, with the number of its group. The caller gets this error instead of an outcome.
     pub(crate) fault: Option<(u32, String)>,
     /// Per link, or array of links, in the scenario's order.
     pub links: Vec<LinkOutcome>,
@@ -115,7 +115,7 @@ pub struct Outcome {
     pub hash: u64,
 }
 
-/// Where all data packets of the whole run went.
+/// Totals of data packets over the whole run, by where they ended up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Balance {
@@ -125,7 +125,7 @@ pub struct Balance {
     pub delivered: u64,
     /// Dropped by a queue, by injected loss or by the sender's own full queue.
     pub dropped: u64,
-    /// On the way when the run ended.
+    /// Packets in flight at the end of the run.
     pub in_flight: u64,
 }
 
@@ -144,21 +144,21 @@ pub fn cause_index(cause: Cause) -> usize {
     }
 }
 
-/// What became of the memory of a pool, in packets or bytes, as its size is.
+/// Occupancy of a shared buffer pool, in the unit of its size (packets or bytes).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct PoolOutcome {
-    /// Time average of what all its links held.
+    /// Time average of the memory used by all its links.
     pub used_mean: f64,
     /// The most that they held at once.
     pub used_max: u64,
 }
 
-/// What a link had of its pool, in packets or bytes, as the pool's size is; the links of an array together.
+/// Part of a pool that a link occupied, in the unit of the pool's size; the links of an array together.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct PoolShare {
-    /// Time average of what it held.
+    /// Time average of the memory it used.
     pub held_mean: f64,
     /// The most that it held at once; of an array, that any of its links did.
     pub held_max: u64,
@@ -166,7 +166,7 @@ pub struct PoolShare {
     pub dropped: u64,
 }
 
-/// What a link saw, or the links of an array together.
+/// Counts and measurements of a link, or of the links of an array together.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct LinkOutcome {
@@ -178,11 +178,11 @@ pub struct LinkOutcome {
     pub dropped: ByCause,
     /// Packets marked, by cause.
     pub marked: ByCause,
-    /// What it could send, in bit/s: its rate, or the mean of what its schedule offers; of an array the mean over its links.
+    /// Capacity in bit/s: the link's rate, or the mean of its schedule; for an array the mean over its links.
     pub capacity_bps: f64,
     /// Whether that is by a schedule.
     pub rate_changes: bool,
-    /// How long packets were on their way to the end of the link in the mean, in seconds; of an array over the packets of all.
+    /// Mean propagation delay in seconds; for an array over the packets of all links.
     pub propagation_s: f64,
     /// The shortest.
     pub propagation_min_s: f64,
@@ -210,19 +210,19 @@ pub struct LinkOutcome {
     pub begun_bytes_samples: Vec<u64>,
     /// Samples of the measured period by packets waiting.
     pub backlog_histogram: Histogram,
-    /// The same by the picoseconds that a first-in first-out link would need for what is there.
+    /// Samples of the measured period by the time that a first-in first-out link would need for the backlog, in picoseconds.
     pub drain_histogram: Histogram,
     /// Packets whose service began in the measured period, by picoseconds waited; empty unless asked for.
     pub delay_histogram: Histogram,
-    /// The same of the data of each group of flows, as far as there are any.
+    /// Data packets of each group by picoseconds waited, up to the last group with any; empty unless asked for.
     pub group_delay_histograms: Vec<Histogram>,
     /// The discipline's own numbers at the samples; empty unless the series were asked for.
     pub gauges: Vec<Gauge>,
-    /// What it had of its pool, if it draws on one.
+    /// Share of its pool, if the link draws on one.
     pub pool: Option<PoolShare>,
 }
 
-/// What a flow did.
+/// Counts and measurements of a flow.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct FlowOutcome {
@@ -232,13 +232,13 @@ pub struct FlowOutcome {
     pub index: u32,
     /// Its base round-trip time.
     pub base_rtt: Span,
-    /// When it started.
+    /// Start time.
     pub start: Time,
     /// Wire bits delivered in order, per second; of datagrams, wire bits delivered.
     pub goodput_bps: f64,
     /// Data packets put on the sender's own link.
     pub sent: u64,
-    /// Of these, sent before.
+    /// Number of those that were retransmissions.
     pub retransmitted: u64,
     /// Data packets dropped anywhere.
     pub dropped: u64,
@@ -251,11 +251,11 @@ pub struct FlowOutcome {
     /// Mean of the sampled smoothed round-trip times, in seconds; samples before the first measurement are left out;
     /// `None` without samples.
     pub srtt_mean_s: Option<f64>,
-    /// When the receiver had everything a finite transfer holds; `None` for bulk and unfinished ones.
+    /// Time at which the receiver had all of a finite transfer; `None` for bulk and unfinished ones.
     pub finished: Option<Time>,
     /// Delays of datagrams at equal gaps; `None` of other flows.
     pub delays: Option<Box<DelayOutcome>>,
-    /// At every sample; `None` unless asked for, and for datagrams.
+    /// Time series with a value for every sample; `None` unless asked for, and for datagrams.
     pub series: Option<Box<FlowSeries>>,
 }
 
@@ -285,8 +285,8 @@ pub struct FlowSeries {
     pub srtt: Vec<f32>,
 }
 
-/// What became of the transfers of a group, each from the opening of its connection until its receiver had everything.
-/// Those count that opened from the warm-up on.
+/// Results of a group's transfers, each from the opening of its connection until its receiver had everything.
+/// Only transfers opened at or after the end of the warm-up count.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct TransferOutcome {
@@ -308,13 +308,13 @@ pub struct TransferOutcome {
     pub slowdown_sum: u64,
     /// Pages complete before the end of the run.
     pub pages: u64,
-    /// Sum of what they took, in picoseconds.
+    /// Sum of the durations of pages, in picoseconds.
     pub page_sum: u128,
-    /// What they took, in picoseconds.
+    /// Durations of pages, in picoseconds.
     pub page_durations: Histogram,
     /// Time average of transfers open at their senders in the measured period.
     pub open_mean: f64,
-    /// How many samples of the measured period found 0, 1, 2 … open.
+    /// Number of samples in the measured period at which 0, 1, 2 … transfers were open.
     pub open_histogram: Vec<u64>,
     /// Open at the samples of the whole run; empty unless the series were asked for.
     pub open_samples: Vec<u32>,
@@ -328,9 +328,9 @@ pub struct TransferOutcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct TransferRow {
-    /// When its connection opened, at the sender.
+    /// Time at which its connection opened, at the sender.
     pub opened: Time,
-    /// When the receiver had everything.
+    /// Time at which the receiver had everything.
     pub done: Time,
     /// Group.
     pub group: u32,
@@ -346,9 +346,9 @@ pub struct TransferRow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct PageRow {
-    /// When its first object opened.
+    /// Time at which its first object opened.
     pub opened: Time,
-    /// When the receiver had the last.
+    /// Time at which the receiver had the last object.
     pub done: Time,
     /// Group.
     pub group: u32,
@@ -360,7 +360,7 @@ pub struct PageRow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PacketRow {
-    /// When it arrived.
+    /// Arrival time.
     pub time: Time,
     /// Its flow: position in [`Outcome::flows`].
     pub flow: u32,
@@ -368,7 +368,7 @@ pub struct PacketRow {
     pub seq: u64,
     /// Packets that it found waiting.
     pub backlog: u32,
-    /// When its service began, or it was dropped; [`Time::NEVER`] if it still waited when the run ended.
+    /// Time at which its service began, or it was dropped; [`Time::NEVER`] if it still waited at the end of the run.
     pub left: Time,
     /// Whether it was dropped.
     pub dropped: bool,
@@ -380,7 +380,7 @@ pub struct PacketRow {
 pub struct PacketTrace {
     /// Position in [`Outcome::links`].
     pub link: u32,
-    /// Which of an array.
+    /// Number of the link within its array.
     pub member: u32,
     /// Its packets.
     pub rows: Vec<PacketRow>,
@@ -390,7 +390,7 @@ pub struct PacketTrace {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct TraceRow {
-    /// When.
+    /// Time of the row.
     pub time: Time,
     /// Congestion window, in segments.
     pub cwnd: f64,
@@ -443,9 +443,9 @@ impl Gauge {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct TraceDrop {
-    /// When.
+    /// Time of the drop.
     pub time: Time,
-    /// Where: position in [`Outcome::links`].
+    /// Link, as a position in [`Outcome::links`].
     pub link: u32,
     /// Its number, counted from 0.
     pub seq: u64,
@@ -457,7 +457,7 @@ pub struct TraceDrop {
 pub struct Trace {
     /// Flow number: position in [`Outcome::flows`].
     pub flow: u32,
-    /// After every ACK and timeout.
+    /// Rows recorded after every ACK and timeout.
     pub rows: Vec<TraceRow>,
     /// The law's own numbers.
     pub gauges: Vec<Gauge>,
@@ -480,8 +480,8 @@ impl Trace {
         Gauge::put_row(&mut self.gauges, self.rows.len(), |put| sender.control().gauges(put));
     }
 
-    /// With drops in the order of time, link and sequence number, whatever order the engine met them in, and with numbers that
-    /// count from 0, where the first segment had the number `first`.
+    /// The same outcome with drops sorted by time, link and sequence number, whichever order the engine recorded them in, and
+    /// with sequence numbers from 0, where the first segment had the number `first`.
     pub(crate) fn in_order(mut self, first: u64) -> Self {
         for drop in &mut self.drops {
             // It is known by 32 bits until here; what was being acknowledged about then was near it.

@@ -1,4 +1,4 @@
-//! What a caller may put in the place of what a scenario names: congestion controls and queue disciplines of its own.
+//! Congestion controls and queue disciplines supplied by the caller in place of those the scenario names.
 //!
 //! The engines are compiled once more for them, so that they cost what built-in ones cost.
 
@@ -9,7 +9,7 @@ use queue::{AnyQueue, NoOwn, Port, QueueDiscipline};
 use scenario::{Group, Link, Scenario};
 use std::fmt;
 
-/// Which controls and disciplines a run has. What it is asked for, and in which order, depends on the scenario alone.
+/// Source of a run's controls and disciplines. Its methods are called in an order that depends on the scenario alone.
 pub trait Parts {
     /// The control of every TCP flow.
     type Control: CongestionControl + Send + Sync;
@@ -60,7 +60,7 @@ pub struct FlowSite<'a> {
     pub replication: u32,
     /// Its round-trip time without queues, as drawn.
     pub base_rtt: Span,
-    /// When it starts, as drawn.
+    /// Start time, as drawn.
     pub start: Time,
     /// Size of a full data packet on the wire.
     pub packet: Bytes,
@@ -100,8 +100,7 @@ impl<'a> FlowSite<'a> {
     /// The control that the scenario names.
     #[must_use]
     pub fn built_in(&self) -> Control {
-        let control = self.plan.control.law.build(&self.plan.control.slow_start, self.initial_window, self.ssthresh);
-        control.expect("checked when the scenario was read")
+        self.plan.built_in_control()
     }
 
     /// The slow start that the scenario names.
@@ -184,7 +183,7 @@ impl<'a> LinkSite<'a> {
     }
 }
 
-/// A control must find what it needs.
+/// Checks that a control's needs are met.
 pub(crate) fn check_needs(flow: &FlowSite<'_>, control: &impl CongestionControl) -> Result<(), BuildError> {
     if control.needs().deliveries && !flow.plan.recovery.selective() {
         return Err(BuildError::NeedsSelective { group: flow.group_index });

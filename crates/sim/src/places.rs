@@ -27,9 +27,9 @@ pub struct OpenTransfer {
 #[derive(Clone, Copy, Debug)]
 pub struct ClosedTransfer {
     pub open: OpenTransfer,
-    /// When its sender knew that everything had arrived.
+    /// Time at which its sender knew that everything had arrived.
     pub closed: Time,
-    /// When its receiver had everything.
+    /// Time at which its receiver had everything.
     pub delivered: Option<Time>,
 }
 
@@ -39,7 +39,7 @@ impl SessionPlaces {
         Self { session, stop, free: (0..places).map(Reverse).collect() }
     }
 
-    /// When the next transfer is due, as far as is known; it may have been due before, and waited for a place.
+    /// Time at which the next transfer is due, as far as is known; it may have been due before, and waited for a place.
     pub fn due(&self) -> Time {
         let due = self.session.due();
         let taken = self.free.is_empty() && self.session.waits();
@@ -84,7 +84,7 @@ mod tests {
         }
     }
 
-    /// What `open` gives: the place, and the transfer of `segments` that opened at `now`.
+    /// Expected result of `open`: the place, and the transfer of `segments` that opened at `now`.
     fn opened(place: u32, now: Time, segments: u64) -> (u32, OpenTransfer) {
         (place, OpenTransfer { opened: now, segments })
     }

@@ -7,7 +7,7 @@ use crate::handover::Handover;
 use crate::ingress::Ingress;
 use crate::places::SessionPlaces;
 use crate::writes::FlowWrites;
-use base::{Bytes, PacketNumber, Rate, Span, Stream, Time};
+use base::{Bytes, PacketNumber, Rate, RunMonitor, Span, Stream, Time};
 use law::{CongestionControl, Control};
 use queue::{AnyQueue, Either, Limit, NoOwn, QueueDiscipline, Schedule, SharedMemory};
 use scenario::Scenario;
@@ -22,7 +22,7 @@ pub trait FlowControl: CongestionControl + Send + Sync {}
 
 impl<C: CongestionControl + Send + Sync> FlowControl for C {}
 
-/// The discipline of a link that is none of the built-in ones, as the engines run it.
+/// Discipline of a link that is not a built-in one, as the engines run it.
 pub trait LinkQueue: QueueDiscipline + Send {}
 
 impl<Q: QueueDiscipline + Send> LinkQueue for Q {}
@@ -31,14 +31,14 @@ impl<Q: QueueDiscipline + Send> LinkQueue for Q {}
 /// Both are those of the scenario where nothing else is said.
 #[derive(Debug)]
 pub struct Network<C = Control, Q = NoOwn> {
-    /// Those of an array one after the other.
+    /// All links; those of an array are consecutive.
     pub links: Vec<LinkPlan<Q>>,
     pub pools: Vec<PoolPlan>,
     /// Links by table of the scenario file, for the results.
     pub tables: Vec<u32>,
     /// The flows of the scenario, groups in its order.
     pub identities: Vec<Identity>,
-    /// By group: size of a data packet on the wire.
+    /// Size of each group's data packets on the wire.
     pub packets: Vec<u32>,
     /// The senders: one for each flow of the scenario, and for a session one for each of its places.
     pub flows: Vec<FlowPlan<C>>,
@@ -50,36 +50,38 @@ pub struct Network<C = Control, Q = NoOwn> {
 #[derive(Clone, Debug)]
 pub struct PoolPlan {
     pub memory: SharedMemory,
-    /// Those that draw on it, in order, each with its alpha.
+    /// Links that draw on the pool, in order, each with its alpha.
     pub links: Vec<(u32, f64)>,
 }
 
 /// A link of the scenario, with its discipline and its random streams ready.
 #[derive(Debug)]
 pub struct LinkPlan<Q = NoOwn> {
-    /// Of a schedule, its mean.
+    /// Rate; for a schedule, its mean.
     pub rate: Rate,
-    /// What it can send when, if that is not always the rate.
+    /// Schedule, if the rate is not constant.
     pub schedule: Option<Schedule>,
-    /// Of one that changes or is drawn for each packet, the least.
+    /// Propagation delay; the smallest where it changes or is drawn for each packet.
     pub delay: Span,
     /// The mean of that over time.
     pub mean_delay: Span,
     pub queue: Either<AnyQueue, Q>,
     /// Its buffer.
     pub limit: Limit,
-    /// What drops before the queue.
+    /// Drops before the queue.
     pub ingress: Option<Ingress>,
-    /// What becomes of a packet behind the server, if it is not on its way at once; only with a schedule.
+    /// Hand-over behind the server, if packets do not leave at once; only with a schedule.
     pub handover: Handover,
     pub probe: ProbePlan,
 }
 
 impl<Q> LinkPlan<Q> {
-    /// What it can send in the measured period, in bit/s.
-    pub fn capacity_bps(&self, marks: &Marks) -> f64 {
+    /// Capacity in the measured period, in bit/s; any number if `monitor` stops the run.
+    pub fn capacity_bps(&self, marks: &Marks, monitor: &RunMonitor) -> f64 {
         match &self.schedule {
-            Some(schedule) => schedule.offered_bits(marks.warmup, marks.end) / (marks.end - marks.warmup).as_secs(),
+            Some(schedule) => {
+                schedule.offered_bits(marks.warmup, marks.end, monitor) / (marks.end - marks.warmup).as_secs()
+            }
             None => self.rate.0 as f64,
         }
     }
@@ -93,14 +95,14 @@ pub struct SendJitter {
 }
 
 impl SendJitter {
-    /// That of the next packet.
+    /// Delay of the next packet.
     #[inline]
     pub fn next(&mut self) -> Span {
         self.stream.span_between(Span::ZERO, self.longest)
     }
 }
 
-/// What is to be measured at a link beside its totals.
+/// Measurements at a link beside its totals.
 #[derive(Clone, Debug, Default)]
 pub struct ProbePlan {
     /// The number of the first segment of every flow.
@@ -111,7 +113,7 @@ pub struct ProbePlan {
     pub delays: bool,
     /// The first sender of each group but the first, if waiting times are counted.
     pub groups: Arc<[u32]>,
-    /// When every data packet that arrives is recorded: in order, without overlap.
+    /// Time spans in which every arriving data packet is recorded: in order, without overlap.
     pub packets: Vec<Range<Time>>,
 }
 
@@ -122,7 +124,7 @@ impl ProbePlan {
     }
 }
 
-/// Which flow of the scenario this is, and what its results are measured against.
+/// Identity of a flow in the scenario, and the reference values of its results.
 #[derive(Clone, Debug)]
 pub struct Identity {
     pub group: u32,
@@ -133,10 +135,10 @@ pub struct Identity {
     pub transfers: Option<Box<Transfers>>,
 }
 
-/// What the transfers of a flow are, and are measured against.
+/// Data about a flow's transfers, and the reference values of their results.
 #[derive(Clone, Debug)]
 pub struct Transfers {
-    /// From handing a packet over until its receiver has it, with nothing else in the network.
+    /// Time from sending a packet until its receiver has it, with nothing else in the network.
     pub one_way_latency: Span,
     /// Time of a data packet on the slowest link of the path.
     pub bottleneck_tx_time: Span,
@@ -193,12 +195,12 @@ pub struct TcpPlan<C = Control> {
     pub application: Option<Box<Application<C>>>,
 }
 
-/// Where a flow gets data from that it has not got when it starts.
+/// Source of data that a flow does not have at its start.
 #[derive(Debug)]
 pub enum Application<C> {
     /// It is a place of a session: the sender with which each transfer begins.
     Session(Arc<Sender<C>>),
-    /// From an application that writes now and then: what it has written.
+    /// Data that the application has written so far; the application writes at intervals.
     Writes(FlowWrites),
 }
 
@@ -209,7 +211,7 @@ pub struct SourcePlan {
     pub source: AnySource,
     /// The number of its first packet.
     pub first: u64,
-    /// How large its packets are, if not all alike.
+    /// Packet sizes, if they differ.
     pub sizes: Option<PacketSizes>,
     /// Mean time from one packet to the next while it sends most, in picoseconds.
     pub mean_gap: f64,
@@ -224,10 +226,10 @@ impl SourcePlan {
     }
 }
 
-/// What TCP flows and sources of datagrams have in common.
+/// Properties that TCP flows and sources of datagrams share.
 #[derive(Debug)]
 pub struct Party {
-    /// Which flow of the scenario.
+    /// Number of the flow in the scenario.
     pub flow: u32,
     pub start: Time,
     pub stop: Time,
@@ -258,7 +260,7 @@ impl<C> TcpPlan<C> {
         matches!(self.application.as_deref(), Some(Application::Session(_)))
     }
 
-    /// What its application has written, if it has one that writes now and then.
+    /// Data written by the application, if it writes at intervals.
     #[inline]
     pub fn writes(&self) -> Option<&FlowWrites> {
         match self.application.as_deref()? {
@@ -267,7 +269,7 @@ impl<C> TcpPlan<C> {
         }
     }
 
-    /// The same, when nothing more is written.
+    /// Takes the writes of the application, when nothing more is written.
     pub fn take_writes(&mut self) -> Option<FlowWrites> {
         match *self.application.take()? {
             Application::Session(_) => None,
@@ -277,7 +279,7 @@ impl<C> TcpPlan<C> {
 }
 
 impl<C: FlowControl> TcpPlan<C> {
-    /// The flow starts, or its application does what is due. Returns when that is to do something again, as far as is known.
+    /// Starts the flow, or does what is due in its application. Returns when the application is next due, as far as is known.
     pub fn start(&mut self, now: Time, wire: &mut impl Wire) -> Time {
         if let Some(Application::Writes(writes)) = self.application.as_deref_mut() {
             // It may have been said twice when, and be done.
@@ -297,7 +299,7 @@ impl<C: FlowControl> TcpPlan<C> {
         writes.acknowledged(now, &self.sender).then(|| writes.due())
     }
 
-    /// The receiver has got something at `at`: an application's writes may be complete with it.
+    /// Notes a delivery at `at`: writes of the application may be complete with it.
     #[cold]
     pub fn delivered(&mut self, at: Time) {
         if let Some(Application::Writes(writes)) = self.application.as_deref_mut() {
@@ -320,7 +322,7 @@ impl<C: FlowControl> FlowPlan<C> {
         matches!(self, Self::Tcp(_, plan) if plan.sender.control().needs().headers)
     }
 
-    /// What its control did wrong.
+    /// Fault of the flow's control, if it had one.
     pub fn fault(&self) -> Option<String> {
         match self {
             Self::Tcp(_, plan) => plan.sender.control().fault(),
@@ -349,7 +351,7 @@ impl<C> FlowPlan<C> {
         matches!(self, Self::Tcp(_, plan) if plan.is_place())
     }
 
-    /// What its application has written, if it has one that writes now and then.
+    /// Data written by the application, if it writes at intervals.
     pub fn into_writes(self) -> Option<FlowWrites> {
         match self {
             Self::Tcp(_, mut plan) => plan.take_writes(),
@@ -357,7 +359,7 @@ impl<C> FlowPlan<C> {
         }
     }
 
-    /// Samples what only this plan measures, the delays of its datagrams.
+    /// Samples the delays of its datagrams, which the plan itself measures.
     pub fn sampled(mut self, marks: &Marks) -> Self {
         if let Self::Datagrams(plan) = &mut self {
             plan.delays = plan.delays.take().map(|delays| Box::new(delays.sampled(marks)));
@@ -382,7 +384,7 @@ impl<C> FlowPlan<C> {
         }
     }
 
-    /// How large its data packets are, if not all alike.
+    /// Sizes of its data packets, if they differ.
     pub fn sizes(&self) -> Option<PacketSizes> {
         match self {
             Self::Tcp(..) => None,
@@ -396,7 +398,7 @@ impl<C> FlowPlan<C> {
     }
 }
 
-/// When a run is measured: the end of the warm-up, the samples and the end, each before anything else at its instant.
+/// Times of measurements: the end of the warm-up, the samples and the end, each before anything else at its instant.
 #[derive(Clone, Copy, Debug)]
 pub struct Marks {
     pub warmup: Time,
@@ -437,7 +439,7 @@ impl Marks {
     }
 }
 
-/// How long the packets of a flow take on a link.
+/// Transmission times of a flow's packets on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TxTimes {
     pub data: Span,
@@ -456,7 +458,7 @@ impl<C, Q> Network<C, Q> {
         first
     }
 
-    /// How long packets of flow `flow` take on link `link`.
+    /// Transmission times of flow `flow`'s packets on link `link`.
     pub fn tx_times(&self, link: u32, flow: u32) -> TxTimes {
         let party = self.flows[flow as usize].party();
         self.times_of(link, party.packet, party.ack)

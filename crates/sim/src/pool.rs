@@ -1,4 +1,4 @@
-//! The account of a pool: who holds how much of its memory, now and in the mean, the same for both engines.
+//! Account of a pool: the memory that each link holds, now and on average, for both engines.
 
 use crate::plan::{Marks, PoolPlan};
 use crate::{LinkOutcome, PoolOutcome, PoolShare};
@@ -23,7 +23,7 @@ struct Member {
     dropped: u64,
 }
 
-/// What is held over time.
+/// Occupancy and its integral over time.
 #[derive(Clone, Copy, Debug, Default)]
 struct Holding {
     now: u64,
@@ -40,7 +40,7 @@ impl Holding {
         self.most = self.most.max(amount);
     }
 
-    /// What counts begins at `now`.
+    /// Starts measuring at `now`.
     fn begin(&mut self, now: Time) {
         *self = Self { now: self.now, most: self.now, since: now, integral: 0 };
     }
@@ -65,12 +65,12 @@ impl PoolAccount {
         self.memory.has_room(size, held.now, self.used.now, *alpha)
     }
 
-    /// A packet was dropped at the link of that place because there was no room.
+    /// Counts a packet dropped at the link of that place for lack of memory.
     pub fn count_drop(&mut self, place: usize) {
         self.links[place].dropped += 1;
     }
 
-    /// What the link of that place holds.
+    /// Occupancy of the link at that place.
     pub fn held(&self, place: usize) -> u64 {
         self.links[place].held.now
     }
@@ -85,7 +85,7 @@ impl PoolAccount {
         }
     }
 
-    /// The warm-up is over, before anything else happens at this instant.
+    /// Ends the warm-up, before anything else at this instant.
     pub fn warm(&mut self, now: Time) {
         self.used.begin(now);
         for member in &mut self.links {

@@ -7,6 +7,7 @@
 
 mod endpoints;
 mod event;
+mod marks;
 mod pools;
 mod sessions;
 
@@ -84,10 +85,10 @@ struct Engine<C, Q> {
     pools: Vec<PoolAccount>,
     endpoints: Vec<Endpoints<C>>,
     identities: Vec<Identity>,
-    /// By group.
+    /// Packet size of each group.
     packets: Vec<u32>,
     sessions: Vec<SessionPlan>,
-    /// By group.
+    /// Transfer results of each group.
     transfers: Vec<TransferMeter>,
     delays: Vec<Span>,
     marks: Marks,
@@ -98,11 +99,15 @@ struct Engine<C, Q> {
 /// Events until the monitor is looked at again.
 const EVENTS_BETWEEN_LOOKS: u64 = 4096;
 
-/// Runs `network` to its end. If `monitor` stops it before, the outcome is none of any run.
-pub fn run<C: FlowControl, Q: LinkQueue>(network: Network<C, Q>, options: Options, monitor: &RunMonitor) -> Outcome {
+/// Runs `network` to its end. `None` if `monitor` stops it before.
+pub fn run<C: FlowControl, Q: LinkQueue>(
+    network: Network<C, Q>,
+    options: Options,
+    monitor: &RunMonitor,
+) -> Option<Outcome> {
     let (marks, first) = (network.marks, options.first_number);
     let delays = network.links.iter().map(|link| link.delay).collect();
-    let facts: Vec<_> = network.links.iter().map(|link| LinkFacts::of(link, &marks)).collect();
+    let facts: Vec<_> = network.links.iter().map(|link| LinkFacts::of(link, &marks, monitor)).collect();
     let nodes = network.links.into_iter().map(|plan| Node {
         probe: Probe::new(ServerModel::of(&plan), plan.probe, &marks, options.series),
         link: Link::new(plan.rate, plan.queue).with_schedule(plan.schedule),
@@ -180,16 +185,17 @@ pub fn run<C: FlowControl, Q: LinkQueue>(network: Network<C, Q>, options: Option
         && time < marks.end
     {
         events += 1;
-        if events % EVENTS_BETWEEN_LOOKS == 0 {
+        // A sample is one of every flow and link.
+        if events % EVENTS_BETWEEN_LOOKS == 0 || matches!(event, Event::Sample) {
             monitor.report(time.0 as f64 / marks.end.0 as f64);
             if monitor.is_stopped() {
-                break;
+                return None;
             }
         }
         engine.heap.pop();
         engine.dispatch(time, event);
     }
-    engine.finish(options, facts)
+    Some(engine.finish(options, facts))
 }
 
 impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
@@ -204,21 +210,7 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
     fn dispatch(&mut self, now: Time, event: Event) {
         match event {
             Event::Warm => self.warm(now),
-            Event::Sample => {
-                for node in &mut self.nodes {
-                    let snapshot = node.snapshot(now);
-                    node.probe.samples.take(now, &self.marks, &snapshot, node.totals.begun_bytes);
-                    node.probe.samples.gauges(|put| node.link.queue().gauges(put));
-                }
-                for ends in &mut self.endpoints {
-                    if let FlowPlan::Tcp(_, tcp) = &ends.plan {
-                        ends.meter.sample(now, &self.marks, &tcp.sender);
-                    }
-                }
-                if let Some(every) = self.marks.every {
-                    self.push(now + every, Phase::Mark, 0, Event::Sample);
-                }
-            }
+            Event::Sample => self.sample(now),
             Event::Wakeup(l) => {
                 let node = &mut self.nodes[l];
                 // A timer that was set anew since is in the heap a second time.
@@ -297,30 +289,12 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
         }
     }
 
-    /// The warm-up is over: what counts begins now.
-    fn warm(&mut self, now: Time) {
-        for pool in &mut self.pools {
-            pool.warm(now);
-        }
-        for node in &mut self.nodes {
-            node.account(now);
-            node.warm = node.totals;
-            node.backlog_max = node.link.backlog().packets;
-        }
-        for ends in &mut self.endpoints {
-            let (counters, next) = ends.counters();
-            ends.meter.sender_warm(counters);
-            ends.meter.receiver_warm(next);
-            ends.dropped = 0;
-        }
-    }
-
     /// Calls the sender, sends what it hands over, and keeps its timer in the heap.
     fn with_sender(&mut self, now: Time, f: usize, call: impl FnOnce(&mut Sender<C>, &mut Outbox)) {
         self.with_tcp(now, f, |tcp, out| call(&mut tcp.sender, out));
     }
 
-    /// The flow, or its application, is to do something at `due`, which may be never.
+    /// Schedules the start of the flow, or the next action of its application, at `due`, which may be never.
     fn start_at(&mut self, due: Time, f: usize) {
         if due != Time::NEVER {
             self.push(due, Phase::Start, f as u32, Event::Start(f));
@@ -470,7 +444,7 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
         }
     }
 
-    /// Counts what a link did to `arrival` and to packets that were there before.
+    /// Counts the fates of `arrival` and of packets that were at the link before.
     fn count_fates(&mut self, now: Time, l: usize, ledger: &Ledger, arrival: Option<&Packet>) {
         ledger.hash(&mut self.nodes[l].hash, now, arrival);
         for (packet, cause) in &ledger.dropped {

@@ -1,4 +1,4 @@
-//! From what is left of the senders when a run is over to the results of flows and groups, the same for both engines.
+//! Computation of the results of flows and groups from the final state of the senders, for both engines.
 
 use crate::meter::Tally;
 use crate::places::OpenTransfer;
@@ -7,22 +7,22 @@ use crate::transfers::TransferMeter;
 use crate::writes::FlowWrites;
 use crate::{FlowOutcome, TransferOutcome};
 
-/// What is left of one sender when the run is over.
+/// Final state of one sender.
 pub struct FinalTally {
-    /// Which flow of the scenario it belongs to.
+    /// Number of its flow in the scenario.
     pub flow: u32,
     /// The transfer that is still open, if it is a place of a session.
     pub open: Option<OpenTransfer>,
-    /// What its application has written.
+    /// Data written by its application.
     pub writes: Option<FlowWrites>,
-    /// What its control did wrong.
+    /// Fault of its control, if it had one.
     pub fault: Option<String>,
     pub tally: Tally,
 }
 
-/// What is left of all flows and groups.
+/// Final results of all flows and groups.
 pub struct FinalResults {
-    /// What the control of a flow did wrong, with its group: that of the first such flow.
+    /// First flow with a fault: its group, and the fault.
     pub fault: Option<(u32, String)>,
     pub flows: Vec<FlowOutcome>,
     pub transfers: Vec<Option<TransferOutcome>>,
@@ -32,7 +32,7 @@ pub struct FinalResults {
 /// tally of a flow is kept only until the next flow's first comes.
 pub struct FlowResults<'a> {
     identities: &'a [Identity],
-    /// By group: the size of a data packet.
+    /// Size of each group's data packets.
     packets: &'a [u32],
     marks: &'a Marks,
     transfers: Vec<TransferMeter>,
@@ -53,8 +53,8 @@ impl<'a> FlowResults<'a> {
         Self { identities, packets, marks, transfers, fault: None, flow: 0, tally: Tally::default() }
     }
 
-    /// Those of `senders`, what is left of which `tally` says. They lie where the senders lay, if these are as large: with a million
-    /// flows nothing else takes as much memory as the end of a run.
+    /// Results for `senders`, whose final state `tally` gives. They reuse the memory of the senders if these are as large: with a
+    /// million flows the end of a run needs more memory than anything else.
     pub fn of<S>(mut self, senders: Vec<S>, mut tally: impl FnMut(usize, S) -> FinalTally) -> FinalResults {
         let any = !senders.is_empty();
         let ended = senders.into_iter().enumerate().filter_map(|(f, sender)| self.add(tally(f, sender)));

@@ -1,5 +1,5 @@
-//! What the window engine keeps in memory of each sender, flow, link and packet, in bytes: estimates of a run before it runs
-//! follow the types, so that they need not be measured again when a type grows.
+//! Memory that the window engine uses for each sender, flow, link and packet, in bytes. Estimates before a run are computed
+//! from the sizes of the types, so they stay right when a type grows.
 
 use crate::datagrams::DatagramDelays;
 use crate::plan::{Identity, Network, SourcePlan, TcpPlan};
@@ -11,21 +11,21 @@ use std::hint::black_box;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemorySizes {
-    /// Of a TCP sender and its receiver without its recovery: a flow, or a place of a session.
+    /// TCP sender with its receiver, without the recovery: one for each flow, or for each place of a session.
     pub tcp: usize,
-    /// Of a source of datagrams.
+    /// Source of datagrams.
     pub source: usize,
-    /// Of the ring of a receiver, where the ACKs of any flow cross links: then each has one.
+    /// Ring of a receiver. All receivers have one if any flow's ACKs cross links.
     pub receiver_ring: usize,
-    /// Of a flow of the scenario beside its senders: who it is. Its results lie where its sender lay.
+    /// Identity of a flow, apart from its senders. Its results reuse the memory of its sender.
     pub flow: usize,
-    /// Of a link, without what its discipline allocates.
+    /// Link, without the memory that its discipline allocates.
     pub link: usize,
-    /// Of the results of a link.
+    /// Results of a link.
     pub link_outcome: usize,
-    /// Of a sender at each link that it crosses.
+    /// Entry of a sender at each link that it crosses.
     pub hop: usize,
-    /// Of a packet in flight.
+    /// Packet in flight.
     pub packet: usize,
 }
 
@@ -44,7 +44,7 @@ pub fn memory_sizes() -> MemorySizes {
     }
 }
 
-/// What `scenario` needs at the least, whatever happens in it, in bytes.
+/// Least memory that `scenario` needs, whatever happens in it, in bytes.
 fn least(scenario: &Scenario) -> usize {
     let sizes = memory_sizes();
     let flows = scenario.groups.iter().map(|group| {
@@ -55,8 +55,8 @@ fn least(scenario: &Scenario) -> usize {
     size_of::<Network>() + flows.sum::<usize>() + links.sum::<usize>()
 }
 
-/// The bytes that `scenario` needs at the least, if the system refuses so many: asked for once in one piece, since no
-/// single allocation of a run could be refused without ending the process.
+/// Least memory that `scenario` needs, in bytes, if the system refuses it. It is requested once in one piece, because a refused
+/// allocation during a run would end the process.
 pub fn refused(scenario: &Scenario) -> Option<usize> {
     let bytes = least(scenario);
     let mut room = Vec::<u8>::new();

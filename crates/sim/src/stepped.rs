@@ -81,11 +81,10 @@ pub struct LinkReading {
 pub struct SteppedRun<C = Control> {
     steps: Box<dyn Steps<C>>,
     names: Names,
-    /// By flow: its sender, if that is one of TCP and its own.
+    /// Sender of each flow, if it is a TCP flow with one sender of its own.
     senders: Vec<Option<u32>>,
     now: Time,
     end: Time,
-    monitor: RunMonitor,
 }
 
 impl<C> fmt::Debug for SteppedRun<C> {
@@ -105,7 +104,7 @@ impl SteppedRun {
 }
 
 impl<C: CongestionControl + Send + Sync + 'static> SteppedRun<C> {
-    /// As [`SteppedRun::begin`], with congestion controls and queues that are none of the scenario's.
+    /// The same as [`SteppedRun::begin`], with congestion controls and queues supplied by the caller.
     ///
     /// # Errors
     /// As of [`crate::simulate_parts`].
@@ -116,7 +115,7 @@ impl<C: CongestionControl + Send + Sync + 'static> SteppedRun<C> {
         parts: &mut P,
     ) -> Result<Self, BuildError> {
         let options = Options { engine: Engine::Window, ..options };
-        let network = build::network(scenario, replication, options.first_number, parts)?;
+        let network = build::network(scenario, replication, options.first_number, parts, &RunMonitor::default())?;
         let (names, end) = (Names::of(&network, scenario), network.marks.end);
         let mut senders = vec![None; network.identities.len()];
         for (f, plan) in network.flows.iter().enumerate() {
@@ -127,7 +126,7 @@ impl<C: CongestionControl + Send + Sync + 'static> SteppedRun<C> {
             }
         }
         let steps = steps::begin(network, options);
-        Ok(Self { steps, names, senders, now: Time::ZERO, end, monitor: RunMonitor::default() })
+        Ok(Self { steps, names, senders, now: Time::ZERO, end })
     }
 
     /// Everything before this has happened, nothing at it.
@@ -136,7 +135,7 @@ impl<C: CongestionControl + Send + Sync + 'static> SteppedRun<C> {
         self.now
     }
 
-    /// When it ends.
+    /// End of the run.
     #[must_use]
     pub fn end(&self) -> Time {
         self.end
@@ -145,13 +144,13 @@ impl<C: CongestionControl + Send + Sync + 'static> SteppedRun<C> {
     /// Goes on to `until`, or to the end if that is earlier. What lies behind it already stays as it is.
     pub fn advance(&mut self, until: Time) {
         self.now = until.min(self.end).max(self.now);
-        self.steps.advance(self.now, &self.monitor);
+        self.steps.advance(self.now);
         for &f in self.senders.iter().flatten() {
             self.steps.settle(f as usize, self.now);
         }
     }
 
-    /// How many flows there are; [`Self::flow`] has those of TCP that are no sessions.
+    /// Number of flows; [`Self::flow`] returns only TCP flows that are not sessions.
     #[must_use]
     pub fn flows(&self) -> usize {
         self.senders.len()
@@ -183,10 +182,10 @@ impl<C: CongestionControl + Send + Sync + 'static> SteppedRun<C> {
         self.steps.control_mut(f as usize)
     }
 
-    /// The links of table number `table` of the scenario.
+    /// Links of table number `table` of the scenario.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// Panics if there is no such table.
     #[must_use]
     pub fn link(&self, table: usize) -> LinkReading {
         let first: u32 = self.names.tables[..table].iter().sum();
@@ -219,6 +218,6 @@ impl<C: CongestionControl + Send + Sync + 'static> SteppedRun<C> {
     /// # Errors
     /// As of [`Self::check`].
     pub fn finish(self) -> Result<Outcome, BuildError> {
-        self.names.put(self.steps.finish(&self.monitor))
+        self.names.put(self.steps.finish())
     }
 }

@@ -1,12 +1,12 @@
-//! What became of the transfers of a group, the same for both engines. A transfer is measured by when it opened: those from
-//! the warm-up on count.
+//! Results of a group's transfers, for both engines. The time of opening decides whether a transfer counts: from the end of the
+//! warm-up on.
 
 use crate::places::{ClosedTransfer, OpenTransfer};
 use crate::plan::{Identity, Marks, SessionPlan};
 use crate::{PageRow, TransferOutcome, TransferRow};
 use base::Time;
 
-/// What became of the transfers of one group. The result does not depend on the order in which they are reported.
+/// Results of one group's transfers. They do not depend on the order in which transfers are reported.
 #[derive(Clone, Debug)]
 pub struct TransferMeter {
     marks: Marks,
@@ -14,7 +14,7 @@ pub struct TransferMeter {
     out: TransferOutcome,
     /// Picoseconds for which transfers were open in the measured period.
     open: u128,
-    /// By sample: how many more are open at it than at the one before.
+    /// Change of the number of open transfers from one sample to the next.
     steps: Vec<i32>,
 }
 
@@ -37,7 +37,7 @@ impl TransferMeter {
         self.out.refused += u64::from(now >= self.marks.warmup);
     }
 
-    /// A transfer of `who` that is over for its sender at `ended` (at the end of the run, if it is still open), and was
+    /// Records a transfer of `who` that ended at `ended` for its sender (at the end of the run, if it is still open), and was
     /// complete at the receiver at `done`.
     pub fn transfer(&mut self, who: &Identity, open: OpenTransfer, done: Option<Time>, ended: Time) {
         let Marks { warmup, end, .. } = self.marks;
@@ -77,7 +77,8 @@ impl TransferMeter {
         }
     }
 
-    /// One more or less is open from `at` on: seen by the first sample after it (what happens at a sample comes after it).
+    /// Notes that one more or less is open from `at` on: seen by the first sample after it (what happens at a sample
+    /// comes after it).
     fn step(&mut self, at: Time, by: i32) {
         let Some(every) = self.marks.every else { return };
         let sample = (at.0 / every.0 + 1) as usize;
@@ -98,7 +99,7 @@ impl TransferMeter {
         self.out
     }
 
-    /// What the samples found, those at which nothing had opened yet as well.
+    /// Counts the open transfers at each sample, including samples before the first transfer opened.
     fn count_open(&mut self) {
         let steps = std::mem::take(&mut self.steps).into_iter().chain(std::iter::repeat(0));
         let mut open = 0;

@@ -1,4 +1,4 @@
-//! What the application of a flow has written to its connection and what of it has not arrived, the same for both engines.
+//! Data that the application of a flow has written, and the part of it that has not arrived, for both engines.
 //!
 //! A write is a transfer of its own in the results: from when it is written, although older data may stand before it in line, until
 //! its receiver has it. Its last segment is pushed (RFC 9293, Section 3.9.1): the receiver acknowledges it at once.
@@ -24,7 +24,7 @@ pub struct FlowWrites {
     stop: Time,
     /// One past the last segment of each write that has not arrived, oldest first.
     pending: VecDeque<(u64, OpenTransfer)>,
-    /// Those that have, and when.
+    /// Writes that have arrived, and when.
     arrived: Vec<(OpenTransfer, Time)>,
     /// Whether the application waits to hear that everything has arrived.
     waits: bool,
@@ -38,7 +38,7 @@ impl FlowWrites {
         Self { application, stop, pending: VecDeque::new(), arrived: Vec::new(), waits: false, is_full: false }
     }
 
-    /// When the application next does something, as far as is known.
+    /// Time at which the application next does something, as far as is known.
     pub fn due(&self) -> Time {
         let due = self.application.due();
         if self.is_full || due >= self.stop { Time::NEVER } else { due }
@@ -49,7 +49,7 @@ impl FlowWrites {
         self.is_full
     }
 
-    /// What is due happens at `now`.
+    /// Performs the writes due at `now`.
     pub fn write<C: CongestionControl>(
         &mut self,
         now: Time,
@@ -87,7 +87,7 @@ impl FlowWrites {
         ended || freed
     }
 
-    /// The receiver has got something at `at`.
+    /// Notes a delivery at `at`.
     pub fn delivered(&mut self, at: Time, receiver: &mut Receiver) {
         while let Some(&(end, transfer)) = self.pending.front()
             && end <= receiver.next()
@@ -98,14 +98,14 @@ impl FlowWrites {
         self.announce(receiver);
     }
 
-    /// The receiver learns where the oldest write ends of which something is missing. It may know before anything of it arrives.
+    /// Tells the receiver the end of the oldest incomplete write, possibly before any of it arrives.
     fn announce(&self, receiver: &mut Receiver) {
         if let Some(&(end, _)) = self.pending.front() {
             receiver.expect_end(end);
         }
     }
 
-    /// Whether what it writes are transfers: a source without end has none.
+    /// Whether its writes count as transfers: those of a source without end do not.
     pub fn has_transfers(&self) -> bool {
         !matches!(self.application, AnyApplication::PausingBulk(_))
     }

@@ -17,7 +17,7 @@ pub fn interval(values: &[f64]) -> (f64, f64) {
     (mean, quantile * (square / (n - 1) as f64 / n as f64).sqrt())
 }
 
-/// What `b` has more than `a`, replication by replication: they share their random numbers.
+/// Differences `b - a` for each replication; both use the same random numbers.
 pub fn more(a: &[f64], b: &[f64]) -> Vec<f64> {
     a.iter().zip(b).map(|(a, b)| b - a).collect()
 }

@@ -1,4 +1,4 @@
-//! Finite flows that arrive as a Poisson process, whatever becomes of those before them: the elastic regime.
+//! Finite flows that arrive as a Poisson process, independently of earlier ones: the elastic regime.
 //!
 //! Source: Augé and Roberts, Buffer sizing for elastic traffic, NGI 2006, Section 2; Ben Fredj, Bonald, Proutière, Régnié
 //! and Roberts, Statistical bandwidth sharing, SIGCOMM 2001. The peak rate of a flow is the `access` of its group. The n
@@ -14,9 +14,9 @@ use base::{Bytes, Card, ParamError, Rate, Registered, Stream, Time, Value};
 base::params! {
     /// Augé and Roberts 2006.
     pub struct Params {
-        /// What the whole group offers, as a share of the narrowest link, headers included.
+        /// Load that the whole group offers, as a share of the narrowest link, headers included.
         load: f64 = 0.5, "", needs [Is("rate", "none")];
-        /// What one flow of the group offers instead, in bits on the wire, headers included; none: by load.
+        /// Rate that one flow of the group offers instead, in bits on the wire, headers included; none: by load.
         rate: Offered = Offered(None), "bit/s";
         /// Mean payload of a transfer.
         size: Bytes = Bytes(50_000), "bytes";

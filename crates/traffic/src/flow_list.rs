@@ -21,7 +21,7 @@ const SIZES: [(&str, u64); 4] = [("B", 1), ("kB", 1_000), ("MB", 1_000_000), ("G
 /// A flow of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListedFlow {
-    /// When it opens, counted from the start of the list.
+    /// Opening time, counted from the start of the list.
     pub at: Span,
     /// Its payload.
     pub size: Bytes,
@@ -132,7 +132,7 @@ fn entry(text: &str) -> Result<ListedFlow, String> {
     Ok(ListedFlow { at: Span((at + PS_PER_NS / 2) / PS_PER_NS * PS_PER_NS), size: Bytes(bytes) })
 }
 
-/// Where the unit of the first quantity ends: a number, spaces perhaps, and what is neither digit nor space.
+/// End of the first quantity's unit: a number, spaces perhaps, and what is neither digit nor space.
 fn end_of_quantity(text: &str) -> usize {
     let unit = |c: char| !c.is_ascii_digit() && !c.is_whitespace();
     let mut rest = text.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '_' | '+' | '-'));

@@ -1,4 +1,4 @@
-//! What an application offers, and when. TCP internals stay out.
+//! Data that applications offer, and when. TCP internals are not part of this crate.
 //!
 //! Four sorts: one amount of data over TCP, which decides when it goes ([`Transfer`]); an application that writes to one TCP
 //! connection now and then ([`Application`]); transfers that open again and again, each a TCP connection of its own
@@ -60,7 +60,7 @@ mod registry;
 pub enum Sort {
     /// One amount of data over TCP.
     Transfer,
-    /// What an application writes to one TCP connection now and then.
+    /// Application that writes to one TCP connection at intervals.
     Application,
     /// Transfers that open again and again.
     Session,
@@ -81,12 +81,12 @@ impl Sort {
     }
 }
 
-/// What one flow offers.
+/// Traffic that one flow offers.
 #[derive(Clone, Debug)]
 pub enum Offer {
-    /// So many segments to a TCP sender; `None` for no end.
+    /// Number of segments for a TCP sender; `None` for no end.
     Segments(Option<u64>),
-    /// What an application writes to one connection.
+    /// Application that writes to one connection.
     Writes(AnyApplication),
     /// Transfers that open again and again, each a connection of its own.
     Session(AnySession),

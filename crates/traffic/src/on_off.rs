@@ -13,7 +13,7 @@ use base::text::format_span;
 use base::{Bytes, Card, ParamError, Rate, Registered, Span, Stream};
 
 base::words! {
-    /// How the lengths of bursts and silences are spread.
+    /// Distribution of the lengths of bursts and silences.
     pub enum Law {
         /// Memoryless: two states of a Markov chain.
         Exponential = "exponential",
@@ -23,7 +23,7 @@ base::words! {
 }
 
 base::params! {
-    /// As ns-2, with a rate that our other sources have.
+    /// Parameters as in ns-2, with a rate as our other sources have.
     pub struct Params {
         /// Rate of one flow while it is on, in bits on the wire, headers included.
         rate: Rate = Rate(1_000_000), "bit/s";
@@ -53,13 +53,13 @@ pub struct OnOff {
     gap: Span,
     /// Time on until the next packet is complete.
     missing: Span,
-    /// What is left of the burst, or of the silence that the flow starts in.
+    /// Rest of the burst, or of the silence in which the flow starts.
     left: Span,
     on: bool,
     chance: Stream,
 }
 
-/// A law with what it needs.
+/// Distribution with its parameters.
 #[derive(Clone, Copy, Debug)]
 enum Lengths {
     Exponential,
@@ -74,7 +74,7 @@ impl Lengths {
         })
     }
 
-    /// What is left of one that goes on at an instant chosen at random: of density P(length > x) / mean.
+    /// Residual length at an instant chosen at random: of density P(length > x) / mean.
     fn rest(self, mean: f64, chance: &mut Stream) -> Span {
         span(match self {
             Self::Exponential => chance.exponential(mean),

@@ -7,7 +7,7 @@
 use base::{Bytes, PacketNumber, ParamError};
 
 base::words! {
-    /// How large the packets of a source are.
+    /// Distribution of a source's packet sizes.
     pub enum PacketSize {
         /// All alike.
         Constant = "constant",

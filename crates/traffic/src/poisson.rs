@@ -20,7 +20,7 @@ base::params! {
 /// See the [module](self).
 #[derive(Clone, Debug)]
 pub struct Poisson {
-    /// In picoseconds.
+    /// Mean time between packets, in picoseconds.
     mean_gap: f64,
     chance: Stream,
 }

@@ -1,10 +1,10 @@
-//! Where an application is, when its datagrams go, and when the transfers of its session open.
+//! Interfaces of applications, sources of datagrams and sessions, and the site at which they run.
 //!
 //! Each trait is declared together with its dispatch over the kinds of the registry.
 
 use base::{Bytes, Rate, Span, Time};
 
-/// What an application knows of where it is.
+/// Properties of the site that an application knows.
 #[derive(Clone, Copy, Debug)]
 pub struct Site {
     /// Size of a full packet on the wire.
@@ -13,17 +13,17 @@ pub struct Site {
     pub mss: u32,
     /// The narrowest link that its data crosses.
     pub capacity: Rate,
-    /// Which flow of its group it is, from 0.
+    /// Index of the flow in its group, from 0.
     pub index: u32,
     /// Flows of its group.
     pub flows: u32,
-    /// When it starts.
+    /// Start time.
     pub start: Time,
 }
 
 base::dispatched! {
     ($) macro arrival_process;
-    /// When datagrams go. Sizes are drawn apart.
+    /// Times of datagrams. Sizes are drawn apart.
     pub trait ArrivalProcess: [Clone + std::fmt::Debug] {
         /// Time from one packet to the next; at the first call, from the start of the flow to its first packet.
         fn next_gap(&mut self) -> Span;
@@ -32,8 +32,8 @@ base::dispatched! {
 
 base::dispatched! {
     ($) macro session_process;
-    /// When transfers over TCP open, again and again: a state machine that is also called when one ends. Each is a connection
-    /// of its own; all of a session take the same path.
+    /// Times at which transfers over TCP open, again and again: a state machine that is also called when one ends. Each
+    /// is a connection of its own; all of a session take the same path.
     pub trait SessionProcess: [Clone + std::fmt::Debug] {
         /// Whether a transfer that is due while all places are taken waits for the first that ends; otherwise it is refused
         /// and counted.
@@ -41,8 +41,8 @@ base::dispatched! {
             true
         }
 
-        /// When the next transfer opens, as far as is known: `Time::NEVER` if that depends on the end of another. Not before
-        /// the last call of any kind.
+        /// Time at which the next transfer opens, as far as is known: `Time::NEVER` if that depends on the end of another. Not
+        /// before the last call of any kind.
         fn due(&self) -> Time;
 
         /// The transfer that is due opens (or, if it had to wait, at `now`, which is later; or it is refused): its segments,
@@ -55,26 +55,27 @@ base::dispatched! {
     }
 }
 
-/// What an application does when it is due.
+/// Action of an application when it is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Write {
-    /// It has so many segments more to send, at least 1.
+    /// Number of further segments to send, at least 1.
     Segments(u32),
     /// It has as many to send as the network takes.
     Unlimited,
-    /// It has nothing to send beyond what was sent.
+    /// The application has nothing to send beyond the segments sent.
     Pause,
 }
 
 base::dispatched! {
     ($) macro application_process;
-    /// When an application writes to its one connection: a state machine that is also called when everything has arrived.
+    /// Times at which an application writes to its one connection: a state machine that is also called when everything
+    /// has arrived.
     pub trait ApplicationProcess: [Clone + std::fmt::Debug] {
-        /// When it is next to do something, as far as is known: `Time::NEVER` if that depends on the arrival of what was
-        /// written. Not before the last call of any kind.
+        /// Time at which it is next to do something, as far as is known: `Time::NEVER` if that depends on the arrival of what
+        /// was written. Not before the last call of any kind.
         fn due(&self) -> Time;
 
-        /// What is due happens at `now`.
+        /// Performs the action due at `now`.
         fn write(&mut self, now: Time) -> Write;
 
         /// Everything written has arrived, as its sender knows at `now`; once for each time that it had not.
@@ -134,15 +135,15 @@ mod tests {
     }
 
     base::dispatching_enum! {
-        /// As the registry's are.
+        /// Same dispatch as the registry's.
         pub enum AnyWrites: application_process { Own(FixedWrites), }
     }
     base::dispatching_enum! {
-        /// As the registry's are.
+        /// Same dispatch as the registry's.
         pub enum AnyArrivals: arrival_process { Own(Fixed), }
     }
     base::dispatching_enum! {
-        /// As the registry's are.
+        /// Same dispatch as the registry's.
         pub enum AnySessions: session_process { Own(Fixed), }
     }
 

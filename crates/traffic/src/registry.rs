@@ -1,4 +1,4 @@
-//! What the registered kinds of traffic have in common: how they are made, and the enums that dispatch to them.
+//! Common part of the registered kinds of traffic: their construction, and the enums that dispatch to them.
 
 #[allow(clippy::wildcard_imports, clippy::allow_attributes, reason = "the registry's macro names every module")]
 use crate::*;
@@ -40,7 +40,7 @@ pub trait Source: ArrivalProcess + Registered {
         None
     }
 
-    /// How large its packets are.
+    /// Distribution of its packet sizes.
     fn size(_params: &Self::Params) -> PacketSize {
         PacketSize::Constant
     }
@@ -94,7 +94,7 @@ impl TrafficSpec {
         self.sort() != Sort::Datagrams
     }
 
-    /// Which of the sorts it is.
+    /// Sort of this kind.
     #[must_use]
     pub fn sort(&self) -> Sort {
         each_kind!(self, |p, Kind|
@@ -150,7 +150,7 @@ impl TrafficSpec {
             sessions: None, sources: None)
     }
 
-    /// How large its packets are.
+    /// Distribution of its packet sizes.
     #[must_use]
     pub fn size(&self) -> PacketSize {
         let constant = PacketSize::Constant;
@@ -158,7 +158,7 @@ impl TrafficSpec {
             transfers: constant, applications: constant, sessions: constant, sources: <Kind as Source>::size(p))
     }
 
-    /// What one flow offers at `site`; `chance` gives sessions and sources their own random stream.
+    /// Traffic that one flow offers at `site`; `chance` gives sessions and sources their own random stream.
     ///
     /// # Errors
     /// The first parameter out of range.

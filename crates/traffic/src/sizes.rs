@@ -1,4 +1,4 @@
-//! How much a transfer holds, and how many objects a page: laws of whole numbers from 1 on.
+//! Distributions of the size of a transfer and of the number of objects of a page: integers from 1 on.
 //!
 //! Source: the constant, exponential, Pareto and uniform laws that the papers use (Andrew et al. 2005: uniform on 1..200
 //! packets; ns-2's PagePool/WebTraf: Pareto). Bytes are divided by the payload of a segment, and what comes out is rounded
@@ -16,7 +16,7 @@ base::words! {
         Exponential = "exponential",
         /// Pareto with the shape given beside it.
         Pareto = "pareto",
-        /// As likely for every number from 1 on, about the mean.
+        /// Equal probability of every integer from 1 up to twice the mean less one.
         Uniform = "uniform",
     }
 }
@@ -28,7 +28,7 @@ pub(crate) const MOST: f64 = 1e9;
 #[derive(Clone, Copy, Debug)]
 pub struct Sizes {
     law: SizeLaw,
-    /// In segments.
+    /// Mean in segments.
     mean: f64,
     shape: f64,
 }
@@ -74,7 +74,7 @@ impl Sizes {
         segments.ceil().clamp(1.0, MOST) as u32
     }
 
-    /// The exact mean of what is drawn, rounded up to whole segments: the sum over k of the chance of more than k.
+    /// Exact mean of the draws, rounded up to whole segments: the sum over k of the probability of more than k.
     #[must_use]
     pub fn mean_segments(&self) -> f64 {
         match self.law {

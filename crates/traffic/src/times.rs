@@ -25,7 +25,7 @@ const LONGEST: f64 = 1e18;
 #[derive(Clone, Copy, Debug)]
 pub struct Times {
     law: TimeLaw,
-    /// In picoseconds.
+    /// Mean in picoseconds.
     mean: f64,
     shape: f64,
 }

@@ -1,4 +1,4 @@
-//! A source of a given rate over one TCP connection: so many bytes every so often, as live video sends its segments.
+//! Source of a given rate over one TCP connection: a fixed amount of data at fixed intervals, as live video sends its segments.
 //!
 //! Source: the segments of HTTP adaptive streaming (ISO/IEC 23009-1) at one bit rate: N kB each T seconds. What is written while
 //! older data still waits stands in line behind it; where its connection takes no more, the next write waits, and those after it

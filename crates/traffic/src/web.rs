@@ -48,7 +48,7 @@ base::params! {
 }
 
 base::words! {
-    /// Where the time between pages begins.
+    /// Instant from which the time between pages counts.
     pub enum ThinkFrom {
         /// When all objects have arrived.
         End = "end",
@@ -69,12 +69,12 @@ pub struct Web {
     think_from: ThinkFrom,
     /// Pages still to open.
     pages: u64,
-    /// When the page in progress opened.
+    /// Time at which the page in progress opened.
     opened: Time,
     /// Its objects still to open, and those open.
     left: u32,
     open: u32,
-    /// When the next object or page comes, although it may have to wait.
+    /// Time of the next object or page, although it may have to wait.
     next: Time,
     /// The last call.
     now: Time,

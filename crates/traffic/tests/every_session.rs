@@ -1,5 +1,5 @@
-//! What the simulation relies on of every registered session, with random parameters, over a network that ends transfers
-//! after random times; and Engset's flow balance.
+//! Properties that the simulation relies on, for every registered session, with random parameters, over a network that ends
+//! transfers after random times; and Engset's flow balance.
 
 extern crate elephan_traffic as traffic;
 
@@ -12,7 +12,7 @@ use traffic::{AnySession, Offer, SessionProcess, Site, Sort, TRAFFIC, TrafficSpe
 /// No run is longer: eleven days.
 const END: Time = Time(1_000_000_000_000_000_000);
 
-/// What files may write for parameters: of each, those are taken that the parameter reads and the kind accepts.
+/// Possible values of parameters in files: those are used that the parameter reads and the kind accepts.
 const WORDS: [&str; 18] = [
     "constant",
     "exponential",
@@ -76,7 +76,7 @@ fn may_end(spec: &TrafficSpec) -> bool {
     }
 }
 
-/// What happened to a session, and what it answered.
+/// Event of a session, with its answer.
 #[derive(Clone, Debug, PartialEq)]
 enum Step {
     Opened(Time, u32),
@@ -104,7 +104,7 @@ impl Driver {
         Self { session, places: spec.places(), mean_service, service, ends: BinaryHeap::new(), now: Time::ZERO }
     }
 
-    /// What happens next; `None` if nothing does. Ends come first, so that they make place.
+    /// Next event; `None` if there is none. Ends come first, because they free places.
     fn step(&mut self) -> Option<Step> {
         let due = self.session.due();
         assert!(due >= self.now, "due at {due:?}, which is over at {:?}", self.now);

@@ -37,8 +37,8 @@ fn distance_of_counts(sample: &[u32], cdf: &dyn Fn(f64) -> f64) -> f64 {
     far
 }
 
-/// What chance exceeds once in ten thousand samples (Kolmogorov's limit: 2 exp(-2 n d²)); less often where mass is on
-/// whole numbers.
+/// Limit that chance exceeds once in ten thousand samples (Kolmogorov's limit: 2 exp(-2 n d²)); less often for distributions on
+/// integers.
 fn critical(n: usize) -> f64 {
     (libm::log(2.0 / 1e-4) / (2.0 * n as f64)).sqrt()
 }

@@ -48,7 +48,7 @@ fn named(name: &str) -> TrafficSpec {
     TrafficSpec::named(name).expect("registered")
 }
 
-/// What a file would say, or `None` if it is refused, as lengths too short or too long are.
+/// Source with this draw, or `None` if a file with it is refused because lengths are too short or too long.
 fn source(draw: &Draw) -> Option<(TrafficSpec, AnySource)> {
     let mut spec = named(draw.kind);
     let text = |text: String| Value::Text(text);

@@ -1,4 +1,4 @@
-//! What an ACK costs in SACK recovery: the receiver's run, the scoreboard, the choice of the next segment.
+//! Benchmark of ACK processing in SACK recovery: the receiver's runs, the scoreboard, the choice of the next segment.
 
 extern crate elephan_transport as transport;
 

@@ -1,4 +1,4 @@
-//! What an acknowledgement says.
+//! An acknowledgement as the receiver sends it.
 //!
 //! Source: RFC 5681 (cumulative), RFC 2018 (SACK blocks, most recent first), RFC 3168 (congestion echo).
 
@@ -15,15 +15,15 @@ pub struct Ack {
     pub ece: bool,
     /// Whether the timestamp that it echoes is that of a retransmission (RFC 7323).
     pub echoes_resent: bool,
-    /// What a receiver that tunes its window says of it ([`crate::WindowLimits`]); 0 of others.
+    /// Window field of a receiver that tunes its window ([`crate::WindowLimits`]); 0 from other receivers.
     pub tuning: u16,
-    /// What routers granted to the segments since the last ACK, in segments (XCP); 0 without headers.
+    /// Window increase granted by routers to the segments since the last ACK, in segments (XCP); 0 without headers.
     pub feedback: f32,
     blocks: [(u64, u64); MAX_BLOCKS],
 }
 
 impl Ack {
-    /// One that says nothing yet.
+    /// Empty ACK.
     pub const NONE: Self = Self {
         cum: 0,
         count: 0,
@@ -46,7 +46,7 @@ impl Ack {
         ack
     }
 
-    /// Makes it an acknowledgement of `cum` without blocks, of a receiver that says `tuning` of its window.
+    /// Makes it an acknowledgement of `cum` without blocks, with `tuning` as its window field.
     #[inline]
     pub fn renew(&mut self, cum: u64, ece: bool, tuning: u16) {
         (self.cum, self.ece, self.tuning, self.count, self.echoes_resent) = (cum, ece, tuning, 0, false);

@@ -1,4 +1,4 @@
-//! A receive window that grows with what the application is given: dynamic right-sizing, as Linux has it.
+//! Receive window autotuning: the window grows with the data that the application reads (dynamic right-sizing), as in Linux.
 //!
 //! Source: E. Weigle and W. Feng, Dynamic Right-Sizing: A Simulation Study, ICCCN 2001; Linux 6.12, `tcp_rcv_space_adjust` (the
 //! buffer, once in a round-trip time), `tcp_grow_window` (the window follows by two segments for each that arrives),
@@ -11,26 +11,27 @@ use crate::options::Autotuning;
 use crate::sequence::MAX_OUTSTANDING;
 use base::{Flags, Span, Time};
 
-/// Of what an ACK says beside its number: the bit that stands for the timestamp.
+/// Timestamp bit in the window field of an ACK.
 const TIMESTAMP: u16 = 1 << 15;
 
-/// Linux takes this many segments, or the first window, for what the application was given in the round trip before the first.
+/// Initial estimate of the data that the application reads in a round trip, in segments, as in Linux; less for a
+/// smaller first window.
 const FIRST_SPACE: u64 = 10;
 
-/// Segments beside twice of what the application was given.
+/// Segments added to twice the data that the application read.
 const MARGIN: u64 = 16;
 
-/// The window at first and at most, in segments, and in what unit ACKs say it.
+/// Initial and largest window in segments, and their unit in ACKs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowLimits {
     initial: u32,
     max: u32,
-    /// RFC 7323, Section 2: ACKs say the window divided by 2 to this.
+    /// Window scale (RFC 7323, Section 2): ACKs state the window divided by 2 to the power of this.
     scale: u8,
 }
 
 impl WindowLimits {
-    /// Those of segments with so many bytes of data.
+    /// Limits for segments of `payload` bytes of data.
     #[must_use]
     pub fn new(tuning: &Autotuning, payload: u32) -> Self {
         let segments = |buffer: base::Bytes| {
@@ -42,24 +43,24 @@ impl WindowLimits {
         Self { initial: segments(tuning.initial).min(max), max, scale }
     }
 
-    /// The window that ACKs say at first.
+    /// Initial window of ACKs.
     #[must_use]
     pub fn initial(&self) -> u32 {
         self.read(self.field(self.initial))
     }
 
-    /// The largest window that ACKs say.
+    /// Largest window of ACKs.
     #[must_use]
     pub fn max(&self) -> u32 {
         self.read(self.field(self.max))
     }
 
-    /// How an ACK says this window.
+    /// Encodes a window, in segments, as the field of an ACK; at least 1.
     fn field(&self, window: u32) -> u16 {
         ((window >> self.scale) as u16).max(1)
     }
 
-    /// The window that an ACK says.
+    /// Decodes the window of an ACK.
     #[must_use]
     pub fn read(&self, field: u16) -> u32 {
         u32::from(field & !TIMESTAMP) << self.scale
@@ -72,29 +73,29 @@ impl WindowLimits {
     }
 }
 
-/// The tuning of one receiver.
+/// Window tuning of one receiver.
 #[derive(Clone, Copy, Debug)]
 pub struct Tuner {
     limits: WindowLimits,
-    /// Whether the last word is said in every ACK, since any may be lost.
+    /// Whether the final window is repeated in every ACK, since any may be lost.
     repeats: bool,
-    /// What is advertised.
+    /// Advertised window, in segments.
     window: u32,
-    /// How far that may grow: the buffer's share.
+    /// Largest window the receive buffer allows now, in segments.
     room: u32,
-    /// The most that the application was given in a round trip.
+    /// Largest amount of data that the application read in a round trip.
     space: u64,
-    /// Since when, and from which segment on, what it is given is counted; `NEVER` before the first.
+    /// Start of the count of delivered data: time, and first segment; `NEVER` before the first.
     since: (Time, u64),
     /// Round-trip time; zero before the first sample.
     rtt: Span,
-    /// The timestamp, and when it first left; `NEVER` until it does.
+    /// Timestamp bit, and when it was first sent; `NEVER` until it was.
     bit: bool,
     left: Time,
 }
 
 impl Tuner {
-    /// Of a receiver that has got nothing, and whose ACKs may be lost or not.
+    /// Tuner of a receiver that has not received anything; `may_lose_acks` says whether ACKs can be lost.
     #[must_use]
     pub fn new(limits: WindowLimits, may_lose_acks: bool) -> Self {
         Self {
@@ -111,14 +112,14 @@ impl Tuner {
         }
     }
 
-    /// The same anew, for another transfer.
+    /// Copy of the tuner with initial state, for another transfer.
     #[must_use]
     pub fn renewed(&self) -> Self {
         Self::new(self.limits, self.repeats)
     }
 
-    /// Segments arrive, `new` of which had not before; `next` is expected in order. Returns what the ACK that answers says of
-    /// window and timestamp.
+    /// Processes arriving segments, `new` of which are new; `next` is the segment expected in order. Returns the window
+    /// field of the ACK, with the timestamp.
     pub fn on_segments(&mut self, now: Time, (next, new): (u64, u32), flags: Flags) -> u16 {
         if self.since.0 == Time::NEVER {
             self.since = (now, next);
@@ -131,12 +132,12 @@ impl Tuner {
         self.limits.field(self.window) | if self.bit { TIMESTAMP } else { 0 }
     }
 
-    /// An ACK leaves.
+    /// Notes that an ACK is sent.
     pub fn on_ack(&mut self, now: Time) {
         self.left = self.left.min(now);
     }
 
-    /// The application has been given everything below `next`. Returns whether there is nothing more to do.
+    /// Notes that the application has read everything below `next`. Returns whether tuning is complete.
     pub fn on_read(&mut self, now: Time, next: u64) -> bool {
         let (since, from) = self.since;
         if self.rtt == Span::ZERO || now < since + self.rtt {
@@ -154,7 +155,7 @@ impl Tuner {
         self.is_done()
     }
 
-    /// Whether there is nothing more to do or to say.
+    /// Whether the window is at its maximum and need not be repeated in ACKs.
     fn is_done(&self) -> bool {
         self.window == self.limits.max && !self.repeats
     }

@@ -1,4 +1,4 @@
-//! How many segments leave at once, and when a sender waits until it may send more at once: segmentation offload.
+//! Segmentation offload: the size of a burst, and when a sender defers until it can send a larger one.
 //!
 //! Source: Linux 6.18, `tcp_tso_autosize` (size), `tcp_cwnd_test` (half of the window), `tcp_tso_should_defer` (waiting; before
 //! 6.18, and the stable versions of October 2025, an ACK was waited for that was half of a round trip away).
@@ -11,33 +11,33 @@ use base::{Span, Time};
 /// `sysctl_tcp_min_tso_segs`.
 const LEAST: u32 = 2;
 
-/// Bursts last about this long at the pacing rate: `sk_pacing_shift` is 10, a second over 1,024.
+/// Duration of a burst at the pacing rate, about: `sk_pacing_shift` is 10, a second over 1,024.
 const LASTS: Span = Span(1_000_000_000_000 / 1024);
 
 /// `sysctl_tcp_tso_rtt_log`: up to the device's size is halved for every 512 us of the smallest round-trip time.
 const RTT_STEP: Span = Span::micros(512);
 
-/// Who has not sent for so long sends what it may.
+/// A sender that was idle for longer than this does not defer.
 const RECENT: Span = Span::millis(1);
 
-/// An ACK that is expected later than this, or than half of a round trip, is not waited for.
+/// Longest time for which the next ACK is waited for; half of a round trip is another limit.
 const SOON: Span = Span::millis(1);
 
-/// `sysctl_tcp_tso_win_divisor`: a third of the window is worth sending.
+/// Share of the window that is worth sending, a third: `sysctl_tcp_tso_win_divisor`.
 const WIN_DIVISOR: u32 = 3;
 
-/// Payload of a segment where the network does not say how large a burst is: 1,500 bytes on the wire with timestamps.
+/// Payload of a segment if the network does not limit bursts: 1,500 bytes on the wire with timestamps.
 const USUAL_MSS: u32 = 1448;
 
-/// A law that names a rate below so many segments per second (1.2 Mbit/s of 1,500 bytes) sends them one by one, as BBR's
-/// `min_tso_segs` has it.
+/// Rate in segments per second (1.2 Mbit/s of 1,500 bytes) below which the segments of a law with a rate leave one by
+/// one, as in BBR's `min_tso_segs`.
 const SLOW: f64 = 100.0;
 
-/// What a sender knows when it may begin a burst.
+/// State of the sender when it may begin a burst.
 #[derive(Clone, Copy, Debug)]
 pub struct Ask {
     pub now: Time,
-    /// Segments that the window, or what stands for it, lets leave now.
+    /// Segments that the window, or PRR, allows now.
     pub room: u32,
     /// Whether that is the congestion window, and not the receive window (`is_cwnd_limited` or `is_rwnd_limited` of
     /// `tcp_tso_should_defer`).
@@ -52,28 +52,28 @@ pub struct Ask {
     /// Smoothed round-trip time of every ACK.
     pub srtt: Span,
     pub min_rtt: Span,
-    /// When the oldest segment outstanding left, if any is.
+    /// Time at which the oldest outstanding segment was sent, if there is one.
     pub oldest: Option<Time>,
-    /// When the sender sent last, or may send again by its pace.
+    /// Time at which the sender last sent, or may send again by its pace.
     pub last: Time,
 }
 
-/// The bursts of one sender.
+/// Bursts of one sender.
 #[derive(Clone, Copy, Debug)]
 pub struct Bursts {
     burst: Burst,
     /// Segments of the burst that began last.
     size: u32,
-    /// Those of them that have not left.
+    /// Segments of the burst that have not been sent.
     left: u32,
-    /// When it began: what did not leave then does not belong to it.
+    /// Start of the burst: segments not sent then do not belong to it.
     began: Time,
     /// Whether the sender waits for the next ACK to send more at once, and it is the congestion window that holds it back.
     waits: bool,
 }
 
 impl Bursts {
-    /// Of a sender on which nothing was sent; `None` where segments leave one by one.
+    /// Burst state of a new connection; `None` where segments are sent one by one.
     #[must_use]
     pub fn new(burst: Burst) -> Option<Self> {
         (burst != Burst::None).then_some(Self { burst, size: 1, left: 0, began: Time::ZERO, waits: false })
@@ -86,7 +86,7 @@ impl Bursts {
         self.left > 0 && self.began == now
     }
 
-    /// A burst may begin as far as the pace is concerned. Returns whether it does; if not, the sender waits for the next ACK.
+    /// Decides whether a burst may begin when pacing allows it. If not, the sender waits for the next ACK.
     pub fn begin(&mut self, ask: &Ask) -> bool {
         let most = self.most(ask);
         let defers = ask.room < most && Self::defers(ask);
@@ -100,7 +100,7 @@ impl Bursts {
         true
     }
 
-    /// A segment leaves. Returns the segments of its burst if it is the first, else none.
+    /// Notes that a segment is sent. Returns the size of its burst if it is the first one, else none.
     #[inline]
     pub fn on_transmit(&mut self, now: Time) -> Option<u32> {
         if !self.goes_on(now) {
@@ -112,13 +112,13 @@ impl Bursts {
         first.then_some(self.size)
     }
 
-    /// Whether the sender waited for an ACK since this was last asked, held back by the congestion window, which counts as full then.
+    /// Whether the sender waited for an ACK since the last call, held back by the congestion window, which counts as full then.
     #[inline]
     pub fn take_waited(&mut self) -> bool {
         std::mem::take(&mut self.waits)
     }
 
-    /// The segments that one burst has at most.
+    /// Largest size of a burst in segments.
     fn most(&self, ask: &Ask) -> u32 {
         let device = match self.burst {
             Burst::None => return 1,
@@ -132,7 +132,7 @@ impl Bursts {
         at_rate.saturating_add(device.checked_shr(near).unwrap_or(0)).max(if slow { 1 } else { LEAST }).min(device)
     }
 
-    /// Whether a burst that could be longer waits for the next ACK.
+    /// Whether a burst that could be longer is deferred to the next ACK.
     fn defers(ask: &Ask) -> bool {
         let Some(oldest) = ask.oldest else { return false };
         // When the ACK of the oldest is expected; once that is over, it may come at any moment.

@@ -1,5 +1,5 @@
-//! What a sender keeps and does whatever its recovery: sequence numbers, window, timers, round-trip times, the sending of a
-//! segment. The recoveries ([`crate::recovery`]) call it; nothing of it is open to them but through its methods.
+//! State that all loss recoveries share: sequence numbers, window, timers, round-trip times, and the sending of a segment.
+//! The recoveries ([`crate::recovery`]) use it only through its methods.
 //!
 //! Source: RFC 5681, RFC 6298 (timer), RFC 3042 (limited transmit), RFC 3168 (ECN).
 
@@ -28,7 +28,7 @@ use base::{Flags, Span, Time};
 use law::{AckSample, CongestionControl, Signal};
 use std::sync::Arc;
 
-/// What an acknowledgement says, before any recovery has made something of it.
+/// Contents of an acknowledgement before a recovery has interpreted it.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "what an ACK may say besides numbers")]
 pub struct AckInfo {
@@ -37,23 +37,23 @@ pub struct AckInfo {
     pub acked: u32,
     /// Segments newly SACKed.
     pub sacked: u32,
-    /// When the first and the last of those that were sent once had left, where the recovery keeps that.
+    /// Transmission times of the first and the last of those that were sent once, where the recovery keeps them.
     pub sacked_ends: Option<(Time, Time)>,
-    /// Segments that it reported as arrived, cumulatively or selectively.
+    /// Number of segments that it reported as delivered, cumulatively or selectively.
     pub delivered: u32,
     /// Whether it echoes a congestion mark.
     pub marked: bool,
-    /// Segments in the network before it.
+    /// Segments in flight before it.
     pub in_flight_before: u32,
-    /// Whether the window was what held the sender back.
+    /// Whether the window limited the sender (Linux: `is_cwnd_limited`).
     pub limited: bool,
-    /// The round-trip sample that it gave.
+    /// Round-trip sample that it gave.
     pub rtt: Option<Span>,
     /// Whether it acknowledged the segment being timed.
     pub round_start: bool,
     /// Whether it shows further losses, for recoveries that ask.
     pub lost: bool,
-    /// Whether it says that a tail-loss probe repaired a loss that nobody else had noticed.
+    /// Whether it says that a tail-loss probe repaired a loss that was not detected otherwise.
     pub probe_repaired: bool,
 }
 
@@ -74,7 +74,7 @@ pub struct Connection<C> {
 }
 
 impl<C: CongestionControl> Connection<C> {
-    /// A connection of `data_end` segments on which nothing was sent. `departures` says whether the recovery keeps them.
+    /// Creates a connection of `data_end` segments. `departures` says whether the recovery keeps them.
     pub fn new(control: C, options: &Options, data_end: u64, departures: bool) -> Self {
         let needs = control.needs();
         let window = options.receive_window.segments();
@@ -93,18 +93,18 @@ impl<C: CongestionControl> Connection<C> {
         }
     }
 
-    /// The receiver tunes its window within `limits`.
+    /// Uses the limits within which the receiver tunes its window.
     pub fn follow_window(&mut self, limits: WindowLimits, options: &Options) {
         self.receive_window = limits.initial();
         self.optional.get_or_insert_with(|| Box::new(OptionalState::none(options))).follow_window(limits);
     }
 
-    /// The receiver lets `segments` be outstanding from now on.
+    /// Sets the receive window to `segments`.
     pub fn set_receive_window(&mut self, segments: u32) {
         self.receive_window = segments.min(MAX_OUTSTANDING);
     }
 
-    /// Nothing was sent; timers go by `options`, which others go by, too.
+    /// Shares `options` of the timers with other connections. Call it before anything is sent.
     pub fn share(&mut self, options: Arc<TimerOptions>) {
         self.rtt.share(options);
     }
@@ -114,7 +114,7 @@ impl<C: CongestionControl> Connection<C> {
         self.rtt.shake_hands(sample, longest);
     }
 
-    /// Nothing was sent, and the first segment is to be `first`.
+    /// Sets the number of the first segment to `first`. Call it before anything is sent.
     pub fn begin_at(&mut self, first: u64) {
         self.seq = SequenceSpace::new(first, self.seq.unsent());
         self.rtt.begin_at(first);
@@ -123,8 +123,8 @@ impl<C: CongestionControl> Connection<C> {
         }
     }
 
-    /// Takes its numbers, counters and first timeout from `last`, the connection before it: `segments` with numbers after all of
-    /// that one's.
+    /// Continues after `last`, the connection before it, with its numbers, counters and first timeout: `segments` with
+    /// numbers after all of its.
     pub fn follow(&mut self, last: (&SequenceSpace, &Rtt), counters: Counters, segments: u64) {
         self.seq = SequenceSpace::after(last.0, segments);
         self.rtt.follow(last.1);
@@ -162,75 +162,75 @@ impl<C: CongestionControl> Connection<C> {
         &self.rtt
     }
 
-    /// What the sender is busy with.
+    /// Phase of congestion control and recovery (Linux: `ca_state`).
     #[inline]
     pub fn phase(&self) -> Phase {
         self.phase
     }
 
-    /// What has happened so far.
+    /// Counts of segments and events since the start.
     #[inline]
     pub fn counters(&self) -> Counters {
         self.counters
     }
 
-    /// When the next timer expires.
+    /// Expiry of the next timer.
     #[inline]
     pub fn deadline(&self) -> Time {
         self.timers.deadline()
     }
 
-    /// When the next timer expires that is not the pace's.
+    /// Expiry of the next timer other than the pacing timer.
     #[inline]
     pub fn deadline_but_pacing(&self) -> Time {
         self.timers.deadline_but_pacing()
     }
 
-    /// When the retransmission timer expires.
+    /// Expiry of the retransmission timer.
     #[inline]
     pub fn rto_at(&self) -> Time {
         self.timers.rto()
     }
 
-    /// The retransmission timer expires at `at`.
+    /// Sets the retransmission timer to `at`.
     pub fn set_rto_at(&mut self, at: Time) {
         self.timers.set_rto(at);
     }
 
-    /// The retransmission timer begins anew.
+    /// Restarts the retransmission timer.
     pub fn restart_rto(&mut self, now: Time) {
         self.timers.set_rto(now + self.rtt.rto());
     }
 
-    /// RACK judges segments again at `at`.
+    /// Sets RACK's reordering timer to `at`.
     pub fn set_reorder_at(&mut self, at: Time) {
         self.timers.set_reorder(at);
     }
 
-    /// RACK has nothing to judge again.
+    /// Stops RACK's reordering timer.
     #[inline]
     pub fn stop_reorder(&mut self) {
         self.timers.set_reorder(Time::NEVER);
     }
 
-    /// The tail-loss probe leaves at `at`.
+    /// Sets the timer of the tail-loss probe to `at`.
     #[inline]
     pub fn set_probe_at(&mut self, at: Time) {
         self.timers.set_probe(at);
     }
 
-    /// The application has nothing more to offer than what was sent.
+    /// Ends the data: the application has nothing to offer beyond what was sent.
     pub fn stop(&mut self) {
         self.seq.stop();
     }
 
-    /// The window in whole segments.
+    /// Congestion window in whole segments.
     #[inline]
     pub fn window(&self) -> u32 {
         if self.ecn.is_held() { 0 } else { (self.control.cwnd() as u32).min(self.receive_window) }
     }
 
-    /// Segments by which one ACK grows the window in slow start at most.
+    /// Largest number of segments by which one ACK grows the window in slow start.
     #[inline]
     fn abc_limit(&self) -> f64 {
         self.optional.as_deref().map_or_else(|| self.habits.abc_limit(), OptionalState::abc_limit)
@@ -242,13 +242,13 @@ impl<C: CongestionControl> Connection<C> {
         self.seq.unsent() > 0 && self.seq.outstanding() < self.receive_window
     }
 
-    /// The application opens: the initial window leaves.
+    /// Starts the connection: sends the initial window.
     pub fn start(&mut self, recovery: &mut impl RecoveryRules, now: Time, wire: &mut impl Wire) {
         recovery.fill(self, now, wire);
         self.arm_timers(recovery, now, true);
     }
 
-    /// An acknowledgement arrives.
+    /// Processes an acknowledgement.
     pub fn on_ack(&mut self, recovery: &mut impl RecoveryRules, now: Time, ack: &Ack, wire: &mut impl Wire) {
         if !self.seq.accepts(ack.cum) {
             return;
@@ -326,7 +326,7 @@ impl<C: CongestionControl> Connection<C> {
         self.optional.as_deref().is_some_and(|optional| optional.counts_as_full(&self.control, waits))
     }
 
-    /// The timed segment may be acknowledged.
+    /// Takes the round-trip sample of the timed segment, if `cum` acknowledges it.
     #[inline]
     fn sample(&mut self, now: Time, cum: u64) -> Option<Span> {
         let rtt = self.timed.on_ack(now, cum)?;
@@ -336,7 +336,7 @@ impl<C: CongestionControl> Connection<C> {
         Some(rtt)
     }
 
-    /// Where departures are kept: how long the last segment of those acknowledged was on its way.
+    /// Measures the round-trip time of the last acknowledged segment, where the times of departures are kept.
     #[inline]
     fn sample_departure(&mut self, recovery: &mut impl RecoveryRules, info: &mut AckInfo, ack: &Ack) {
         // In recovery a number may be acknowledged long after its segment arrived, and so above what is SACKed.
@@ -359,7 +359,7 @@ impl<C: CongestionControl> Connection<C> {
         }
     }
 
-    /// A timer may have expired.
+    /// Handles the timers that have expired, if any has.
     pub fn on_timer(&mut self, recovery: &mut impl RecoveryRules, now: Time, wire: &mut impl Wire) {
         if let Some(due) = self.timers.take_others_due(now) {
             self.on_other_timers(recovery, now, due, wire);
@@ -409,7 +409,7 @@ impl<C: CongestionControl> Connection<C> {
         recovery.arm_timers(self, now, moved);
     }
 
-    /// What only some senders note when all that may leave has left.
+    /// Updates optional state (pacing, bursts, validation) after everything that may be sent has been sent.
     #[inline(never)]
     fn note_sent(&mut self, recovery: &impl RecoveryRules, now: Time) {
         let pacer = self.optional.as_deref_mut().and_then(OptionalState::pacer);
@@ -423,7 +423,7 @@ impl<C: CongestionControl> Connection<C> {
         self.validate(recovery, now, Validation::after_sending);
     }
 
-    /// Nothing more is to be sent. Where deliveries are counted: whether it is the application that holds the sender back.
+    /// Sets `app_limited` in the delivery-rate estimator, where there is one; called when there is nothing more to send.
     fn note_idle_application(&mut self, recovery: &impl RecoveryRules) {
         let window = self.window();
         let Some(deliveries) = self.optional.as_deref_mut().and_then(OptionalState::deliveries) else { return };
@@ -433,7 +433,7 @@ impl<C: CongestionControl> Connection<C> {
         }
     }
 
-    /// Everything outstanding is sent again, in order.
+    /// Goes back to `una`: everything outstanding is sent again, in order.
     pub fn go_back(&mut self) {
         self.seq.go_back();
     }
@@ -444,7 +444,7 @@ impl<C: CongestionControl> Connection<C> {
         self.seq.acknowledged() + u64::from(recovery.sacked())
     }
 
-    /// Sends what the window allows, of `inflation` segments more than cwnd, counting all that is outstanding.
+    /// Sends new segments while fewer than the window plus `inflation` are outstanding.
     #[inline]
     pub fn fill_window(&mut self, recovery: &mut impl RecoveryRules, now: Time, inflation: u32, wire: &mut impl Wire) {
         let window = self.window().saturating_add(inflation).min(self.receive_window);
@@ -454,21 +454,21 @@ impl<C: CongestionControl> Connection<C> {
         }
     }
 
-    /// Limited transmit: the first two of `dupacks` each release a new segment beyond the window. They say that segments have
-    /// left the network; cwnd counts those still outstanding.
+    /// Limited transmit (RFC 3042): the first two of `dupacks` each release a new segment beyond the window. They show
+    /// that segments have left the network; cwnd counts those still outstanding.
     #[inline]
     pub fn limited_transmit(&self, dupacks: u32) -> u32 {
         if self.habits.limited_transmit() { dupacks.min(DUP_THRESH - 1) } else { 0 }
     }
 
-    /// Whether a segment may leave now, of `room` that the window lets leave: if it must wait for its pace, the timer is set.
+    /// Whether a segment may be sent now, with `room` in the window; if pacing delays it, the timer is set.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "in the loops that send, where most senders have nothing to ask")]
     pub fn may_send(&mut self, recovery: &mut impl RecoveryRules, now: Time, room: u32) -> bool {
         self.optional.is_none() || self.may_leave(recovery, now, room)
     }
 
-    /// As [`Self::may_send`], of a sender that may have a pace or bursts.
+    /// The same as [`Self::may_send`] for a sender with pacing or bursts.
     fn may_leave(&mut self, recovery: &mut impl RecoveryRules, now: Time, room: u32) -> bool {
         let Some(optional) = self.optional.as_deref_mut() else { return true };
         let Some(pacer) = optional.pacer() else { return true };
@@ -477,7 +477,7 @@ impl<C: CongestionControl> Connection<C> {
         wait.is_none() && (!pacer.makes_bursts() || self.begins_burst(recovery, now, room))
     }
 
-    /// Whether a segment leaves now: a burst goes on, or one begins.
+    /// Whether a segment may be sent now: as part of a burst, or as the first of one.
     fn begins_burst(&mut self, recovery: &mut impl RecoveryRules, now: Time, room: u32) -> bool {
         let Some(optional) = self.optional.as_deref_mut() else { return true };
         let una = self.seq.una();
@@ -536,14 +536,14 @@ impl<C: CongestionControl> Connection<C> {
         wire.send(now, seq, flags);
     }
 
-    /// Segments of an ACK by which the window grows: what it acknowledges (RFC 5681), or in Linux what it newly delivers, SACKs
-    /// included and what was SACKed before left out (`acked_sacked` of `tcp_cong_avoid`).
+    /// Number of segments by which an ACK grows the window: those it acknowledges (RFC 5681), or in Linux those newly
+    /// delivered, SACKed segments included and those SACKed before excluded (`acked_sacked` of `tcp_cong_avoid`).
     #[inline]
     pub fn gained(&self, info: &AckInfo) -> u32 {
         if self.rtt.options().rule() == Rto::Linux { info.delivered } else { info.acked }
     }
 
-    /// Grows the window by what `acked` segments earn.
+    /// Grows the window for `acked` segments.
     #[inline]
     pub fn grow(&mut self, recovery: &impl RecoveryRules, info: &AckInfo, acked: u32) {
         // RFC 3168, 6.1.2: an ACK that echoes a mark does not grow the window. Laws that count marks decide for themselves.

@@ -1,4 +1,4 @@
-//! Recoveries that know only the cumulative acknowledgement: Tahoe, Reno, NewReno.
+//! Recoveries that use only cumulative acknowledgements: Tahoe, Reno, NewReno.
 //!
 //! Source: RFC 5681, Section 3.2 (fast retransmit, fast recovery); RFC 6582, Section 3.2 (partial ACKs, "impatient": the timer
 //! restarts on the first only; `recover` guards the second fast retransmit for all three).
@@ -11,7 +11,7 @@ use crate::{Ack, DUP_THRESH, Phase, Recovery, Wire};
 use base::Time;
 use law::CongestionControl;
 
-/// What follows the third duplicate ACK.
+/// Reaction to the third duplicate ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum After {
     /// Slow start from one segment: Tahoe.
@@ -27,11 +27,11 @@ enum After {
 pub struct Cumulative {
     after: After,
     dupacks: u32,
-    /// Segments added to the window during recovery: those that duplicate ACKs say have left the network.
+    /// Number of segments added to the window during recovery: those that have left the network by the duplicate ACKs.
     inflation: u32,
-    /// Whether a fast retransmit waits for its pace.
+    /// Whether a fast retransmit is held back by pacing.
     waits: bool,
-    /// The deadline that the first partial ACK of this recovery set and later ones leave alone.
+    /// Deadline that the first partial ACK of this recovery set; later ones do not change it.
     first_partial_ack_rto: Option<Time>,
 }
 

@@ -1,4 +1,4 @@
-//! At what rate the path delivers: for each segment, what was known when it last left.
+//! Delivery-rate estimation from the state saved with each segment when it was last sent.
 //!
 //! Source: draft-ietf-ccwg-bbr-06, Section 4.1 (as draft-cheng-iccrg-delivery-rate-estimation-02). Counts segments.
 
@@ -7,7 +7,7 @@ use base::{Span, Time};
 use law::{CongestionControl, Delivery, Lost};
 use std::collections::VecDeque;
 
-/// What a segment takes along (the draft's `P`).
+/// State saved with a segment when it is sent (the draft's `P`).
 #[derive(Clone, Copy, Debug, Default)]
 struct Snapshot {
     delivered: u64,
@@ -29,10 +29,10 @@ pub struct Deliveries {
     delivered: u64,
     delivered_at: Time,
     first_sent: Time,
-    /// Deliveries until the end of which the application was the limit; 0 for none.
+    /// Count of deliveries up to which the sender was application-limited; 0 for none.
     app_limited: u64,
     lost: u64,
-    /// Of the segment that left last of those that this ACK reports, and its number: where any are.
+    /// Saved state of the most recently sent segment that this ACK reports, if it reports any, and the segment's number.
     best: Snapshot,
     best_seq: u64,
     has_best: bool,
@@ -41,12 +41,12 @@ pub struct Deliveries {
 }
 
 impl Deliveries {
-    /// Nothing has left yet, and numbers begin at `first`.
+    /// Sets the number of the first segment to `first`. Call it before anything is sent.
     pub fn begin_at(&mut self, first: u64) {
         self.first = first;
     }
 
-    /// Segment `seq` leaves with `in_flight` in the network before it.
+    /// Notes that segment `seq` is sent, with `in_flight` segments in flight before it.
     #[inline]
     pub fn sent(&mut self, seq: u64, now: Time, in_flight: u32) {
         let again = Snapshot { again: true, ..self.snapshot(now, in_flight) };
@@ -56,7 +56,7 @@ impl Deliveries {
         }
     }
 
-    /// The segment after all that were sent leaves, with `in_flight` in the network before it.
+    /// Notes that the next new segment is sent, with `in_flight` segments in flight before it.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what it makes would be copied, for every segment")]
     pub fn sent_next(&mut self, now: Time, in_flight: u32) {
@@ -64,7 +64,7 @@ impl Deliveries {
         self.list.push_back(snapshot);
     }
 
-    /// What a segment that leaves for the first time takes along.
+    /// State to save with a segment that is sent for the first time.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "as `sent_next`")]
     fn snapshot(&mut self, now: Time, in_flight: u32) -> Snapshot {
@@ -84,7 +84,7 @@ impl Deliveries {
         }
     }
 
-    /// Segments [start, end) arrived, as the ACK at `now` reports.
+    /// Notes that segments [start, end) were delivered, as the ACK at `now` reports.
     #[inline]
     pub fn delivered(&mut self, start: u64, end: u64, now: Time) {
         for seq in start.max(self.first)..end {
@@ -93,7 +93,7 @@ impl Deliveries {
         }
     }
 
-    /// The same of one, which is not below all that is outstanding.
+    /// Notes the delivery of segment `seq`, which must not be below the lowest outstanding one.
     #[inline]
     pub fn delivered_one(&mut self, seq: u64, now: Time) {
         if let Some(segment) = self.list.get_mut((seq - self.first) as usize) {
@@ -103,7 +103,7 @@ impl Deliveries {
         }
     }
 
-    /// Segment `seq` arrived, unless its `snapshot` says that it had before.
+    /// Notes that segment `seq` was delivered, unless its `snapshot` says that it was before.
     #[inline]
     fn note(&mut self, seq: u64, snapshot: Snapshot, now: Time) {
         if snapshot.delivered_at == Time::NEVER {
@@ -119,7 +119,7 @@ impl Deliveries {
         }
     }
 
-    /// Everything below `cum` arrived.
+    /// Removes the segments below `cum`, which were delivered.
     #[inline]
     pub fn advance(&mut self, cum: u64, now: Time) {
         for seq in self.first..cum {
@@ -130,7 +130,7 @@ impl Deliveries {
         self.first = cum;
     }
 
-    /// The sender takes `segments` for lost: reports each to `control`.
+    /// Reports each of `segments`, which are considered lost, to `control`.
     pub fn on_lost(&mut self, segments: impl Iterator<Item = u64>, now: Time, control: &mut impl CongestionControl) {
         for seq in segments {
             count_steps(1);
@@ -154,12 +154,12 @@ impl Deliveries {
         })
     }
 
-    /// The application had nothing more to send, with `in_flight` in the network.
+    /// Marks the sender application-limited, with `in_flight` segments in flight.
     pub fn limited_by_application(&mut self, in_flight: u32) {
         self.app_limited = (self.delivered + u64::from(in_flight)).max(1);
     }
 
-    /// What the ACK at `now` says; nothing if it neither delivered nor lost anything.
+    /// Rate sample of the ACK at `now`; `None` if it neither delivered nor lost anything.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what it returns would be copied, for every ACK")]
     pub fn sample(

@@ -1,29 +1,29 @@
-//! When each outstanding segment was last sent, and whether that was for the first time: 8 bytes a segment, kept only
-//! for those who ask (laws that want every round-trip time, RACK, delivery rates).
+//! Last transmission time of each outstanding segment, and whether it was the first transmission: 8 bytes a segment, kept only
+//! for laws that want every round-trip time, RACK, and delivery rates.
 //!
 //! Source: RFC 8985, Section 5.2 (`Segment.xmit_ts`, `.retransmitted`, `.lost`); Karn's rule, RFC 6298, Section 3.
 
 use base::{Span, Time};
 use std::collections::VecDeque;
 
-/// Sent more than once.
+/// Flag: sent more than once.
 const AGAIN: u64 = 1 << 63;
-/// Taken for lost and not sent since.
+/// Flag: considered lost, and not sent since.
 const LOST: u64 = 1 << 62;
-/// Delivered, as a selective acknowledgement said.
+/// Flag: SACKed.
 const DELIVERED: u64 = 1 << 61;
-/// Runs end before the 2^60th picosecond: these bits of a time are never set.
+/// Mask of the time: runs end before the 2^60th picosecond, so the bits above it are free for flags.
 const TIME: u64 = DELIVERED - 1;
 
-/// More room than this is not kept beyond twice what is outstanding.
+/// Capacity above this, and above twice the number of outstanding segments, is released.
 const SLACK: usize = 8;
 
-/// What is known of one outstanding segment.
+/// Transmission time and flags of one outstanding segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Departure(u64);
 
 impl Departure {
-    /// When it last left.
+    /// Time of its last transmission.
     #[inline]
     #[must_use]
     pub fn time(self) -> Time {
@@ -37,7 +37,7 @@ impl Departure {
         self.0 & AGAIN != 0
     }
 
-    /// Whether it was taken for lost and not sent since.
+    /// Whether it is considered lost and was not sent since.
     #[inline]
     #[must_use]
     pub fn lost(self) -> bool {
@@ -58,7 +58,7 @@ impl Departure {
         self.0 <= TIME
     }
 
-    /// When `seq`, which this is, left, if it was sent once, between these other two.
+    /// Transmission time of this entry, segment `seq`, if it was sent once, between these other two.
     #[inline]
     fn left_between(self, seq: u64, after: (Time, u64), before: (Time, u64)) -> Option<Time> {
         let left = (self.time(), seq);
@@ -66,7 +66,7 @@ impl Departure {
     }
 }
 
-/// The departures of the segments from `first` on.
+/// Departures of the segments from `first` on.
 #[derive(Clone, Debug, Default)]
 pub struct Departures {
     first: u64,
@@ -74,12 +74,12 @@ pub struct Departures {
 }
 
 impl Departures {
-    /// Nothing has left yet, and numbers begin at `first`.
+    /// Sets the number of the first segment to `first`. Call it before anything is sent.
     pub fn begin_at(&mut self, first: u64) {
         self.first = first;
     }
 
-    /// Segment `seq`, outstanding or the next new one, leaves.
+    /// Notes that segment `seq`, outstanding or the next new one, is sent.
     #[inline]
     pub fn sent(&mut self, seq: u64, now: Time) {
         let at = (seq - self.first) as usize;
@@ -89,7 +89,7 @@ impl Departures {
         }
     }
 
-    /// The next new segment leaves.
+    /// Notes that the next new segment is sent.
     #[inline]
     pub fn sent_next(&mut self, now: Time) {
         if self.list.len() == self.list.capacity() {
@@ -98,19 +98,19 @@ impl Departures {
         self.list.push_back(Departure(now.0));
     }
 
-    /// By a quarter: with many flows the slack of doubling adds up.
+    /// Grows the list by a quarter: doubling would waste memory with many flows.
     #[cold]
     fn make_room(&mut self) {
         self.list.reserve_exact(self.list.len() / 4 + 4);
     }
 
-    /// The next new segments leave, at `times`.
+    /// Notes that the next new segments are sent, at `times`.
     #[inline]
     pub fn sent_new(&mut self, times: &[Time]) {
         self.list.extend(times.iter().map(|time| Departure(time.0)));
     }
 
-    /// What is known of `seq`, if it is outstanding.
+    /// Entry of segment `seq`, if it is outstanding.
     #[inline]
     #[must_use]
     pub fn get(&self, seq: u64) -> Option<Departure> {
@@ -118,7 +118,7 @@ impl Departures {
         self.list.get(seq.checked_sub(self.first)? as usize).copied()
     }
 
-    /// Of the segments from `seq` on the first that was sent once and that no ACK has reported since: when it left, and which it is.
+    /// First segment from `seq` on that was sent once and that no ACK has reported since: its transmission time and its number.
     #[inline]
     #[must_use]
     pub fn first_from(&self, mut seq: u64) -> Option<(Time, u64)> {
@@ -132,7 +132,7 @@ impl Departures {
         }
     }
 
-    /// `seq` is taken for lost. Returns whether that is new.
+    /// Marks `seq` as lost. Returns whether that is new.
     pub fn lose(&mut self, seq: u64) -> bool {
         let slot = seq.checked_sub(self.first).and_then(|at| self.list.get_mut(at as usize));
         slot.is_some_and(|slot| {
@@ -142,7 +142,7 @@ impl Departures {
         })
     }
 
-    /// `seq` is delivered. Returns what was known of it before, if it is outstanding.
+    /// Marks `seq` as delivered. Returns its entry before, if it is outstanding.
     #[inline]
     pub fn deliver(&mut self, seq: u64) -> Option<Departure> {
         base::steps::count_steps(1);
@@ -152,7 +152,7 @@ impl Departures {
         Some(before)
     }
 
-    /// `seq`, if it was sent once and left between these other two, is delivered. Returns when it left.
+    /// Marks `seq` as delivered if it was sent once, between these other two. Returns when it was sent.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "one caller, for every ACK of a repair")]
     pub fn deliver_first(&mut self, seq: u64, after: (Time, u64), before: (Time, u64)) -> Option<Time> {
@@ -162,9 +162,9 @@ impl Departures {
         Some(left)
     }
 
-    /// The segments from `first` on, as far as each was sent once and left between `after` and `before`, as segments in a row leave
-    /// one after the other, are delivered at `times`: `on_each` is called with
-    /// departure and delivery of each. Returns how many, when the last of them left and when it was delivered.
+    /// Marks segments from `first` on as delivered at `times`, as far as each was sent once and between `after` and
+    /// `before`, as segments in a row are. Calls `on_each` with transmission and delivery time of each. Returns their
+    /// number, and the times at which the last of them was sent and delivered.
     #[inline]
     pub fn deliver_row(
         &mut self,
@@ -197,7 +197,7 @@ impl Departures {
         self.first = cum;
     }
 
-    /// Gives back room that is not needed soon, as a window that fell grows slowly: to be called where it may have fallen.
+    /// Releases memory that is not needed soon, as a reduced window grows slowly. Call it when the window may have fallen.
     #[inline]
     pub fn trim(&mut self) {
         if self.list.capacity() > 2 * self.list.len() + SLACK {
@@ -205,7 +205,7 @@ impl Departures {
         }
     }
 
-    /// Forgets the first `n`, one at least, and returns the last of them.
+    /// Removes the first `n` entries, at least one, and returns the last of them.
     #[inline]
     pub fn pop(&mut self, n: u32) -> Option<Departure> {
         self.first += u64::from(n);
@@ -215,15 +215,15 @@ impl Departures {
         self.list.pop_front()
     }
 
-    /// Forgets the first `n`, one at least, and returns the first and the last of them.
+    /// Removes the first `n` entries, at least one, and returns the first and the last of them.
     #[inline]
     pub fn pop_ends(&mut self, n: u32) -> Option<(Departure, Departure)> {
         let first = *self.list.front()?;
         Some((first, self.pop(n)?))
     }
 
-    /// Departure times of the segments from `una` up to `cum` that were sent once and are not reported yet: the oldest and the latest;
-    /// nothing if any of them was sent again.
+    /// Earliest and latest transmission time of the segments from `una` up to `cum` that were sent once and are not reported
+    /// yet; `None` if any of them was retransmitted.
     #[must_use]
     pub fn ends_of_first(&self, una: u64, cum: u64) -> Option<(Time, Time)> {
         let mut ends: Option<(Time, Time)> = None;
@@ -239,25 +239,25 @@ impl Departures {
         ends
     }
 
-    /// The first segments are acknowledged at `times`, `each` of them by each ACK, which releases as many new ones.
+    /// Takes ACKs at `times`, of the first segments, `each` of them by each ACK, which releases the same number of new ones.
     pub fn take<I: Iterator<Item = Time>>(&mut self, times: I, each: u32) -> Taken<'_, I> {
         let (least, last) = (Span(u64::MAX), Span::ZERO);
         Taken { departures: self, times, each, least, last, oldest: Span::ZERO, left: Time::ZERO }
     }
 }
 
-/// Segments that are being acknowledged: when, and the round-trip time of the last of each ACK.
+/// Times of ACKs of the first segments, and the round-trip time of the last segment of each ACK.
 pub struct Taken<'a, I> {
     departures: &'a mut Departures,
     times: I,
     each: u32,
     /// Smallest round-trip time so far.
     pub least: Span,
-    /// The last one.
+    /// Last round-trip time.
     pub last: Span,
     /// Round-trip time of the first segment of the last ACK.
     pub oldest: Span,
-    /// When the last segment had left.
+    /// Time at which the last segment was sent.
     pub left: Time,
 }
 

@@ -1,27 +1,27 @@
-//! What a sender's segments say about explicit congestion notification.
+//! ECN state of a sender: the codepoints that its segments carry.
 //!
 //! Source: RFC 3168, Section 6.1; RFC 8257 (retransmissions that can be marked).
 
 use base::Flags;
 
-/// The ECN side of one sender.
+/// ECN state of one sender.
 #[derive(Clone, Copy, Debug)]
 pub struct EcnSender {
-    /// Flags of data: whether it can be marked, and what it echoes.
+    /// Flags of data: its ECN codepoint, and CWR.
     data: Flags,
-    /// Three answers in a byte: another would make every sender eight larger.
+    /// Flags packed into a byte: another field would make every sender eight bytes larger.
     state: u8,
 }
 
-/// The next new segment carries CWR: the window was reduced.
+/// Flag: the next new segment carries CWR, because the window was reduced.
 const REDUCED: u8 = 1;
-/// New segments wait for the retransmission timer, since marks were echoed at a window of one segment.
+/// Flag: new segments wait for the retransmission timer, because marks were echoed at a window of one segment.
 const HELD: u8 = 2;
-/// The window is at least two segments after a mark, and not one.
+/// Flag: the smallest window after a mark is two segments, not one.
 const FLOOR_OF_TWO: u8 = 4;
 
 impl EcnSender {
-    /// A sender whose data carries these flags, with this smallest window after a mark.
+    /// ECN state with these flags of data, and this smallest window after a mark.
     #[must_use]
     pub fn new(data: Flags, floor: u32) -> Self {
         Self { data, state: if floor > 1 { FLOOR_OF_TWO } else { 0 } }
@@ -40,7 +40,7 @@ impl EcnSender {
         self.state & HELD != 0
     }
 
-    /// New segments wait for the retransmission timer, or not any more.
+    /// Sets whether new segments wait for the retransmission timer.
     pub fn hold(&mut self, held: bool) {
         self.set(HELD, held);
     }
@@ -52,7 +52,7 @@ impl EcnSender {
         self.data.has(Flags::ECT)
     }
 
-    /// Whether the next new segment carries something else than the last.
+    /// Whether the next new segment carries other flags than the last one.
     #[inline]
     #[must_use]
     pub fn is_quiet(self) -> bool {
@@ -66,13 +66,13 @@ impl EcnSender {
         self.data
     }
 
-    /// The window was reduced. Every reduction is reported to the receiver, or its echo of an older mark would bring another
-    /// (6.1.2).
+    /// Notes a reduction of the window. Every reduction is signalled to the receiver (CWR), or its echo of an older
+    /// mark would cause another one (6.1.2).
     pub fn on_reduction(&mut self) {
         self.set(REDUCED, self.is_on());
     }
 
-    /// Segments echo a bit from now on.
+    /// Sets a flag on segments from now on.
     pub fn set_echo(&mut self, set: bool) {
         self.data = if set { self.data.with(Flags::ECHO) } else { self.data.without(Flags::ECHO) };
     }

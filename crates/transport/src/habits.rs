@@ -4,21 +4,21 @@
 use crate::Options;
 use law::Needs;
 
-/// Four answers in a byte: another would make every sender eight larger.
+/// Flags packed into a byte: another field would make every sender eight bytes larger.
 #[derive(Clone, Copy, Debug)]
 pub struct Habits(u8);
 
 impl Habits {
-    /// RFC 3042.
+    /// Flag: limited transmit (RFC 3042).
     const LIMITED_TRANSMIT: u8 = 1;
-    /// No limit to what one ACK grows the window by in slow start, where RFC 3465 has two segments.
+    /// Flag: no limit on the growth per ACK in slow start, where RFC 3465 has two segments.
     const NO_ABC_LIMIT: u8 = 2;
-    /// The control wants the round-trip time of every segment.
+    /// Flag: the control wants the round-trip time of every segment.
     const EVERY_RTT: u8 = 4;
-    /// Every ACK gives a round-trip sample (RFC 7323).
+    /// Flag: every ACK gives a round-trip sample (RFC 7323).
     const TIMESTAMPS: u8 = 8;
 
-    /// Those that the keys and the control ask for; other limits of growth are kept elsewhere.
+    /// Flags that the keys and the control ask for; other limits of growth are kept elsewhere.
     #[must_use]
     pub fn new(options: &Options, needs: Needs) -> Self {
         let when = |is_so: bool, bit: u8| if is_so { bit } else { 0 };
@@ -49,7 +49,7 @@ impl Habits {
         self.0 & Self::TIMESTAMPS != 0
     }
 
-    /// Segments by which one ACK grows the window in slow start at most.
+    /// Largest number of segments by which one ACK grows the window in slow start.
     #[inline]
     #[must_use]
     pub fn abc_limit(self) -> f64 {

@@ -1,4 +1,4 @@
-//! TCP: the sender and the receiver of one connection, driven by whoever owns the network and the time.
+//! TCP: the sender and the receiver of one connection, driven by a caller that provides the network and the time.
 
 mod ack;
 mod autotuning;

@@ -1,6 +1,6 @@
-//! What only some senders keep, because their control or a key needs it: departures, delivery rates, headers, pacing, bursts,
-//! validation of the window. A plain sender has none of it and does not pay for it; what is large is a box of its own, as most of
-//! those that have any of it ask for no more than the round-trip time of every segment.
+//! Optional state that a control or a key needs: departures, delivery rates, headers, pacing, bursts, validation of the window.
+//! A plain sender has none of it and does not pay for it. Large parts are in boxes of their own, because most senders with
+//! optional state need only the round-trip time of every segment.
 
 use crate::autotuning::WindowLimits;
 use crate::connection::AckInfo;
@@ -17,21 +17,21 @@ use law::{CongestionControl, Needs};
 /// See the [module](self).
 #[derive(Clone, Debug)]
 pub struct OptionalState {
-    /// For controls that want every round-trip time, where the recovery keeps no departures of its own.
+    /// Departures for controls that want every round-trip time, where the recovery keeps none of its own.
     departures: Option<Departures>,
     deliveries: Option<Box<Deliveries>>,
     pacer: Option<Box<Pacer>>,
     headers: bool,
-    /// What the receiver may grow its window to, until it has.
+    /// Limits of the receiver's window until it has grown to its maximum.
     window: Option<WindowLimits>,
-    /// Whether ACKs say more than what has arrived: headers, windows.
+    /// Whether ACKs carry more than sequence numbers: headers, windows.
     reads_acks: bool,
     validation: Option<Box<Validation>>,
-    /// Segments by which one ACK grows the window in slow start at most.
+    /// Largest number of segments by which one ACK grows the window in slow start.
     abc_limit: f64,
 }
 
-/// What a run of ACKs of a paced sender needs.
+/// Optional state that a run of ACKs of a paced sender uses.
 pub struct PacedParts<'a> {
     pub departures: Option<&'a mut Departures>,
     pub deliveries: Option<&'a mut Deliveries>,
@@ -39,8 +39,8 @@ pub struct PacedParts<'a> {
 }
 
 impl OptionalState {
-    /// What the control and the options need, if anything; `names_rate` if the control has a rate of its own, `departures` if the
-    /// recovery keeps them itself.
+    /// Optional state for a control and its options, if they need any. `names_rate` says that the control sets a pacing rate,
+    /// `departures` that the recovery keeps departures itself.
     #[must_use]
     pub fn new(needs: Needs, options: &Options, names_rate: bool, departures: bool) -> Option<Box<Self>> {
         let pacer = Pacer::new(options.pacing, options.burst, names_rate);
@@ -64,7 +64,7 @@ impl OptionalState {
         }))
     }
 
-    /// Nothing but what every sender has.
+    /// State with no optional part.
     #[must_use]
     pub fn none(options: &Options) -> Self {
         Self {
@@ -79,7 +79,7 @@ impl OptionalState {
         }
     }
 
-    /// The window is to be validated.
+    /// Enables window validation.
     pub fn validate(&mut self, validation: Validation) {
         self.validation = Some(Box::new(validation));
     }
@@ -91,13 +91,13 @@ impl OptionalState {
         self.validation.is_some()
     }
 
-    /// What validates the window, of a sender whose application writes now and then.
+    /// Window validation, for a sender whose application may write too little to fill the window.
     #[inline]
     pub fn validation(&mut self) -> Option<&mut Validation> {
         self.validation.as_deref_mut()
     }
 
-    /// Numbers begin at `first`.
+    /// Sets the number of the first segment to `first`.
     pub fn begin_at(&mut self, first: u64) {
         if let Some(departures) = &mut self.departures {
             departures.begin_at(first);
@@ -110,14 +110,14 @@ impl OptionalState {
         }
     }
 
-    /// Whether ACKs may be taken in runs, as far as anything here is concerned.
+    /// Whether this state lets ACKs be taken in runs.
     #[inline]
     #[must_use]
     pub fn allows_runs(&self) -> bool {
         !self.reads_acks && self.deliveries.is_none() && self.pacer.is_none() && self.validation.is_none()
     }
 
-    /// Whether segments that wait for the pace, and new ones, are all that its timer has to do with.
+    /// Whether the timers of this state concern only paced segments and new ones.
     #[inline]
     #[must_use]
     pub fn allows_pace(&self) -> bool {
@@ -126,14 +126,14 @@ impl OptionalState {
             && self.pacer.as_deref().is_some_and(|pacer| !pacer.makes_bursts())
     }
 
-    /// Whether ACKs of a repair may be taken in runs, as far as anything here is concerned.
+    /// Whether this state lets ACKs in a recovery be taken in runs.
     #[inline]
     #[must_use]
     pub fn allows_repairs(&self) -> bool {
         !self.reads_acks && self.validation.is_none() && !self.pacer.as_deref().is_some_and(Pacer::makes_bursts)
     }
 
-    /// The segment after all that were sent leaves for the first time, with `in_flight` in the network before it, of a sender that
+    /// Notes that the next new segment is sent, with `in_flight` segments in flight before it, for a sender that
     /// [`Self::allows_repairs`].
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "for every segment that leaves in a short way")]
@@ -155,7 +155,7 @@ impl OptionalState {
         }
     }
 
-    /// Segments by which one ACK grows the window in slow start at most.
+    /// Largest number of segments by which one ACK grows the window in slow start.
     #[inline]
     #[must_use]
     pub fn abc_limit(&self) -> f64 {
@@ -169,7 +169,7 @@ impl OptionalState {
         self.pacer.as_deref().is_some_and(Pacer::spaces)
     }
 
-    /// When segments left, where that is kept here.
+    /// Transmission times of segments, where they are kept here.
     #[inline]
     pub fn departures(&mut self) -> Option<&mut Departures> {
         self.departures.as_mut()
@@ -182,7 +182,7 @@ impl OptionalState {
         self.deliveries.is_some()
     }
 
-    /// An ACK took this round-trip time.
+    /// Takes the round-trip time of an ACK.
     #[inline]
     pub fn on_rtt(&mut self, rtt: Span) {
         if let Some(pacer) = &mut self.pacer {
@@ -190,26 +190,26 @@ impl OptionalState {
         }
     }
 
-    /// The account of deliveries, if the control wants to know of them.
+    /// Delivery-rate estimator, if the control wants rates.
     #[inline]
     pub fn deliveries(&mut self) -> Option<&mut Deliveries> {
         self.deliveries.as_deref_mut()
     }
 
-    /// The pace, if the sender has one.
+    /// Pacer, if the sender has one.
     #[inline]
     pub fn pacer(&mut self) -> Option<&mut Pacer> {
         self.pacer.as_deref_mut()
     }
 
-    /// What a run of ACKs of a paced sender needs.
+    /// Optional state that a run of ACKs of a paced sender uses.
     #[inline]
     pub fn paced_parts(&mut self) -> Option<PacedParts<'_>> {
         let (departures, deliveries) = (self.departures.as_mut(), self.deliveries.as_deref_mut());
         Some(PacedParts { departures, deliveries, pacer: self.pacer.as_deref_mut()? })
     }
 
-    /// Whether the window of a sender that `waits` for its pace, or does not, counts as full although it is not.
+    /// Whether the window counts as full although it is not, for a sender that `waits` for its pace, or does not.
     #[inline]
     #[must_use]
     pub fn counts_as_full(&self, control: &impl CongestionControl, waits: bool) -> bool {
@@ -220,12 +220,12 @@ impl OptionalState {
                 .is_some_and(|validation| validation.counts_as_full(control.cwnd(), control.ssthresh()))
     }
 
-    /// The receiver tunes its window within `limits`.
+    /// Uses the limits within which the receiver tunes its window.
     pub fn follow_window(&mut self, limits: WindowLimits) {
         (self.window, self.reads_acks) = (Some(limits), true);
     }
 
-    /// What an ACK says beside its number: headers, and the receive window with the bit that data shall echo.
+    /// Reads the headers of an ACK and its receive window, which includes the bit that data echoes.
     #[inline(never)]
     fn read_ack(
         &mut self,
@@ -247,7 +247,7 @@ impl OptionalState {
         }
     }
 
-    /// An ACK arrives: what it says beside its number, and what its number says of deliveries.
+    /// Processes the rest of an ACK: its headers and window, and its deliveries.
     pub fn on_ack(
         &mut self,
         ack: &Ack,
@@ -263,14 +263,14 @@ impl OptionalState {
         }
     }
 
-    /// Everything below `cum` is acknowledged, and whoever asked when it left has the answer.
+    /// Forgets departures below `cum`, which are acknowledged and no longer needed.
     pub fn forget_below(&mut self, cum: u64) {
         if let Some(departures) = &mut self.departures {
             departures.advance(cum);
         }
     }
 
-    /// Segment `seq` leaves and makes `in_flight` segments in the network. Returns the header that it carries, where it needs one.
+    /// Notes that segment `seq` is sent, with `in_flight` segments in flight after it. Returns its header, if it has one.
     pub fn on_transmit<C: CongestionControl>(
         &mut self,
         now: Time,

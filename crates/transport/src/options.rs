@@ -1,20 +1,20 @@
-//! What a scenario may choose about TCP besides the law: the recovery, and the keys of `tcp = {…}`.
+//! TCP options of a scenario besides the law: the recovery, and the keys of `tcp = {…}`.
 
 use base::{Bytes, Flags, Span};
 use std::ops::RangeInclusive;
 
-/// How losses are found and repaired.
+/// Loss detection and recovery algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovery {
     /// Fast retransmit, then slow start from one segment (Jacobson 1988).
     Tahoe,
     /// Fast retransmit and fast recovery, one hole per recovery (RFC 5681 without SACK).
     Reno,
-    /// One hole per round trip until all are filled (RFC 6582).
+    /// Fast recovery that repairs one hole per round trip until all are filled (RFC 6582).
     NewReno,
     /// Scoreboard and pipe (RFC 2018, RFC 6675).
     Sack,
-    /// The same losses, repaired in proportion to what arrives (RFC 9937).
+    /// Loss detection as in [`Self::Sack`]; sends in proportion to delivered data (RFC 9937).
     Prr,
     /// Losses detected by time, probes for the tail (RFC 8985), repaired as by PRR.
     Rack,
@@ -31,7 +31,7 @@ impl Recovery {
         (Self::Rack, "rack", "RACK-TLP with proportional rate reduction", "RFC 8985, RFC 9937"),
     ];
 
-    /// What it does otherwise than its source, Linux or ns-2.
+    /// Differences from its source, Linux or ns-2.
     #[must_use]
     pub fn differs(self) -> &'static str {
         match self {
@@ -71,10 +71,10 @@ impl Recovery {
     }
 }
 
-/// What data says about congestion marks.
+/// ECN codepoint of data segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ecn {
-    /// That it cannot be marked; senders whose law needs marks send ECT(0) anyway.
+    /// Not-ECT, except that senders whose law needs marks send ECT(0).
     Off,
     /// ECT(0): RFC 3168.
     On,
@@ -103,18 +103,18 @@ impl Ecn {
     }
 }
 
-/// How far a window is trusted that the application left unused.
+/// Treatment of a congestion window that the application does not use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowValidation {
-    /// Entirely.
+    /// The window stays as it is.
     None,
-    /// After a pause longer than the retransmission timeout it is the initial window: RFC 5681, Section 4.1.
+    /// The window is the initial window after a pause longer than the retransmission timeout: RFC 5681, Section 4.1.
     Rfc5681,
     /// RFC 2861 as Linux has it: it halves with each timeout of a pause, and goes halfway to what was used of it.
     Linux,
     /// It stays, as Linux with `tcp_slow_start_after_idle = 0` has it.
     LinuxKept,
-    /// For five minutes, if losses then count for what was used: RFC 7661.
+    /// The window is kept for five minutes, if losses then count for what was used: RFC 7661.
     Rfc7661,
 }
 
@@ -129,10 +129,10 @@ impl WindowValidation {
     ];
 }
 
-/// How the retransmission timeout follows from round-trip times.
+/// Computation of the retransmission timeout from round-trip times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rto {
-    /// At least the smallest timeout, else `srtt + 4 rttvar`: RFC 6298, Section 2.
+    /// `srtt + 4 rttvar`, and at least the minimum timeout: RFC 6298, Section 2.
     Rfc6298,
     /// `srtt` and a variation of at least the smallest timeout, which falls slowly: `tcp_rtt_estimator` of Linux.
     Linux,
@@ -143,44 +143,44 @@ impl Rto {
     pub const ALL: [(Self, &'static str); 2] = [(Self::Rfc6298, "rfc6298"), (Self::Linux, "linux")];
 }
 
-/// How a sender spaces its segments.
+/// Rule that spaces the segments of a sender.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pacing {
-    /// Not, unless the law names a rate.
+    /// No pacing, unless the law names a rate.
     None,
-    /// As Linux does, at so many windows per round-trip time.
+    /// Linux's rule, with these numbers of windows per round-trip time.
     Linux(PacingFactors),
-    /// As RFC 9002 recommends for QUIC: 1.25 windows per round-trip time, ten packets at once after a pause.
+    /// RFC 9002's recommendation for QUIC: 1.25 windows per round-trip time, ten packets at once after a pause.
     Quic,
 }
 
 base::keys! {
-    /// At how many windows per round-trip time a sender paces as Linux does.
+    /// Pacing rates of Linux, in windows per round-trip time.
     pub struct PacingFactors {
-        /// While the window is below half of the slow-start threshold.
+        /// Windows per round-trip time while the window is below half of the slow-start threshold.
         slow_start: f64 = 2.0, in 0.1..=100.0;
-        /// Otherwise.
+        /// Windows per round-trip time otherwise.
         avoidance: f64 = 1.2, in 0.1..=100.0;
     }
 }
 
 impl Copy for PacingFactors {}
 
-/// How many segments a sender hands over at once.
+/// Number of segments that a sender hands over at once.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Burst {
-    /// Each by itself.
+    /// Each segment by itself.
     None,
-    /// As many as Linux makes a burst for a device that takes so many.
+    /// Linux's automatic size (`tcp_tso_autosize`) for a device with this limit.
     Linux(Device),
-    /// So many, if the window has room.
+    /// This number of segments, if the window has room.
     Segments(u32),
 }
 
 base::keys! {
     /// Limits of a network interface for one burst.
     pub struct Device {
-        /// Most segments of a burst, or "size": as many as fill 64 KiB, 45 of 1,448 bytes or 7 of 8,948.
+        /// Largest number of segments of a burst, or "size": as many as fill 64 KiB, 45 of 1,448 bytes or 7 of 8,948.
         max_segments: Option<u32> = None, unit "segments", in 2..=65_536, or "size";
     }
 }
@@ -188,41 +188,38 @@ base::keys! {
 impl Copy for Device {}
 
 impl Device {
-    /// Payload of the largest burst: 64 KiB without the room that Linux leaves for headers (`sk_setup_caps`, `MAX_TCP_HEADER`).
-    const PAYLOAD: u32 = 65_536 - 321;
-
-    /// Most segments of a burst of a sender whose segments carry `mss` bytes.
+    /// Largest number of segments of a burst, for a sender whose segments carry `mss` bytes.
     #[must_use]
     pub fn segments(self, mss: u32) -> u32 {
-        self.max_segments.unwrap_or(Self::PAYLOAD / mss.max(1)).max(1)
+        self.max_segments.unwrap_or(law::GSO_PAYLOAD / mss.max(1)).max(1)
     }
 }
 
 base::keys! {
-    /// How a receiver's interface merges what arrives before TCP sees it.
+    /// Limits on how a receiver's interface merges segments before TCP sees them.
     pub struct Coalescing {
-        /// Segments that are handed over at once at most.
+        /// Largest number of segments that are handed over at once.
         segments: u32 = 44, in 2..=65_536;
-        /// How long after the first of them: as long as the interface waits before it interrupts.
+        /// Longest time after the first segment: the delay after which the interface interrupts.
         wait: Span = Span::micros(50), eg "50 us", in TIMER;
     }
 }
 
 impl Copy for Coalescing {}
 
-/// How much a receiver lets a sender have on its way.
+/// Limit that a receiver sets on the segments in flight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ReceiveWindow {
-    /// As much as it likes.
+    /// No limit.
     None,
-    /// So many segments.
+    /// A fixed number of segments.
     Segments(u32),
-    /// What Linux grows its window to.
+    /// A window that grows as Linux's does.
     Autotuned(Autotuning),
 }
 
 impl ReceiveWindow {
-    /// The segments of one that does not grow, if there is a limit.
+    /// Number of segments of a fixed window, if there is one.
     #[must_use]
     pub fn segments(self) -> Option<u32> {
         if let Self::Segments(segments) = self { Some(segments) } else { None }
@@ -230,7 +227,7 @@ impl ReceiveWindow {
 }
 
 base::keys! {
-    /// Between which sizes a receiver tunes its buffer, and how much of that is window.
+    /// Range of sizes within which a receiver tunes its buffer, and the share of it that is window.
     pub struct Autotuning {
         /// The buffer at first: the second number of Linux's tcp_rmem.
         initial: Bytes = Bytes(131_072), eg "128 KiB", in BUFFER;
@@ -243,7 +240,7 @@ base::keys! {
 
 impl Copy for Autotuning {}
 
-/// What a receive buffer may be: a page at least, at most what an `int` of the kernel says.
+/// Allowed sizes of a receive buffer: from one page to the largest `int` of the kernel.
 const BUFFER: RangeInclusive<Bytes> = Bytes(4096)..=Bytes((1 << 31) - 1);
 
 base::keys! {
@@ -251,7 +248,8 @@ base::keys! {
     pub struct Options {
         /// Smallest retransmission timeout.
         min_rto: Span = Span::secs(1), eg "200 ms", in TIMER;
-        /// How the timeout follows from round-trip times: "rfc6298" (srtt + 4 rttvar, and no less than min_rto), or "linux" (srtt + rttvar, of which rttvar is no less than min_rto).
+        /// Computation of the retransmission timeout: "rfc6298" (srtt + 4 rttvar, and no less than min_rto), or "linux"
+        /// (srtt + rttvar, of which rttvar is no less than min_rto).
         rto: Rto = Rto::Rfc6298, since "0.1";
         /// Whether every ACK gives a round-trip sample, also of a retransmission (RFC 7323, 4.1), as timestamps allow; header has to count their 12 bytes.
         timestamps: bool = false, since "0.1";
@@ -265,7 +263,7 @@ base::keys! {
         initial_ssthresh: Option<f64> = None, unit "segments", in 2.0..=1e9, or "none", needs [SlowStart];
         /// Receive window: in whole segments, "none", "linux" (it begins at half of 128 KiB and grows with what arrives, up to half of 6 MiB), or the same with other buffers, { max = "32 MiB" }. Default: "none".
         receive_window: ReceiveWindow = ReceiveWindow::None, eg "linux";
-        /// In-order segments per acknowledgement; 1 acknowledges each.
+        /// Number of in-order segments per acknowledgement; 1 acknowledges each.
         delayed_ack: u32 = 1, in 1..=64;
         /// Longest delay of a delayed acknowledgement.
         delayed_ack_timeout: Span = Span::millis(200), eg "200 ms", in TIMER, needs [Not("delayed_ack", "1")];
@@ -279,24 +277,30 @@ base::keys! {
         ecn_floor: u32 = 1, unit "segments", in 1..=2, since "0.1", needs [Not("ecn", "off")];
         /// Each packet is sent a uniform time in [0, this] late, order kept: "8 us".
         send_jitter: Span = Span::ZERO, eg "8 us", in Span::ZERO..=Span::secs(1);
-        /// How segments are spaced: "none", "linux" (2 windows per srtt in slow start, 1.2 afterwards), "quic" (RFC 9002), or Linux's way with other factors. A law that names a rate keeps it and takes only the spacing. Default: "none".
+        /// Spacing of segments: "none", "linux" (2 windows per srtt in slow start, 1.2 afterwards), "quic" (RFC 9002),
+        /// or Linux's way with other factors. A law that names a rate keeps it and takes only the spacing. Default:
+        /// "none".
         pacing: Pacing = Pacing::None, eg "linux", since "0.1";
         /// Segments that leave at once, as segmentation offload sends them: "none" (one by one), "linux" (about a millisecond at the pacing rate, at least two, at most 64 KiB; shorter ones wait for the next ACK), { max_segments = 128 } for another device, or a number of segments. Default: "none".
         burst: Burst = Burst::None, eg "linux", since "0.1";
-        /// How the receiver's interface merges segments in a row before TCP sees them: "none", or { segments = 44, wait = "50 us" }. What is merged takes one ACK.
+        /// Merging of segments in a row by the receiver's interface before TCP sees them: "none", or { segments = 44,
+        /// wait = "50 us" }. One ACK acknowledges what is merged.
         receive_offload: Option<Coalescing> = None, or "none", since "0.1";
         /// Segments by which one ACK may grow the window in slow start (L of RFC 3465), or "none": all that it acknowledges, as in Linux. Default: 2.
         abc_limit: Option<u32> = Some(2), unit "segments", in 1..=1000, or "none", since "0.1";
-        /// What becomes of a window that the application left unused: "rfc5681" (after a pause longer than the timeout it is the initial window), "none" (it stays), "linux" (RFC 2861 as Linux has it), "linux-kept" (it stays, as with tcp_slow_start_after_idle = 0), "rfc7661" (it stays for five minutes, and losses count for what was used).
+        /// Treatment of a window that the application does not use: "rfc5681" (after a pause longer than the timeout it
+        /// is the initial window), "none" (it stays), "linux" (RFC 2861 as Linux has it), "linux-kept" (it stays, as
+        /// with tcp_slow_start_after_idle = 0), "rfc7661" (it stays for five minutes, and losses count for what was
+        /// used).
         window_validation: WindowValidation = WindowValidation::Rfc5681, since "0.1", needs [Writes];
     }
 }
 
-/// What a timer may be set to.
+/// Allowed settings of a timer.
 const TIMER: RangeInclusive<Span> = Span::nanos(1)..=Span::secs(3600);
 
 impl Options {
-    /// The same for segments of `mss` bytes: limits in bytes become segments.
+    /// Copy with limits in bytes converted to segments of `mss` bytes.
     #[must_use]
     pub fn with_mss(&self, mss: u32) -> Self {
         let burst = match self.burst {

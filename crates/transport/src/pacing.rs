@@ -1,5 +1,5 @@
-//! When the next segment may leave, for senders that pace: at the rate of a law that names one, as Linux does, or as QUIC's
-//! recovery recommends.
+//! Pacing: the time at which the next segment may be sent, at the rate of a law that names one, as Linux does, or as
+//! QUIC's recovery recommends.
 //!
 //! Source: Linux 6.12, `tcp_update_pacing_rate` (rate) and `tcp_update_skb_after_send` (spacing, first segments, lateness);
 //! RFC 9002, Sections 7.7 and 7.8. A probe and the first segment after a timeout leave at once even where the sender paces, as
@@ -16,7 +16,7 @@ use crate::sequence::SequenceSpace;
 use base::{Span, Time};
 use law::CongestionControl;
 
-/// Linux lets so many segments of a connection leave before it begins to space them, as its queue `fq` did.
+/// Number of segments of a connection that Linux sends before it begins to space them, as its queue `fq` did.
 const LINUX_FIRST: u32 = 10;
 
 /// RFC 9002, 7.7: bursts are no longer than the initial window, which Section 7.2 makes ten packets.
@@ -25,66 +25,66 @@ const QUIC_BURST: u64 = 10;
 /// RFC 9002, 7.7: the rate is a little above the window per round-trip time.
 const QUIC_FACTOR: f64 = 1.25;
 
-/// By which rule segments are spaced.
+/// Rule that spaces segments.
 #[derive(Clone, Copy, Debug)]
 enum Spacing {
     /// Not at all: bursts alone.
     None,
     /// Evenly, at the law's own rate; time not used is lost.
     Even,
-    /// As Linux does, with these factors.
+    /// Linux's rule, with these factors.
     Linux(PacingFactors),
-    /// As RFC 9002 has it: a bucket of so many segments as a burst may have.
+    /// RFC 9002's rule: a bucket as large as the largest burst.
     Quic,
 }
 
-/// The pace of one sender, and its bursts.
+/// Pacer of one sender, and its bursts.
 #[derive(Clone, Copy, Debug)]
 pub struct Pacer {
     pace: Pace,
-    /// Those of segmentation offload.
+    /// Segmentation offload, if any.
     bursts: Option<Bursts>,
-    /// When a segment left last.
+    /// Time at which a segment was last sent.
     sent_at: Time,
 }
 
-/// At which pace single segments leave: all that there is where no offload makes bursts of them.
+/// Pacing of single segments; the whole pacer where no offload makes bursts.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
     spacing: Spacing,
-    /// Whether the law names a rate: others are not asked for one with every segment.
+    /// Whether the law names a rate: other laws are not asked for one with every segment.
     names_rate: bool,
-    /// The rate that the law named last, and the time of a segment at it: it changes only with ACKs.
+    /// Rate that the law named last, and the time of a segment at it: it changes only with ACKs.
     named: (f64, Span),
     /// Smoothed round-trip time of every ACK; zero before the first sample.
     srtt: Span,
     free_at: Time,
-    /// When all that has left would have left at the pace: of QUIC's bucket.
+    /// Time at which all segments sent so far would have been sent at the pace: of QUIC's bucket.
     due: Time,
-    /// Segments of the law's present burst that may still leave with it.
+    /// Segments of the law's present burst that may still be sent with it.
     left: u32,
-    /// Segments that still leave without being spaced.
+    /// Segments that are still sent without spacing.
     unspaced: u32,
     usage: WindowUse,
 }
 
-/// Whether the window was full lately: a sender that paces has it full only now and then, and is limited by it all the same.
+/// Whether the window was full recently: a paced sender fills it only now and then, and is limited by it all the same.
 ///
 /// Source: Linux 6.12, `tcp_cwnd_validate` and `tcp_is_cwnd_limited`.
 #[derive(Clone, Copy, Debug, Default)]
 struct WindowUse {
     limited: bool,
-    /// The most that was outstanding in this window of data.
+    /// Largest number of outstanding segments in this window of data.
     most: u32,
-    /// The window of data ends where this is acknowledged.
+    /// End of the window of data: it ends when this is acknowledged.
     until: u64,
-    /// Segments that had left when this was last looked at.
+    /// Number of segments sent at the last update.
     sent: u64,
 }
 
 impl Pacer {
-    /// Of a sender on which nothing was sent; `None` where each segment leaves when the window lets it: `names_rate` says that
-    /// the law names a rate.
+    /// Pacer of a new connection; `None` where each segment is sent as soon as the window allows. `names_rate` says that the
+    /// law sets a pacing rate.
     #[must_use]
     pub fn new(pacing: Pacing, burst: Burst, names_rate: bool) -> Option<Self> {
         let bursts = Bursts::new(burst);
@@ -110,22 +110,22 @@ impl Pacer {
         Some(Self { pace, bursts, sent_at: zero })
     }
 
-    /// The pace of single segments, where no offload makes bursts of them.
+    /// Pacing of single segments, where no offload makes bursts of them.
     #[inline]
     pub fn pace(&mut self) -> &mut Pace {
         debug_assert!(!self.makes_bursts());
         &mut self.pace
     }
 
-    /// When the next segment may leave by the pace: `None` if now.
+    /// Time at which pacing allows the next segment: `None` if now.
     #[inline]
     #[must_use]
     pub fn wait(&self, now: Time) -> Option<Time> {
         if self.bursts.is_some_and(|bursts| bursts.goes_on(now)) { None } else { self.pace.wait(now) }
     }
 
-    /// Whether a segment that need not wait for the pace leaves `now`, and not with more after the next ACK; `ask` says what
-    /// there is to know, but for when something left last and the round-trip time of every ACK.
+    /// Whether a segment that pacing does not delay is sent at `now`, and not with more after the next ACK; `ask` is
+    /// the state of the sender, without the time of the last transmission and the round-trip time of every ACK.
     #[inline]
     pub fn begins(&mut self, now: Time, ask: impl FnOnce() -> Ask) -> bool {
         let (last, srtt) = (self.sent_at.max(self.pace.free_at), self.pace.srtt);
@@ -135,7 +135,7 @@ impl Pacer {
         }
     }
 
-    /// The time of one segment at the pace of a sender with this window: `None` while it has none.
+    /// Time of one segment at the pace of a sender with this window: `None` without a pace.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "for every segment that is spaced")]
     pub fn interval(&mut self, control: &impl CongestionControl, seq: &SequenceSpace) -> Option<Span> {
@@ -146,13 +146,13 @@ impl Pacer {
             .or_else(|| pace.interval(control.cwnd(), control.ssthresh(), seq.outstanding()))
     }
 
-    /// An ACK took this round-trip time (RFC 6298, Section 2: an eighth of what is new).
+    /// Takes the round-trip time of an ACK (RFC 6298, Section 2: with weight 1/8).
     #[inline]
     pub fn on_rtt(&mut self, rtt: Span) {
         self.pace.on_rtt(rtt);
     }
 
-    /// A segment leaves at a pace of one in `interval`; a law that names its rate also says in which groups, by `burst`.
+    /// Notes that a segment is sent at a pace of one per `interval`; `burst` gives the burst size of a law with a rate.
     #[inline]
     pub fn on_transmit(&mut self, now: Time, interval: Option<Span>, burst: impl FnOnce() -> u32) {
         self.sent_at = now;
@@ -165,7 +165,7 @@ impl Pacer {
         }
     }
 
-    /// Whether the window counts as full although it is not, of a sender with these numbers that `waits` for its pace or not.
+    /// Whether the window counts as full although it is not, for a sender with these numbers that `waits` for its pace or not.
     #[inline]
     #[must_use]
     pub fn counts_as_full(&self, control: &impl CongestionControl, waits: bool) -> bool {
@@ -176,7 +176,8 @@ impl Pacer {
         }
     }
 
-    /// All that may leave for now has left, `sent` segments so far: notes how full the window of `cwnd` segments is.
+    /// Notes how full the window of `cwnd` segments is, after everything that may be sent now has been sent, `sent`
+    /// segments so far.
     #[inline]
     pub fn note_window_use(&mut self, seq: &SequenceSpace, in_flight: u32, cwnd: u32, sent: u64) {
         let Some(bursts) = &mut self.bursts else {
@@ -199,19 +200,19 @@ impl Pacer {
         !matches!(self.pace.spacing, Spacing::None)
     }
 
-    /// Whether it asks when segments left: for every round-trip time, or for the age of the oldest.
+    /// Whether it needs transmission times: for every round-trip time, or for the age of the oldest segment.
     #[must_use]
     pub fn asks_departures(&self) -> bool {
         self.bursts.is_some() || !matches!(self.pace.spacing, Spacing::Even)
     }
 
-    /// Whether segments leave in bursts.
+    /// Whether segments are sent in bursts.
     #[must_use]
     pub fn makes_bursts(&self) -> bool {
         self.bursts.is_some()
     }
 
-    /// Numbers begin at `first`.
+    /// Sets the number of the first segment to `first`.
     pub fn begin_at(&mut self, first: u64) {
         self.pace.usage.until = first;
     }
@@ -225,14 +226,14 @@ impl Pace {
         self.names_rate
     }
 
-    /// As [`Pacer::wait`].
+    /// See [`Pacer::wait`].
     #[inline]
     #[must_use]
     pub fn wait(&self, now: Time) -> Option<Time> {
         (self.left == 0 && self.free_at > now).then_some(self.free_at)
     }
 
-    /// The time of one segment at the `rate` that the law names.
+    /// Time of one segment at the law's `rate`.
     #[inline]
     pub fn at_rate(&mut self, rate: f64) -> Span {
         if rate != self.named.0 {
@@ -241,7 +242,7 @@ impl Pace {
         self.named.1
     }
 
-    /// The time of one segment where the law names no rate: `None` while there is none.
+    /// Time of one segment where the law does not name a rate: `None` before the first round-trip sample.
     #[inline]
     #[must_use]
     pub fn interval(&self, cwnd: f64, ssthresh: f64, outstanding: u32) -> Option<Span> {
@@ -258,13 +259,13 @@ impl Pace {
         Some(Span((self.srtt.0.cast_signed() as f64 / per_rtt) as i64 as u64))
     }
 
-    /// As [`Pacer::on_rtt`].
+    /// See [`Pacer::on_rtt`].
     #[inline]
     pub fn on_rtt(&mut self, rtt: Span) {
         self.srtt = if self.srtt == Span::ZERO { rtt } else { Span(self.srtt.0 - self.srtt.0 / 8 + rtt.0 / 8) };
     }
 
-    /// As [`Pacer::on_transmit`].
+    /// See [`Pacer::on_transmit`].
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "for every segment that is spaced")]
     pub fn on_transmit(&mut self, now: Time, interval: Option<Span>, burst: impl FnOnce() -> u32) {
@@ -277,7 +278,7 @@ impl Pace {
         self.space(now, interval, first, 1);
     }
 
-    /// A segment leaves, the first of a burst of `size` or not.
+    /// Notes that a segment is sent, the first of a burst of `size` or not.
     #[inline]
     fn space(&mut self, now: Time, interval: Option<Span>, first_of_burst: bool, size: u32) {
         let Some(interval) = interval else {
@@ -307,7 +308,7 @@ impl Pace {
         }
     }
 
-    /// As [`Pacer::counts_as_full`], of a sender with window and threshold `windows`.
+    /// See [`Pacer::counts_as_full`]; `windows` are the congestion window and the slow-start threshold.
     #[inline]
     #[must_use]
     pub fn counts_as_full(&self, (cwnd, ssthresh): (f64, f64), waits: bool) -> bool {
@@ -321,7 +322,7 @@ impl Pace {
         }
     }
 
-    /// As [`Pacer::note_window_use`].
+    /// See [`Pacer::note_window_use`].
     #[inline]
     pub fn note_window_use(&mut self, seq: &SequenceSpace, in_flight: u32, cwnd: u32, sent: u64) {
         if matches!(self.spacing, Spacing::Linux(_)) {
@@ -331,7 +332,7 @@ impl Pace {
 }
 
 impl WindowUse {
-    /// `sent` segments have left, and the window is `limited` by what is in flight or not.
+    /// Notes that `sent` segments were sent, and whether the window is `limited` by the segments in flight.
     #[inline]
     fn note(&mut self, seq: &SequenceSpace, limited: bool, sent: u64) {
         let (out, any) = (seq.outstanding(), sent > self.sent);
@@ -346,7 +347,8 @@ impl WindowUse {
     }
 }
 
-/// Segments per round-trip time as Linux counts them: of whatever is outstanding, which in a recovery may be more than the window.
+/// Pacing rate of Linux in segments per round-trip time: of all outstanding segments, if they exceed the window, as in
+/// a recovery.
 #[inline]
 fn linux_rate(factors: PacingFactors, cwnd: f64, ssthresh: f64, outstanding: u32) -> f64 {
     let factor = if cwnd < 0.5 * ssthresh { factors.slow_start } else { factors.avoidance };

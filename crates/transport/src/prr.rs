@@ -1,5 +1,5 @@
-//! Proportional rate reduction: how much a recovery may send on each ACK, so that it ends with ssthresh in the network
-//! and is clocked by what arrives all the way there.
+//! Proportional rate reduction: number of segments that a recovery may send on each ACK, so that it ends with ssthresh
+//! in flight and is clocked by deliveries until then.
 //!
 //! Source: RFC 9937, Section 6. Below ssthresh a recovery sends what was delivered (PRR-CRB), and one segment more
 //! (PRR-SSRB) only on a "safe" ACK: one that moves snd.una and shows no further loss.
@@ -7,34 +7,34 @@
 //! Where ssthresh exceeds what path and buffer hold, that keeps the buffer full and loses the same segments for ever.
 //! Differs from Linux: it divides by the cwnd before the reduction, not by `RecoverFS`; the same where cwnd was full.
 
-/// The state of one recovery. Everything counts segments.
+/// State of one recovery, in segments.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Prr {
-    /// `RecoverFS`: outstanding when the recovery began, without what had been SACKed before the ACK that began it.
+    /// Segments outstanding at the start of the recovery, without those SACKed before the ACK that began it: `RecoverFS`.
     flight: u32,
     /// `prr_delivered`.
     delivered: u32,
     /// `prr_out`.
     out: u32,
-    /// How many may be in the network.
+    /// Limit on the segments in flight.
     cwnd: u32,
 }
 
 impl Prr {
-    /// A recovery begins with `flight` segments to be delivered in it, `in_flight` of them in the network now.
+    /// Begins a recovery with `flight` segments to be delivered in it, `in_flight` of them in flight now.
     #[must_use]
     pub fn new(flight: u32, in_flight: u32) -> Self {
         Self { flight: flight.max(1), delivered: 0, out: 0, cwnd: in_flight }
     }
 
-    /// How many segments may be in the network.
+    /// Limit on the segments in flight.
     #[inline]
     #[must_use]
     pub fn cwnd(&self) -> u32 {
         self.cwnd
     }
 
-    /// An ACK reports `delivered` segments as arrived and leaves `in_flight` in the network; `safe` says whether it moved
+    /// Processes an ACK that reports `delivered` segments and leaves `in_flight` in flight; `safe` says whether it moved
     /// snd.una without showing a further loss. An ACK that delivers nothing changes nothing.
     #[inline]
     pub fn on_ack(&mut self, delivered: u32, in_flight: u32, ssthresh: u32, safe: bool) {
@@ -53,7 +53,7 @@ impl Prr {
         self.cwnd = in_flight + if self.out == 0 { count.max(1) } else { count };
     }
 
-    /// A segment leaves.
+    /// Notes that a segment is sent.
     #[inline]
     pub fn on_transmit(&mut self) {
         self.out += 1;

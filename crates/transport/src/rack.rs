@@ -16,14 +16,14 @@ use base::{Span, Time};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
-/// What RACK-TLP knows of one connection.
+/// RACK-TLP state of one connection.
 #[derive(Clone, Debug)]
 pub struct Rack {
     departures: Departures,
     runs: Ranges,
     /// First transmissions of segments below this are judged: delivered, lost, or sent again.
     cursor: u64,
-    /// Once something was lost: of a million flows those should not carry it that never lose anything.
+    /// State needed after a first loss, in a box so that flows without losses do not carry it.
     repairs: Option<Box<Repairs>>,
     /// `RACK.xmit_ts` and `RACK.segment`: the latest departure among what was delivered.
     latest: (Time, u64),
@@ -31,31 +31,31 @@ pub struct Rack {
     rtt: Span,
     /// `RACK.reo_wnd`, as of the last ACK.
     window: Span,
-    /// `TLP.end_seq` of the probe that is out; `NO_SEGMENT` if none is, which is half the size of an option.
+    /// `TLP.end_seq` of an outstanding probe; `NO_SEGMENT` if there is none, which is half the size of an option.
     probe_end: u64,
     sacked: u32,
-    /// How many are lost and not sent since.
+    /// Number of segments that are lost and not retransmitted.
     lost: u32,
     /// `TLP.is_retrans`.
     probes_again: bool,
-    /// Whether there was a round-trip sample since the last probe, or at all.
+    /// Whether there was a round-trip sample since the last probe, or, before the first, at all.
     timed: bool,
 }
 
-/// What is to be sent again, and what was.
+/// Segments to retransmit, and those retransmitted.
 #[derive(Clone, Debug, Default)]
 struct Repairs {
-    /// Which segments are lost and not sent since, lowest first; those since delivered or sent again are skipped.
+    /// Segments lost and not retransmitted, lowest first; entries since delivered or retransmitted are skipped.
     waiting: BinaryHeap<Reverse<u64>>,
-    /// Retransmissions, by when they left and, of one instant, by number, as RACK compares them; those since delivered,
-    /// lost or sent again are skipped.
+    /// Retransmissions in the order in which RACK compares them, by time and, at one instant, by number; those since
+    /// delivered, lost or sent again are skipped.
     rexmits: VecDeque<(Time, u64)>,
-    /// When outstanding segments that were sent again left for the first time: their ACK may be that of the first copy.
+    /// First transmission times of outstanding retransmitted segments: their ACK may be that of the first copy.
     firsts: BTreeMap<u64, Time>,
 }
 
 impl Repairs {
-    /// Segment `seq` leaves again, at `now`.
+    /// Notes the retransmission of segment `seq` at `now`.
     #[inline]
     fn sent_again(&mut self, now: Time, seq: u64) {
         // A timeout can send a lower segment again in the instant in which a higher one left.
@@ -68,7 +68,7 @@ impl Repairs {
 }
 
 impl Rack {
-    /// A connection on which nothing has left.
+    /// State of a new connection.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -87,13 +87,13 @@ impl Rack {
         }
     }
 
-    /// Nothing has left yet, and numbers begin at `first`.
+    /// Sets the number of the first segment to `first`. Call it before anything is sent.
     pub fn begin_at(&mut self, first: u64) {
         self.cursor = first;
         self.departures.begin_at(first);
     }
 
-    /// When segments left.
+    /// Transmission times of segments.
     #[inline]
     pub fn departures(&mut self) -> &mut Departures {
         &mut self.departures
@@ -105,13 +105,13 @@ impl Rack {
         self.sacked
     }
 
-    /// Whether a lost segment waits to be sent again.
+    /// Whether a lost segment waits for retransmission.
     #[must_use]
     pub fn has_lost(&self) -> bool {
         self.lost > 0
     }
 
-    /// Segments of [una, nxt) in the network.
+    /// Segments of [una, nxt) in flight.
     #[must_use]
     pub fn pipe(&self, una: u64, nxt: u64) -> u32 {
         (nxt - una) as u32 - self.sacked - self.lost
@@ -124,8 +124,9 @@ impl Rack {
         self.sacked == 0 && self.lost == 0 && self.probe_end == NO_SEGMENT
     }
 
-    /// Steps 1 to 3: takes in an ACK. `una` is the value before it. Returns how many segments it SACKs for the first time, and when
-    /// the first and the last of those that were sent once had left; calls `on_new` with them.
+    /// Processes an ACK (steps 1 to 3). `una` is the value before it. Returns how many segments it SACKs for the first
+    /// time, and the transmission times of the first and the last of those that were sent once; calls `on_new` with
+    /// them.
     pub fn update(
         &mut self,
         now: Time,
@@ -188,15 +189,16 @@ impl Rack {
         (new, ends)
     }
 
-    /// The highest run of SACKed segments, of a connection without a probe.
+    /// Highest run of SACKed segments, for a connection without a probe.
     #[inline]
     #[must_use]
     pub fn top(&self) -> Option<(u64, u64)> {
         if self.probe_end == NO_SEGMENT { self.runs.top() } else { None }
     }
 
-    /// In a repair an ACK SACKs the segment after the highest run and nothing else: as [`Self::update`] and [`Self::detect`].
-    /// Returns that segment and when it left if nothing is lost by it and no timer has to judge what may be soon; else it changes nothing.
+    /// [`Self::update`] and [`Self::detect`] for an ACK in recovery that SACKs the segment after the highest run and
+    /// nothing else. Returns that segment and its transmission time if the ACK proves no loss and no timer has to be
+    /// set; else it changes nothing.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "one caller, for every ACK of a repair")]
     pub fn extend(&mut self, now: Time) -> Option<(u64, Time)> {
@@ -223,8 +225,8 @@ impl Rack {
         self.runs.top().filter(|top| top.1 == self.cursor).map(|top| top.1)
     }
 
-    /// The next `acks` segments are SACKed, of which the last left at `left` and was acknowledged `now`. What was sent again left after
-    /// them, whatever has become of that, and so did what was never SACKed.
+    /// Notes the SACKs of the next `acks` segments, of which the last was sent at `left` and acknowledged at `now`. All
+    /// retransmissions, and all segments never SACKed, must have been sent after them.
     #[inline]
     fn note_row(&mut self, acks: u32, left: Time, now: Time) {
         self.runs.extend(acks);
@@ -233,15 +235,15 @@ impl Rack {
         (self.latest, self.rtt, self.timed, self.window) = ((left, self.cursor - 1), now - left, true, Span::ZERO);
     }
 
-    /// When what was sent again first left, whatever has become of it, and which it is.
+    /// Time and segment of the earliest retransmission on record, whatever has become of it; `NEVER` if there is none.
     #[inline]
     fn first_resent(&self) -> (Time, u64) {
         let repairs = self.repairs.as_deref();
         repairs.and_then(|repairs| repairs.rexmits.front().copied()).unwrap_or((Time::NEVER, 0))
     }
 
-    /// ACKs in a row, of segments sent once: the last was `seq`, sent at `left` and acknowledged `rtt` later, which left the
-    /// smoothed and the smallest round-trip time at `rtts`.
+    /// Processes ACKs in a row, of segments sent once: the last was `seq`, sent at `left` and acknowledged `rtt` later;
+    /// the smoothed and the smallest round-trip time are now `rtts`.
     #[inline]
     pub fn on_plain_acks(&mut self, seq: u64, left: Time, rtt: Span, rtts: (Span, Span)) {
         self.latest = (left, seq);
@@ -250,8 +252,8 @@ impl Rack {
         self.window = patience(rtts);
     }
 
-    /// Steps 4 and 5: marks what is lost by now, and calls `on_lost` with each; returns when the reordering timer has to expire for
-    /// what may be soon.
+    /// Marks segments that are lost by now, and calls `on_lost` with each (steps 4 and 5); returns when the reordering
+    /// timer must expire to judge the others.
     pub fn detect(
         &mut self,
         now: Time,
@@ -282,7 +284,7 @@ impl Rack {
         }
     }
 
-    /// The timer expired (Section 6.3): the first segment is lost, and whatever is overdue; `on_lost` is called with each.
+    /// Handles a timeout (Section 6.3): the first segment is lost, and every overdue one; `on_lost` is called with each.
     pub fn on_timeout(&mut self, now: Time, (una, nxt): (u64, u64), mut on_lost: impl FnMut(u64)) {
         self.forget_probe();
         while let Some((left, seq, again)) = self.earliest(una, nxt)
@@ -296,13 +298,13 @@ impl Rack {
         }
     }
 
-    /// The earliest departure whose segment is neither delivered nor taken for lost: when, which, and whether again.
+    /// Earliest departure of a segment that is neither delivered nor considered lost: time, number, whether retransmitted.
     fn earliest(&mut self, una: u64, nxt: u64) -> Option<(Time, u64, bool)> {
         let first = self.earliest_first(una, nxt);
         earlier(first, self.earliest_resent())
     }
 
-    /// The same of segments that were sent once.
+    /// Earliest departure of the segments that were sent once.
     #[inline]
     fn earliest_first(&mut self, una: u64, nxt: u64) -> Option<(Time, u64)> {
         // Each segment is passed once: what it is is known at its place, whatever was SACKed.
@@ -312,7 +314,7 @@ impl Rack {
         first
     }
 
-    /// The earliest retransmission that is neither delivered nor taken for lost.
+    /// Earliest retransmission that is neither delivered nor considered lost.
     #[inline]
     fn earliest_resent(&mut self) -> Option<(Time, u64)> {
         let rexmits = &mut self.repairs.as_deref_mut()?.rexmits;
@@ -325,8 +327,8 @@ impl Rack {
         None
     }
 
-    /// Whether a segment that was sent again is on its way. When a repair ends, a probe's is none of them: it left before
-    /// the repair began.
+    /// Whether a retransmitted segment is in flight. At the end of a recovery the segment of a probe does not count: it
+    /// was sent before the recovery began.
     pub fn has_resent(&mut self) -> bool {
         self.earliest_resent().is_some()
     }
@@ -356,14 +358,14 @@ impl Rack {
         repairs.waiting.push(Reverse(seq));
     }
 
-    /// The first segment was lost, or sent again.
+    /// Creates the state for retransmissions, when a segment is first lost or retransmitted.
     #[cold]
     fn begin_repairs(&mut self, rexmits: &[(Time, u64)], waiting: &[Reverse<u64>]) {
         let (rexmits, waiting) = (rexmits.iter().copied().collect(), waiting.iter().copied().collect());
         self.repairs = Some(Box::new(Repairs { waiting, rexmits, firsts: BTreeMap::new() }));
     }
 
-    /// The lowest segment that is lost and not sent since.
+    /// Lowest segment that is lost and not retransmitted since.
     pub fn next_lost(&mut self) -> Option<u64> {
         if self.lost == 0 {
             return None;
@@ -378,7 +380,7 @@ impl Rack {
         None
     }
 
-    /// Segment `seq` is about to be sent again, at `now`.
+    /// Notes that segment `seq` is about to be retransmitted, at `now`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "one caller, for every segment sent again")]
     pub fn on_retransmit(&mut self, now: Time, seq: u64) {
@@ -395,39 +397,39 @@ impl Rack {
         }
     }
 
-    /// When segment `seq`, which was sent again, left for the first time.
+    /// First transmission time of segment `seq`, which was retransmitted.
     #[must_use]
     pub fn first_departure(&self, seq: u64) -> Option<Time> {
         self.repairs.as_deref()?.firsts.get(&seq).copied()
     }
 
-    /// Section 7.2: when the probe should leave, if nothing else happens to the segments outstanding, whose ACK may `wait`: at
-    /// `rto_at` at the latest, and never without a round-trip sample since the last probe (7.3).
+    /// Time of the probe if nothing else happens to the outstanding segments, whose ACK may be delayed by `wait`
+    /// (Section 7.2): at `rto_at` at the latest, and never without a round-trip sample since the last probe (7.3).
     #[inline]
     pub fn probe_at(&self, now: Time, wait: Span, srtt: Span, rto_at: Time) -> Time {
         let wait = Span(2 * srtt.0) + wait;
         if self.timed { (now + wait).min(rto_at) } else { Time::NEVER }
     }
 
-    /// Section 7.1: a recovery begins, and what the probe was about is repaired in it.
+    /// Ends the probe's episode because a recovery begins, which repairs its loss, too (Section 7.1).
     pub fn forget_probe(&mut self) {
         self.probe_end = NO_SEGMENT;
     }
 
-    /// Section 7.3: the segment that the probe sends again, if there is no new one: the last, unless it is SACKed.
+    /// Segment that the probe retransmits if there is no new one: the last, unless it is SACKed (RFC 8985, Section 7.3).
     #[must_use]
     pub fn last_segment(&self, nxt: u64) -> Option<u64> {
         let last = nxt.checked_sub(1)?;
         self.runs.find(last).is_none().then_some(last)
     }
 
-    /// The probe left; `again` if it is a retransmission.
+    /// Notes that the probe was sent; `again` if it is a retransmission.
     pub fn on_probe(&mut self, nxt: u64, again: bool) {
         (self.probe_end, self.probes_again) = (nxt, again);
         self.timed = false;
     }
 
-    /// Section 7.4: whether the ACK says that the probe repaired a loss that nobody else noticed.
+    /// Whether the ACK says that the probe repaired a loss that was not detected otherwise (RFC 8985, Section 7.4).
     pub fn probe_repaired(&mut self, ack: &Ack, progress: bool, sacked: u32) -> bool {
         let (end, again) = (self.probe_end, self.probes_again);
         if ack.cum < end {
@@ -441,8 +443,8 @@ impl Rack {
     }
 }
 
-/// Which of two departures comes before the other, as far as there are any: that of a segment sent once, or `resent`; and whether it is
-/// the latter.
+/// Earlier of two departures, of a segment sent once and of a retransmitted one, as far as they exist; true if it is the
+/// retransmitted one.
 #[inline]
 fn earlier(first: Option<(Time, u64)>, resent: Option<(Time, u64)>) -> Option<(Time, u64, bool)> {
     let again = resent.is_some_and(|resent| first.is_none_or(|first| resent < first));
@@ -450,8 +452,7 @@ fn earlier(first: Option<(Time, u64)>, resent: Option<(Time, u64)>) -> Option<(T
     Some((left, seq, again))
 }
 
-/// The reordering window while nothing says that segments are lost: a quarter of the smallest round-trip time, and no more than
-/// the smoothed one.
+/// Reordering window without evidence of loss: a quarter of the smallest round-trip time, and at most the smoothed one.
 #[inline]
 fn patience((srtt, min_rtt): (Span, Span)) -> Span {
     Span(min_rtt.0 / 4).min(srtt)

@@ -1,4 +1,4 @@
-//! The sender under RACK-TLP: when it looks for losses, how it repairs them, and the tail-loss probe.
+//! Sender under RACK-TLP: detection of losses, retransmission, and the tail-loss probe.
 //!
 //! Source: RFC 8985, Sections 6 and 7; RFC 9937 for how much may be sent meanwhile.
 
@@ -18,27 +18,27 @@ use law::CongestionControl;
 #[derive(Clone, Debug)]
 pub struct RackRecovery {
     rack: Rack,
-    /// Whether the fast retransmit waits for its pace.
+    /// Whether the fast retransmit is held back by pacing.
     waits: bool,
-    /// How much a recovery may send, unless the control rules that.
+    /// PRR state, unless the control sets the window in recovery.
     prr: Option<Prr>,
 }
 
 impl RackRecovery {
-    /// Nothing has left; `proportional` asks for PRR.
+    /// State of a new connection; `proportional` enables PRR.
     #[must_use]
     pub fn new(proportional: bool) -> Self {
         Self { rack: Rack::new(), waits: false, prr: proportional.then(Prr::default) }
     }
 
-    /// The highest run of SACKed segments, of a connection without a probe.
+    /// Highest run of SACKed segments, for a connection without a probe.
     #[inline]
     #[must_use]
     pub fn top(&self) -> Option<(u64, u64)> {
         self.rack.top()
     }
 
-    /// Marks what is lost by now; returns whether something was that was not before.
+    /// Marks segments that are lost by now; returns whether any was not marked before.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "for every ACK")]
     fn detect<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time) -> bool {
@@ -89,7 +89,7 @@ impl RackRecovery {
         connection.transmit(self, now, seq, wire);
     }
 
-    /// The tail-loss probe: a new segment if there is one, else the last again.
+    /// Sends the tail-loss probe: a new segment if there is one, else the last one again.
     fn probe<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time, wire: &mut impl Wire) {
         let again = !connection.has_new();
         if !again {
@@ -199,13 +199,13 @@ impl RecoveryRules for RackRecovery {
         self.rack.on_timeout(now, range, |seq| connection.on_lost(now, std::iter::once(seq)));
     }
 
-    /// The window is one segment, and the first is it, whatever else may still be on its way.
+    /// Restarts after a timeout: the window is one segment, which is the first, whatever else may be in flight.
     fn restart<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time, wire: &mut impl Wire) {
         let una = connection.seq().una();
         self.resend(connection, now, una, wire);
     }
 
-    /// Lost segments first, then new ones, as far as there is room; the fast retransmit also without.
+    /// Sends lost segments, then new ones, as far as there is room; the fast retransmit also without room.
     fn fill<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time, wire: &mut impl Wire) {
         let mut room = room(self, connection);
         if self.waits {

@@ -13,31 +13,31 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug)]
 pub struct Ranges {
     runs: Runs,
-    /// Runs of the lowest piece that are gone; fewer than it has, unless it is empty.
+    /// Number of removed runs in the lowest piece; less than its length, unless it is empty.
     head: u32,
-    /// Numbers in them.
+    /// Number of elements.
     count: u32,
 }
 
-/// By half and two runs: of the most that many flows ever hold, the slack of doubling would be most.
+/// Grows the list by half and two runs: with many flows doubling would waste memory.
 #[cold]
 fn make_room(runs: &mut Vec<Run>) {
     runs.reserve_exact(runs.len() / 2 + 2);
 }
 
-/// Where runs are kept.
+/// Storage of the runs.
 #[derive(Clone, Debug)]
 enum Runs {
-    /// All in one piece, as almost always.
+    /// One list, as almost always.
     Few(Vec<Run>),
-    /// In two pieces or more, none of which is empty.
+    /// Two or more pieces, none of them empty.
     Many(Box<Pieces>),
 }
 
-/// Room for so many runs is kept when a set falls empty.
+/// Number of runs for which memory is kept when a set falls empty.
 const KEPT: usize = 16;
 
-/// A piece has so many runs at most: few enough to move all of them, enough that there are few pieces.
+/// Largest number of runs in a piece: few enough to move all of them, enough that there are few pieces.
 const PIECE: usize = 512;
 
 impl Default for Ranges {
@@ -47,21 +47,21 @@ impl Default for Ranges {
 }
 
 impl Ranges {
-    /// Whether it holds nothing.
+    /// Whether the set is empty.
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// How many numbers it holds.
+    /// Number of elements in the set.
     #[inline]
     #[must_use]
     pub fn count(&self) -> u32 {
         self.count
     }
 
-    /// The runs, lowest first.
+    /// Runs, lowest first.
     #[must_use]
     pub fn runs(&self) -> impl DoubleEndedIterator<Item = Run> {
         let (few, many) = match &self.runs {
@@ -74,14 +74,14 @@ impl Ranges {
         few.unwrap_or_default().iter().chain(many.into_iter().flatten()).copied()
     }
 
-    /// The lowest run.
+    /// Lowest run.
     #[inline]
     #[must_use]
     pub fn bottom(&self) -> Option<Run> {
         self.piece(0)?.get(self.head as usize).copied()
     }
 
-    /// The highest run.
+    /// Highest run.
     #[inline]
     #[must_use]
     pub fn top(&self) -> Option<Run> {
@@ -91,7 +91,7 @@ impl Ranges {
         }
     }
 
-    /// Adds the next `n` numbers above the highest run to it, if there is one.
+    /// Appends the next `n` numbers to the highest run, if there is one.
     #[inline]
     pub fn extend(&mut self, n: u32) {
         let runs = match &mut self.runs {
@@ -104,7 +104,7 @@ impl Ranges {
         }
     }
 
-    /// The number above which it holds `n` - 1, if it holds so many.
+    /// `n`-th largest number of the set, if it has at least `n`.
     #[inline]
     #[must_use]
     pub fn from_top(&self, n: u64) -> Option<u64> {
@@ -117,7 +117,7 @@ impl Ranges {
         }
     }
 
-    /// The run that holds `seq`.
+    /// Run that contains `seq`.
     #[inline]
     #[must_use]
     pub fn find(&self, seq: u64) -> Option<Run> {
@@ -144,7 +144,7 @@ impl Ranges {
         self.piece(place.piece)?.get(place.at).copied()
     }
 
-    /// Place of the first run that ends above `seq`, to put something there.
+    /// Place of the first run that ends above `seq`, for an insertion.
     fn position(&self, seq: u64) -> Place {
         let head = self.head as usize;
         match &self.runs {
@@ -186,7 +186,7 @@ impl Ranges {
         (start, end)
     }
 
-    /// The same, of runs in pieces.
+    /// Inserts into runs in pieces.
     #[inline(never)]
     fn insert_in_pieces(&mut self, start: u64, end: u64, mut on_new: impl FnMut(u64, u64)) -> Run {
         let last = match &mut self.runs {
@@ -220,7 +220,7 @@ impl Ranges {
         (start, end)
     }
 
-    /// Adds a run above all others, and is the first of a piece.
+    /// Adds a run above all others as the first one of a new piece.
     #[cold]
     fn begin_piece(&mut self, run: Run) {
         let mut piece = Vec::with_capacity(PIECE);
@@ -228,7 +228,7 @@ impl Ranges {
         self.pieces().push_back(piece);
     }
 
-    /// The pieces, for one more to be added.
+    /// Pieces, for the addition of one more.
     fn pieces(&mut self) -> &mut VecDeque<Vec<Run>> {
         if let Runs::Few(runs) = &mut self.runs {
             let list = VecDeque::from([std::mem::take(runs)]);
@@ -273,7 +273,7 @@ impl Ranges {
         (low, high)
     }
 
-    /// Puts `run` before the one at `place`.
+    /// Inserts `run` before the one at `place`.
     fn insert_at(&mut self, Place { piece, at }: Place, run: Run) {
         let runs = match &mut self.runs {
             Runs::Few(runs) => runs,
@@ -302,7 +302,7 @@ impl Ranges {
         pieces.insert(piece + 1, high);
     }
 
-    /// Puts `run` in the place of the `merged` runs from `place` on.
+    /// Replaces the `merged` runs from `place` on by `run`.
     fn replace(&mut self, Place { piece, at }: Place, merged: usize, run: Run) {
         match &mut self.runs {
             Runs::Few(runs) => {
@@ -336,7 +336,7 @@ impl Ranges {
         }
     }
 
-    /// What has come to one piece is few again.
+    /// Returns to the simple list when only one piece is left.
     fn tidy(&mut self) {
         if let Runs::Many(pieces) = &mut self.runs
             && pieces.list.len() <= 1
@@ -345,7 +345,7 @@ impl Ranges {
         }
     }
 
-    /// Removes everything below `seq` and returns how many numbers that were.
+    /// Removes all numbers below `seq` and returns how many there were.
     #[inline]
     pub fn remove_below(&mut self, seq: u64) -> u32 {
         let mut removed = 0;
@@ -390,7 +390,7 @@ impl Ranges {
     }
 }
 
-/// The number above which `runs`, highest first, hold `n` - 1.
+/// `n`-th largest number of `runs`, which are given highest first.
 #[inline]
 fn from_end<'a>(runs: impl Iterator<Item = &'a Run>, n: u64) -> Option<u64> {
     let mut left = n;
@@ -410,7 +410,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
-    /// What both hold after `(start, length, remove)` in turn, and what each step said.
+    /// Applies the steps `(start, length, remove)` to both sets and compares the contents and each result.
     fn agree(ranges: &mut Ranges, set: &mut BTreeSet<u64>, script: &[(u64, u64, bool)]) -> Result<(), TestCaseError> {
         for &(start, length, remove) in script {
             if remove {

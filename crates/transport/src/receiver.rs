@@ -1,4 +1,4 @@
-//! The receiver: what has arrived, and which acknowledgements that makes.
+//! Receiver: the segments that have arrived, and the acknowledgements for them.
 //!
 //! Source: RFC 5681, Section 4.2 (every n-th in-order segment, at once when out of order or filling a hole), RFC 1122
 //! 4.2.3.2 (delayed ACKs within a bound), Linux 6.12, `tcp_event_data_recv` (quick ACKs; facts, not text), RFC 2018, Section 4 (the block of the segment that triggered the ACK first, then
@@ -19,42 +19,42 @@ use crate::sequence::NO_SEGMENT;
 use base::{Flags, Header, PacketNumber, Span, Time};
 use extra::{Extra, Merging};
 
-/// The receiving end of one connection.
+/// Receiving end of one connection.
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "what every segment asks for, answered before")]
 pub struct Receiver {
     next: u64,
-    /// The first segment of the transfer that is open: what is below belongs to one that is closed.
+    /// First segment of the open transfer: those below belong to a closed one.
     base: u64,
     /// One past the last segment of the transfer.
     end: u64,
     held: Ranges,
     timeout: Span,
     deadline: Time,
-    /// When the last segment in order arrived, and the pause after which ACKs are quick again.
+    /// Time at which the last segment in order arrived, and the pause after which ACKs are quick again.
     last: Time,
     quick_after: Span,
-    /// What only some receivers keep.
+    /// Optional state.
     extra: Option<Box<Extra>>,
-    /// In-order segments not yet acknowledged.
+    /// Number of in-order segments not yet acknowledged.
     pending: u32,
-    /// What ACKs say of the window, where it is tuned.
+    /// Window field of ACKs, where the window is tuned.
     tuning: u16,
-    /// ACKs that are still not delayed, and their number after a pause.
+    /// Number of further ACKs that are not delayed, and their number after a pause.
     quick: u8,
     quick_acks: u8,
-    /// In-order segments per acknowledgement, at most 64.
+    /// Number of in-order segments per acknowledgement, at most 64.
     delayed_ack: u8,
-    /// Whether ACKs carry SACK blocks, and how many are needed.
+    /// Number of SACK blocks that ACKs carry; 0 without SACK.
     sack_blocks: u8,
     /// Whether each in-order segment is acknowledged when it arrives.
     acknowledges_each: bool,
     echo: bool,
-    /// Whether each ACK reports the marks of just the segments that it acknowledges.
+    /// Whether each ACK reports only the marks of the segments that it acknowledges (DCTCP).
     every_mark: bool,
-    /// Whether segments are merged, or the window still grows.
+    /// Whether segments are merged, or the window still grows: the slow path.
     is_special: bool,
-    /// Whether a transfer is announced of which nothing has arrived.
+    /// Whether a transfer is announced and none of its segments has arrived.
     is_announced: bool,
     /// Whether the timestamp to be echoed is that of a retransmission: of the first segment that is not acknowledged
     /// (RFC 7323, 4.3).
@@ -93,7 +93,7 @@ impl Receiver {
         }
     }
 
-    /// The same, echoing marks segment by segment as DCTCP needs it.
+    /// Receiver that echoes marks segment by segment, as DCTCP needs it.
     #[must_use]
     pub fn echoing_every_mark(mut self) -> Self {
         self.every_mark = true;
@@ -110,32 +110,32 @@ impl Receiver {
         self.extra.as_deref_mut()?.tuner.as_mut()
     }
 
-    /// Whether every segment needs more than TCP's answer.
+    /// Whether every segment needs the slow path.
     fn set_special(&mut self, is_special: bool) {
         self.is_special = is_special;
         self.acknowledges_each = self.delayed_ack == 1 && !is_special;
     }
 
-    /// The same of a transfer that ends before segment `end`: the last segment is acknowledged at once, as its FIN makes it.
+    /// Receiver of a transfer that ends before segment `end`: the last segment is acknowledged at once, as its FIN makes it.
     #[must_use]
     pub fn until(mut self, end: u64) -> Self {
         self.end = end;
         self
     }
 
-    /// The sender pushes the segment before `end`: it is acknowledged at once.
+    /// Marks the segment before `end` as pushed: it is acknowledged at once.
     pub fn expect_end(&mut self, end: u64) {
         self.end = end;
     }
 
-    /// The same, which has got nothing, of segments that count from `first`.
+    /// Receiver that has not received anything, for segments numbered from `first`.
     #[must_use]
     pub fn beginning_at(mut self, first: u64) -> Self {
         (self.next, self.base) = (first, first);
         self
     }
 
-    /// The segment that a packet with this number carries: no sender is further from what is expected next than
+    /// Segment of a packet with this number: no sender is further from the expected segment than
     /// [`crate::MAX_OUTSTANDING`].
     #[inline]
     #[must_use]
@@ -143,14 +143,14 @@ impl Receiver {
         number.near(self.next)
     }
 
-    /// Another transfer opens: segments from `first` up to `end` are its own. Until one of them arrives, the receiver knows
-    /// nothing of it and answers for the last one.
+    /// Announces another transfer, with the segments from `first` up to `end`. Until one of them arrives, the receiver
+    /// answers for the last transfer.
     pub fn announce(&mut self, first: u64, end: u64) {
         self.extra.get_or_insert_default().upcoming = (first, end);
         self.is_announced = true;
     }
 
-    /// The first segment of the announced transfer to arrive opens it here.
+    /// Opens the announced transfer when its first segment arrives.
     #[cold]
     fn accept(&mut self) {
         debug_assert!(self.held.is_empty());
@@ -179,21 +179,21 @@ impl Receiver {
         self.next == self.end && !self.is_announced
     }
 
-    /// Segments delivered to the application, of all transfers.
+    /// Number of segments delivered to the application, in all transfers.
     #[inline]
     #[must_use]
     pub fn delivered(&self) -> u64 {
         self.next - self.base + self.extra.as_deref().map_or(0, |extra| extra.earlier)
     }
 
-    /// The segment expected next; everything below was delivered to the application.
+    /// Next expected segment (`rcv_nxt`); all below were delivered to the application.
     #[inline]
     #[must_use]
     pub fn next(&self) -> u64 {
         self.next
     }
 
-    /// In-order segments per acknowledgement.
+    /// Number of in-order segments per acknowledgement.
     #[inline]
     #[must_use]
     pub fn delayed_ack(&self) -> u32 {
@@ -207,21 +207,21 @@ impl Receiver {
         self.timeout
     }
 
-    /// In-order segments not yet acknowledged; while there are any, [`Self::deadline`] is when they are.
+    /// Number of in-order segments not yet acknowledged; they are acknowledged at [`Self::deadline`] at the latest.
     #[inline]
     #[must_use]
     pub fn pending(&self) -> u32 {
         self.pending
     }
 
-    /// When [`Self::on_timer`] wants to be called.
+    /// Time at which [`Self::on_timer`] must be called.
     #[inline]
     #[must_use]
     pub fn deadline(&self) -> Time {
         self.deadline
     }
 
-    /// Segment `seq`, about to arrive, carries `header`, in segments: the next ACK returns what it grants.
+    /// Takes the `header` of segment `seq`, which is about to arrive, in segments: the next ACK returns the feedback in it.
     #[inline]
     pub fn on_header(&mut self, seq: u64, header: &Header) {
         if seq >= self.base && header.feedback != 0.0 {
@@ -234,8 +234,8 @@ impl Receiver {
         self.extra.get_or_insert_default().granted += feedback;
     }
 
-    /// Segment `seq` arrives. Returns whether it triggers an acknowledgement, which is then in `ack`: made where it is read, as copying
-    /// what was just written in pieces would stall.
+    /// Processes segment `seq`. Returns whether it triggers an acknowledgement, which is then in `ack`: made where it is read,
+    /// as copying what was just written in pieces would stall.
     pub fn on_segment(&mut self, now: Time, seq: u64, flags: Flags, ack: &mut Ack) -> bool {
         if self.is_announced && self.extra.as_deref().is_some_and(|extra| seq >= extra.upcoming.0) {
             self.accept();
@@ -245,12 +245,14 @@ impl Receiver {
         if self.is_special { self.take_specially(now, seq, flags, ack) } else { self.take(now, seq, 1, flags, ack) }
     }
 
-    /// Segment `seq` arrives at a receiver that merges segments, or whose window still grows. Returns as [`Self::on_segment`].
+    /// Processes segment `seq` at a receiver that merges segments, or whose window still grows. Returns the same as
+    /// [`Self::on_segment`].
     fn take_specially(&mut self, now: Time, seq: u64, flags: Flags, ack: &mut Ack) -> bool {
         if self.merging().is_some() { self.merge(now, seq, flags, ack) } else { self.take_run(now, seq, 1, flags, ack) }
     }
 
-    /// Segment `seq` joins those that wait to be handed over, or is the first of the next. Returns as [`Self::on_segment`].
+    /// Adds segment `seq` to those that wait to be delivered, or makes it the first of the next. Returns the same as
+    /// [`Self::on_segment`].
     fn merge(&mut self, now: Time, seq: u64, flags: Flags, ack: &mut Ack) -> bool {
         // The first time: an application may have written more by the time that it comes again.
         let is_last = seq + 1 == self.end && seq >= self.next;
@@ -270,7 +272,7 @@ impl Receiver {
         acknowledges
     }
 
-    /// What was merged reaches TCP. Returns as [`Self::on_segment`].
+    /// Passes merged segments to TCP. Returns the same as [`Self::on_segment`].
     fn hand_over(&mut self, now: Time, ack: &mut Ack) -> bool {
         let Some(merging) = self.merging() else { return false };
         let ((start, end), flags, delayed) = (merging.run, merging.flags, merging.delayed);
@@ -284,7 +286,8 @@ impl Receiver {
         acknowledges
     }
 
-    /// As [`Self::take`], of several: apart, so that the one of a plain receiver stays in its loop.
+    /// The same as [`Self::take`] for several segments; a function of its own so that the one for plain receivers stays
+    /// inlined.
     #[inline(never)]
     fn take_run(&mut self, now: Time, seq: u64, n: u64, flags: Flags, ack: &mut Ack) -> bool {
         let next = self.next;
@@ -306,7 +309,7 @@ impl Receiver {
         acknowledges
     }
 
-    /// Segments from `seq` on, `n` of them at once, reach TCP. Returns as [`Self::on_segment`].
+    /// Processes `n` segments from `seq` on. Returns the same as [`Self::on_segment`].
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -384,7 +387,7 @@ impl Receiver {
         true
     }
 
-    /// A timer, at [`Self::deadline`]. Returns whether `ack` leaves.
+    /// Handles the timer, at [`Self::deadline`]. Returns whether `ack` is sent.
     pub fn on_timer(&mut self, now: Time, ack: &mut Ack) -> bool {
         if self.merging().is_some_and(|merging| merging.due <= now) && self.hand_over(now, ack) {
             return true;
@@ -426,7 +429,7 @@ impl Receiver {
         }
     }
 
-    /// Puts `seq` in front; an earlier report of the same `run`, or the oldest, makes room.
+    /// Puts `seq` in front, in place of an earlier report of the same `run`, or of the oldest one.
     fn remember(&mut self, seq: u64, run: (u64, u64)) {
         let Some(Extra { recent, .. }) = self.extra.as_deref_mut() else { return };
         let same = recent.iter().position(|&s| s != NO_SEGMENT && run.0 <= s && s < run.1);
@@ -441,7 +444,7 @@ mod tests {
     use super::*;
     use crate::options::Coalescing;
 
-    /// A receiver with the acknowledgement that it made last.
+    /// Receiver with the last acknowledgement that it made.
     struct Acking(Receiver, Ack);
 
     impl From<Receiver> for Acking {

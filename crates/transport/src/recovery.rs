@@ -1,5 +1,5 @@
-//! How a sender finds out what is lost and repairs it: each recovery holds its own data and drives the [`Connection`] that all
-//! have in common.
+//! Loss detection and retransmission. Each recovery holds its own data and drives the [`Connection`], which has the
+//! shared state.
 
 use crate::connection::{AckInfo, Connection};
 use crate::cumulative::Cumulative;
@@ -27,7 +27,7 @@ pub enum LossRecovery {
     Rack(Box<RackRecovery>),
 }
 
-/// Does the same with whichever recovery it is, each time compiled for that one.
+/// Runs the expression with the recovery that the enum holds, compiled once for each.
 macro_rules! each {
     ($recovery:expr, $it:ident => $does:expr) => {
         match $recovery {
@@ -49,7 +49,7 @@ macro_rules! each {
 pub(crate) use each;
 
 impl Recovery {
-    /// What a sender keeps for it beside itself, in bytes.
+    /// Memory that a sender uses for this recovery outside of the sender itself, in bytes.
     #[must_use]
     pub fn bytes(self) -> usize {
         match self {
@@ -61,7 +61,7 @@ impl Recovery {
 }
 
 impl LossRecovery {
-    /// The one called for, of a sender whose control has these needs.
+    /// Recovery of this kind, for a sender whose control has these needs.
     #[must_use]
     pub fn new(recovery: Recovery, needs: Needs) -> Self {
         // A control that asks for every delivery rules its own window in recovery.
@@ -76,7 +76,7 @@ impl LossRecovery {
         }
     }
 
-    /// Whether it keeps for itself when segments left.
+    /// Whether it keeps the transmission times of segments itself.
     #[must_use]
     pub fn keeps_departures(&self) -> bool {
         matches!(self, Self::Rack(_))
@@ -93,14 +93,14 @@ impl LossRecovery {
         }
     }
 
-    /// Whether a timer waits longer where so few segments are outstanding that the receiver may delay their ACK.
+    /// Whether a timer waits longer if the outstanding segments are few enough that the receiver may delay their ACK.
     #[inline]
     #[must_use]
     pub fn expects_delayed_acks(&self) -> bool {
         matches!(self, Self::Rack(_))
     }
 
-    /// Segments in the network as the sender sees it.
+    /// Segments in flight as the sender sees it.
     #[must_use]
     pub fn in_flight(&self, seq: &SequenceSpace) -> u32 {
         match self {
@@ -110,7 +110,7 @@ impl LossRecovery {
         }
     }
 
-    /// The highest run of SACKed segments, where ACKs that extend it may be taken in a row.
+    /// Highest run of SACKed segments, if ACKs that extend it may be taken in a row.
     #[inline]
     #[must_use]
     pub fn top(&self) -> Option<(u64, u64)> {
@@ -132,12 +132,12 @@ impl LossRecovery {
     }
 }
 
-/// What a recovery answers, and what it does when something happens. `connection` is what it drives.
+/// Interface of a loss recovery: its answers, and its reactions to events. `connection` is the connection it drives.
 pub trait RecoveryRules {
-    /// Numbers begin at `first`; nothing has happened yet.
+    /// Sets the number of the first segment to `first`. Call it before anything is sent.
     fn begin_at(&mut self, first: u64);
 
-    /// Segments in the network as the sender sees it.
+    /// Segments in flight as the sender sees it.
     fn in_flight(&self, seq: &SequenceSpace) -> u32;
 
     /// Whether nothing is lost, SACKed or suspected.
@@ -148,18 +148,18 @@ pub trait RecoveryRules {
         0
     }
 
-    /// Whether something that was lost waits to be sent again.
+    /// Whether a lost segment waits for retransmission.
     fn has_lost(&self) -> bool {
         false
     }
 
-    /// What counts segments that leave in recovery, if they are counted.
+    /// PRR state, if PRR is in use.
     #[inline]
     fn prr(&mut self) -> Option<&mut Prr> {
         None
     }
 
-    /// A segment leaves in `phase`: what is sent in a recovery is counted where that rules it.
+    /// Notes that a segment was sent in `phase`: PRR counts those sent in recovery.
     #[inline]
     fn count_sent(&mut self, phase: Phase) {
         if matches!(phase, Phase::Recovery | Phase::Reduction)
@@ -169,87 +169,87 @@ pub trait RecoveryRules {
         }
     }
 
-    /// How many new segments [`Self::fill`] would send now as far as the pace lets it; 0 if it would do anything else.
+    /// Number of new segments that [`Self::fill`] would send now as far as pacing allows; 0 if it would do anything else.
     #[inline]
     fn room_for_new<C: CongestionControl>(&mut self, _: &Connection<C>) -> u32 {
         0
     }
 
-    /// Whether the fast retransmit waits for its pace.
+    /// Whether the fast retransmit is held back by pacing.
     #[inline]
     fn waits(&self) -> bool {
         false
     }
 
-    /// In a repair the ACK at `now` SACKs the segment after the highest run of SACKed ones and nothing else. Returns false if there
-    /// is more to it (losses, timers), and then has done nothing.
+    /// Takes an ACK in recovery that SACKs the segment after the highest run of SACKed ones and nothing else. Returns false,
+    /// and changes nothing, if the ACK has other consequences (losses, timers).
     #[inline]
     fn extend<C: CongestionControl>(&mut self, _: &mut Connection<C>, _now: Time) -> bool {
         false
     }
 
-    /// Takes in what as many as possible of the ACKs at `times` report, each as [`Self::extend`] has it, but does nothing else: the
-    /// caller stops the reordering timer and counts for PRR. `on_each` is called with departure and delivery of each. Returns how
-    /// many; none while something lost waits to be sent again.
+    /// Takes as many as possible of the ACKs at `times`, each as in [`Self::extend`], but does nothing else: the caller
+    /// stops the reordering timer and counts for PRR. Calls `on_each` with transmission and delivery time of each.
+    /// Returns the number of ACKs taken; zero while a lost segment waits for retransmission.
     #[inline]
     fn extend_row(&mut self, _times: impl Iterator<Item = Time>, _on_each: impl FnMut(Time, Time)) -> u32 {
         0
     }
 
-    /// How many ACKs in a row, each as [`Self::extend`] has it, let no more than one segment leave each: at first so many let none
-    /// leave, and all in all there are so many of them.
+    /// Number of ACKs in a row (as for [`Self::extend`]) that release no segment, and the number of all ACKs in the row, the
+    /// rest of which release at most one segment each.
     #[inline]
     fn row<C: CongestionControl>(&self, _: &Connection<C>) -> Option<(u32, u32)> {
         None
     }
 
-    /// Takes in what `n` such ACKs report.
+    /// Takes `n` such ACKs.
     #[inline]
     fn extend_by(&mut self, _n: u32) {}
 
-    /// How many new segments [`Self::fill`] would send now in a repair as far as the pace lets it; `None` if it would do anything
-    /// else.
+    /// Number of new segments that [`Self::fill`] would send now in recovery as far as pacing allows; `None` if it would do
+    /// anything else.
     #[inline]
     fn room_in_repair<C: CongestionControl>(&mut self, _: &Connection<C>) -> Option<u32> {
         None
     }
 
-    /// When segments left, if the recovery keeps that itself.
+    /// Transmission times of segments, if the recovery keeps them itself.
     #[inline]
     fn departures(&mut self) -> Option<&mut Departures> {
         None
     }
 
-    /// When segment `seq`, which was sent again, left for the first time, where that is kept.
+    /// First transmission time of segment `seq`, which was retransmitted, where that is kept.
     #[inline]
     fn first_departure(&self, _seq: u64) -> Option<Time> {
         None
     }
 
-    /// Takes in what an ACK reports, before `una` moves, and completes `info`.
+    /// Reads the SACK blocks of an ACK, before `una` moves, and completes `info`.
     fn on_report<C: CongestionControl>(&mut self, connection: &mut Connection<C>, info: &mut AckInfo, ack: &Ack);
 
-    /// Acts on an ACK that was taken in: grows the window, begins a recovery, sends, or ends one.
+    /// Acts on an ACK after [`Self::on_report`]: grows the window, begins a recovery, sends, or ends one.
     fn on_ack<C: CongestionControl>(&mut self, connection: &mut Connection<C>, info: &AckInfo, wire: &mut impl Wire);
 
-    /// The retransmission timer expired: what is lost by that.
+    /// Marks segments lost after the retransmission timer expired.
     fn on_timeout<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time);
 
-    /// After a timeout the window is one segment: how sending begins again.
+    /// Starts sending again after a timeout, when the window is one segment.
     fn restart<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time, wire: &mut impl Wire);
 
-    /// Sends what may leave.
+    /// Sends the segments that may be sent now.
     fn fill<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time, wire: &mut impl Wire);
 
-    /// Timers of its own are `due`.
+    /// Handles the expired timers of its own, `due`.
     fn on_timer<C: CongestionControl>(&mut self, _: &mut Connection<C>, _now: Time, _due: Due, _: &mut impl Wire) {}
 
-    /// Sets them; `moved` says whether there was progress or a new segment left.
+    /// Sets its own timers; `moved` says whether there was progress or a new segment was sent.
     #[inline]
     fn arm_timers<C: CongestionControl>(&mut self, _: &mut Connection<C>, _now: Time, _moved: bool) {}
 
-    /// ACKs in a row, of segments sent once: the last was `seq`, sent at `left` and acknowledged `rtt` later, which left the
-    /// smoothed and the smallest round-trip time at `rtts`.
+    /// Processes ACKs in a row, of segments sent once: the last was `seq`, sent at `left` and acknowledged `rtt` later;
+    /// the smoothed and the smallest round-trip time are now `rtts`.
     #[inline]
     fn on_plain_acks(&mut self, _seq: u64, _left: Time, _rtt: Span, _rtts: (Span, Span)) {}
 }

@@ -1,4 +1,4 @@
-//! Round-trip time and retransmission timeout, by RFC 6298 or as Linux has them.
+//! Round-trip time estimation and retransmission timeout, by RFC 6298 or as in Linux.
 //!
 //! Source: RFC 6298, Section 2 (srtt, rttvar, alpha = 1/8, beta = 1/4, K = 4), Section 5.5 (doubling, 60 s at most), Section
 //! 5.7 (3 s after a SYN that timed out); RFC 7323, Section 4.1 and Appendix G (samples of every ACK). Linux 6.12,
@@ -13,35 +13,35 @@ use crate::sequence::NO_SEGMENT;
 use base::{PacketNumber, Span, Time};
 use std::sync::Arc;
 
-/// The longest timeout (RFC 6298, 2.5 allows a maximum of at least 60 seconds).
+/// Longest timeout (RFC 6298, 2.5 allows a maximum of at least 60 seconds).
 const MAX_RTO: Span = Span::secs(60);
 
-/// The longest timeout of Linux (`TCP_RTO_MAX`).
+/// Longest timeout of Linux (`TCP_RTO_MAX`).
 const MAX_RTO_LINUX: Span = Span::secs(120);
 
-/// The timeout before the first sample (RFC 6298, 2.1).
+/// Timeout before the first sample (RFC 6298, 2.1).
 const FIRST_RTO: Span = Span::secs(1);
 
-/// The timeout of the first data after a SYN that timed out (RFC 6298, 5.7; `TCP_TIMEOUT_FALLBACK` of Linux).
+/// Timeout of the first data after a SYN that timed out (RFC 6298, 5.7; `TCP_TIMEOUT_FALLBACK` of Linux).
 const FALLBACK_RTO: Span = Span::secs(3);
 
-/// RFC 8985, 7.2: the worst-case delay of an acknowledgement for a single segment.
+/// Worst-case delay of an acknowledgement for a single segment (RFC 8985, 7.2).
 const DELAYED_ACK: Span = Span::millis(200);
 
-/// The shortest timer of Linux (`TCP_TIMEOUT_MIN_US`), which it adds to every probe timer but that of a single segment.
+/// Shortest timer of Linux (`TCP_TIMEOUT_MIN_US`), which it adds to every probe timer but that of a single segment.
 const LEAST_WAIT: Span = Span::millis(2);
 
-/// Timer settings of a sender: the same for all flows of a group, which keep them once.
+/// Timer settings of a sender, shared by all flows of a group.
 #[derive(Clone, Debug)]
 pub struct TimerOptions {
     rule: Rto,
     min_rto: Span,
     granularity: Span,
-    /// The longest delay of an acknowledgement that the probe timer allows for.
+    /// Longest delay of an acknowledgement that the probe timer allows for.
     delayed_ack_timeout: Span,
-    /// Time that it adds otherwise.
+    /// Time that the probe timer adds otherwise.
     least_wait: Span,
-    /// Segments in order for each acknowledgement.
+    /// Number of in-order segments per acknowledgement.
     delayed_ack: u32,
 }
 
@@ -63,7 +63,7 @@ impl TimerOptions {
         }
     }
 
-    /// How the timeout follows from round-trip times.
+    /// Computation rule of the timeout.
     #[inline]
     pub(crate) fn rule(&self) -> Rto {
         self.rule
@@ -109,7 +109,7 @@ pub struct Round {
     pub nxt: u64,
 }
 
-/// Microseconds, as Linux counts them: half the size of a [`Span`], which every flow would pay for.
+/// Time in microseconds, as in Linux: half the size of a [`Span`], which every flow would pay for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Micros(u32);
 
@@ -125,7 +125,7 @@ impl Micros {
     }
 }
 
-/// The estimator of one connection.
+/// Estimator of one connection.
 #[derive(Clone, Debug)]
 pub struct Rtt {
     srtt: Span,
@@ -144,7 +144,7 @@ pub struct Rtt {
 }
 
 impl Rtt {
-    /// An estimator without samples.
+    /// Estimator without samples.
     #[must_use]
     pub fn new(options: Arc<TimerOptions>) -> Self {
         let (rto, zero) = (FIRST_RTO.max(options.min_rto), Span::ZERO);
@@ -160,19 +160,19 @@ impl Rtt {
         &self.options
     }
 
-    /// The same, with other settings and without samples.
+    /// Replaces the settings, and removes all samples.
     pub(crate) fn share(&mut self, options: Arc<TimerOptions>) {
         *self = Self::new(options);
     }
 
-    /// Segments are numbered from `first` on.
+    /// Sets the number of the first segment to `first`.
     pub(crate) fn begin_at(&mut self, first: u64) {
         self.round_end = PacketNumber::of(first);
     }
 
-    /// The connection was opened over a path that takes `sample` without queues and may take up to `longest` with them: no packet of the
-    /// handshake is simulated. The sample is the first one; the smallest round-trip time is left to data, as the handshake may have
-    /// met a queue.
+    /// Takes the round-trip time `sample` of the handshake as first sample, for a path that takes up to `longest` with queues;
+    /// no packet of the handshake is simulated. The smallest round-trip time is left to data, as the handshake may have met a
+    /// queue.
     ///
     /// Until data has given a sample the timeout is at least a second, and three seconds where the SYN may have timed out
     /// (RFC 6298, 5.7).
@@ -182,8 +182,9 @@ impl Rtt {
         self.rto = self.rto.max(if longest < FIRST_RTO { FIRST_RTO } else { FALLBACK_RTO });
     }
 
-    /// Another connection over the path of `last`, which has ended: its timeout before the first sample allows for the
-    /// round-trip time that was measured there (RFC 9040; Linux's `tcp_metrics`, which keep an overestimate for longer).
+    /// Estimator of another connection over the path of `last`, which has ended: its timeout before the first sample allows
+    /// for the round-trip time that was measured there (RFC 9040; Linux's `tcp_metrics`, which keep an overestimate for
+    /// longer).
     pub(crate) fn follow(&mut self, last: &Self) {
         let (cached, srtt) = (last.cached.span(), if last.latest == Span::ZERO { Span::ZERO } else { last.srtt });
         let cached = if srtt >= cached || srtt == Span::ZERO { srtt.max(cached) } else { moved(cached, srtt, 8) };
@@ -191,7 +192,7 @@ impl Rtt {
         self.rto = self.rto.max(Span(3 * cached.0)).min(self.options.max_rto());
     }
 
-    /// A segment sent once took `sample` to be acknowledged, with one sample for each round trip; a doubled timeout returns to
+    /// Takes `sample` of a segment sent once, with one sample for each round trip; a doubled timeout returns to
     /// normal.
     pub fn sample(&mut self, sample: Span, round: Round) {
         // Zero marks "no sample yet"; no path is that short.
@@ -201,15 +202,15 @@ impl Rtt {
         self.set_rto();
     }
 
-    /// An ACK of a sender with timestamps gave these round-trip times while `outstanding` segments were in flight; a doubled timeout
-    /// returns to normal.
+    /// Takes the round-trip times of an ACK with a timestamp, which arrived while `outstanding` segments were in
+    /// flight; a doubled timeout returns to normal.
     #[inline]
     pub fn sample_ack(&mut self, rtt: AckRtt, round: Round, outstanding: u32) {
         self.smooth_ack(rtt, round, outstanding);
         self.set_rto();
     }
 
-    /// The same without a new timeout, for ACKs in a row: [`Self::set_rto`] has to follow the last.
+    /// Takes a sample without computing a new timeout, for ACKs in a row: [`Self::set_rto`] has to follow the last.
     #[inline]
     pub fn smooth_ack(&mut self, rtt: AckRtt, round: Round, outstanding: u32) {
         self.observe(rtt.latest);
@@ -217,7 +218,7 @@ impl Rtt {
         self.smooth(rtt.oldest.max(Span(1)), round, u64::from(outstanding.div_ceil(2)).max(1));
     }
 
-    /// Smooths a sample, of which a round trip has `expected`.
+    /// Smooths a sample, of which a round trip has `expected` (RFC 7323, Appendix G).
     #[inline]
     fn smooth(&mut self, sample: Span, round: Round, expected: u64) {
         if self.srtt == Span::ZERO {
@@ -274,7 +275,7 @@ impl Rtt {
         }
     }
 
-    /// Sets the timeout by the present estimates.
+    /// Sets the timeout from the present estimates.
     #[inline]
     pub fn set_rto(&mut self) {
         let options = &*self.options;
@@ -286,7 +287,7 @@ impl Rtt {
         self.rto = Span(rto.div_ceil(tick) * tick).clamp(least, options.max_rto());
     }
 
-    /// A round trip took `sample`, but is not one that counts for the timeout: only the smallest and the latest move.
+    /// Takes `sample` of a round trip for the smallest and the latest time only, not for the timeout.
     #[inline]
     pub fn observe(&mut self, sample: Span) {
         let sample = sample.max(Span(1));
@@ -294,12 +295,12 @@ impl Rtt {
         self.min = if self.min == Span::ZERO { sample } else { self.min.min(sample) };
     }
 
-    /// The timer expired: the next timeout is twice as long.
+    /// Doubles the timeout, after the timer expired.
     pub fn back_off(&mut self) {
         self.rto = Span(self.rto.0 * 2).min(self.options.max_rto());
     }
 
-    /// The timeout.
+    /// Retransmission timeout.
     #[inline]
     #[must_use]
     pub fn rto(&self) -> Span {
@@ -334,13 +335,13 @@ impl Rtt {
     }
 }
 
-/// A value that goes one part in `n` of the way to `to`.
+/// Moves a value by one part in `n` of the way to `to`.
 #[inline]
 fn moved(from: Span, to: Span, n: u64) -> Span {
     if to >= from { Span(from.0 + (to.0 - from.0) / n) } else { Span(from.0 - (from.0 - to.0) / n) }
 }
 
-/// The one segment that is being timed, if any, and since when.
+/// Segment being timed, if any, and when it was sent.
 #[derive(Clone, Copy, Debug)]
 pub struct TimedSegment {
     /// `NO_SEGMENT` for none: half the size of an option, which every flow would pay for.
@@ -349,13 +350,13 @@ pub struct TimedSegment {
 }
 
 impl TimedSegment {
-    /// None is being timed.
+    /// No segment is timed.
     #[must_use]
     pub fn none() -> Self {
         Self { seq: NO_SEGMENT, since: Time::ZERO }
     }
 
-    /// `seq` leaves: it is timed from now on, unless another is.
+    /// Times `seq`, which is being sent, unless another segment is timed.
     #[inline]
     pub fn begin(&mut self, now: Time, seq: u64) {
         if self.seq == NO_SEGMENT {
@@ -363,13 +364,13 @@ impl TimedSegment {
         }
     }
 
-    /// It will give no sample.
+    /// Stops timing: the segment will give no sample.
     #[inline]
     pub fn cancel(&mut self) {
         self.seq = NO_SEGMENT;
     }
 
-    /// Nor will it if it is `seq` or later (Karn: `seq` is sent again).
+    /// Stops timing if the segment is `seq` or later (Karn: `seq` is retransmitted).
     #[inline]
     pub fn cancel_from(&mut self, seq: u64) {
         if seq <= self.seq {
@@ -377,7 +378,7 @@ impl TimedSegment {
         }
     }
 
-    /// Everything below `cum` is acknowledged. Returns the round-trip time, if that completes one.
+    /// Processes an ACK of everything below `cum`. Returns the round-trip time of the timed segment, if the ACK covers it.
     #[inline]
     pub fn on_ack(&mut self, now: Time, cum: u64) -> Option<Span> {
         if self.seq == NO_SEGMENT || cum <= self.seq {
@@ -387,7 +388,7 @@ impl TimedSegment {
         Some(now - self.since)
     }
 
-    /// How many segments from `una` on are before it, if there is one.
+    /// Distance in segments from `una` to the timed segment, if a segment is timed.
     #[inline]
     #[must_use]
     pub fn distance(self, una: u64) -> Option<u32> {

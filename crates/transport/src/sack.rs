@@ -1,4 +1,4 @@
-//! Recovery with a scoreboard, sending what the pipe leaves room for (`sack`) or in proportion to what arrives (`prr`).
+//! SACK recovery with a scoreboard, which sends as the pipe allows (`sack`) or in proportion to arriving data (`prr`).
 //!
 //! Source: RFC 6675, Section 5; Section 5.1 after a timeout; RFC 9937, Section 6.
 
@@ -18,15 +18,15 @@ pub struct SackRecovery {
     dupacks: u32,
     /// Whether this recovery has sent its rescue retransmission (`NextSeg` rule 4).
     rescued: bool,
-    /// Whether the fast retransmit waits for its pace.
+    /// Whether the fast retransmit is held back by pacing.
     waits: bool,
-    /// Whether a recovery sends what `prr` says, not what the pipe leaves room for.
+    /// Whether PRR, not the pipe, limits what a recovery sends.
     proportional: bool,
     prr: Prr,
 }
 
 impl SackRecovery {
-    /// Nothing is SACKed; `proportional` asks for PRR.
+    /// State of a new connection; `proportional` enables PRR.
     #[must_use]
     pub fn new(proportional: bool) -> Self {
         Self {
@@ -39,14 +39,14 @@ impl SackRecovery {
         }
     }
 
-    /// The highest run of SACKed segments.
+    /// Highest run of SACKed segments.
     #[inline]
     #[must_use]
     pub fn top(&self) -> Option<(u64, u64)> {
         self.board.top()
     }
 
-    /// Sends again `seq`, which the scoreboard chose.
+    /// Retransmits `seq`, which the scoreboard chose.
     fn resend<C: CongestionControl>(
         &mut self,
         connection: &mut Connection<C>,
@@ -58,7 +58,7 @@ impl SackRecovery {
         connection.transmit(self, now, seq, wire);
     }
 
-    /// Section 5, step C: while there is room, the segment that `NextSeg` chooses.
+    /// Sends, while there is room, the segments that `NextSeg` chooses (Section 5, step C).
     fn fill_pipe<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time, wire: &mut impl Wire) {
         // Each segment sent adds one to the pipe. The fast retransmit leaves whatever the pipe has room for.
         let room = room(self, connection).max(u32::from(self.waits));
@@ -210,7 +210,7 @@ impl RecoveryRules for SackRecovery {
         }
     }
 
-    /// Everything that is not SACKed is lost.
+    /// Marks losses after a timeout: every segment that is not SACKed is lost.
     fn on_timeout<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time) {
         let (una, nxt) = (connection.seq().una(), connection.seq().nxt());
         let was_lost = |seq: &u64| *seq < self.board.edge() && !self.board.is_resent(*seq);
@@ -219,7 +219,7 @@ impl RecoveryRules for SackRecovery {
         (self.dupacks, self.waits) = (0, false);
     }
 
-    /// The scoreboard says what goes again.
+    /// Retransmits as the scoreboard says.
     fn restart<C: CongestionControl>(&mut self, _: &mut Connection<C>, _now: Time, _: &mut impl Wire) {}
 
     #[inline]
@@ -237,7 +237,7 @@ mod tests {
     use super::*;
     use crate::testing::Driven;
 
-    /// Of ten segments outstanding the first is lost: SACKs of the three after it begin the repair.
+    /// Connection in recovery: the first of ten outstanding segments is lost, the next three are SACKed.
     fn in_recovery(proportional: bool) -> Driven<SackRecovery> {
         let mut driven = Driven::new(SackRecovery::new(proportional), crate::NO_END, false);
         assert_eq!(driven.ack(100, 0, &[(1, 2)]), [(10, false)], "RFC 3042");

@@ -1,4 +1,4 @@
-//! What the sender knows of the receiver's holes, and how much is still in the network.
+//! SACK scoreboard: the holes at the receiver, and the number of segments in flight (the pipe).
 //!
 //! Source: RFC 6675, Section 4 (`IsLost`, `SetPipe`, `NextSeg`), counted in segments. Every quantity is kept up to date
 //! in closed form, so an ACK costs the same whatever the window: a segment is lost when three above it are SACKed, hence
@@ -27,12 +27,12 @@ pub struct Scoreboard {
 }
 
 impl Scoreboard {
-    /// Nothing is SACKed, and numbers begin at `first`.
+    /// Clears the scoreboard and sets the first number to `first`.
     pub fn begin_at(&mut self, first: u64) {
         *self = Self { edge: first, rexmitted: first, ..Self::default() };
     }
 
-    /// Takes in an ACK; `una` is the value before it. Returns how many segments it SACKs for the first time, and calls
+    /// Processes an ACK; `una` is the value before it. Returns how many segments it SACKs for the first time, and calls
     /// `on_new` with them.
     #[inline]
     pub fn update(&mut self, una: u64, ack: &Ack, on_new: impl FnMut(u64, u64)) -> u32 {
@@ -65,7 +65,7 @@ impl Scoreboard {
         new
     }
 
-    /// An ACK SACKs the segment after the highest run, `next`, and nothing else.
+    /// Processes an ACK that SACKs the segment after the highest run, `next`, and nothing else.
     #[inline]
     pub fn extend(&mut self, next: u64) {
         self.runs.extend(1);
@@ -74,8 +74,8 @@ impl Scoreboard {
         self.raise_edge();
     }
 
-    /// Whether ACKs that SACK the segments after the highest run, one each, show no loss, and each takes one segment out of the pipe:
-    /// all holes below that run are lost and have been sent again.
+    /// Whether ACKs that each SACK the next segment after the highest run show no loss and take one segment out of the pipe:
+    /// all holes below that run are lost and have been retransmitted.
     #[inline]
     #[must_use]
     pub fn grows_plainly(&self) -> bool {
@@ -85,7 +85,7 @@ impl Scoreboard {
         self.runs.top().is_some_and(inside)
     }
 
-    /// How many of such ACKs SACK what a timeout has taken for lost: the pipe does not change by them.
+    /// Number of ACKs, as in [`Self::grows_plainly`], that SACK segments declared lost by a timeout: they do not change the pipe.
     #[inline]
     #[must_use]
     pub fn grows_below_edge(&self) -> u32 {
@@ -93,7 +93,7 @@ impl Scoreboard {
         if self.rexmitted <= end { self.edge.saturating_sub(end) as u32 } else { 0 }
     }
 
-    /// As `n` times [`Self::extend`], where it [`Self::grows_plainly`] or as often as it [`Self::grows_below_edge`].
+    /// The same as `n` calls of [`Self::extend`], if it [`Self::grows_plainly`] or at most [`Self::grows_below_edge`] times.
     #[inline]
     pub fn extend_by(&mut self, n: u32) {
         debug_assert!(self.grows_plainly() || n <= self.grows_below_edge());
@@ -102,14 +102,14 @@ impl Scoreboard {
         self.raise_edge();
     }
 
-    /// The highest run of SACKed segments.
+    /// Highest run of SACKed segments.
     #[inline]
     #[must_use]
     pub fn top(&self) -> Option<(u64, u64)> {
         self.runs.top()
     }
 
-    /// `una` moves up.
+    /// Moves `una` up to `cum`.
     #[inline]
     fn advance(&mut self, una: u64, cum: u64) {
         if self.runs.is_empty() && self.edge <= una && self.rexmitted <= una {
@@ -119,7 +119,7 @@ impl Scoreboard {
         }
     }
 
-    /// The same, where something below `cum` was SACKed, lost or sent again.
+    /// Advances where a segment below `cum` was SACKed, lost or retransmitted.
     fn advance_over(&mut self, una: u64, cum: u64) {
         let high = cum.min(self.rexmitted);
         // Of the holes below `rexmitted`, those below `cum` are filled: all numbers there less those SACKed.
@@ -168,7 +168,7 @@ impl Scoreboard {
         seq < self.edge
     }
 
-    /// `SetPipe`: segments in the network, of those in [una, nxt).
+    /// Segments of [una, nxt) in flight: `SetPipe`.
     #[must_use]
     pub fn pipe(&self, una: u64, nxt: u64) -> u32 {
         let holes = (nxt - una) as u32 - self.sacked();
@@ -180,7 +180,7 @@ impl Scoreboard {
         (self.edge.saturating_sub(una) as u32).saturating_sub(self.sacked_below_edge)
     }
 
-    /// Every hole below this is lost.
+    /// Edge below which every hole is lost.
     #[must_use]
     pub fn edge(&self) -> u64 {
         self.edge
@@ -197,31 +197,31 @@ impl Scoreboard {
         self.next_hole(from) < self.edge
     }
 
-    /// Whether the hole at `seq` was sent again in this recovery.
+    /// Whether the hole at `seq` was retransmitted in this recovery.
     #[must_use]
     pub fn is_resent(&self, seq: u64) -> bool {
         seq < self.rexmitted
     }
 
-    /// A recovery begins: nothing has been retransmitted in it.
+    /// Begins a recovery: nothing has been retransmitted in it.
     pub fn begin_recovery(&mut self, una: u64) {
         self.rexmitted = una;
         self.rexmits_out = 0;
     }
 
-    /// The timer expired: every hole below `nxt` is lost, whatever was retransmitted before.
+    /// Handles a timeout: every hole below `nxt` is lost, whatever was retransmitted before.
     pub fn all_lost(&mut self, una: u64, nxt: u64) {
         self.edge = nxt;
         self.sacked_below_edge = self.sacked();
         self.begin_recovery(una);
     }
 
-    /// The lowest hole at or above `from`, if one lies below the highest SACKed segment or the lost edge.
+    /// Lowest hole at or above `from`, if one lies below the highest SACKed segment or the lost edge.
     fn next_hole(&self, from: u64) -> u64 {
         self.runs.find(from).map_or(from, |run| run.1)
     }
 
-    /// `NextSeg` rule 1: the lowest lost segment not yet retransmitted.
+    /// Lowest lost segment not yet retransmitted: `NextSeg` rule 1.
     #[must_use]
     pub fn next_lost(&self) -> Option<u64> {
         // What was sent again reaches into the highest run, above which nothing is lost: no need to look for a hole.
@@ -232,7 +232,7 @@ impl Scoreboard {
         (hole < self.edge).then_some(hole)
     }
 
-    /// `NextSeg` rule 3: the lowest hole below a SACKed segment not yet retransmitted, lost or not.
+    /// Lowest hole below a SACKed segment not yet retransmitted, lost or not: `NextSeg` rule 3.
     #[must_use]
     pub fn next_unsacked(&self) -> Option<u64> {
         let hole = self.next_hole(self.rexmitted);
@@ -240,14 +240,14 @@ impl Scoreboard {
         (hole < top.0).then_some(hole)
     }
 
-    /// `NextSeg` rule 4: the highest outstanding segment, unless it is SACKed.
+    /// Highest outstanding segment, unless it is SACKed: `NextSeg` rule 4.
     #[must_use]
     pub fn rescue(&self, nxt: u64) -> Option<u64> {
         let top = nxt.checked_sub(1)?;
         self.runs.find(top).is_none().then_some(top)
     }
 
-    /// The segment that a `next_…` answered is on its way again.
+    /// Notes that the segment which a `next_…` returned was retransmitted.
     pub fn on_retransmit(&mut self, seq: u64) {
         debug_assert!(seq >= self.rexmitted);
         self.rexmitted = seq + 1;
@@ -260,15 +260,15 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The same questions answered segment by segment, as RFC 6675 words them.
+    /// Scoreboard that answers segment by segment, as RFC 6675 words it.
     #[derive(Default)]
     struct Plain {
         una: u64,
         sacked: Vec<bool>,
         rexmitted: u64,
         forced: u64,
-        /// `IsLost` never turns false again here: a segment SACKed later adds to the count, cumulative ACKs remove what
-        /// was counted together with what it was counted for.
+        /// Edge below which holes are lost. It never moves back: a segment SACKed later adds to the count of `IsLost`,
+        /// and cumulative ACKs remove both the counted segments and those for which they counted.
         edge: u64,
     }
 

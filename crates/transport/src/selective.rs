@@ -1,5 +1,5 @@
-//! What the recoveries with selective acknowledgements have in common: how they answer an ACK in each phase, how a recovery
-//! begins, how much may leave.
+//! Common part of the recoveries with selective acknowledgements: processing of an ACK in each phase, start of a recovery,
+//! limit on what may be sent.
 //!
 //! Source: RFC 6675, Section 5; Section 5.1 after a timeout; RFC 9937, Section 6.
 
@@ -10,7 +10,7 @@ use crate::recovery::RecoveryRules;
 use base::Time;
 use law::CongestionControl;
 
-/// Answers an ACK that shows further losses, or none. Returns whether a recovery may begin now.
+/// Processes an ACK that shows further losses, or none. Returns whether a recovery may begin now.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "one caller for each recovery, for every ACK")]
 pub fn on_ack<C: CongestionControl>(
@@ -42,7 +42,7 @@ pub fn on_ack<C: CongestionControl>(
     true
 }
 
-/// Reduces the window and, where that is the rule, begins to count what may be sent; the ACK reported `delivered` segments.
+/// Reduces the window and, under PRR, begins to count what may be sent; the ACK reported `delivered` segments.
 pub fn begin_repair<C: CongestionControl>(
     recovery: &mut impl RecoveryRules,
     connection: &mut Connection<C>,
@@ -65,8 +65,8 @@ pub fn begin_repair<C: CongestionControl>(
     count_delivered(recovery, connection, delivered, false);
 }
 
-/// The window falls to `ssthresh` segment by segment after a congestion echo, where that is the rule; the ACK of `info` is the
-/// first. Returns whether it does.
+/// Begins a gradual reduction to `ssthresh` after a congestion echo (`TCP_CA_CWR`), if PRR is in use; the ACK of `info`
+/// is the first. Returns whether it does.
 ///
 /// Source: Linux 6.12, `tcp_enter_cwr` and `tcp_cwnd_reduction` (facts, not text).
 pub fn begin_reduction<C: CongestionControl>(
@@ -81,7 +81,7 @@ pub fn begin_reduction<C: CongestionControl>(
     true
 }
 
-/// PRR's share of an ACK that reported `delivered` segments; `safe` as there.
+/// Updates PRR for an ACK that reported `delivered` segments; `safe` is RFC 9937's `SafeACK`.
 #[inline]
 fn count_delivered<C: CongestionControl>(
     recovery: &mut impl RecoveryRules,
@@ -95,7 +95,7 @@ fn count_delivered<C: CongestionControl>(
     }
 }
 
-/// New segments that may leave now, if nothing that was lost has to leave before them.
+/// Number of new segments that may be sent now, if no lost segment has to be sent before them.
 #[inline]
 pub fn room_for_new<C: CongestionControl>(recovery: &mut impl RecoveryRules, connection: &Connection<C>) -> u32 {
     if recovery.has_lost() {
@@ -105,7 +105,7 @@ pub fn room_for_new<C: CongestionControl>(recovery: &mut impl RecoveryRules, con
     if connection.has_new_beyond(room) { room } else { 0 }
 }
 
-/// An ACK of a repair SACKs one more segment, no matter which, and shows no loss.
+/// Processes an ACK in recovery that SACKs one more segment, whichever, and shows no loss.
 #[inline]
 pub fn on_next_sacked<C: CongestionControl>(recovery: &mut impl RecoveryRules, connection: &Connection<C>) {
     if connection.phase() == Phase::Recovery {
@@ -113,7 +113,7 @@ pub fn on_next_sacked<C: CongestionControl>(recovery: &mut impl RecoveryRules, c
     }
 }
 
-/// As [`RecoveryRules::room_in_repair`], where no fast retransmit waits.
+/// See [`RecoveryRules::room_in_repair`]; for a sender without a pending fast retransmit.
 #[inline]
 pub fn room_in_repair<C: CongestionControl>(
     recovery: &mut impl RecoveryRules,
@@ -123,7 +123,7 @@ pub fn room_in_repair<C: CongestionControl>(
     (room == 0 || !recovery.has_lost() && connection.has_new_beyond(room)).then_some(room)
 }
 
-/// Segments that may leave now while losses are repaired.
+/// Number of segments that may be sent now in recovery.
 #[inline]
 pub fn room<C: CongestionControl>(recovery: &mut impl RecoveryRules, connection: &Connection<C>) -> u32 {
     let in_flight = recovery.in_flight(connection.seq());

@@ -1,5 +1,5 @@
-//! The sender: a connection and the recovery that drives it. What all senders have in common is in `connection`, what a
-//! recovery keeps and does in `recovery` and the files of each.
+//! Sender of one connection: the shared state in `connection`, and the recovery that drives it, in `recovery` and the
+//! files of each recovery.
 //!
 //! Source: RFC 5681, RFC 6298 (timer), RFC 3042 (limited transmit), RFC 3168 (ECN). Sequence numbers count segments.
 //! Differs from ns-2: see the recoveries, the scoreboard and the estimator.
@@ -11,12 +11,12 @@ use base::{Flags, Header, Span, Time};
 use law::CongestionControl;
 use std::sync::Arc;
 
-/// Where the sender puts its segments: the access link, the path behind it.
+/// Destination of the segments that a sender sends: the access link and the path behind it.
 pub trait Wire {
-    /// Segment `seq` leaves TCP at `now`.
+    /// Sends segment `seq` at `now`.
     fn send(&mut self, now: Time, seq: u64, flags: Flags);
 
-    /// New segments from `first` on leave TCP at `times`, which do not fall.
+    /// Sends new segments from `first` on at `times`, which do not decrease.
     #[inline]
     fn send_row(
         &mut self,
@@ -29,25 +29,25 @@ pub trait Wire {
         }
     }
 
-    /// The same with a header for routers, in segments; only senders whose control wants one call it.
+    /// Sends a segment with a header for routers, in segments; only senders whose control wants one call it.
     fn send_with(&mut self, now: Time, seq: u64, flags: Flags, _header: Header) {
         self.send(now, seq, flags);
     }
 
-    /// An ACK at `now` was taken in a run, and left the sender like this.
+    /// Observes the sender after an ACK at `now` that was taken in a run.
     fn on_window(&mut self, _now: Time, _cwnd: f64, _una: u64, _nxt: u64, _in_flight: u32) {}
 }
 
-/// What the sender is busy with.
+/// Phase of congestion control and recovery (Linux: `ca_state`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Nothing known to be lost.
+    /// No segment is known to be lost.
     Open,
-    /// The window falls after a congestion echo, segment by segment (`TCP_CA_CWR` of Linux): with proportional rate reduction.
+    /// The window falls after a congestion echo, segment by segment (Linux: `TCP_CA_CWR`), with PRR.
     Reduction,
-    /// Repairing after a fast retransmit.
+    /// Fast recovery after a fast retransmit (Linux: `TCP_CA_Recovery`).
     Recovery,
-    /// Repairing after a timeout (for Tahoe, after a fast retransmit too).
+    /// Recovery after a timeout, for Tahoe after a fast retransmit too (Linux: `TCP_CA_Loss`).
     Loss,
 }
 
@@ -60,7 +60,7 @@ impl Phase {
     }
 }
 
-/// What has happened so far.
+/// Counts of segments and events since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Segments sent, retransmissions included.
@@ -81,35 +81,35 @@ pub struct Sender<C> {
 }
 
 impl<C: CongestionControl> Sender<C> {
-    /// A sender of `data_end` segments ([`crate::NO_END`] for no end) that has sent nothing.
+    /// Creates a sender of `data_end` segments ([`crate::NO_END`] for no end).
     #[must_use]
     pub fn new(control: C, recovery: Recovery, options: &Options, data_end: u64) -> Self {
         let recovery = LossRecovery::new(recovery, control.needs());
         Self { connection: Connection::new(control, options, data_end, recovery.keeps_departures()), recovery }
     }
 
-    /// The same, whose receiver tunes its window within `limits`.
+    /// Sender whose receiver tunes its window within `limits`.
     #[must_use]
     pub fn following_window(mut self, limits: WindowLimits, options: &Options) -> Self {
         self.connection.follow_window(limits, options);
         self
     }
 
-    /// The same, which has sent nothing and shares with others what its timers go by: that of its own options.
+    /// Sender that has not sent anything and shares its timer options, equal to its own, with others.
     #[must_use]
     pub fn sharing(mut self, options: &Arc<TimerOptions>) -> Self {
         self.connection.share(Arc::clone(options));
         self
     }
 
-    /// The same, opened over a path that takes `sample` without queues and up to `longest` with them ([`Rtt::shake_hands`]).
+    /// Sender opened over a path that takes `sample` without queues and up to `longest` with them ([`Rtt::shake_hands`]).
     #[must_use]
     pub fn after_handshake(mut self, sample: Span, longest: Span) -> Self {
         self.connection.shake_hands(sample, longest);
         self
     }
 
-    /// The same, which has sent nothing, with the number `first` for its first segment.
+    /// Sender that has not sent anything, with the number `first` for its first segment.
     #[must_use]
     pub fn beginning_at(mut self, first: u64) -> Self {
         self.connection.begin_at(first);
@@ -117,8 +117,8 @@ impl<C: CongestionControl> Sender<C> {
         self
     }
 
-    /// Becomes `fresh`, a sender that has sent nothing, for another transfer of `segments`: a connection of its own, with the
-    /// numbers from the first returned up to the second. What has happened is counted on.
+    /// Becomes `fresh`, a new sender, for another transfer of `segments`, as a connection of its own. Returns its
+    /// numbers, from the first up to the second. The counters continue.
     pub fn open(&mut self, fresh: &Self, segments: u64) -> (u64, u64) {
         let (last, counters, rtt) = (self.connection.seq().clone(), self.counters(), self.connection.rtt().clone());
         self.clone_from(fresh);
@@ -128,45 +128,45 @@ impl<C: CongestionControl> Sender<C> {
         (first, end)
     }
 
-    /// The application opens: the initial window leaves.
+    /// Starts the connection: sends the initial window.
     pub fn start(&mut self, now: Time, wire: &mut impl Wire) {
         each!(&mut self.recovery, recovery => self.connection.start(recovery, now, wire));
     }
 
-    /// The same, of an application that writes now and then ([`Self::write`]): nothing until it does.
+    /// Sender of an application that writes at intervals ([`Self::write`]): it has no data until the first write.
     #[must_use]
     pub fn expecting_writes(mut self, options: &Options) -> Self {
         self.connection.expect_writes(options);
         self
     }
 
-    /// The receiver lets `segments` be outstanding from the next ACK or write on.
+    /// Sets the receive window to `segments`, from the next ACK or write on.
     pub fn set_receive_window(&mut self, segments: u32) {
         self.connection.set_receive_window(segments);
     }
 
-    /// The application has `segments` more; `None` for as many as can be sent until [`Self::stop`].
+    /// Adds `segments` of data; `None` for as many as can be sent until [`Self::stop`].
     pub fn write(&mut self, now: Time, segments: Option<u64>, wire: &mut impl Wire) {
         each!(&mut self.recovery, recovery => self.connection.write(recovery, now, segments, wire));
     }
 
-    /// The application has nothing more to offer than what was sent.
+    /// Ends the data: the application has nothing to offer beyond what was sent.
     pub fn stop(&mut self) {
         self.connection.stop();
     }
 
-    /// An acknowledgement arrives.
+    /// Processes an acknowledgement.
     pub fn on_ack(&mut self, now: Time, ack: &Ack, wire: &mut impl Wire) {
         each!(&mut self.recovery, recovery => self.connection.on_ack(recovery, now, ack, wire));
     }
 
-    /// A timer may have expired: call at [`Self::deadline`].
+    /// Handles expired timers: call it at [`Self::deadline`].
     pub fn on_timer(&mut self, now: Time, wire: &mut impl Wire) {
         each!(&mut self.recovery, recovery => self.connection.on_timer(recovery, now, wire));
     }
 
-    /// How many ACKs in a row, each of the next `each` segments, will each release exactly as many new segments and change nothing
-    /// else but the window by the control's step. Zero if the next one may do more than that.
+    /// Number of ACKs in a row, each of the next `each` segments, that each release the same number of new segments and change
+    /// only the window, by the control's step. Zero if the next ACK may do more than that.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "two callers, one in the hottest loop")]
     #[must_use]
@@ -180,8 +180,8 @@ impl<C: CongestionControl> Sender<C> {
         self.connection.take_steady(&mut self.recovery, acks, each, last, times);
     }
 
-    /// How many ACKs in a row, each of the next segment, will each release exactly two new segments and change nothing else but the
-    /// window, which each opens by one. Zero if the next one may do anything else.
+    /// Number of ACKs in a row, each of the next segment, that each release two new segments and change only the window, which
+    /// each opens by one. Zero if the next ACK may do anything else.
     #[inline]
     #[must_use]
     pub fn opening(&self) -> u32 {
@@ -202,45 +202,45 @@ impl<C: CongestionControl> Sender<C> {
         self.connection.is_plain(&self.recovery)
     }
 
-    /// How many ACKs in a row, each of the next `each` segments, may be taken by [`Self::take_plain`]: up to the one that may change
-    /// the timeout.
+    /// Number of ACKs in a row, each of the next `each` segments, that [`Self::take_plain`] may take: up to the one that may
+    /// change the timeout.
     #[inline]
     #[must_use]
     pub fn plain(&self, each: u32) -> u32 {
         self.connection.plain(&self.recovery, each)
     }
 
-    /// ACKs in a row: when each arrives, and of how many of the next segments, which were sent once; at most [`Self::plain`] of
-    /// them, none later than [`Self::deadline`]. The same as so many calls of [`Self::on_ack`], without looking for what cannot be
-    /// there.
+    /// Takes ACKs in a row: the time of each, and the number of next segments it acknowledges, which were sent once. At most
+    /// [`Self::plain`] of them, none later than [`Self::deadline`]. The same as calling [`Self::on_ack`] for each, without
+    /// checks that are unnecessary here.
     pub fn take_plain(&mut self, acks: impl Iterator<Item = (Time, u32)>, wire: &mut impl Wire) {
         debug_assert!(self.is_plain());
         each!(&mut self.recovery, recovery => self.connection.take_plain(recovery, acks, wire));
     }
 
-    /// How many ACKs in a row, each of the next `each` segments, may be taken by [`Self::take_paced`].
+    /// Number of ACKs in a row, each of the next `each` segments, that [`Self::take_paced`] may take.
     #[inline]
     #[must_use]
     pub fn paced(&self, each: u32) -> u32 {
         self.connection.paced(&self.recovery, each)
     }
 
-    /// As [`Self::take_plain`], of a sender whose segments are spaced: those leave between the ACKs whose time has come. At most
+    /// [`Self::take_plain`] for a paced sender: segments whose time has come are sent between the ACKs. Takes at most
     /// [`Self::paced`] ACKs, none later than [`Self::deadline_but_pacing`].
     pub fn take_paced(&mut self, acks: impl Iterator<Item = (Time, u32)>, wire: &mut impl Wire) {
         each!(&mut self.recovery, recovery => self.connection.take_paced(recovery, acks, wire));
     }
 
-    /// Whether ACKs that SACK the segments after `top`, one each and nothing else, may be taken by [`Self::take_repairs`]: `top` is the
-    /// highest run of what the receiver holds, and `next` what it expects.
+    /// Whether [`Self::take_repairs`] may take ACKs that each SACK the next segment after `top` and nothing else: `top` is the
+    /// highest run that the receiver holds, and `next` the segment it expects.
     #[inline]
     #[must_use]
     pub fn repairs(&self, next: u64, top: (u64, u64)) -> bool {
         self.connection.repairs(&self.recovery, next, top)
     }
 
-    /// Of ACKs in a row, as [`Self::repairs`] has them, how many let no segment leave, and how many there are at most before one does
-    /// anything else but let one new segment leave: as far as timers allow.
+    /// Number of ACKs in a row (as for [`Self::repairs`]) that release no segment, and the number of ACKs until one may do
+    /// more than release one new segment, as far as timers allow.
     #[inline]
     #[must_use]
     pub fn row_of_repairs(&self) -> Option<(u32, u32)> {
@@ -250,8 +250,8 @@ impl<C: CongestionControl> Sender<C> {
         }
     }
 
-    /// ACKs in a row that [`Self::row_of_repairs`] announced, of which the first `quiet` let no segment leave, arrive at `times`, none
-    /// later than [`Self::deadline`]: the same as so many calls of [`Self::on_ack`].
+    /// Takes ACKs in a row at `times`, as announced by [`Self::row_of_repairs`]; the first `quiet` release no segment, and
+    /// none is later than [`Self::deadline`]. The same as calling [`Self::on_ack`] for each.
     #[inline]
     pub fn take_row_of_repairs(
         &mut self,
@@ -262,15 +262,15 @@ impl<C: CongestionControl> Sender<C> {
         each!(&mut self.recovery, recovery => self.connection.take_row_of_repairs(recovery, times, quiet, wire));
     }
 
-    /// ACKs in a row, as [`Self::repairs`] has them, arrive at `times`. Takes those that show no loss, up to the first before which a
-    /// timer expires that is not the pace's, with what leaves at its pace before each: the same as so many calls of
-    /// [`Self::on_ack`] and [`Self::on_timer`]. Returns how many ACKs that were.
+    /// Takes ACKs in a row (see [`Self::repairs`]) at `times`: those that show no loss, up to the first before which a timer
+    /// other than the pacing timer expires. Paced segments are sent before each. The same as calling [`Self::on_ack`] and
+    /// [`Self::on_timer`]. Returns the number of ACKs taken.
     pub fn take_repairs(&mut self, times: impl Iterator<Item = Time> + Clone, wire: &mut impl Wire) -> u32 {
         each!(&mut self.recovery, recovery => self.connection.take_repairs(recovery, times, wire))
     }
 
-    /// Segments that wait for their pace leave at their times, all before `limit`: as so many calls of [`Self::on_timer`] at
-    /// [`Self::deadline`]. Returns whether any did; others may be left for those.
+    /// Sends paced segments at their times, all before `limit`: the same as calls of [`Self::on_timer`] at
+    /// [`Self::deadline`]. Returns whether any was sent; others may be left for those calls.
     pub fn take_pace(&mut self, limit: Time, wire: &mut impl Wire) -> bool {
         each!(&mut self.recovery, recovery => self.connection.take_pace(recovery, limit, wire))
     }
@@ -281,28 +281,28 @@ impl<C: CongestionControl> Sender<C> {
         self.connection.data_flags()
     }
 
-    /// When the next timer expires that is not the pace's.
+    /// Expiry of the next timer other than the pacing timer.
     #[inline]
     #[must_use]
     pub fn deadline_but_pacing(&self) -> Time {
         self.connection.deadline_but_pacing()
     }
 
-    /// Whether everything between sender and receiver was sent once, in order.
+    /// Whether every segment between sender and receiver was sent once, in order.
     #[inline]
     #[must_use]
     pub fn is_pristine(&self) -> bool {
         self.connection.seq().is_pristine()
     }
 
-    /// When the next timer expires; `NEVER` when none is set.
+    /// Expiry of the next timer; `NEVER` when none is set.
     #[inline]
     #[must_use]
     pub fn deadline(&self) -> Time {
         self.connection.deadline()
     }
 
-    /// The timeout that would be set now.
+    /// Timeout that would be set now.
     #[inline]
     #[must_use]
     pub fn rto(&self) -> base::Span {
@@ -322,14 +322,14 @@ impl<C: CongestionControl> Sender<C> {
         self.connection.seq().una()
     }
 
-    /// Next new segment, or the next to be sent again when going back.
+    /// Next new segment, or after a timeout the next to be sent again (`snd_nxt`).
     #[inline]
     #[must_use]
     pub fn nxt(&self) -> u64 {
         self.connection.seq().nxt()
     }
 
-    /// Segments in the network as the sender sees it: RFC 6675's pipe with SACK, all outstanding without.
+    /// Segments in flight as the sender sees it: RFC 6675's pipe with SACK, all outstanding ones without.
     #[must_use]
     pub fn in_flight(&self) -> u32 {
         self.recovery.in_flight(self.connection.seq())
@@ -341,7 +341,7 @@ impl<C: CongestionControl> Sender<C> {
         self.connection.seq().outstanding()
     }
 
-    /// Segments that may be in the network while proportional rate reduction counts them: what Linux shows as `snd_cwnd` then.
+    /// Limit of proportional rate reduction on the segments in flight: what Linux shows as `snd_cwnd` in recovery.
     pub fn window_in_repair(&mut self) -> Option<u32> {
         if !matches!(self.phase(), Phase::Recovery | Phase::Reduction) {
             return None;
@@ -349,7 +349,7 @@ impl<C: CongestionControl> Sender<C> {
         each!(&mut self.recovery, recovery => recovery.prr()).map(|prr| prr.cwnd())
     }
 
-    /// Retransmissions in the network, of a sender whose recovery keeps when segments left.
+    /// Retransmissions in flight, for a recovery that keeps transmission times.
     pub fn resent(&mut self) -> Option<u32> {
         let range = self.connection.seq().una()..self.connection.seq().high();
         let departures = each!(&mut self.recovery, recovery => recovery.departures())?;
@@ -357,7 +357,7 @@ impl<C: CongestionControl> Sender<C> {
         Some(range.filter(|&seq| is_out(seq)).count() as u32)
     }
 
-    /// Segments that have reached the receiver, as the sender knows.
+    /// Number of segments that have reached the receiver, as the sender knows (Linux: `delivered`).
     #[must_use]
     pub fn delivered(&self) -> u64 {
         self.connection.seq().acknowledged() + u64::from(self.recovery.sacked())
@@ -369,7 +369,7 @@ impl<C: CongestionControl> Sender<C> {
         self.connection.control()
     }
 
-    /// The same, to be changed from outside. What is changed counts from the next ACK, timer or segment that waited for its pace on.
+    /// Control, to be changed from outside. Changes take effect with the next ACK, timer or paced segment.
     #[must_use]
     pub fn control_mut(&mut self) -> &mut C {
         self.connection.control_mut()
@@ -381,20 +381,20 @@ impl<C: CongestionControl> Sender<C> {
         self.connection.rtt()
     }
 
-    /// What the sender is busy with.
+    /// Phase of congestion control and recovery (Linux: `ca_state`).
     #[must_use]
     pub fn phase(&self) -> Phase {
         self.connection.phase()
     }
 
-    /// What has happened so far.
+    /// Counts of segments and events since the start.
     #[inline]
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.connection.counters()
     }
 
-    /// Whether everything the application offered is acknowledged.
+    /// Whether all data that the application offered is acknowledged.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.connection.seq().una() == self.connection.seq().data_end()

@@ -1,22 +1,22 @@
-//! A sender's sequence numbers, counted in segments: what is acknowledged, outstanding, sent and offered, and the marks that
-//! later ACKs are compared with.
+//! Sequence numbers of a sender, counted in segments: acknowledged, outstanding, sent and offered ones, and the marks
+//! for comparison with later ACKs.
 //!
 //! They have 64 bits and never wrap: a mark may be as old as it likes. Packets carry the low 32 bits ([`base::PacketNumber`]).
 //!
 //! Source: RFC 9293, Section 3.3.1 (SND.UNA, SND.NXT); RFC 6582 (`recover`), RFC 6675 (`RecoveryPoint`); RFC 3168, 6.1.2
 //! (one reduction per window); RFC 5681, equation 4 (ssthresh once per segment that times out).
 
-/// A number that no segment has: all of them are below [`NO_END`].
+/// Number that no segment has: all of them are below [`NO_END`].
 pub const NO_SEGMENT: u64 = u64::MAX;
 
-/// The end of data without one: no run sends so many.
+/// End of data without an end: larger than any number in a run.
 pub const NO_END: u64 = 1 << 63;
 
-/// The most segments that may be sent and not acknowledged: whoever knows one of them knows the others by 32 bits
-/// (RFC 9293, 3.4, and RFC 7323, 2.3, where windows end for the same reason).
+/// Largest number of outstanding segments: within such a range 32 bits identify a segment (RFC 9293, 3.4, and RFC 7323, 2.3,
+/// where windows end for the same reason).
 pub const MAX_OUTSTANDING: u32 = (1 << 31) - 1;
 
-/// `base` <= `una` <= `nxt` <= `high` <= `data_end`, always.
+/// Invariant: `base` <= `una` <= `nxt` <= `high` <= `data_end`.
 #[derive(Clone, Debug)]
 pub struct SequenceSpace {
     una: u64,
@@ -28,14 +28,14 @@ pub struct SequenceSpace {
 }
 
 impl SequenceSpace {
-    /// Nothing of `segments` has been sent; the first is `first`.
+    /// Sequence numbers of a connection with `segments` to send, the first numbered `first`.
     #[must_use]
     pub fn new(first: u64, segments: u64) -> Self {
         let data_end = first.saturating_add(segments).min(NO_END);
         Self { una: first, nxt: first, high: first, data_end, base: first, marks: Marks::new(first) }
     }
 
-    /// Another transfer of `segments`, with numbers after all of `last`. They leave one out, so that an ACK of the old
+    /// Numbers of another transfer of `segments`, after all of `last`. One number is left out, so that an ACK of the old
     /// connection acknowledges nothing of the new one.
     #[must_use]
     pub fn after(last: &Self, segments: u64) -> Self {
@@ -49,7 +49,7 @@ impl SequenceSpace {
         self.una
     }
 
-    /// Next new segment, or the next to be sent again when going back.
+    /// Next new segment, or after a timeout the next to be sent again (`snd_nxt`).
     #[inline]
     #[must_use]
     pub fn nxt(&self) -> u64 {
@@ -70,14 +70,14 @@ impl SequenceSpace {
         self.data_end
     }
 
-    /// The first segment of the transfer.
+    /// First segment of the transfer.
     #[inline]
     #[must_use]
     pub fn base(&self) -> u64 {
         self.base
     }
 
-    /// Segments sent and not acknowledged, as far as the sender has not gone back.
+    /// Segments sent and not acknowledged, up to `nxt`.
     #[inline]
     #[must_use]
     pub fn outstanding(&self) -> u32 {
@@ -91,28 +91,28 @@ impl SequenceSpace {
         self.una - self.base
     }
 
-    /// Segments offered that `nxt` has not passed.
+    /// Segments offered and not yet sent, or to be sent again.
     #[inline]
     #[must_use]
     pub fn unsent(&self) -> u64 {
         self.data_end - self.nxt
     }
 
-    /// Whether the sender has gone back and not yet sent everything again.
+    /// Whether segments from before a timeout remain to be sent again.
     #[inline]
     #[must_use]
     pub fn is_going_back(&self) -> bool {
         self.nxt != self.high
     }
 
-    /// Whether an ACK of everything below `cum` can be one of this transfer.
+    /// Whether an ACK of everything below `cum` can belong to this transfer.
     #[inline]
     #[must_use]
     pub fn accepts(&self, cum: u64) -> bool {
         self.una <= cum && cum <= self.high
     }
 
-    /// Everything below `cum` is acknowledged.
+    /// Moves `una` to `cum`.
     #[inline]
     pub fn acknowledge(&mut self, cum: u64) {
         debug_assert!(self.accepts(cum));
@@ -120,7 +120,7 @@ impl SequenceSpace {
         self.nxt = self.nxt.max(cum);
     }
 
-    /// The next segment is about to leave: [`Self::on_transmit`] follows.
+    /// Advances `nxt` by one and returns the number of the segment to send; [`Self::on_transmit`] must follow.
     #[inline]
     pub fn take_next(&mut self) -> u64 {
         debug_assert!(self.nxt < self.data_end);
@@ -128,7 +128,7 @@ impl SequenceSpace {
         self.nxt - 1
     }
 
-    /// `seq` leaves; returns whether it is a retransmission.
+    /// Notes that `seq` is sent; returns whether it is a retransmission.
     #[inline]
     pub fn on_transmit(&mut self, seq: u64) -> bool {
         debug_assert!(self.una <= seq && seq <= self.high);
@@ -141,21 +141,21 @@ impl SequenceSpace {
         again
     }
 
-    /// The first `n` segments outstanding are acknowledged.
+    /// Moves `una` up by `n` outstanding segments.
     #[inline]
     pub fn acknowledge_first(&mut self, n: u32) {
         debug_assert!(n <= self.outstanding());
         self.una += u64::from(n);
     }
 
-    /// One past the last segment that a window of so many lets leave.
+    /// One past the last segment that may be sent with this `window`.
     #[inline]
     #[must_use]
     pub fn end_of_window(&self, window: u32) -> u64 {
         (self.una + u64::from(window)).min(self.data_end)
     }
 
-    /// The next segment leaves for the first time.
+    /// Notes that the next segment is sent for the first time.
     #[inline]
     pub fn send_new(&mut self) -> u64 {
         debug_assert!(!self.is_going_back() && self.nxt < self.data_end);
@@ -164,7 +164,7 @@ impl SequenceSpace {
         self.nxt - 1
     }
 
-    /// The next `n` segments leave for the first time.
+    /// Notes that the next `n` segments are sent for the first time.
     #[inline]
     pub fn send_row(&mut self, n: u32) {
         debug_assert!(!self.is_going_back() && u64::from(n) <= self.unsent());
@@ -172,7 +172,7 @@ impl SequenceSpace {
         self.high = self.nxt;
     }
 
-    /// ACKs for the next `segments`, every one of which released as many new segments as it acknowledged.
+    /// Processes ACKs for the next `segments`, each of which released the same number of new segments.
     #[inline]
     pub fn slide(&mut self, segments: u32) {
         debug_assert!(!self.is_going_back() && segments <= self.outstanding() && u64::from(segments) <= self.unsent());
@@ -180,17 +180,17 @@ impl SequenceSpace {
         self.send_row(segments);
     }
 
-    /// Everything outstanding is to be sent again, in order.
+    /// Goes back to `una`: everything outstanding is sent again, in order.
     pub fn go_back(&mut self) {
         self.nxt = self.una;
     }
 
-    /// The application offers `segments` more; `None` for no end.
+    /// Adds `segments` of data; `None` for no end.
     pub fn offer(&mut self, segments: Option<u64>) {
         self.data_end = segments.map_or(NO_END, |segments| self.data_end.saturating_add(segments).min(NO_END));
     }
 
-    /// The application offers nothing more than what was sent.
+    /// Ends the data after the segments sent.
     pub fn stop(&mut self) {
         self.data_end = self.data_end.min(self.high);
     }
@@ -203,26 +203,26 @@ impl SequenceSpace {
         self.marks.is_past(Mark::Resent, self.una)
     }
 
-    /// A recovery begins: it ends when what was sent up to now is acknowledged.
+    /// Begins a recovery, which ends when everything sent up to now is acknowledged.
     pub fn begin_recovery(&mut self) {
         self.mark(Mark::Recovery);
     }
 
-    /// Whether all that was sent before the last recovery began is acknowledged.
+    /// Whether everything sent before the last recovery began is acknowledged.
     #[inline]
     #[must_use]
     pub fn is_recovered(&self) -> bool {
         self.marks.is_past(Mark::Recovery, self.una + 1)
     }
 
-    /// Whether more than that is acknowledged: duplicate ACKs then speak of a new loss (RFC 6582, 3.2, step 1).
+    /// Whether more than that is acknowledged: duplicate ACKs then show a new loss (RFC 6582, 3.2, step 1).
     #[inline]
     #[must_use]
     pub fn is_past_recovery(&self) -> bool {
         self.marks.is_past(Mark::Recovery, self.una)
     }
 
-    /// A congestion echo counted, or what stands for one.
+    /// Notes that a congestion echo, or an equivalent, counted.
     pub fn mark_echo(&mut self) {
         self.mark(Mark::Echo);
     }
@@ -234,14 +234,14 @@ impl SequenceSpace {
         self.marks.is_past(Mark::Recovery, self.una) && self.marks.is_past(Mark::Echo, self.una)
     }
 
-    /// Whether all that was sent when a congestion echo last counted is acknowledged.
+    /// Whether everything sent before the last counted congestion echo is acknowledged.
     #[inline]
     #[must_use]
     pub fn is_past_mark(&self) -> bool {
         self.marks.is_past(Mark::Echo, self.una + 1)
     }
 
-    /// The retransmission timer expired; returns whether for the first time for this segment.
+    /// Notes a timeout; returns whether it is the first one for this segment.
     pub fn on_timeout(&mut self) -> bool {
         let first = self.marks.is_past(Mark::Timeout, self.una);
         self.marks.put(Mark::Timeout, self.una, self.una);
@@ -253,7 +253,7 @@ impl SequenceSpace {
     }
 }
 
-/// What is remembered of the past.
+/// Remembered sequence numbers.
 #[derive(Clone, Copy, Debug)]
 enum Mark {
     /// `high` when a segment was last retransmitted; at the beginning, the first segment.
@@ -266,12 +266,13 @@ enum Mark {
     Timeout,
 }
 
-/// Numbers that `una` has passed or will pass. What it has passed need not be known any more, so that 32 bits each are enough.
+/// Marks at or above `una`, stored as differences to it: those that `una` has passed are not needed, so 32 bits each
+/// are enough.
 #[derive(Clone, Debug)]
 struct Marks {
-    /// A number that `una` has reached.
+    /// Number that `una` has reached.
     origin: u64,
-    /// One more than how far each mark lies above that; 0 for one that was passed, or never set.
+    /// Distance of each mark above that plus one; 0 for a mark that was passed, or never set.
     above: [u32; 4],
 }
 
@@ -282,13 +283,13 @@ impl Marks {
         marks
     }
 
-    /// Whether `number`, which is `una` or later, is above the mark.
+    /// Whether `number`, at or above `una`, is above the mark.
     #[inline]
     fn is_past(&self, mark: Mark, number: u64) -> bool {
         number - self.origin >= u64::from(self.above[mark as usize])
     }
 
-    /// Sets a mark at `number`, `una` or later.
+    /// Sets a mark at `number`, at or above `una`.
     #[inline]
     fn put(&mut self, mark: Mark, una: u64, number: u64) {
         if number - self.origin >= u64::from(u32::MAX) {
@@ -297,7 +298,7 @@ impl Marks {
         self.above[mark as usize] = (number - self.origin) as u32 + 1;
     }
 
-    /// Marks below `una` are passed; the others stay where they are.
+    /// Removes the marks below `una`.
     #[cold]
     fn move_to(&mut self, una: u64) {
         for above in &mut self.above {
@@ -311,7 +312,7 @@ impl Marks {
 mod tests {
     use super::*;
 
-    /// `n` segments of `data_end` have been sent.
+    /// Numbers of a sender of `data_end` segments that has sent `n`.
     fn sent(n: u64, data_end: u64) -> SequenceSpace {
         let mut seq = SequenceSpace::new(0, data_end);
         for expected in 0..n {

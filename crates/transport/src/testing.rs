@@ -6,7 +6,7 @@ use crate::{Ack, Options, Phase, Wire};
 use base::{Flags, Span, Time};
 use law::{CongestionControl, Control, LawSpec, StartSpec};
 
-/// What left: number, and whether it was a retransmission.
+/// Segments sent: number, and whether it was a retransmission.
 #[derive(Default)]
 struct Sent(Vec<(u64, bool)>);
 
@@ -24,7 +24,7 @@ pub struct Driven<R> {
 }
 
 impl<R: RecoveryRules> Driven<R> {
-    /// One of `data_end` segments. `departures` says whether the recovery keeps them.
+    /// Recovery with a connection of `data_end` segments. `departures` says whether the recovery keeps them.
     pub fn new(mut recovery: R, data_end: u64, departures: bool) -> Self {
         let law = LawSpec::named("reno").expect("registered");
         let start = StartSpec::named("classic").expect("registered");
@@ -36,7 +36,7 @@ impl<R: RecoveryRules> Driven<R> {
         Self { connection, recovery, now }
     }
 
-    /// An ACK `ms` milliseconds after what happened last; what it releases.
+    /// Takes an ACK `ms` milliseconds after the last event; returns the released segments.
     pub fn ack(&mut self, ms: u64, cum: u64, blocks: &[(u64, u64)]) -> Vec<(u64, bool)> {
         self.now += Span::millis(ms);
         let mut sent = Sent::default();
@@ -44,7 +44,7 @@ impl<R: RecoveryRules> Driven<R> {
         sent.0
     }
 
-    /// The same of an ACK for the next `acked` segments, taken as one of a run.
+    /// Takes an ACK for the next `acked` segments as one of a run; returns the released segments.
     pub fn run(&mut self, ms: u64, acked: u32) -> Vec<(u64, bool)> {
         self.now += Span::millis(ms);
         let mut sent = Sent::default();
@@ -52,7 +52,7 @@ impl<R: RecoveryRules> Driven<R> {
         sent.0
     }
 
-    /// The next timer expires, whichever it is.
+    /// Advances to the next timer, whichever it is.
     pub fn time_out(&mut self) -> Vec<(u64, bool)> {
         self.now = self.connection.deadline();
         let mut sent = Sent::default();
@@ -60,17 +60,17 @@ impl<R: RecoveryRules> Driven<R> {
         sent.0
     }
 
-    /// Phase, segments in the network, and whether nothing is suspected.
+    /// Phase, segments in flight, and whether nothing is suspected.
     pub fn state(&self) -> (Phase, u32, bool) {
         (self.connection.phase(), self.recovery.in_flight(self.connection.seq()), self.recovery.is_quiet())
     }
 
-    /// The window in whole segments.
+    /// Congestion window in whole segments.
     pub fn cwnd(&self) -> u32 {
         self.connection.control().cwnd() as u32
     }
 
-    /// From now until the retransmission timer expires.
+    /// Time until the retransmission timer expires.
     pub fn until_rto(&self) -> Span {
         self.connection.rto_at() - self.now
     }

@@ -1,31 +1,31 @@
-//! A sender's timers: when each expires, if it runs.
+//! Timers of a sender, with their expiry times.
 //!
 //! Source: RFC 6298, Section 5 (retransmission); RFC 8985, Sections 6.2 (reordering) and 7.2 (probe).
 
 use base::Time;
 
-/// Each is `NEVER` while it does not run.
+/// Expiry times; `NEVER` for a stopped timer.
 #[derive(Clone, Debug)]
 pub struct Timers {
     rto: Time,
-    /// The earliest of the others, as it is asked for more often than they are set.
+    /// Earliest of the other timers, cached because it is read more often than they are set.
     other: Time,
-    /// A segment waits for the pace.
+    /// Pacing timer.
     pacing: Time,
-    /// RACK judges segments again.
+    /// Reordering timer of RACK.
     reorder: Time,
-    /// The tail-loss probe leaves.
+    /// Timer of the tail-loss probe.
     probe: Time,
 }
 
 impl Timers {
-    /// None runs.
+    /// No timer is set.
     #[must_use]
     pub fn new() -> Self {
         Self { rto: Time::NEVER, other: Time::NEVER, pacing: Time::NEVER, reorder: Time::NEVER, probe: Time::NEVER }
     }
 
-    /// When the first of them expires.
+    /// Expiry of the first of them.
     #[inline]
     #[must_use]
     pub fn deadline(&self) -> Time {
@@ -37,41 +37,41 @@ impl Timers {
         self.other = self.pacing.min(self.reorder.min(self.probe));
     }
 
-    /// When the first of them but the pacing timer expires.
+    /// Expiry of the first of them except the pacing timer.
     #[inline]
     #[must_use]
     pub fn deadline_but_pacing(&self) -> Time {
         self.rto.min(self.reorder.min(self.probe))
     }
 
-    /// When the first of them but the reordering timer expires.
+    /// Expiry of the first of them except the reordering timer.
     #[inline]
     #[must_use]
     pub fn deadline_but_reorder(&self) -> Time {
         self.rto.min(self.pacing.min(self.probe))
     }
 
-    /// When a segment that waits for the pace leaves.
+    /// Time at which a paced segment is sent.
     #[inline]
     #[must_use]
     pub fn pacing(&self) -> Time {
         self.pacing
     }
 
-    /// When the retransmission timer expires.
+    /// Expiry of the retransmission timer.
     #[inline]
     #[must_use]
     pub fn rto(&self) -> Time {
         self.rto
     }
 
-    /// The retransmission timer expires at `at`, whatever it was set to before.
+    /// Sets the retransmission timer to `at`, whatever it was set to before.
     #[inline]
     pub fn set_rto(&mut self, at: Time) {
         self.rto = at;
     }
 
-    /// The retransmission timer expires at `at`, unless it runs already (RFC 6298, 5.1).
+    /// Sets the retransmission timer to `at`, unless it is set already (RFC 6298, 5.1).
     #[inline]
     pub fn start_rto(&mut self, at: Time) {
         if self.rto == Time::NEVER {
@@ -79,28 +79,28 @@ impl Timers {
         }
     }
 
-    /// The next segment may leave at `at`; `NEVER` if none waits.
+    /// Sets the pacing timer to `at`; `NEVER` stops it.
     #[inline]
     pub fn set_pacing(&mut self, at: Time) {
         self.pacing = at;
         self.note_other();
     }
 
-    /// Whether a segment waits for the pace.
+    /// Whether the pacing timer is set.
     #[inline]
     #[must_use]
     pub fn is_pacing(&self) -> bool {
         self.pacing != Time::NEVER
     }
 
-    /// RACK judges segments again at `at`; `NEVER` if it has nothing to judge again.
+    /// Sets the reordering timer of RACK to `at`; `NEVER` stops it.
     #[inline]
     pub fn set_reorder(&mut self, at: Time) {
         self.reorder = at;
         self.note_other();
     }
 
-    /// The probe leaves at `at`.
+    /// Sets the timer of the tail-loss probe to `at`.
     #[inline]
     pub fn set_probe(&mut self, at: Time) {
         self.probe = at;
@@ -113,7 +113,8 @@ impl Timers {
         self.rto <= now
     }
 
-    /// Which of the other timers have expired, if any has. The pacing timer stops by that; RACK resets its own.
+    /// Takes an expired timer, other than the retransmission timer, if there is one. This stops the pacing timer; RACK
+    /// resets its own.
     pub fn take_others_due(&mut self, now: Time) -> Option<Due> {
         if now < self.other {
             return None;

@@ -1,4 +1,4 @@
-//! How far a window is trusted that the application left unused: for a while, or since a pause in which nothing was sent.
+//! Congestion window validation: treatment of a window that the application does not use, for a while or during a pause.
 //!
 //! Source: RFC 5681, Section 4.1 (the restart window after an idle timeout); RFC 2861 as Linux 6.12 has it
 //! (`tcp_cwnd_restart`, `tcp_cwnd_validate`, `tcp_cwnd_application_limited`, `tcp_is_cwnd_limited`: facts, not text);
@@ -12,24 +12,24 @@ use base::{Span, Time};
 use law::Restart;
 use std::collections::VecDeque;
 
-/// RFC 7661, Section 4.4.3: for so long a window is kept that is not validated.
+/// Time for which a non-validated window is kept: RFC 7661, Section 4.4.3.
 const NON_VALIDATED: Span = Span::secs(300);
 
-/// RFC 7661, Section 3: a sample of pipeACK counts for three round trips, or this.
+/// Lifetime of a sample of pipeACK: three round trips, or this (RFC 7661, Section 3).
 const SHORTEST_PERIOD: Span = Span::secs(1);
 
-/// The sender as its window is judged, in segments.
+/// State of a sender as input to the validation, in segments.
 #[derive(Clone, Copy, Debug)]
 pub struct WindowState {
     pub now: Time,
     pub cwnd: f64,
     pub ssthresh: f64,
     pub in_flight: u32,
-    /// Sent and not acknowledged, whatever became of it.
+    /// Segments sent and not acknowledged, whether lost or not.
     pub outstanding: u32,
     pub una: u64,
     pub nxt: u64,
-    /// Segments sent so far, retransmissions included, and these alone.
+    /// Segments sent so far, retransmissions included, and retransmissions alone.
     pub sent: u64,
     pub retransmitted: u64,
     pub srtt: Span,
@@ -43,43 +43,43 @@ pub struct WindowState {
 pub struct Validation {
     rule: WindowValidation,
     initial_window: f64,
-    /// Of the clock that pauses and timeouts are counted with, in the rule of Linux.
+    /// Tick of the clock that measures pauses and timeouts, in the rule of Linux.
     tick: Span,
     last_sent: Time,
-    /// Counter of segments when it was last looked at.
+    /// Number of segments sent at the last call.
     sent: u64,
     linux: Usage,
     pipe: PipeAck,
 }
 
-/// What Linux remembers of how far the window was used.
+/// Linux's record of how much of the window was used.
 #[derive(Clone, Copy, Debug, Default)]
 struct Usage {
-    /// Whether the window was the limit in the present window of data, the most that was out in it, and where it ends.
+    /// Whether the window was the limit in the present window of data, the most segments in flight in it, and its end.
     limited: bool,
     most: u32,
     until: u64,
-    /// When the window was last used or cut down, and the most that was out since.
+    /// Time at which the window was last used or cut down, and the most segments in flight since.
     used_at: Time,
     used: u32,
 }
 
-/// RFC 7661's measure of what the path has carried in a round trip.
+/// RFC 7661's pipeACK: the data that the path carried in a round trip.
 #[derive(Clone, Debug, Default)]
 struct PipeAck {
-    /// The sample in progress: since when, and what was acknowledged then.
+    /// Sample in progress: its start, and `una` then.
     since: Option<(Time, u64)>,
-    /// Samples with none larger after them, oldest first; empty before the first.
+    /// Samples without a later one that is larger, oldest first; empty before the first.
     samples: VecDeque<(Time, f64)>,
     is_defined: bool,
-    /// When the window was last validated.
+    /// Time at which the window was last validated.
     validated_at: Time,
-    /// In a recovery that began in the non-validated phase: what it is judged by, and retransmissions until then.
+    /// For a recovery that began in the non-validated phase: pipeACK and the count of retransmissions at its start.
     recovery: Option<(f64, u64)>,
 }
 
 impl Validation {
-    /// The state of a sender that has sent nothing, with this tick of its clock.
+    /// State of a new sender, with this tick of its clock.
     #[must_use]
     pub fn new(rule: WindowValidation, initial_window: u32, tick: Span) -> Self {
         Self {
@@ -93,23 +93,23 @@ impl Validation {
         }
     }
 
-    /// Whether it remembers how far the window was used, as Linux does.
+    /// Whether it keeps Linux's record of the window's use.
     fn is_linux(&self) -> bool {
         matches!(self.rule, WindowValidation::Linux | WindowValidation::LinuxKept)
     }
 
-    /// Whole ticks of a pause.
+    /// Length of a pause in whole ticks.
     fn ticked(&self, span: Span) -> Span {
         Span(span.0 / self.tick.0 * self.tick.0)
     }
 
-    /// A segment leaves.
+    /// Notes that a segment is sent.
     #[inline]
     pub fn on_transmit(&mut self, now: Time) {
         self.last_sent = now;
     }
 
-    /// The application writes, and everything it wrote before has arrived: what is to become of the window.
+    /// Decides on the window when the application writes, and everything it wrote before has arrived.
     #[must_use]
     pub fn restart(&mut self, state: &WindowState) -> Restart {
         let WindowState { now, cwnd, ssthresh, rto, .. } = *state;
@@ -135,7 +135,7 @@ impl Validation {
         restart
     }
 
-    /// The window halves with each timeout that passes, down to the initial window.
+    /// Halves the window for each timeout that passes, down to the initial window.
     fn decayed(&self, cwnd: f64, idle: Span, rto: Span) -> f64 {
         let floor = self.initial_window.min(cwnd);
         let (mut cwnd, mut left) = (cwnd, idle.0.saturating_sub(rto.0));
@@ -146,7 +146,8 @@ impl Validation {
         cwnd.max(floor)
     }
 
-    /// All that may leave has left, after an ACK, a timer or the application. A window that is cut down because it is not used.
+    /// Cuts the window down if it is not used, after an ACK, a timer or the application. Call it when all that may be
+    /// sent is sent.
     #[must_use]
     pub fn after_sending(&mut self, state: &WindowState) -> Option<Restart> {
         let WindowState { now, cwnd, in_flight, outstanding, .. } = *state;
@@ -181,13 +182,13 @@ impl Validation {
         })
     }
 
-    /// Whether a window that an ACK does not find full may grow all the same: Linux remembers for a window of data that it was.
+    /// Whether a window that an ACK does not find full may grow all the same: Linux remembers its use for a window of data.
     #[must_use]
     pub fn counts_as_full(&self, cwnd: f64, ssthresh: f64) -> bool {
         self.is_linux() && self.linux.is_limited(cwnd, ssthresh)
     }
 
-    /// An ACK outside recovery, of everything below `state.una`. A window that is cut down because it was not validated for long.
+    /// Processes an ACK outside recovery, of everything below `state.una`; cuts the window if it was not validated for long.
     #[must_use]
     pub fn on_ack(&mut self, state: &WindowState) -> Option<Restart> {
         if self.rule != WindowValidation::Rfc7661 {
@@ -198,8 +199,8 @@ impl Validation {
         Some(Restart { now: state.now, idle: Span::ZERO, cwnd, ssthresh: Some(ssthresh) })
     }
 
-    /// The window was cut by a loss (which a recovery repairs) or mark, and is `state.cwnd` now; before it was `before`, with
-    /// `flight` segments out.
+    /// Notes that the window was cut by a loss (which a recovery repairs) or mark to `state.cwnd`; before it was `before`, with
+    /// `flight` segments in flight.
     #[must_use]
     pub fn on_congestion(&mut self, state: &WindowState, before: f64, flight: u32, is_loss: bool) -> Option<Restart> {
         if self.rule != WindowValidation::Rfc7661 || !self.pipe.is_unvalidated(before) {
@@ -210,7 +211,7 @@ impl Validation {
         Some(capped(state, carried / 2.0))
     }
 
-    /// Everything lost was repaired.
+    /// Processes the end of a recovery.
     #[must_use]
     pub fn on_recovered(&mut self, state: &WindowState) -> Option<Restart> {
         let (carried, before) = self.pipe.recovery.take()?;
@@ -218,12 +219,12 @@ impl Validation {
         Some(capped(state, (carried - (state.retransmitted - before) as f64) / 2.0))
     }
 
-    /// The retransmission timer expired: what follows is validated anew.
+    /// Processes a timeout: the window is validated anew.
     pub fn on_timeout(&mut self, now: Time) {
         self.pipe.forget(now);
     }
 
-    /// The window and threshold at the end of a non-validated phase that has lasted for five minutes.
+    /// Window and threshold at the end of a non-validated phase of five minutes.
     fn end_of_phase(&mut self, state: &WindowState) -> Option<(f64, f64)> {
         self.pipe.expire(state.now, state.srtt);
         if !self.pipe.is_unvalidated(state.cwnd) {
@@ -238,26 +239,27 @@ impl Validation {
     }
 }
 
-/// The threshold that remembers a window which is given up: three quarters of it, or what it was.
+/// Threshold that remembers a window which is given up: three quarters of it, or its former value.
 fn kept(cwnd: f64, ssthresh: f64) -> f64 {
     if ssthresh.is_finite() { ssthresh.max(0.75 * cwnd) } else { ssthresh }
 }
 
-/// Window and threshold of no more than `most` segments, and one at least.
+/// Limits window and threshold to `most` segments, and at least one.
 fn capped(state: &WindowState, most: f64) -> Restart {
     let most = most.max(1.0);
     Restart { now: state.now, idle: Span::ZERO, cwnd: most, ssthresh: Some(state.ssthresh.min(most)) }
 }
 
 impl Usage {
-    /// In slow start the window may be twice what was used of it.
+    /// Whether the window may grow. In slow start it may reach twice the largest number of segments in flight.
     fn is_limited(&self, cwnd: f64, ssthresh: f64) -> bool {
         self.limited || (cwnd < ssthresh && cwnd < 2.0 * f64::from(self.most))
     }
 }
 
 impl PipeAck {
-    /// What was acknowledged in a round trip that ends now is a sample. One that has lasted for more than two measured a pause.
+    /// Adds the data acknowledged in a round trip that ends now as a sample. A round trip that took twice as long or
+    /// more was a pause.
     fn sample(&mut self, state: &WindowState) {
         let WindowState { now, una, srtt, .. } = *state;
         let Some((since, from)) = self.since else {
@@ -279,7 +281,7 @@ impl PipeAck {
         self.since = Some((now, una));
     }
 
-    /// Samples older than the sampling period do not count.
+    /// Removes samples older than the sampling period.
     fn expire(&mut self, now: Time, srtt: Span) {
         let period = Span(srtt.0.saturating_mul(3)).max(SHORTEST_PERIOD);
         while self.samples.front().is_some_and(|first| now.since(first.0) > period) {
@@ -287,12 +289,12 @@ impl PipeAck {
         }
     }
 
-    /// Zero after a pause.
+    /// Value of pipeACK; zero after a pause.
     fn value(&self) -> f64 {
         self.samples.front().map_or(0.0, |first| first.1)
     }
 
-    /// Section 4.3: less than half of the window was used.
+    /// Whether less than half of the window was used (Section 4.3).
     fn is_unvalidated(&self, cwnd: f64) -> bool {
         self.is_defined && self.value() < cwnd / 2.0
     }

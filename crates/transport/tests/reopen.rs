@@ -29,7 +29,7 @@ struct Pair {
     first: u64,
 }
 
-/// What can be seen of a sender, numbers counted from the first of its transfer.
+/// Observable state of a sender, with numbers relative to the start of its transfer.
 type Seen = (f64, u64, u64, u32, Time, Phase, Span, u64);
 
 impl Pair {

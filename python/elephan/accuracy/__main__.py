@@ -1,6 +1,6 @@
-"""``python -m elephan.accuracy``: run the survey and compare every model to it, rewriting the tables of this package.
+"""``python -m elephan.accuracy``: run the survey and compare every model with it; this rewrites the package's tables.
 
-``python -m elephan.accuracy errors [MODEL ...]`` compares without simulating: for a model that is new or has changed.
+``python -m elephan.accuracy errors [MODEL ...]`` compares without simulating, for a model that is new or has changed.
 ``python -m elephan.accuracy paced`` simulates only paced senders again, some ten minutes, and compares every model.
 """
 
@@ -11,7 +11,7 @@ from elephan.errors import InputError
 
 
 def main(words: list[str]) -> None:
-    """Rewrite what is asked for.
+    """Rewrite the requested tables.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""What each model says of each link of the survey, minus what was simulated there: a table a model in ``errors/``.
+"""Errors of each model on each link of the survey, model minus simulation: one table per model in ``errors/``.
 
-They are what `elephan.accuracy.nearby` and the maps read, so that neither simulates nor computes a model.
+`elephan.accuracy.nearby` and the maps read these tables, so that they neither simulate nor compute a model.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from elephan.theory.models import Model
 
 KEYS = ("law", "discipline", "pacing", "rtt_ms", "flows", "share")
-"""What names a cell in both tables."""
+"""Columns that identify a cell in both tables."""
 
 MEASURES = ("utilization", "loss_ratio", "queueing_delay_s")
 
 
 def file(name: str) -> Path:
-    """Where a model's table is.
+    """Return the path of a model's table.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def errors(name: str) -> tuple[Row, ...]:
     Returns
     -------
     tuple of dict of str to str
-        A row for each cell of which the model says something; nothing if it has no table.
+        A row for each cell to which the model applies; empty if it has no table.
 
     Examples
     --------
@@ -58,20 +58,20 @@ def errors(name: str) -> tuple[Row, ...]:
 
 
 def compared(chosen: Model, simulated: Iterable[Row]) -> Iterator[Row]:
-    """Compare a model to rows of the survey.
+    """Compare a model with rows of the survey.
 
     Parameters
     ----------
     chosen : Model
-        One that predicts.
+        A model that predicts.
     simulated : iterable of dict of str to str
-        Rows of the survey, those that differ only in the buffer beside each other.
+        Rows of the survey; rows that differ only in the buffer must be adjacent.
 
     Yields
     ------
     dict of str to str
-        Model minus simulation, for each row of which the model gives a utilization: four digits after the point for
-        that, three digits for loss and delay.
+        Model minus simulation, for each row for which the model gives a utilization: four digits after the point for
+        utilization, three digits for loss and delay.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def compared(chosen: Model, simulated: Iterable[Row]) -> Iterator[Row]:
 
 
 def cell(row: Row) -> survey.SurveyCell:
-    """Name the cell of a row of the survey.
+    """Return the cell of a row of the survey.
 
     Examples
     --------
@@ -110,17 +110,17 @@ def cell(row: Row) -> survey.SurveyCell:
 
 
 def rewrite(names: Iterable[str]) -> None:
-    """Compare models to the survey as it stands, and rewrite their tables.
+    """Compare models with the current survey, and rewrite their tables.
 
     Parameters
     ----------
     names : iterable of str
-        Of models that predict; all of them if there is none.
+        Names of models that predict; all of them if empty.
 
     Raises
     ------
     InputError
-        If there is no such model, or it says nothing of links.
+        If there is no such model, or it does not apply to links.
     """
     chosen = [model(name) for name in names] or [one for one in MODELS.values() if one.predict is not None]
     for one in chosen:

@@ -1,10 +1,10 @@
-"""How far off a model was where it was simulated nearest to a link: read from tables, nothing is simulated or computed.
+"""Error of a model in the simulations nearest to a link, read from tables; nothing is simulated or computed.
 
 A link is found in the survey by law, discipline and senders, each with all of its settings, pacing too; then by buffer
-over bandwidth-delay product, flows, and that product in packets (with the flows it is the window of one). *Why these*:
-packets of a window law on a drop-tail queue have no other clock than the round trip; runs at a tenth to ten times the
-rate, the product unchanged, differ by a point (docs/decisions/0029). Laws and disciplines with a clock of their own
-need about the rate of the survey too.
+over bandwidth-delay product, number of flows, and that product in packets (divided by the flows it is the window of
+each). *Reason*: the only clock of a window law on a drop-tail queue is the round trip; runs at a tenth to ten times the
+rate, with the product unchanged, differ by a point (docs/decisions/0029). For laws and disciplines with a clock of
+their own, the rate must be near the survey's, too.
 """
 
 from __future__ import annotations
@@ -30,43 +30,41 @@ if TYPE_CHECKING:
     from elephan.theory.models import Bottleneck
 
 LEVELS = (2, 5, 10)
-"""Points of utilization within which a model is called good, fair, rough."""
+"""Errors up to which a model is called good, fair and rough [points of utilization]."""
 
 EDGE = 1.5
-"""How far outside the grid a link may be, as a factor: half a step of the grid."""
+"""Factor by which a link may be outside the grid: half a step of the grid."""
 
 CLOCKED = ("cubic", "nr-hstcp")
-"""Laws of the survey that grow with time, or by their RTT, rather than with round trips."""
+"""Laws of the survey whose growth depends on time or on their RTT, not only on round trips."""
 FREE = "drop-tail"
-"""The discipline that has no clock; by default RED's thresholds are delays too."""
+"""The discipline without a clock; by default RED's thresholds are delays, too."""
 SAME_RATE = 2.0
-"""Factor within which a rate is the survey's, where there is a clock. Cubic moves by a point in it, NR-HSTCP by two."""
+"""Largest ratio to the survey's rate for laws with a clock. Within it Cubic changes by a point, NR-HSTCP by two."""
 
 OF_THE_START = ("initial_ssthresh",)
-"""Settings of senders that may be others than the survey's: it ended slow start at a flow's share, so that nothing of
-the start was left in what was measured; a warm-up does the same."""
+"""Settings of senders that may differ from the survey's: a warm-up removes their effect on the measurements."""
 
 POINTS = 100.0
-"""Points of utilization in 1."""
+"""Points of utilization per unit."""
 
 
 @dataclass(frozen=True)
 class NearbyErrors:
-    """How far off a model was near a link.
+    """Errors of a model near a link.
 
     Parameters
     ----------
     mean : float [points of utilization]
-        Model minus simulation; NaN if nothing was simulated near.
+        Model minus simulation; NaN without a simulation nearby.
     largest : float [points of utilization]
-        Without its sign.
+        Largest absolute error.
     cells : int
-        Simulated links that this is of.
+        Number of simulated links nearby.
     sentence : str
-        The same in words.
+        The errors in words.
     never_surveyed : bool
-        Whether no run at all had such a law or such a discipline, their parameters included: then nothing is known of
-        the model here.
+        Whether no run had such a law or such a discipline with these parameters; the model's error is then unknown.
 
     Examples
     --------
@@ -82,16 +80,16 @@ class NearbyErrors:
 
     @property
     def checked(self) -> bool:
-        """Whether anything was simulated near."""
+        """Whether there was a simulation nearby."""
         return self.cells > 0
 
     @property
     def level(self) -> float:
-        """The first of `LEVELS` that it keeps; infinite if none, NaN if nothing was simulated near."""
+        """The first of `LEVELS` that the error does not exceed; infinite if none, NaN without a simulation nearby."""
         return level(self.largest)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the entry of a document: points, how many runs, the sentence; null where nothing was simulated near.
+        """Return the entry of a document: points, number of runs, sentence; null without a simulation nearby.
 
         Returns
         -------
@@ -113,7 +111,7 @@ class NearbyErrors:
 
 
 def level(points: float) -> float:
-    """Return the first of `LEVELS` that an error keeps.
+    """Return the first of `LEVELS` that an error does not exceed.
 
     Parameters
     ----------
@@ -122,7 +120,7 @@ def level(points: float) -> float:
     Returns
     -------
     float
-        Infinite if none, NaN if the error is.
+        Infinite if none, NaN if the error is NaN.
 
     Examples
     --------
@@ -133,12 +131,12 @@ def level(points: float) -> float:
 
 
 def nearby(name: str, link: Bottleneck, buffer: float) -> NearbyErrors:
-    """Say how far off a model was in the runs nearest to a link: the corners of the cell of the grid around it.
+    """Return a model's errors in the runs nearest to a link: the corners of the grid cell around it.
 
     Parameters
     ----------
     name : str
-        Of the model.
+        Name of the model.
     link : Bottleneck
     buffer : float [packets]
 
@@ -163,19 +161,19 @@ def nearby(name: str, link: Bottleneck, buffer: float) -> NearbyErrors:
 
 
 def largest_error(name: str, link: Bottleneck, buffer: float) -> float:
-    """Return how far off a model was near a link, as `nearby` has it, without the words, which take a while.
+    """Return the largest error of `nearby`, without the words, which take time.
 
     Parameters
     ----------
     name : str
-        Of the model.
+        Name of the model.
     link : Bottleneck
     buffer : float [packets]
 
     Returns
     -------
     float [points of utilization]
-        NaN if nothing was simulated near.
+        NaN without a simulation nearby.
 
     Examples
     --------
@@ -187,7 +185,7 @@ def largest_error(name: str, link: Bottleneck, buffer: float) -> float:
 
 
 def _near(name: str, link: Bottleneck, buffer: float) -> tuple[list[float], list[SurveyCell], str]:
-    """Errors [points] of a model at the corners of the cell around a link, and these; or why there are none."""
+    """Return a model's errors [points] at the corners of the cell around a link, the corners, or why there are none."""
     family, unknown = _family(link), _never_surveyed(link)
     if family is None or unknown or (unknown := _other_senders(link, family)):
         return _unchecked(f"no run had {unknown}")
@@ -223,7 +221,7 @@ def _unchecked(why: str) -> tuple[list[float], list[SurveyCell], str]:
 
 
 def _around(grid: Sequence[float], value: float) -> list[float]:
-    """Neighbours of a value in a grid, one if it is there or just outside; none if it is far outside."""
+    """Return the neighbours of a value in a grid: one at or just beyond a grid value, none far outside."""
     if not grid[0] / EDGE <= value <= grid[-1] * EDGE:
         return []
     below = [at for at in grid if at <= value * (1 + 1e-9)]
@@ -263,7 +261,7 @@ def _sentence(largest: float, mean: float, count: int, corners: Sequence[SurveyC
 
 
 def _missing_in_survey(link: Bottleneck) -> str:
-    """What those runs did not have."""
+    """Name the properties of a link that the survey's runs did not have."""
     lacking = []
     if max(link.rtts_s) > 1.1 * min(link.rtts_s):
         lacking.append("RTTs so different")
@@ -273,13 +271,13 @@ def _missing_in_survey(link: Bottleneck) -> str:
 
 
 def _family(link: Bottleneck) -> SurveyFamily | None:
-    """Runs with that law and that discipline, whatever their settings; of those the ones that pace as the link's do."""
+    """Find the runs with the link's law and discipline, whatever their settings; prefer runs with the link's pacing."""
     these = [one for one in FAMILIES if (one.law, one.discipline) == (link.law_name, link.discipline)]
     return next((one for one in these if (one.pacing,) == link.pacings), these[0] if these else None)
 
 
 def _never_surveyed(link: Bottleneck) -> str:
-    """What of a link's law and discipline no run had, their parameters included; empty if all of it was run."""
+    """Name the part of a link's law and discipline that no run had, parameters included; empty if all was run."""
     family = _family(link)
     if not link.law:
         return "flows with different laws"
@@ -287,7 +285,7 @@ def _never_surveyed(link: Bottleneck) -> str:
         return f"{link.law_name} with {link.discipline}"
     given, usual = settings(link.law), settings(family.law)
     lines = [f"{family.law} with {name} = {shown(value)}" for name, value in given.items() if value != usual[name]]
-    # Of a discipline most amounts follow the buffer: those at one buffer decide.
+    # Most amounts of a discipline follow the buffer, so they are compared at one buffer.
     room = max(1.0, round(link.bdp))
     if dict(link.queue(room)) != dict(_surveyed(link, family).queue(room)):
         lines.append(f"such parameters of {link.discipline}")
@@ -295,14 +293,14 @@ def _never_surveyed(link: Bottleneck) -> str:
 
 
 def _other_senders(link: Bottleneck, family: SurveyFamily) -> str:
-    """What of the senders, besides their law, is not set as in the survey; empty if all is."""
+    """Name the senders' settings other than the law that differ from the survey's; empty if none does."""
     (usual,) = _surveyed(link, family).senders
     lines = [_written(key, own.get(key, "none")) for own in link.senders for key in differing(own, usual, OF_THE_START)]
     return " and ".join(dict.fromkeys(lines))
 
 
 def _written(key: str, value: Any) -> str:
-    """A setting as a file has it; of resolved times the unit stands in the key."""
+    """Format a setting as in a file; the key of a resolved time contains its unit."""
     if not key.endswith("_ps"):
         return f"{key} = {shown(value)}"
     return f"{key.removesuffix('_ps')} = {format_time(1e-12 * value)}"
@@ -314,7 +312,7 @@ def _surveyed(link: Bottleneck, family: SurveyFamily) -> Bottleneck:
 
 @cache
 def _as_surveyed(family: SurveyFamily, rate_bps: float, packet_bytes: float, rtt_s: float, flows: int) -> Bottleneck:
-    """A link as the survey would have written it."""
+    """Return a link as the survey would have written it."""
     places = {"links[0].rate": f"{rate_bps:.0f} bit/s", "flows[0].packet": f"{packet_bytes:.0f} B"}
     seen = bottleneck(written(SurveyCell(family, 1e3 * rtt_s, flows, 1.0)).replace(places).network, 0)
     assert seen is not None  # its only link carries its flows

@@ -1,4 +1,4 @@
-"""Where each model is good: its errors over buffer x flows x RTT, as maps."""
+"""Regions of accuracy of each model: its errors over buffer x flows x RTT, as maps."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ LEGEND = """Model against simulation, points of utilization, by buffer / BDP
 
 @dataclass(frozen=True)
 class ErrorRegion:
-    """A model's errors under one law, one discipline and one way to pace.
+    """Errors of a model for one law, one discipline and one kind of pacing.
 
     Parameters
     ----------
     family : SurveyFamily
     points : ndarray [points of utilization], shape (RTTs, flows, buffers)
-        Model minus simulation over the grid of the survey; NaN where the model says nothing.
+        Model minus simulation over the grid of the survey; NaN where the model does not apply.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class ErrorRegion:
         Returns
         -------
         dict
-            Null where the model says nothing.
+            The map; null where the model does not apply.
         """
         points = [[[finite(round(p, 2)) for p in row] for row in of_rtt] for of_rtt in self.points.tolist()]
         return {
@@ -79,7 +79,7 @@ def regions(name: str) -> tuple[ErrorRegion, ...]:
     Returns
     -------
     tuple of ErrorRegion
-        One for each law, discipline and way to pace of which it says something.
+        One for each law, discipline and kind of pacing to which the model applies.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def _of(family: SurveyFamily) -> tuple[str, str, str]:
 
 
 def label(points: float) -> str:
-    """Write the level of an error, with its side beyond the first.
+    """Format the level of an error; beyond the first level with its sign.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""Simulations all over buffer x flows x RTT, to which the models are compared: the grid, the loop, the table it leaves.
+"""Survey of simulations over buffer x flows x RTT, with which the models are compared: grid, loop and resulting table.
 
-Equal long flows on one link, RTTs within 4 % of their mean so that flows are no clones of each other, access ten times
-as fast as the link, SACK, starts within the first second. A run warms up for `SETTLING` sawteeth and is measured for
-`MEASURED`; timeouts are part of it. Four laws on drop-tail were run a second time with paced senders, as Linux paces.
-*Differs from* real traffic: nothing else is on the link, and disciplines have their default parameters.
+Equal long flows on one link, RTTs within 4 % of their mean so that flows are not identical, access ten times as fast as
+the link, SACK, starts within the first second. A run warms up for `SETTLING` sawteeth and is measured for `MEASURED`;
+timeouts are included. Four laws on drop-tail were run a second time with paced senders, as Linux paces. *Differs from*
+real traffic: nothing else is on the link, and disciplines have their default parameters.
 """
 
 from __future__ import annotations
@@ -34,33 +34,33 @@ FLOWS = (1, 2, 5, 10, 30, 100)
 RTTS_MS = (10, 40, 120, 200)
 """Mean base RTTs [ms]."""
 SPREAD = 0.04
-"""Of the RTTs on either side of their mean [1]."""
+"""Largest deviation of the RTTs from their mean, on either side [1]."""
 PACKET = 1000
-"""[bytes], the first paper's."""
+"""Packet size [bytes], as in the first paper."""
 ACCESS = 10
 """Rate of a sender's own link over that of the link [1]."""
 SETTLING, MEASURED = 4, 10
-"""Sawteeth: slow starts overshoot a large pipe, and windows that differ take some sawteeth to become equal."""
+"""Sawteeth of warm-up and measurement: slow starts overshoot large pipes, and windows equalize slowly."""
 LEAST_PACKETS = 2e6
-"""What the link can carry while it is measured, at least: a loss ratio of 1e-4 is then accurate to a tenth."""
+"""Minimum number of packets in a measurement: a loss ratio of 1e-4 is then accurate to a tenth."""
 LEAST_SETTLING_S = 10.0
-"""Several timeouts: short sawteeth are those of small windows, which lose slow start's first burst by timeouts."""
+"""Minimum warm-up [s]: several timeouts, by which small windows recover from the losses of slow start."""
 REPLICATIONS = 2
 SEED = 1
 
 
 class SurveyFamily(NamedTuple):
-    """Runs that differ in buffer, flows and RTT only."""
+    """Runs that differ only in buffer, flows and RTT."""
 
     law: str
     discipline: str
     rate_mbps: int
     pacing: str = UNPACED
-    """As ``tcp.pacing`` has it."""
+    """Value of ``tcp.pacing``."""
 
     @property
     def rate(self) -> float:
-        """Of the link [packets/s]."""
+        """Rate of the link [packets/s]."""
         return self.rate_mbps * 1e6 / 8 / PACKET
 
 
@@ -81,7 +81,7 @@ FAMILIES = (
     SurveyFamily("cubic", "drop-tail", 1000, "linux"),
     SurveyFamily("nr-hstcp", "drop-tail", 1000, "linux"),
 )
-"""Reno's sawtooth at 1 Gbit/s and 200 ms takes an hour: it has a tenth of the rate."""
+"""Families of the survey. Reno has a tenth of the rate, as its sawtooth at 1 Gbit/s and 200 ms takes an hour."""
 
 
 class SurveyCell(NamedTuple):
@@ -94,17 +94,17 @@ class SurveyCell(NamedTuple):
 
     @property
     def bdp(self) -> float:
-        """[packets]."""
+        """Bandwidth-delay product [packets]."""
         return self.family.rate * self.rtt_ms / 1e3
 
     @property
     def buffer_packets(self) -> int:
-        """At least one."""
+        """Buffer [packets], at least 1."""
         return max(1, round(self.share * self.bdp))
 
 
 def cells() -> Iterator[SurveyCell]:
-    """All of them, in the order of the table; buffers vary fastest.
+    """Return all cells, in the order of the table; buffers vary fastest.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def cells() -> Iterator[SurveyCell]:
 
 
 def scenario(cell: SurveyCell) -> Scenario:
-    """Write a cell as a scenario that runs long enough.
+    """Write a cell as a scenario of sufficient duration.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def scenario(cell: SurveyCell) -> Scenario:
     """
     short = written(cell)
     known = slowest(short.network.bulk)
-    # Windows below four segments have no sawtooth to speak of.
+    # Windows below four segments have hardly any sawtooth.
     period = known[1] if known else 0.0
     settled = round(1 + max(LEAST_SETTLING_S, SETTLING * period))
     measured = round(max(LEAST_PACKETS / cell.family.rate, MEASURED * period))
@@ -134,7 +134,7 @@ def scenario(cell: SurveyCell) -> Scenario:
 
 
 def written(cell: SurveyCell) -> Scenario:
-    """Write a cell as a scenario, however long it has to run.
+    """Write a cell as a scenario, whatever its necessary duration.
 
     Examples
     --------
@@ -160,7 +160,7 @@ def written(cell: SurveyCell) -> Scenario:
         "packet": f"{PACKET} B",
         "start": {"from": "0 s", "to": "1 s"},
         "traffic": {"kind": "bulk"},
-        # Slow start ends at the flow's share: from what it overshoots, large windows recover for minutes.
+        # Slow start ends at the flow's share; large windows would need minutes to recover from its overshoot.
         "tcp": {"initial_ssthresh": max(2, round(cell.bdp / cell.flows)), "pacing": cell.family.pacing},
     }
     return Scenario.from_mapping(
@@ -183,7 +183,7 @@ def measure(cell: SurveyCell) -> Row:
     Returns
     -------
     dict of str to str
-        Its row of the table.
+        The cell's row of the table.
 
     Examples
     --------
@@ -219,7 +219,7 @@ def rows() -> tuple[Row, ...]:
     Returns
     -------
     tuple of dict of str to str
-        In the order of `cells`.
+        Rows in the order of `cells`.
 
     Examples
     --------
@@ -235,7 +235,7 @@ def rewrite(*, only_paced: bool = False) -> None:
     Parameters
     ----------
     only_paced : bool
-        Leave the rows of unpaced senders as they stand.
+        Keep the rows of unpaced senders.
     """
     every = [cell for cell in cells() if not only_paced or cell.family.pacing != UNPACED]
     done = [row for row in rows() if row["pacing"] == UNPACED] if only_paced else []

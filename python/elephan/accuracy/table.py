@@ -1,6 +1,6 @@
-"""Tables of numbers as CSV in the package: comment lines that say where they come from, a head, rows.
+"""Tables of numbers as CSV files in the package: comment lines with their origin, a head, rows.
 
-Numbers are written with a stated number of digits, so that the same results give the same bytes.
+Numbers are written with a fixed number of digits, so that the same results give the same bytes.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).parent
 
 Row = dict[str, str]
-"""Cells as they stand in the file."""
+"""Cells as text, as in the file."""
 
 
 def digits(value: float, count: int = 6) -> str:
-    """Write a number as briefly as it can be read back to so many significant digits; NaN as nothing.
+    """Format a number with at most `count` significant digits, as short as possible; NaN becomes an empty text.
 
     Examples
     --------
@@ -31,12 +31,12 @@ def digits(value: float, count: int = 6) -> str:
 
 
 def number(cell: str) -> float:
-    """Read a number back.
+    """Parse a number.
 
     Returns
     -------
     float
-        NaN if there is none.
+        NaN for an empty cell.
 
     Examples
     --------
@@ -47,14 +47,14 @@ def number(cell: str) -> float:
 
 
 def text(notes: Iterable[str], rows: Iterable[Mapping[str, str]]) -> str:
-    """Write a table.
+    """Write a table as text.
 
     Parameters
     ----------
     notes : iterable of str
-        What stands above it, a line each.
+        Comment lines above the table.
     rows : iterable of mapping
-        All with the same keys; at least one.
+        At least one row; all with the same keys.
 
     Examples
     --------
@@ -67,19 +67,19 @@ def text(notes: Iterable[str], rows: Iterable[Mapping[str, str]]) -> str:
 
 
 def read(path: Path) -> tuple[Row, ...]:
-    """Read a table, without what stands above it.
+    """Read a table, without its comment lines.
 
     Returns
     -------
     tuple of dict of str to str
-        Nothing if there is no such file.
+        Empty if there is no such file.
 
     Examples
     --------
     >>> read(FOLDER / "nothing.csv")
     ()
     """
-    # As it is now: a survey is written and compared with models by one process.
+    # The table is not cached: one process writes a survey and compares models with it.
     return _read(path, path.stat().st_mtime_ns) if path.exists() else ()
 
 

@@ -1,6 +1,6 @@
-"""How fast the engine is: CPU time per delivered packet beside the memory floor, the reference engine and ns-2.
+"""The speed of the engine: CPU time per delivered packet, beside the memory floor, the reference engine and ns-2.
 
-All in the same run, because machines differ and ratios decide.
+All are measured in the same run, because machines differ and only ratios are compared.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NS2_S = 20.0
 """Simulated time under ns-2 [s]."""
 
 QUICK_NS2_S = 5.0
-"""The same in a quick bench [s]."""
+"""Simulated time under ns-2 in a quick bench [s]."""
 
 
 def bench(
@@ -38,27 +38,27 @@ def bench(
     quick: bool = False,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> dict[str, Any]:
-    """Measure workloads; the document of ``elephan bench --json``.
+    """Measure workloads; return the document of ``elephan bench --json``.
 
     Parameters
     ----------
     workloads : sequence of Workload
     runs : int
-        Repetitions of ours and of the floor; the fastest counts.
+        Repetitions of the engine and of the floor; the fastest counts.
     reference : bool
         Run the reference engine too, once.
     peers : bool
-        Run ns-2 too, once, where it is installed and the workload can be said in it.
+        Run ns-2 too, once, if it is installed and can express the workload.
     quick : bool
-        Short simulated times: for a look, not for figures.
+        Short simulated times: for a rough impression, not for published figures.
     progress : callable, optional
-        Called with (what comes next, steps done, steps in all).
+        Called with (next step, steps done, total steps).
 
     Returns
     -------
     dict
-        ``workloads``: per name, CPU nanoseconds per delivered data packet, what they are over the memory floor of the
-        same run, and what that must be; ``peers``: the nanoseconds of others.
+        ``workloads``: per name, CPU nanoseconds per delivered data packet, their ratio to the memory floor of the same
+        run, and the largest accepted ratio; ``peers``: the nanoseconds of other simulators.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def bench(
 
 
 def _engine(workload: Workload, runs: int, *, quick: bool) -> dict[str, Any]:
-    """Ours and the floor, alternating so that both see the same state of the machine."""
+    """Measure the engine and the floor, alternating so that both see the same state of the machine."""
     scenario = workload.scenario(workload.quick_s if quick else None)
     link = scenario.links[0]
     costs, floors, delivered = [], [], 0
@@ -119,7 +119,7 @@ def _engine(workload: Workload, runs: int, *, quick: bool) -> dict[str, Any]:
 
 
 def _reference(workload: Workload, row: dict[str, Any], *, quick: bool) -> None:
-    """Cost of the reference engine, on a shorter run where it would take long."""
+    """Measure the cost of the reference engine, on a shorter run if the full one would take long."""
     duration_s = min(workload.quick_s, workload.reference_s) if quick else workload.reference_s
     cost, _ = cpu_ns_per_packet(workload.scenario(duration_s), "reference")
     row["reference_ns_per_packet"] = cost

@@ -22,7 +22,7 @@ def cpu_ns_per_packet(scenario: Scenario, engine: str) -> tuple[float, int]:
     Returns
     -------
     tuple of float [ns/packet] and int
-        CPU time of this thread per delivered data packet, and how many were delivered.
+        CPU time of this thread per delivered data packet, and the number of delivered packets.
     """
     begun = time.thread_time()
     outcome = _native.simulate(scenario.canonical, 0, engine=engine)

@@ -19,7 +19,7 @@ CLEAR = Path("/proc/self/clear_refs")
 
 
 def peak_rss_mb() -> float:
-    """Most memory this process ever held.
+    """Return the peak memory of this process so far.
 
     Returns
     -------
@@ -39,7 +39,7 @@ def peak_rss_mb() -> float:
 
 
 def forget_peak() -> None:
-    """Let the high-water mark start again from what is held now, where the system can do that.
+    """Reset the high-water mark to the memory held now, where the system supports it.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def forget_peak() -> None:
 
 
 def measure_peak_mb(canonical: str) -> float:
-    """Peak memory of one replication, in a fresh process, above what the interpreter held before it.
+    """Measure the peak memory of one replication in a fresh process, minus the memory held before it.
 
     Parameters
     ----------

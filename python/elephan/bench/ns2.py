@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def find_ns2() -> str | None:
-    """Path of ns-2, if it is installed.
+    """Find the path of ns-2, if it is installed.
 
     Examples
     --------
@@ -31,14 +31,14 @@ def find_ns2() -> str | None:
 
 
 def ns2_ns_per_packet(ns: str, workload: Workload, duration_s: float) -> float:
-    """CPU time of ns-2 per packet that crosses the bottleneck.
+    """Measure the CPU time of ns-2 per packet that crosses the bottleneck.
 
     Parameters
     ----------
     ns : str
         Path of ns-2.
     workload : Workload
-        One with `ns2` set.
+        Workload with `ns2` set.
     duration_s : float [s]
         Simulated time.
 

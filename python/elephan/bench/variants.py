@@ -1,4 +1,4 @@
-"""What each law and each discipline costs: workload W1 under it, all in one run and compared with the usual one."""
+"""Costs of each law and each discipline: workload W1 under each, in one run, compared with the default one."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class VariantKind:
-    """Something that W1 is run under.
+    """A kind of variant that W1 is run with.
 
     Parameters
     ----------
     catalog : str
-        Which catalogue lists what there is.
+        Catalogue that lists the variants.
     place : str
-        Where the scenario file names it.
+        Place of the variant's name in the scenario file.
     yardstick : str
-        What the others are compared with.
+        Variant with which the others are compared.
     """
 
     catalog: str
@@ -41,7 +41,7 @@ KINDS = {
 """Options of ``elephan bench`` that compare variants."""
 
 MORE_NS = {"red": 8, "ared": 8, "drr": 12, "fq": 12, "codel": 12}
-"""What disciplines may cost on top of drop-tail by the design [CPU ns per delivered data packet]."""
+"""Largest accepted cost of disciplines above drop-tail, by the design [CPU ns per delivered data packet]."""
 
 
 def select_variants(kind: str, names: str) -> list[str]:
@@ -57,7 +57,7 @@ def select_variants(kind: str, names: str) -> list[str]:
     Returns
     -------
     list of str
-        With the yardstick first.
+        The names, with the yardstick first.
 
     Raises
     ------
@@ -95,21 +95,21 @@ def bench_variants(
     kind : str
         One of `KINDS`.
     names : sequence of str
-        The yardstick among them.
+        Names of variants, the yardstick among them.
     runs : int
         Repetitions; the fastest counts. Variants alternate, so that all see the same state of the machine.
     quick : bool
-        Short simulated times: for a look, not for figures.
+        Short simulated times: for a rough impression, not for published figures.
     progress : callable, optional
-        Called with (what comes next, steps done, steps in all).
+        Called with (next step, steps done, total steps).
 
     Returns
     -------
     dict
         Under `kind`, per name: ``ns_per_packet`` and ``median_ns_per_packet`` [CPU ns per delivered data packet],
         ``delivered`` [packets], ``over_highspeed`` or ``over_drop_tail`` [1]; for disciplines
-        ``more_ns_per_packet`` than drop-tail and ``must_more_ns_per_packet``, what the design allows
-        (None where it says nothing).
+        ``more_ns_per_packet`` than drop-tail and ``must_more_ns_per_packet``, the design's limit (None if there is
+        none).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The speed workloads W1 to W10: scenarios, and how long the slow comparisons run.
+"""The speed workloads W1 to W10: scenarios, and the durations of the slow comparisons.
 
 Source: the project's own limits; W1 is the long link of Barman2004. W1 to W5 are the papers' senders, the others those
 of today: Linux's TCP with CUBIC and BBR.
@@ -25,20 +25,21 @@ class Workload:
     ----------
     name : str
     must, extreme : float or None [1]
-        CPU time per delivered packet over that of the memory floor: what is required, and what is hoped for. None where
-        only more than before is not allowed.
+        CPU time per delivered packet over that of the memory floor: the required ratio, and the desired one. None if
+        the ratio must only not grow.
     reference_s : float [s]
         Simulated time under the reference engine, which is slow.
     quick_s : float [s]
         Simulated time of everything in a quick bench.
     ns2 : str
-        ``windowOption_`` and ``max_ssthresh_`` of the same flows in ns-2; empty where ns-2 is not asked.
+        ``windowOption_`` and ``max_ssthresh_`` of the same flows in ns-2; empty if ns-2 is not run.
     base : str
-        Whose scenario it changes; its own by default.
+        Workload whose scenario it changes; its own by default.
     changes : mapping
-        What it changes there, by place.
+        Changed values, by their place in the scenario.
     is_asked : bool
-        Whether it is measured only where it is named: it needs minutes or gigabytes, or differs little from another.
+        Whether it is measured only if it is named, because it needs minutes or gigabytes, or differs little from
+        another.
     """
 
     name: str
@@ -57,7 +58,7 @@ class Workload:
         Parameters
         ----------
         duration_s : float [s], optional
-            Instead of the file's.
+            Duration instead of the file's.
 
         Returns
         -------
@@ -122,7 +123,7 @@ WORKLOADS = {
         Workload("W10", 25, 15, reference_s=2, quick_s=2),
     )
 }
-"""By name, in their order."""
+"""Workloads by name, in their order."""
 
 
 def select(names: str | None) -> list[Workload]:
@@ -131,7 +132,7 @@ def select(names: str | None) -> list[Workload]:
     Parameters
     ----------
     names : str or None
-        ``"W1,W3"``, or ``"all"``; None for those that need not be asked for.
+        ``"W1,W3"``, or ``"all"``; None for those that need not be named.
 
     Returns
     -------

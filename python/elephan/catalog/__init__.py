@@ -1,6 +1,6 @@
-"""Cards of everything that exists: name, title, source, parameters.
+"""Cards of everything that a scenario can name: name, title, source, parameters.
 
-The cards themselves stand beside what they describe, in Rust.
+The cards are defined in Rust, beside the code that they describe.
 """
 
 import json
@@ -14,14 +14,15 @@ KINDS: tuple[str, ...] = ("laws", "slow-starts", "recoveries", "queues", "traffi
 """Kinds of things that a scenario can name."""
 
 KEYS = {"laws": "law", "slow-starts": "kind", "queues": "discipline", "traffic": "kind"}
-"""Where the name stands in a scenario file's table; a recovery is its name alone."""
+"""Key of a scenario file's table that holds the name; a recovery has no table, only its name."""
 
 
 class Need(TypedDict):
-    """One thing that a parameter, or what a card describes, needs to have an effect.
+    """A condition under which a parameter, or the subject of a card, has an effect.
 
-    ``kind`` is ``is``, ``not`` or ``open`` where another key or parameter called ``name`` must have a ``value``, have
-    another, or be left to be found; otherwise it names what the network must have. ``text`` says it for people.
+    ``kind`` is ``is``, ``not`` or ``open`` if another key or parameter called ``name`` must have a ``value``, must have
+    another value, or must be left to be found; otherwise it names a property that the network must have. ``text`` is
+    the condition in words.
     """
 
     kind: str
@@ -41,11 +42,11 @@ class CardParameter(TypedDict):
 
 
 class Card(TypedDict):
-    """What is known about one law, slow start, recovery, queue or kind of traffic.
+    """Metadata of one law, slow start, recovery, queue or kind of traffic.
 
-    ``needs`` is what it needs to do what it is for, ``without`` what it behaves as where that is not there. ``why`` is
-    a lint rule's. A law's are ``remembers`` (growth depends on more than the window and the round-trip times of the
-    moment) and ``response`` (the citation of its response function, if it answers loss alone).
+    ``needs`` lists the conditions for its purpose, ``without`` its behaviour if they are not met. Only lint rules have
+    ``why``. Only laws have ``remembers`` (growth depends on more than the current window and round-trip times) and
+    ``response`` (the citation of the response function of a law that responds to loss alone).
     """
 
     name: str
@@ -63,7 +64,7 @@ class Card(TypedDict):
 
 
 def needed(card: Mapping[str, Any]) -> str:
-    """Say in a sentence what a card needs, and what it behaves as without.
+    """Describe in a sentence a card's conditions, and its behaviour without them.
 
     Parameters
     ----------
@@ -72,7 +73,7 @@ def needed(card: Mapping[str, Any]) -> str:
     Returns
     -------
     str
-        Empty if it needs nothing.
+        Empty if it has no conditions.
 
     Examples
     --------

@@ -1,7 +1,6 @@
-"""Laws of other programs: the congestion controls of QUIC stacks, which ``elephan-quic`` (`adapters/quic`) runs.
+"""Laws of other programs: the congestion controls of QUIC stacks, run by ``elephan-quic`` (`adapters/quic`).
 
-*Source*: none. The program is found as a shell finds it, or beside the Python that runs;
-which laws it has it says itself.
+*Source*: none. The program is searched in ``PATH`` and beside the running Python; it lists its laws itself.
 """
 
 from __future__ import annotations
@@ -21,21 +20,21 @@ HOW_TO_GET = (
 )
 
 SECONDS = 10.0
-"""In which it must have answered: it prints a constant."""
+"""Time limit for the program's answer, which is a constant [s]."""
 
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """What the program said.
+    """Answer of the program.
 
     Parameters
     ----------
     version : str
-        Of the program; empty if it is not there, or did not answer.
+        Version of the program; empty if it is missing, or did not answer.
     cards : list of dict
         One for each law: ``name``, ``title``, ``package``, ``version``, ``source``, ``differs``.
     problem : str
-        Why there are none; empty if there are some, or no program.
+        Reason for a missing list of laws; empty if there is a list, or no program.
     """
 
     version: str = ""
@@ -44,12 +43,12 @@ class Elsewhere:
 
 
 def laws_elsewhere() -> Elsewhere:
-    """Ask ``elephan-quic`` which laws it has.
+    """Ask ``elephan-quic`` for its laws.
 
     Returns
     -------
     Elsewhere
-        Empty if there is no such program.
+        Empty if the program is not installed.
     """
     beside = str(Path(sys.executable).parent)
     program = shutil.which(PROGRAM) or shutil.which(PROGRAM, path=beside)
@@ -60,7 +59,7 @@ def laws_elsewhere() -> Elsewhere:
         said = json.loads(done.stdout)
         names = ("name", "title", "package", "version", "source", "differs")
         cards = [{name: str(law[name]) for name in names} for law in said["laws"]]
-        # The program's own entry for elephan's senders is no law of another.
+        # The program's entry for elephan's own senders is not a law of another program.
         return Elsewhere(str(said["version"]), [card for card in cards if "/" in card["name"]])
     except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError) as error:
         why = str(error).splitlines()[0] if str(error) else type(error).__name__
@@ -68,6 +67,6 @@ def laws_elsewhere() -> Elsewhere:
 
 
 def as_cards(found: Elsewhere) -> list[dict[str, Any]]:
-    """Return them with the keys that every card has, and what they are run by."""
+    """Return the program's laws as cards, with the keys that every card has and the program that runs them."""
     rest: dict[str, Any] = {"parameters": [], "aliases": [], "spellings": {}, "needs": [], "without": ""}
     return [card | rest | {"adapter": PROGRAM, "adapter_version": found.version} for card in found.cards]

@@ -1,7 +1,7 @@
-"""The catalogue as Python objects: a registry for each kind, an entry for each thing in it.
+"""The catalogue as Python objects: a registry for each kind, an entry for each of its items.
 
-An entry shows its card, and called it gives what a scenario file holds in its place. Names with dashes are written with
-underscores.
+An entry's representation is its card; calling an entry returns the value for a scenario file. Names with dashes are
+written with underscores.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 E = TypeVar("E", bound="RegistryEntry")
 
 WIDTH = 100
-"""Letters of a docstring's line."""
+"""Line width of a generated docstring [characters]."""
 
 
 def identifier(name: str) -> str:
@@ -41,16 +41,16 @@ def identifier(name: str) -> str:
 
 @dataclass(frozen=True, repr=False)
 class RegistryEntry:
-    """One thing of the catalogue.
+    """One item of the catalogue.
 
     Parameters
     ----------
     kind : str
-        Of the catalogue, such as ``"laws"``.
+        Kind of the catalogue, such as ``"laws"``.
     card : mapping
-        Name, title, source, parameters: as ``elephan list KIND --json`` has them.
+        Name, title, source and parameters, as ``elephan list KIND --json`` prints them.
     also : mapping of str to str
-        What may be given besides the card's parameters, and what it means.
+        Further accepted parameters, with their meanings.
 
     Examples
     --------
@@ -64,24 +64,24 @@ class RegistryEntry:
     also: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
-        # What `help`, tooltips and editors ask an object for.
+        # The attributes that `help`, tooltips and editors read.
         object.__setattr__(self, "__doc__", self._description())
         object.__setattr__(self, "__signature__", self._signature())
         object.__setattr__(self, "__name__", identifier(self.name))
 
     @property
     def name(self) -> str:
-        """As scenario files have it."""
+        """Name in scenario files."""
         return str(self.card["name"])
 
     @property
     def title(self) -> str:
-        """What it is."""
+        """Title, such as ``"HighSpeed TCP"``."""
         return str(self.card["title"])
 
     @property
     def source(self) -> str:
-        """Where it was published."""
+        """Publication in which it is defined."""
         return str(self.card["source"])
 
     @property
@@ -106,7 +106,7 @@ class RegistryEntry:
         return str(self.card.get("says", ""))
 
     def _texts(self) -> tuple[str, str, str]:
-        # Models need no keys.
+        # Only models have cards without keys.
         return self._says(), needed(self.card) if "needs" in self.card else "", self.card["differs"]
 
     def _signature(self) -> inspect.Signature:
@@ -117,7 +117,7 @@ class RegistryEntry:
         )
 
     def _description(self) -> str:
-        """The card as a docstring."""
+        """Write the card as a docstring."""
         lines = [f"{self.title}.", ""]
         lines += [fill(text, WIDTH) + "\n" for text in self._texts() if text]
         rows = [
@@ -134,12 +134,12 @@ class RegistryEntry:
 
 @dataclass(frozen=True, repr=False)
 class ParameterizedEntry(RegistryEntry):
-    """An entry that is called with its parameters; which ones, the stubs say to editors and type checkers.
+    """An entry that is called with its parameters; the stubs tell editors and type checkers their names.
 
     Parameters
     ----------
     make : callable
-        From the entry and the parameters given to what calling it gives.
+        Function of the entry and the given parameters that returns the result of the call.
 
     Examples
     --------
@@ -154,7 +154,7 @@ class ParameterizedEntry(RegistryEntry):
     make: Callable[[RegistryEntry, dict[str, Any]], Any] = field(default=lambda entry, _: entry.name, compare=False)
 
     def __call__(self, **parameters: Any) -> Any:
-        """Return what a scenario file holds in its place; of a model, its table."""
+        """Return the value for a scenario file; for a model, its table."""
         known = [*self.parameters, *self.also]
         for name in parameters:
             if name not in known:
@@ -164,14 +164,14 @@ class ParameterizedEntry(RegistryEntry):
 
 
 class Registry(Generic[E]):
-    """All entries of a kind, as attributes that can be completed; also a mapping by the names of scenario files.
+    """All entries of a kind, as attributes with completion; also a mapping by the names of scenario files.
 
     Parameters
     ----------
     kind : str
-        Of the catalogue, such as ``"slow-starts"``.
+        Kind of the catalogue, such as ``"slow-starts"``.
     load : callable
-        Gives the entries, in the catalogue's order; called when the first is asked for.
+        Returns the entries in the catalogue's order; called at the first access.
 
     Examples
     --------
@@ -199,10 +199,11 @@ class Registry(Generic[E]):
 
     def __getattr__(self, name: str) -> E:
         if name.startswith("_"):
-            # Python asks for much, such as how to copy, also of what is not made yet; none of it is an entry.
+            # Python looks up many special attributes, such as those for copying, also before an object is initialised;
+            # none of them is an entry.
             raise AttributeError(name)
         for entry in self._entries.values():
-            # Other names are attributes too, but not listed: laws.bbr is laws.bbr3, whatever the profile of a host.
+            # Aliases are attributes too, but not listed: laws.bbr is laws.bbr3, whatever the profile of a host.
             if name in map(identifier, (entry.name, *entry.card["aliases"])):
                 return entry
         raise UnknownNameError(self._no(name, [identifier(entry) for entry in self._entries]))

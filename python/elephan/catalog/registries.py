@@ -1,6 +1,6 @@
-"""What a scenario can name, registry by registry.
+"""Registries of everything that a scenario can name.
 
-The types that editors complete stand in ``registries.pyi``, which `tools/stubs.py` writes from the same cards.
+The types for editors' completion are in ``registries.pyi``, which `tools/stubs.py` writes from the same cards.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ALSO: dict[str, Mapping[str, str]] = {
         "profile": 'Whose parameters those are that are not given: "linux" for Linux\'s.',
     },
 }
-"""What a table takes besides the parameters of the card."""
+"""Keys that a table accepts in addition to the parameters of the card."""
 
 
 def _table(key: str, entry: RegistryEntry, given: dict[str, Any]) -> dict[str, Any]:
@@ -35,7 +35,7 @@ def _name(entry: RegistryEntry, _: dict[str, Any]) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Name an entry that was not called, as a scenario file does; anything else is given back.
+    """Return the name of an entry that was not called, as scenario files write it; return anything else unchanged.
 
     Examples
     --------

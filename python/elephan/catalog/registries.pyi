@@ -267,7 +267,7 @@ class _LawsBbr1(RegistryEntry):
         bw_window: float | str = 10.0,
         min_rtt_window: Any = "10 s",
         probe_rtt_duration: Any = "200 ms",
-        max_burst: float | str = 44.0,
+        max_burst: float | str = 127.0,
         slow_start: Any = None,
     ) -> dict[str, Any]: ...
 

@@ -1,4 +1,4 @@
-"""The command line, ``elephan VERB …``: verbs parse, call the Python API and print; the arithmetic is elsewhere.
+"""Command line ``elephan VERB …``: commands parse, call the Python API and print; computations are elsewhere.
 
 Exit codes: 0 done, 1 a target or claim not met, 2 wrong input, 70 a defect of elephan, 130 interrupted (143: SIGTERM).
 """
@@ -30,18 +30,18 @@ if TYPE_CHECKING:
     from typer.core import TyperGroup
 
 _MODULES = {"list": "catalog", "import": "importing"}
-"""Verbs that are none of Python's names."""
+"""Modules of the commands whose name is a Python keyword or built-in."""
 
 VERBS = {verb: f"elephan.cli.{_MODULES.get(verb, verb)}" for panel in PANELS.values() for verb in panel}
-"""The module of each verb: only that of the verb which is called is loaded."""
+"""Module of each command; only the module of the command that is called is loaded."""
 
 OUT_OF_MEMORY = "out of memory; `elephan estimate` says what needs how much of it"
 
 OF_A_NAME = (errno.ENAMETOOLONG, errno.EACCES, errno.EPERM, errno.EROFS)
-"""What a system has against a path that a user gave; `pathlib` raises these where it asks whether it is there."""
+"""errno values of unusable paths, which `pathlib` raises even when it only checks for existence."""
 
 USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
-"""Base of what the parser finds wrong; Typer has moved its module about, but not the family."""
+"""Base class of the parser's errors; Typer has moved its module, but not the hierarchy."""
 
 
 def _version(asked: bool) -> None:
@@ -73,7 +73,7 @@ def _new_app() -> typer.Typer:
 
 
 def _add(app: typer.Typer, verb: str) -> None:
-    """Load a verb, which may have verbs of its own."""
+    """Add a command, which may have subcommands."""
     module = import_module(VERBS[verb])
     if hasattr(module, "app"):
         app.add_typer(module.app)
@@ -83,7 +83,7 @@ def _add(app: typer.Typer, verb: str) -> None:
 
 
 def _unloaded() -> None:
-    """A verb that is only listed."""
+    """Placeholder for a command that is only listed."""
 
 
 def _parser(app: typer.Typer) -> TyperGroup:
@@ -94,7 +94,7 @@ def _parser(app: typer.Typer) -> TyperGroup:
 
 @cache
 def app() -> typer.Typer:
-    """The command line with all of its verbs. Their order, groups and lines in `elephan --help` are in `help.VERBS`."""
+    """Return the full command line. The order, groups and lines of commands in `elephan --help` are in `help.VERBS`."""
     made = _new_app()
     for verb in VERBS:
         _add(made, verb)
@@ -103,12 +103,12 @@ def app() -> typer.Typer:
 
 @cache
 def command() -> TyperGroup:
-    """The command line as its parser has it."""
+    """Return the command line as a parser."""
     return _parser(app())
 
 
 def _command_for(words: Sequence[str]) -> TyperGroup:
-    """As much of the command line as a call needs: the verb that it names, or the list of all without what they do."""
+    """Return the part of the command line that a call needs: the named command, or a bare list of all."""
     made = _new_app()
     if words and words[0] in VERBS:
         _add(made, words[0])
@@ -121,7 +121,7 @@ def _command_for(words: Sequence[str]) -> TyperGroup:
 
 
 def _usage(error: Exception, words: Sequence[str]) -> str:
-    """What is wrong with the command line, and where to look."""
+    """Explain an error of the command line, and point to the help."""
     context = getattr(error, "ctx", None)
     where = context.command_path if context is not None else "elephan"
     if type(error).__name__ == "NoArgsIsHelpError":
@@ -133,7 +133,7 @@ def _usage(error: Exception, words: Sequence[str]) -> str:
 
 
 def _unquoted(extra: str, words: Sequence[str]) -> str:
-    """Advice about a word too many: mostly the end of a value that lost its quotes to the shell."""
+    """Give advice about an extra word, which is mostly the end of a value that the shell split for lack of quotes."""
     at = next((i for i, word in enumerate(words) if extra.partition(" ")[0] == word), 0)
     before, value = words[at - 2 : at] if at > 1 else ("", "")
     if before.startswith("--") and "=" in value:
@@ -142,7 +142,7 @@ def _unquoted(extra: str, words: Sequence[str]) -> str:
 
 
 def _nearest(error: Exception, message: str) -> str:
-    """The parser's message, with one nearest name instead of the several that its versions give, or none."""
+    """Return the parser's message with a single nearest name, instead of its own list of candidates."""
     parser = getattr(getattr(error, "ctx", None), "command", None)
     if (option := getattr(error, "option_name", None)) is not None:
         known = [name for each in getattr(parser, "params", []) for name in each.opts if name.startswith("--")]
@@ -158,11 +158,11 @@ def _nearest(error: Exception, message: str) -> str:
 _NUMBER = re.compile(r"Invalid value for '(--[\w-]+)': (?:'.*' is not|Input should be) a valid (int|float|number)\w*.*")
 _RANGE = re.compile(r"Invalid value for '(--[\w-]+)': Input should be (greater|less) than or equal to ([\d.]+?)\.?")
 _EXTRA = re.compile(r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)\.?")
-"""What the parser's versions say of a number that is none, of one out of range, and of a word too many."""
+"""Patterns of the parser's messages of all versions: not a number, out of range, unexpected word."""
 
 
 def _plainer(message: str) -> str:
-    """The parser's message in plainer words, where there are any."""
+    """Return the parser's message in plainer words, if there are any."""
     if (value := _NUMBER.fullmatch(message)) is not None:
         return f"{value[1]}: must be a {'whole number' if value[2] == 'int' else 'number'}"
     if (value := _RANGE.fullmatch(message)) is not None:
@@ -171,14 +171,14 @@ def _plainer(message: str) -> str:
 
 
 def _elsewhere(option: str) -> str:
-    """Which verbs have an option that this one lacks."""
+    """Name the commands that have an option that this one lacks."""
     known = {name: getattr(verb, "params", []) for name, verb in command().commands.items()}
     verbs = [name for name, params in known.items() if any(option in each.opts for each in params)]
     return f"; it is one of elephan {' and '.join(verbs[:3])}" if verbs else ""
 
 
 def _meant(word: str, known: Iterable[str], mark: str = "") -> str:
-    """What was probably meant, if anything, as the end of a message."""
+    """Return a suggestion as the end of a message; empty if no known name is near."""
     near = nearest(word, known)
     return "" if near is None else f"; did you mean {mark}{near}{mark}?"
 
@@ -232,7 +232,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _end_unforeseen(error: BaseException) -> NoReturn:
-    """End a command because of what no module has made a message of."""
+    """End a command after an exception that no module has handled."""
     if (code := exit_code()) is not None:
         # Somebody took the interrupt for an error of his: an import, a query.
         say("interrupted; nothing was written")

@@ -1,4 +1,4 @@
-"""``elephan bench``: the speed workloads, with the floor, the reference engine and ns-2 in the same run."""
+"""``elephan bench``: the speed workloads, beside the memory floor, the reference engine and ns-2 in the same run."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from elephan.cli.common import (
     check_out,
     new_table,
     print_json,
-    print_lines,
     print_tables,
+    print_wrapped,
     say,
     writing,
 )
@@ -50,7 +50,9 @@ def bench(
     runs: Annotated[int, typer.Option("--runs", min=1, help="Repetitions; the fastest counts.")] = 3,
     no_reference: Annotated[bool, typer.Option("--no-reference", help="Leave the reference engine out.")] = False,
     no_peers: Annotated[bool, typer.Option("--no-peers", help="Leave ns-2 out.")] = False,
-    quick: Annotated[bool, typer.Option("--quick", help="Short simulated times: a look, no figures.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Short simulated times: a first look, too noisy to compare.")
+    ] = False,
     details: DetailsOption = False,
     out: OutOption = None,
     quiet: QuietOption = False,
@@ -92,13 +94,13 @@ def bench(
     else:
         print_tables(*(_detailed(document) if details else _tables(document)))
         if workloads is None:
-            print_lines(f"not measured: {', '.join(w.name for w in select('all') if w.is_asked)} (--workloads all)")
+            print_wrapped(f"not measured: {', '.join(w.name for w in select('all') if w.is_asked)} (--workloads all)")
     if written is not None:
         say(f"wrote {written}")
 
 
 def _tables(document: dict[str, Any]) -> list[Table | str]:
-    """The answer: each workload over the memory floor of the same run, which is what machines have in common."""
+    """Return the answer: each workload relative to the memory floor of the same run, which machines have in common."""
     table = new_table("", "ns/packet", "floor", "x floor", "must", "heap", "peak MB")
     for name, row in document["workloads"].items():
         table.add_row(
@@ -122,7 +124,7 @@ def _how(document: dict[str, Any]) -> str:
 
 
 def _detailed(document: dict[str, Any]) -> list[Table | str]:
-    """All that was measured."""
+    """Return all measurements."""
     columns = ("ns/packet", "median", "floor", "x floor", "must", "extreme", "heap", "ratio", "ns-2", "ratio", "MB")
     table = new_table("", *columns, "packets")
     peers = document["peers"].get("ns2", {})

@@ -1,16 +1,29 @@
-"""``elephan list``: cards of everything that a scenario can name, and of what is measured."""
+"""``elephan list``: cards of everything that a scenario can name, and of all metrics."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from elephan.catalog import KINDS as NATIVE
 from elephan.catalog import catalog, needed
 from elephan.catalog.elsewhere import HOW_TO_GET, PROGRAM, Elsewhere, as_cards, laws_elsewhere
-from elephan.cli.common import JsonOption, as_text, fitted_table, new_table, print_json, print_lines, print_tables
+from elephan.cli.columns import text_table, wrapped
+from elephan.cli.common import (
+    JsonOption,
+    as_text,
+    fitted_table,
+    new_table,
+    print_json,
+    print_lines,
+    print_tables,
+    print_wrapped,
+)
 from elephan.errors import InputError, suggest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 EXAMPLE = """Example:  elephan list laws
 elephan list queues --details"""
@@ -19,7 +32,10 @@ _ASKED = {
     "columns": "elephan sweep --columns NAME,NAME[LINK],...; what is no column: elephan list metrics.",
     "metrics": "elephan run (or sweep) --metric NAME; options: --details; columns of tables: elephan list columns.",
 }
-"""The option that takes what is listed, by kind."""
+"""Option that accepts the listed names, by kind."""
+
+SOURCES_COST = 1.5
+"""Lines with sources, over those without, at most; where they cost more they are left to ``--details``."""
 
 KINDS = "laws, slow-starts, recoveries, queues, traffic, profiles, models, metrics, columns, lints, experiments"
 
@@ -35,28 +51,48 @@ def list_(
     if json:
         print_json(cards + as_cards(elsewhere))
         return
-    table = new_table("name", "title", "source" if kind != "columns" else "asked for as")
-    for column in table.columns[1:]:
-        column.justify = "left"
-    for card in cards:
-        table.add_row(card["name"], card["title"], card["source"])
-    print_tables(table, *_elsewhere(elsewhere, kind, details=details), *_profiles(kind, details=details))
+    print_lines(*_listed(cards, kind, details=details))
+    print_tables(*_elsewhere(elsewhere, kind, details=details), *_profiles(kind, details=details))
     if kind in _ASKED and not details:
-        print_lines(_ASKED[kind])
+        print_wrapped(_ASKED[kind])
     if not details or kind == "columns":
         return
     _show_details(kind, cards)
 
 
+def _listed(cards: Sequence[dict[str, Any]], kind: str, *, details: bool) -> list[str]:
+    """A line for each card, or more where titles are long; sources where they cost few lines."""
+    if kind == "experiments":
+        return [line for n, group in enumerate(_by_paper(cards).items()) for line in _of_paper(*group, more=n > 0)]
+    names = [(card["name"], card["title"], card["source"]) for card in cards]
+    heads = ("name", "title", "asked for as" if kind == "columns" else "source")
+    full, short = text_table(heads, names), text_table(heads[:2], [row[:2] for row in names])
+    if details or len(full) <= SOURCES_COST * len(short):
+        return full
+    return [*short, *wrapped("(no room for sources: --details)")]
+
+
+def _by_paper(cards: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Experiments by the paper that they are from."""
+    papers: dict[str, list[dict[str, Any]]] = {}
+    for card in cards:
+        papers.setdefault(card["source"], []).append(card)
+    return papers
+
+
+def _of_paper(source: str, cards: Sequence[dict[str, Any]], *, more: bool) -> list[str]:
+    rows = [(f"  {card['name']}", card["title"]) for card in cards]
+    return [*([""] if more else []), *wrapped(source), *text_table((), rows)]
+
+
 def _show_details(kind: str, cards: list[dict[str, Any]]) -> None:
-    """Show all that the cards of a kind have."""
+    """Return everything on the cards of a kind."""
     for card in cards:
         if "claims" in card:
             print_tables(f"{card['name']}: {', '.join(card['claims'])}", "")
             continue
         if "why" in card:
-            before = f" (before: {', '.join(card['aliases'])})" if card["aliases"] else ""
-            print_tables(f"{card['name']}{before}: {card['why']}", "")
+            print_tables(f"{card['name']}: {card['why']}", "")
             continue
         if "definition" in card:
             print_tables(*_definition(card), "")
@@ -79,7 +115,7 @@ def _show_details(kind: str, cards: list[dict[str, Any]]) -> None:
 
 
 def _elsewhere(found: Elsewhere, kind: str, *, details: bool) -> list[Any]:
-    """Show what other programs run, or with details how to get them."""
+    """Return the entries that other programs run, or with details how to get them."""
     if kind != "laws":
         return []
     if not found.cards:
@@ -96,7 +132,7 @@ def _elsewhere(found: Elsewhere, kind: str, *, details: bool) -> list[Any]:
 
 
 def _profiles(kind: str, *, details: bool) -> list[Any]:
-    """Say what no profile has, and how to see what each has."""
+    """Return remarks on the limits of profiles, and on how to see their values."""
     if kind != "profiles":
         return []
     from elephan.profiles import NOT_MODELLED  # noqa: PLC0415 (with the engine; start-up does without)
@@ -106,7 +142,7 @@ def _profiles(kind: str, *, details: bool) -> list[Any]:
 
 
 def _profile(card: dict[str, Any]) -> list[Any]:
-    """Show each value of a profile with its source."""
+    """Return each value of a profile with its source."""
     rows = [[row["name"], as_text(row["default"]), row["source"]] for row in card["parameters"]]
     table = fitted_table(["key", "value", "source"], rows, [True] * 3)
     differs = [card["differs"]] if card["differs"] else []
@@ -114,7 +150,7 @@ def _profile(card: dict[str, Any]) -> list[Any]:
 
 
 def _cards(kind: str) -> list[Any]:
-    """Cards of a kind, from the package that has them."""
+    """Return the cards of a kind, from the package that defines them."""
     if kind in NATIVE:
         return list(catalog(kind))
     if kind == "profiles":
@@ -146,14 +182,14 @@ def _cards(kind: str) -> list[Any]:
 
 
 def _definition(card: dict[str, Any]) -> list[str]:
-    """Say what a metric is, where it is found and what computes it."""
+    """Return a metric's definition, its place in results, and the function that computes it."""
     lines = [f"{card['name']} [{card['unit'] or '1'}]: {card['definition']}"]
     lines += [f"  option {p['name']} = {p['default']}: {p['meaning']}" for p in card["parameters"]]
     return [*lines, f"  {card['found']}; {card['function']}" if card["found"] else f"  {card['function']}"]
 
 
 def _model(card: dict[str, Any]) -> list[Any]:
-    """Say what a model computes, from what, and where it fails."""
+    """Return a model's output, inputs and limits."""
     inputs = [
         [p["name"], p["default"].replace(",", ", "), p["unit"].replace("1", "-") or "word", p["meaning"]]
         for p in card["parameters"]

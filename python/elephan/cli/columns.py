@@ -1,28 +1,30 @@
-"""Short tables for the terminal: numbers are never cut; where there is no room, the least important columns go.
+"""Short tables for the terminal: numbers are never cut; if there is no room, the least important columns are omitted.
 
 `tabulate` and `common.fitted_table` are for tables that show everything; these are for the screen with the answer.
 """
 
 from __future__ import annotations
 
+import math
 import shutil
 import textwrap
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 LINES = 15
-"""What a command prints by default, at most."""
+"""Maximum number of lines that a command prints by default."""
 
 GAP = "  "
 
 GAP_HEAD = "gap"
-"""Above a column that belongs to the one before it."""
+"""Head of a column that belongs to the one before it."""
 
 NAMED = 4
-"""Columns without room that are named."""
+"""Maximum number of omitted columns that are listed by name."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class Column:
         Above the numbers; the head may have several lines.
     cells : tuple of str
     rank : int
-        0 is always shown; of the others those with the highest rank go first where there is no room.
+        Columns of rank 0 are always shown; if there is no room, those with the highest rank are omitted first.
     is_text : bool
         Whether it stands to the left.
     """
@@ -48,22 +50,22 @@ class Column:
 
     @property
     def width(self) -> int:
-        """Letters of its widest cell."""
+        """Number of characters of its widest cell."""
         return max(map(len, (*self.heads, *self.cells)))
 
     @property
     def heads(self) -> list[str]:
-        """What stands above the cells, line by line."""
+        """Lines above the cells."""
         return [*self.head.split("\n"), self.unit]
 
 
 def terminal_width() -> int:
-    """Return the columns of the terminal."""
+    """Return the width of the terminal in columns."""
     return shutil.get_terminal_size().columns
 
 
 def fitting(columns: Sequence[Column], width: int) -> list[Column]:
-    """Leave out columns until the others fit.
+    """Omit columns until the others fit.
 
     Parameters
     ----------
@@ -73,7 +75,7 @@ def fitting(columns: Sequence[Column], width: int) -> list[Column]:
     Returns
     -------
     list of Column
-        With all of rank 0, even if they do not fit.
+        Columns of rank 0 are always included, even if they do not fit.
 
     Examples
     --------
@@ -91,7 +93,7 @@ def fitting(columns: Sequence[Column], width: int) -> list[Column]:
 
 
 def left_out(columns: Sequence[Column], width: int) -> list[str]:
-    """Name the columns that do not fit, so that a line can say so.
+    """Return the names of the columns that do not fit.
 
     Parameters
     ----------
@@ -101,7 +103,7 @@ def left_out(columns: Sequence[Column], width: int) -> list[str]:
     Returns
     -------
     list of str
-        Of very many the first, and how many more there are; what has no name of its own goes with the one before.
+        The first names of many, and the number of the others; a column without a head belongs to the one before it.
 
     Examples
     --------
@@ -114,7 +116,7 @@ def left_out(columns: Sequence[Column], width: int) -> list[str]:
 
 
 def with_intervals(full: Sequence[Column], bare: Sequence[Column], width: int) -> tuple[list[Column], list[str]]:
-    """Choose what a line has room for: numbers keep their intervals, and columns of a high rank give way.
+    """Choose the columns that fit: numbers keep their intervals, and columns of a high rank are omitted.
 
     Parameters
     ----------
@@ -136,7 +138,7 @@ def with_intervals(full: Sequence[Column], bare: Sequence[Column], width: int) -
 
 
 def table_lines(columns: Sequence[Column], width: int | None = None) -> list[str]:
-    r"""Write a table in lines: heads, units, and a line for each row.
+    r"""Format a table: heads, units, and a line for each row.
 
     Parameters
     ----------
@@ -170,7 +172,7 @@ def table_lines(columns: Sequence[Column], width: int | None = None) -> list[str
 
 
 def blocks(columns: Sequence[Column], width: int | None = None) -> list[str]:
-    r"""Write a table of all its columns: those for which a line has no room stand below, beside the texts again.
+    r"""Format a table with all columns: those that do not fit follow below, beside the texts again.
 
     Parameters
     ----------
@@ -201,8 +203,136 @@ def blocks(columns: Sequence[Column], width: int | None = None) -> list[str]:
     return [line for block in found for line in table_lines([replace(c, rank=0) for c in block], width)]
 
 
-def deciding(rows: Sequence[Mapping[str, Any]], names: Sequence[str], most: int) -> list[int]:
-    """Choose the rows that differ most: the first, and then each time the one farthest from all chosen.
+def text_table(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int | None = None) -> list[str]:
+    r"""Write a table of words: the first column on one line, the others wrapped where there is no room.
+
+    Parameters
+    ----------
+    heads : sequence of str
+        May be empty.
+    width : int, optional
+        Letters of a line; those of the terminal.
+
+    Examples
+    --------
+    >>> print("\n".join(text_table(("name", "title"), [("reno", "Reno (standard TCP)"), ("bic", "BIC")], 20)))
+    name  title
+    reno  Reno (standard
+          TCP)
+    bic   BIC
+    """
+    width = terminal_width() if width is None else width
+    every = [*([tuple(heads)] if heads else []), *map(tuple, rows)]
+    if not every:
+        return []
+    natural = [max(map(len, column)) for column in zip(*every, strict=True)]
+    least = [natural[0], *(max(len(part) for text in texts for part in text.split() or [""])
+                           for texts in list(zip(*every, strict=True))[1:])]  # fmt: skip
+    widths = natural
+    room = width - sum(least) - len(GAP) * (len(least) - 1)
+    if room < sum(natural) - sum(least):
+        # A letter at a time to whatever has most lines.
+        widths = least
+        for _ in range(max(room, 0)):
+            lines = [full / now for full, now in zip(natural, widths, strict=True)]
+            widths[lines.index(max(lines))] += 1
+    if room < 0 and heads:
+        return narrow_table(heads, rows, [False] * len(least), width)
+    if room < 0:
+        # A long name has a line of its own.
+        pairs = ((wrapped(row[0], width), wrapped(" ".join(row[1:]), width, mark="    ")) for row in rows)
+        return [line for name, rest in pairs for line in (*name, *rest)]
+    found = []
+    for row in every:
+        cells = [
+            textwrap.wrap(text, each, break_on_hyphens=False) or [""] for text, each in zip(row, widths, strict=True)
+        ]
+        cells[0] = [row[0]]
+        found += [
+            GAP.join(f"{text:<{each}}" for text, each in zip(texts, widths, strict=True)).rstrip()
+            for texts in zip_longest(*cells, fillvalue="")
+        ]
+    return found
+
+
+MOST_BLOCKS = 3
+"""Blocks in which a table that is too wide is still read column by column."""
+
+
+def narrow_table(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[bool], width: int | None = None
+) -> list[str]:
+    r"""Write a table that is wider than the terminal: in a few blocks of columns, or each cell on a line of its own.
+
+    Parameters
+    ----------
+    numbers : sequence of bool
+        Which columns stand to the right.
+    width : int, optional
+        Letters of a line; those of the terminal.
+
+    Examples
+    --------
+    >>> heads, row = ["law", "source"], ["reno", "RFC 5681, Section 3.1, and RFC 6582"]
+    >>> print("\n".join(narrow_table(heads, [row], [False, False], 28)))
+    law     reno
+    source  RFC 5681, Section
+            3.1, and RFC 6582
+    """
+    width = terminal_width() if width is None else width
+    cells = [tuple(row[i] for row in rows) for i in range(len(heads))]
+    columns = [
+        # Only the first stands in every block.
+        Column(head, "", tuple(text.ljust(max(map(len, own))) if i and not right else text for text in own), 0, i == 0)
+        for i, (head, own, right) in enumerate(zip(heads, cells, numbers, strict=True))
+    ]
+    lines = blocks(columns, width) if rows else []
+    if rows and len(lines) <= MOST_BLOCKS * (len(rows) + 2) and max(map(len, lines)) <= width:
+        return lines
+    names = [" ".join(head.replace("-\n", "").split()) for head in heads]
+    room = min(max(map(len, names)), width // 3)
+    records = ([_entry(n, text, room, width) for n, text in zip(names, row, strict=True) if text] for row in rows)
+    return [line for n, found in enumerate(records) for line in ([""] * (n > 0) + [one for e in found for one in e])]
+
+
+def _entry(name: str, text: str, room: int, width: int) -> list[str]:
+    """A cell with its name before it, which has a line of its own where it is long."""
+    inside = " " * (room + len(GAP))
+    found = textwrap.wrap(text, width, initial_indent=inside, subsequent_indent=inside, break_on_hyphens=False)
+    if len(name) > room:
+        return [*textwrap.wrap(name, width), *found]
+    return [f"{name:<{room}}{GAP}{found[0].strip()}", *found[1:]]
+
+
+def command_lines(command: str, mark: str = "", width: int | None = None) -> list[str]:
+    r"""Break a command of the shell into lines that can be copied together: all but the last end with a backslash.
+
+    Parameters
+    ----------
+    mark : str
+        Before the first line.
+    width : int, optional
+        Letters of a line; those of the terminal.
+
+    Examples
+    --------
+    >>> print("\n".join(command_lines("tc qdisc replace dev eth0 root pfifo limit 60", "Linux: ", 40)))
+    Linux: tc qdisc replace dev eth0 root \
+      pfifo limit 60
+    """
+    width = terminal_width() if width is None else width
+    if len(mark) + len(command) <= width:
+        return [f"{mark}{command}"]
+    lines = textwrap.wrap(
+        command, width - 2, initial_indent=mark, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    )
+    return [*(f"{line} \\" for line in lines[:-1]), lines[-1]]
+
+
+def deciding(
+    rows: Sequence[Mapping[str, Any]], names: Sequence[str], most: int, together: Sequence[object] = ()
+) -> list[int]:
+    """Choose the rows that differ most: the first, and then repeatedly the one farthest from all chosen ones.
 
     A row that is left out is like one that is shown. Distances are shares of the spread of a column; a column whose
     spread is within its intervals does not count.
@@ -214,18 +344,23 @@ def deciding(rows: Sequence[Mapping[str, Any]], names: Sequence[str], most: int)
     names : sequence of str
         Those that count.
     most : int
-        How many.
+        Maximum number of rows.
+    together : sequence, optional
+        For each row, what it shares with the rows that it is compared with. Such rows are chosen all or none, so that
+        there may be fewer than `most`; without effect if the first ones do not fit.
 
     Returns
     -------
     list of int
-        In their order.
+        Indices in ascending order.
 
     Examples
     --------
     >>> rows = [{"x": {"mean": mean, "ci95": 0.1}} for mean in (1.0, 1.0, 1.1, 1.0, 9.0, 5.0)]
     >>> deciding(rows, ["x"], 3)
     [0, 4, 5]
+    >>> deciding(rows, ["x"], 5, together="abcabc")
+    [0, 1, 3, 4]
     """
     places: list[list[float]] = [[] for _ in rows]
     for name in names:
@@ -236,13 +371,20 @@ def deciding(rows: Sequence[Mapping[str, Any]], names: Sequence[str], most: int)
             for place, mean in zip(places, means, strict=True):
                 # A row without a value is far from all that have one.
                 place.append(-1.0 if mean is None else (mean - min(known)) / spread)
-    chosen = [0]
-    apart = [_apart(place, places[0]) for place in places]
-    while len(chosen) < min(most, len(rows)):
-        left = [i for i in range(len(rows)) if i not in chosen]
+    units = list(together) or list(range(len(rows)))
+    if units.count(units[0]) > most:
+        units = list(range(len(rows)))
+    chosen: list[int] = []
+    left, apart = list(range(len(rows))), [math.inf] * len(rows)
+    while left:
         farthest = max(left, key=lambda i: (apart[i], -i))
-        chosen.append(farthest)
-        apart = [min(old, _apart(place, places[farthest])) for old, place in zip(apart, places, strict=True)]
+        unit = [i for i in left if units[i] == units[farthest]]
+        left = [i for i in left if i not in unit]
+        if chosen and len(chosen) + len(unit) > most:
+            continue
+        chosen += unit
+        for i in unit:
+            apart = [min(old, _apart(place, places[i])) for old, place in zip(apart, places, strict=True)]
     return sorted(chosen)
 
 
@@ -251,7 +393,7 @@ def _apart(one: Sequence[float], other: Sequence[float]) -> float:
 
 
 def wrapped(text: str, width: int | None = None, mark: str = "") -> list[str]:
-    """Break a sentence into lines; what follows the first is moved in by as much as the mark is long.
+    """Break a sentence into lines; lines after the first are indented by the length of the mark.
 
     Parameters
     ----------

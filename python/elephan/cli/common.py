@@ -1,4 +1,4 @@
-"""What the verbs share: lines on stderr, JSON on stdout, numbers with their intervals, the way out."""
+"""Common parts of the commands: options, lines on stderr, JSON on stdout, formatted numbers, exits."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import sys
+import textwrap
 import traceback
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,13 +14,14 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
+from elephan.cli.columns import narrow_table, terminal_width
 from elephan.cli.output import OutputError
 from elephan.errors import InputError
 from elephan.extras import missing, require
 from elephan.formats import stamped
 from elephan.own_laws import check_used
 from elephan.own_laws import here as own_laws
-from elephan.units import EVERYWHERE, format_interval, limits, resolution
+from elephan.units import format_measured
 from elephan.workers import MOST_WORKERS
 
 if TYPE_CHECKING:
@@ -95,19 +97,12 @@ StrictOption = Annotated[
 ]
 
 
-SHARE_PLACES = 4
-"""Decimals to which a utilization is written: hundredths of a per cent."""
-
-MOST_COLUMNS, COLUMNS_MORE = 1000, 4
-"""To which tables may grow that do not fit into the terminal, and by how much at once."""
-
-
 class Interrupted(Exception):  # noqa: N818 (it is no error)
-    """Ctrl-C, with what was done until then."""
+    """Interrupt by Ctrl-C; the message says what was done until then."""
 
 
 def say(line: str) -> None:
-    """Put one line on stderr.
+    """Print one line on stderr.
 
     Parameters
     ----------
@@ -119,7 +114,7 @@ def say(line: str) -> None:
 
 
 def warn(warnings: Iterable[LintWarning], *, strict: bool = False, quiet: bool = False) -> None:
-    """Put warnings on stderr, a line each and none twice.
+    """Print warnings on stderr, one per line without duplicates.
 
     Parameters
     ----------
@@ -131,7 +126,7 @@ def warn(warnings: Iterable[LintWarning], *, strict: bool = False, quiet: bool =
     Raises
     ------
     typer.Exit
-        With code 2, if there are errors.
+        With code 2 if there are errors.
     """
     lines = list(dict.fromkeys(str(warned) for warned in warnings))
     if strict or not quiet:
@@ -142,7 +137,7 @@ def warn(warnings: Iterable[LintWarning], *, strict: bool = False, quiet: bool =
 
 
 def labelled(labels: Mapping[str, object]) -> str:
-    """Write in what a point of a sweep differs from the others.
+    """Format the labels that distinguish a point of a sweep.
 
     Examples
     --------
@@ -155,13 +150,13 @@ def labelled(labels: Mapping[str, object]) -> str:
 
 
 def print_json(document: object) -> None:
-    """Put one JSON document on stdout."""
+    """Print a JSON document on stdout."""
     shown = stamped(document) if isinstance(document, dict) else document
     sys.stdout.write(json.dumps(shown, indent=1, allow_nan=False) + "\n")
 
 
 def leave(code: int) -> NoReturn:
-    """Exit at once, without waiting for replications that still run in threads."""
+    """Exit immediately, without waiting for replications that still run in threads."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -173,7 +168,7 @@ def leave(code: int) -> NoReturn:
 
 
 def report_defect(error: BaseException) -> None:
-    """Say that elephan is at fault, where, and what to do.
+    """Report a defect of elephan: location, and how to report it.
 
     Parameters
     ----------
@@ -191,7 +186,7 @@ def report_defect(error: BaseException) -> None:
 
 
 def metric_rows(measured: Sequence[Mapping[str, Any]], replications: int) -> list[list[str]]:
-    """Write what ``--metric`` measured as rows of a table.
+    """Format the results of ``--metric`` as rows of a table.
 
     Parameters
     ----------
@@ -207,7 +202,7 @@ def metric_rows(measured: Sequence[Mapping[str, Any]], replications: int) -> lis
     rows = []
     for row in measured:
         known = row["replications"]
-        # What is a fact of the network is the same in all replications.
+        # Properties of the network are the same in all replications.
         note = "" if known in (replications, 1) else f" ({known} of {replications})"
         unit = "" if row["unit"] == "1" else row["unit"]
         rows.append(
@@ -217,11 +212,11 @@ def metric_rows(measured: Sequence[Mapping[str, Any]], replications: int) -> lis
 
 
 METRIC_HEADS = ("metric", "of", "value", "unit")
-"""Of the columns of `metric_rows`."""
+"""Heads of the columns of `metric_rows`."""
 
 
 def say_written(paths: Sequence[Path]) -> None:
-    """Say which files were written: those of one folder on one line.
+    """Print the names of the files written, one line per folder.
 
     Parameters
     ----------
@@ -238,7 +233,7 @@ def check_out(out: Path | None, option: str = "--out", *, drawn: bool = False) -
     Parameters
     ----------
     option : str
-        That names it.
+        Name of the option, for messages.
     drawn : bool
         Whether it is for pictures: without Matplotlib there is nothing to write then.
 
@@ -258,7 +253,7 @@ def check_out(out: Path | None, option: str = "--out", *, drawn: bool = False) -
 
 
 def can_draw() -> bool:
-    """Whether pictures can be drawn beside tables; says in one line why they are left out."""
+    """Whether figures can be drawn beside tables; if not, prints the reason in one line."""
     if missing("matplotlib"):
         say("no pictures: matplotlib is not installed here; pip install 'elephan[plots]'")
         return False
@@ -283,12 +278,12 @@ def check_laws(*used: Iterable[str]) -> None:
 
 @contextmanager
 def writing(out: Path | None, option: str = "--out") -> Iterator[None]:
-    """Say what the system refuses while results are written.
+    """Convert errors of the system while results are written to messages.
 
     Parameters
     ----------
     option : str
-        That names it.
+        Name of the option, for messages.
 
     Raises
     ------
@@ -307,7 +302,7 @@ def writing(out: Path | None, option: str = "--out") -> Iterator[None]:
 
 
 def write_new(out: Path, text: str, *, force: bool) -> None:
-    """Write a file that must not be there yet.
+    """Write a file that must not exist yet.
 
     Parameters
     ----------
@@ -333,22 +328,7 @@ def write_new(out: Path, text: str, *, force: bool) -> None:
 def shown(
     quantity: Mapping[str, float | None], scale: float = 1.0, digits: int = 4, *, of: str = "", flows: int = 0
 ) -> str:
-    """Write a measured quantity: mean and half-width, or the ends of an interval that leaves its limits.
-
-    A quantile of a histogram has no interval that is narrower than the bins.
-
-    Parameters
-    ----------
-    quantity : mapping
-        ``{"mean", "ci95"}``.
-    scale : float
-        Multiplies both.
-    digits : int
-        Significant digits of a mean without interval, but never fewer than its whole part has.
-    of : str
-        Name of the quantity, which has the limits of `elephan.units.limits`; empty for one that has none.
-    flows : int
-        How many share, for Jain's index.
+    """Format a measured quantity for the screen, see `elephan.units.format_measured`.
 
     Examples
     --------
@@ -365,61 +345,61 @@ def shown(
     >>> shown({"mean": None, "ci95": None})
     '-'
     """
-    mean, ci95 = quantity["mean"], quantity["ci95"]
-    ends = EVERYWHERE
-    if of and mean is not None:
-        low, high = limits(of, flows)
-        ends = (low * scale, high * scale)
-        if of == "utilization":
-            # To a packet more or less at the ends of what is measured.
-            mean, ci95 = round(mean, SHARE_PLACES), None if ci95 is None else round(ci95, SHARE_PLACES)
-        elif known_to := resolution(of):
-            digits = min(digits, 3)
-            ci95 = None if ci95 is None else max(ci95, known_to * mean)
-    return format_interval(
-        None if mean is None else mean * scale,
-        None if ci95 is None else ci95 * scale,
-        digits,
-        joint="±",
-        limits=ends,
-    )
+    return format_measured(quantity, scale, digits, of=of, flows=flows, joint="±")
 
 
 def print_lines(*lines: str) -> None:
-    """Put lines on stdout as they are, however long, so that they can be copied."""
+    """Print lines on stdout unchanged: commands to copy, documents, wrapped text."""
     sys.stdout.writelines(f"{line}\n" for line in lines)
 
 
+def print_wrapped(*lines: str) -> None:
+    """Put sentences on stdout, each in as many lines as the terminal needs; what follows the first is moved in."""
+    for line in lines:
+        inside = " " * (len(line) - len(line.lstrip()) + 2)
+        # A path stays whole.
+        found = textwrap.wrap(
+            line, terminal_width(), subsequent_indent=inside, break_long_words=False, break_on_hyphens=False
+        )
+        print_lines(*(found or [""]))
+
+
 def print_tables(*tables: Table | str) -> None:
-    """Put tables and lines on stdout, in as many columns as there are."""
+    """Print tables and sentences on stdout, in the width of the terminal.
+
+    A table whose words and numbers have no room is written in blocks of columns, or each cell on a line of its own.
+    """
     from rich.console import Console  # noqa: PLC0415 (slow to import; --json and --help do without)
 
     for table in tables:
+        if isinstance(table, str):
+            print_wrapped(*(table.splitlines() or [""]))
+            continue
         console = Console(highlight=False, markup=False)
-        if not isinstance(table, str) and all(column.width for column in table.columns):
-            # Wider than the terminal rather than with numbers cut.
-            console.width = max(console.width, sum(_taken(column.width or 0) for column in table.columns))
+        fixed = sum(_taken(column.width or 0) for column in table.columns)
         with console.capture() as shown:
             console.print(table)
-        while not isinstance(table, str) and console.width < MOST_COLUMNS and _is_cut(table, shown.get()):
-            console.width += COLUMNS_MORE
-            with console.capture() as shown:
-                console.print(table)
-        sys.stdout.write(shown.get())
+        if fixed <= console.width and not _is_cut(table, shown.get()):
+            sys.stdout.write(shown.get())
+            continue
+        cells = [list(map(str, column.cells)) for column in table.columns]
+        heads, right = [str(c.header) for c in table.columns], [c.justify == "right" for c in table.columns]
+        print_wrapped("", *([str(table.title)] if table.title else []))
+        print_lines(*narrow_table(heads, list(zip(*cells, strict=True)), right), "")
 
 
 def _is_cut(table: Table, shown: str) -> bool:
-    """Whether something does not fit into its column, and is shown with an ellipsis in place of its end."""
+    """Whether some cell does not fit into its column, and is shortened with an ellipsis."""
     return shown.count("…") > sum(str(cell).count("…") for column in table.columns for cell in column.cells)
 
 
 def _taken(width: int) -> int:
-    """Letters that a column takes with what stands between columns."""
+    """Number of characters that a column takes, including the space between columns."""
     return width + 2
 
 
 def new_table(*columns: str, title: str | None = None) -> Table:
-    """Make an empty table in the house style: the first column to the left, numbers to the right."""
+    """Return an empty table in the house style: the first column left-aligned, numbers right-aligned."""
     from rich import box  # noqa: PLC0415 (slow to import; --json and --help do without)
     from rich.table import Table  # noqa: PLC0415 (as above)
 
@@ -437,12 +417,12 @@ def new_table(*columns: str, title: str | None = None) -> Table:
 
 
 def fitted_table(heads: Sequence[str], rows: Sequence[Sequence[str]], words: Sequence[bool]) -> Table:
-    """Make a table whose numbers stay whole: heads wrap, then words; what still does not fit makes the table wider.
+    """Make a table whose numbers stay whole: heads wrap, then words; `print_tables` breaks what still does not fit.
 
     Parameters
     ----------
     words : sequence of bool
-        Which columns are words, to the left and wrapped where there is no room.
+        Whether each column holds words, which are left-aligned and wrapped if there is no room.
     """
     columns = [[row[i] for row in rows] for i in range(len(heads))]
     natural = [max(map(len, [head, *cells])) for head, cells in zip(heads, columns, strict=True)]
@@ -468,7 +448,7 @@ def fitted_table(heads: Sequence[str], rows: Sequence[Sequence[str]], words: Seq
 
 
 def as_text(value: Any) -> str:
-    """Write a parameter's value as a scenario file has it.
+    """Format a parameter's value as in a scenario file.
 
     Examples
     --------

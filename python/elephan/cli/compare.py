@@ -30,7 +30,7 @@ from elephan.cli.common import (
     say_written,
     writing,
 )
-from elephan.cli.estimate import announce, check_sweep
+from elephan.cli.estimate import announce, announce_testbed, check_sweep
 from elephan.errors import InputError
 from elephan.own_laws import declare
 from elephan.scenario import parse_assignments
@@ -83,17 +83,20 @@ def compare(
     check_sweep(sweep, force=force)
     if not quiet and not sweep.axes:
         announce(sweep.base, workers=None, series=False, force=True, quiet=False)
+    attempts = attempts or ATTEMPTS
+    if not quiet and not no_testbed:
+        announce_testbed([point.scenario for point in sweep.points()] if sweep.axes else [sweep.base], attempts)
     progress = None if quiet or json else lambda what: say(f"compare: {what}")
     if sweep.axes:
         shown = "json" if json else "details" if details else "screen"
-        valid = _points(sweep, out, progress, shown=shown, real=not no_testbed, attempts=attempts or ATTEMPTS)
+        valid = _points(sweep, out, progress, shown=shown, real=not no_testbed, attempts=attempts)
     else:
-        valid = _one(sweep.base, out, progress, json=json, real=not no_testbed, attempts=attempts or ATTEMPTS)
+        valid = _one(sweep.base, out, progress, json=json, real=not no_testbed, attempts=attempts)
     raise typer.Exit(0 if valid else 1)
 
 
 def _one(scenario: Scenario, out: Path | None, progress: Progress, *, json: bool, real: bool, attempts: int) -> bool:
-    """Compare one scenario; whether the testbed was valid, if there was one."""
+    """Compare one scenario; return whether the testbed was valid, if there was one."""
     from elephan.compare import compare_scenario  # noqa: PLC0415 (NumPy; --help does without)
 
     compared = compare_scenario(scenario, None, None, progress, real=real, attempts=attempts)
@@ -107,7 +110,7 @@ def _one(scenario: Scenario, out: Path | None, progress: Progress, *, json: bool
 
 
 def _table(compared: ScenarioComparison, *, real: bool) -> list[str]:
-    """Write a row for each quantity, and why there is no model where there is none."""
+    """Format a row for each quantity, and the reason if there is no model."""
     no_model, rows = compared.no_model, compared.rows
     if sum(group["flows"] for group in compared.scenario.groups) == 1:
         # The index of a single flow is always 1.
@@ -124,7 +127,7 @@ def _table(compared: ScenarioComparison, *, real: bool) -> list[str]:
 
 
 def _points(sweep: Sweep, out: Path | None, progress: Progress, *, shown: str, real: bool, attempts: int) -> bool:
-    """Compare all points of a sweep; whether every testbed was valid. `shown` is json, details or screen."""
+    """Compare all points of a sweep; return whether all testbeds were valid. `shown` is json, details or screen."""
     from elephan.compare.several import SHOWN, compare_points  # noqa: PLC0415 (NumPy; --help does without)
     from elephan.run.files import write_json  # noqa: PLC0415 (as above)
 
@@ -166,7 +169,7 @@ def _points(sweep: Sweep, out: Path | None, progress: Progress, *, shown: str, r
 
 
 def _screen(heads: list[str], cells: list[list[str]], labels: int, gaps: list[float]) -> list[str]:
-    """The points that a screen has room for, those with the largest gaps; the last quantities go before lines break."""
+    """Return the points that fit on a screen, those with the largest gaps; quantities are omitted from the last one."""
     width, most = terminal_width(), LINES - 5
     largest = sorted(sorted(range(len(cells)), key=lambda i: -gaps[i])[:most])
     columns = [
@@ -198,7 +201,7 @@ def _write(compared: ScenarioComparison, out: Path) -> list[Path]:
 
 
 def _objected(compared: ScenarioComparison, where: str) -> bool:
-    """Say where a testbed differs, and why it is not valid; whether it is."""
+    """Print where a testbed differs, and why it is invalid; return whether it is valid."""
     tested = compared.tested
     if tested is None:
         return True

@@ -1,13 +1,14 @@
-"""``elephan size --laws … --queues …``: variants of a link compared, and the one that should run."""
+"""``elephan size --laws … --queues …``: comparison of variants of a link, and the recommended one."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from elephan.cli.columns import LINES, Column, table_lines, wrapped
+from elephan.cli.columns import LINES, Column, command_lines, table_lines, wrapped
 from elephan.cli.common import can_draw, new_table, shown
 from elephan.cli.size_screen import buffer_columns, short_percent, short_time, within
 from elephan.errors import InputError
+from elephan.units import format_packets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,11 +21,11 @@ if TYPE_CHECKING:
     from elephan.size.recommend import Candidate
 
 MARK = "*"
-"""Beside what is recommended."""
+"""Mark of the recommended variant."""
 
 
 def read_names(option: str, text: str | None, example: str) -> list[str]:
-    """Read a list of names.
+    """Parse a list of names.
 
     Parameters
     ----------
@@ -51,7 +52,7 @@ def read_names(option: str, text: str | None, example: str) -> list[str]:
 
 
 def write_comparison(comparison: SizeComparison, out: Path) -> list[Path]:
-    """Write everything into a folder: each answer with its picture, the table, the picture of the trade-off.
+    """Write a comparison into a folder: each answer with its figure, the table, the figure of the trade-off.
 
     Returns
     -------
@@ -75,7 +76,7 @@ def write_comparison(comparison: SizeComparison, out: Path) -> list[Path]:
 
 
 def comparison_tables(comparison: SizeComparison) -> list[Table | str]:
-    """Write a comparison for the terminal: a row per variant, then what is recommended and why."""
+    """Return a comparison for the terminal: a row per variant, then the recommendation and its reason."""
     first = comparison.variants[0].answer
     wanted = ", ".join(str(target) for target in first.targets)
     table = new_table("law", "queue", "buffer", "95 %", "BDP", "utili-\nzation", "loss\n[%]", "delay\n[ms]", "Jain")
@@ -90,7 +91,7 @@ def comparison_tables(comparison: SizeComparison) -> list[Table | str]:
 
 
 def comparison_screen(comparison: SizeComparison) -> list[str]:
-    """Write the screen of a comparison: what should run, why, and each variant with its buffer.
+    """Return the screen of a comparison: recommendation, reason, and each variant with its buffer.
 
     Returns
     -------
@@ -100,7 +101,8 @@ def comparison_screen(comparison: SizeComparison) -> list[str]:
     first, found, chosen = comparison.variants[0], comparison.recommendation, comparison.recommended()
     wanted = ", ".join(str(target) for target in first.answer.targets)
     verdict = "Nearest" if found.is_nearest else "Recommended"
-    reason = found.reason.replace(f" meets {wanted} with {found.chosen.buffer_packets} packets", _packets(found.chosen))
+    meets = f" meets {wanted} with {_packets(found.chosen).removeprefix(', ')}"
+    reason = found.reason.replace(meets, _packets(found.chosen))
     reason = reason.replace(", the runner-up, it has ", ": ").replace(" and is the only one of ", ", the only one of ")
     caveats = [wrapped(f"{text}.", mark="  ! ") for text in found.caveats]
     # Dangers come first among what limits the advice.
@@ -108,7 +110,7 @@ def comparison_screen(comparison: SizeComparison) -> list[str]:
     dangers, others = caveats[:grave], caveats[grave:]
     others += [wrapped(f"{text}.", mark="  > ") for text in [found.otherwise] if text]
     table = _table_of_variants(comparison) if first.ample_packets is not None else _table_of_models(comparison)
-    tc = [f"Linux: {chosen.tc}"] if found.meets and chosen.tc else []
+    tc = command_lines(chosen.tc, "Linux: ") if found.meets and chosen.tc else []
     runs = sum(variant.answer.runs for variant in comparison.variants)
     last = wrapped(
         f"({len(comparison.variants)} variants, {runs} runs, {comparison.wall_s:.0f} s; more with --details)"
@@ -124,7 +126,7 @@ def comparison_screen(comparison: SizeComparison) -> list[str]:
 
 
 def _shorter(reason: str) -> Iterator[str]:
-    """Yield a reason, without what it costs, with the first gain only, and without the runner-up."""
+    """Yield ever shorter reasons: without the cost, with the first gain only, and without the runner-up."""
     yield reason
     yield reason.partition("; it costs")[0]
     head, against, rest = reason.partition("; against ")
@@ -133,15 +135,15 @@ def _shorter(reason: str) -> Iterator[str]:
 
 
 def _packets(chosen: Candidate) -> str:
-    """With how many packets a variant is recommended."""
-    return "" if chosen.buffer_packets is None else f", {chosen.buffer_packets:,} packets"
+    """Describe the buffer with which a variant is recommended."""
+    return "" if chosen.buffer_packets is None else f", {format_packets(chosen.buffer_packets)}"
 
 
 def _table_of_variants(comparison: SizeComparison) -> list[str]:
-    """A row for each variant: what it needs, and what it gives with the buffer with which it is compared."""
+    """Return a row for each variant: its required buffer, and the measurements at the compared buffer."""
     variants, chosen = comparison.variants, comparison.recommended()
     ample = variants[0].ample_packets
-    # Of one that misses its targets with every buffer the ample one, if that is what the others have.
+    # A variant that misses its targets with every buffer is compared at the ample one, if the others are.
     buffers = [v.ample_packets if v.at_ample and not v.answer.is_met else v.deployed_packets for v in variants]
     rows = [variant.answer.row(buffer or 1) for variant, buffer in zip(variants, buffers, strict=True)]
     smallest = [variant.answer.buffer_packets for variant in variants]
@@ -171,7 +173,7 @@ def _table_of_variants(comparison: SizeComparison) -> list[str]:
 
 
 def _table_of_models(comparison: SizeComparison) -> list[str]:
-    """A row for each variant by models alone."""
+    """Return a row for each variant, by models only."""
     chosen = comparison.recommended()
     documents = [variant.answer.to_json() for variant in comparison.variants]
     names = [f"{v.law}{f' {MARK}' if v is chosen else ''}" for v in comparison.variants]
@@ -194,7 +196,7 @@ def _needs(document: dict[str, Any]) -> str:
 
 
 def comparison_notes(comparison: SizeComparison) -> list[str]:
-    """What each variant's answer says beside its numbers, in a line each."""
+    """Return the notes of the variants' answers, one per line."""
     return [
         f"{'note' if variant.answer.is_met else 'target not met'} under {variant.label}: {variant.answer.note}"
         for variant in comparison.variants
@@ -203,7 +205,7 @@ def comparison_notes(comparison: SizeComparison) -> list[str]:
 
 
 def _cells(variant: SizedVariant) -> list[str]:
-    """From the buffer on; where no buffer is enough, what the one that comes nearest gives."""
+    """Return the cells from the buffer on; if no buffer suffices, the measurements of the nearest one."""
     document = variant.to_json()
     measured: dict[str, Any] = document["nearest"] or document
     bounds = document["buffer_interval_packets"]
@@ -221,7 +223,7 @@ def _cells(variant: SizedVariant) -> list[str]:
 
 
 def _lines(comparison: SizeComparison) -> list[str]:
-    """What is recommended, why, what would change it, and caveats."""
+    """Return the recommendation, its reason, alternatives, and caveats."""
     found = comparison.recommendation
     head = f"Recommended ({MARK})" if found.meets else f"Nearest ({MARK})"
     lines = [f"{head}: {found.reason}."]

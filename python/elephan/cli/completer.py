@@ -1,4 +1,4 @@
-"""What Tab offers. Shells run this file by itself, on the standard library alone, so that an answer takes no time.
+"""Tab completion. Shells run this file directly; it uses the standard library only, so that it answers quickly.
 
     python -I -S completer.py SHELL WORD…       words after `elephan`, the last one as far as it is typed
     python -I -S completer.py bash POINT LINE   the same of a line that bash has not split
@@ -14,18 +14,18 @@ import re
 import sys
 
 TYPE_CHECKING = False
-"""As in `typing`, which takes longer to import than the rest together."""
+"""Replacement for `typing.TYPE_CHECKING`: importing `typing` takes longer than everything else."""
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
 Offer = tuple[str, str]
-"""A word and what it is about."""
+"""A word and its description."""
 
 
 def offers(table: dict[str, Any], words: Sequence[str]) -> list[Offer]:
-    """List what the last word could become.
+    """List the completions of the last word.
 
     Parameters
     ----------
@@ -69,13 +69,13 @@ def _begun(typed: str, found: Iterable[Offer]) -> list[Offer]:
 
 
 def _options(verb: dict[str, Any], given: Sequence[str]) -> list[Offer]:
-    """Options that can still be given, under their long names."""
+    """Return the options that can still be given, by their long names."""
     free = [option for option in verb.get("options", []) if option["more"] or not set(option["names"]) & set(given)]
     return [(max(option["names"], key=len), option["help"]) for option in free]
 
 
 def _expected(verb: dict[str, Any], words: Sequence[str]) -> tuple[str | None, list[str]]:
-    """What the next word is a value of, if an option waits for one; and the words that are no options."""
+    """Return the kind of value that the next word is, if an option needs one; and the words that are not options."""
     values = {name: option["value"] for option in verb["options"] for name in option["names"]}
     plain: list[str] = []
     waiting: str | None = None
@@ -90,13 +90,13 @@ def _expected(verb: dict[str, Any], words: Sequence[str]) -> tuple[str | None, l
 
 
 def _after(option: str, words: Sequence[str]) -> str:
-    """The value of an option on the line, empty if it is not there."""
+    """Return the value of an option on the line; empty if it is missing."""
     at = [i for i, word in enumerate(words[:-1]) if word == option]
     return words[at[-1] + 1] if at else ""
 
 
 def _of(source: str, typed: str, table: dict[str, Any], plain: Sequence[str], store: str = "") -> list[Offer]:
-    """What a kind of word can be: ``names laws``, ``several laws``, ``assigned targets``, files, places, links."""
+    """List the words of a kind: ``names laws``, ``several laws``, ``assigned targets``, files, places, links."""
     kind, _, which = source.partition(" ")
     names: dict[str, dict[str, str]] = table.get("names", {})
     if kind == "names":
@@ -127,7 +127,7 @@ def _first(words: Sequence[str]) -> str:
 
 
 def _paths(typed: str, kind: str) -> Iterator[Offer]:
-    """Folders, and files where they are wanted; what begins with a dot only where a dot is typed."""
+    """Yield folders, and files if wanted; hidden ones only after a dot was typed."""
     shown, name = os.path.split(typed)
     folder = os.path.expanduser(shown) or "."  # noqa: PTH111 (a Path loses what was typed, and takes time to import)
     try:
@@ -145,7 +145,7 @@ def _paths(typed: str, kind: str) -> Iterator[Offer]:
 
 
 def _scenario(path: str) -> dict[str, Any]:
-    """The file on the command line; empty if there is none, or it is no TOML."""
+    """Return the file on the command line; empty if there is none, or it is not TOML."""
     import tomllib  # noqa: PLC0415 (only places and links need it)
 
     try:
@@ -161,14 +161,14 @@ def _scenario(path: str) -> dict[str, Any]:
 
 
 def _names(scenario: dict[str, Any], kind: str) -> list[str]:
-    """Names of links or groups; numbers where there are none."""
+    """Return the names of links or groups; numbers for those without."""
     tables = scenario.get(kind, [])
     listed = tables if isinstance(tables, list) else []
     return [str(each.get("name", i)) for i, each in enumerate(listed) if isinstance(each, dict)]
 
 
 def _places(typed: str, table: dict[str, Any], path: str) -> Iterator[Offer]:
-    """Places of a scenario step by step: keys and ``links[core].``, then the keys of that link, then values by name."""
+    """Yield places of a scenario step by step: keys and ``links[core].``, then the link's keys, then named values."""
     keys: dict[str, dict[str, str]] = table["keys"]
     place, equals, _ = typed.partition("=")
     if equals:
@@ -192,7 +192,7 @@ def _places(typed: str, table: dict[str, Any], path: str) -> Iterator[Offer]:
 
 
 def _inner(match: re.Match[str], table: dict[str, Any], path: str) -> dict[str, str]:
-    """Keys of ``tcp``, or parameters of the queue or law that the file names there."""
+    """Return the keys of ``tcp``, or the parameters of the queue or law that the file has there."""
     kind, name, key = match.groups()
     if key == "tcp":
         return dict(table["keys"]["tcp"])
@@ -207,7 +207,7 @@ def _inner(match: re.Match[str], table: dict[str, Any], path: str) -> dict[str, 
 
 
 def _runs(store: str) -> list[str]:
-    """Identities of the runs in a store, or in the usual one, as far as they tell them apart for a reader."""
+    """Return shortened ids of the runs in a store, or in the default one, long enough to be unique."""
     root = f"{os.path.expanduser(store) or os.environ.get('ELEPHAN_STORE') or '.elephan'}/runs"  # noqa: PTH111 (as above)
     try:
         return sorted(run.name[:12] for shelf in os.scandir(root) if shelf.is_dir() for run in os.scandir(shelf))
@@ -216,7 +216,7 @@ def _runs(store: str) -> list[str]:
 
 
 def split(line: str) -> list[str]:
-    """Split a line into words as a shell does; the last is what is being typed, and may be empty.
+    """Split a line into words as a shell does; the last one is being typed, and may be empty.
 
     Examples
     --------
@@ -241,7 +241,7 @@ def split(line: str) -> list[str]:
 
 
 def for_bash(table: dict[str, Any], line: str) -> list[str]:
-    """Answer bash, which replaces only what stands behind the last ``=`` or ``:``.
+    """Return completions for bash, which replaces only the part after the last ``=`` or ``:``.
 
     Parameters
     ----------
@@ -254,7 +254,7 @@ def for_bash(table: dict[str, Any], line: str) -> list[str]:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Print what is offered, a line each; for zsh and fish with what is said of it behind a tab."""
+    """Print the completions, one per line; for zsh and fish with a description after a tab."""
     shell, *words = arguments
     table = json.load(sys.stdin)
     if shell == "bash":

@@ -1,4 +1,4 @@
-"""``elephan completion``: a script that makes Tab complete commands in bash, zsh or fish.
+"""``elephan completion``: a script that completes commands with Tab in bash, zsh or fish.
 
 The script holds a table of everything there is to offer, and asks `elephan.cli.completer`, which needs nothing else.
 """
@@ -62,7 +62,7 @@ SOURCES: dict[str, str] = {
     "conform SUITE": "names suites",
     "conform CASE": "names cases",
 }
-"""What the values of options and arguments are, by verb and name, by name, or by what help calls them."""
+"""Kinds of values of options and arguments: by command and name, by name, or by their name in the help."""
 
 BASH = """\
 # Completion of elephan {version} in bash, by `elephan completion bash`; make it anew after an update.
@@ -130,7 +130,7 @@ def completion(
 
 
 def script(shell: str, known: dict[str, Any]) -> str:
-    """Write the script of a shell.
+    """Return the script of a shell.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def script(shell: str, known: dict[str, Any]) -> str:
 
 
 def table(group: TyperGroup) -> dict[str, Any]:
-    """Gather everything there is to offer.
+    """Collect all completions.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def table(group: TyperGroup) -> dict[str, Any]:
     names = {kind: {card["name"]: card["title"] for card in some} for kind, some in cards.items()}
     names |= {
         "models": {name: model.title for name, model in MODELS.items()},
-        "targets": dict.fromkeys(("utilization", "loss", "delay", "fairness"), ""),
+        "targets": dict.fromkeys(("utilization", "loss", "delay", "delay_p95", "fairness"), ""),
         "columns": dict.fromkeys(NAMES, ""),
         "quantities": dict.fromkeys(QUANTITIES, ""),
         "precision": dict.fromkeys((*OF_LINKS, *OF_GROUPS), ""),
@@ -208,7 +208,7 @@ def table(group: TyperGroup) -> dict[str, Any]:
 
 
 def _group(group: Any, name: str) -> dict[str, Any]:
-    """A group of verbs, which may be groups themselves."""
+    """Return the completions of a group of commands, which may contain groups."""
     verbs = {
         each: (_group if hasattr(verb, "commands") else _verb)(verb, f"{name} {each}".strip())
         for each, verb in group.commands.items()
@@ -219,7 +219,7 @@ def _group(group: Any, name: str) -> dict[str, Any]:
 
 
 def _verb(verb: Any, name: str) -> dict[str, Any]:
-    """Options and arguments of a verb, each with what its values are."""
+    """Return the options and arguments of a command, each with its kind of value."""
     options: list[dict[str, Any]] = [{"names": ["--help", "-h"], "value": None, "help": "Show help.", "more": False}]
     arguments, more = [], False
     for each in verb.params:
@@ -235,14 +235,14 @@ def _verb(verb: Any, name: str) -> dict[str, Any]:
 
 
 def _source(verb: str, each: Any) -> str:
-    """What the values of an option or argument are; empty if nothing is known of them."""
+    """Return the kind of value of an option or argument; empty if unknown."""
     keys = [*each.opts, each.metavar or ""] if each.param_type_name == "option" else [each.metavar or ""]
     asked = [*(f"{verb} {key}" for key in keys), *keys]
     return next((SOURCES[key] for key in asked if key in SOURCES), "")
 
 
 def _keys() -> dict[str, dict[str, str]]:
-    """Keys of a scenario file by table, each with the first sentence of what the schema says of it."""
+    """Return the keys of a scenario file by table, each with the first sentence of its description in the schema."""
     from elephan.schema import schema  # noqa: PLC0415 (as in `table`)
 
     found = schema()

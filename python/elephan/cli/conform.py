@@ -1,4 +1,4 @@
-"""``elephan conform``: published test cases of a congestion control, judged observation by observation."""
+"""``elephan conform``: published test cases of a congestion control, with a verdict for each observation."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from elephan.cli.columns import text_table
 from elephan.cli.common import (
     DetailsOption,
     Interrupted,
@@ -19,6 +20,7 @@ from elephan.cli.common import (
     print_json,
     print_lines,
     print_tables,
+    print_wrapped,
     say,
     writing,
 )
@@ -75,7 +77,7 @@ def conform(
     quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Run the test cases of a specification; say of each what must be seen, whether it is, and what a null shows.
+    """Run the test cases of a specification: what each must show, whether it does, and what a sender without it shows.
 
     With tcp: run scripts of packetdrill against a sender in virtual time; say of each whether it agrees.
     Exit code 1 if an observation is not made and no run explains it, or if a script differs.
@@ -95,7 +97,7 @@ def conform(
     read = find(suite)
     asked = select(read, cases or ())
     if list_:
-        _show_list(read, [case.number for case in asked], json=json)
+        _show_list(read, [case.number for case in asked], details=details, json=json)
         return
     with ProgressLine("conform", quiet=quiet, of="cases") as line:
         try:
@@ -130,15 +132,15 @@ def _write(found: Conformance, out: Path | None, pages: Path | None) -> list[Pat
 
 
 def _show(document: Mapping[str, Any], *, details: bool) -> None:
-    """Show what fits on a screen: how many cases have which verdict, those that are not met, and why."""
+    """Print what fits on a screen: numbers of verdicts, the cases that are not met, and why."""
     cases = document["cases"]
     if details:
         for case in cases:
-            print_lines(f"{case['number']}. {case['title']}: {_verdict(case)}", *_about(case))
+            print_wrapped(f"{case['number']}. {case['title']}: {_verdict(case)}", *_about(case))
             if case["paths"]:
                 print_tables(_observations(case))
     counts = ", ".join(f"{n} {verdict.replace('_', ' ')}" for verdict, n in document["summary"].items() if n)
-    print_lines(f"{len(cases)} test cases of {document['revision']}: {counts}.")
+    print_wrapped(f"{len(cases)} test cases of {document['revision']}: {counts}.")
     others = [case for case in cases if case["verdict"] != "met"]
     if others and not details:
         rows = [[f"{case['number']} {case['name']}", case["verdict"], _why(case)] for case in others]
@@ -153,7 +155,7 @@ def _show(document: Mapping[str, Any], *, details: bool) -> None:
 
 
 def _verdict(case: Mapping[str, Any]) -> str:
-    """A verdict, and whether what is against it is explained."""
+    """Format a verdict, and whether its failures are explained."""
     explained = case["verdict"] == "contradicted" and case["holds"]
     return "contradicted, explained" if explained else str(case["verdict"])
 
@@ -165,7 +167,7 @@ def _about(case: Mapping[str, Any]) -> list[str]:
 
 
 def _why(case: Mapping[str, Any]) -> str:
-    """Why a case is not met, as short as it can be said; what is not seen where no run explains it."""
+    """Return a short reason why a case is not met, or the missing observations if no run explains it."""
     if case["impossible"]:
         return str(case["impossible"]).partition(":")[0]
     missed = {seen["id"]: seen for path in case["paths"] for seen in path["seen"] if seen["verdict"] != "met"}
@@ -196,7 +198,7 @@ def _number(value: float | bool | None) -> str:
     return f"{value:.4g}"
 
 
-def _show_list(suite: Suite, numbers: Sequence[int], *, json: bool) -> None:
+def _show_list(suite: Suite, numbers: Sequence[int], *, details: bool, json: bool) -> None:
     cases = [case for case in suite.cases if case.number in numbers]
     if json:
         print_json(
@@ -215,4 +217,8 @@ def _show_list(suite: Suite, numbers: Sequence[int], *, json: bool) -> None:
         )
         return
     rows = [[str(case.number), case.name, case.title, case.stimulus or "not possible"] for case in cases]
-    print_tables(fitted_table(["#", "case", "what", "stimulus"], rows, [False, True, True, True]))
+    if details:
+        print_tables(fitted_table(["#", "case", "what", "stimulus"], rows, [False, True, True, True]))
+    else:
+        print_lines(*text_table(("#", "case", "what"), [row[:3] for row in rows]))
+        say(f"{len(cases)} cases; what each does to the sender: --details")

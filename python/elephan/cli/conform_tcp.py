@@ -1,4 +1,4 @@
-"""``elephan conform tcp``: scripts of packetdrill, run against a sender in virtual time."""
+"""``elephan conform tcp``: packetdrill scripts, run against a sender in virtual time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from elephan.cli.common import print_json, print_lines, say
+from elephan.cli.common import print_json, print_wrapped, say
 from elephan.cli.progress import ProgressLine
 from elephan.errors import InputError
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 SCRIPTS = "tcp"
-"""The suite that is the user's own files."""
+"""Name of the suite that consists of the user's own files."""
 
 SHOWN = 6
-"""Scripts that a screen has room for, with two lines each; --details shows all."""
+"""Maximum number of scripts on a screen, with two lines each; --details shows all."""
 
 
 def refuse_options(suite: str, given: Mapping[str, object]) -> None:
@@ -38,7 +38,7 @@ def refuse_options(suite: str, given: Mapping[str, object]) -> None:
 def show_scripts(
     paths: Sequence[str], changes: Mapping[str, object], *, details: bool, quiet: bool, json: bool
 ) -> None:
-    """Run scripts, show what became of them, and leave with exit code 1 if one differs.
+    """Run scripts, print the results, and exit with code 1 if one differs.
 
     Raises
     ------
@@ -62,20 +62,20 @@ def show_scripts(
 
 def _show(document: Mapping[str, Any], *, details: bool) -> None:
     scripts, counts = document["scripts"], document["summary"]
-    print_lines(
+    print_wrapped(
         f"{_many(len(scripts), 'script', 'scripts')}: {_many(counts['agrees'], 'agrees', 'agree')}, "
         f"{_many(counts['differs'], 'differs', 'differ')}, {counts['not_expressible']} cannot be expressed."
     )
     compared = f"{_many(document['segments'], 'segment', 'segments')} and {document['assertions']} assertions agree"
     if details:
         for script in scripts:
-            print_lines(*_about(script))
+            print_wrapped(*_about(script))
         say(compared)
         return
-    # What differs first: it decides the exit code.
+    # Scripts that differ come first, because they decide the exit code.
     others = sorted((script for script in scripts if script["verdict"] != "agrees"), key=lambda one: one["verdict"])
     for script in others[:SHOWN]:
-        print_lines(*_first(script))
+        print_wrapped(*_first(script))
     left = len(others) - SHOWN
     say(f"{compared}; {f'{left} more and ' if left > 0 else ''}what was left out: --details")
 
@@ -85,7 +85,7 @@ def _many(count: int, one: str, more: str) -> str:
 
 
 def _first(script: Mapping[str, Any]) -> list[str]:
-    """Say in two lines where a script differs first, or why it cannot be expressed."""
+    """Describe the first difference of a script in two lines, or why the script cannot be expressed."""
     name, differs, stopped = Path(script["script"]).name, script["difference"], script["stopped"]
     if differs:
         found = differs["actual"].partition(" (")[0]
@@ -94,7 +94,7 @@ def _first(script: Mapping[str, Any]) -> list[str]:
 
 
 def _about(script: Mapping[str, Any]) -> list[str]:
-    """Say all of a script: its sender, what agrees, and every line that was left out."""
+    """Describe a script completely: its sender, the agreeing lines, and every omitted line."""
     sender, differs, stopped = script["sender"], script["difference"], script["stopped"]
     lines = [f"{script['script']}: {script['verdict']}"]
     if sender["law"]:

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import typer
 
-from elephan.cli.common import JsonOption, fitted_table, print_json, print_lines, print_tables
+from elephan.cli.columns import LINES, wrapped
+from elephan.cli.common import DetailsOption, JsonOption, fitted_table, print_json, print_lines, print_tables
 
-EXAMPLE = "Example:  elephan doctor"
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from elephan.doctor.finding import ProbeResult
+
+EXAMPLE = """Example:  elephan doctor
+elephan doctor --details"""
+
+_ORDER = ("missing", "limited")
+"""Statuses of what is shown by default, worst first."""
 
 
-def doctor(json: JsonOption = False) -> None:
-    """Look at this machine: what works, what is missing, and the command that mends it. Nothing is changed.
+def doctor(details: DetailsOption = False, json: JsonOption = False) -> None:
+    """Look at this machine: what is missing, and the command that mends it. Nothing is changed.
 
     Exit code 0 if simulations run here (what is optional may be missing), 1 if not.
     """
@@ -22,14 +33,45 @@ def doctor(json: JsonOption = False) -> None:
     report = document(rows)
     if json:
         print_json(report)
-        raise typer.Exit(0 if report["ok"] else 1)
+    elif details:
+        _show_all(rows)
+        print_lines("", _ready(ok=report["ok"]))
+    else:
+        print_lines(*_screen(rows, ok=report["ok"]))
+    raise typer.Exit(0 if report["ok"] else 1)
+
+
+def _ready(*, ok: bool) -> str:
+    return "Ready to simulate." if ok else "Not ready to simulate: something needed is missing."
+
+
+def _screen(rows: Sequence[ProbeResult], *, ok: bool) -> list[str]:
+    """The answer, then what is missing, what is needed first; each with the command that mends it."""
+    wanting = [row for row in rows if row.status in _ORDER]
+    wanting.sort(key=lambda row: (not row.needed, _ORDER.index(row.status)))
+    fine = sum(row.status == "ok" for row in rows)
+    lines = wrapped(f"{_ready(ok=ok)} {fine} of {fine + len(wanting)} checks are ok; all of them: --details")
+    for n, row in enumerate(wanting):
+        # Only the sentence wraps: the command is to be copied.
+        said = [*wrapped(f"{row.name}: {row.status}, {row.found}; for {row.purpose}"), *_mend(row)]
+        if len(lines) + len(said) + (n + 1 < len(wanting)) > LINES and not row.needed:
+            return [*lines, f"({len(wanting) - n} more: --details)"]
+        lines += said
+    return lines
+
+
+def _mend(row: ProbeResult) -> list[str]:
+    return [f"  {row.mend}"] if row.mend else []
+
+
+def _show_all(rows: Sequence[ProbeResult]) -> None:
     cells = [[row.name, row.status, row.found + ("" if row.status == "ok" else f"; for {row.purpose}")] for row in rows]
     table = fitted_table(["", "", "found"], cells, [True] * 3)
-    for row, (now, following) in zip(table.rows, pairwise([*rows, None]), strict=True):
-        row.end_section = following is None or now is None or following.group != now.group
+    for line, (now, following) in zip(table.rows, pairwise([*rows, None]), strict=True):
+        line.end_section = following is None or now is None or following.group != now.group
     print_tables(table)
     mends = [row for row in rows if row.mend]
     if mends:
-        print_lines("", "To fix:", *(f"  {row.mend}  # {row.name}: {row.purpose}" for row in mends))
-    print_lines("", "Ready to simulate." if report["ok"] else "Not ready to simulate: see what is missing.")
-    raise typer.Exit(0 if report["ok"] else 1)
+        print_lines("", "To fix:")
+        for one in mends:
+            print_lines(*wrapped(f"{one.name}, for {one.purpose}:", mark="  "), f"    {one.mend}")

@@ -1,4 +1,4 @@
-"""``elephan estimate``: what a run or a sweep will cost, before it runs."""
+"""``elephan estimate``: the cost of a run or a sweep, before it starts."""
 
 from __future__ import annotations
 
@@ -15,14 +15,16 @@ from elephan.cli.common import (
     WorkersOption,
     check_laws,
     print_json,
-    print_lines,
+    print_wrapped,
     say,
 )
 from elephan.own_laws import declare
 from elephan.scenario import parse_assignments
-from elephan.units import format_bytes, format_long_time, format_number
+from elephan.units import count, format_bytes, format_long_time, format_number, format_time
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from elephan.estimate import RunEstimate, SweepEstimate
     from elephan.scenario import Scenario
     from elephan.sweep.document import Sweep
@@ -30,13 +32,13 @@ if TYPE_CHECKING:
 EXAMPLE = "Example:  elephan estimate scenarios/hstcp-1g.toml --set flows.0.count=100000"
 
 LONG_S = 10.0
-"""A run of more processor time is announced before it begins [s]."""
+"""Processor time above which a run is announced before it begins [s]."""
 
 TOO_LONG_S = 3600.0
-"""The announcement of what takes longer says how to shorten it [s]."""
+"""Time above which the announcement says how to shorten the run [s]."""
 
 SEARCHED = "10 to 40"
-"""Number of buffers that a search measures: few where a model says where to begin, most where none is enough."""
+"""Number of buffers that a search measures: few if a model gives a good start, most if no buffer suffices."""
 
 
 def estimate(
@@ -75,14 +77,14 @@ def estimate(
     if json:
         print_json(found.to_json())
     else:
-        print_lines(*_lines(found, reason))
+        print_wrapped(*_lines(found, reason))
     if reason:
         say(f"{file}: {reason}")
         raise typer.Exit(2)
 
 
 def _lines(found: RunEstimate | SweepEstimate, reason: str) -> list[str]:
-    """The answer first, then what it is made of."""
+    """Return the answer, then its components."""
     from elephan.estimate import FACTORS, in_words  # noqa: PLC0415 (as above)
 
     room = found.available
@@ -107,7 +109,7 @@ def _lines(found: RunEstimate | SweepEstimate, reason: str) -> list[str]:
 
 
 def announce(scenario: Scenario, *, workers: int | None, series: bool, force: bool, quiet: bool) -> bool:
-    """Refuse a run that needs too much memory, and say on stderr what a long one will take.
+    """Refuse a run that needs too much memory, and announce a long one on stderr.
 
     Returns
     -------
@@ -135,13 +137,13 @@ def announce(scenario: Scenario, *, workers: int | None, series: bool, force: bo
 def _on_the_clock(
     workers: int, wall_s: float, most: str = "a smaller duration, fewer replications or a lower rate"
 ) -> str:
-    """The time on the clock, and what makes a very long one shorter."""
+    """Format the wall-clock time, with advice on shortening a very long run."""
     shorter = f"; shorter by {most}; Ctrl-C ends it at once" if wall_s > TOO_LONG_S else ""
     return f"with {workers} worker{'' if workers == 1 else 's'} about {format_long_time(wall_s)}{shorter}"
 
 
 def announce_search(scenario: Scenario, *, workers: int | None, variants: int) -> None:
-    """Say on stderr what each buffer of a search will take, if that is long.
+    """Announce on stderr the time for each buffer of a search, if it is long.
 
     Parameters
     ----------
@@ -162,7 +164,7 @@ def announce_search(scenario: Scenario, *, workers: int | None, variants: int) -
 
 
 def announce_packets(packets: float, points: int, workers: int | None) -> None:
-    """Say on stderr what the points of a sweep will take together, if that is long.
+    """Announce on stderr the total time of a sweep's points, if it is long.
 
     Parameters
     ----------
@@ -181,13 +183,31 @@ def announce_packets(packets: float, points: int, workers: int | None) -> None:
         say(f"{points} points: {words}; {_on_the_clock(at_once, cpu_s / at_once, fewer)}")
 
 
+def announce_testbed(scenarios: Iterable[Scenario], attempts: int) -> None:
+    """Announce on stderr the time of a testbed, if it is long: it runs scenarios in real time, one after the other.
+
+    Parameters
+    ----------
+    attempts : int
+        Maximum number of runs of a replication.
+    """
+    asked = list(scenarios)
+    wall_s = sum(one.replications * one.facts["duration_s"] for one in asked)
+    if wall_s <= LONG_S:
+        return
+    runs, lengths = sum(one.replications for one in asked), {one.facts["duration_s"] for one in asked}
+    each = f" of {format_time(lengths.pop())}" if len(lengths) == 1 else ""
+    again = f", at most {format_long_time(attempts * wall_s)} where runs are not valid" if attempts > 1 else ""
+    say(f"testbed: {count(runs, 'run')}{each} in real time, about {format_long_time(wall_s)}{again}")
+
+
 def check_sweep(sweep: Sweep, *, force: bool) -> None:
-    """Refuse scenarios of which one needs more memory than there is, where they run one after the other.
+    """Refuse scenarios that run one after the other if one of them needs more memory than there is.
 
     Raises
     ------
     InputError
-        If there is not enough memory for one of them, or one is no scenario.
+        If there is not enough memory for one of them, or one is not a valid scenario.
     """
     from elephan.estimate import check_memory  # noqa: PLC0415 (--help does without NumPy)
 
@@ -201,7 +221,7 @@ def check_sweep(sweep: Sweep, *, force: bool) -> None:
 
 
 def preview_cost(points: list[Any], workers: int | None, *, series: bool) -> str:
-    """Say what the points of a sweep that are not kept will cost together, in one line."""
+    """Return the total cost of the points of a sweep that are not in the store, in one line."""
     from elephan.estimate import estimate_points, in_words  # noqa: PLC0415 (as above)
 
     missing = [point.scenario for point, kept in points if not kept and not point.error]

@@ -1,4 +1,4 @@
-"""What `--help` says beyond options: verbs in groups, each in one line, and examples that can be copied.
+"""Texts of `--help` beyond options: commands in groups, each in one line, and examples to copy.
 
 The parser's own way of showing an epilogue breaks lines wherever the terminal ends, so that half an example is copied.
 """
@@ -47,7 +47,7 @@ VERBS: dict[str, dict[str, str]] = {
         "bench": "How fast the engine is on this machine.",
     },
 }
-"""Groups of verbs in the order in which they are shown: all there are, each with a module of its name."""
+"""Groups of commands in the order of display, with all commands; each has a module of its name."""
 
 START = """\
 New to it? An answer at once; or a file, an answer, a picture:
@@ -61,17 +61,17 @@ Exit codes: 0 done, 1 a target or claim not met, 2 wrong input,
 """
 
 LEAST_WIDTH = 40
-"""Where examples are broken at the narrowest [columns]."""
+"""Minimum width at which examples are wrapped [columns]."""
 
 MOST_WIDTH = 110
-"""Longer lines of sentences are hard to read [columns]."""
+"""Maximum width of sentences, for legibility [columns]."""
 
 NAMES_WIDTH = 20
-"""Room for names of options beside sentences [columns]."""
+"""Width of the names of options beside sentences [columns]."""
 
 
 def arrange(group: TyperGroup) -> TyperGroup:
-    """Put the verbs in their groups and in order, each with its line; one that is in no group comes last.
+    """Put the commands in their groups and in order, each with its line; those without a group come last.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def arrange(group: TyperGroup) -> TyperGroup:
 
 
 class CommandHelp(TyperCommand):
-    """A verb whose epilogue is examples, a line each, the first after ``Example:``."""
+    """Command whose epilogue is examples, a line each, the first after ``Example:``."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write help, then the examples.
@@ -116,23 +116,23 @@ class CommandHelp(TyperCommand):
 
 
 class GroupHelp(TyperGroup):
-    """The verbs together: help, then how to start."""
+    """Group of commands; its help ends with instructions to start."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write help, then how to start."""
+        """Write help, then instructions to start."""
         super().format_help(ctx, formatter)
         formatter.write(START)
 
 
 def write_examples(text: str, width: int) -> str:
-    r"""Write examples so that they can be copied, however narrow the terminal.
+    r"""Format examples so that they can be copied, however narrow the terminal.
 
     Parameters
     ----------
     text : str
         A command a line; ``Example:`` in front is left out.
     width : int
-        Of the terminal [columns].
+        Width of the terminal [columns].
 
     Examples
     --------
@@ -148,7 +148,7 @@ def write_examples(text: str, width: int) -> str:
 
 
 def _break(line: str, width: int) -> Iterable[str]:
-    """A command in as many lines as it needs, broken in front of options only."""
+    """Break a command into lines, only in front of options."""
     now = "  "
     for part in re.split(r" (?=--)", line):
         joined = f"{now} {part}" if now.strip() else f"{now}{part}"

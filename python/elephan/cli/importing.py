@@ -1,21 +1,30 @@
-"""``elephan import``: what a measured trace holds, and a scenario whose link follows it."""
+"""``elephan import``: a summary of a measured trace, and a scenario whose link follows it."""
 
 from __future__ import annotations
 
+import math
 from pathlib import Path  # noqa: TC003 (Typer reads the annotations)
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from elephan.cli.common import JsonOption, print_json, print_lines, say, write_new
+from elephan.cli.common import JsonOption, print_json, print_lines, print_wrapped, say, write_new
 from elephan.errors import InputError
 from elephan.importing import TableForm, beside, read
 from elephan.input_files import decoded
 from elephan.scenario import Scenario
 from elephan.trace_files import read_trace
+from elephan.units import format_rate, format_time
+
+if TYPE_CHECKING:
+    from elephan.importing import ImportedTrace
 
 EXAMPLE = """Example:  elephan import cellular.up --out cellular.toml
 elephan import 5g.csv --columns Timestamp,DL_bitrate --rate kbit/s --out 5g.toml"""
+
+
+LIKELY = {"rates": (100e3, 2e12), "delays": (1e-6, 5.0)}
+"""Ranges of the largest value of a trace: GPRS to the fastest ports [bit/s]; a rack to a busy satellite [s]."""
 
 
 def import_(
@@ -86,7 +95,7 @@ def import_(
             files.append(source)
         scenario = found.scenario(beside(source, out))
         try:
-            # What a link does not take is refused here, not at the first run.
+            # A trace that a link cannot use is refused here, not at the first run.
             Scenario.from_text(scenario, str(trace), out.parent)
             write_new(out, scenario, force=force)
         except InputError:
@@ -94,12 +103,23 @@ def import_(
                 file.unlink()
             raise
         files.append(out)
+    if doubt := _doubts(found):
+        say(f"warning: {trace}: {doubt}")
     if json:
         print_json(found.to_json() | {"files": [str(file) for file in files]})
         return
-    print_lines(*found.lines())
+    print_wrapped(*found.lines())
     if out is None:
         name = beside(trace, trace) if found.as_it_stands else "FILE.csv"
-        print_lines(f'for a link: {key} = {{ trace = "{name}" }}; --out FILE.toml writes a scenario with it')
+        print_lines("for a link (--out FILE.toml writes a scenario with it):", f'  {key} = {{ trace = "{name}" }}')
     else:
         say(f"{' and '.join(map(str, files))} {'are' if len(files) > 1 else 'is'} written; next: elephan run {out}")
+
+
+def _doubts(found: ImportedTrace) -> str:
+    """Say so if a trace is so slow or so fast, or a delay so long, that its unit is probably another; empty if not."""
+    low, high = LIKELY.get(found.kind, (0.0, math.inf))
+    if low <= found.most <= high:
+        return ""
+    form, option = (format_time, "--delay") if found.kind == "delays" else (format_rate, "--rate")
+    return f"the largest value is {form(found.most)}; if that is not so, say its unit with {option}"

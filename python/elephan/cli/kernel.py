@@ -18,9 +18,10 @@ app = typer.Typer(
     epilog="Example:  elephan kernel load ghstcp",
 )
 
-LawArgument = Annotated[str, typer.Argument(metavar="LAW", help="As elephan list laws has it, or as the kernel does.")]
+LawArgument = Annotated[str, typer.Argument(metavar="LAW", help="A law of `elephan kernel list`, by either name.")]
 LawOrObject = Annotated[
-    str, typer.Argument(metavar="LAW", help="As elephan list laws has it, or the file of an object such as mine.bpf.o.")
+    str,
+    typer.Argument(metavar="LAW", help="A law of `elephan kernel list`, or the file of an object such as mine.bpf.o."),
 ]
 
 

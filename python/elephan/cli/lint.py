@@ -1,4 +1,4 @@
-"""``elephan lint``: what would ruin a study, said before it is run."""
+"""``elephan lint``: warnings about common mistakes of studies, before the run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from elephan.cli.common import (
     StrictOption,
     check_laws,
     print_json,
-    print_lines,
+    print_wrapped,
     warn,
 )
 from elephan.own_laws import declare
@@ -38,7 +38,7 @@ def lint(
     if json:
         print_json({"scenario": read.title, "warnings": [warned.to_json() for warned in warnings]})
     elif not warnings:
-        print_lines("nothing to warn about")
+        print_wrapped("nothing to warn about")
     elif not strict:
-        print_lines(*(str(warned) for warned in warnings))
+        print_wrapped(*(str(warned) for warned in warnings))
     warn(warnings, strict=strict, quiet=True)

@@ -62,7 +62,7 @@ def model(
         typer.Option("--simulate", help="Put a simulation of some rows beside it, on a scenario made for the model."),
     ] = False,
     map_: Annotated[
-        bool, typer.Option("--map", help="How far it was off in simulations over buffer, flows and RTT instead.")
+        bool, typer.Option("--map", help="Instead: its error in simulations, over buffer, flows and RTT.")
     ] = False,
     out: OutOption = None,
     details: DetailsOption = False,
@@ -120,7 +120,7 @@ def model(
 
 
 def _checked_for_pacing(table: ModelTable, network: Network, link: int) -> ModelTable:
-    """Say first how far the model was off in runs of paced senders near the scenario's buffer, if its senders pace."""
+    """Prepend how far the model was off in runs of paced senders near the scenario's buffer, if the senders pace."""
     from elephan.accuracy import nearby  # noqa: PLC0415 (--help does without NumPy)
     from elephan.theory.models import bottleneck  # noqa: PLC0415 (as above)
 
@@ -132,7 +132,7 @@ def _checked_for_pacing(table: ModelTable, network: Network, link: int) -> Model
 
 
 def _simulate(chosen: Model, given: dict[str, str], *, other: bool) -> tuple[ModelTable, dict[str, Any]]:
-    """The table with what a simulation of it measures, and what is to be said of that."""
+    """Return the table with the measurements of a simulation, and remarks on them."""
     from elephan.accuracy.against import against  # noqa: PLC0415 (loads the simulator)
 
     if other:
@@ -145,7 +145,7 @@ def _simulate(chosen: Model, given: dict[str, str], *, other: bool) -> tuple[Mod
 
 
 def _show_map(model: Model, out: Path | None, *, json: bool) -> None:
-    """Print, and draw if asked to, where a model holds."""
+    """Print, and draw if requested, where a model holds."""
     from elephan.accuracy import regions  # noqa: PLC0415 (--help does without NumPy)
 
     maps = regions(model.name)
@@ -175,7 +175,7 @@ def _show_map(model: Model, out: Path | None, *, json: bool) -> None:
 
 
 def _map_tables(region: ErrorRegion) -> list[Printed | str]:
-    """A line for each RTT and number of flows, a column for each buffer."""
+    """Return a line for each RTT and number of flows, with a column for each buffer."""
     from elephan.accuracy.regions import label  # noqa: PLC0415 (start-up does without)
     from elephan.accuracy.survey import FLOWS, RTTS_MS, SHARES  # noqa: PLC0415 (as above)
 
@@ -205,14 +205,14 @@ def _assignment(text: str) -> tuple[str, str]:
 
 
 def _screen(table: ModelTable, *, only_simulated: bool) -> list[str]:
-    """At most 15 lines: what does not vary, some rows, and what was left out."""
+    """Return at most 15 lines: constant columns, some rows, and the number of omitted ones."""
     title, fixed, heads, columns, words = _parts(table, only_simulated=only_simulated)
     width = terminal_width()
     head = wrapped(title, width) + (wrapped(fixed, width) if fixed else [])
-    # Where the model fails comes before its numbers: the first of it always.
+    # The model's limits precede its numbers; the first one is always shown.
     fails = table.model.fails
     head += wrapped(fails[0], width, mark="  ! ") if fails else []
-    # What was asked for stays; of what is computed the last goes first.
+    # Requested columns stay; of the computed ones the last are omitted first.
     varied = len(heads) - len(table.model.columns)
     made = [
         Column(*_split(text), tuple(cells), max(0, i + 1 - max(varied, 1)), is_text=word)
@@ -228,20 +228,20 @@ def _screen(table: ModelTable, *, only_simulated: bool) -> list[str]:
 
 
 def _rows(count: int, most: int) -> list[int]:
-    """Rows to show: all, or the first, the last and as many between as there is room for."""
+    """Return the indices of the rows to show: all, or the first, the last and as many between as fit."""
     if count <= most:
         return list(range(count))
     return sorted({round(i * (count - 1) / (most - 1)) for i in range(most)})
 
 
 def _split(head: str) -> tuple[str, str]:
-    """Name and unit, one above the other."""
+    """Split a head into name and unit, for two lines."""
     name, bracket, unit = head.partition(" [")
     return name.replace(" ", "\n"), unit.removesuffix("]") if bracket else ""
 
 
 def _tables(table: ModelTable, *, only_simulated: bool) -> list[Printed | str]:
-    """What does not vary in one line, the rest as a table."""
+    """Return constant columns in one line, and the rest as a table."""
     title, fixed, heads, columns, words = _parts(table, only_simulated=only_simulated)
     return [f"{title}\n{fixed}", fitted_table(heads, list(zip(*columns, strict=True)), words)]
 
@@ -249,7 +249,7 @@ def _tables(table: ModelTable, *, only_simulated: bool) -> list[Printed | str]:
 def _parts(
     table: ModelTable, *, only_simulated: bool
 ) -> tuple[str, str, Sequence[str], Sequence[list[str]], list[bool]]:
-    """Title, what does not vary, and of each column head, cells, and whether they are words."""
+    """Return title, constant columns, and for each other column its head, cells, and whether they are words."""
     if only_simulated:
         from elephan.accuracy.against import simulated  # noqa: PLC0415 (start-up does without)
 
@@ -266,7 +266,7 @@ def _parts(
 
 
 def _column(name: str, unit: str, values: list[Any], digits: int) -> tuple[str, list[str]]:
-    """Head and cells of a column, in the unit that suits its values."""
+    """Return head and cells of a column, in a suitable unit."""
     if isinstance(values[0], str):
         return name.replace("_", " "), values
     factor, written = scaled(unit, (value for value in values if value is not None))
@@ -275,7 +275,7 @@ def _column(name: str, unit: str, values: list[Any], digits: int) -> tuple[str, 
 
 
 def _head(name: str, unit: str) -> str:
-    """Name and unit of a column, the unit once."""
+    """Format name and unit of a column, with the unit only once."""
     bare = name
     for ending in ("_packets_per_s", "_packets", "_segments", "_bps", "_s"):
         bare = bare.removesuffix(ending)

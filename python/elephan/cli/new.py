@@ -20,7 +20,7 @@ EXAMPLE = """Example:  elephan new dumbbell --rate "1 Gbit/s" --rtt "120 ms" --o
 elephan new bufferbloat --rate "20 Mbit/s" --out bloat.toml"""
 
 SCHEMA = "elephan.schema.json"
-"""Where `elephan schema` writes in the guide; a file beside it names it in its first line."""
+"""File that `elephan schema` writes in the guide; a new scenario beside it names it in its first line."""
 
 FileOption = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write this file, not to stdout.")]
 
@@ -49,7 +49,7 @@ def new(
     """
     choices = {"rate": rate, "rtt": rtt, "flows": flows, "hops": hops, "buffer": buffer}
     text = template(kind, choices) if kind in DEFAULTS else _whole(kind, choices)
-    # What was chosen may be no quantity.
+    # A chosen value may not be a valid quantity.
     Scenario.from_text(text, kind)
     if out is not None:
         if (out.parent / SCHEMA).exists():
@@ -64,7 +64,7 @@ def new(
 
 
 def _whole(name: str, choices: Mapping[str, str | int | None]) -> str:
-    """The text of a scenario that comes with elephan."""
+    """Return the text of a scenario that is part of elephan."""
     known = examples()
     if name not in known:
         names = [*DEFAULTS, *known]

@@ -1,4 +1,4 @@
-"""Standard output where it is closed, a pipe without a reader or on a full disk, or its encoding lacks a letter."""
+"""Robust standard output: closed stream, broken pipe, full disk, unencodable characters."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class OutputError(Exception):
-    """What is printed cannot be written.
+    """Error while writing to standard output.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ class OutputError(Exception):
 
 
 class StandardOutput:
-    """A stream whose errors are `OutputError`, so that nobody takes them for those of a file of results.
+    """Stream that raises `OutputError`, so that its errors differ from those of result files.
 
     Parameters
     ----------
@@ -40,19 +40,19 @@ class StandardOutput:
 
     @property
     def buffer(self) -> StandardOutput:
-        """The same for bytes."""
+        """The stream for bytes."""
         return StandardOutput(self._stream.buffer)
 
     def write(self, content: Any) -> int:
-        """Write it, or raise `OutputError`."""
+        """Write a text, or raise `OutputError`."""
         return int(_tried(self._stream.write, content))
 
     def writelines(self, lines: Iterable[Any]) -> None:
-        """Write them all, or raise `OutputError`."""
+        """Write several texts, or raise `OutputError`."""
         _tried(self._stream.writelines, lines)
 
     def flush(self) -> None:
-        """Write what waits, or raise `OutputError`."""
+        """Flush the stream, or raise `OutputError`."""
         _tried(self._stream.flush)
 
 
@@ -64,7 +64,7 @@ def _tried(do: Callable[..., Any], *given: Any) -> Any:
 
 
 def prepare_streams() -> None:
-    """Make standard input, output and error what the rest of the command line can rely on.
+    """Prepare standard input, output and error for the rest of the command line.
 
     One that is closed becomes the null device, so that no file of results gets its number and what others print. A
     letter that the encoding lacks is printed as its escape.

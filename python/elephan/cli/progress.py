@@ -1,4 +1,4 @@
-"""How far a long verb is: a bar with the time left on a terminal, lines in a log, nothing when asked to be quiet.
+"""Progress of a long command: a bar with the time left on a terminal, lines in a log, nothing with --quiet.
 
 What is counted are runs or points; in between, the simulated time of the replications that run moves it on.
 """
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from elephan.sweep import SweepProgress
 
 EVERY_S = 5.0
-"""Between lines in a log [s]."""
+"""Interval between lines in a log [s]."""
 
 FIRST_S = 1.0
-"""Until the first one [s]: what is done by then needs none."""
+"""Time before the first line [s]; shorter commands print none."""
 
 
 LOOK_S = 0.5
-"""Between two looks at the replications that run [s]."""
+"""Interval between looks at the running replications [s]."""
 
 
 class ProgressLine:
@@ -41,7 +41,7 @@ class ProgressLine:
     quiet : bool
         Show nothing.
     of : str
-        What is counted.
+        Name of the things counted.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class ProgressLine:
             console = Console(stderr=True)
 
             class TimeLeftColumn(TimeRemainingColumn):
-                """The time left: estimated by the caller if it can, or else from the number of things left."""
+                """Column with the time left: the caller's estimate, or else one from the items left."""
 
                 def render(self, task: Task) -> Text:
                     left_s = task.fields["left_s"]
@@ -79,7 +79,7 @@ class ProgressLine:
                     return Text(f"{hours:d}:{minutes:02d}:{seconds:02d}", style="progress.remaining")
 
             class NarrowBar(Progress):
-                """Leaves room for the ^C that a terminal puts behind it: what wraps is not wiped off."""
+                """Progress bar with room for a terminal's ^C after it: a wrapped line would not be erased."""
 
                 def get_renderable(self) -> RenderableType:
                     return Constrain(super().get_renderable(), max(console.width - len("^C^C"), 1))
@@ -109,7 +109,7 @@ class ProgressLine:
             self.bar.stop()
 
     def begin(self, what: str) -> None:
-        """Start over with something else.
+        """Start over with another task.
 
         Parameters
         ----------
@@ -119,12 +119,12 @@ class ProgressLine:
         self.what, self.begun = what, time.monotonic()
 
     def update(self, done: int, total: int, note: str = "", left_s: float | None = None) -> None:
-        """Show how far it is.
+        """Show the progress.
 
         Parameters
         ----------
         note : str
-            What is known so far.
+            Additional information.
         left_s : float [s], optional
             Until all is done, where that does not follow from how many are.
         """
@@ -133,7 +133,7 @@ class ProgressLine:
         self._show(self._shown, [])
 
     def _look(self) -> None:
-        """Move it on by what has passed of the replications that run."""
+        """Update the display with the progress of the running replications."""
         while not self._ended.wait(LOOK_S):
             shown, threads = self._shown, sys.modules.get("elephan.run.threads")
             # Until something has been begun on threads there is nothing to look at.
@@ -163,7 +163,7 @@ class ProgressLine:
 
 
 class _Shown(NamedTuple):
-    """What was last reported, and when [s]."""
+    """Last reported progress, and its time [s]."""
 
     done: int
     total: int
@@ -173,14 +173,14 @@ class _Shown(NamedTuple):
 
 
 class ProgressDisplay:
-    """Hands the progress of sweeps to the display and remembers it for the case that they are stopped."""
+    """Passes the progress of sweeps to the display, and keeps the last one for messages after an interrupt."""
 
     def __init__(self, line: ProgressLine, workers: int | None = None) -> None:
         self.line, self.workers = line, workers
         self.last: SweepProgress | None = None
 
     def __call__(self, progress: SweepProgress) -> None:
-        """Show how far it is; before the first point runs, what all will take."""
+        """Show the progress; before the first point runs, announce the total cost."""
         if self.last is None and not self.line.quiet and progress.total > progress.done:
             announce_packets(progress.cost_total, progress.total - progress.done, self.workers)
         self.last = progress
@@ -188,17 +188,17 @@ class ProgressDisplay:
         self.line.update(progress.done, progress.total, failed, progress.left_s)
 
     def after(self, what: str) -> None:
-        """Show what is done once everything has run."""
+        """Show the task that follows the last point."""
         if self.last is not None:
             self.line.update(self.last.done, self.last.total, what, 0.0)
 
     def kept(self) -> str:
-        """Say how much the store has."""
+        """Describe how many points the store has."""
         if self.last is None:
             return "nothing was run"
         kept = self.last.done - self.last.failed
         return f"{kept} of {self.last.total} points are kept"
 
     def stopped(self) -> str:
-        """Say what an interrupt leaves."""
+        """Return the message after an interrupt."""
         return f"interrupted: {self.kept()}; the same command goes on from there"

@@ -15,7 +15,7 @@ EXAMPLE = """Example:  elephan report sized/ --out answer.html --open
           elephan report small/ large/ --out both.html"""
 
 SEVERAL = "runs.html"
-"""The page of several runs, where --out names none."""
+"""Name of the page of several runs, unless --out has one."""
 
 
 def report(

@@ -1,4 +1,4 @@
-"""``elephan reproduce``: the papers' experiments, judged claim by claim."""
+"""``elephan reproduce``: the papers' experiments, with a verdict on each claim."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from elephan.cli.columns import text_table
 from elephan.cli.common import (
     Interrupted,
     JsonOption,
@@ -20,6 +21,7 @@ from elephan.cli.common import (
     print_json,
     print_lines,
     print_tables,
+    print_wrapped,
     say,
     shown,
     writing,
@@ -40,7 +42,7 @@ elephan reproduce "hsbuf:Figure 3" --out reproduced/
 elephan reproduce nr-hstcp --list"""
 
 FEW = 8
-"""Claims that are all shown, and verdicts that changed; of more, those that are asked for."""
+"""Maximum number of claims and of changed verdicts that are all shown; of more, only the requested ones."""
 
 
 def reproduce(
@@ -54,7 +56,8 @@ def reproduce(
     ] = None,
     list_: Annotated[bool, typer.Option("--list", help="Only say which claims there are.")] = False,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Shorter runs, fewer seeds: does every measure run? A few minutes.")
+        bool,
+        typer.Option("--quick", help="Shorter runs and fewer seeds, to see that every measure works; some minutes."),
     ] = False,
     claims: Annotated[bool, typer.Option("--claims", help="Show each claim that is not met, however many.")] = False,
     bless: Annotated[
@@ -74,7 +77,7 @@ def reproduce(
 
     Runs are kept in the store: a reproduction that is stopped goes on where it was.
 
-    Exit code 1 if a verdict is not what it was (a fail that is known is not one), or if a claim could not be judged.
+    Exit code 1 if a verdict differs from the recorded one, or if a claim could not be judged.
     """
     from elephan.papers import papers  # noqa: PLC0415 (--help does without NumPy)
     from elephan.papers import reproduce as judge  # noqa: PLC0415 (as above)
@@ -140,7 +143,7 @@ def _write(found: Reproduction, document: Mapping[str, Any], out: Path | None, p
 
 
 def _show(document: Mapping[str, Any], *, every: bool) -> None:
-    """Show what fits on a screen: papers, the headline, what the bands are worth, what changed."""
+    """Print what fits on a screen: papers, the headline, the value of the bands, changes."""
     from elephan.papers.words import bands, headline, missed  # noqa: PLC0415 (--help does without NumPy)
 
     claims = document["claims"]
@@ -150,10 +153,10 @@ def _show(document: Mapping[str, Any], *, every: bool) -> None:
     if len(claims) > FEW:
         print_tables(_by_paper(document))
     counts, apart = headline(document["origins"])
-    print_lines(f"{counts}.", *([f"Counted apart: {apart}."] if apart else []))
+    print_wrapped(f"{counts}.", *([f"Counted apart: {apart}."] if apart else []))
     if len(claims) > FEW and not every:
-        print_lines(*(f"{line[:1].upper()}{line[1:]}." for line in missed(claims, FEW)))
-    print_lines(*bands([each for each in document["power"] if each["whole"]]))
+        print_wrapped(*(f"{line[:1].upper()}{line[1:]}." for line in missed(claims, FEW)))
+    print_wrapped(*bands([each for each in document["power"] if each["whole"]]))
     changed = [each for each in document["changed"] if each["was"] is not None]
     for each in changed[:FEW]:
         say(f"{each['id']}: {_plain(each['now'])}, was {_plain(each['was'])}")
@@ -176,7 +179,7 @@ def _unjudged(document: Mapping[str, Any]) -> bool:
 
 
 def _by_paper(document: Mapping[str, Any]) -> Table:
-    """How many claims of each paper have which verdict, without verdicts that none has."""
+    """Return the number of claims per paper and verdict; verdicts without claims are omitted."""
     papers = document["summary"]
     verdicts = [v for v in next(iter(papers.values())) if any(of[v] for of in papers.values())]
     rows = [[paper, *(str(of[verdict]) for verdict in verdicts)] for paper, of in papers.items()]
@@ -184,7 +187,7 @@ def _by_paper(document: Mapping[str, Any]) -> Table:
 
 
 def _verdicts(claims: Sequence[Mapping[str, Any]]) -> str:
-    """How many have which verdict."""
+    """Count claims by verdict, in words."""
     counts = Counter(_plain(each["verdict"]) for each in claims)
     return ", ".join(f"{n} {verdict}" for verdict, n in counts.most_common())
 
@@ -206,12 +209,21 @@ def _table(claims: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def _number(value: Any) -> str:
-    """What was measured, or is claimed: a quantity, a number, words, or whether it is so."""
+    """Format a measured or claimed value: a quantity, a number, words, or a truth value."""
     if isinstance(value, dict):
         return shown(value)
     if value is None or isinstance(value, bool):
         return "-" if value is None else str(value).lower()
     return value if isinstance(value, str) else f"{value:.4g}"
+
+
+def _by_place(claims: Sequence[Claim]) -> dict[str, list[Claim]]:
+    """Claims by where their paper makes them and what they are judged from."""
+    places: dict[str, list[Claim]] = {}
+    for claim in claims:
+        judged = f"judged from {', '.join(claim.experiments)}" if claim.experiments else "judged by a formula"
+        places.setdefault(f"{claim.paper}, {claim.figure}, {judged}:", []).append(claim)
+    return places
 
 
 def _show_list(claims: Iterable[Claim], *, json: bool) -> None:
@@ -233,6 +245,7 @@ def _show_list(claims: Iterable[Claim], *, json: bool) -> None:
         ]
         print_json(rows)
         return
-    rows_ = [[claim.id, claim.figure, " ".join(claim.experiments) or "a formula", claim.statement] for claim in every]
-    print_tables(fitted_table(["claim", "where", "judged from", "statement"], rows_, [True] * 4))
+    for n, (place, group) in enumerate(_by_place(every).items()):
+        print_wrapped(*([""] if n else []), place)
+        print_lines(*text_table((), [(f"  {claim.id}", claim.statement) for claim in group]))
     say(f"{len(every)} claims")

@@ -9,6 +9,7 @@ import typer
 
 import elephan
 from elephan.catalog import catalog
+from elephan.cli.columns import command_lines, wrapped
 from elephan.cli.common import (
     METRIC_HEADS,
     DetailsOption,
@@ -78,7 +79,7 @@ def run(
             "--precision",
             metavar="[METRIC=]SHARE",
             help="More replications until the 95 % half-width is that share of the mean: 1% (utilizations and "
-            "goodputs), goodput=2%, utilization\\[core]=1%, loss=, delay=, backlog=; repeatable.",
+            "goodputs), goodput=2%, utilization\\[core]=1%, and loss, delay or backlog likewise; repeatable.",
         ),
     ] = None,
     max_replications: Annotated[
@@ -144,7 +145,7 @@ def run(
                 written = found.write(out, metrics) if out is not None else []
                 made: RunResult | StoredRun = found
             else:
-                # Of a long one it is shown how far each replication is.
+                # For a long run, the progress of each replication is shown.
                 asked["watched"] = announce(read, workers=workers, series=series, force=force, quiet=quiet)
                 made = _simulate(read, workers, quiet, asked | {"series": series, "metrics": metric or []})
                 if kept is not None:
@@ -168,7 +169,7 @@ def run(
 
 
 def _metrics(asked: list[str], read: Scenario) -> tuple[AskedMetric, ...]:
-    """Read what ``--metric`` asks for; refuse what has no value in this scenario."""
+    """Parse ``--metric``; refuse metrics that are not defined for this scenario."""
     from elephan.run.measures import check_metrics, parse_metrics  # noqa: PLC0415 (--help does without NumPy)
 
     metrics = parse_metrics(asked)
@@ -177,7 +178,7 @@ def _metrics(asked: list[str], read: Scenario) -> tuple[AskedMetric, ...]:
 
 
 def _simulate(read: Scenario, workers: int | None, quiet: bool, asked: dict[str, Any]) -> RunResult:
-    """Run, with a line that says how far it is."""
+    """Run the scenario, with a progress line."""
     done = 0
     with ProgressLine("replications", quiet=quiet) as line:
 
@@ -195,7 +196,7 @@ def _simulate(read: Scenario, workers: int | None, quiet: bool, asked: dict[str,
 
 
 def _check_folder(out: Path | None, asked: Mapping[str, bool]) -> None:
-    """Refuse what is written into a folder where none is named."""
+    """Refuse options that write into a folder without ``--out``."""
     for option, is_asked in asked.items():
         if is_asked and out is None:
             message = f"{option}: where to? Give a folder with --out DIR"
@@ -203,7 +204,7 @@ def _check_folder(out: Path | None, asked: Mapping[str, bool]) -> None:
 
 
 def _check_traced(read: Scenario) -> None:
-    """Refuse qlog of a scenario that records no flow."""
+    """Refuse qlog for a scenario that traces no flow."""
     if not read.resolved.get("record", {}).get("trace"):
         first = read.groups[0]["name"]
         message = f'--qlog: no flow is recorded ACK by ACK; give --set record.trace=["{first}[0]"]'
@@ -211,7 +212,7 @@ def _check_traced(read: Scenario) -> None:
 
 
 def _written(result: RunResult, out: Path | None, *, plot: bool, qlog: bool) -> list[Path]:
-    """Write what ``--out``, ``--qlog`` and ``--plot`` ask for."""
+    """Write the files of ``--out``, ``--qlog`` and ``--plot``."""
     if out is None:
         return []
     written = result.write(out)
@@ -227,12 +228,12 @@ def _written(result: RunResult, out: Path | None, *, plot: bool, qlog: bool) -> 
 
 
 def print_document(document: Mapping[str, Any], facts: Sequence[dict[str, Any]], *, details: bool = False) -> None:
-    """Put the document of a run on stdout as tables.
+    """Print the document of a run as tables on stdout.
 
     Parameters
     ----------
     facts : sequence of dict
-        Of its groups.
+        Facts of the document's groups.
     details : bool
         All of it, not only what fits on a screen.
     """
@@ -249,7 +250,7 @@ def print_document(document: Mapping[str, Any], facts: Sequence[dict[str, Any]],
 
 
 def _most(replications: int | None, precision: list[str] | None, most: int | None) -> int:
-    """Say after how many replications ``--precision`` gives up; refuse options that contradict each other."""
+    """Return the maximum number of replications for ``--precision``; refuse contradictory options."""
     from elephan.run.precision import MOST  # noqa: PLC0415 (--help does without NumPy)
 
     if most is not None and not precision:
@@ -263,7 +264,7 @@ def _most(replications: int | None, precision: list[str] | None, most: int | Non
 
 
 def _transfers(groups: Sequence[dict[str, Any]]) -> list[Table | str]:
-    """Sum up transfers that end, where there are such."""
+    """Return the summary of transfers, if there are any that end."""
     some = [(group["name"], group["transfers"]) for group in groups if group["transfers"] is not None]
     if not some:
         return []
@@ -293,7 +294,7 @@ def _transfers(groups: Sequence[dict[str, Any]]) -> list[Table | str]:
 
 
 def _queues(document: Mapping[str, Any]) -> list[str]:
-    """Say for each link what its queue has otherwise than by default, and the same for Linux."""
+    """Describe the non-default settings of each link's queue, and the equivalent for Linux."""
     defaults = {card["name"]: {p["name"]: p["default"] for p in card["parameters"]} for card in catalog("queues")}
     lines = []
     for link in document["links"]:
@@ -301,7 +302,7 @@ def _queues(document: Mapping[str, Any]) -> list[str]:
         values = {key: (as_text(link["queue"][key]), as_text(usual)) for key, usual in defaults[discipline].items()}
         chosen = [f"{key} = {value}" for key, (value, usual) in values.items() if value != usual]
         if chosen:
-            lines.append(f"{link['name']}: {discipline} with {', '.join(chosen)}")
+            lines += wrapped(f"{link['name']}: {discipline} with {', '.join(chosen)}")
         if link["tc"]:
-            lines.append(f"{link['name']}, on Linux: {link['tc']}")
+            lines += command_lines(link["tc"], f"{link['name']}, on Linux: ")
     return lines

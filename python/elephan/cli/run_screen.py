@@ -1,13 +1,23 @@
-"""What ``elephan run`` shows by default: the answer in a sentence, links and groups in two short tables.
+"""Default screen of ``elephan run``: the answer in a sentence, links and groups in two short tables.
 
-Numbers are never cut and keep their intervals: where there is no room columns go, and the last line says which.
+Numbers are never cut and keep their intervals: if there is no room, columns are omitted, and the last line lists them.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from elephan.cli.columns import LINES, Column, blocks, deciding, table_lines, terminal_width, with_intervals, wrapped
+from elephan.cli.columns import (
+    LINES,
+    Column,
+    blocks,
+    command_lines,
+    deciding,
+    table_lines,
+    terminal_width,
+    with_intervals,
+    wrapped,
+)
 from elephan.cli.common import shown
 
 if TYPE_CHECKING:
@@ -16,31 +26,31 @@ if TYPE_CHECKING:
     Row = Mapping[str, Any]
 
 FIXED = 2
-"""Lines of heads and units of a table."""
+"""Number of lines for heads and units of a table."""
 
 GROUPS_BY = ("goodput_per_flow_bps", "loss_ratio", "srtt_s")
-"""Quantities that tell groups apart where a screen has no room for all."""
+"""Quantities by which groups are selected if they do not all fit on the screen."""
 
 MOST_TIMED = 2
-"""Groups of datagrams whose delays have a line."""
+"""Maximum number of groups of datagrams with a line for their delays."""
 
 
 def screen(document: Mapping[str, Any], facts: Sequence[Mapping[str, Any]], width: int | None = None) -> list[str]:
-    """Write what a run gave in lines.
+    """Format the results of a run as lines.
 
     Parameters
     ----------
     document : mapping
-        Of ``elephan run --json``.
+        Document of ``elephan run --json``.
     facts : sequence of mapping
-        Of its groups.
+        Facts of the document's groups.
     width : int, optional
         Letters of a line; those of the terminal.
 
     Returns
     -------
     list of str
-        At most 15, the answer first; a line for Linux is as long as it is, so that it can be copied.
+        At most 15, the answer first; a long line for Linux is broken with a backslash, so that it can be copied.
     """
     width = terminal_width() if width is None else width
     run = document["run"]
@@ -51,7 +61,10 @@ def screen(document: Mapping[str, Any], facts: Sequence[Mapping[str, Any]], widt
         tail += wrapped(said, width)
     tail += [line for said in pool_lines(document)[:2] for line in wrapped(said, width)]
     tc = links[0]["tc"]
-    tail += [f"{links[0]['name']}, on Linux: {tc}"] if tc else []
+    if tc:
+        # The first line names the link, too.
+        mark = f"{links[0]['name']}, on Linux: "
+        tail += command_lines(tc, mark if len(mark) + len(tc) <= width else "Linux: ", width)
     jain = [line for said in fairness_lines(document, facts)[:1] for line in wrapped(said, width)]
     # A row of each table comes before it.
     has_room = len(head) + len(jain) + len(tail) + 2 * FIXED + 4 <= LINES
@@ -70,7 +83,7 @@ def screen(document: Mapping[str, Any], facts: Sequence[Mapping[str, Any]], widt
     order = [link["name"] for link in document["links"]]
     some_links = sorted(links[:of_links], key=lambda link: order.index(link["name"]))
     tables = []
-    # Of many groups those that differ most in what they get.
+    # If there are many groups, those that differ most.
     some_groups = [groups[i] for i in deciding(document["groups"], GROUPS_BY, of_groups)]
     for make, rows in ((_of_links, some_links), (_of_groups, some_groups)):
         lines, gone = _table(make, rows, width)
@@ -103,18 +116,18 @@ def _busiest(links: Sequence[Row]) -> list[Row]:
 
 
 def whose(groups: Sequence[Row]) -> str:
-    """Say whose fairness it is, where not every flow counts."""
+    """Describe the flows that fairness is about, if not all flows count."""
     tcp = [group["law"] is not None for group in groups]
     return " of TCP" if any(tcp) and not all(tcp) else ""
 
 
 def fairness_lines(document: Mapping[str, Any], facts: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Say how evenly flows share; nothing of fewer than two that count, whose index is always 1.
+    """Describe the fairness of the flows; empty for fewer than two flows that count, whose index is always 1.
 
     Parameters
     ----------
     facts : sequence of mapping
-        Of its groups.
+        Facts of the document's groups.
     """
     from elephan.network import counted_flows  # noqa: PLC0415 (--help does without NumPy)
 
@@ -128,7 +141,7 @@ def fairness_lines(document: Mapping[str, Any], facts: Sequence[Mapping[str, Any
 
 
 def whole(document: Mapping[str, Any], facts: Sequence[Mapping[str, Any]], width: int | None = None) -> list[str]:
-    """Write what `screen` writes without leaving anything out: every link and group, all columns, with intervals.
+    """Format the results like `screen`, but completely: every link and group, all columns, with intervals.
 
     Parameters
     ----------
@@ -149,7 +162,7 @@ def whole(document: Mapping[str, Any], facts: Sequence[Mapping[str, Any]], width
 def _table(
     make: Callable[[Sequence[Any], bool], list[Column]], rows: Sequence[Any], width: int
 ) -> tuple[list[str], list[str]]:
-    """Lines, and what had no room."""
+    """Return the lines of a table, and the names of what does not fit."""
     shown_, gone = with_intervals(make(rows, True), make(rows, False), width)
     return table_lines(shown_, width), gone
 
@@ -188,14 +201,14 @@ def _of_links(links: Sequence[Row], intervals: bool) -> list[Column]:
 
 
 def buffer_cell(link: Row) -> str:
-    """Say the buffer of a link: packets, the pool that it is in, or no limit."""
+    """Format the buffer of a link: packets, its pool, or unlimited."""
     if link["buffer_packets"] is not None:
         return f"{link['buffer_packets']:.6g}"
     return f"in {link['pool']['name']}" if "pool" in link else "unlimited"
 
 
 def delay_lines(document: Mapping[str, Any], *, full: bool = False) -> list[str]:
-    """Say of each group of timed datagrams how long they take: a ping there and back, others one way."""
+    """Describe the delays of each group of timed datagrams: round trips of pings, one-way delays of others."""
     found = []
     for group in document["groups"]:
         for key, what in (("rtt", "round trip"), ("delay", "one way")):
@@ -209,7 +222,7 @@ def delay_lines(document: Mapping[str, Any], *, full: bool = False) -> list[str]
 
 
 def pool_lines(document: Mapping[str, Any]) -> list[str]:
-    """Say of each pool how much of it is used."""
+    """Describe the occupancy of each pool."""
     return [
         f"{pool['name']}: {_mean(pool['occupancy'], 100)} % used, {_mean(pool['occupancy_max'], 100)} % at most; "
         f"{_mean(pool['drops'], 1)} packets dropped for want of room"

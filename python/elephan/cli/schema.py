@@ -1,4 +1,4 @@
-"""``elephan schema``: what an editor needs to complete and check scenario and sweep files."""
+"""``elephan schema``: JSON Schema with which editors complete and check scenario and sweep files."""
 
 from __future__ import annotations
 

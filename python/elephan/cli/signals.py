@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: both end a command in the same way, with the code of the shell, and neither gets lost."""
+"""Ctrl-C and SIGTERM: both end a command in the same way, with the shell's exit code, and are never lost."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from types import FrameType
 
 AGAIN_S = 0.1
-"""After which a signal is given again that nobody acts upon [s]."""
+"""Interval after which an unhandled interrupt is raised again [s]."""
 
 _received: list[int] = []
 
 
 def heed_signals() -> None:
-    """Let SIGTERM end a command as Ctrl-C does, so that what it began to write is cleared away."""
+    """Let SIGTERM end a command as Ctrl-C does, so that incomplete files are removed."""
     if threading.current_thread() is not threading.main_thread():
         return
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -31,7 +31,7 @@ def heed_signals() -> None:
 
 
 def _dropped(lost: sys.UnraisableHookArgs) -> None:
-    """What Python drops it also reports; an interrupt that comes again is nothing to report."""
+    """Ignore Python's report of a dropped interrupt, because the interrupt is raised again."""
     if not issubclass(lost.exc_type, KeyboardInterrupt):
         sys.__unraisablehook__(lost)
 
@@ -46,13 +46,13 @@ def _interrupt(number: int, _frame: FrameType | None) -> None:
 
 
 def _interrupt_again(_number: int, _frame: FrameType | None) -> None:
-    # Whoever is clearing up after an exception is left alone.
+    # Do not interrupt the handling of an exception.
     if sys.exc_info()[1] is None:
         raise KeyboardInterrupt
 
 
 def exit_code() -> int | None:
-    """Return the shell's for the first signal that came; None if none has. No signal is given again after that.
+    """Return the shell exit code of the first signal; None without any. Interrupts are not repeated after this.
 
     Returns
     -------
@@ -61,6 +61,6 @@ def exit_code() -> int | None:
     """
     if not _received:
         return None
-    # Python gives up its handlers before it ends, and an alarm that nobody handles would end it with another code.
+    # Python removes its handlers before it exits, and an unhandled alarm would change the exit code.
     signal.setitimer(signal.ITIMER_REAL, 0)
     return 128 + _received[0]

@@ -63,7 +63,10 @@ def size(
     target: Annotated[
         list[str] | None,
         typer.Option(
-            "--target", metavar="NAME=VALUE", help="utilization=0.95, loss=0.1%, delay=10ms, fairness=0.9; repeatable."
+            "--target",
+            metavar="NAME=VALUE",
+            help="utilization=0.95, loss=0.1%, delay=10ms (mean), delay_p95=20ms, fairness=0.9; of pings "
+            "rtt_p95\\[GROUP]=50ms, of cbr delay_p95\\[GROUP]=20ms; repeatable.",
         ),
     ] = None,
     link: Annotated[str | None, typer.Option("--link", help="Link to size; the first that carries data.")] = None,
@@ -180,7 +183,7 @@ def size(
 def _checked(
     target: list[str] | None, *, find: str | None, compared: bool, model_only: bool, whole_curve: bool
 ) -> list[str]:
-    """Refuse what cannot be asked together; the targets."""
+    """Refuse contradictory options; return the targets."""
     if not target:
         message = "--target: none given; write for example --target utilization=0.95 or --target loss=0.1%,delay=10ms"
         raise InputError(message)
@@ -194,7 +197,7 @@ def _checked(
 
 
 def _show(found: Found, *, details: bool) -> None:
-    """Put an answer on the terminal: on one screen, or all of it."""
+    """Print an answer: on one screen, or completely."""
     from elephan.size import SizeComparison  # noqa: PLC0415 (--help does without NumPy)
     from elephan.size.inverse import LimitAnswer  # noqa: PLC0415 (as above)
 
@@ -212,7 +215,7 @@ def _show(found: Found, *, details: bool) -> None:
 
 
 class _SizeProgressDisplay:
-    """Hands progress to the display and remembers it for the case of Ctrl-C."""
+    """Passes progress to the display, and keeps it for messages after Ctrl-C."""
 
     def __init__(self, line: ProgressLine) -> None:
         self.line = line
@@ -221,7 +224,7 @@ class _SizeProgressDisplay:
         self.counts_packets = True
 
     def begin(self, number: int, of: int, label: str) -> None:
-        """Name the variant of a comparison that comes next."""
+        """Announce the next variant of a comparison."""
         self.last, self.variant = None, f"{label} ({number} of {of})"
         self.line.begin(f"sizing {self.variant}")
 
@@ -252,7 +255,7 @@ def _bracket(progress: SearchProgress) -> str:
 
 
 def _notes(found: Found) -> list[str]:
-    """What there is to say beside the numbers, for stderr."""
+    """Return the notes on an answer, for stderr."""
     from elephan.size import SizeComparison  # noqa: PLC0415 (--help does without NumPy)
 
     if isinstance(found, SizeComparison):

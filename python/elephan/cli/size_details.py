@@ -1,12 +1,20 @@
-"""What ``elephan size --details`` shows: the answer, rules of thumb, models, and every buffer that was measured."""
+"""Screen of ``elephan size --details``: the answer, rules of thumb, models, and every measured buffer."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from elephan.cli.columns import table_lines
+from elephan.cli.columns import command_lines
 from elephan.cli.common import fitted_table, new_table
-from elephan.cli.size_screen import buffer_columns, link_line, notes, paced_sentence, sentence
+from elephan.cli.size_screen import (
+    buffer_columns,
+    decided_by,
+    link_line,
+    notes,
+    paced_sentence,
+    sentence,
+    with_decisive,
+)
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -14,11 +22,11 @@ if TYPE_CHECKING:
     from elephan.size import SizeAnswer
 
 MANY = 1000
-"""More lines than dangers and advice ever have."""
+"""Number of lines that dangers and advice never exceed."""
 
 
 def details_of(answer: SizeAnswer) -> list[Table | str]:
-    """Write everything about an answer."""
+    """Return everything about an answer."""
     document = answer.to_json()
     wanted = ", ".join(str(target) for target in answer.targets)
     head = f"{answer.scenario.title}\n{link_line(answer.facts)}\nWanted: {wanted}\n{sentence(answer, document)}"
@@ -27,22 +35,22 @@ def details_of(answer: SizeAnswer) -> list[Table | str]:
     if document["why_suggested"]:
         parts.append(f"Suggested: {document['why_suggested']}.")
     if document["tc"]:
-        parts.append(f"Linux: {document['tc']}")
+        parts += command_lines(document["tc"], "Linux: ")
     parts += [_rules(answer, document), "\n".join(_shared(document["rules_broken"])), *_models(answer, document)]
     if not answer.is_simulated:
         return [*parts, f"nothing simulated, {document['wall_s']:.1f} s"]
     roles = {row["buffer_packets"]: ", ".join(row["is"]) for row in document["table"]}
-    parts += [
-        "\n".join(
-            ["", *table_lines(buffer_columns(document["curve"], lambda row: roles.get(row["buffer_packets"], "")))]
-        )
-    ]
+    table = with_decisive(
+        lambda keys: buffer_columns(document["curve"], lambda row: roles.get(row["buffer_packets"], ""), keys),
+        decided_by(answer.targets),
+    )
+    parts += ["\n".join(["", *table])]
     ran = f"{len(document['curve'])} buffers, {answer.runs} runs, {answer.packets_simulated / 1e6:.0f} million packets"
     return [*parts, f"{ran}, {document['wall_s']:.1f} s"]
 
 
 def _rules(answer: SizeAnswer, document: dict[str, Any]) -> Table:
-    """Buffers by rules of thumb; ~ marks what is by the trusted model, where it holds, and not measured."""
+    """Return the buffers by rules of thumb; ~ marks values predicted by the trusted model instead of measured."""
     table = new_table("rule of thumb", "packets", "of the answer", "utilization", "delay [ms]")
     for name, packets in document["rules"].items():
         table.add_row(
@@ -56,7 +64,7 @@ def _rules(answer: SizeAnswer, document: dict[str, Any]) -> Table:
 
 
 def _shared(lines: dict[str, list[str]]) -> list[str]:
-    """Assumptions of rules or models that are violated here; those that share an assumption share a line."""
+    """Return violated assumptions of rules or models, one line for each assumption."""
     names: dict[str, list[str]] = {}
     for name, own in lines.items():
         for line in own:
@@ -75,7 +83,7 @@ def _known(answer: SizeAnswer, packets: float, metric: str, scale: float = 1.0) 
 
 
 def _models(answer: SizeAnswer, document: dict[str, Any]) -> list[Table | str]:
-    """What each model predicts, how far it was off, and which of its assumptions are violated here."""
+    """Return each model's prediction, its error, and its violated assumptions."""
     rows = []
     for name, row in document["models"].items():
         if row["silent"]:
@@ -111,7 +119,7 @@ def _models(answer: SizeAnswer, document: dict[str, Any]) -> list[Table | str]:
 
 
 def _near(near: dict[str, Any]) -> str:
-    """The level that a model keeps in the runs nearest to a link."""
+    """Format the error level that a model keeps in the runs nearest to a link."""
     if not near["cells"]:
         return "?"
     return f"< {near['within_points']}" if near["within_points"] is not None else "> 10"

@@ -1,14 +1,15 @@
-"""What ``elephan size --find …`` shows: how far the buffer that there is reaches, or the thresholds that RED needs."""
+"""Screen of ``elephan size --find …``: what the existing buffer is sufficient for, or the thresholds that RED needs."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from elephan.cli.columns import LINES, Column, table_lines, wrapped
-from elephan.cli.size_screen import count, group_columns, short_percent, short_time
+from elephan.cli.columns import LINES, Column, command_lines, table_lines, wrapped
+from elephan.cli.size_screen import decided_by, group_columns, link_columns, with_decisive
+from elephan.units import count
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from elephan.size.inverse import LimitAnswer
 
@@ -23,7 +24,7 @@ HEADS = {
 
 
 def limit_screen(answer: LimitAnswer, *, details: bool = False) -> list[str]:
-    """Write the screen of an answer.
+    """Return the screen of an answer.
 
     Parameters
     ----------
@@ -47,20 +48,30 @@ def limit_screen(answer: LimitAnswer, *, details: bool = False) -> list[str]:
         if warned["rule"] == "receiver-limited"
     ]
     notes = [line for danger in dangers for line in wrapped(danger, mark="  ! ")]
-    tc = [f"Linux: {document['tc']}"] if document["tc"] else []
+    tc = command_lines(document["tc"], "Linux: ") if document["tc"] else []
     warned = f"{count(len(document['warnings']), 'warning')}, " if document["warnings"] else ""
     ran = f"{len(document['rows'])} amounts, {count(document['simulated']['runs'], 'run')}, {document['wall_s']:.0f} s"
     last = wrapped(f"({ran}; {warned}all of them: --details)")
     rows = document["rows"]
     if not details:
-        # Two lines of heads, and one for drop-tail.
-        room = LINES - len(head) - len(notes) - len(tc) - len(last) - 2 - (document["drop_tail"] is not None)
+        # Lines of heads, and one for drop-tail.
+        above = len(table_lines(limit_columns(document, rows))) - len(rows)
+        room = LINES - len(head) - len(notes) - len(tc) - len(last) - above
         rows = _nearest(rows, document["amount"], max(room, 3))
-    return [*head, *notes, *table_lines(limit_columns(document, rows)), *tc, *last]
+    table = with_decisive(lambda keys: limit_columns(document, rows, keys), decided_by(answer.targets))
+    return [*head, *notes, *table, *tc, *last]
 
 
-def limit_columns(document: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[Column]:
-    """Make the columns of the table: an amount in each row, and of RED a drop-tail queue below."""
+def limit_columns(
+    document: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], decisive: Collection[str] = ()
+) -> list[Column]:
+    """Return the columns of the table, with a value per row; for RED a drop-tail queue follows below.
+
+    Parameters
+    ----------
+    decisive : collection of str
+        As in `link_columns`.
+    """
     from elephan.size.limit_words import said  # noqa: PLC0415 (--help does without NumPy)
 
     beside = document["drop_tail"]
@@ -73,17 +84,14 @@ def limit_columns(document: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]
     head, unit = HEADS[document["find"]]
     return [
         Column(head, unit, tuple(amounts)),
-        Column("used", "", tuple(short_percent(row["utilization"], 3) for row in rows)),
-        Column("mean", "delay", tuple(short_time(row["queueing_delay_s"]) for row in rows)),
-        Column("95 %", "delay", tuple(short_time(row["queueing_delay_p95_s"]) for row in rows), 4),
-        Column("loss", "", tuple(short_percent(row["loss_ratio"], 2) for row in rows), 2),
-        *group_columns(rows),
+        *link_columns(rows, decisive),
+        *group_columns(rows, decisive),
         Column("", "", tuple(marks), is_text=True),
     ]
 
 
 def _nearest(rows: Sequence[Mapping[str, Any]], amount: float | None, most: int) -> list[Mapping[str, Any]]:
-    """As many rows as there is room for, around the answer."""
+    """Return as many rows around the answer as fit."""
     place = next((i for i, row in enumerate(rows) if row["amount"] == amount), len(rows) - 1)
     first = min(max(0, place - most // 2), max(0, len(rows) - most))
     return list(rows[first : first + most])

@@ -1,29 +1,32 @@
-"""What ``elephan size`` shows by default: the answer in a sentence, what is dangerous, a few buffers side by side."""
+"""Default screen of ``elephan size``: the answer in a sentence, dangers, and a few buffers side by side."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from elephan.cli.columns import LINES, Column, table_lines, wrapped
-from elephan.units import format_bytes, format_rate, format_time, scaled
+from elephan.cli.columns import GAP, LINES, Column, command_lines, fitting, table_lines, terminal_width, wrapped
+from elephan.cli.common import shown
+from elephan.size.wording import interval_words
+from elephan.units import count, format_bytes, format_packets, format_rate, format_time, scaled
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from elephan.size import SizeAnswer
+    from elephan.size.targets import Target
 
 GROUPS = 3
-"""Groups of flows that get a column each; of more, the poorest and the richest."""
+"""Maximum number of groups of flows with a column each; of more, only the poorest and the richest have one."""
 
 REST = ("models, rules, every buffer", "more")
-"""Contents of the details beside the screen: in words, and for a short line."""
+"""Contents of the details: in words, and for a short line."""
 
 NOTES = 2
-"""Lines of dangers and advice for which a buffer beside the answer gives way."""
+"""Number of lines of dangers and advice for which a row beside the answer is omitted."""
 
 
 def size_screen(answer: SizeAnswer) -> list[str]:
-    """Write the screen of an answer.
+    """Return the screen of an answer.
 
     Returns
     -------
@@ -33,8 +36,13 @@ def size_screen(answer: SizeAnswer) -> list[str]:
     document = answer.to_json()
     head = [*wrapped(answer.scenario.title), *wrapped(link_line(answer.facts)), *wrapped(sentence(answer, document))]
     rows = list(document["table"])
-    table = table_lines(buffer_columns(rows, _roles)) if rows else []
-    tc = [f"Linux: {document['tc']}"] if document["tc"] else _no_line(answer, document)
+    decisive = decided_by(answer.targets)
+
+    def lines() -> list[str]:
+        return with_decisive(lambda keys: buffer_columns(rows, _roles, keys), decisive)
+
+    table = lines() if rows else []
+    tc = command_lines(document["tc"], "Linux: ") if document["tc"] else _no_line(answer, document)
     last = min((wrapped(footer(answer, document, rest)) for rest in REST), key=len)
     head += wrapped(paced_sentence(document)) if "paced" in document else []
     room = LINES - len(head) - len(table) - len(tc) - len(last)
@@ -44,13 +52,13 @@ def size_screen(answer: SizeAnswer) -> list[str]:
     while room < wanted and spare and len(rows) > 1:
         # That of a packet for each flow goes last.
         rows.remove(spare.pop())
-        shorter = table_lines(buffer_columns(rows, _roles))
+        shorter = lines()
         table, room = shorter, room + len(table) - len(shorter)
     return [*head, *notes(answer, document, room), *table, *tc, *last]
 
 
 def link_line(link: Mapping[str, Any]) -> str:
-    """Write the facts of a link."""
+    """Format the facts of a link."""
     beside = link["background_flows"]
     flows = count(link["flows"], "flow") + (f" (and {beside} of other traffic)" if beside else "")
     return (
@@ -60,22 +68,22 @@ def link_line(link: Mapping[str, Any]) -> str:
 
 
 def sentence(answer: SizeAnswer, document: Mapping[str, Any]) -> str:
-    """Say the answer."""
+    """Return the answer as a sentence."""
     wanted = " and ".join(str(target) for target in answer.targets)
     buffer, suggested = answer.buffer_packets, document["suggested_packets"]
     if buffer is None:
         return f"No answer for {wanted}: {document['note']}."
-    size = f"{count(buffer, 'packet')} ({interval(document)})"
+    size = f"{format_packets(buffer)} ({interval_words(document)})"
     if suggested == buffer:
         bdp = f"{format_bytes(document['buffer_bytes'])}, {document['buffer_bdp']:.3g} BDP"
         return f"Buffer for {wanted}: {size}; {bdp}."
     if suggested is None:
         return f"No buffer can be suggested. {wanted} needs {size}, which is not one to deploy."
-    return f"Suggested: {count(suggested, 'packet')}. {wanted} needs only {buffer:,} ({interval(document)})."
+    return f"Suggested: {format_packets(suggested)}. {wanted} needs only {buffer:,} ({interval_words(document)})."
 
 
 def paced_sentence(document: Mapping[str, Any]) -> str:
-    """Say the answer for the same senders paced."""
+    """Return the answer for paced senders as a sentence."""
     found = document["paced"]
     if found["buffer_packets"] is None:
         return f"Paced as Linux does: no answer: {found['note']}."
@@ -83,22 +91,11 @@ def paced_sentence(document: Mapping[str, Any]) -> str:
     times = f", {found['buffer_packets'] / own:.2g} times as much" if own and own != found["buffer_packets"] else ""
     bounds = found["buffer_interval_packets"]
     sure = "" if bounds is None else f" (95 %: {bounds[0]:,} {'or more' if bounds[1] is None else f'to {bounds[1]:,}'})"
-    return f"Paced as Linux does: {count(found['buffer_packets'], 'packet')}{sure}{times}."
-
-
-def interval(document: Mapping[str, Any]) -> str:
-    """Say how sure the answer is."""
-    bounds = document["buffer_interval_packets"]
-    if bounds is None:
-        if not document["simulated"]["runs"]:
-            return "by a model, not simulated"
-        return "no interval from one replication" if document["replications"] == 1 else "no target bounds it from below"
-    low, high = bounds
-    return f"95 %: {low:,} to {high:,}" if high is not None else f"95 %: {low:,} or more"
+    return f"Paced as Linux does: {format_packets(found['buffer_packets'])}{sure}{times}."
 
 
 def notes(answer: SizeAnswer, document: Mapping[str, Any], room: int) -> list[str]:
-    """Write dangers, all of them, then advice and the note; those for which there is no room are counted."""
+    """Return all dangers, then advice and the note; those that do not fit are counted."""
     others = [wrapped(text + ".", mark="  > ") for text in document["advice"]]
     if document["note"] and answer.is_met:
         others.append(wrapped(document["note"] + ".", mark="  > "))
@@ -106,12 +103,12 @@ def notes(answer: SizeAnswer, document: Mapping[str, Any], room: int) -> list[st
 
 
 def _dangers(document: Mapping[str, Any]) -> list[list[str]]:
-    """The lines of each danger."""
+    """Return the lines of each danger."""
     return [wrapped(text + ".", mark="  ! ") for text in document["dangers"]]
 
 
 def within(dangers: Sequence[list[str]], others: Sequence[list[str]], room: int) -> list[str]:
-    """Return all dangers and the first of other notes, as many as there is room for; those left out are counted.
+    """Return all dangers, and as many of the other notes as fit; the omitted ones are counted.
 
     Parameters
     ----------
@@ -137,8 +134,77 @@ def within(dangers: Sequence[list[str]], others: Sequence[list[str]], room: int)
     return shown
 
 
-def buffer_columns(rows: Sequence[Mapping[str, Any]], say: Any = None) -> list[Column]:
-    """Make the columns of a table of buffers.
+def decided_by(targets: Iterable[Target]) -> tuple[str, ...]:
+    """Return the keys of the quantities that decide a verdict: utilization, and those of the targets."""
+    return tuple(dict.fromkeys(("utilization", *(target.metric for target in targets))))
+
+
+def with_decisive(make: Callable[[Collection[str]], list[Column]], decisive: Collection[str]) -> list[str]:
+    """Format a table in which the deciding numbers have intervals, if there is room for them.
+
+    Intervals take the room of columns that a table can do without, and of no other.
+
+    Parameters
+    ----------
+    make : callable
+        From the keys of quantities that have intervals to the columns.
+    decisive : collection of str
+    """
+    width = terminal_width()
+    full, bare = make(decisive), make(())
+    kept = fitting(full, width)
+    needed = sum(column.rank <= NEEDED for column in fitting(bare, width))
+    fits = sum(column.width + len(GAP) for column in kept) - len(GAP) <= width
+    has_all = sum(column.rank <= NEEDED for column in kept) >= needed
+    return table_lines(full if fits and has_all else bare, width)
+
+
+NEEDED = 1
+"""Maximum rank of columns that are not omitted to make room for intervals."""
+
+
+def link_columns(rows: Sequence[Mapping[str, Any]], decisive: Collection[str] = ()) -> list[Column]:
+    """Return the columns of a link: utilization, mean and 95th percentile of delay, and loss.
+
+    Parameters
+    ----------
+    decisive : collection of str
+        Keys of quantities that have intervals, and columns that never give way.
+    """
+    found = []
+    for head, unit, key, digits, rank in (
+        ("used", "", "utilization", 3, 0),
+        ("mean", "delay", "queueing_delay_s", 2, 0),
+        ("95 %", "delay", "queueing_delay_p95_s", 2, 4),
+        ("loss", "", "loss_ratio", 2, 2),
+    ):
+        asked = key in decisive
+        texts = tuple(_quantity(row[key], key, digits, interval=asked) for row in rows)
+        found.append(Column(head, unit, texts, 0 if asked else rank))
+    return found
+
+
+def _quantity(quantity: Mapping[str, float | None] | None, key: str, digits: int, *, interval: bool) -> str:
+    """Format a quantity of a link with its unit, and on request with its interval."""
+    mean = _mean(quantity)
+    if interval and mean is not None:
+        divide, unit = scaled("s", [mean]) if key.endswith("_s") else (0.01, "%")
+        if text := _with_interval(quantity, key, 1 / divide, digits):
+            return f"{text} {unit}"
+    return short_time(quantity) if key.endswith("_s") else short_percent(quantity, digits)
+
+
+def _with_interval(quantity: Mapping[str, float | None] | None, key: str, scale: float = 1.0, digits: int = 4) -> str:
+    """Format a quantity with its interval; empty if it has none that means anything."""
+    if quantity is None or quantity["mean"] is None or quantity["ci95"] is None:
+        return ""
+    text = shown(quantity, scale, digits, of=key)
+    # Without random numbers all replications are equal, and an interval has no meaning.
+    return "" if text.endswith("±0") else text
+
+
+def buffer_columns(rows: Sequence[Mapping[str, Any]], say: Any = None, decisive: Collection[str] = ()) -> list[Column]:
+    """Return the columns of a table of buffers.
 
     Parameters
     ----------
@@ -146,40 +212,56 @@ def buffer_columns(rows: Sequence[Mapping[str, Any]], say: Any = None) -> list[C
         As ``table`` and ``curve`` of the document have them.
     say : callable, optional
         From a row to words at its end.
+    decisive : collection of str
+        As in `link_columns`.
     """
     columns = [
         Column("buffer", "packets", tuple(f"{row['buffer_packets']:,}" for row in rows)),
         Column("", "", tuple(format_bytes(float(f"{row['buffer_bytes']:.2g}")) for row in rows), 5),
-        Column("used", "", tuple(short_percent(row["utilization"], 3) for row in rows)),
-        Column("mean", "delay", tuple(short_time(row["queueing_delay_s"]) for row in rows)),
-        Column("95 %", "delay", tuple(short_time(row["queueing_delay_p95_s"]) for row in rows), 4),
-        Column("loss", "", tuple(short_percent(row["loss_ratio"], 2) for row in rows), 2),
-        *group_columns(rows),
+        *link_columns(rows, decisive),
+        *group_columns(rows, decisive),
     ]
     alone = sum(group["flows"] for group in rows[0]["groups"] if group.get("flows")) == 1
     if not alone and any(_mean(row["jain"]) is not None for row in rows):
-        columns.append(Column("Jain", "", tuple(_number(row["jain"]) for row in rows), 2))
+        asked = "jain" in decisive
+        texts = tuple(_number(row["jain"], interval=asked) for row in rows)
+        columns.append(Column("Jain", "", texts, 0 if asked else 2))
     columns = [column for column in columns if set(column.cells) != {"-"}]
     if say is not None:
         columns.append(Column("", "", tuple(say(row) for row in rows), 0, is_text=True))
     return columns
 
 
-def group_columns(rows: Sequence[Mapping[str, Any]]) -> list[Column]:
-    """Make a column for each group of flows with what each of its flows gets; none if there is one group only."""
+def group_columns(rows: Sequence[Mapping[str, Any]], decisive: Collection[str] = ()) -> list[Column]:
+    """Return a column for each group of flows: goodput per flow, or for datagrams their delay.
+
+    Parameters
+    ----------
+    decisive : collection of str
+        As in `link_columns`; of a group with its name in brackets.
+
+    Returns
+    -------
+    list of Column
+        Empty if there is one group only.
+    """
     names = [group["name"] for group in rows[0]["groups"]]
     if len(names) < 2:
         return []
-    datagrams = [g for g, group in enumerate(rows[0]["groups"]) if group["law"] is None]
-    waiting = [g for g in datagrams if _mean(rows[0]["groups"][g]["queueing_delay_p95_s"]) is not None]
+    delays = {g: key for g in range(len(names)) if (key := _delay_of(rows, g))}
     rates = [[_mean(group["goodput_per_flow_bps"]) or 0.0 for group in row["groups"]] for row in rows]
-    chosen = [g for g in range(len(names)) if g not in waiting]
-    if len(names) > GROUPS:
+    chosen = [g for g in range(len(names)) if g not in delays]
+    if len(chosen) > GROUPS:
         chosen = sorted(chosen, key=lambda g: rates[-1][g])
         chosen = [chosen[0], chosen[-1]]
     factor, unit = scaled("bit/s", [row[g] for row in rates for g in chosen])
-    ends = {min(chosen, key=lambda g: rates[-1][g]), max(chosen, key=lambda g: rates[-1][g])}
-    return [
+    ends = {end(chosen, key=lambda g: rates[-1][g]) for end in (min, max)} if chosen else set()
+    found: list[Column] = []
+    for g, key in sorted(delays.items(), key=lambda one: f"{one[1]}[{names[one[0]]}]" not in decisive)[:GROUPS]:
+        asked = f"{key}[{names[g]}]" in decisive
+        texts = tuple(_quantity(row["groups"][g].get(key), key, 2, interval=asked) for row in rows)
+        found.append(Column(f"{_short(names[g])}\n{DELAYS[key]}", "95 %", texts, 0 if asked else 3 if found else 1))
+    return found + [
         Column(
             _short(names[g]),
             unit if g == chosen[0] else "",
@@ -187,17 +269,23 @@ def group_columns(rows: Sequence[Mapping[str, Any]]) -> list[Column]:
             1 if g in ends else 3,
         )
         for g in chosen
-    ] + [_wait_column(rows, g) for g in waiting[:1]]
+    ]
 
 
-def _wait_column(rows: Sequence[Mapping[str, Any]], group: int) -> Column:
-    """How long 95 % of the packets of datagrams wait: their rate is their own."""
-    name = _short(rows[0]["groups"][group]["name"])
-    return Column(name, "95 %", tuple(short_time(row["groups"][group]["queueing_delay_p95_s"]) for row in rows), 1)
+DELAYS = {"rtt_p95_s": "rtt", "delay_p95_s": "one way", "queueing_delay_p95_s": "wait"}
+"""Keys of the delays of a group of datagrams, in order of preference, and their heads."""
+
+
+def _delay_of(rows: Sequence[Mapping[str, Any]], group: int) -> str:
+    """Return the key of the delay of a group of datagrams; empty for others, and where none was recorded."""
+    groups = [row["groups"][group] for row in rows]
+    if groups[0]["law"] is not None:
+        return ""
+    return next((key for key in DELAYS if any(_mean(each.get(key)) is not None for each in groups)), "")
 
 
 def footer(answer: SizeAnswer, document: Mapping[str, Any], rest: str) -> str:
-    """Say what was done, and where the rest is."""
+    """Describe what was done, and how to see the rest."""
     if answer.is_simulated:
         ran = f"{len(document['curve'])} buffers, {count(answer.runs, 'run')}, {document['wall_s']:.0f} s"
     else:
@@ -207,7 +295,7 @@ def footer(answer: SizeAnswer, document: Mapping[str, Any], rest: str) -> str:
 
 
 def _no_line(answer: SizeAnswer, document: Mapping[str, Any]) -> list[str]:
-    """Why there is no line for Linux where a buffer is suggested."""
+    """Explain why there is no `tc` line although a buffer is suggested."""
     if document["suggested_packets"] is None:
         return []
     forbidding = answer.forbidding
@@ -217,13 +305,8 @@ def _no_line(answer: SizeAnswer, document: Mapping[str, Any]) -> list[str]:
 
 
 def _roles(row: Mapping[str, Any]) -> str:
-    """Why a buffer is in the table; that what is suggested is also the smallest, the sentence says."""
+    """Return a row's reasons to be in the table; the sentence already says if the suggestion is the smallest."""
     return ", ".join(role for role in row["is"] if not (role == "smallest" and "suggested" in row["is"]))
-
-
-def count(number: int, of: str) -> str:
-    """Write a number of things."""
-    return f"{number:,} {of}" if number == 1 else f"{number:,} {of}s"
 
 
 def _mean(quantity: Mapping[str, float | None] | None) -> float | None:
@@ -231,20 +314,21 @@ def _mean(quantity: Mapping[str, float | None] | None) -> float | None:
 
 
 def short_percent(quantity: Mapping[str, float | None] | None, digits: int) -> str:
-    """Write a measured share in per cent, without its interval."""
+    """Format a measured share in per cent, without its interval."""
     mean = _mean(quantity)
     return "-" if mean is None else f"{100 * mean:.{digits}g} %"
 
 
 def short_time(quantity: Mapping[str, float | None] | None) -> str:
-    """Write a measured time with two digits, without its interval."""
+    """Format a measured time with two digits, without its interval."""
     mean = _mean(quantity)
     return "-" if mean is None else "0" if mean == 0 else format_time(float(f"{mean:.2g}"))
 
 
-def _number(quantity: Mapping[str, float | None] | None) -> str:
+def _number(quantity: Mapping[str, float | None] | None, *, interval: bool = False) -> str:
     mean = _mean(quantity)
-    return "-" if mean is None else f"{mean:.2f}"
+    text = _with_interval(quantity, "jain") if interval else ""
+    return text or ("-" if mean is None else f"{mean:.2f}")
 
 
 def _digits(x: float) -> str:

@@ -1,4 +1,4 @@
-"""``elephan store``: what is kept, found by label, by SQL, and looked after."""
+"""``elephan store``: list, query and maintain the runs of a store."""
 
 from __future__ import annotations
 
@@ -9,32 +9,37 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from elephan.cli.columns import Column, left_out, table_lines, terminal_width, text_table, wrapped
 from elephan.cli.common import (
     JsonOption,
     QuietOption,
     StoreOption,
     fitted_table,
     labelled,
-    new_table,
     print_json,
     print_lines,
     print_tables,
+    print_wrapped,
     say,
     warn,
 )
 from elephan.cli.help import CommandHelp
 from elephan.cli.run import print_document
 from elephan.errors import InputError, suggest
+from elephan.results.axes import short
 from elephan.scenario import parse_assignments
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
     from elephan.store import DamageReport, Store
+    from elephan.store.described import DescribedColumn
 
 app = typer.Typer(
     name="store",
     no_args_is_help=True,
     help="Runs that are kept: list, show, ask, export, check and clean them.",
-    epilog="Example:  elephan store query 'SELECT * FROM results WHERE \"core.utilization\" > 0.95'",
+    epilog="Example:  elephan store query 'SELECT title, jain FROM results'",
 )
 
 FileOption = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="A file instead of stdout.")]
@@ -52,7 +57,7 @@ _SECONDS = {"min": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
 @app.command("ls", cls=CommandHelp, epilog='Example:  elephan store ls --where "links[0].buffer=0.1 bdp"')
 def ls(
     where: WhereOption = None,
-    limit: Annotated[int, typer.Option("--limit", min=0, help="At most so many rows; 0 for all.")] = 50,
+    limit: Annotated[int, typer.Option("--limit", min=0, help="Number of rows to show; 0 for all.")] = 10,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -68,13 +73,33 @@ def ls(
     chosen += ["replications"] if "replications" not in chosen else []
     chosen += [name for name in table.column_names if name.endswith(".utilization")][:4]
     rows = table.slice(0, limit or None).to_pylist()
-    cells = [[row["run"][:12], *(_cell(row[name]) for name in chosen)] for row in rows]
-    words = [True, *(name in labels for name in chosen)]
-    print_tables(fitted_table(["run", *chosen], cells, words))
+    print_lines(*_listed(rows, chosen, labels))
     more = table.num_rows - len(rows)
     say(f"{_count(table.num_rows, 'row')}{f', {more} more with --limit 0' if more else ''}")
     for failure in failed:
         say(f"failed: {labelled(failure['labels'])}: {failure['error']}")
+
+
+def _listed(rows: Sequence[dict[str, Any]], names: Sequence[str], labels: Collection[str]) -> list[str]:
+    """A line for each row: its run, the labels that tell rows apart before the others, and what was measured."""
+    from elephan.cli.sweep_screen import brief  # noqa: PLC0415 (--help does without NumPy)
+
+    width = terminal_width()
+    lines: list[str] = []
+    # Names in full, or where they have no room the last part of each.
+    for heads in (dict(zip(names, names, strict=True)), short(names)):
+        columns = [Column("run", "", tuple(row["run"][:12] for row in rows), is_text=True)]
+        for name in names:
+            cells = tuple(brief([_cell(row[name]) for row in rows]) if rows else [])
+            rank = 1 if len(set(cells)) > 1 or name not in labels else 3
+            rank += name == "replications"
+            columns.append(Column(heads[name], "", cells, rank, is_text=name in labels))
+        left = left_out(columns, width)
+        lines = table_lines(columns, width)
+        lines += wrapped(f"(no room for {', '.join(left)}: --json)", width) if left else []
+        if not left:
+            break
+    return lines
 
 
 @app.command("show", cls=CommandHelp, epilog="Example:  elephan store show 3f2a")
@@ -93,14 +118,11 @@ def show(
         print_json(document | {"labels": sets, "provenance": where, "folder": str(stored.folder)})
         return
     print_document(document, facts)
-    about = new_table("", "")
-    about.show_header = False
-    about.columns[1].justify = "left"
-    for labels in sets:
-        about.add_row("labels", labelled(labels))
-    for name, value in {"id": stored.id, **where, "folder": stored.folder}.items():
-        about.add_row(name, _cell(value))
-    print_tables(about)
+    print_wrapped(
+        *(f"labels: {labelled(labels)}" for labels in sets),
+        f"made by: {', '.join(f'{name} {_cell(value)}' for name, value in where.items())}",
+        f"folder: {stored.folder}",
+    )
     warn(warnings, quiet=quiet)
 
 
@@ -142,14 +164,17 @@ def tables(
 ) -> None:
     """Describe the tables that query can ask; without a store those of an empty one."""
     from elephan.display import CI95  # noqa: PLC0415 (--help does without NumPy)
-    from elephan.store.described import described  # noqa: PLC0415 (as above)
+    from elephan.store.described import described, gathered  # noqa: PLC0415 (as above)
     from elephan.store.opening import is_there, usual  # noqa: PLC0415 (as above)
 
+    names_of: dict[str, list[str]] = {}
+    together: Sequence[DescribedColumn] = ()
     if store is None and not is_there(usual(store)):
         found = described()
     else:
         with _reading(store) as opened:
             found = described(opened.index)
+            together, names_of = gathered(found[0].columns, opened.index)
     names = [each.name for each in found]
     if table is not None and table not in names:
         message = f'store tables: there is no table "{table}"; {suggest(table, names)}'
@@ -160,12 +185,16 @@ def tables(
     if table is None:
         rows = [[each.name, f"{len(each.columns)}", each.title] for each in found]
         print_tables(fitted_table(["table", "columns", "holds"], rows, [True, False, True]))
-        print_lines("Columns with units and meanings: elephan store tables TABLE.")
+        print_wrapped("Columns with units and meanings: elephan store tables TABLE.")
         return
     chosen = next(each for each in found if each.name == table)
-    print_lines(f"{chosen.name}: {chosen.title}.")
-    print_tables(fitted_table(["column", "unit", "meaning"], [list(column) for column in chosen.columns], [True] * 3))
-    print_lines(f"Of what is measured, NAME{CI95} is the half-width of the 95 % interval.")
+    print_wrapped(f"{chosen.name}: {chosen.title}.")
+    if table == found[0].name and names_of:
+        print_lines(*text_table(("column", "unit", "meaning"), together))
+        print_wrapped(*(f"{place} is one of {', '.join(own)}." for place, own in names_of.items()))
+    else:
+        print_lines(*text_table(("column", "unit", "meaning"), chosen.columns))
+    print_wrapped(f"Of what is measured, NAME{CI95} is the half-width of the 95 % interval.")
 
 
 @app.command(
@@ -204,7 +233,8 @@ def gc(
         bool, typer.Option("--other-versions", help="Runs of other versions of the engine.")
     ] = False,
     older_than: Annotated[
-        str | None, typer.Option("--older-than", metavar="AGE", help="Runs older than 30 d (min, h, d, w).")
+        str | None,
+        typer.Option("--older-than", metavar="AGE", help='Runs older than this, such as "30 d" (min, h, d, w).'),
     ] = None,
     where: WhereOption = None,
     failures: Annotated[bool, typer.Option("--failures", help="The records of all points that failed, too.")] = False,
@@ -288,7 +318,7 @@ def _count(number: int, what: str) -> str:
 
 
 def _reading(folder: Path | None) -> Store:
-    """Open a store that is there; one that can be written takes in what shards have left."""
+    """Open an existing store for reading; if it is writable, merge finished shards first."""
     from elephan.store import Store, StoreError  # noqa: PLC0415 (--help does without NumPy)
     from elephan.store.errors import DamageError  # noqa: PLC0415 (as above)
 
@@ -302,7 +332,7 @@ def _reading(folder: Path | None) -> Store:
 
 
 def _existing(folder: Path | None, *, repair: bool = False) -> Store:
-    """Open a store to write, but make none."""
+    """Open an existing store for writing."""
     from elephan.store import Store  # noqa: PLC0415 (--help does without NumPy)
     from elephan.store.opening import check_is_there, usual  # noqa: PLC0415 (as above)
 
@@ -321,7 +351,7 @@ def _labels(where: list[str] | None) -> dict[str, Any] | None:
 
 
 def _age(text: str | None) -> float | None:
-    """Read an age [s]."""
+    """Parse an age [s]."""
     if text is None:
         return None
     match = _AGE.fullmatch(text.strip())

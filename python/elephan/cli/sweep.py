@@ -1,4 +1,4 @@
-"""``elephan sweep``: a scenario and lists, every point run once and kept."""
+"""``elephan sweep``: a scenario varied over lists, every point run once and kept."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ from elephan.cli.common import (
     print_json,
     print_lines,
     print_tables,
+    print_wrapped,
     say,
     say_written,
     writing,
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
 EXAMPLE = "Example:  elephan sweep scenarios/sweeps/buffers.toml --store runs/ --out swept/"
 
 SHOWN = 5
-"""Points of which a screen has the metrics, or the costs, unless all are asked for."""
+"""Maximum number of points whose metrics or costs are shown, unless all are requested."""
 
 
 def sweep(
@@ -202,19 +203,19 @@ def sweep(
 
 
 def _given(**values: int | None) -> dict[str, str]:
-    """The options that were given, by the places that they set."""
+    """Return the given options, by the places that they set."""
     return {place: f"--{place}" for place, value in values.items() if value is not None}
 
 
 def _check_most(asked: Sweep, precision: list[str] | None, most: int | None) -> None:
-    """Refuse a maximum of replications where no precision is asked for."""
+    """Refuse a maximum number of replications without a precision."""
     if most is not None and not (precision or asked.precision):
         message = "--max-replications: is for --precision; give that too, or --replications for so many"
         raise InputError(message)
 
 
 def _check_fixed(asked: Sweep, options: Mapping[str, str]) -> None:
-    """Refuse options that set what every point sets otherwise."""
+    """Refuse options that set a place that varies in the sweep."""
     from elephan.sweep.axes import SweepAxis  # noqa: PLC0415 (--help does without)
 
     varied = {place for axis in asked.axes if isinstance(axis, SweepAxis) for place in axis.places}
@@ -276,7 +277,7 @@ def _summary(swept: SweepResult) -> str:
 
 
 def _metrics(swept: SweepResult, most: int | None) -> list[Table | str]:
-    """Make the table of ``--metric``, a row for each point and quantity; at most ``most`` points, those that decide."""
+    """Return the table of ``--metric``, with a row per point and quantity; at most ``most`` points that differ most."""
     if not swept.metrics:
         return []
     from elephan.store.labels import short  # noqa: PLC0415 (--help does without NumPy)
@@ -328,12 +329,12 @@ def _show_preview(
     heads = [*names, "million packets", "in the store"]
     print_tables(f"{asked.title}: longest first", fitted_table(heads, rows_, [True] * len(names) + [False, True]))
     if most is not None and len(points) > most:
-        print_lines(f"… and {len(points) - most} more: --details")
+        print_wrapped(f"… and {len(points) - most} more: --details")
     missing = sum(point.cost for point, kept in points if not kept)
     kept_count = sum(kept for _, kept in points)
     to_do = f"{format_number(missing / 1e6, 3)} million packets to do"
-    print_lines(f"{len(points)} points, {kept_count} in the store; {to_do}")
-    print_lines(preview_cost(points, workers, series=series))
+    print_wrapped(f"{len(points)} points, {kept_count} in the store; {to_do}")
+    print_wrapped(preview_cost(points, workers, series=series))
     # Every one of them: the sweep names the first and runs nothing.
     for point, _ in points:
         if point.error:

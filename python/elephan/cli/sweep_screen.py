@@ -1,6 +1,6 @@
-"""The screen of ``elephan sweep``: the points that decide, each number with its interval, within the terminal.
+"""Screen of ``elephan sweep``: the points that differ most, each number with its interval, within the terminal.
 
-Where there is no room columns go before intervals, and of many points those stay that differ most.
+If there is no room, columns are omitted before intervals, and points that differ little are omitted.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.cli.columns import LINES, Column, blocks, deciding, table_lines, terminal_width, with_intervals, wrapped
 from elephan.cli.common import shown
-from elephan.units import scaled
+from elephan.units import count, scaled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from elephan.sweep.columns import SweepColumn
 
 RANKS = {"utilization": 0, "delay": 1, "page_time_p95": 1, "loss": 3, "total": 5, "jain": 5}
-"""Order in which columns go where there is no room, highest first; those of groups have 2."""
+"""Ranks of columns, which are omitted in descending order if there is no room; columns of groups have rank 2."""
 
 BESIDE = 4
-"""Rank of a label that follows from the others: it tells no points apart."""
+"""Rank of a label that follows from the others, and does not distinguish points."""
 
 LEAST_ROWS = 4
-"""Points that are shown at any rate."""
+"""Minimum number of points shown."""
 
 LONG = 24
-"""Letters from which on a label that is a table keeps only the keys that tell points apart."""
+"""Number of characters from which a label that is a table keeps only the keys that distinguish points."""
 
 Row = dict[str, Any]
 
@@ -36,14 +36,14 @@ Row = dict[str, Any]
 def sweep_screen(
     swept: SweepResult, columns: Sequence[SweepColumn] | None, *, differences: bool, details: bool
 ) -> list[str]:
-    """Write the table of the points.
+    """Format the table of the points.
 
     Parameters
     ----------
     columns : sequence of SweepColumn, optional
-        Those asked for by name, which all stay: where a line has no room the others stand below.
+        Requested columns, which all stay: those that do not fit into a line follow below.
     differences : bool
-        Of all points but the first show what they have more than the first.
+        Whether points other than the first show their differences from it.
     details : bool
         All points, not only those for which a screen has room.
 
@@ -56,35 +56,63 @@ def sweep_screen(
     base, width = swept.sweep.base, terminal_width()
     link = base.links[base.link_index(None)]["name"]
     head = wrapped(f"{swept.sweep.title} (link {link}, {_replications(swept)}, seed {base.seed})", width)
+    chosen = default_columns(base.network) if columns is None else list(columns)
     if differences:
-        head += wrapped("Below the first row: what a point has more than the first.", width)
+        head += wrapped(f"Below the first row: what a point has more than the first{_pairing(swept, chosen)}.", width)
     if not swept.points:
         return head
-    chosen = default_columns(base.network) if columns is None else list(columns)
     found = labelled_rows(swept, chosen, differences=differences)
     rows = list(range(len(found)))
     lines, said = _table(swept, chosen, found, rows, asked=columns is not None, differences=differences)
     last = _said(said, width)
     if not details and len(head) + len(lines) + len(last) > LINES:
-        # Columns that stand below others have the rows once more.
+        # Columns that wrap below others repeat the rows.
         times = max(len(lines) // (len(found) + 1), 1)
         above = len(head) + len(lines) - times * len(found)
         for most in range(len(found) - 1, LEAST_ROWS - 1, -1):
             last = _said([f"the {most} of {len(found)} points that differ most: --details", *said], width)
             if above + times * most + len(last) <= LINES or most == LEAST_ROWS:
-                rows = deciding(found, [column.label for column in chosen], most)
+                rows = deciding(found, [column.label for column in chosen], most, _compared(swept))
+                last = _said([f"the {len(rows)} of {len(found)} points that differ most: --details", *said], width)
                 lines, _ = _table(swept, chosen, found, rows, asked=columns is not None, differences=differences)
                 break
     return [*head, *lines, *last]
 
 
+def _pairing(swept: SweepResult, chosen: Sequence[SweepColumn]) -> str:
+    """Explain which intervals of differences are not paired by replication."""
+    from elephan.sweep.columns import is_paired  # noqa: PLC0415 (--help does without NumPy)
+
+    if not swept.points:
+        return ""
+    if max(point.document["run"]["replications"] for point in swept.points) < 2:
+        return "; no intervals, as there is one replication"
+    alone = [column.name.replace("_", " ") for column in chosen if not is_paired(column, swept.points[0])]
+    named = ", ".join(dict.fromkeys(alone))
+    return f"; not paired, as only means of replications are kept: {named}" if alone else ""
+
+
+def _compared(swept: SweepResult) -> list[tuple[str, ...]]:
+    """Return the labels that each point shares with those it is compared with; empty if only numbers vary.
+
+    Points are compared by the label with the fewest values of those that are choices, such as laws or queues.
+    """
+    columns = {name: [str(point.labels.get(name, "")) for point in swept.points] for name in swept.label_names}
+    choices = {name: len(set(texts)) for name, texts in columns.items() if not any(t[:1].isdigit() for t in texts)}
+    choices = {name: number for name, number in choices.items() if 1 < number < len(swept.points)}
+    if not choices:
+        return []
+    by = min(choices, key=lambda name: choices[name])
+    return list(zip(*(texts for name, texts in columns.items() if name != by), strict=True))
+
+
 def _said(parts: Sequence[str], width: int) -> list[str]:
-    """Say what is left out."""
+    """Format the remark on what is omitted."""
     return wrapped(f"({'; '.join(parts)})", width) if parts else []
 
 
 def labelled_rows(swept: SweepResult, columns: Sequence[SweepColumn] | None, *, differences: bool) -> list[Row]:
-    """Read the columns of all points, each with its labels; those that are shown by default unless others are given."""
+    """Return the values of columns at all points, each with its labels; by default of the default columns."""
     from elephan.sweep.columns import column_rows, default_columns  # noqa: PLC0415 (--help does without NumPy)
 
     chosen = default_columns(swept.sweep.base.network) if columns is None else columns
@@ -101,7 +129,7 @@ def _table(
     asked: bool,
     differences: bool,
 ) -> tuple[list[str], list[str]]:
-    """Lines, and what is left out."""
+    """Return the lines of the table, and what is omitted."""
     width = terminal_width()
     full, bare = (
         [*_labels(swept, rows), *_measured(swept, chosen, found, rows, asked=asked, differences=differences, bare=bare)]
@@ -115,13 +143,13 @@ def _table(
 
 
 def _fits(columns: Sequence[Column], width: int) -> bool:
-    """Whether labels take no more than half of a line, or there is no line below."""
+    """Whether labels take at most half of a line, or no line is wrapped."""
     labels = sum(column.width + 2 for column in columns if column.is_text)
     return labels <= width / 2 or sum(column.width + 2 for column in columns) - 2 <= width
 
 
 def _labels(swept: SweepResult, rows: Sequence[int]) -> list[Column]:
-    """Make the columns of labels; one that follows from the others may give way."""
+    """Return the columns of labels; those that follow from the others may be omitted."""
     from elephan.store.labels import short  # noqa: PLC0415 (--help does without NumPy)
 
     names = swept.label_names
@@ -133,7 +161,7 @@ def _labels(swept: SweepResult, rows: Sequence[int]) -> list[Column]:
             needed = others
     return [
         Column(
-            # Where a place tells it apart, the place stands above.
+            # A place that distinguishes the label is in the line above.
             head.replace("].", "]\n"),
             "",
             tuple(texts[name][i] for i in rows),
@@ -145,7 +173,7 @@ def _labels(swept: SweepResult, rows: Sequence[int]) -> list[Column]:
 
 
 def brief(texts: Sequence[str]) -> list[str]:
-    """Shorten labels that are tables: what they are, and the keys in which they differ.
+    """Shorten labels that are tables to their kind and the keys in which they differ.
 
     Parameters
     ----------
@@ -178,8 +206,8 @@ def brief(texts: Sequence[str]) -> list[str]:
 
     best = write(differ)
     # The keys that follow tell no more points apart.
-    for count in range(len(differ)):
-        fewer = write(differ[:count])
+    for number in range(len(differ)):
+        fewer = write(differ[:number])
         if max(map(len, best)) > LONG and len(set(fewer)) == len(set(texts)) and "" not in fewer:
             return fewer
     return best if len(set(best)) == len(set(texts)) and "" not in best else list(texts)
@@ -212,7 +240,7 @@ def _measured(
     differences: bool,
     bare: bool,
 ) -> list[Column]:
-    """Make the columns of measured quantities; one that says nothing is left out unless it was asked for."""
+    """Return the columns of measured quantities; empty ones are omitted unless they were requested."""
     several, columns = len(swept.sweep.base.network.groups) > 1, []
     links = len({column.link for column in chosen if column.link is not None})
     for column in chosen:
@@ -239,16 +267,16 @@ def _measured(
 
 
 def _scale(column: SweepColumn, rows: Sequence[Row]) -> tuple[float, str]:
-    """Return the divisor of a column and its unit: one for all rows."""
+    """Return the divisor of a column and its unit, common to all rows."""
     if column.unit == "%" or column.name == "utilization":
         return 0.01, "%"
     return scaled(column.unit, [row[column.label]["mean"] or 0.0 for row in rows[:1]])
 
 
 def _replications(swept: SweepResult) -> str:
-    """Write the number of replications of the points, which differ where a precision is asked for."""
+    """Format the number of replications of the points, which varies with a requested precision."""
     if not swept.sweep.precision or not swept.points:
-        return f"{swept.sweep.base.replications} replications"
+        return count(swept.sweep.base.replications, "replication")
     numbers = [point.document["run"]["replications"] for point in swept.points]
     low, high = min(numbers), max(numbers)
     return f"{low} replications" if low == high else f"{low} to {high} replications"

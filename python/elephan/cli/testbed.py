@@ -1,4 +1,4 @@
-"""``elephan testbed``: a scenario through the kernel's TCP."""
+"""``elephan testbed``: a scenario run with the kernel's TCP."""
 
 from __future__ import annotations
 
@@ -22,9 +22,11 @@ from elephan.cli.common import (
     say,
     writing,
 )
+from elephan.cli.estimate import announce_testbed
 from elephan.cli.help import CommandHelp
 from elephan.cli.run import print_document
 from elephan.scenario import Scenario, parse_assignments
+from elephan.units import format_time
 
 app = typer.Typer(
     name="testbed",
@@ -36,7 +38,7 @@ app = typer.Typer(
 
 @app.callback()
 def testbed() -> None:
-    """Keep `run` a verb of its own although it is the only one."""
+    """Group of commands, which keeps `run` a command of its own although it is the only one."""
 
 
 @app.command("run", cls=CommandHelp, epilog="Example:  elephan testbed run scenarios/testbed.toml --dry-run")
@@ -63,11 +65,16 @@ def run(
     read = Scenario.from_file(Path(scenario))
     if assignments:
         read = read.replace(parse_assignments(assignments))
+    # Planned first: what a testbed cannot do is refused before its time is announced.
+    planned = testbed.plan(read if seed is None else read.replace({"seed": seed}))
     if dry_run:
-        print_lines(*testbed.plan(read if seed is None else read.replace({"seed": seed})).lines())
+        print_lines(*planned.lines())
         return
+    attempts = attempts or testbed.ATTEMPTS
+    if not quiet:
+        announce_testbed([read.replace(replications=replications)], attempts)
     progress = None if quiet or json else lambda done, total: say(f"testbed: {done} of {total} replications")
-    tested = testbed.run(read, replications, seed, progress, attempts=attempts or testbed.ATTEMPTS)
+    tested = testbed.run(read, replications, seed, progress, attempts=attempts)
     if out is not None:
         with writing(out), whole_folder(out) as folder:
             tested.write(folder)
@@ -76,8 +83,8 @@ def run(
     else:
         print_document(tested.result.to_json(), tested.result.scenario.groups)
         for one in tested.punctuality:
-            late = f"late by up to {one['p99_us']} us at 99 %, {1e3 * one['latest_s']:.1f} ms at most"
-            say(f"testbed: {late}; stood still for {1e3 * one['gap_s']:.1f} ms at most; attempt {one['attempts']}")
+            late = f"late by up to {format_time(1e-6 * one['p99_us'])} at 99 %, {format_time(one['latest_s'])} at most"
+            say(f"testbed: {late}; stood still for {format_time(one['gap_s'])} at most; attempt {one['attempts']}")
     for difference in tested.differences:
         say(f"testbed: not as the scenario says: {difference}")
     for objection in tested.objections:

@@ -1,23 +1,20 @@
-"""Model, simulation and testbed side by side, of one scenario or of every point of a sweep."""
+"""Comparison of a model, the simulation and a testbed, for one scenario or for every point of a sweep."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, overload
 
 from elephan.compare.comparison import ComparedQuantity, ScenarioComparison, compare_scenario
 from elephan.compare.sawtooth import SawtoothStatistics, sawtooth_statistics
 from elephan.compare.several import PointComparison, SweepComparison, compare_points
 from elephan.own_laws import check_used, declared
-from elephan.renamed import renamed_attributes, warn_renamed
 from elephan.scenario import Scenario
 from elephan.sweep.document import Sweep
 from elephan.testbed import ATTEMPTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from elephan.own_laws import LawSource
 
@@ -32,42 +29,6 @@ __all__ = [
     "compare_scenario",
     "sawtooth_statistics",
 ]
-
-if not TYPE_CHECKING:  # or any name would pass a type checker
-    __getattr__ = renamed_attributes(
-        __name__,
-        {
-            "Comparison": "ScenarioComparison",
-            "Row": "ComparedQuantity",
-            "Teeth": "SawtoothStatistics",
-            "teeth": "sawtooth_statistics",
-        },
-    )
-
-_OF_SIZES = ("laws", "queues", "target")
-"""What only the function of that name took that sized variants."""
-
-
-def _or_size_variants(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Still take what `elephan.compare` took when it sized variants, with a warning: its second argument was a list."""
-
-    @wraps(function)
-    def told_apart(*words: Any, **options: Any) -> Any:
-        # Classes by their names are laws in Python of a scenario, and no list of laws to size for.
-        old_words = [name for name in _OF_SIZES if name in options and not (name == "laws" and _is_own(options[name]))]
-        if old_words or any(isinstance(word, (list, tuple)) for word in words[1:2]):
-            from elephan.size import size_variants  # noqa: PLC0415 (few call it so)
-
-            old = "elephan.compare of laws and queues"
-            warn_renamed(old, "elephan.size_variants; elephan.compare puts model, simulation and testbed side by side")
-            return size_variants(*words, **options)
-        return function(*words, **options)
-
-    return told_apart
-
-
-def _is_own(laws: object) -> bool:
-    return laws is None or isinstance(laws, Mapping)
 
 
 @overload
@@ -109,7 +70,6 @@ def compare(
 ) -> ScenarioComparison | SweepComparison: ...
 
 
-@_or_size_variants
 def compare(
     scenario: Scenario | Sweep | Path | str,
     replications: int | None = None,
@@ -120,20 +80,21 @@ def compare(
     attempts: int = ATTEMPTS,
     laws: Mapping[str, LawSource] | None = None,
 ) -> ScenarioComparison | SweepComparison:
-    """Ask a model, the simulator and the kernel, as ``elephan compare`` does.
+    """Compare a model, the simulator and the kernel, as ``elephan compare`` does.
 
     Parameters
     ----------
     scenario : Scenario, Sweep or path
-        As `elephan.testbed.plan` takes it. Of a sweep, or the file of one, each point in its turn.
+        A scenario that `elephan.testbed.plan` accepts, or a sweep of such scenarios, whose points are compared one by
+        one.
     replications, seed : int, optional
         Instead of what the file says.
     progress : callable, optional
-        Called with what is being done.
+        Called with a description of the current step.
     real : bool
         Whether to run the testbed, too, which needs root; without it the rest is the same.
     attempts : int
-        As `elephan.testbed.run` takes it.
+        As in `elephan.testbed.run`.
     laws : mapping of str to class or path, optional
         Laws in Python, as `elephan.run` takes them.
 

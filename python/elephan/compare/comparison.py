@@ -34,17 +34,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ComparedQuantity:
-    """One quantity, as each of the three has it.
+    """One quantity with its values in the model, the simulation and the testbed.
 
     Parameters
     ----------
     name, unit : str
     model, simulation, testbed : float or None
-        None where it is not known.
+        Values; None if unknown.
     relative : bool
-        Whether the gap is a share of what is measured by; else a difference.
+        Whether the gap is relative to the reference; otherwise it is a difference.
     against : str
-        What the others are measured by: ``"testbed"``, or ``"simulation"`` where no testbed was asked for.
+        The reference for the others: ``"testbed"``, or ``"simulation"`` without a testbed.
     """
 
     name: str
@@ -56,7 +56,7 @@ class ComparedQuantity:
     against: str
 
     def gap(self, other: str) -> float | None:
-        """Say how far one of the others is from what it is measured by.
+        """Return the gap between one of the others and the reference.
 
         Parameters
         ----------
@@ -83,16 +83,16 @@ class ComparedQuantity:
 
 @dataclass(frozen=True)
 class ScenarioComparison(ResultTables):
-    """What `compare_scenario` found.
+    """Result of `compare_scenario`.
 
     Parameters
     ----------
     scenario : Scenario
     rows : tuple of ComparedQuantity
     simulated : RunResult or SavedRun
-        With its series; read back from a folder the latter.
+        The simulated run with its series; a SavedRun if read from a folder.
     tested : TestbedResult or None
-        None if no testbed was asked for.
+        None if no testbed was requested.
     """
 
     scenario: Scenario
@@ -102,7 +102,7 @@ class ScenarioComparison(ResultTables):
 
     @property
     def parts(self) -> list[ResultPart]:
-        """What each ``source`` says: a model and a testbed only if there is one."""
+        """The results of each ``source``; a model and a testbed only if there is one."""
         sources = {"simulation": self.simulated.parts[0]}
         if self.tested is not None:
             sources["testbed"] = self.tested.parts[0]
@@ -114,7 +114,7 @@ class ScenarioComparison(ResultTables):
 
     @property
     def no_model(self) -> str:
-        """Why the model has no answer, in words; empty if it has one."""
+        """Reason for the model's missing answer, in words; empty if it has an answer."""
         return _silence(self.scenario.network)
 
     @property
@@ -122,7 +122,7 @@ class ScenarioComparison(ResultTables):
         return self.scenario.title
 
     def _said(self, source: str) -> dict[str, float]:
-        """What a source says of each quantity that it knows."""
+        """Return the quantities known to a source, by name."""
         values = {row.name: getattr(row, source) for row in self.rows}
         return {name: float(value) for name, value in values.items() if value is not None}
 
@@ -149,7 +149,7 @@ class ScenarioComparison(ResultTables):
         Parameters
         ----------
         folder : Path or str
-            Made if missing. Each file appears whole or not at all.
+            Created if missing. Each file appears whole or not at all.
 
         Returns
         -------
@@ -179,20 +179,20 @@ def compare_scenario(
     real: bool = True,
     attempts: int = testbed.ATTEMPTS,
 ) -> ScenarioComparison:
-    """Ask a model, the simulator and the kernel.
+    """Compare a model, the simulator and the kernel.
 
     Parameters
     ----------
     scenario : Scenario or path
-        As `elephan.testbed.plan` takes it.
+        Scenario that `elephan.testbed.plan` accepts.
     replications, seed : int, optional
         Instead of what the file says.
     progress : callable, optional
-        Called with what is being done.
+        Called with a description of the current step.
     real : bool
         Whether to run the testbed, too; without it the rest is the same.
     attempts : int
-        As `elephan.testbed.run` takes it.
+        As in `elephan.testbed.run`.
 
     Returns
     -------
@@ -214,7 +214,7 @@ def compare_scenario(
     simulated = run(read, series=True)
     if real:
         say("testbed")
-    # With the warm-up that the simulation has, should it have found that itself.
+    # The testbed uses the simulation's warm-up, in case the simulation determined it itself.
     tested = testbed.run(simulated.scenario, attempts=attempts) if real else None
     model, simulation = _model(read.network), _measured(simulated)
     real_one = None if tested is None else _measured(tested.result)
@@ -241,7 +241,7 @@ QUANTITIES = (
 
 
 def _as_document(scenario: Scenario, said: Mapping[str, float]) -> dict[str, Any]:
-    """What a model says, as a run's document has it; it has no intervals."""
+    """Return a model's values in the form of a run's document, without intervals."""
     fact, means = scenario.links[0], {name: {"mean": value, "ci95": None} for name, value in said.items()}
     link = {"name": fact["name"], "rate_bps": fact["rate_bps"], "queue": {"discipline": fact["discipline"]}}
     own = {name: means[name] for name in ("utilization", "queueing_delay_s", "loss_ratio") if name in means}
@@ -255,7 +255,7 @@ def _known(of: dict[str, float] | None, name: str) -> float | None:
 
 
 def _measured(result: RunResult | SavedRun) -> dict[str, float]:
-    """Means over replications and flows, the same for a simulation and a testbed."""
+    """Return means over replications and flows, in the same way for a simulation and a testbed."""
     document = result.to_json()
     link = document["links"][0]
     found = {name: link[name]["mean"] for name in ("utilization", "queueing_delay_s", "loss_ratio")}
@@ -277,7 +277,7 @@ def _measured(result: RunResult | SavedRun) -> dict[str, float]:
 
 
 def _silence(network: Network) -> str:
-    """Say why the sawtooth of equal flows has no answer; empty if it has one."""
+    """Return the reason why the sawtooth of equal flows has no answer; empty if it has one."""
     link, facts = bottleneck(network, 0), network.links[0]
     if link is None:
         return f"link {facts.name} limits no long flow"
@@ -300,9 +300,9 @@ def _silence(network: Network) -> str:
 
 
 def _model(network: Network) -> dict[str, float] | None:
-    """The sawtooth of equal flows; None if flows differ or do what the sawtooth does not model.
+    """Compute the sawtooth of equal flows; None if flows differ or the sawtooth does not model them.
 
-    A sender learns of a loss a round trip later, and repairs it in another.
+    A sender detects a loss one round trip later, and repairs it within another.
     """
     link = bottleneck(network, 0)
     if _silence(network) or link is None or link.buffer_packets is None:

@@ -1,4 +1,4 @@
-"""What the pictures of a comparison over time show, as plain data: drawn by pages and by figures alike."""
+"""The pictures of a comparison over time, as plain data: pages and figures draw the same."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from elephan.pictures.figure import WARMUP, Axis, Figure, Mark, Series, colour
 from elephan.pictures.lines import MOST_POINTS, average_after, of_flows, points_each, spans
 from elephan.pictures.thin import thin
-from elephan.pictures.words import count, joined, number
-from elephan.units import format_time
+from elephan.pictures.words import joined, number
+from elephan.units import count, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,12 +26,12 @@ def over_time(document: Mapping[str, Any], seen: Mapping[str, SampledRun]) -> tu
     document : mapping
         As ``elephan compare --json``.
     seen : mapping of str to SampledRun
-        ``simulation``, and ``testbed`` if there is one; of which samples were kept.
+        ``simulation``, and ``testbed`` if there is one; only runs with stored samples.
 
     Returns
     -------
     tuple of Figure
-        None where no series are.
+        Empty if there are no series.
     """
     run = document["simulation"]["run"]
     time = Axis("time", "s", low=0.0, high=run["duration_s"])
@@ -53,7 +53,7 @@ def over_time(document: Mapping[str, Any], seen: Mapping[str, SampledRun]) -> tu
         link = document["simulation"]["links"][0]
         alt = f"Backlog of {link['name']} over {format_time(run['duration_s'])}. {spans(backlog, 'packets', warmup_s)}"
         axis, limit = Axis("backlog", "packets", low=0.0), link["buffer_packets"]
-        # A buffer far above what waits would flatten the picture.
+        # A buffer far above the backlog would flatten the picture.
         near = limit is not None and limit <= 4 * max(float(np.nanmax(s.y, initial=0.0)) for s in backlog)
         marks = (Mark(limit, f"buffer, {number(limit)} packets", "y", "wanted"),) if near else ()
         figures.append(Figure("backlog", "Backlog", alt, time, axis, backlog, (*shade, *marks), link="time"))
@@ -86,5 +86,5 @@ def _backlog(seen: Mapping[str, SampledRun], warmup_s: float) -> tuple[Series, .
 
 
 def _hue(name: str) -> str:
-    """Each has its colour, whether the other is there or not."""
+    """Return the fixed colour of a source, whether or not the other source is present."""
     return colour(("simulation", "testbed").index(name))

@@ -1,4 +1,4 @@
-"""Comparisons as they lie in folders: read back from what ``elephan compare --out`` wrote."""
+"""Comparisons read from folders that ``elephan compare --out`` wrote."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def read_comparison(folder: Path | str) -> ScenarioComparison:
     Parameters
     ----------
     folder : Path or str
-        With ``compare.json``, and the results in folders of their own.
+        Folder with ``compare.json``, and a folder of each result.
 
     Returns
     -------
@@ -60,7 +60,7 @@ def read_comparisons(folder: Path | str) -> SweepComparison:
     Parameters
     ----------
     folder : Path or str
-        With ``points.json``, and a folder of each point.
+        Folder with ``points.json``, and a folder of each point.
 
     Returns
     -------

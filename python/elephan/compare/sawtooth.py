@@ -1,6 +1,6 @@
-"""The sawtooth of a window over time: period, maximum and minimum, measured alike wherever the samples come from.
+"""The sawtooth of a window over time: period, maximum and minimum, computed in the same way for all samples.
 
-*Source*: none; a cut is a fall of the sampled window by a share, once in a while.
+*Source*: none. A cut is a fall of the sampled window by at least a given share, at most once per recovery.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 CUT = 0.07
-"""Share of the window whose loss is a cut: the least that a law here gives up is a tenth."""
+"""Smallest relative fall of the window that counts as a cut; the laws here reduce it by at least a tenth."""
 
 SETTLED = 3.0
-"""Round-trip times after a cut until recovery is over, and the window is what it was cut to."""
+"""Round-trip times after a cut until recovery is over and the window has its reduced value."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class SawtoothStatistics:
     ----------
     cuts : int
     period_s : float [s]
-        Mean time between cuts; NaN with less than two.
+        Mean time between cuts; NaN with fewer than two.
     high, low : float [segments]
         Mean window before a cut, and after recovery from it; NaN without any.
     """
@@ -49,7 +49,7 @@ def sawtooth_statistics(time_s: Floats, window: Floats, rtt_s: float) -> Sawtoot
     time_s : ndarray, shape (samples,)
     window : ndarray, shape (samples,) [segments]
     rtt_s : float [s]
-        With the queue that it usually meets.
+        Round-trip time, with its usual queueing delay.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Comparisons of all points of a sweep, one after the other: a testbed takes its time, and the machine for itself."""
+"""Comparisons of all points of a sweep, one after the other: a testbed takes real time, and the whole machine."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SHOWN = {
     "cwnd_high_segments": "cwnd, high",
     "cwnd_low_segments": "low",
 }
-"""Quantities that the table of all points has, and their heads."""
+"""Quantities in the table of all points, and their column heads."""
 
 
 @dataclass(frozen=True)
@@ -42,12 +42,12 @@ class PointComparison:
 
     @property
     def name(self) -> str:
-        """For a folder: its number and the beginning of its labels, in letters that any file system takes."""
+        """Name of the point's folder: its number and the beginning of its labels, in portable characters."""
         values = "-".join(str(value) for value in self.labels.values())
         return f"{self.index + 1:02d}-{file_names([values])[0]}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the point as the document of all has it: labels, folder, quantities, and whether it is valid."""
+        """Return the point as an entry of the document of all points: labels, folder, quantities, and validity."""
         tested = self.comparison.tested
         return {
             "labels": self.labels,
@@ -72,7 +72,7 @@ class SweepComparison(ResultTables):
 
     @property
     def parts(self) -> list[ResultPart]:
-        """What each ``source`` says of each point."""
+        """The results of each ``source`` at each point."""
         return [
             replace(part, labels={**point.labels, **part.labels})
             for point in self.points
@@ -99,7 +99,7 @@ class SweepComparison(ResultTables):
         Parameters
         ----------
         folder : Path or str
-            Made if missing. Each file appears whole or not at all.
+            Created if missing. Each file appears whole or not at all.
 
         Returns
         -------
@@ -120,21 +120,21 @@ class SweepComparison(ResultTables):
 def compare_points(
     sweep: Sweep, progress: Callable[[str], None] | None = None, *, real: bool = True, attempts: int = ATTEMPTS
 ) -> Iterator[PointComparison]:
-    """Compare point by point; each is there as soon as it is done.
+    """Compare point by point; yield each comparison as soon as it is done.
 
     Parameters
     ----------
     sweep : Sweep
-        Of scenarios that `elephan.testbed.plan` takes: this is looked at before the first is run.
+        Sweep of scenarios that `elephan.testbed.plan` accepts; all are checked before the first is run.
     progress : callable, optional
-        Called with what is being done.
+        Called with a description of the current step.
     real, attempts : bool and int
-        As `elephan.compare.compare_scenario` takes them.
+        As in `elephan.compare.compare_scenario`.
 
     Raises
     ------
     InputError
-        What is wrong with a point, by its labels.
+        If a point is not valid; the message names its labels.
     """
     points = sweep.points()
     for point in points:

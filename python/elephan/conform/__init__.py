@@ -1,4 +1,4 @@
-"""Published test cases of a congestion control as data: run over their paths, and judged observation by observation.
+"""Published test cases of a congestion control as data: run over several paths, and judged per observation.
 
 >>> from elephan.conform import conform
 >>> conform("bbr", "startup-plateau").cases[0].verdict

@@ -1,4 +1,4 @@
-"""Measures of how BBR follows a path that changes, batches, loses or polices: see `elephan.conform.measures`."""
+"""Measures of BBR's response to a path that changes, batches, loses or polices: see `elephan.conform.measures`."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ ADAPTING = TraceMeasures()
 PROBE_RTT = STATES.index("ProbeRTT")
 
 STARTUP_ROUNDS = 1
-"""Rounds over which aggregation is remembered in Startup, Section 5.5.9."""
+"""Rounds for which aggregation is remembered in Startup, Section 5.5.9."""
 
 FELL = 0.95
-"""Share of what it was below which a gauge fell."""
+"""A gauge counts as fallen below this share of its former value."""
 
 LEAST_STEPS = 3
-"""Rounds of growing steps that show a law of growth."""
+"""Minimum number of rounds with growing steps that show how a bound grows."""
 
 
 @ADAPTING
 def extra_acked_error(seen: LawTrace, *, rounds: int = 10, of: float = 1.0) -> float | None:
-    """The largest difference of extra_acked from what the ACKs give by Section 5.5.9, over its largest value.
+    """Return the largest difference between extra_acked and its value computed from the ACKs, over its largest value.
 
-    A null takes another memory, or expects another share of the bandwidth.
+    The computation follows Section 5.5.9. A null uses another memory, or expects another share of the bandwidth.
     """
     shown = seen.gauge("extra_acked")
     if np.isnan(shown).all():
         return None
     bw, cwnd = seen.gauge("bw"), seen.columns["cwnd_segments"]
     count, full = seen.gauge("round_count"), seen.gauge("full_bw_reached")
-    # The first ACK finds no bandwidth yet, and begins the interval.
+    # At the first ACK no bandwidth is known; it only begins the interval.
     since, volume, worst = seen.time[0], seen.acked[0], 0.0
     kept: dict[float, float] = {count[0]: volume}
     for row in range(1, seen.time.size):
@@ -58,7 +58,7 @@ def extra_acked_error(seen: LawTrace, *, rounds: int = 10, of: float = 1.0) -> f
 
 @ADAPTING
 def widened(seen: LawTrace, *, state: str, nth: int = 1) -> float | None:
-    """By how much the window exceeds two BDP at the end of a phase, in what the link hands over at a time."""
+    """Return the window's excess over two BDP at the end of a phase, in amounts that the link delivers at a time."""
     phase = seen.phase(state, nth)
     if phase is None:
         return None
@@ -69,7 +69,7 @@ def widened(seen: LawTrace, *, state: str, nth: int = 1) -> float | None:
 
 @ADAPTING
 def least_growth(seen: LawTrace, *, over: int, until: float = 0.5) -> float | None:
-    """The least factor by which max_bw grows over so many rounds of Startup, below this share of the link's rate."""
+    """Return the smallest growth of max_bw over `over` rounds of Startup, while below a share of the link's rate."""
     phase = seen.phase("Startup")
     if phase is None:
         return None
@@ -81,7 +81,7 @@ def least_growth(seen: LawTrace, *, over: int, until: float = 0.5) -> float | No
 
 @ADAPTING
 def used(seen: LawTrace, *, since: str = "at", to: str = "until") -> float | None:
-    """What was acknowledged between two times, in what the link could have carried."""
+    """Return the data acknowledged between two times, over what the link could have carried."""
     begun, ended = seen.names[since], seen.names[to]
     una = np.interp([begun, ended], seen.time, seen.columns["una"])
     return float((una[1] - una[0]) / (seen.names["segments"] * (ended - begun)))
@@ -89,14 +89,14 @@ def used(seen: LawTrace, *, since: str = "at", to: str = "until") -> float | Non
 
 @ADAPTING
 def least_window(seen: LawTrace, *, since: str) -> float | None:
-    """The smallest window after a time [segments]."""
+    """Return the smallest window after a time [segments]."""
     rows = seen.time >= seen.names[since]
     return float(seen.columns["cwnd_segments"][rows].min()) if rows.any() else None
 
 
 @ADAPTING
 def gauge_of_link(seen: LawTrace, *, gauge: str, state: str, nth: int = 1) -> float | None:
-    """Mean of a gauge over a phase, in rates of the link."""
+    """Return the mean of a gauge over a phase, over the link's rate."""
     phase = seen.phase(state, nth)
     if phase is None:
         return None
@@ -106,7 +106,7 @@ def gauge_of_link(seen: LawTrace, *, gauge: str, state: str, nth: int = 1) -> fl
 
 @ADAPTING
 def step_doubling(seen: LawTrace) -> float | None:
-    """The factor from round to round of what is added to inflight_longterm while a probe is held back by it."""
+    """Return the factor from round to round of the increments of inflight_longterm while it limits a probe."""
     best: list[float] = []
     for phase in seen.phases:
         if phase.state == "ProbeBW_UP" and seen.time[phase.start] >= seen.names["at"]:
@@ -118,7 +118,7 @@ def step_doubling(seen: LawTrace) -> float | None:
 
 
 def _steps(seen: LawTrace, start: int, end: int) -> list[float]:
-    """What the rounds of a probe added to the bound: from the first that added until one that did not reach it."""
+    """Return the increments of the bound per round of a probe, from the first increment up to a round without one."""
     bound = seen.gauge("inflight_longterm")
     edges = [row for row in range(start, end) if seen.round_starts[row] or row == start]
     steps = [float(bound[b] - bound[a]) for a, b in pairwise(edges)]
@@ -129,7 +129,7 @@ def _steps(seen: LawTrace, start: int, end: int) -> list[float]:
 
 @ADAPTING
 def falls_by_round(seen: LawTrace, *, gauge: str, rounds: int) -> float | None:
-    """The factor by which a gauge falls from round to round, from the first round on in which it did."""
+    """Return the factor by which a gauge falls from round to round, from its first fall on."""
     value = seen.gauge(gauge)
     begun = int(np.searchsorted(seen.time, seen.names["at"]))
     rows = begun + np.flatnonzero(seen.round_starts[begun:])
@@ -142,7 +142,7 @@ def falls_by_round(seen: LawTrace, *, gauge: str, rounds: int) -> float | None:
 
 @ADAPTING
 def rounds_of_log(seen: LawTrace, *, level: float = 0.95) -> float | None:
-    """Rounds from the first probe after a step until max_bw is that of the new rate, over log2 of the new BDP."""
+    """Return the rounds from the first probe after a step until max_bw is the new rate, over log2 of the new BDP."""
     probes = [each for each in seen.phases if each.state == "ProbeBW_UP" and seen.time[each.start] >= seen.names["at"]]
     reached = np.flatnonzero(seen.gauge("max_bw") >= level * seen.names["segments"])
     if not probes or not reached.size:
@@ -156,12 +156,12 @@ def rounds_of_log(seen: LawTrace, *, level: float = 0.95) -> float | None:
 
 @ADAPTING
 def after_cycles(seen: LawTrace, *, gauge: str, cycles: int) -> float | None:
-    """A gauge, in the link's new rate, when so many cycles of ProbeBW that began after the step are over."""
+    """Return a gauge, over the link's new rate, after `cycles` complete ProbeBW cycles that began after the step."""
     later = np.flatnonzero(seen.round_starts)
     ends = []
     for phase in seen.phases:
         if phase.state == "ProbeBW_UP" and seen.time[phase.start] > seen.names["at"]:
-            # The filter moves on when the round after a probe is over, unless ProbeRTT came first.
+            # The filter advances when the round after a probe is over, unless ProbeRTT came first.
             rows = later[later > phase.end]
             if rows.size and not np.any(seen.gauge("state")[phase.end : rows[0] + 1] == PROBE_RTT):
                 ends.append(rows[0])
@@ -170,7 +170,7 @@ def after_cycles(seen: LawTrace, *, gauge: str, cycles: int) -> float | None:
 
 @ADAPTING
 def bound_set(seen: LawTrace, *, gauge: str, since: str = "at") -> float | None:
-    """The smallest value of a bound after a time, in BDP (of a rate: in the link's); None if it never was set."""
+    """Return the smallest value of a bound after a time, in BDP or over the link's rate; None if it was never set."""
     value = seen.gauge(gauge)[seen.time >= seen.names[since]]
     unit = seen.names["segments"] if gauge.startswith("bw") else seen.names["bdp"]
     return float(np.nanmin(value) / unit) if value.size and not np.isnan(value).all() else None
@@ -178,7 +178,7 @@ def bound_set(seen: LawTrace, *, gauge: str, since: str = "at") -> float | None:
 
 @ADAPTING
 def lost_share(seen: LawTrace, *, since: str, to: str) -> float | None:
-    """What was dropped between two times, in what was acknowledged or dropped."""
+    """Return the segments dropped between two times, over those acknowledged or dropped."""
     begun, ended = seen.names[since], seen.names[to]
     dropped = float(np.sum((seen.columns["drop_time_s"] >= begun) & (seen.columns["drop_time_s"] <= ended)))
     una = np.interp([begun, ended], seen.time, seen.columns["una"])
@@ -187,7 +187,7 @@ def lost_share(seen: LawTrace, *, since: str, to: str) -> float | None:
 
 @ADAPTING
 def changes_by(seen: LawTrace, *, gauge: str, state: str, nth: int = 1) -> float | None:
-    """By which factor a gauge changes at the ACK that ends a phase."""
+    """Return the factor by which a gauge changes at the ACK that ends a phase."""
     phase = seen.phase(state, nth)
     if phase is None or phase.end >= seen.time.size:
         return None
@@ -198,7 +198,7 @@ def changes_by(seen: LawTrace, *, gauge: str, state: str, nth: int = 1) -> float
 
 @ADAPTING
 def is_set_by(seen: LawTrace, *, gauge: str, state: str, nth: int = 1) -> bool | None:
-    """Whether a bound has another value at the ACK that ends a phase than when the phase began."""
+    """Whether a bound at the ACK that ends a phase differs from its value at the phase's begin."""
     phase = seen.phase(state, nth)
     if phase is None or phase.end >= seen.time.size:
         return None
@@ -209,7 +209,7 @@ def is_set_by(seen: LawTrace, *, gauge: str, state: str, nth: int = 1) -> bool |
 
 @ADAPTING
 def kept(seen: LawTrace, *, of: str, state: str, nth: int = 1, then: int = 0) -> float | None:
-    """The largest value of a gauge in a phase (and `then` rounds more), in max_bw before the phase."""
+    """Return the largest value of a gauge in a phase (and `then` further rounds), over max_bw before the phase."""
     phase = seen.phase(state, nth)
     if phase is None or phase.end >= seen.time.size or phase.start == 0:
         return None

@@ -1,7 +1,7 @@
-"""Arithmetic in the data of test cases: ``"${at + 2 * rtt} s"`` is a text with a number in it.
+"""Arithmetic in the data of test cases: ``"${at + 2 * rtt} s"`` is a text with a computed number in it.
 
-A case is written once and run over many paths, and the times of its stimulus are found in a run; so its quantities are
-expressions of the path's rate and round-trip time and of what was found.
+A case is written once and run over many paths, and the times of its stimulus are measured in a run; so its quantities
+are expressions of the path's rate, its round-trip time and those measurements.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _HOLE = re.compile(r"\$\{([^}]*)\}")
 
 
 def evaluate(text: str, names: Mapping[str, float]) -> float:
-    """Compute what an expression says.
+    """Evaluate an expression.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def evaluate(text: str, names: Mapping[str, float]) -> float:
     Raises
     ------
     ValueError
-        If it is something else, or has a name that is not known.
+        If the expression has other elements or an unknown name.
 
     Examples
     --------
@@ -52,18 +52,18 @@ def evaluate(text: str, names: Mapping[str, float]) -> float:
 
 
 def filled(value: Any, names: Mapping[str, float]) -> Any:
-    """Fill the holes of texts, in lists and tables too.
+    """Evaluate the ``${…}`` expressions in texts, also within lists and tables.
 
     Parameters
     ----------
     value : object
-        Of TOML. A table ``{ alternate = { at, until, on, off, rate } }`` of expressions becomes the steps of a link
-        that is closed for `off` [s] and then open for `on` [s], in turn, between these times.
+        Value from TOML. A table ``{ alternate = { at, until, on, off, rate } }`` of expressions becomes the steps of a
+        link that is closed for `off` [s] and then open for `on` [s], in turn, between these times.
 
     Returns
     -------
     object
-        The same with numbers in it; a text that is nothing but a hole is a number.
+        The value with the results inserted; a text that consists of one expression becomes a number.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def _value(node: ast.expr, names: Mapping[str, float]) -> float:
 
 
 def _written(number: float) -> str:
-    """A number as quantities are written: without an exponent, to a picosecond in a minute."""
+    """Format a number as quantities are written: without an exponent, precise to a picosecond in a minute."""
     return f"{number:.12f}".rstrip("0").rstrip(".")
 
 

@@ -1,4 +1,4 @@
-"""Test cases as data: paths, runs, what must be seen of each, and what explains a case that the law contradicts."""
+"""Test cases as data: paths, runs, required observations, and explanations of cases that the law contradicts."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
 
 HOME = Path(__file__).parent
 PACKET_BITS = 12_000
-"""Of the packets of all cases."""
+"""Size of the packets of all cases [bits]."""
 
 MSS = 1448
-"""What a packet of 1500 bytes carries beside the headers of the Linux profile [bytes]."""
+"""Payload of a packet of 1500 bytes with the headers of the Linux profile [bytes]."""
 
 
 @dataclass(frozen=True)
 class TestPath:
-    """A path that cases are run over.
+    """A path over which cases are run.
 
     Parameters
     ----------
     rate : float [bit/s]
     rtt : float [s]
-        Of propagation, both ways.
+        Propagation round-trip time.
     """
 
     name: str
@@ -38,7 +38,7 @@ class TestPath:
 
     @property
     def names(self) -> dict[str, float]:
-        """What expressions of a case may use."""
+        """Names that expressions of a case may use, with their values."""
         return {
             "rate": self.rate,
             "rtt": self.rtt,
@@ -56,17 +56,17 @@ class CaseRun:
     Parameters
     ----------
     says : str
-        What is special about it.
+        Difference from the other runs, in words.
     changes : mapping of str to object
-        Of the common scenario, by place, with holes to be filled.
+        Changes of the common scenario, by place, with ``${…}`` expressions.
     after : str
-        The run in which `finds` are measured; empty if nothing has to be found.
+        The run in which `finds` are measured; empty if nothing is measured first.
     finds : mapping of str to str
         Measures by the names that expressions use.
     lets : mapping of str to str
         Further names, as expressions, in order.
     scale : mapping of str to str
-        What measures take instead of the path's own names, such as the rate after a step.
+        Values that replace the path's own for measures, such as the rate after a step.
     """
 
     says: str
@@ -79,16 +79,16 @@ class CaseRun:
 
 @dataclass(frozen=True)
 class Observation:
-    """What must be seen.
+    """A required observation.
 
     Parameters
     ----------
     id, says, gauge, measure, reason : str
-        `gauge` names what shows it; `reason` says why so much is accepted.
+        `gauge` is the observed quantity, `reason` the justification of the accepted band.
     run : str
-        In which it must be seen.
+        The run in which the observation is required.
     null : str
-        The run that the same measure must not pass; the run itself where `null_measure` is another measure.
+        The run in which the same measure must fail; the run itself if `null_measure` is another measure.
     """
 
     id: str
@@ -103,14 +103,14 @@ class Observation:
 
     @property
     def accepted(self) -> str:
-        """What is accepted, in words."""
+        """The accepted band, in words."""
         low, high = self.accept.bounds
         return f"{low:g}" if low == high else str(self.accept)
 
 
 @dataclass(frozen=True)
 class CaseExplanation:
-    """Why observations are not made (`short` in a few words), and the run that shows it: there they are."""
+    """The reason why observations are not met (`short`: a few words), and a run in which they are met."""
 
     seen: tuple[str, ...]
     run: str
@@ -120,18 +120,18 @@ class CaseExplanation:
 
 @dataclass(frozen=True)
 class TestCase:
-    """One case of the appendix.
+    """One test case of the specification's appendix.
 
     Parameters
     ----------
     number : int
-        Its place in the appendix, from 1.
+        Position in the appendix, from 1.
     section : str
-        Its heading there.
+        Heading in the appendix.
     impossible : str
-        Why it cannot be run; empty if it can.
+        Reason why it cannot be run; empty if it can.
     picture : str
-        ``"inflight"`` or ``"rate"``: what its picture shows.
+        Quantity in its picture: ``"inflight"`` or ``"rate"``.
     """
 
     number: int
@@ -148,7 +148,7 @@ class TestCase:
     picture: str
 
     def explanation(self, observation: str) -> CaseExplanation | None:
-        """Return what is known of an observation that is not made."""
+        """Return the explanation of an observation that is not met, if there is one."""
         return next((each for each in self.explained if observation in each.seen), None)
 
 
@@ -159,9 +159,9 @@ class Suite:
     Parameters
     ----------
     revision : str
-        That the cases and the law are of.
+        Revision of the specification that the cases and the law follow.
     scenario : mapping
-        What all runs have in common, with holes to be filled.
+        The common scenario of all runs, with ``${…}`` expressions.
     """
 
     name: str

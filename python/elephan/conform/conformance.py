@@ -1,4 +1,4 @@
-"""A suite of test cases that was run: the document of ``elephan conform --json``."""
+"""Results of a suite of test cases: the document of ``elephan conform --json``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from elephan.conform.judge import JudgedObservation, JudgedPath, Verdict
 
 SUITES = ("bbr",)
-"""Those that there are."""
+"""Names of the available suites."""
 
 DOCUMENT = "conform.json"
 
@@ -35,7 +35,7 @@ class Conformance:
     ----------
     suite : Suite
     cases : tuple of JudgedCase
-        Those asked for, in the order of the specification.
+        The requested cases, in the order of the specification.
     wall_s : float [s]
     """
 
@@ -45,12 +45,12 @@ class Conformance:
 
     @property
     def holds(self) -> bool:
-        """Whether every observation that can be looked at is made, or is shown why it is not."""
+        """Whether every observation that could be judged is met or explained."""
         return all(case.holds for case in self.cases)
 
     @property
     def summary(self) -> dict[Verdict, int]:
-        """How many cases have which verdict."""
+        """Number of cases by verdict."""
         counts = Counter(case.verdict for case in self.cases)
         return {verdict: counts[verdict] for verdict in reversed(WORST)}
 
@@ -79,7 +79,7 @@ class Conformance:
         Parameters
         ----------
         folder : Path
-            Made if missing.
+            Created if missing.
 
         Returns
         -------
@@ -98,7 +98,7 @@ def conform(
     workers: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Conformance:
-    """Run the test cases of a specification over their paths and judge what is seen.
+    """Run the test cases of a specification over their paths and judge the observations.
 
     Parameters
     ----------
@@ -107,9 +107,9 @@ def conform(
     *cases : str or int
         Names (``"drain-time"``) or numbers; all by default.
     workers : int, optional
-        As many as there are cores. The result does not depend on it.
+        Number of threads; by default the number of cores. The result does not depend on it.
     progress : callable, optional
-        Called with (cases done, cases to do) after each.
+        Called with (cases done, total cases) after each.
 
     Returns
     -------
@@ -120,7 +120,7 @@ def conform(
     InputError
         If there is no such suite or case.
     KeyboardInterrupt
-        Nothing is left of it.
+        If interrupted; there is no partial result.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def find(suite: str) -> Suite:
     Raises
     ------
     InputError
-        If there is none of that name.
+        If there is no suite of that name.
     """
     if suite not in SUITES:
         message = f'conform: no suite "{suite}"; {suggest(suite, (*SUITES, "tcp"))}'
@@ -154,12 +154,12 @@ def find(suite: str) -> Suite:
 
 
 def select(suite: Suite, cases: Sequence[str | int]) -> list[TestCase]:
-    """Find the cases that are meant.
+    """Select cases by name or number.
 
     Raises
     ------
     InputError
-        If one fits nothing.
+        If a name or number matches no case.
     """
     known = {key: case for case in suite.cases for key in (case.name, str(case.number))}
     for text in map(str, cases):

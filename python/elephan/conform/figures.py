@@ -1,4 +1,4 @@
-"""The picture of a test case: what was in flight, or how fast, in its first run on its first path."""
+"""The picture of a test case: inflight or rate over time, in its first run on its first path."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from elephan.conform.lawtrace import LawTrace
 
 MOST_STATES = 1
-"""Phases that are shaded; more have no names in the legend."""
+"""Maximum number of shaded phases; more would have no names in the legend."""
 
 MOST_WORDS = 12
-"""States that the words name."""
+"""Maximum number of states named in the caption."""
 
 MBIT = PACKET_BITS / 1e6
-"""One segment a second [Mbit/s]."""
+"""One segment per second [Mbit/s]."""
 
 
 def draw_case(judged: JudgedCase) -> Figure | None:
@@ -33,7 +33,7 @@ def draw_case(judged: JudgedCase) -> Figure | None:
     Returns
     -------
     Figure or None
-        None where it was not run.
+        None if the case was not run.
     """
     if not judged.paths:
         return None
@@ -85,7 +85,7 @@ def _drawn(trace: LawTrace, each: list[tuple[str, NDArray[np.float64], str, bool
 
 
 def _marks(case: TestCase, trace: LawTrace) -> tuple[Mark, ...]:
-    """Where the stimulus begins, and the first phase of each state that is looked at."""
+    """Mark the begin of the stimulus, and the first phase of each observed state."""
     looked = (parse(of.measure)[1] for of in case.seen)
     states = dict.fromkeys((each["state"], each.get("nth", 1)) for each in looked if "state" in each)
     phases = [phase for state, nth in states if (phase := trace.phase(state, nth)) is not None]

@@ -1,4 +1,4 @@
-"""Runs a test case over its paths and says of each observation whether it was made, and whether a null makes it too."""
+"""Runs a test case over its paths, and judges whether each observation is met, and whether a null meets it too."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ MEASURES.update(ADAPTING)
 
 Verdict = Literal["met", "undecided", "contradicted", "uninformative", "not possible"]
 WORST: tuple[Verdict, ...] = ("not possible", "contradicted", "uninformative", "undecided", "met")
-"""Of several verdicts the first of these stands for all."""
+"""Verdicts in order of precedence: the first one that occurs is the verdict of the whole."""
 
 
 @dataclass(frozen=True)
 class Made:
-    """A run of a case that was made.
+    """A completed run of a case.
 
     Parameters
     ----------
     says : str
-        What is special about it.
+        Difference from the other runs, in words.
     result : RunResult
     trace : LawTrace
     """
@@ -46,14 +46,14 @@ class Made:
 
 @dataclass(frozen=True)
 class JudgedObservation:
-    """What became of an observation on a path.
+    """Verdict on an observation on one path.
 
     Parameters
     ----------
     found, null : float, bool or None
-        In its run and in its null; None where what is measured did not happen.
+        Measured value in its run and in its null; None if the measured event did not occur.
     shown : float, bool or None
-        In the run that explains why it is not made, if there is one.
+        Measured value in the run that explains why it is not met, if there is one.
     """
 
     observation: Observation
@@ -64,7 +64,7 @@ class JudgedObservation:
 
     @property
     def verdict(self) -> Verdict:
-        """*Undecided* if it could not be looked at; *uninformative* if its null passes as well."""
+        """*Undecided* if it could not be measured; *uninformative* if its null passes as well."""
         if self.found is None:
             return "undecided"
         if not self.observation.accept.holds(self.found):
@@ -75,12 +75,12 @@ class JudgedObservation:
 
     @property
     def explained(self) -> bool:
-        """Whether what explains it was shown in this run of the suite."""
+        """Whether a run of this suite demonstrated the explanation."""
         return self.explanation is not None and self.shown is not None and self.observation.accept.holds(self.shown)
 
     @property
     def holds(self) -> bool:
-        """Whether it is made, or it is explained why not."""
+        """Whether the observation is met, or its absence is explained."""
         return self.verdict == "met" or (self.verdict == "contradicted" and self.explained)
 
 
@@ -94,7 +94,7 @@ class JudgedPath:
 
     @property
     def verdict(self) -> Verdict:
-        """Of all of its observations."""
+        """Verdict over all of its observations."""
         return worst([each.verdict for each in self.seen])
 
 
@@ -107,7 +107,7 @@ class JudgedCase:
 
     @cached_property
     def verdict(self) -> Verdict:
-        """*Met* only if every observation is made on every path."""
+        """*Met* only if every observation is met on every path."""
         return worst([each.verdict for each in self.paths]) if self.paths else "not possible"
 
     @property
@@ -117,12 +117,12 @@ class JudgedCase:
 
     @property
     def holds(self) -> bool:
-        """Whether everything is made or explained."""
+        """Whether every observation is met or explained."""
         return all(seen.holds for seen in self.every)
 
 
 def worst(verdicts: list[Verdict]) -> Verdict:
-    """Return the verdict that stands for several."""
+    """Return the common verdict of several."""
     return min(verdicts, key=WORST.index)
 
 
@@ -132,7 +132,7 @@ def judge(suite: Suite, case: TestCase) -> JudgedCase:
     Returns
     -------
     JudgedCase
-        Without paths where it is not possible.
+        Without paths if the case cannot be run.
     """
     return JudgedCase(case, tuple(_on(suite, case, suite.paths[name]) for name in case.paths))
 
@@ -157,7 +157,7 @@ def _look(case: TestCase, each: Observation, made: Mapping[str, Made]) -> Judged
 
 
 def _make(suite: Suite, case: TestCase, path: TestPath, name: str, made: dict[str, Made]) -> Made:
-    """Make a run, and before it the one that it is timed by."""
+    """Run the named run of a case, after the run that determines its times."""
     if name in made:
         return made[name]
     run = case.runs[name]
@@ -181,6 +181,6 @@ def _make(suite: Suite, case: TestCase, path: TestPath, name: str, made: dict[st
 
 
 def scenario_of(suite: Suite, changes: Mapping[str, Any], names: Mapping[str, float], origin: str) -> Scenario:
-    """Return the scenario of a run, with its holes filled."""
+    """Return the scenario of a run, with its expressions evaluated."""
     base = Scenario.from_mapping(filled(dict(suite.scenario), names), origin=origin)
     return base.replace(filled(dict(changes), names))

@@ -1,7 +1,7 @@
-"""What is measured in a trace of BBR: each observation of a test case, and the times at which its stimulus comes.
+"""Measures on a trace of BBR: the observations of test cases, and the times of their stimuli.
 
-A measure gives None where what it looks at did not happen: the observation is then not made. Estimators of the draft
-(rounds without growth, aggregation) are computed a second time, from what the ACKs said, and held against the gauges.
+A measure returns None if the event it measures did not occur; the observation is then not met. Estimators of the draft
+(rounds without growth, aggregation) are computed a second time, from the ACKs, and compared with the gauges.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MEASURES = TraceMeasures()
 
 FLAT, GROWTH = 3, 1.25
-"""Of the full-pipe estimator, Section 5.3.1.2."""
+"""Rounds and growth factor of the full-pipe estimator, Section 5.3.1.2."""
 
 BETA, LOSS_THRESH = 0.7, 0.02
 
@@ -31,21 +31,21 @@ MIN_PIPE = 4.0
 
 @MEASURES
 def entered(seen: LawTrace, *, state: str, nth: int = 1) -> float | None:
-    """When a state was entered for the nth time [s]."""
+    """Return the time at which a state was entered for the nth time [s]."""
     phase = seen.phase(state, nth)
     return None if phase is None else float(seen.time[phase.start])
 
 
 @MEASURES
 def left(seen: LawTrace, *, state: str, nth: int = 1) -> float | None:
-    """When the nth phase of a state ended [s]."""
+    """Return the time at which the nth phase of a state ended [s]."""
     phase = _ended(seen, state, nth)
     return None if phase is None else float(seen.time[phase.end])
 
 
 @MEASURES
 def sent(seen: LawTrace, *, state: str, nth: int = 1) -> float | None:
-    """What had left when a state was entered [segments]."""
+    """Return the number of segments sent by the time a state was entered."""
     phase = seen.phase(state, nth)
     if phase is None:
         return None
@@ -54,7 +54,7 @@ def sent(seen: LawTrace, *, state: str, nth: int = 1) -> float | None:
 
 @MEASURES
 def times(seen: LawTrace, *, state: str) -> float | None:
-    """How often a state was entered."""
+    """Return the number of times a state was entered."""
     if not seen.phases:
         return None
     return float(sum(each.state == SHORT.get(state, state) for each in seen.phases))
@@ -62,7 +62,7 @@ def times(seen: LawTrace, *, state: str) -> float | None:
 
 @MEASURES
 def leads_to(seen: LawTrace, *, state: str, to: str, nth: int = 1) -> bool | None:
-    """Whether a phase was left to a state, be it for the time of one ACK; ``ProbeBW`` is any of its four."""
+    """Whether a phase was followed by a state, even if only for one ACK; ``ProbeBW`` stands for its four states."""
     phase = _ended(seen, state, nth)
     if phase is None:
         return None
@@ -73,7 +73,7 @@ def leads_to(seen: LawTrace, *, state: str, to: str, nth: int = 1) -> bool | Non
 
 @MEASURES
 def drained(seen: LawTrace) -> bool | None:
-    """Whether Startup was left to Drain, be it for the time of one ACK: Drain notes the round in which it began."""
+    """Whether Startup was followed by Drain, even if only for one ACK: Drain records the round of its begin."""
     phase = _ended(seen, "Startup", 1)
     if phase is None:
         return None
@@ -83,28 +83,28 @@ def drained(seen: LawTrace) -> bool | None:
 
 @MEASURES
 def at_entry(seen: LawTrace, *, state: str, gauge: str, nth: int = 1) -> float | None:
-    """What a gauge shows when a state is entered."""
+    """Return the value of a gauge when a state is entered."""
     phase = seen.phase(state, nth)
     return None if phase is None else _number(seen.gauge(gauge)[phase.start])
 
 
 @MEASURES
 def at_exit(seen: LawTrace, *, state: str, gauge: str, nth: int = 1) -> float | None:
-    """What a gauge shows at the ACK that ends a phase."""
+    """Return the value of a gauge at the ACK that ends a phase."""
     phase = _ended(seen, state, nth)
     return None if phase is None else _number(seen.gauge(gauge)[phase.end])
 
 
 @MEASURES
 def before_exit(seen: LawTrace, *, state: str, gauge: str, nth: int = 1) -> float | None:
-    """What a gauge shows at the last ACK of a phase."""
+    """Return the value of a gauge at the last ACK of a phase."""
     phase = _ended(seen, state, nth)
     return None if phase is None else _number(seen.gauge(gauge)[phase.end - 1])
 
 
 @MEASURES
 def max_bw_of_link(seen: LawTrace, *, state: str = "Startup") -> float | None:
-    """The largest max_bw of a phase, in rates of the link."""
+    """Return the largest max_bw of a phase, over the link's rate."""
     phase = _ended(seen, state, 1)
     if phase is None:
         return None
@@ -113,11 +113,11 @@ def max_bw_of_link(seen: LawTrace, *, state: str = "Startup") -> float | None:
 
 @MEASURES
 def flat_rounds(seen: LawTrace, *, state: str, nth: int = 1) -> float | None:
-    """Rounds that grew by less than a quarter, counted from the samples, when full_bw_now is shown first."""
+    """Count the rounds with growth below a quarter, computed from the samples, when full_bw_now is first set."""
     phase = seen.phase(state, nth)
     if phase is None:
         return None
-    # Startup has no sample to begin with; a probe begins with that of the ACK which starts it.
+    # Startup begins without a sample; a probe begins with the sample of the ACK that starts it.
     rows = slice(phase.start + (phase.start > 0), min(phase.end + 1, seen.time.size))
     base = float(seen.gauge("delivery_rate")[phase.start]) if phase.start else 0.0
     count = 0
@@ -136,14 +136,14 @@ def flat_rounds(seen: LawTrace, *, state: str, nth: int = 1) -> float | None:
 
 @MEASURES
 def share(seen: LawTrace, *, state: str, gauge: str, nth: int = 1, skip: float = 0.0) -> float | None:
-    """Mean of a gauge over the ACKs of a phase, but for its first `skip` round-trip times."""
+    """Return the mean of a gauge over the ACKs of a phase, without its first `skip` round-trip times."""
     rows = _rows(seen, state, nth, skip)
     return None if rows is None else _number(float(np.nanmean(seen.gauge(gauge)[rows])))
 
 
 @MEASURES
 def loss_rate(seen: LawTrace, *, state: str, nth: int = 1) -> float | None:
-    """The largest share lost of what was in flight a round trip before, at an ACK of a phase or its end."""
+    """Return the largest share lost of the data in flight a round trip before, at an ACK of a phase or its end."""
     phase = seen.phase(state, nth)
     if phase is None:
         return None
@@ -154,7 +154,7 @@ def loss_rate(seen: LawTrace, *, state: str, nth: int = 1) -> float | None:
 
 @MEASURES
 def lost_ranges(seen: LawTrace, *, state: str, nth: int = 1) -> float | None:
-    """The most ranges that were lost within a round trip while a phase lasted."""
+    """Return the largest number of ranges lost within a round trip during a phase."""
     phase = seen.phase(state, nth)
     if phase is None:
         return None
@@ -169,7 +169,7 @@ def lost_ranges(seen: LawTrace, *, state: str, nth: int = 1) -> float | None:
 
 @MEASURES
 def over_target(seen: LawTrace, *, state: str, rounds: int = 0, nth: int = 1) -> float | None:
-    """The least by which inflight exceeds what ends a phase, until it ends or for so many rounds [segments]."""
+    """Return the smallest excess of inflight over the exit target, over a phase or `rounds` rounds [segments]."""
     phase = seen.phase(state, nth)
     if phase is None:
         return None
@@ -182,10 +182,10 @@ def over_target(seen: LawTrace, *, state: str, rounds: int = 0, nth: int = 1) ->
 
 @MEASURES
 def exits_under_target(seen: LawTrace, *, state: str, nth: int = 1) -> bool | None:
-    """Whether inflight was above what ends a phase at each of its ACKs, and not at the one that ended it."""
+    """Whether inflight exceeded the phase's exit target at each ACK of the phase, and not at the ACK that ended it."""
     phase = _ended(seen, state, nth)
     if phase is None or phase.end - phase.start < FLAT:
-        # Too short to see it fall.
+        # The phase is too short to show the fall.
         return None
     over = _over(seen, phase)
     return bool(np.all(over[1:-1] > 0) and over[-1] <= 0)
@@ -193,7 +193,7 @@ def exits_under_target(seen: LawTrace, *, state: str, nth: int = 1) -> bool | No
 
 @MEASURES
 def rounds(seen: LawTrace, *, state: str, nth: int = 1) -> float | None:
-    """Rounds that began from when a phase was entered until it ended, that included."""
+    """Count the rounds that began during a phase, its last ACK included."""
     phase = _ended(seen, state, nth)
     if phase is None:
         return None
@@ -203,7 +203,7 @@ def rounds(seen: LawTrace, *, state: str, nth: int = 1) -> float | None:
 
 @MEASURES
 def waits(seen: LawTrace, *, state: str, nth: int = 1) -> float | None:
-    """How long a phase lasted, in times of bw_probe_wait."""
+    """Return the duration of a phase, over bw_probe_wait."""
     phase = _ended(seen, state, nth)
     if phase is None:
         return None
@@ -213,12 +213,12 @@ def waits(seen: LawTrace, *, state: str, nth: int = 1) -> float | None:
 
 @MEASURES
 def wait_for_probe_rtt(seen: LawTrace) -> float | None:
-    """From the last smaller round-trip time to the first ProbeRTT [s]."""
+    """Return the time from the last smaller round-trip time to the first ProbeRTT [s]."""
     phase = seen.phase("ProbeRTT")
     if phase is None:
         return None
     delay = seen.gauge("probe_rtt_min_delay")[: phase.start]
-    # The first sample is smaller than none.
+    # The first sample has no predecessor, so it counts as smaller.
     fell = np.flatnonzero(np.diff(delay) < 0)
     last = int(fell[-1]) + 1 if fell.size else int(np.flatnonzero(~np.isnan(delay))[0])
     return float(seen.time[phase.start] - seen.time[last])
@@ -226,7 +226,7 @@ def wait_for_probe_rtt(seen: LawTrace) -> float | None:
 
 @MEASURES
 def probe_rtt_held(seen: LawTrace, *, unit: str = "s") -> float | None:
-    """From when half a BDP was in flight until ProbeRTT ended, in seconds or in rounds."""
+    """Return the time from the instant with half a BDP in flight to the end of ProbeRTT, in seconds or rounds."""
     phase = _ended(seen, "ProbeRTT", 1)
     if phase is None:
         return None
@@ -243,7 +243,7 @@ def probe_rtt_held(seen: LawTrace, *, unit: str = "s") -> float | None:
 
 @MEASURES
 def resumes(seen: LawTrace, *, state: str, within: float) -> float | None:
-    """The most in flight within so many round-trip times after a phase, in BDP."""
+    """Return the largest inflight within `within` round-trip times after a phase, in BDP."""
     phase = _ended(seen, state, 1)
     if phase is None:
         return None
@@ -253,14 +253,14 @@ def resumes(seen: LawTrace, *, state: str, within: float) -> float | None:
 
 @MEASURES
 def shown_at(seen: LawTrace, *, gauge: str) -> float | None:
-    """What a gauge shows at the first ACK after the stimulus."""
+    """Return the value of a gauge at the first ACK after the stimulus."""
     row = int(np.searchsorted(seen.time, seen.names["until"], side="right"))
     return None if row >= seen.time.size else _number(seen.gauge(gauge)[row])
 
 
 @MEASURES
 def enters_after(seen: LawTrace, *, state: str) -> float | None:
-    """How often a state is entered after the stimulus began."""
+    """Return the number of times a state is entered after the stimulus began."""
     if not seen.phases:
         return None
     at = seen.names["at"]
@@ -269,7 +269,7 @@ def enters_after(seen: LawTrace, *, state: str) -> float | None:
 
 @MEASURES
 def since_least(seen: LawTrace) -> float | None:
-    """From the last smaller round-trip time to the first ACK after the stimulus [s]."""
+    """Return the time from the last smaller round-trip time to the first ACK after the stimulus [s]."""
     row = int(np.searchsorted(seen.time, seen.names["until"], side="right"))
     delay = seen.gauge("probe_rtt_min_delay")[:row]
     if row >= seen.time.size or np.isnan(delay).all():
@@ -281,27 +281,27 @@ def since_least(seen: LawTrace) -> float | None:
 
 @MEASURES
 def most(seen: LawTrace, *, gauge: str) -> float | None:
-    """The largest that a gauge ever shows."""
+    """Return the largest value of a gauge."""
     values = seen.gauge(gauge)
     return None if np.isnan(values).all() else float(np.nanmax(values))
 
 
 @MEASURES
 def others(seen: LawTrace, *, state: str) -> float | None:
-    """How often any other state is entered."""
+    """Return the number of times that any other state is entered."""
     return float(sum(each.state != state for each in seen.phases)) if seen.phases else None
 
 
 @MEASURES
 def at_exit_ratio(seen: LawTrace, *, state: str, gauge: str, of: str, nth: int = 1) -> float | None:
-    """A gauge over another at the ACK that ends a phase."""
+    """Return the ratio of two gauges at the ACK that ends a phase."""
     phase = _ended(seen, state, nth)
     return None if phase is None else _number(seen.gauge(gauge)[phase.end] / seen.gauge(of)[phase.end])
 
 
 @MEASURES
 def over_floor(seen: LawTrace, *, state: str, nth: int = 1) -> float | None:
-    """What inflight_longterm is after a phase, over Beta times min(BDP, cwnd) just before."""
+    """Return inflight_longterm after a phase, over Beta times min(BDP, cwnd) just before its end."""
     phase = _ended(seen, state, nth)
     if phase is None:
         return None
@@ -312,7 +312,7 @@ def over_floor(seen: LawTrace, *, state: str, nth: int = 1) -> float | None:
 
 @MEASURES
 def leaves_on_loss(seen: LawTrace, *, state: str, nth: int = 1) -> float | None:
-    """From the first ACK that shows more than 2 % lost in a round trip until the phase is left for PROBE_DOWN [rtt]."""
+    """Return the time from the first ACK with a loss above 2 % per round trip to PROBE_DOWN [rtt]."""
     phase = _ended(seen, state, nth)
     if phase is None or not seen.passes_down(phase):
         return None
@@ -324,7 +324,7 @@ def leaves_on_loss(seen: LawTrace, *, state: str, nth: int = 1) -> float | None:
 
 
 def _ended(seen: LawTrace, state: str, nth: int) -> Phase | None:
-    """A phase that the run saw the end of."""
+    """Return a phase whose end is in the trace."""
     phase = seen.phase(state, nth)
     return None if phase is None or phase.end >= seen.time.size else phase
 
@@ -338,9 +338,9 @@ def _rows(seen: LawTrace, state: str, nth: int, skip: float = 0.0) -> slice | No
 
 
 def _over(seen: LawTrace, phase: Phase) -> NDArray[np.float64]:
-    """By how much inflight exceeds what ends Drain or ProbeBW_DOWN, at each ACK of it and the one that ends it.
+    """Return inflight minus the exit target of Drain or ProbeBW_DOWN, at each ACK of the phase and at its exit.
 
-    The round-trip time is that before the ACK, as the law has it; Drain's bandwidth, too.
+    As in the law, the round-trip time is the one before the ACK, and so is Drain's bandwidth.
     """
     rows = np.arange(phase.start, min(phase.end + 1, seen.time.size))
     before = np.maximum(rows - 1, 0)

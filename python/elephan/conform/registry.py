@@ -1,4 +1,4 @@
-"""The measures of traces by name, and how the data of cases calls them: ``at_exit state=Startup gauge=bw``."""
+"""The measures of traces by name, and the syntax with which cases call them: ``at_exit state=Startup gauge=bw``."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from elephan.conform.lawtrace import LawTrace
 
 Found = float | bool | None
-"""What a measure gives; None where what it looks at did not happen."""
+"""Value of a measure; None if the measured event did not occur."""
 
 Measure = TypeVar("Measure", bound="Callable[..., Found]")
 
 
 class TraceMeasures:
-    """Functions that give what observations are judged by, each taking a trace and arguments by name."""
+    """Functions by which observations are judged; each takes a trace and keyword arguments."""
 
     def __init__(self) -> None:
         self._named: dict[str, Callable[..., Found]] = {}
@@ -32,16 +32,16 @@ class TraceMeasures:
         return name in self._named
 
     def update(self, other: TraceMeasures) -> None:
-        """Take in another file's measures."""
+        """Add another file's measures."""
         self._named.update(other._named)
 
     def of(self, text: str, trace: LawTrace) -> Found:
-        """Measure what a text asks for.
+        """Evaluate a measure given as text.
 
         Raises
         ------
         ValueError
-            If the text cannot be read or names no measure.
+            If the text cannot be parsed or names an unknown measure.
         """
         name, arguments = parse(text)
         if name not in self._named:

@@ -1,4 +1,4 @@
-"""Traces of the runs of test cases, in qlog: others can hold theirs beside them."""
+"""Traces of the runs of test cases, in qlog, for comparison with those of other implementations."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def write_traces(found: Conformance, folder: Path) -> Path:
     Raises
     ------
     OSError
-        If it cannot be written.
+        If the folder cannot be written.
     """
     for judged in found.cases:
         for path in judged.paths[:1]:

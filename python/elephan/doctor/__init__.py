@@ -1,4 +1,4 @@
-"""What this machine can do, what is missing, and the command that mends it. Looks only; nothing is changed.
+"""Checks of this machine: what works, what is missing, and the commands that fix it. Nothing is changed.
 
 A probe is a function that returns a `ProbeFinding` and a line in `PROBES`.
 """
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["PROBES", "Probe", "ProbeFinding", "ProbeResult", "document", "examine"]
 
 LONGEST_S = 20.0
-"""A probe that says nothing for so long is given up: a disk of the network may never answer [s]."""
+"""Time limit of a probe [s]: a network disk may never answer."""
 
 _SIM, _KEPT, _WORK = "simulation", "results", "around it"
 _LINUX = "Linux"
@@ -39,17 +39,6 @@ PROBES: tuple[Probe, ...] = (
     Probe(_KEPT, "terminal", "tables and progress", machine.terminal),
     Probe(_WORK, "cluster", "elephan sweep --scheduler", installed.packages("distributed")),
     Probe(_WORK, "frames", "tables for pandas, polars, xarray", installed.packages("pandas", "polars", "xarray")),
-    Probe(
-        _WORK,
-        "documentation",
-        "make docs",
-        installed.packages("sphinx", "myst-nb", "furo", "nbclient", "ipykernel"),
-        in_checkout=True,
-    ),
-    Probe(_WORK, "tests", "make test", installed.packages("pytest", "hypothesis", "jsonschema"), in_checkout=True),
-    Probe(_WORK, "cargo", "laws in Rust, the engine", installed.program("cargo", {"": "cargo", "brew": "rust"})),
-    Probe(_WORK, "ns-2", "elephan bench beside it", installed.program("ns", {"apt-get": "ns2"})),
-    Probe(_WORK, "chromium", "tests of reports", installed.program("chromium", {"": "chromium"}), in_checkout=True),
     Probe(_LINUX, "kernel", "congestion control in BPF", linux.kernel),
     Probe(_LINUX, "struct_ops", "loading laws", linux.struct_ops),
     Probe(_LINUX, "laws", "elephan kernel load, testbeds with our laws", linux.laws),
@@ -59,28 +48,20 @@ PROBES: tuple[Probe, ...] = (
     Probe(_LINUX, "privileges", "loading laws, devices, priorities", linux.privileges),
     Probe(_LINUX, "ip", "setting up hosts", installed.program("ip", {"": "iproute2", "dnf": "iproute"})),
     Probe(_LINUX, "iperf3", "real traffic", installed.program("iperf3", {"": "iperf3"})),
-    Probe(_LINUX, "clang", "compiling laws", installed.program("clang", {"": "clang"})),
     Probe(_LINUX, "setpriv, nsenter", "hosts that end with the command", linux.tools),
-    Probe(_LINUX, "bpftool", "looking at loaded laws", installed.program("bpftool", {"": "bpftool", "pacman": "bpf"})),
 )
-"""All of them, in the order in which they are shown."""
-
-
-def here() -> list[Probe]:
-    """Probes that make sense where this package is: those of a checkout are left out of an installed wheel."""
-    checkout = installed.is_checkout()
-    return [probe for probe in PROBES if checkout or not probe.in_checkout]
+"""All probes, in the order in which they are shown."""
 
 
 def examine(probes: Iterable[Probe] | None = None, longest_s: float = LONGEST_S) -> list[ProbeResult]:
-    """Look at everything; no probe can make it fail or hang.
+    """Run all probes; no probe can make this fail or hang.
 
     Parameters
     ----------
     probes : iterable of Probe, optional
-        `here`, if not given.
+        By default `PROBES`.
     longest_s : float [s]
-        For each.
+        Time limit of each probe.
 
     Returns
     -------
@@ -93,7 +74,7 @@ def examine(probes: Iterable[Probe] | None = None, longest_s: float = LONGEST_S)
     ['limited']
     """
     rows = []
-    for probe in here() if probes is None else probes:
+    for probe in PROBES if probes is None else probes:
         found = _look(probe, longest_s)
         rows.append(
             ProbeResult(probe.group, probe.name, probe.purpose, probe.needed, found.status, found.found, found.mend)
@@ -109,10 +90,10 @@ def _look(probe: Probe, longest_s: float) -> ProbeFinding:
         try:
             found.append(probe.look())
         except Exception as error:
-            # Whatever a system does, the other rows are shown.
+            # Whatever fails in one probe, the other rows are shown.
             found.append(ProbeFinding(broken, f"could not be looked at: {type(error).__name__}: {error}"))
 
-    # What hangs in the system is left behind, and does not keep Python from ending.
+    # A hanging thread is abandoned, and does not keep Python from exiting.
     thread = threading.Thread(target=look, daemon=True)
     thread.start()
     thread.join(longest_s)
@@ -129,7 +110,7 @@ def document(rows: Iterable[ProbeResult]) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``ok``: nothing is missing that is needed; ``rows``.
+        ``ok``: whether everything needed is present; ``rows``.
     """
     listed = list(rows)
     return {

@@ -1,4 +1,4 @@
-"""Probes of the engine: both engines agree, the bytes are those of every other machine, and roughly how fast it is."""
+"""Probes of the engine: agreement of both engines, results equal to those of every other machine, and rough speed."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ path    = ["core"]
 rtt     = "20 ms"
 traffic = { kind = "poisson", rate = "1 Mbit/s" }
 """
-"""Random draws, losses, two recoveries, datagrams, powers and roots: what could differ between machines."""
+"""Scenario with everything that could differ between machines: random draws, losses, recoveries, powers and roots."""
 
 GOLDEN = "93ea958968518564"
-"""What `digest` gives for this version, everywhere; taken anew when results change on purpose."""
+"""Result of `digest` for this version on every machine; updated when results change on purpose."""
 
 SPEED_S = 5.0
 """Simulated time of the measurement [s]: some tens of milliseconds of CPU time."""
 
 SLOW_NS = 200.0
-"""Above this a packet costs several times what it costs on ordinary machines [ns]."""
+"""CPU time per packet above which the machine is several times slower than ordinary ones [ns]."""
 
 
 def digest(engine: str = "window") -> str:
@@ -63,14 +63,14 @@ def digest(engine: str = "window") -> str:
     Returns
     -------
     str
-        Hexadecimal.
+        Hexadecimal hash.
     """
     outcome = _native.simulate(Scenario.from_text(TINY).canonical, 0, engine=engine, hash=True)
     return f"{outcome['hash']:x}"
 
 
 def engines() -> ProbeFinding:
-    """Whether both engines give the same packets, and those of other machines."""
+    """Check whether both engines give the same packets, and those of other machines."""
     fast, plain = digest("window"), digest("reference")
     if fast != plain:
         return ProbeFinding(MISSING, f"the engines disagree: {fast} and {plain}; please report it")
@@ -80,7 +80,7 @@ def engines() -> ProbeFinding:
 
 
 def speed() -> ProbeFinding:
-    """Roughly, what a packet costs."""
+    """Measure the approximate CPU time of a packet."""
     from elephan.bench.clock import cpu_ns_per_packet  # noqa: PLC0415 (the other probes do without)
     from elephan.bench.workloads import WORKLOADS  # noqa: PLC0415 (as above)
 

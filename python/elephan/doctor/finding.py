@@ -1,4 +1,4 @@
-"""What a probe finds, and how a system installs what is missing."""
+"""Results of probes, and the commands with which systems install missing packages."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 OK, LIMITED, MISSING, ELSEWHERE = "ok", "limited", "missing", "not applicable"
-"""What a probe can say: as it should be; works with less; not there; this system has no such thing."""
+"""Statuses of a probe: as it should be; works with limits; missing; does not apply to this system."""
 
 
 @dataclass(frozen=True)
 class ProbeFinding:
-    """What a probe says.
+    """Finding of a probe.
 
     Parameters
     ----------
     status : str
         `OK`, `LIMITED`, `MISSING` or `ELSEWHERE`.
     found : str
-        What is there, in a few words.
+        What the probe found, in a few words.
     mend : str
-        The command that mends it; empty if there is nothing to mend, or no command does.
+        Command that fixes the problem; empty if there is none to fix, or no command fixes it.
     """
 
     status: str
@@ -36,20 +36,18 @@ class ProbeFinding:
 
 @dataclass(frozen=True)
 class Probe:
-    """One thing to look at.
+    """One check of the machine.
 
     Parameters
     ----------
     group : str
     name : str
     purpose : str
-        What it is for.
+        What the checked thing is needed for.
     look : callable
-        Takes nothing, returns a `ProbeFinding`, changes nothing.
+        Function without arguments that returns a `ProbeFinding` and changes nothing.
     needed : bool
-        Whether nothing works without it.
-    in_checkout : bool
-        Whether it is for work on elephan itself, of which an installed wheel knows nothing.
+        Whether elephan does not work at all without it.
     """
 
     group: str
@@ -57,12 +55,11 @@ class Probe:
     purpose: str
     look: Callable[[], ProbeFinding]
     needed: bool = False
-    in_checkout: bool = False
 
 
 @dataclass(frozen=True)
 class ProbeResult:
-    """A probe with what it found.
+    """A probe with its finding.
 
     Parameters
     ----------
@@ -98,21 +95,21 @@ MANAGERS: dict[str, str] = {
     "apk": "apk add",
     "brew": "brew install",
 }
-"""Package managers and how they install, the first that is there counts."""
+"""Package managers and their install commands; the first one on the system is used."""
 
 
 def install(packages: dict[str, str]) -> str:
-    """Say how the system's package manager installs something.
+    """Return the command with which the system's package manager installs something.
 
     Parameters
     ----------
     packages : dict of str to str
-        Name of the package by manager; under ``""`` that of all others. Empty where a manager has none.
+        Name of the package by manager; the key ``""`` stands for all others. Empty if a manager lacks it.
 
     Returns
     -------
     str
-        Empty where no manager has it.
+        Empty if no manager has the package.
     """
     manager = next((name for name in MANAGERS if shutil.which(name)), None)
     package = packages.get(manager, packages.get("", "")) if manager else ""
@@ -123,12 +120,12 @@ def install(packages: dict[str, str]) -> str:
 
 
 def pip(*packages: str) -> str:
-    """Say how this Python installs packages."""
+    """Return the command with which this Python installs packages."""
     return f"{sys.executable} -m pip install {' '.join(packages)}"
 
 
 def gigabytes(size: float) -> str:
-    """Write a size as disks and memories are sold.
+    """Format a size in decimal gigabytes, as disks and memories are sold.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Probes of what is installed: Python, the extension, packages, programs."""
+"""Probes of installed software: Python, the extension, packages, programs."""
 
 from __future__ import annotations
 
@@ -16,11 +16,9 @@ if TYPE_CHECKING:
 
 LEAST_PYTHON = (3, 11)
 
-EXTENSION = "_native.abi3.so"
-
 
 def python() -> ProbeFinding:
-    """Whether Python is recent enough."""
+    """Check whether Python is recent enough."""
     found = f"{sys.version.split()[0]} at {sys.executable}"
     if sys.version_info < LEAST_PYTHON:
         return ProbeFinding(MISSING, found, install({"": "python3.11", "pacman": "python", "apk": "python3"}))
@@ -28,17 +26,17 @@ def python() -> ProbeFinding:
 
 
 def root() -> Path:
-    """Give the folder above the package: of a checkout its root."""
+    """Return the folder above the package; in a checkout, its root."""
     return Path(__file__).resolve().parents[3]
 
 
 def is_checkout() -> bool:
-    """Whether this package lies in a checkout, not where a wheel was installed."""
+    """Whether this package is in a checkout, not installed from a wheel."""
     return (root() / "Makefile").exists() and (root() / "crates").is_dir()
 
 
 def extension() -> ProbeFinding:
-    """Whether the engine belongs to this package, catches panics, and is built from the source beside it."""
+    """Check that the extension matches this package and catches panics."""
     version = _native.version()
     try:
         package = metadata.version("elephan")
@@ -49,32 +47,7 @@ def extension() -> ProbeFinding:
         return ProbeFinding(LIMITED, f"version {version}, but the package is {package}", rebuild)
     if not getattr(_native, "unwinds", lambda: True)():
         return ProbeFinding(LIMITED, f"{version}, built so that a defect ends Python", rebuild)
-    newer = newer_source(root(), Path(str(_native.__file__)))
-    if newer is not None:
-        return ProbeFinding(LIMITED, f"{version}, older than {newer.relative_to(root())}", rebuild)
     return ProbeFinding(OK, version)
-
-
-def newer_source(root: Path, built: Path) -> Path | None:
-    """Find source that changed after the extension was built.
-
-    Parameters
-    ----------
-    root : Path
-        Of the checkout, if it is one.
-    built : Path
-        The extension.
-
-    Returns
-    -------
-    Path or None
-        The newest; None if there is none, or no checkout.
-    """
-    sources = [*root.glob("crates/*/src/**/*.rs"), *root.glob("Cargo.lock")]
-    newest = max(sources, key=lambda path: path.stat().st_mtime, default=None)
-    if newest is None or not built.exists() or newest.stat().st_mtime <= built.stat().st_mtime:
-        return None
-    return newest
 
 
 def packages(*names: str) -> Callable[[], ProbeFinding]:
@@ -104,13 +77,13 @@ def program(name: str, managers: dict[str, str]) -> Callable[[], ProbeFinding]:
     Parameters
     ----------
     name : str
-        As it is called.
+        Name of the executable.
     managers : dict of str to str
-        As `install` takes them.
+        As in `install`.
     """
 
     def look() -> ProbeFinding:
-        # Where programs of the system are, which is not on everybody's path.
+        # System programs are in folders that are not on every user's path.
         path = shutil.which(name) or shutil.which(name, path="/usr/sbin:/sbin:/usr/local/sbin")
         return ProbeFinding(OK, path) if path else ProbeFinding(MISSING, "not installed", install(managers))
 
@@ -118,7 +91,7 @@ def program(name: str, managers: dict[str, str]) -> Callable[[], ProbeFinding]:
 
 
 def pictures() -> ProbeFinding:
-    """Whether pictures can be drawn without a display, with their letters."""
+    """Check whether pictures can be drawn without a display, including their text."""
     if util.find_spec("matplotlib") is None:
         return ProbeFinding(MISSING, "no matplotlib", pip("matplotlib"))
     import matplotlib as mpl  # noqa: PLC0415 (slow to import)

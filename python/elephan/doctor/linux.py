@@ -1,4 +1,4 @@
-"""Probes of Linux, for TCP laws in its kernel and for a live bottleneck: only looked at, nothing is opened or changed.
+"""Probes of Linux, for TCP laws in its kernel and for testbeds; they only read, and open or change nothing.
 
 Source: kernel.org documentation of BPF struct_ops and TUN; capabilities(7), namespaces(7).
 """
@@ -19,13 +19,13 @@ from elephan.doctor.machine import read
 from elephan.errors import InputError
 
 LINKED = (6, 4)
-"""Linux from which a congestion control can be a BPF program that goes when its loader goes."""
+"""First Linux version in which a BPF congestion control can be unloaded together with its loader."""
 
 TYPES = (b"bpf_struct_ops_tcp_congestion_ops", b"bpf_struct_ops_link")
-"""What the kernel's own description holds if it can have such ones."""
+"""Type names in the kernel's BTF that show support for such programs."""
 
 CAPABILITIES = {"CAP_NET_ADMIN": 12, "CAP_SYS_ADMIN": 21, "CAP_SYS_NICE": 23, "CAP_BPF": 39}
-"""Bits that the kernel part needs, in the order of their numbers."""
+"""Capabilities that the kernel part needs, and their numbers."""
 
 BTF = Path("/sys/kernel/btf/vmlinux")
 SYSCTLS = Path("/proc/sys")
@@ -40,7 +40,7 @@ def is_linux() -> bool:
 
 
 def kernel() -> ProbeFinding:
-    """Whether the kernel is recent enough."""
+    """Check whether the kernel is recent enough."""
     if not is_linux():
         return NOT_LINUX
     release = platform.release()
@@ -54,7 +54,7 @@ def kernel() -> ProbeFinding:
 
 
 def struct_ops() -> ProbeFinding:
-    """Whether a congestion control can be a BPF program, as far as the kernel's types show."""
+    """Check whether the kernel's types support a congestion control as a BPF program."""
     if not is_linux():
         return NOT_LINUX
     if not BTF.exists():
@@ -69,12 +69,12 @@ def struct_ops() -> ProbeFinding:
 
 
 def laws() -> ProbeFinding:
-    """Whether this elephan was built with the laws of the kernel, and what hinders loading them now."""
+    """Check whether this elephan was built with kernel laws, and what prevents loading them now."""
     if not is_linux():
         return NOT_LINUX
     if not _native.kernel_built():
         packages = install({"": "libelf-devel zlib-devel", "apt-get": "pkg-config libelf-dev zlib1g-dev"})
-        # A wheel never has them; a checkout lacks them where the headers were not there.
+        # A wheel never has them; a checkout lacks them if the kernel headers were missing.
         if not is_checkout():
             return ProbeFinding(MISSING, "a wheel comes without their loader; a checkout builds it")
         return ProbeFinding(MISSING, "built without them: libelf and zlib were not there", f"{packages} && make build")
@@ -87,7 +87,7 @@ def laws() -> ProbeFinding:
 
 
 def tools() -> ProbeFinding:
-    """Whether the small programs of util-linux and procps that a testbed calls are there."""
+    """Check for the small programs of util-linux and procps that a testbed calls."""
     if not is_linux():
         return NOT_LINUX
     missing = [name for name in ("setpriv", "nsenter", "unshare", "chrt", "sysctl") if shutil.which(name) is None]
@@ -97,7 +97,7 @@ def tools() -> ProbeFinding:
 
 
 def controls() -> ProbeFinding:
-    """Which congestion controls the kernel has, and which anybody may choose."""
+    """List the kernel's congestion controls, and those that any user may choose."""
     if not is_linux():
         return NOT_LINUX
     ipv4 = SYSCTLS / "net" / "ipv4"
@@ -110,7 +110,7 @@ def controls() -> ProbeFinding:
 
 
 def tun() -> ProbeFinding:
-    """Whether a bottleneck in user space could have its devices."""
+    """Check whether a bottleneck in user space can have TUN devices."""
     if not is_linux():
         return NOT_LINUX
     if not TUN.exists():
@@ -121,7 +121,7 @@ def tun() -> ProbeFinding:
 
 
 def namespaces() -> ProbeFinding:
-    """Whether senders and receivers can have network stacks of their own."""
+    """Check whether senders and receivers can have network stacks of their own."""
     if not is_linux():
         return NOT_LINUX
     if not Path("/proc/self/ns/net").exists():
@@ -135,7 +135,7 @@ def namespaces() -> ProbeFinding:
 
 
 def privileges() -> ProbeFinding:
-    """What this process may do."""
+    """Report the privileges of this process."""
     if not is_linux():
         return NOT_LINUX
     has = held(read(Path("/proc/self/status")))
@@ -147,12 +147,12 @@ def privileges() -> ProbeFinding:
 
 
 def held(status: str) -> list[str]:
-    r"""Read which of the capabilities are in effect.
+    r"""Read the capabilities that are in effect.
 
     Parameters
     ----------
     status : str
-        As ``/proc/self/status`` has it.
+        Text of ``/proc/self/status``.
 
     Examples
     --------

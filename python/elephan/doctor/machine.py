@@ -1,6 +1,6 @@
 """Probes of the machine: cores, memory, disks, terminal.
 
-What containers allow counts: limits of control groups (versions 1 and 2) and the cores a process may use.
+The limits of containers count: control groups (versions 1 and 2) and the cores that a process may use.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from pathlib import Path
 from elephan.doctor.finding import ELSEWHERE, LIMITED, OK, ProbeFinding, gigabytes
 
 LEAST_FREE = 1e9
-"""Of a disk [bytes]: a sweep of 10 000 short runs takes about half of it."""
+"""Minimum free space of a disk [bytes]: a sweep of 10 000 short runs takes about half of it."""
 
 LEAST_MEMORY = 1e9
-"""A run of a million packets in flight takes some hundred megabytes [bytes]."""
+"""Minimum memory [bytes]: a run with a million packets in flight takes some hundred megabytes."""
 
 LEAST_COLUMNS = 80
-"""Of a terminal: narrower ones wrap tables."""
+"""Minimum width of a terminal [columns]: narrower ones wrap tables."""
 
 CGROUPS = Path("/sys/fs/cgroup")
 
 
 def cores() -> ProbeFinding:
-    """How many cores replications can use."""
+    """Report the number of cores that replications can use."""
     there = os.cpu_count() or 1
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else there
     quota = cpu_quota(CGROUPS)
@@ -39,12 +39,12 @@ def cores() -> ProbeFinding:
 
 
 def cpu_quota(folder: Path) -> float:
-    """Read how many cores a control group may use.
+    """Read the number of cores that a control group may use.
 
     Parameters
     ----------
     folder : Path
-        Where control groups are mounted.
+        Mount point of control groups.
 
     Returns
     -------
@@ -59,7 +59,7 @@ def cpu_quota(folder: Path) -> float:
 
 
 def memory() -> ProbeFinding:
-    """How much memory is left for runs."""
+    """Report the memory available to runs."""
     available = available_memory(Path("/proc/meminfo"))
     if available is None:
         return ProbeFinding(ELSEWHERE, "this system does not say")
@@ -70,7 +70,7 @@ def memory() -> ProbeFinding:
 
 
 def available_memory(meminfo: Path) -> float | None:
-    """Read what is available without swapping.
+    """Read the memory available without swapping.
 
     Returns
     -------
@@ -82,7 +82,7 @@ def available_memory(meminfo: Path) -> float | None:
 
 
 def memory_limit(folder: Path) -> float:
-    """Read what a control group may take.
+    """Read the memory limit of a control group.
 
     Returns
     -------
@@ -94,7 +94,7 @@ def memory_limit(folder: Path) -> float:
 
 
 def read(path: Path) -> str:
-    """Read a small file of the system.
+    """Read a small system file.
 
     Returns
     -------
@@ -108,13 +108,13 @@ def read(path: Path) -> str:
 
 
 def nearest_folder(path: Path) -> Path:
-    """Find the folder itself, or the one in which it would be made."""
+    """Return the folder, or the nearest existing folder above it."""
     whole = path.absolute()
     return next(each for each in (whole, *whole.parents) if each.is_dir())
 
 
 def free_space(path: Path) -> ProbeFinding:
-    """How much a disk holds still.
+    """Report the free space of a disk.
 
     Parameters
     ----------
@@ -129,12 +129,12 @@ def free_space(path: Path) -> ProbeFinding:
 
 
 def temporary() -> ProbeFinding:
-    """How much space temporary files have."""
+    """Report the free space for temporary files."""
     return free_space(Path(tempfile.gettempdir()))
 
 
 def terminal() -> ProbeFinding:
-    """What the terminal shows."""
+    """Report the terminal's colour, width and encoding."""
     encoding = (sys.stdout.encoding or "").lower().replace("-", "")
     columns = shutil.get_terminal_size().columns
     if not sys.stdout.isatty():

@@ -1,17 +1,17 @@
-"""Probes of the place where runs are kept: whether it can be read, and whether locks work on its disk."""
+"""Probes of the store of runs: whether it can be read, and whether locks work on its disk."""
 
 from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
 
-from elephan.doctor.finding import ELSEWHERE, LIMITED, OK, ProbeFinding, pip
+from elephan.doctor.finding import ELSEWHERE, LIMITED, OK, ProbeFinding
 from elephan.doctor.machine import free_space, nearest_folder, read
 
 NETWORKS = frozenset(
     ("nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "afs", "lustre", "glusterfs", "ceph", "beegfs")
 )
-"""File systems that several machines see: SQLite's write-ahead log needs memory that all its users share."""
+"""File systems shared by several machines: SQLite's write-ahead log needs memory shared by all its users."""
 
 
 def folder() -> Path:
@@ -22,15 +22,15 @@ def folder() -> Path:
 
 
 def disk() -> ProbeFinding:
-    """How much space the store has."""
+    """Report the free space of the store's disk."""
     return free_space(folder())
 
 
 def state() -> ProbeFinding:
-    """Whether the index can be read; its runs are not verified."""
-    from elephan.store.errors import DamageError  # noqa: PLC0415 (as above)
+    """Check whether the index can be read; its runs are not verified."""
+    from elephan.store.errors import DamageError, StoreError  # noqa: PLC0415 (as above)
     from elephan.store.index import FILE  # noqa: PLC0415 (as above)
-    from elephan.store.schema import VERSION, check_version  # noqa: PLC0415 (as above)
+    from elephan.store.schema import check_version  # noqa: PLC0415 (as above)
 
     index = folder() / FILE
     if not index.exists():
@@ -38,28 +38,25 @@ def state() -> ProbeFinding:
     try:
         connection = sqlite3.connect(f"{index.absolute().as_uri()}?{_way(index)}", uri=True, timeout=2)
         try:
-            version = connection.execute("PRAGMA user_version").fetchone()[0]
-            if version > VERSION:
-                return ProbeFinding(
-                    LIMITED, f"{folder()}: schema {version} is of a newer elephan than this", pip("-U", "elephan")
-                )
-            check_version(connection, index)
+            version = check_version(connection, index)
             runs = connection.execute("SELECT count(*) FROM runs").fetchone()[0]
         finally:
             connection.close()
     except (sqlite3.Error, DamageError) as error:
         return ProbeFinding(LIMITED, f"{index}: {error}", "elephan store verify --repair")
+    except StoreError as error:
+        return ProbeFinding(LIMITED, str(error), "set ELEPHAN_STORE to another folder")
     return ProbeFinding(OK, f"{folder()}: {runs} runs, schema {version}; elephan store verify looks at them")
 
 
 def _way(index: Path) -> str:
-    """How to open the index so that nothing is written beside it: only with a log there the log has to be read."""
+    """Return the URI options that open the index without writing beside it; only an existing log has to be read."""
     log = index.with_name(f"{index.name}-wal")
     return "mode=ro" if log.exists() and log.stat().st_size else "mode=ro&immutable=1"
 
 
 def locks() -> ProbeFinding:
-    """Whether the disk of the store locks files as SQLite needs it."""
+    """Check whether the store's disk supports the file locks that SQLite needs."""
     mounts = read(Path("/proc/self/mountinfo"))
     if not mounts:
         return ProbeFinding(ELSEWHERE, "this system does not say which file system it is")
@@ -78,14 +75,14 @@ def file_system(path: Path, mounts: str) -> str:
     Parameters
     ----------
     path : Path
-        Absolute, links followed.
+        Absolute path without symbolic links.
     mounts : str
-        As ``/proc/self/mountinfo`` has it.
+        Text of ``/proc/self/mountinfo``.
 
     Returns
     -------
     str
-        Of the mount with the longest name that the path is in; the later of two.
+        Type of the mount with the longest matching path; of two equal ones, the later.
 
     Examples
     --------
@@ -96,7 +93,7 @@ def file_system(path: Path, mounts: str) -> str:
     found, kind = Path("/"), "unknown"
     for line in mounts.splitlines():
         fields, _, rest = line.partition(" - ")
-        # Spaces in names are written as octal numbers.
+        # Spaces in names are written as octal escapes.
         point = Path(fields.split()[4].replace("\\040", " "))
         if path.is_relative_to(point) and len(point.parts) >= len(found.parts):
             found, kind = point, rest.split()[0]

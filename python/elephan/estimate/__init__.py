@@ -1,4 +1,4 @@
-"""What a run will cost, before it runs: packets, seconds of processor, memory at the peak, bytes written.
+"""Estimated cost of a run, before it starts: packets, processor time, peak memory, bytes written.
 
 The estimate is made of the scenario and of the machine's measured speed; nothing of the scenario is simulated.
 """
@@ -37,16 +37,16 @@ __all__ = [
 ]
 
 FACTORS = {"packets": 2.5, "cpu_s": 3.5, "memory_bytes": 1.25}
-"""Within which factor estimates were right for nineteen in twenty of the scenarios that `tools/estimate_check.py` runs:
+"""Factors within which 95 % of the estimates were right for the scenarios that `tools/estimate_check.py` runs:
 the speed workloads, `scenarios/`, and random ones of all laws, recoveries, disciplines and kinds of traffic."""
 
 PILOT = 1
-"""Replications that find an automatic warm-up."""
+"""Number of replications that determine an automatic warm-up."""
 
 
 @dataclass(frozen=True)
 class RunEstimate:
-    """What a run will cost.
+    """Estimated cost of a run.
 
     Parameters
     ----------
@@ -62,11 +62,11 @@ class RunEstimate:
     memory_bytes : float [bytes]
         At the peak, the interpreter included.
     parts_bytes : mapping of str to float [bytes]
-        Of these, by what they are for.
+        Memory by component.
     written_bytes : float [bytes]
         Into the folder of ``--out``, without pictures; roughly, as columns are compressed.
     available : AvailableMemory or None
-        What the system still gives; None where it does not say.
+        Available memory; None if the system does not report it.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class RunEstimate:
     available: AvailableMemory | None
 
     def refusal(self) -> str:
-        """Say in one line why it cannot run here; empty if it can."""
+        """Reason why the run cannot run here, in one line; empty if it can."""
         return too_much(self.memory_bytes, self.available, self.parts_bytes)
 
     def to_json(self) -> dict[str, Any]:
@@ -103,7 +103,7 @@ def estimate(
     workers: int | None = None,
     series: bool = False,
 ) -> RunEstimate:
-    """Say what a run of a scenario will cost: packets, seconds, memory, bytes written. Nothing of it is simulated.
+    """Estimate the packets, processor time, memory and bytes written of a run. Nothing is simulated.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def estimate(
 
 @dataclass(frozen=True)
 class SweepEstimate:
-    """What the points of a sweep will cost together; as `RunEstimate`, of which it is the sum.
+    """Estimated total cost of the points of a sweep, with the same fields as `RunEstimate`.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ class SweepEstimate:
     points, workers : int
         Points, and how many of them at once.
     packets, cpu_s, wall_s, memory_bytes, parts_bytes, written_bytes, available
-        As there. Memory is that of the largest points side by side.
+        As for `RunEstimate`. Memory is that of the largest points that run at the same time.
     """
 
     title: str
@@ -177,7 +177,7 @@ class SweepEstimate:
     available: AvailableMemory | None
 
     def refusal(self) -> str:
-        """Say in one line why it cannot run here; empty if it can."""
+        """Reason why the points cannot run here, in one line; empty if they can."""
         return too_much(self.memory_bytes, self.available, self.parts_bytes)
 
     def to_json(self) -> dict[str, Any]:
@@ -188,7 +188,7 @@ class SweepEstimate:
 def estimate_points(
     title: str, scenarios: Iterable[Scenario], *, workers: int | None = None, series: bool = False
 ) -> SweepEstimate:
-    """Say what several scenarios will cost, as a sweep runs them: each in one thread, several at once.
+    """Estimate the cost of several scenarios run as a sweep: each in one thread, several at once.
 
     Parameters
     ----------
@@ -252,7 +252,7 @@ def _document(found: RunEstimate | SweepEstimate, head: dict[str, Any]) -> dict[
 
 
 def in_words(found: RunEstimate | SweepEstimate) -> str:
-    """Write an estimate in one line.
+    """Format an estimate as one line.
 
     Examples
     --------
@@ -267,7 +267,7 @@ def in_words(found: RunEstimate | SweepEstimate) -> str:
 
 
 def _written(network: Network, traffic: ExpectedTraffic, runs: int) -> float:
-    """Bytes of the files of a run: documents, and columns, which are compressed; samples are those of the first run."""
+    """Size of a run's files: documents and compressed columns; samples are those of the first replication [bytes]."""
     flows = sum(group.flows for group in network.groups)
     samples = 0.0 if network.every_s is None else network.duration_s / network.every_s
     document = 1500.0 + 1900.0 * len(network.links) + 1000.0 * len(network.groups)

@@ -1,4 +1,4 @@
-"""How much memory this process may still take: the least of what its cgroups, its own limit and the machine allow.
+"""Memory available to this process: the minimum over its cgroups, its address-space limit and the machine.
 
 Source: Linux, Documentation/admin-guide/cgroup-v1/memory.rst, cgroup-v2.rst, filesystems/proc.rst; setrlimit(2).
 """
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 ROOT = Path("/")
 
 NO_LIMIT = 1 << 60
-"""Cgroups of version 1 write a number near 2^63 where there is no limit [bytes]."""
+"""Values from this on mean no limit in cgroups of version 1, which report a number near 2^63 [bytes]."""
 
 
 @dataclass(frozen=True)
 class AvailableMemory:
-    """What can still be allocated.
+    """Memory that can still be allocated, and its limit.
 
     Parameters
     ----------
     size_bytes : int [bytes]
     limit : str
-        What limits it, in words.
+        Description of the limit.
     """
 
     size_bytes: int
@@ -36,12 +36,12 @@ class AvailableMemory:
 
 
 def available_memory(root: Path = ROOT) -> AvailableMemory | None:
-    """Ask every limit that there is.
+    """Return the memory available under all known limits.
 
     Parameters
     ----------
     root : Path
-        Where ``proc`` and ``sys`` are, for tests.
+        Folder that contains ``proc`` and ``sys``, for tests.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def _limits(root: Path) -> Iterator[AvailableMemory]:
 
 
 def _of_machine(root: Path) -> Iterator[AvailableMemory]:
-    """What the kernel takes for free without swapping."""
+    """Yield the memory that the kernel considers available without swapping."""
     for line in _lines(root / "proc/meminfo"):
         if line.startswith("MemAvailable:"):
             yield AvailableMemory(int(line.split()[1]) * 1024, "free memory of the machine")
@@ -76,7 +76,7 @@ def _of_machine(root: Path) -> Iterator[AvailableMemory]:
 
 
 def _of_address_space(root: Path) -> Iterator[AvailableMemory]:
-    """What `ulimit -v` leaves."""
+    """Yield the memory left under `ulimit -v`."""
     for line in _lines(root / "proc/self/limits"):
         words = line.removeprefix("Max address space").split()
         if line.startswith("Max address space") and words[0].isdecimal():
@@ -87,7 +87,7 @@ def _of_address_space(root: Path) -> Iterator[AvailableMemory]:
 
 
 def _of_cgroups(root: Path) -> Iterator[AvailableMemory]:
-    """What each cgroup around this process leaves; those of the file cache that can be given back count as free."""
+    """Yield the memory left in each cgroup of this process; reclaimable file cache counts as free."""
     for line in _lines(root / "proc/self/cgroup"):
         _, controllers, path = line.split(":", 2)
         if controllers and "memory" not in controllers.split(","):
@@ -121,6 +121,6 @@ def _lines(path: Path) -> list[str]:
 
 
 def _number(path: Path) -> int | None:
-    """The number in a file; None for none, and for ``max``."""
+    """Return the number in a file; None if there is none, or for ``max``."""
     words = _lines(path)
     return int(words[0]) if words and words[0].isdecimal() else None

@@ -1,4 +1,4 @@
-"""Whether a run fits into the memory that there is; who does not is told before anything is simulated."""
+"""Memory check before a simulation: a run that would not fit is refused."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def memory_of(network: Network, *, workers: int | None = None, series: bool = False) -> tuple[float, dict[str, float]]:
-    """Return the peak of a run's memory and its parts, without measuring the machine [bytes].
+    """Return the peak memory of a run and its parts, without measuring the machine [bytes].
 
     Examples
     --------
@@ -48,7 +48,7 @@ def check_memory(
     Raises
     ------
     InputError
-        In one line: how much it needs, how much there is, and what needs it.
+        The message states the memory needed, the memory available, and the main component.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def check_memory(
 
 
 def too_much(needed: float, room: AvailableMemory | None, parts: Mapping[str, float]) -> str:
-    """Say what needs more memory than there is; empty if nothing does.
+    """Explain what needs more memory than there is; empty if the run fits.
 
     Examples
     --------
@@ -82,12 +82,12 @@ def too_much(needed: float, room: AvailableMemory | None, parts: Mapping[str, fl
 
 
 def of_runs(memory: ExpectedMemory, runs: int, at_once: int) -> float:
-    """Of replications that run side by side, and of the results of all [bytes]."""
+    """Memory of replications that run at the same time, and of all results [bytes]."""
     return at_once * memory.peak + runs * memory.result
 
 
 def parts_of(memory: ExpectedMemory, runs: int, at_once: int) -> dict[str, float]:
-    """Say what the memory is for: the same by parts [bytes]."""
+    """Return the same memory by component [bytes]."""
     return {
         "flows": at_once * memory.flows,
         "links": at_once * memory.links,

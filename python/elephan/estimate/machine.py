@@ -1,7 +1,7 @@
-"""How fast this machine simulates: measured once by a short run, and kept in the user's cache folder for a week.
+"""Simulation speed of this machine, measured once by a short run and cached for a week in the user's cache folder.
 
-A run's cost is counted in packets of the measured run: what links, laws and numbers of flows cost beside it is the same
-on every machine, more or less, and stands in `elephan.estimate.work`.
+A run's cost is counted in packets of the measured run: the relative costs of links, laws and numbers of flows are
+approximately the same on every machine, see `elephan.estimate.work`.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ path   = ["core"]
 rtt    = { from = "20 ms", to = "30 ms" }
 packet = "1000 B"
 """
-"""A quarter of a million packets: some hundredths of a second."""
+"""Scenario of the measurement: a quarter of a million packets, some hundredths of a second."""
 
 TIMES = 3
-"""Runs of it, of which the fastest counts: the others were disturbed."""
+"""Number of measurements, of which the fastest counts, because the others were disturbed."""
 
 KEPT_S = 7 * 86_400.0
-"""How long a measurement is believed [s]."""
+"""Time for which a measurement stays valid [s]."""
 
 FILE = "speed.json"
 
 
 def ns_per_packet() -> float:
-    """Return what a packet of the probe costs on this machine, as it was measured last.
+    """Return the processor time per packet of the probe on this machine, as last measured [ns].
 
     Returns
     -------
@@ -70,7 +70,7 @@ def ns_per_packet() -> float:
 
 
 def measure_ns_per_packet() -> float:
-    """Measure it now.
+    """Measure the processor time per packet of the probe now [ns].
 
     Returns
     -------
@@ -87,12 +87,12 @@ def measure_ns_per_packet() -> float:
 
 
 def _folder() -> Path:
-    """Where the user's caches are (XDG Base Directory Specification)."""
+    """Folder of the user's caches (XDG Base Directory Specification)."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "elephan"
 
 
 def cores() -> int:
-    """Count the cores this process may use, as `elephan.run.default_workers` does.
+    """Return the number of cores that this process may use, as `elephan.run.default_workers` does.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How much memory a replication of a scenario takes at its peak, and how much its results, before it runs.
+"""Estimated memory of a replication at its peak, and of its results.
 
 What the engine's types take comes from the engine itself (`_native.memory_sizes`); what it allocates besides was found
 with `tools/estimate_check.py`, which prints this model beside the peaks of real runs.
@@ -18,90 +18,88 @@ if TYPE_CHECKING:
     from elephan.network import FlowGroup, Network, NetworkLink
 
 GROWTH = 1.5
-"""Room that lists have for each thing in them: they grow by half or by twice."""
+"""Allocated over used length of vectors, which grow by factors of 1.5 or 2."""
 
 RING = 1.8
-"""Room that rings have for each packet that waits at a link: they grow by half, and keep what was read for a while."""
+"""Allocated over used length of ring buffers of packets waiting at a link: they grow by half and free entries late."""
 
 BURST = 5.0
-"""The same for each packet of a full pipe: slow start ends with twice as many, and as many were just read."""
+"""Allocated entries per packet of a full pipe: slow start ends with twice as many, and read entries stay a while."""
 
 RECOVERY = {"rack": 280, "prr": 96, "sack": 96}
-"""What a recovery allocates for itself besides the sender [bytes]; others 48."""
+"""Memory of each recovery algorithm in addition to the sender [bytes]; 48 for others."""
 
 NOTED = 80
-"""What is noted of a flow at the end of a warm-up, and at samples [bytes]."""
+"""Memory of the counters saved per flow at the end of a warm-up, and at samples [bytes]."""
 
 DEPARTURE = 8
-"""Of each packet in flight, where the recovery or the law notes when it left [bytes]."""
+"""Memory per packet in flight for its send time, if the recovery or the law records it [bytes]."""
 
 DELIVERY = 40
-"""Of each packet in flight, where the law measures the rate of delivery [bytes]."""
+"""Memory per packet in flight for the delivery rate, if the law measures it [bytes]."""
 
 OPTIONAL = 260
-"""What a sender allocates for a law that asks for more than round trips by the round [bytes]."""
+"""Memory of a sender for a law that uses more than one RTT sample per round [bytes]."""
 
 BURSTS = 320
-"""What a sender allocates to make bursts: its pace, departures [bytes]."""
+"""Memory of a sender for bursts: pacing and departures [bytes]."""
 
 TUNED = 310
-"""What both ends allocate for a receive window that grows [bytes]."""
+"""Memory of both ends for a receive window that grows [bytes]."""
 
-EVERY_RTT = frozenset(
-    {"bbr3", "bbr1", "compound", "fast", "illinois", "vegas", "westwood", "yeah", "packet-pair", "xcp", "htcp"}
-)
-"""Laws that ask for more than one round trip by the round."""
+DELIVERIES = frozenset({"bbr3", "bbr1", "packet-pair"})
+"""Laws that measure the rate of delivery (`Needs::deliveries` in the crate `elephan-law`)."""
 
-DELIVERIES = frozenset({"bbr3", "bbr1"})
-"""Laws that measure the rate of delivery."""
+EVERY_RTT = DELIVERIES | {"compound", "fast", "ghstcp", "illinois", "vegas", "xcp", "yeah"}
+"""Laws that need more than one round-trip sample per round: also those with `Needs::every_rtt` or `Needs::headers`."""
 
 DELIVERED = 900
-"""What a sender allocates to measure it [bytes]."""
+"""Memory of a sender that measures the delivery rate [bytes]."""
 
 QUEUED = 64
-"""Of a packet that waits in a discipline of its own, which stores it [bytes]; first-in first-out links do not."""
+"""Memory per packet that waits in a discipline with a queue of its own [bytes]; FIFO links need none."""
 
-FIFO = frozenset({"drop-tail", "red", "ared", "gared", "pie", "rem", "blue", "pd-red", "xcp"})
-"""Disciplines that only refuse packets: what waits there is a number."""
+FIFO = frozenset({"drop-tail", "red", "ared", "gared", "pie", "rem", "blue", "pd-red"})
+"""Disciplines that only drop on arrival (`admissions` in the crate `elephan-queue`), and store a count, not packets."""
 
 DISCIPLINE = {"fq-codel": 1024 * 64, "sfq": 1024 * 8, "dualpi2": 2000}
-"""What a discipline allocates for itself [bytes]; others 500."""
+"""Memory of each discipline itself [bytes]; 500 for others."""
 
 BINS = 32 * 8
-"""Of a histogram of samples for each doubling of what it counts [bytes]."""
+"""Memory of a histogram per doubling of its largest value [bytes]."""
 
 COLUMNS = 13 * 8
-"""Of the row of a flow in the columns of a result [bytes]."""
+"""Memory of a flow's row in the columns of a result [bytes]."""
 
 LINK_COLUMNS = 30 * 8
-"""Of the row of a link [bytes]."""
+"""Memory of a link's row in the columns of a result [bytes]."""
 
 WRITE = 24
 """Memory of a write of an application, until it arrives and as a transfer [bytes]."""
 
 BUCKET = 44
-"""Of an arrival in the window that a link sorts [bytes]."""
+"""Memory of an arrival in the time window that a link sorts [bytes]."""
 
 HELD = 44
-"""Of a packet that its link has served and holds: an arrival at the next, see `BUCKET` [bytes]."""
+"""Memory of a packet that a link has served but still delays: an arrival at the next link, see `BUCKET` [bytes]."""
 
 ARRIVALS, ARRIVALS_PER_FLOW = 8192, 4
-"""Of a window, as the engine chooses it."""
+"""Minimum arrivals in a time window, and arrivals per flow, as the engine chooses them."""
 
 PROCESS = 75e6
-"""What Python takes with the modules of a run, before there is any [bytes]."""
+"""Memory of the Python process with the modules of a run loaded [bytes]."""
 
 
 @dataclass(frozen=True)
 class ExpectedMemory:
-    """Memory of one replication, by what it is for.
+    """Memory of one replication by component.
 
     Parameters
     ----------
     flows, links, packets, series, recorded, writes : float [bytes]
         At the peak, while it runs.
     result : float [bytes]
-        What stays of it until all are done.
+        Memory kept until all replications are done.
     """
 
     flows: float
@@ -114,18 +112,18 @@ class ExpectedMemory:
 
     @property
     def peak(self) -> float:
-        """While it runs [bytes]."""
+        """Peak during the run [bytes]."""
         return self.flows + self.links + self.packets + self.series + self.recorded + self.writes
 
 
 @cache
 def sizes() -> dict[str, int]:
-    """Return what the engine's types take [bytes]."""
+    """Return the sizes of the engine's types [bytes]."""
     return dict(_native.memory_sizes())
 
 
 def expected_memory(network: Network, traffic: ExpectedTraffic, *, series: bool = False) -> ExpectedMemory:
-    """Work out the memory of one replication.
+    """Estimate the memory of one replication.
 
     Parameters
     ----------
@@ -150,7 +148,7 @@ def expected_memory(network: Network, traffic: ExpectedTraffic, *, series: bool 
         # Base RTTs as numbers of Python, one object where all are the same.
         flows += len(group.rtts_s) * (32 if group.rtts_s[0] != group.rtts_s[-1] else 8)
         flows += group.flows * (size["flow"] + noted * group.is_tcp + group.places * _sender(group))
-        # What waits at its links is on the way too; counted with the links.
+        # Packets that wait at links are in flight, too; they are counted with the links.
         packets += in_flight * _packet(group) + at_access * GROWTH * (size["packet"] + _noted(group))
     links = result_links = 0.0
     samples = 0.0 if network.every_s is None else math.ceil(network.duration_s / network.every_s)
@@ -189,7 +187,7 @@ def expected_memory(network: Network, traffic: ExpectedTraffic, *, series: bool 
 
 
 def _sender(group: FlowGroup) -> float:
-    """A sender without packets in flight [bytes]."""
+    """Memory of a sender without packets in flight [bytes]."""
     size = sizes()
     hops = len(group.path) + len(group.return_path)
     own = size["tcp"] if group.is_tcp else size["source"]
@@ -207,7 +205,7 @@ def _kept_by_keys(group: FlowGroup) -> float:
 
 
 def _packet(group: FlowGroup) -> float:
-    """A packet in flight and what its sender notes of it [bytes]."""
+    """Memory of a packet in flight, with the sender's notes on it [bytes]."""
     return BURST * sizes()["packet"] + 2.0 * GROWTH * _noted(group)
 
 
@@ -218,7 +216,7 @@ def _noted(group: FlowGroup) -> float:
 
 
 def _histograms(network: Network, link: NetworkLink, served: float, samples: float) -> float:
-    """Histograms of the backlog and of its time, of one link: as long as the largest sample asks for [bytes]."""
+    """Memory of a link's histograms of backlog and its time, as long as the largest sample requires [bytes]."""
     size = link.packet_bytes if math.isfinite(link.packet_bytes) else 1000.0
     used = 8 * served * size / (link.members * link.rate_bps * network.duration_s)
     # Whether any sample finds a packet there.

@@ -1,4 +1,4 @@
-"""How many packets a scenario will send, and how many of them are in flight at once, before it runs.
+"""Estimated number of packets that a scenario sends, and of packets in flight at once.
 
 Flows get their max-min fair shares, no more than their access, a policer, their receive window or what they offer; the
 start of a flow costs it the rounds until its window fills the pipe. Losses, and what a law leaves unused, are not in
@@ -11,6 +11,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from elephan import _native
 from elephan.network import HEADER, PS
 from elephan.units import octets, seconds
 
@@ -20,45 +21,45 @@ if TYPE_CHECKING:
     from elephan.network import FlowGroup, Network, NetworkLink
 
 MANY_GROUPS = 200
-"""Above so many groups shares are those of the narrowest link: progressive filling takes the square of their number."""
+"""Number of groups above which shares are those of the narrowest link: progressive filling has quadratic cost."""
 
-MOST_WRITTEN = 1 << 20
-"""Segments written and not acknowledged from which on an application waits, as the engine has it."""
+MOST_WRITTEN = _native.MOST_WRITTEN
+"""Unacknowledged segments above which an application stops writing, as in the engine."""
 
 OPPORTUNITY = 1504
-"""Bytes that one line of a trace lets pass."""
+"""Bytes that one delivery opportunity of a trace carries."""
 
 WAVE = 360
-"""Steps of a period of a wave."""
+"""Number of steps per period of a sine wave."""
 
 LEAST_WINDOW = 1.0
-"""A sender has a segment in flight, however little it gets."""
+"""Minimum window of a sender [segments]."""
 
 
 @dataclass(frozen=True)
 class ExpectedTraffic:
-    """What one replication of a scenario sends.
+    """Expected traffic of one replication.
 
     Parameters
     ----------
     sent : tuple of float [packets]
         Data packets by group, all its flows together.
     served : tuple of float [packets]
-        By link, data and ACKs.
+        Data packets and ACKs served, by link.
     in_flight : tuple of float [packets]
-        By group: data packets on the way at once, all its flows together.
+        Data packets in flight at once by all flows of a group, by group.
     waiting : tuple of float [packets]
-        By link: the longest queue.
+        Longest queue, by link.
     transfers : tuple of float
-        By group: how many end.
+        Transfers that end, by group.
     held : tuple of float [packets]
-        By link: of what it has served, how much is still on its way because it goes in batches or its delay varies.
+        Packets that a link has served but still delays, because of batches or varying delay, by link.
     at_access : tuple of float [packets]
-        By group: the longest queues before the senders' own links, all its flows together.
+        Longest queues at the senders' own links, summed over all flows, by group.
     writes : tuple of float
-        By group: what applications have written and is kept, as it waits or is a transfer of the results.
+        Writes of applications that are kept, because they wait or are transfers of the results, by group.
     actions : tuple of float
-        By group: how often applications do something, whatever leaves.
+        Actions of applications, including those that send nothing, by group.
     """
 
     sent: tuple[float, ...]
@@ -73,7 +74,7 @@ class ExpectedTraffic:
 
 
 def expected_traffic(network: Network) -> ExpectedTraffic:
-    """Work out what a scenario will send.
+    """Estimate the traffic of a scenario.
 
     Examples
     --------
@@ -116,7 +117,7 @@ def expected_traffic(network: Network) -> ExpectedTraffic:
 
 
 def _caps(network: Network) -> list[float]:
-    """What a flow of each group can use at most [bit/s]."""
+    """Maximum rate that a flow of each group can use [bit/s]."""
     groups, fair = network.groups, network.fair
     caps = [math.inf if cap is None else float(cap) for cap in fair["caps_bps"]]
     # Sessions come and go; beside flows that stay they are taken to get what they ask for.
@@ -126,14 +127,14 @@ def _caps(network: Network) -> list[float]:
         if window is not None and group.rtt_s > 0:
             caps[i] = min(caps[i], 8 * window * group.packet_bytes / group.rtt_s)
         if group.is_tcp and group.sort != "transfer":
-            caps[i] = min(caps[i], _asked_bps(network.links, group))
+            caps[i] = min(caps[i], asked_bps(network.links, group))
         if group.is_tcp:
             caps[i] = min(caps[i], *(_policed_bps(network.links[link], network.duration_s) for link in group.path))
     return caps
 
 
 def _policed_bps(link: NetworkLink, duration_s: float) -> float:
-    """What a policer lets through for each flow, its first burst included [bit/s]; infinite without one."""
+    """Return the rate that a policer admits for each flow, its first burst included [bit/s]; infinite without one."""
     if link.policer is None:
         return math.inf
     rate_bps = link.policer["rate_bps"] + 8 * link.policer["burst_bytes"] / duration_s
@@ -141,7 +142,7 @@ def _policed_bps(link: NetworkLink, duration_s: float) -> float:
 
 
 def _shares(network: Network, caps: Sequence[float]) -> Sequence[float]:
-    """What a flow of each group gets [bit/s]."""
+    """Rate that a flow of each group gets [bit/s]."""
     groups, fair = network.groups, network.fair
     if len(groups) > MANY_GROUPS:
         return [min(cap, group.narrowest.share_bps) for cap, group in zip(caps, groups, strict=True)]
@@ -151,8 +152,8 @@ def _shares(network: Network, caps: Sequence[float]) -> Sequence[float]:
     return [float(share) for share in shares]
 
 
-def _asked_bps(links: Sequence[NetworkLink], group: FlowGroup) -> float:
-    """What a session or an application asks for in the mean, if the network were infinitely fast [bit/s]."""
+def asked_bps(links: Sequence[NetworkLink], group: FlowGroup) -> float:
+    """Mean rate that a session or an application requests, if the network were infinitely fast [bit/s]."""
     kind = group.kind
     if kind.get("kind") == "elastic" and kind["rate"] == "none":
         # Its load is that of all links of an array that its flows are dealt out over.
@@ -175,7 +176,7 @@ def _asked_bps(links: Sequence[NetworkLink], group: FlowGroup) -> float:
 
 
 def _payload(group: FlowGroup) -> float:
-    """Of a full packet [bytes]."""
+    """Payload of a full packet [bytes]."""
     return float(max(group.packet_bytes - group.tcp.get("header_bytes", HEADER), 1))
 
 
@@ -184,7 +185,7 @@ def _end_s(network: Network, group: FlowGroup) -> float:
 
 
 def _active_s(network: Network, group: FlowGroup) -> float:
-    """How long a flow sends in the mean, if it has enough to send [s]."""
+    """Mean time for which a flow sends, if it always has data [s]."""
     first, last = group.start_s
     end = _end_s(network, group)
     if last <= first:
@@ -196,7 +197,7 @@ def _active_s(network: Network, group: FlowGroup) -> float:
 
 
 def _sent(network: Network, group: FlowGroup, share_bps: float, cap_bps: float) -> tuple[float, float]:
-    """Data packets of all flows of a group, and how many of their transfers end."""
+    """Return the data packets of all flows of a group, and the number of transfers that end."""
     active_s = _active_s(network, group)
     if not group.is_tcp:
         # The first datagram does not wait for the gap before it, half a packet in the mean.
@@ -206,7 +207,7 @@ def _sent(network: Network, group: FlowGroup, share_bps: float, cap_bps: float) 
     kind = group.kind
     if group.sort == "transfer":
         if share_bps < 0.99 * cap_bps:
-            # The links are full from the first flow on: whoever is there has the share of those who are not.
+            # The links are full from the first flow on: active flows share the rate of those that have not started.
             active_s = max(active_s, _end_s(network, group) - group.start_s[0])
         each = _ramped(group, rate, active_s) + _beyond_the_link(group, rate, active_s)
         size = kind.get("size") if kind.get("kind") == "finite" else None
@@ -230,7 +231,7 @@ def _sent(network: Network, group: FlowGroup, share_bps: float, cap_bps: float) 
 
 
 def _ramped(group: FlowGroup, rate: float, active_s: float) -> float:
-    """Packets of a flow that ends at this rate [packets/s], the rounds until its window is as large included."""
+    """Packets of a flow that reaches a rate [packets/s], with the rounds in which its window grows."""
     window = max(rate * group.rtt_s, LEAST_WINDOW)
     first = float(max(group.tcp.get("initial_window", 2), 1))
     slow = group.control.get("slow_start") or {}
@@ -260,7 +261,7 @@ def _beyond_the_link(group: FlowGroup, rate: float, active_s: float) -> float:
 
 
 def _in_flight(group: FlowGroup, share_bps: float, sent: float) -> float:
-    """Data packets of a group on the way at once."""
+    """Data packets of a group in flight at once."""
     rate = min(share_bps, 1e16) / 8 / group.packet_bytes
     each = max(rate * group.rtt_s, LEAST_WINDOW)
     if group.sort != "transfer" and group.is_tcp:
@@ -270,7 +271,7 @@ def _in_flight(group: FlowGroup, share_bps: float, sent: float) -> float:
 
 
 def _held(network: Network, sent: Sequence[float]) -> tuple[float, ...]:
-    """Of what each link has served, what is held at once before it goes on."""
+    """Packets that each link has served but still delays, at once."""
     held = [0.0] * len(network.links)
     for group, packets in zip(network.groups, sent, strict=True):
         rate = packets / max(_active_s(network, group), 1e-12)
@@ -290,14 +291,14 @@ def _held(network: Network, sent: Sequence[float]) -> tuple[float, ...]:
 
 
 def _capacity(network: Network, index: int) -> float:
-    """Packets that a link, or an array, can serve in a run."""
+    """Number of packets that a link, or an array, can serve in a run."""
     link = network.links[index]
     size = link.packet_bytes if link.packet_bytes == link.packet_bytes else 1000.0
     return link.members * link.rate_bps * network.duration_s / 8 / size
 
 
 def _waiting(network: Network, index: int, served: float, capacity: float, handed_over: Sequence[float]) -> float:
-    """The longest queue of a link, or of an array together."""
+    """Maximum queue of a link, or of an array in total [packets]."""
     link = network.links[index]
     limit = link.most_waiting
     if limit is not None:
@@ -308,7 +309,7 @@ def _waiting(network: Network, index: int, served: float, capacity: float, hande
         if index in group.path:
             window = group.receive_window if group.is_tcp else None
             if not group.is_tcp:
-                # What a link before this one has held comes at once.
+                # Packets that an earlier link has held arrive at once.
                 before = group.path[: group.path.index(index)]
                 held += max(0.0, served - capacity) + sum(handed_over[link] for link in before)
             else:
@@ -317,13 +318,13 @@ def _waiting(network: Network, index: int, served: float, capacity: float, hande
 
 
 def _behind_schedule(link: NetworkLink, duration_s: float) -> float:
-    """Datagrams that wait at once, all members together, because the rate of a link falls below what they offer."""
+    """Datagrams queued at once, over all members, when the rate of a link falls below the offered rate."""
     offered = link.datagrams_bps / link.members
     if not isinstance(link.rate, dict) or not offered:
         return 0.0
     if (turns := link.rate.get("markov")) is not None:
         (low, low_s), (_, high_s) = sorted(zip(turns["rates"], (time * PS for time in turns["times"]), strict=True))
-        # The longest of so many exponential times.
+        # Expected maximum of several exponential times.
         longest_s = low_s * (1.0 + math.log1p(duration_s / (low_s + high_s)))
         bits = max(0.0, offered - low) * min(longest_s, duration_s)
     else:
@@ -333,7 +334,7 @@ def _behind_schedule(link: NetworkLink, duration_s: float) -> float:
 
 
 def _longest_bits(rate: Mapping[str, Any], offered_bps: float, duration_s: float) -> float:
-    """The longest queue of a constant load before a rate of steps, a wave or opportunities, in two of its periods."""
+    """Maximum queue of a constant load at a link with steps, a wave or opportunities, within two periods [bits]."""
     import numpy as np  # noqa: PLC0415 (loads for a second; few links have a schedule)
 
     if (times := rate.get("opportunities")) is not None:
@@ -361,7 +362,7 @@ def _longest_bits(rate: Mapping[str, Any], offered_bps: float, duration_s: float
 
 
 def _at_access(network: Network, group: FlowGroup, share_bps: float, sent: float) -> float:
-    """Packets that wait at once before the senders' own links."""
+    """Maximum number of packets queued at the senders' own links."""
     access = group.access_rate_bps
     if access is None:
         return 0.0
@@ -381,7 +382,7 @@ def _at_access(network: Network, group: FlowGroup, share_bps: float, sent: float
 
 
 def _written(network: Network, group: FlowGroup, ended: float) -> tuple[float, float]:
-    """Number of writes of a group's applications that are kept, and number of their actions."""
+    """Return the number of kept writes of a group's applications, and of their actions."""
     kind, active_s = group.kind, group.flows * _active_s(network, group)
     if group.traffic == "pausing-bulk":
         return 0.0, 2 * active_s / (seconds(kind["on"]) + seconds(kind["off"]))
@@ -394,7 +395,7 @@ def _written(network: Network, group: FlowGroup, ended: float) -> tuple[float, f
 
 
 def recorded(network: Network, traffic: ExpectedTraffic) -> dict[str, float]:
-    """Count what is recorded besides samples: rows of traced flows and of single packets.
+    """Return the number of records besides samples: rows of traced flows and of single packets.
 
     Examples
     --------

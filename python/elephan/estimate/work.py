@@ -1,4 +1,4 @@
-"""What a replication costs the processor, in packets of the machine's probe (see `machine`), before it runs.
+"""Estimated processor time of a replication, in packets of the machine's probe (see `machine`).
 
 The weights were fitted to what `tools/estimate_check.py` runs, by least squares of the logarithms: what a law, a
 recovery, a discipline or many flows cost beside the probe's ten Reno flows at one drop-tail link.
@@ -18,60 +18,60 @@ if TYPE_CHECKING:
     from elephan.network import FlowGroup, Network
 
 OWN = "source"
-"""What the control of a law that is none of elephan's has in a resolved scenario."""
+"""Key of a resolved control that marks a law written in Python."""
 
 SACK, OTHER, RACK = 0.75, 0.9, 1.1
-"""Of a packet at its sender and receiver, by the recovery, of flows that send many in a round trip."""
+"""Cost of a packet at its sender and receiver, by recovery, for flows that send many packets per second."""
 
 DATAGRAM = 1.75
-"""Of a datagram. Each is drawn."""
+"""Cost of a datagram; each draws random numbers."""
 
 RARE, SELDOM_PER_S = 4.0, 290.0
-"""More of a packet whose flow sends few: it is visited for each window of the engine, and loses more. Of a flow with so
-many packets a second half as much."""
+"""Additional relative cost of a packet whose flow sends rarely: each window of the engine visits the flow, which also
+loses more packets; and the rate at which this is halved [packets/s]."""
 
 EVERY_ROUND_TRIP, RATES, PACED = 1.15, 2.5, 2.2
-"""Times as much where the law wants every round-trip time, where it measures rates of delivery, and where segments are
-spaced."""
+"""Cost factors: for a law that uses every RTT sample, for one that measures delivery rates, and for pacing."""
 
 BURST = 6.0
-"""More of a packet whose sender leaves in bursts, as ``tcp = "linux"`` does: each burst has a pace and departures."""
+"""Added cost of a packet sent in a burst, as with ``tcp = "linux"``: the engine takes its ACKs one by one and paces the
+bursts."""
 
 KERNEL, HEADERS, RETURNED = 3.7, 2.0, 3.0
-"""Times as much where the law runs in the interpreter of what the kernel loads, where packets carry headers for
-routers, and where ACKs cross links."""
+"""Cost factors: for a law in a kernel program, for packets with headers for routers, and for ACKs that
+cross links."""
 
 PYTHON = 30.0
-"""Of a packet whose sender's law is a class in Python that is called for each ACK; for each round trip it is next to
-nothing, but which it is does not stand in a scenario."""
+"""Cost of a packet whose sender has a law written in Python that is called for each ACK. A law called for each round
+trip costs almost nothing, but the scenario does not tell which it is."""
 
 LINK, RULE, LOCAL = 0.02, 0.12, 1.4
-"""Of a packet at a drop-tail link, at one that asks a rule for each arrival, and where the discipline chooses whom to
-serve."""
+"""Cost of a packet at a drop-tail link, at one with a rule for each arrival, and at one whose discipline schedules
+packets."""
 
 CACHE, CACHED = 0.24, 512e3
-"""More of all for each doubling of the memory above so many bytes: it leaves the processor's caches."""
+"""Additional relative cost per doubling of the memory above a size [bytes], because of the processor's caches."""
 
 PER_FLOW, PER_LINK, PER_SAMPLE = 95.0, 900.0, 0.05
-"""Packets that cost as much as a flow or a link costs to build and to measure, and a sample of one of them."""
+"""Cost of building and measuring a flow or a link, and of a sample of one of them [packets]."""
 
 ACTION = 2.5
-"""The same of an application that writes or pauses, whatever leaves."""
+"""Cost of an action of an application, that is a write or a pause, even if it sends nothing [packets]."""
 
 PER_TRANSFER = 4.4
-"""The same of a transfer of a session."""
+"""Cost of a transfer of a session [packets]."""
 
 PER_RUN = 30_000.0
-"""The same of a replication: network, results, columns."""
+"""Fixed cost of a replication: network, results, columns [packets]."""
 
 
 def expected_work(network: Network, traffic: ExpectedTraffic, memory: ExpectedMemory) -> float:
-    """Work out what one replication costs, given the memory that it takes.
+    """Estimate the cost of one replication, given its memory.
 
     Returns
     -------
     float
-        In packets of the probe.
+        Cost in packets of the probe.
 
     Examples
     --------
@@ -101,11 +101,11 @@ def expected_work(network: Network, traffic: ExpectedTraffic, memory: ExpectedMe
 
 
 SLOW_NS = 50.0
-"""What a packet of the probe costs on a slow machine [ns]."""
+"""Processor time per packet of the probe on a slow machine [ns]."""
 
 
 def is_long(network: Network, limit_s: float) -> bool:
-    """Whether a run may take so much processor time, on a slow machine: then it is worth measuring this one.
+    """Whether a run may take more processor time than a limit on a slow machine; if so, this one is measured.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def is_long(network: Network, limit_s: float) -> bool:
 
 
 def _sender(network: Network, group: FlowGroup, sent: float) -> float:
-    """Of each packet of `group`, which sends so many."""
+    """Cost of each packet of `group`, which sends `sent` packets."""
     if not group.is_tcp:
         return DATAGRAM
     if OWN in group.control:

@@ -8,7 +8,7 @@
 >>> observation.shape, terminated, truncated
 ((6,), False, False)
 
-It needs the package gymnasium (``pip install 'elephan[gym]'``) and is loaded by nothing else of elephan.
+It needs the package gymnasium (``pip install 'elephan[gym]'``) and no other module of elephan imports it.
 """
 
 from elephan.extras import require
@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 ID = "elephan/Link-v0"
-"""What ``gymnasium.make`` and ``gymnasium.make_vec`` call it."""
+"""Id of the environment for ``gymnasium.make`` and ``gymnasium.make_vec``."""
 
 if ID not in gymnasium.registry:
     gymnasium.register(ID, entry_point=LinkEnv, vector_entry_point=LinkVectorEnv)

@@ -1,4 +1,4 @@
-"""What an agent decides: the window or the pacing rate of each flow, by a factor or by its value."""
+"""Actions of an agent: the window or the pacing rate of each flow, by a factor or by its value."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ if TYPE_CHECKING:
     from elephan.gym.intervals import Floats, Interval
 
 ACTIONS = ("window", "rate", "set-window", "set-rate")
-"""Words of ``action``: what is multiplied, and what is set."""
+"""Values of ``action``: a window or rate that is multiplied by a factor, or set to a value."""
 
 MOST = 2.0
-"""The largest factor, and one over the smallest, where nothing is said."""
+"""Default of the largest factor; the smallest is its inverse."""
 
 WINDOWS_PER_ROUND = 2.0
-"""Where the rate is decided, the window is so many times rate x smoothed round-trip time: the pace holds the flow."""
+"""If the agent decides the rate, the window is this times rate x smoothed round-trip time: pacing limits the flow."""
 
 FEWEST = 4.0
-"""Segments of that window at the least."""
+"""Minimum of that window [segments]."""
 
 
 @dataclass(frozen=True)
 class Actions:
-    """How the numbers of an agent become windows and rates.
+    """Conversion of an agent's numbers into windows and rates.
 
     Parameters
     ----------
     what : str
         One of `ACTIONS`.
     levels : tuple of float or None
-        What may be chosen: factors, or values [segments or bit/s]. None for any: an action from -1 to 1.
+        Allowed choices: factors, or values [segments or bit/s]. None for continuous actions from -1 to 1.
     most : float
-        Of factors: the one that 1 stands for; -1 stands for one over it, 0 for none.
+        Largest factor: an action of 1 multiplies by it, -1 divides by it, 0 changes nothing.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class Actions:
 
     @classmethod
     def of(cls, what: str, levels: Sequence[float] | None, most: float) -> Actions:
-        """Check what was asked for.
+        """Check the requested action, levels and largest factor.
 
         Raises
         ------
@@ -72,16 +72,16 @@ class Actions:
 
     @property
     def paced(self) -> bool:
-        """Whether it is the rate that is decided."""
+        """Whether the agent decides the rate."""
         return self.what.endswith("rate")
 
     @property
     def sets(self) -> bool:
-        """Whether values are decided, not factors."""
+        """Whether the agent decides values, not factors."""
         return self.what.startswith("set-")
 
     def factors(self, given: Floats) -> Floats:
-        """What actions from -1 to 1 multiply by."""
+        """Return the factors for actions from -1 to 1."""
         return np.asarray(self.most ** np.clip(given, -1.0, 1.0))
 
     def decide(self, given: Floats, last: Interval, spans: Floats) -> tuple[Floats, Floats]:
@@ -90,12 +90,12 @@ class Actions:
         Parameters
         ----------
         given : ndarray, shape (links, flows)
-            Numbers of levels, or actions from -1 to 1.
+            Indices of levels, or actions from -1 to 1.
         last : Interval
-            What was there when it was decided.
+            The interval before the decision.
         spans : ndarray, shape (2, links, flows)
-            The values that -1 and 1 stand for where values are set [segments or bit/s]; between them a power of the
-            action.
+            Values for the actions -1 and 1 if values are set [segments or bit/s]; the values between them are
+            geometric.
         """
         if self.levels is not None:
             chosen = np.asarray(self.levels)[np.asarray(given, dtype=np.intp)]

@@ -1,4 +1,4 @@
-"""One link as an environment of gymnasium."""
+"""One link as a gymnasium environment."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class LinkEnv(gymnasium.Env[np.ndarray, Any]):
-    """A link whose flows an agent drives: it decides windows or rates, and sees what came of it.
+    """A link with flows driven by an agent, which decides windows or rates and observes their effects.
 
     An episode is a replication of a scenario, from its start to its end (``truncated``; it never terminates before).
     The same seed gives the same episodes.
@@ -29,17 +29,18 @@ class LinkEnv(gymnasium.Env[np.ndarray, Any]):
         A scenario or its file; a callable draws one for each episode from a NumPy generator. By default
         `elephan.gym.links.LINK`.
     **options
-        As `elephan.gym.links.Links` has them: ``flows``, ``interval``, ``action``, ``levels``, ``most``, ``observe``,
+        Options of `elephan.gym.links.Links`: ``flows``, ``interval``, ``action``, ``levels``, ``most``, ``observe``,
         ``reward``.
 
     Notes
     -----
-    Of one driven flow an observation has the shape (features,), an action (1,) or is the number of a level; of several
-    they are (flows, features), (flows,), and one level for each. The reward is the mean over flows. ``info`` holds what
-    was measured: ``time_s``, and by flow ``throughput_bps``, ``rtt_s``, ``loss_ratio`` and ``cwnd``.
+    With one driven flow an observation has the shape (features,), and an action has the shape (1,) or is the index of a
+    level; with several flows the shapes are (flows, features) and (flows,), or one level for each flow. The reward is
+    the mean over flows. ``info`` holds the measurements: ``time_s``, and by flow ``throughput_bps``, ``rtt_s``,
+    ``loss_ratio`` and ``cwnd``.
 
-    A decision counts from the next ACK, timer or paced segment of its sender on. A loss does nothing to a driven
-    window, a timeout leaves one segment until the next decision.
+    A decision takes effect at the next ACK, timer or paced segment of its sender. A loss does not change a driven
+    window; a timeout reduces it to one segment until the next decision.
 
     Examples
     --------
@@ -70,16 +71,16 @@ class LinkEnv(gymnasium.Env[np.ndarray, Any]):
         Parameters
         ----------
         seed : int, optional
-            Of this episode and, by what it draws, of those after it.
+            Seed of this episode and, by the generator's state, of the following ones.
         options : dict, optional
-            There are none: what gymnasium's interface has a place for is not used.
+            Not used; part of gymnasium's interface.
         """
         super().reset(seed=seed)
         self.links.begin(0, self.np_random)
         return self._seen(), told(self.links.interval, 0)
 
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
-        """Decide, and go on to the next decision."""
+        """Apply a decision, and simulate up to the next one."""
         interval = self.links.step(np.asarray(action).reshape(self.links.shape))
         reward = float(self.links.reward(interval)[0].sum() / self.links.flows)
         return self._seen(), reward, False, self.links.over()[0], told(interval, 0)

@@ -1,4 +1,4 @@
-"""What was measured of the driven flows from one decision to the next, and what agents may see of it."""
+"""Measurements of the driven flows from one decision to the next, and the features of them that agents may observe."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 COLUMNS = {name: i for i, name in enumerate(_native.SteppedRuns.MEASURED)}
-"""Of what is measured, by name."""
+"""Indices of the measured columns, by name."""
 
 
 class Interval:
-    """What was measured of each flow in one step; every array has the shape (links, flows).
+    """Measurements of each flow in one step; every array has the shape (links, flows).
 
     Parameters
     ----------
     values : ndarray, shape (links, flows, columns)
-        As `_native.SteppedRuns` gives it.
+        Values of `_native.SteppedRuns`.
 
     Examples
     --------
@@ -48,27 +48,27 @@ class Interval:
 
     @property
     def time_s(self) -> Floats:
-        """When it ended [s]."""
+        """Time at the end of the step [s]."""
         return self._column("time_s")
 
     @property
     def step_s(self) -> Floats:
-        """How long it was [s]."""
+        """Duration of the step [s]."""
         return self._column("step_s")
 
     @property
     def sent(self) -> Floats:
-        """Segments that left, retransmissions included."""
+        """Segments sent, retransmissions included."""
         return self._column("sent")
 
     @property
     def retransmitted(self) -> Floats:
-        """Of these, sent before."""
+        """Segments sent that were retransmissions."""
         return self._column("retransmitted")
 
     @property
     def delivered(self) -> Floats:
-        """Segments that the sender learned to have arrived."""
+        """Segments newly acknowledged (cumulatively or selectively), as the sender knows."""
         return self._column("delivered")
 
     @property
@@ -78,12 +78,12 @@ class Interval:
 
     @property
     def loss_events(self) -> Floats:
-        """Times at which a law would have cut its window: one at most for the losses and marks of a window."""
+        """Times at which a law would have cut its window: at most one for all losses and marks of a window."""
         return self._column("loss_events")
 
     @property
     def rtt_s(self) -> Floats:
-        """Mean round-trip time of the ACKs [s]; of a step without any that of the one before; 0 before the first."""
+        """Mean round-trip time of the ACKs [s]; without ACKs that of the step before; 0 before the first."""
         return self._column("rtt_s")
 
     @property
@@ -93,12 +93,12 @@ class Interval:
 
     @property
     def min_rtt_s(self) -> Floats:
-        """The least round-trip time of the connection [s]; 0 before the first sample."""
+        """Minimum round-trip time of the connection [s]; 0 before the first sample."""
         return self._column("min_rtt_s")
 
     @property
     def base_rtt_s(self) -> Floats:
-        """The round-trip time without queues [s], which no sender knows."""
+        """Round-trip time without queues [s], unknown to a sender."""
         return self._column("base_rtt_s")
 
     @property
@@ -108,7 +108,7 @@ class Interval:
 
     @property
     def pacing_rate(self) -> Floats:
-        """Pace at the end [segments/s]; 0 without."""
+        """Pacing rate at the end [segments/s]; 0 without pacing."""
         return self._column("pacing_rate")
 
     @property
@@ -118,7 +118,7 @@ class Interval:
 
     @property
     def throughput_bps(self) -> Floats:
-        """What reached the receiver, on the wire [bit/s], as the sender knows."""
+        """Throughput that reached the receiver, on the wire [bit/s], as the sender knows it."""
         return self._column("throughput_bps")
 
     @property
@@ -128,27 +128,27 @@ class Interval:
 
     @property
     def throughput_share(self) -> Floats:
-        """Throughput over the largest."""
+        """Throughput over the largest one of the episode so far."""
         return self._column("throughput_share")
 
     @property
     def loss_ratio(self) -> Floats:
-        """Retransmissions over what was sent: what the sender took for lost."""
+        """Retransmitted over sent segments: the losses that the sender inferred."""
         return self._column("loss_ratio")
 
     @property
     def rtt_ratio(self) -> Floats:
-        """Mean over least round-trip time; 1 before the first sample."""
+        """Mean over minimum round-trip time; 1 before the first sample."""
         return self._column("rtt_ratio")
 
     @property
     def rtt_gradient(self) -> Floats:
-        """How fast the mean round-trip time rises from step to step [s/s]; 0 in the first."""
+        """Rise of the mean round-trip time from step to step [s/s]; 0 in the first."""
         return self._column("rtt_gradient")
 
     @property
     def sending_ratio(self) -> Floats:
-        """Segments sent over segments delivered; one more than sent where none was delivered."""
+        """Segments sent over segments delivered; without deliveries, one more than the segments sent."""
         return self._column("sending_ratio")
 
     @property
@@ -158,26 +158,26 @@ class Interval:
 
     @property
     def waiting(self) -> Floats:
-        """Packets of all flows that wait at the link at the end, which no sender knows."""
+        """Packets of all flows that wait at the link at the end, unknown to a sender."""
         return self._column("waiting")
 
     @property
     def dropped(self) -> Floats:
-        """Packets of all flows that the link dropped, which no sender knows."""
+        """Packets of all flows that the link dropped, unknown to a sender."""
         return self._column("dropped")
 
 
 @dataclass(frozen=True)
 class Feature:
-    """A number of an observation.
+    """One number of an observation.
 
     Parameters
     ----------
     name : str
     column : str
-        What it is of an `Interval`.
+        Attribute of an `Interval`.
     low, high : float
-        Bounds; what is beyond them is held to them.
+        Bounds; values beyond them are clipped.
     meaning : str
     """
 
@@ -203,19 +203,19 @@ FEATURES = {
         ("waiting", "waiting", 0.0, 1e6, "packets at the link, which no sender knows"),
     )
 }
-"""What an agent may see, by name."""
+"""Features that an agent may observe, by name."""
 
 OBSERVED = ("throughput", "loss", "rtt_ratio", "rtt_gradient", "sending_ratio", "cwnd")
-"""What it sees where nothing is said."""
+"""Features that an agent observes by default."""
 
 
 def features(names: Sequence[str]) -> tuple[Feature, ...]:
-    """Look features up.
+    """Look up features by name.
 
     Raises
     ------
     InputError
-        For a name that is none.
+        For an unknown name.
 
     Examples
     --------
@@ -236,7 +236,7 @@ def features(names: Sequence[str]) -> tuple[Feature, ...]:
 
 
 class Eye:
-    """What of an interval is seen.
+    """Encoder of intervals as observations.
 
     Parameters
     ----------

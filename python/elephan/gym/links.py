@@ -1,4 +1,4 @@
-"""Links with driven flows on them, several side by side: what the environments have in common, without gymnasium."""
+"""Links with driven flows, simulated side by side: the common part of the environments, without gymnasium."""
 
 from __future__ import annotations
 
@@ -43,17 +43,17 @@ rtt      = "40 ms"
 packet   = "1500 B"
 recovery = "rack"
 """
-"""The scenario of an environment that is given none."""
+"""Default scenario of an environment."""
 
 ROUNDS = "rtt"
 """Unit of an interval in round-trip times."""
 
 _SORTS = ("transfer", "application")
-"""Traffic whose flows have a sender of their own, which goes on from start to end."""
+"""Kinds of traffic whose flows have one sender each from start to end."""
 
 
 def _interval(text: str | float) -> tuple[float | None, float]:
-    """Read the time between two decisions: seconds, or round trips."""
+    """Read the time between two decisions, in seconds or round trips."""
     number, unit = (float(text), "s") if isinstance(text, (int, float)) else (math.nan, text.rpartition(" ")[2])
     if isinstance(text, str):
         with contextlib.suppress(ValueError):
@@ -85,28 +85,29 @@ def _driven(scenario: Scenario, names: Sequence[str] | None) -> list[FlowGroup]:
 
 
 class Links:
-    """Runs of scenarios that go on from decision to decision.
+    """Runs of scenarios that proceed from decision to decision.
 
     Parameters
     ----------
     scenarios : sequence of Scenario, or of callables
-        One for each link. A callable draws the scenario of each episode from a random generator; it must have as many
-        driven flows as others.
+        One for each link. A callable draws the scenario of each episode from a random generator; each must have the
+        same number of driven flows.
     flows : sequence of str, optional
         Names of the groups whose flows are driven; by default all TCP flows that go on from start to end. The others
         have the law that the scenario names.
     interval : str or float
-        From one decision to the next: a time such as ``"10 ms"`` (a number is in seconds), or ``"1 rtt"``: so many of
-        the mean smoothed round-trip times of the driven flows (of the base ones before the first sample).
+        From one decision to the next: a time such as ``"10 ms"`` (a number is in seconds), or a multiple (``"1 rtt"``)
+        of the mean smoothed round-trip time of the driven flows (of their base round-trip time before the first
+        sample).
     action, levels, most
-        As `Actions` has them.
+        As in `Actions`.
     observe : sequence of str
         Names of `elephan.gym.intervals.FEATURES`.
     reward : str or callable
-        A name of `elephan.gym.rewards.REWARDS`, or a function of an `Interval` that gives an array of shape (links,
+        A name of `elephan.gym.rewards.REWARDS`, or a function of an `Interval` that returns an array of shape (links,
         flows).
     threads : int
-        Runs that go on at the same time.
+        Number of runs simulated at the same time.
 
     Examples
     --------
@@ -137,7 +138,7 @@ class Links:
         self.reward = reward_of(reward)
         self.names = None if flows is None else tuple(flows)
         self.drawn = [each if callable(each) else None for each in scenarios]
-        # A drawn scenario is known from its first episode on; until then one draw says how many flows there are.
+        # A drawn scenario is known only from its first episode on; until then one draw tells the number of flows.
         first = [each(np.random.default_rng(0)) if callable(each) else Scenario.from_any(each) for each in scenarios]
         if not first:
             message = "scenarios: there are none; give one for each link"
@@ -155,12 +156,12 @@ class Links:
         self._spans = np.ones((2, *self.shape))
         self.scenarios = first
         self.interval = Interval(self._values)
-        """What was measured last."""
+        """Measurements of the last step."""
         for i in range(len(first)):
             self._describe(i, driven[i])
 
     def _describe(self, i: int, groups: list[FlowGroup]) -> None:
-        """Note what follows from the scenario of link `i`."""
+        """Store the properties of link `i` that follow from its scenario."""
         of = [group for group in groups for _ in range(group.flows)]
         rate = [group.narrowest.rate_bps for group in of]
         if self.actions.paced:
@@ -170,7 +171,7 @@ class Links:
             self._spans[:, i] = [[1.0] * len(of), [max(4.0 * each, 10.0) for each in windows]]
 
     def begin(self, i: int, chance: np.random.Generator, *, hashed: bool = False) -> None:
-        """Begin an episode on link `i`: a replication that `chance` draws, and with it what the scenario draws."""
+        """Begin an episode on link `i`: draw the scenario and the seed of its replication from `chance`."""
         draw = self.drawn[i]
         if draw is not None:
             self.scenarios[i] = draw(chance)
@@ -190,13 +191,13 @@ class Links:
         self.interval = Interval(self._values)
 
     def step(self, given: Floats, goes: Sequence[bool] | None = None) -> Interval:
-        """Let agents decide, and go on to the next decision.
+        """Apply the agents' decisions, and simulate up to the next ones.
 
         Parameters
         ----------
         given : ndarray, shape (links, flows)
         goes : sequence of bool, optional
-            Links that go on; by default all. The others stay as they are.
+            Links that proceed; by default all. The others are left unchanged.
 
         Returns
         -------
@@ -210,11 +211,11 @@ class Links:
         return self.interval
 
     def over(self) -> list[bool]:
-        """By link: whether the episode has reached the end of its scenario."""
+        """Whether the episode of each link has reached the end of its scenario."""
         return self._runs.over()
 
     def finish(self, i: int) -> dict[str, Any]:
-        """Go on to the end of the episode of link `i` without further decisions: the columns of its run."""
+        """Simulate the episode of link `i` to its end without further decisions; return the columns of its run."""
         columns = self._runs.finish(i)
         if columns is None:
             message = f"link {i}: its episode has not begun; reset it before"

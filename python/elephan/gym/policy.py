@@ -1,4 +1,4 @@
-"""A policy in a table, put back as a law: what each window is multiplied by in a round trip, or after a loss."""
+"""A tabulated policy as a law: factors by which each window is multiplied in a round trip, or after a loss."""
 
 from __future__ import annotations
 
@@ -13,39 +13,39 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-# Where a row ends: just before the next begins, so that the law jumps there.
+# A row ends just before the next begins, so that the law jumps there.
 _BEFORE = 1.0 - 1e-6
 
-# The last row ends at this many times its beginning; above it growth stays as it is there.
+# The last row ends at this multiple of its beginning; above it growth is constant.
 _LAST = 64.0
 
 
 def policy_law(windows: ArrayLike, grow: ArrayLike, keep: ArrayLike, *, least: float = 0.0) -> dict[str, Any]:
-    """Make the law `tabulated` of what an agent does once in a round trip (``interval="1 rtt"``, ``action="window"``).
+    """Make the law `tabulated` from decisions taken once per round trip (``interval="1 rtt"``, ``action="window"``).
 
     A window w that is multiplied by m in a round trip without loss grows by a(w) = (m - 1) w segments in it, over all
-    its ACKs; one that is multiplied by k after a loss gives up b(w) = 1 - k.
+    its ACKs; a window that is multiplied by k after a loss shrinks by the share b(w) = 1 - k.
 
     Parameters
     ----------
     windows : array_like [segments], shape (n,)
-        Where the rows of the table begin: each holds up to the next, the last for all that is above.
+        Beginnings of the table's rows: each row holds up to the next, the last for all windows above.
     grow : array_like [1], shape (n,)
-        What a window of the row is multiplied by in a round trip without loss: above 1, as the law only grows.
+        Factor by which a window of the row grows in a round trip without loss: above 1, as the law only grows.
     keep : array_like [1], shape (n,)
-        What it is multiplied by after a loss: between 0 and 1.
+        Factor after a loss: between 0 and 1.
     least : float [segments]
-        It grows by so much in a round trip at the least.
+        Minimum growth in a round trip.
 
     Returns
     -------
     dict
-        What ``control`` is in a scenario.
+        Value of ``control`` in a scenario.
 
     Raises
     ------
     InputError
-        If a factor is none that the law can have.
+        If the law cannot have one of the factors.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def policy_law(windows: ArrayLike, grow: ArrayLike, keep: ArrayLike, *, least: f
             raise InputError(message)
     knots, growth, cuts = [], [], []
     for begin, end, m, k in zip(at, [*at[1:] * _BEFORE, at[-1] * _LAST], grows, keeps, strict=True):
-        # Between two knots the law is a power of the window: (m - 1) w itself, with a corner where that is the least.
+        # Between two knots the law is a power of the window: (m - 1) w itself, with a corner where it reaches `least`.
         corner = least / (m - 1.0)
         for w in sorted({begin, end, min(max(corner, begin), end)}):
             knots.append(w)

@@ -1,4 +1,4 @@
-"""What an agent is rewarded for in a step: formulas over what was measured, one number for each flow."""
+"""Rewards of an agent in a step: formulas over the measurements, one number for each flow."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     Reward = Callable[[Interval], Floats]
 
 LOSS_WEIGHT = 5.0
-"""How much more a lost bit costs than a delivered one earns, in `orca`."""
+"""Cost of a lost bit over the gain of a delivered one, in `orca`."""
 
 SLACK = 1.25
-"""Round-trip time over the least up to which `orca` asks nothing for delay: room for a queue that keeps a link busy."""
+"""Ratio to the minimum round-trip time up to which `orca` ignores delay: room for a queue that keeps a link busy."""
 
 
 def orca(interval: Interval) -> Floats:
@@ -33,7 +33,7 @@ def orca(interval: Interval) -> Floats:
     Abbasloo, Yen, Chao, Classic Meets Modern: a Pragmatic Learning-Based Congestion Control for the Internet, SIGCOMM
     2020.
     """
-    # Lost over delivered bits is lost over delivered segments; the share is delivered over the best.
+    # The ratio of lost to delivered bits equals that of segments; the share is delivered over the largest throughput.
     lost = LOSS_WEIGHT * interval.retransmitted / np.maximum(interval.delivered, 1.0)
     ratio = interval.rtt_ratio
     return interval.throughput_share * (1.0 - lost) / np.where(ratio <= SLACK, 1.0, ratio)
@@ -52,16 +52,16 @@ def aurora(interval: Interval) -> Floats:
 
 
 REWARDS: dict[str, Reward] = {"orca": orca, "aurora": aurora}
-"""By name."""
+"""Reward functions by name."""
 
 
 def reward_of(reward: str | Reward) -> Reward:
-    """Look a formula up; one's own is taken as it is.
+    """Look up a formula by name; return a function unchanged.
 
     Raises
     ------
     InputError
-        For a name that is none.
+        For an unknown name.
 
     Examples
     --------

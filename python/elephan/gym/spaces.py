@@ -1,4 +1,4 @@
-"""The spaces of actions and observations, and what ``info`` tells."""
+"""The spaces of actions and observations, and the content of ``info``."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     from elephan.gym.links import Links
 
 TOLD = ("throughput_bps", "rtt_s", "loss_ratio", "cwnd")
-"""What ``info`` has of each flow."""
+"""Quantities of each flow in ``info``."""
 
 _TOLD = [COLUMNS[name] for name in TOLD]
 
 
 def observation_space(links: Links) -> spaces.Box:
-    """Make the space of what is seen of one link: (features,) of one flow, (flows, features) of several."""
+    """Make the space of one link's observations: (features,) for one flow, (flows, features) for several."""
     low, high = links.eye.low, links.eye.high
     shape = (len(low),) if links.flows == 1 else (links.flows, len(low))
     return spaces.Box(np.broadcast_to(low, shape), np.broadcast_to(high, shape), dtype=np.float32)
 
 
 def action_space(links: Links) -> spaces.Box | spaces.Discrete | spaces.MultiDiscrete:
-    """Make the space of what is decided on one link."""
+    """Make the space of one link's actions."""
     levels = links.actions.levels
     if levels is None:
         return spaces.Box(-1.0, 1.0, (links.flows,), dtype=np.float32)
@@ -35,6 +35,6 @@ def action_space(links: Links) -> spaces.Box | spaces.Discrete | spaces.MultiDis
 
 
 def told(interval: Interval, link: int) -> dict[str, Any]:
-    """Make ``info`` of one link."""
+    """Make ``info`` for one link."""
     columns = interval.values[link].T.take(_TOLD, axis=0)
     return {"time_s": float(interval.time_s[link, 0]), **dict(zip(TOLD, columns, strict=True))}

@@ -1,4 +1,4 @@
-"""Many links as one environment of gymnasium, which steps all of them in one call."""
+"""Many links as one gymnasium environment, which steps all of them in one call."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
 
 
 class LinkVectorEnv(VectorEnv[np.ndarray, Any, np.ndarray]):
-    """Links side by side, each with as many driven flows: one call steps all of them, on so many threads.
+    """Several links, each with the same number of driven flows; one call steps all of them, on several threads.
 
-    It gives what as many `LinkEnv` in a ``SyncVectorEnv`` give. After the last step of an episode the next step begins
-    another and ignores the action (``AutoresetMode.NEXT_STEP``).
+    The results are those of as many `LinkEnv` in a ``SyncVectorEnv``. After the last step of an episode the next step
+    begins another and ignores the action (``AutoresetMode.NEXT_STEP``).
 
     Parameters
     ----------
     scenarios : sequence of Scenario, Path, str or callable, optional
         One for each link, as `LinkEnv` takes them. By default ``num_envs`` times the same.
     num_envs : int
-        Links, where ``scenarios`` is not given.
+        Number of links if ``scenarios`` is not given.
     threads : int
-        Results do not depend on it.
+        Number of threads; results do not depend on it.
     **options
-        As of `LinkEnv`.
+        Options of `LinkEnv`.
 
     Examples
     --------
@@ -79,9 +79,9 @@ class LinkVectorEnv(VectorEnv[np.ndarray, Any, np.ndarray]):
         Parameters
         ----------
         seed : int or sequence of int, optional
-            Of each link; of one number s they are s, s + 1 and so on.
+            Seed of each link; a single number s stands for s, s + 1 and so on.
         options : dict, optional
-            There are none: what gymnasium's interface has a place for is not used.
+            Not used; part of gymnasium's interface.
         """
         seeds: Sequence[int | None]
         if seed is None:
@@ -101,7 +101,7 @@ class LinkVectorEnv(VectorEnv[np.ndarray, Any, np.ndarray]):
         return self._seen(), self._told()
 
     def step(self, actions: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        """Decide on every link, and go on to the next decision."""
+        """Apply decisions on every link, and simulate up to the next ones."""
         begins = self._over.copy()
         interval = self.links.step(np.asarray(actions).reshape(self.links.shape), (~begins).tolist())
         rewards = np.where(begins, 0.0, self.links.reward(interval).mean(axis=1))

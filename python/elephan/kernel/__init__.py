@@ -1,4 +1,4 @@
-"""The laws in the running Linux kernel: loaded, listed, counted, taken out. Needs root, and Linux 6.4 or newer."""
+"""elephan's laws in the running Linux kernel: load, list, count and unload them. Needs root, and Linux 6.4 or newer."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ __all__ = ["KernelCounters", "KernelLaw", "counters", "laws", "load", "unload"]
 
 
 OBJECT_ENDING = ".o"
-"""How names of compiled objects end."""
+"""Suffix of the names of compiled objects."""
 
 
 @dataclass(frozen=True)
 class KernelLaw:
-    """A law that the kernel can have.
+    """A law that can be loaded into the kernel.
 
     Parameters
     ----------
     name : str
-        In scenarios.
+        Name in scenarios.
     called : str
-        In the kernel: what ``iperf3 -C`` and ``setsockopt(TCP_CONGESTION)`` take.
+        Name in the kernel, as ``iperf3 -C`` and ``setsockopt(TCP_CONGESTION)`` take it.
     offered : bool
-        Whether sockets can choose it now.
+        Whether sockets can choose the law now.
     kept : bool
-        Whether `load` put it there.
+        Whether `load` loaded it.
     """
 
     name: str
@@ -41,16 +41,16 @@ class KernelLaw:
 
 @dataclass(frozen=True)
 class KernelCounters:
-    """What the sockets of a law have done since it was loaded.
+    """Counters of a law's sockets since the law was loaded.
 
     Parameters
     ----------
     connections, losses, timeouts : int
-        Losses with the timeouts.
+        Connections opened, losses (timeouts included), and timeouts.
     tests, rising : int
-        gHSTCP's tests of round-trip times, and those that found them rising.
+        gHSTCP's tests of round-trip times, and the tests that found them rising.
     strays : int
-        Thresholds (`ssthresh`) beyond twice the highest window: the kernel had passed over the law.
+        Thresholds (`ssthresh`) above twice the highest window: the kernel did not call the law.
     """
 
     connections: int
@@ -62,7 +62,7 @@ class KernelCounters:
 
 
 def laws() -> list[KernelLaw]:
-    """List the laws that the kernel can have.
+    """List the laws that can be loaded into the kernel.
 
     Returns
     -------
@@ -71,21 +71,21 @@ def laws() -> list[KernelLaw]:
     Raises
     ------
     InputError
-        If this elephan was built without them.
+        If this elephan was built without kernel laws.
     """
     return [KernelLaw(*row) for row in _native.kernel_laws()]
 
 
 def load(law: str, **parameters: Any) -> KernelLaw:
-    """Put a law into the kernel; it stays until `unload`, or until the machine is started again.
+    """Load a law into the kernel; it stays until `unload` or the next start of the machine.
 
     Parameters
     ----------
     law : str
-        A law of elephan's, or the file of an object (``mine.bpf.o``), whose first congestion control it is, or the one
-        that the parameter ``name`` says.
+        A law of elephan's, or the file of an object (``mine.bpf.o``), of which the first congestion control is loaded,
+        or the one named by the parameter ``name``.
     **parameters
-        As ``elephan list laws`` has them.
+        Parameters of the law, as ``elephan list laws`` names them.
 
     Returns
     -------
@@ -94,12 +94,12 @@ def load(law: str, **parameters: Any) -> KernelLaw:
     Raises
     ------
     InputError
-        If there is no such law, file or parameter, or this machine cannot load it: what would mend that.
+        If there is no such law, file or parameter, or this machine cannot load it; the message says how to fix it.
     """
     held: dict[str, Any] = {"law": law}
     if law.endswith(OBJECT_ENDING):
         held = {"law": "bpf", "object": object_files.read(Path(law))}
-    # Texts, numbers and truth values are the same in JSON and TOML.
+    # Strings, numbers and booleans are written alike in JSON and TOML.
     arguments = ", ".join(f"{name} = {json.dumps(value)}" for name, value in (held | parameters).items())
     control = f"{{ {arguments} }}"
     called = _native.kernel_name(control)
@@ -108,7 +108,7 @@ def load(law: str, **parameters: Any) -> KernelLaw:
 
 
 def unload(law: str) -> None:
-    """Take a law out: new sockets cannot choose it, those that have it keep it.
+    """Unload a law: new sockets cannot choose it, sockets that use it keep it.
 
     Parameters
     ----------
@@ -117,13 +117,13 @@ def unload(law: str) -> None:
     Raises
     ------
     InputError
-        If `load` has not put it there.
+        If the law was not loaded by `load`.
     """
     _native.kernel_unload(law)
 
 
 def counters(law: str) -> KernelCounters:
-    """Say what the sockets of a law have done since it was loaded.
+    """Read the counters of a law's sockets since the law was loaded.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def counters(law: str) -> KernelCounters:
     Raises
     ------
     InputError
-        If `load` has not put it there, or it does not count as elephan's laws do.
+        If the law was not loaded by `load`, or lacks the counters of elephan's laws.
     """
     counted = _native.kernel_counters(law)
     if counted is None:

@@ -1,4 +1,4 @@
-"""What ruins studies: rules that look at a scenario, and at its results if there are any, and warn once.
+"""Lint rules: checks of a scenario, and of its results if there are any, for common mistakes of studies.
 
 A rule is a file that holds a `RULE`, and an entry in `RULES`. A warning is true of the scenario, not an opinion: what
 ordinary scenarios do is never one.
@@ -27,7 +27,6 @@ from elephan.lint import (
     unpaced_bursts,
 )
 from elephan.lint.rule import LintRule, LintSubject, LintWarning
-from elephan.renamed import renamed_attributes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,8 +37,6 @@ if TYPE_CHECKING:
 
 __all__ = ["RULES", "LintRule", "LintWarning", "cards", "lint"]
 
-if not TYPE_CHECKING:  # or any name would pass a type checker
-    __getattr__ = renamed_attributes(__name__, {"Rule": "LintRule", "Warned": "LintWarning"})
 
 _MODULES: tuple[HasRule, ...] = (
     receiver_limited,
@@ -65,7 +62,7 @@ RULES: tuple[LintRule, ...] = tuple(module.RULE for module in _MODULES)
 
 
 def lint(scenario: Scenario, document: Mapping[str, Any] | None = None) -> list[LintWarning]:
-    """Warn about what makes the numbers of a scenario mean something else than intended.
+    """Check a scenario for settings that give its numbers another meaning than intended.
 
     Parameters
     ----------
@@ -76,7 +73,7 @@ def lint(scenario: Scenario, document: Mapping[str, Any] | None = None) -> list[
     Returns
     -------
     list of LintWarning
-        In the order of `RULES`.
+        Warnings in the order of `RULES`.
 
     Examples
     --------
@@ -93,7 +90,7 @@ def lint(scenario: Scenario, document: Mapping[str, Any] | None = None) -> list[
 
 
 def cards() -> list[Card]:
-    """Return what is known about each rule, in the form of `elephan.catalog.catalog`.
+    """Return the cards of all rules, in the form of `elephan.catalog.catalog`.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Replications that are all the same, because nothing in the scenario is random."""
+"""Rule: replications that are all identical, because the scenario has no randomness."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 ROUNDING = 1e-9
-"""Half-width as a share of the mean that is rounding."""
+"""Half-width relative to the mean up to which a difference is only rounding."""
 
 
 def _check(study: LintSubject) -> Iterator[LintFinding]:
@@ -40,5 +40,4 @@ RULE = LintRule(
     "Replications differ by what is drawn: starts, jitter, random traffic, round-trip times, disciplines that drop by "
     "chance. Where nothing is, a hundred replications are one, and a half-width of zero is no precision.",
     _check,
-    aliases=("no-chance",),
 )

@@ -1,4 +1,4 @@
-"""Flows and transfers that are over before anything is measured."""
+"""Rule: flows and transfers that are over before anything is measured."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from elephan.network import FlowGroup
 
 KNOWN = {"bulk", "finite", "replay", "cbr", "poisson", "on-off"}
-"""Traffic beside which an equal share says something."""
+"""Kinds of traffic for which an equal share is a good estimate."""
 
 MARGIN = 4.0
-"""How much longer than estimated a transfer may take: shares are taken for equal, and losses are not counted."""
+"""Safety factor on the estimated duration of a transfer, which assumes equal shares and no losses."""
 
 
 def _check(study: LintSubject) -> Iterator[LintFinding]:
@@ -47,7 +47,7 @@ def _check(study: LintSubject) -> Iterator[LintFinding]:
 
 
 def _done_s(group: FlowGroup, traffic: Mapping[str, Any]) -> tuple[float, float] | None:
-    """When the last is opened, and when all is transferred at the latest [s]; None of traffic that goes on."""
+    """Time when the last transfer starts, and latest time when all are done [s]; None for endless traffic."""
     if traffic["kind"] == "finite":
         opened, size = 0.0, octets(traffic["size"])
     elif traffic["kind"] == "replay":

@@ -1,4 +1,4 @@
-"""Links that are busy with what is delivered twice, or never."""
+"""Rule: links that are busy with packets delivered twice, or never."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 LEAST = 0.7
-"""Of what a link carries. Recoveries without SACK deliver a seventh twice at most on random links (tests of `sim`); a
-window waits behind a hole when the measured time ends, seldom a tenth of a run."""
+"""Minimum goodput as a share of a link's throughput. Recoveries without SACK deliver at most a seventh twice at
+random loss (tests of `sim`); a window waiting behind a hole at the end is seldom a tenth of a run."""
 
 BUSY = 0.2
-"""Utilization below which the question does not arise."""
+"""Utilization below which a link is not checked."""
 
 
 def _check(study: LintSubject) -> Iterator[LintFinding]:
@@ -26,7 +26,7 @@ def _check(study: LintSubject) -> Iterator[LintFinding]:
     for link in network.links:
         crossing = network.crossing(link.index)
         last = all(group.path[-1] == link.index for group in crossing)
-        # What this link carries can be dropped by a later one, and ACKs are no goodput.
+        # Packets that this link carries can be dropped by a later one, and ACKs are not goodput.
         if not crossing or not last or link.index in acks:
             continue
         utilization = document["links"][link.index]["utilization"]["mean"]

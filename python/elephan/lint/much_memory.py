@@ -1,4 +1,4 @@
-"""Runs that need more memory than this process may take."""
+"""Rule: runs that need more memory than this process may take."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def _check(study: LintSubject) -> Iterator[LintFinding]:
-    # What has run had the memory.
+    # A run that has finished had enough memory.
     if study.document is not None:
         return
     # One replication at a time is the least that a run can do with.
@@ -27,7 +27,7 @@ def _check(study: LintSubject) -> Iterator[LintFinding]:
 
 
 def _place(network: Network, most: str) -> str:
-    """Where the file says what needs most."""
+    """Key of the scenario that causes the largest part of the memory."""
     if most == "flows":
         group = max(network.groups, key=lambda group: group.flows * group.places)
         return f"flows[{group.name}].count"

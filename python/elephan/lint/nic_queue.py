@@ -1,4 +1,4 @@
-"""Senders whose window grows in their own network card instead of in the network."""
+"""Rule: senders whose window fills the queue of their own network card instead of the network's."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _check(study: LintSubject) -> Iterator[LintFinding]:
 
 
 def _never_full(group: FlowGroup, beside: Sequence[FlowGroup]) -> bool:
-    """Whether all flows that cross the link cannot fill what datagrams leave of it."""
+    """Whether all flows of a link together cannot fill what datagrams leave of it."""
     wanted = sum(one.flows * (one.access_rate_bps or math.inf) for one in (group, *beside))
     return wanted <= group.narrowest.share_bps * group.narrowest.flows_per_member
 
@@ -47,16 +47,16 @@ def _starts_without_limit(group: FlowGroup) -> bool:
 
 
 def _holds_all(group: FlowGroup, beside: Sequence[FlowGroup]) -> bool:
-    """Whether its first flow may lock all others out: access is just the link, and what it overshoots waits at home.
+    """Whether the first flow may lock out all others: with an access at the link rate, its excess waits there.
 
-    In the web scenario of the second paper (case 33, starts within a second) one replication of five did so.
+    One of five replications of the second paper's web scenario did (case 33, starts within a second).
     """
     first = all(group.start_s[0] <= other.start_s[0] for other in beside)
     return first and group.access_rate_bps == group.narrowest.rate_bps and _starts_without_limit(group)
 
 
 def _is_alone(group: FlowGroup, beside: Sequence[FlowGroup]) -> bool:
-    """Whether its first flow is likely to have the link for itself until the end of an unlimited slow start."""
+    """Whether the first flow probably has the link for itself until the end of an unlimited slow start."""
     if not _starts_without_limit(group):
         return False
     first, last = group.start_s

@@ -1,4 +1,4 @@
-"""Keys, parameters, laws, disciplines and links that do nothing where they stand.
+"""Rule: keys, parameters, laws, disciplines and links that have no effect where they are.
 
 What each needs is declared beside it, in Rust (`base::Need`): the keys' needs come with the schema, those of parameters
 and of what is named with the catalogue. This rule only asks whether the needs of what a file says are met.
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from elephan.catalog import Card, CardParameter, Need
 
 AUTO = "auto"
-"""What a file may write for what it leaves open."""
+"""Value of a key that leaves the choice to elephan."""
 
 OFF = (False, None, "off", "none", "0 packets", "0 s", 0.0)
-"""Defaults that switch something off: to write them down asks for nothing."""
+"""Defaults that switch something off: stating them explicitly is harmless."""
 
 NAMED = {"queue": "queues", "control": "laws", "slow_start": "slow-starts", "traffic": "traffic"}
-"""Keys at which something of the catalogue is named, and its kind."""
+"""Keys that name an entry of the catalogue, and its kind."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class _Place:
     where : str
         As ``--set`` takes it; empty for the top of the file.
     written, resolved : mapping
-        What the file has there, and what that resolves to, with all around it for names that it lacks.
+        The table as written and as resolved, with all enclosing tables for names that it lacks.
     met : sequence of str
         The kinds of needs that the network meets for it.
     """
@@ -61,7 +61,7 @@ class _Place:
         )
 
     def lacks(self, needs: Sequence[Need]) -> list[str]:
-        """Return what is not met, as people read it."""
+        """Return the unmet needs, in readable form."""
         return [need["text"] for need in needs if not self._is_met(need)]
 
     def _is_met(self, need: Need) -> bool:
@@ -74,7 +74,7 @@ class _Place:
 
 
 def _text(value: object) -> str:
-    """Write a value of a canonical form as needs do."""
+    """Format a value of a canonical form as in needs."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -85,12 +85,12 @@ def _cards(kind: str) -> dict[str, Card]:
 
 @cache
 def _tables(name: str) -> dict[str, tuple[str, tuple[Need, ...]]]:
-    """Return, by key, the table that stands there (empty if none) and what the key needs.
+    """Return, by key, the nested table's name (empty if none) and the needs of the key.
 
     Parameters
     ----------
     name : str
-        Of a table in the schema; empty for the file itself.
+        Name of a table in the schema; empty for the file itself.
     """
     whole = schema()
     defs = whole["$defs"]
@@ -126,10 +126,10 @@ def _check(study: LintSubject) -> Iterator[LintFinding]:
 
 
 def _keys(place: _Place, table: str) -> Iterator[LintFinding]:
-    """Look at what the file says in a table of the schema."""
+    """Check the keys of a table of the schema."""
     for key, value in place.written.items():
         inner, needs = _tables(table).get(key, ("", ()))
-        # Of keys with needs, only words switch off: `limited_transmit = false` asks for something.
+        # For keys with needs, only words switch off: `limited_transmit = false` is a request.
         lacking = [] if place.resolved.get(key, key) in (None, "off") else place.lacks(needs)
         if lacking:
             yield _finding(place.at(key), lacking)
@@ -140,7 +140,7 @@ def _keys(place: _Place, table: str) -> Iterator[LintFinding]:
 
 
 def _named(place: _Place, key: str) -> Iterator[LintFinding]:
-    """Look at something of the catalogue and its parameters."""
+    """Check an entry of the catalogue and its parameters."""
     kind = NAMED[key]
     name = place.resolved.get(KEYS[kind])
     card = _cards(kind).get(str(name))
@@ -161,7 +161,7 @@ def _named(place: _Place, key: str) -> Iterator[LintFinding]:
 
 
 def _is_off(row: CardParameter, place: _Place) -> bool:
-    """Whether a parameter stands at a default that switches it off."""
+    """Whether a parameter has a default that switches it off."""
     return row["default"] in OFF and place.resolved.get(row["name"]) == row["default"]
 
 

@@ -1,9 +1,10 @@
-"""Links, and senders' own links, of which more is asked than they carry, whatever the network does."""
+"""Rule: links, and senders' own links, with more offered load than capacity, at a stated rate or by users of pages."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from elephan.estimate.traffic import asked_bps
 from elephan.lint.rule import LintFinding, LintRule, LintSubject
 from elephan.units import format_rate
 
@@ -13,12 +14,12 @@ if TYPE_CHECKING:
     from elephan.network import FlowGroup, Network
 
 ABOVE = 1 + 1e-9
-"""Of what a link carries: sums of rates are rounded."""
+"""Factor above the capacity of a link from which it is overloaded; it allows for rounding in sums of rates."""
 
 
 def _check(study: LintSubject) -> Iterator[LintFinding]:
     network = study.network
-    # What leaves before the end overloads for a while, which may be what is studied.
+    # Flows that stop before the end overload the link only for a while, which may be the subject of the study.
     stops = [form["stop_ps"] for form in network.tables().resolved["flows"]]
     staying = [group for group, stop in zip(network.groups, stops, strict=True) if stop is None]
     for group in staying:
@@ -29,6 +30,7 @@ def _check(study: LintSubject) -> Iterator[LintFinding]:
                 f"each flow sends {format_rate(each)}, more than the {format_rate(rate)} of its own link",
                 "lower the traffic's rate, or raise this one",
             )
+    users = [group for group in staying if group.kind.get("kind") in PAGES]
     for link in network.links:
         carried = link.rate_bps * link.members
         asked = sum(_arriving(network, group, link.index) for group in staying if link.index in group.path)
@@ -39,10 +41,24 @@ def _check(study: LintSubject) -> Iterator[LintFinding]:
                 "is open grows until something is refused, and the result depends on the length of the run",
                 "lower the rate or load of that traffic, or raise this rate",
             )
+            continue
+        here = [group for group in users if link.index in group.path]
+        wanted = sum(group.flows * asked_bps(network.links, group) for group in here)
+        if wanted > ABOVE * carried:
+            yield LintFinding(
+                f"links[{link.name}].rate",
+                f"{' and '.join(group.name for group in here)} would ask {format_rate(wanted)} of "
+                f"{format_rate(carried)} if pages took no time, so users wait for the link and open fewer of them",
+                "lower their count, raise their think time, or raise this rate, unless a full link is what you study",
+            )
+
+
+PAGES = ("page", "web")
+"""Traffic whose users wait for a page before they open the next."""
 
 
 def _arriving(network: Network, group: FlowGroup, link: int) -> float:
-    """Most of what a group asks for that can reach a link [bit/s]: no more than each link before lets through."""
+    """Maximum offered load of a group that reaches a link [bit/s], limited by the links before it."""
     offered = group.offered_bps
     if not group.is_tcp and group.access_rate_bps is not None:
         offered = min(offered, group.flows * group.access_rate_bps)
@@ -58,6 +74,7 @@ RULE = LintRule(
     "Lindley 1952, The theory of queues with a single server: no steady state at a load of 1 or above",
     "Datagrams and transfers that arrive at a stated rate do not slow down. Where they ask for more than a link "
     "carries, there is no steady state to measure: the backlog fills whatever buffer there is, TCP gets what is left, "
-    "and open transfers grow in number until places run out.",
+    "and open transfers grow in number until places run out. Users who wait for their pages do slow down, but then the "
+    "link decides how many pages there are, and other flows find it full.",
     _check,
 )

@@ -1,4 +1,4 @@
-"""Flows that keep step because nothing in the scenario keeps them from it."""
+"""Rule: flows that stay synchronized because nothing in the scenario is random."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from elephan.network import FlowGroup
 
 REGULAR = {"bulk", "finite", "cbr"}
-"""Traffic that is part of the pattern; whatever comes at random breaks it."""
+"""Deterministic traffic, which keeps the pattern; random traffic breaks it."""
 
 
 def _check(study: LintSubject) -> Iterator[LintFinding]:

@@ -1,4 +1,4 @@
-"""Flows whose receive window is too small to fill the link and its buffer."""
+"""Rule: flows whose receive window is too small to fill the link and its buffer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 FULL = 0.95
-"""A mean window this near the limit was held by it most of the time."""
+"""Mean window, as a share of the receive window, from which a flow is limited by its receiver most of the time."""
 
 
 def _check(study: LintSubject) -> Iterator[LintFinding]:

@@ -1,4 +1,4 @@
-"""What a lint rule is, and what it finds."""
+"""Types of the lint rules: rule, subject, finding, warning."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LintFinding:
-    """Something about a scenario that makes its numbers mean something else than its author thinks.
+    """A property of a scenario that gives its numbers another meaning than its author intends.
 
     Parameters
     ----------
     where : str
         The place in the scenario file, as ``--set`` takes it.
     message : str
-        What is wrong there.
+        Description of the problem.
     remedy : str
-        What would be right.
+        Suggested correction.
     """
 
     where: str
@@ -33,7 +33,7 @@ class LintFinding:
 
 @dataclass(frozen=True)
 class LintWarning:
-    """A finding and the rule that made it.
+    """A finding, and the rule that reports it.
 
     Parameters
     ----------
@@ -70,12 +70,12 @@ class LintWarning:
 
 @dataclass(frozen=True)
 class LintSubject:
-    """What rules look at.
+    """Subject of the rules: a scenario, its network, and the results if there are any.
 
     Parameters
     ----------
     network : Network
-        Of the scenario.
+        Network of the scenario.
     document : mapping or None
         The document of its run, if there is one.
     """
@@ -84,7 +84,7 @@ class LintSubject:
     document: Mapping[str, Any] | None = None
 
     def measured(self, group: FlowGroup, quantity: str) -> float | None:
-        """Mean of a quantity of a group.
+        """Mean of a measured quantity of a group.
 
         Parameters
         ----------
@@ -104,19 +104,17 @@ class LintSubject:
 
 @dataclass(frozen=True)
 class LintRule:
-    """A rule: what it is called, why it exists, how it looks.
+    """A lint rule: name, reason and check.
 
     Parameters
     ----------
     name, title : str
     source : str
-        Who found out, or where the effect was measured.
+        Source of the rule, or of the measurement of the effect.
     why : str
-        What goes wrong.
+        Reason for the rule.
     check : callable
         Yields findings. With a document it judges by what was measured where it can.
-    aliases : tuple of str
-        Its names in earlier versions, which stored documents still hold.
     """
 
     name: str
@@ -124,10 +122,9 @@ class LintRule:
     source: str
     why: str
     check: Callable[[LintSubject], Iterable[LintFinding]]
-    aliases: tuple[str, ...] = ()
 
     def card(self) -> Card:
-        """Return the rule as `elephan.catalog` shows what exists.
+        """Return the rule as a card of `elephan.catalog`.
 
         Returns
         -------
@@ -138,7 +135,7 @@ class LintRule:
             "title": self.title,
             "source": self.source,
             "parameters": [],
-            "aliases": list(self.aliases),
+            "aliases": [],
             "differs": "",
             "spellings": {},
             "needs": [],
@@ -148,6 +145,6 @@ class LintRule:
 
 
 class HasRule(Protocol):
-    """A module of this package that holds a rule."""
+    """Protocol of the modules of this package that define a rule."""
 
     RULE: LintRule

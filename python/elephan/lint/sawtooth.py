@@ -1,9 +1,9 @@
-"""How long a flow takes from one loss to the next: the yardstick for warm-ups and run lengths.
+"""Time of a flow from one loss to the next: the scale for warm-ups and run lengths.
 
 Source: Reno adds a segment per round trip, so W/2 round trips. Of the other laws the law itself is asked, round trip
 by round trip on a path of its own, until the window is back where it was lost (very large windows: a fluid, from loss
-to loss); for HighSpeed that is the recovery time of RFC 3649. Of laws that delay, marks or routers rule nothing is
-said: they have no such sawtooth.
+to loss); for HighSpeed that is the recovery time of RFC 3649. Laws that follow delay, marks or routers have no such
+sawtooth, and no period.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ ASKED = (
     "hybla",
     "tabulated",
 )
-"""Laws that grow until they lose, besides Reno."""
+"""Laws that grow until they lose packets, besides Reno."""
 
 BACK = 0.99
-"""Share of the window that counts as having it back: some laws approach it slowly."""
+"""Share of the lost window that counts as recovered: some laws approach it slowly."""
 
 FIRST_ROUNDS = 16
-"""For which a law is asked at first; doubled until its window is back."""
+"""Number of rounds simulated at first; doubled until the window has recovered."""
 
 MOST_ACKS = 4e6
-"""Until a law is no longer asked, about a tenth of a second; by then it has taken at least so long."""
+"""Maximum number of ACKs to simulate, about a tenth of a second of processor time; the result is then a lower bound."""
 
 
 def period_s(group: FlowGroup) -> float | None:
@@ -73,7 +73,7 @@ def period_s(group: FlowGroup) -> float | None:
 
 
 def slowest(groups: Iterable[FlowGroup]) -> tuple[FlowGroup, float] | None:
-    """The group with the longest time between losses.
+    """Group with the longest time between losses, and that time.
 
     Returns
     -------
@@ -85,7 +85,7 @@ def slowest(groups: Iterable[FlowGroup]) -> tuple[FlowGroup, float] | None:
 
 
 def _reno(window: float, bdp: float, rtt_s: float, control: Mapping[str, float]) -> float:
-    """From (1 - b) W to W by a segments per round trip; beyond the BDP a round trip takes as long as its window."""
+    """Time of Reno from (1 - b) W to W at a segments per round trip [s], with queueing above the BDP."""
     low = window * (1 - control.get("decrease", 0.5))
     climb = max(0.0, min(bdp, window) - low)
     start = max(low, bdp)
@@ -95,14 +95,14 @@ def _reno(window: float, bdp: float, rtt_s: float, control: Mapping[str, float])
 
 @lru_cache(maxsize=64)
 def recovery_s(control: str, window: float, rtt_s: float, bdp: float) -> float:
-    """Ask a law how long it takes to regain a window that it lost.
+    """Return the time that a law needs to regain a window after a loss.
 
     Parameters
     ----------
     control : str
         As in a scenario file.
     window, bdp : float [segments]
-        Where it loses; what the path holds without a queue.
+        Window at the loss; capacity of the path without a queue.
     rtt_s : float [s]
         Without a queue.
 
@@ -131,7 +131,7 @@ def recovery_s(control: str, window: float, rtt_s: float, bdp: float) -> float:
 
 
 def _fluid_s(control: str, window: float, rtt_s: float, bdp: float) -> float:
-    """The same of windows too large for ACKs to be counted: from loss to loss, at the round-trip time of the middle."""
+    """Do the same for windows too large to simulate each ACK, by a fluid model with a mean round-trip time."""
     import numpy as np  # noqa: PLC0415 (few windows are so large, and start-up time is counted)
 
     law = _native.LawEvaluator(control)

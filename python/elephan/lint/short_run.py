@@ -1,4 +1,4 @@
-"""Runs with too few losses to average over."""
+"""Rule: runs with too few losses to average over."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SAWTEETH = 5
-"""Fewer than these, and where in its sawtooth a flow happens to be at the end decides the mean."""
+"""Minimum number of sawteeth in a run: with fewer, the mean depends on the phase at its end."""
 
 
 def _check(study: LintSubject) -> Iterator[LintFinding]:

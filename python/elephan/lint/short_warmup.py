@@ -1,4 +1,4 @@
-"""Warm-ups that end before the slowest law has gone through one sawtooth."""
+"""Rule: warm-ups that end before the slowest law has completed one sawtooth."""
 
 from __future__ import annotations
 

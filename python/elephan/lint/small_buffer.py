@@ -1,10 +1,11 @@
-"""Buffers that cannot take what arrives at once."""
+"""Rule: buffers that cannot hold packets that arrive at the same time."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from elephan.lint.rule import LintFinding, LintRule, LintSubject
+from elephan.units import format_packets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,12 +19,11 @@ def _check(study: LintSubject) -> Iterator[LintFinding]:
         fast = [g for g in bulk if g.narrowest is link and (g.access_rate_bps or float("inf")) > link.rate_bps]
         # The first of a burst is in service.
         burst = max((int(group.tcp["initial_window"]) for group in fast), default=1) - 1
+        room = f"room for {format_packets(link.buffer_packets)}"
         if link.buffer_packets < burst:
-            message = f"{link.buffer_packets:.4g} packets are less than the initial window of {burst + 1} in one burst"
+            message = f"{room} is less than the initial window of {burst + 1} in one burst"
         elif link.buffer_packets < link.flows_per_member:
-            message = (
-                f"{link.buffer_packets:.4g} packets are less than one for each of its {link.flows_per_member} flows"
-            )
+            message = f"{room} is less than one packet for each of its {link.flows_per_member} flows"
         else:
             continue
         yield LintFinding(

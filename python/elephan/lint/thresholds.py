@@ -1,4 +1,4 @@
-"""Thresholds and targets of a discipline that its buffer can never let it reach, or that a single packet exceeds."""
+"""Rule: thresholds and targets of a discipline that its buffer cannot reach, or that a single packet exceeds."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from elephan.lint.rule import LintFinding, LintRule, LintSubject
-from elephan.units import format_time, seconds
+from elephan.units import format_packets, format_time, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 COMPARED = ("min_th", "max_th", "ecn_threshold", "threshold", "target")
-"""Parameters that are held against a backlog or a delay, and so are in vain above what the buffer holds."""
+"""Parameters that are compared with a backlog or a delay, and have no effect above the buffer."""
 
 CODELS = frozenset({"codel", "fq-codel"})
 """Disciplines with CoDel's target."""
@@ -47,7 +47,7 @@ def _check(study: LintSubject) -> Iterator[LintFinding]:
 
 
 def _compared(queue: Mapping[str, Any], limit: float, drain_s: float, size: float) -> Iterator[tuple[str, str, str]]:
-    """Yield the name, value and limit of what lies above the buffer."""
+    """Yield the name, value and limit of each threshold above the buffer."""
     for name in COMPARED:
         value = queue.get(name)
         if value is None:
@@ -56,13 +56,13 @@ def _compared(queue: Mapping[str, Any], limit: float, drain_s: float, size: floa
         if packets is None and seconds(value) > drain_s:
             yield name, value, format_time(drain_s)
         elif packets is not None and packets > limit:
-            yield name, value, f"{limit:.6g} packets"
+            yield name, value, format_packets(limit)
             # A lower threshold that is out of reach says it all.
             return
 
 
 def _packets(text: str, size: float) -> float | None:
-    """Read an amount; None if it is a time."""
+    """Parse an amount in packets; None if it is a time."""
     number, _, unit = text.partition(" ")
     return {"packets": 1.0, "B": 1 / size}[unit] * float(number) if unit in ("packets", "B") else None
 

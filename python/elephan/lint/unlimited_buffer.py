@@ -1,4 +1,4 @@
-"""Queues without limit whose delay nothing ends: under flows that grow until they lose, or as a run has shown."""
+"""Rule: queues without limit whose delay is unbounded, by their flows' laws or according to the results."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from elephan.network import FlowGroup, NetworkLink
 
 GROWING = {"reno", *ASKED}
-"""Laws that grow until they lose."""
+"""Laws that grow until they lose packets."""
 
 PASSIVE = {"drop-tail", "drr", "fq", "priority-fq", "sfq"}
-"""Disciplines that drop for want of room and for nothing else."""
+"""Disciplines that drop packets only when the buffer is full."""
 
 LONG = 10.0
-"""Round trips that packets may wait at a queue without limit: ten times as long as a buffer of one BDP holds them."""
+"""Waiting time in a queue without limit that is reported [round trips]: ten times that of a buffer of one BDP."""
 
 
 def _check(study: LintSubject) -> Iterator[LintFinding]:
@@ -28,7 +28,7 @@ def _check(study: LintSubject) -> Iterator[LintFinding]:
     resolved = network.tables().resolved["links"]
     lossy = {i for i, form in enumerate(resolved) if form["loss"] is not None}
     for link in network.links:
-        # What shares memory has a limit there.
+        # A queue in shared memory is limited by its pool.
         if link.buffer_packets is not None or resolved[link.index].get("pool") is not None:
             continue
         waited_s = None
@@ -57,7 +57,7 @@ def _finding(link: NetworkLink, message: str) -> LintFinding:
 
 
 def _is_long(waited_s: float, crossing: Sequence[FlowGroup]) -> bool:
-    """Whether packets waited far longer than a limit would let them; datagrams alone may be a study of a queue."""
+    """Whether packets waited far longer than in a limited buffer; datagrams alone do not count."""
     rtts = [group.rtt_s for group in crossing if group.is_tcp]
     return bool(rtts) and waited_s > LONG * max(rtts)
 
@@ -68,7 +68,7 @@ def _marks(link: NetworkLink) -> bool:
 
 
 def _grows(group: FlowGroup, link: NetworkLink) -> bool:
-    """Whether nothing else than a loss at this link ends its growth."""
+    """Whether only a loss at this link ends the growth of a group's windows."""
     held = group.receive_window is not None or group.access_buffer is not None
     return group.law in GROWING and not held and group.narrowest is link
 

@@ -1,4 +1,4 @@
-"""Buffers of which unpaced senders use little and paced ones much.
+"""Rule: buffers of which unpaced senders use little and paced ones much.
 
 Source: Aggarwal, Savage and Anderson 2000, Understanding the performance of TCP pacing: a window leaves as a block, in
 slow start at twice the rate of the bottleneck, so that half of it waits. A flow that has lost has half of its window: a
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from elephan.lint.rule import LintFinding, LintRule, LintSubject
 from elephan.lint.sawtooth import ASKED
 from elephan.network import DROP_TAIL
+from elephan.units import format_packets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,16 +21,16 @@ if TYPE_CHECKING:
     from elephan.network import FlowGroup
 
 WINDOW_LAWS = {"reno", *ASKED}
-"""Laws that grow until they lose."""
+"""Laws that grow until they lose packets."""
 
 BLOCK = 0.25
-"""What a block of half the window leaves in the queue, of the window that is lost at [1]."""
+"""Packets that a block of half the window leaves in the queue, as a share of the window at the loss."""
 LEAST_FLOWS = 10
-"""With fewer a flow that loses leaves the link to few others, and half of the pairs of the survey differ by little."""
+"""Minimum number of flows: with fewer, other flows cannot use what a loss leaves, and half the surveyed pairs agree."""
 LEAST_PACKETS = 2.0
-"""A buffer of one packet refuses whatever comes beside another, paced or not."""
+"""Minimum buffer [packets]: one of a single packet drops simultaneous arrivals, paced or not."""
 FAST_ACCESS = 0.1
-"""Rate of an access link over the link's, above which a block stays a block: at a fifth pacing still gave 30 points."""
+"""Rate of an access link over the link's above which a block stays a block: at 0.2 pacing still gained 30 points."""
 
 
 def _check(study: LintSubject) -> Iterator[LintFinding]:
@@ -43,15 +44,15 @@ def _check(study: LintSubject) -> Iterator[LintFinding]:
         seen.add(link.index)
         yield LintFinding(
             f"links[{link.name}].buffer",
-            f"{link.buffer_packets:.4g} packets are less than a quarter of a flow's window of {window:.0f} segments: "
-            "what unpaced senders make of so small a buffer rests on blocks of packets, and paced ones use far more of "
-            "the link",
+            f"room for {format_packets(link.buffer_packets)} is less than a quarter of a flow's window of {window:.0f} "
+            "segments: what unpaced senders make of so small a buffer rests on blocks of packets, and paced ones use "
+            "far more of the link",
             'say tcp = { pacing = "linux" } if yours pace, or ask for both: elephan size --pacing both',
         )
 
 
 def _sends_blocks(group: FlowGroup) -> bool:
-    """Whether a window of it comes as a block to a queue that only lets its buffer fill."""
+    """Whether a window of the group arrives as a block at a queue that drops only when it is full."""
     link, access = group.narrowest, group.access_rate_bps
     fast = access is None or access > FAST_ACCESS * link.rate_bps
     return (

@@ -1,4 +1,4 @@
-"""Pure functions on arrays, one for each thing that is measured, and their cards (`METRICS`, `cards`)."""
+"""Metrics as pure functions on arrays, and their cards (`METRICS`, `cards`)."""
 
 from elephan.metrics.cards import METRICS, Metric, cards
 from elephan.metrics.links import (

@@ -1,4 +1,4 @@
-"""Cards of everything that is measured: name, title, unit, one sentence, source, and the function that computes it."""
+"""Cards of all metrics: name, title, unit, one sentence, source, and the function that computes it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ F = TypeVar("F", bound="Callable[..., Any]")
 
 @dataclass(frozen=True)
 class Metric:
-    """One thing that is measured.
+    """A metric.
 
     Parameters
     ----------
@@ -29,11 +29,11 @@ class Metric:
     source : str
         Key of the citation.
     found : str
-        Where results have it; empty for what is computed from columns on request.
+        Place in results; empty for metrics that are computed on request.
     function : callable
         Computes it from arrays.
     meanings : dict of str to str
-        What the function's options mean.
+        Meanings of the function's options.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Metric:
     meanings: dict[str, str]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the card as ``elephan list metrics --json`` has it.
+        """Return the card in the form of ``elephan list metrics --json``.
 
         Returns
         -------
@@ -92,7 +92,7 @@ def metric(
     name, title, unit, definition, source, found : str
         See `Metric`.
     **meanings : str
-        What the function's options mean.
+        Meanings of the function's options.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Fairness, and the shares that would be fair.
+"""Fairness indices, and max-min fair shares.
 
 Source: Jain's index, Jain1984; max-min fair shares by progressive filling, BertsekasGallager1992.
 """
@@ -30,12 +30,12 @@ def jain(x: ArrayLike) -> float:
     Parameters
     ----------
     x : array_like, shape (n,)
-        What each flow got, any unit.
+        Rate of each flow, in any unit.
 
     Returns
     -------
     float [1]
-        NaN if nobody got anything.
+        NaN if all values are zero.
 
     References
     ----------
@@ -72,7 +72,7 @@ def maxmin_shares(
     counts : sequence of int, shape (groups,)
         Flows per group.
     caps : sequence of float [bit/s], shape (groups,)
-        What a flow of the group can use at most; infinite for no limit.
+        Maximum rate that a flow of the group can use; infinite if unlimited.
 
     Returns
     -------
@@ -128,7 +128,7 @@ def jain_maxmin(x: ArrayLike, shares: ArrayLike) -> float:
     Returns
     -------
     float [1]
-        NaN if nobody got anything.
+        NaN if all values are zero.
 
     References
     ----------

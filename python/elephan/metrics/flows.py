@@ -1,4 +1,4 @@
-"""What flows get and how long they take, from columns, samples and traces.
+"""Metrics of flows: goodput, round-trip times and completion times, from columns, samples and traces.
 
 Source: RFC 5166 for what is worth measuring.
 """
@@ -94,7 +94,7 @@ def mean_srtt(srtt_s: ArrayLike) -> float:
     found="fairness: rtt_ratio",
 )
 def rtt_ratio(goodput_bps: ArrayLike, base_rtt_s: ArrayLike) -> float:
-    """How much more flows with short round-trip times get than those with long ones.
+    """Ratio of the goodputs of flows with short and with long round-trip times.
 
     Parameters
     ----------
@@ -176,9 +176,9 @@ def convergence_time(time_s: ArrayLike, rates: ArrayLike, start_s: float, *, del
     Parameters
     ----------
     time_s : array_like, shape (windows,) [s]
-        Where each window begins.
+        Start of each window.
     rates : array_like, shape (2, windows)
-        What each flow gets in it, averaged over the window; any unit.
+        Rates of the flows, averaged over each window; any unit.
     start_s : float [s]
         When the second flow starts.
     delta : float [1]
@@ -215,7 +215,7 @@ def convergence_time(time_s: ArrayLike, rates: ArrayLike, start_s: float, *, del
     source="PhillipsHu2006",
 )
 def recovery_times(time_s: ArrayLike, cwnd_segments: ArrayLike, ssthresh_segments: ArrayLike) -> NDArray[np.float64]:
-    """Time that each window reduction of a traced flow takes to make good.
+    """Time from each window reduction of a traced flow until its window has recovered.
 
     Parameters
     ----------
@@ -257,7 +257,7 @@ def recovery_times(time_s: ArrayLike, cwnd_segments: ArrayLike, ssthresh_segment
 
 
 def _first_at_least(cwnd: NDArray[np.float64], higher: list[int], level: float) -> int | None:
-    """Return the nearest of the rows, each higher than those nearer, that is at least so high."""
+    """Return the nearest of the rows whose window is at least a level; rows are ordered by distance and by height."""
     low, high = 0, len(higher)
     while low < high:
         middle = (low + high) // 2
@@ -341,7 +341,7 @@ def response_time_cdf(times_s: ArrayLike) -> tuple[NDArray[np.float64], NDArray[
     found="groups: transfers.slowdown",
 )
 def slowdown(completion_s: ArrayLike, ideal_s: ArrayLike) -> NDArray[np.float64]:
-    """How many times longer transfers take than the path needs.
+    """Slowdown of transfers: their completion time over the ideal time of the path.
 
     Parameters
     ----------
@@ -356,7 +356,7 @@ def slowdown(completion_s: ArrayLike, ideal_s: ArrayLike) -> NDArray[np.float64]
 
     References
     ----------
-    Bender1998, who call it stretch.
+    Bender1998, where it is called stretch.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What happens at links, from their counters, samples and histograms.
+"""Metrics of links, from their counters, samples and histograms.
 
 Source: RFC 5166 for what is worth measuring; HdrHistogram for the bins.
 """
@@ -58,7 +58,7 @@ def utilization_series(
     Returns
     -------
     begin_s : ndarray, shape (bins,) [s]
-        Where each bin begins. What does not fill a bin at the end is left out.
+        Start of each bin. An incomplete bin at the end is omitted.
     utilization : ndarray, shape (bins,) [1]
         A packet counts where its service begins, so a bin can be above 1 by a packet.
 
@@ -151,12 +151,12 @@ def idle_fraction(utilization: float) -> float:
     found="links: empty_fraction",
 )
 def empty_fraction(histogram: ArrayLike) -> float:
-    """Share of samples that found nobody waiting; results have the exact share of time.
+    """Share of samples with an empty queue; results have the exact share of time.
 
     Parameters
     ----------
     histogram : array_like, shape (bins,)
-        Of the backlog at samples.
+        Histogram of the backlog at samples.
 
     Returns
     -------
@@ -218,7 +218,7 @@ def loss_ratio(dropped: float, arrived: float) -> float:
     found="links: loss_events, flows_hit_per_loss_event",
 )
 def flows_hit_per_loss_event(hit: float, events: float) -> float:
-    """Mean number of flows that lose packets in one loss event.
+    """Mean number of flows that lose packets in a loss event.
 
     Parameters
     ----------
@@ -250,7 +250,7 @@ def flows_hit_per_loss_event(hit: float, events: float) -> float:
     source="HassayounRos2008",
 )
 def loss_synchronization(hit: float, events: float, flows: int) -> float:
-    """Share of the flows that a loss event hits in the mean.
+    """Mean share of the flows that a loss event hits.
 
     Parameters
     ----------
@@ -317,7 +317,7 @@ def mean_backlog(histogram: ArrayLike) -> float:
     found="links: occupancy",
 )
 def occupancy(backlog_packets: float, buffer_packets: float | None) -> float:
-    """Share of a buffer that is full in the mean.
+    """Mean share of a buffer that is occupied.
 
     Parameters
     ----------
@@ -378,7 +378,7 @@ def queueing_delay(backlog_packets: float, served_per_s: float) -> float:
 
 
 def bin_lowers(count: int) -> NDArray[np.float64]:
-    """Where the first bins of the engine's histograms begin: every number up to 64, then 32 bins to each doubling.
+    """Lower limits of the first bins of the engine's histograms: whole numbers up to 64, then 32 bins per doubling.
 
     Parameters
     ----------
@@ -426,7 +426,7 @@ def _middles(bins: NDArray[np.int64]) -> NDArray[np.float64]:
 
 @cache
 def _all_middles() -> NDArray[np.float64]:
-    """Of all bins that counts of 64 bits fall into."""
+    """Midpoints of all bins of a histogram of 64-bit values."""
     return _middles(np.arange(60 * BINS_PER_DOUBLING, dtype=np.int64))
 
 
@@ -441,7 +441,7 @@ def _all_middles() -> NDArray[np.float64]:
     "queueing_delay_p95_s, queueing_delay_p99_s",
 )
 def percentile(histogram: ArrayLike, share: float) -> float:
-    """Quantile of what a histogram of the engine holds.
+    """Quantile of a histogram of the engine.
 
     Parameters
     ----------
@@ -467,7 +467,7 @@ def percentile(histogram: ArrayLike, share: float) -> float:
 
 
 def percentiles(histograms: Sequence[ArrayLike], shares: Sequence[float]) -> NDArray[np.float64]:
-    """Quantiles of what several histograms of the engine hold, see `percentile`.
+    """Quantiles of several histograms of the engine, see `percentile`.
 
     Parameters
     ----------
@@ -505,7 +505,7 @@ def percentiles(histograms: Sequence[ArrayLike], shares: Sequence[float]) -> NDA
     found="histograms of an outcome",
 )
 def distribution(histogram: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Cumulative distribution of what a histogram of the engine holds.
+    """Cumulative distribution of a histogram of the engine.
 
     Parameters
     ----------

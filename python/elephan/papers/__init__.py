@@ -1,7 +1,7 @@
-"""Published experiments as data: a folder a paper, its claims judged from runs of its experiments.
+"""Published experiments as data: one folder per paper, whose claims are judged from runs of its experiments.
 
-To add a paper: a folder with ``paper.toml``, ``claims.csv``, ``open.toml``, ``deviations.toml``, ``experiments/``,
-``measures.py`` and ``figures.py`` (see `elephan.papers.paper`), and its name in `PAPERS`.
+To add a paper, create a folder with ``paper.toml``, ``claims.csv``, ``open.toml``, ``deviations.toml``,
+``experiments/``, ``measures.py`` and ``figures.py`` (see `elephan.papers.paper`), and add its name to `PAPERS`.
 """
 
 from elephan.papers.paper import Ambiguity, Claim, Deviation, Experiment, Paper

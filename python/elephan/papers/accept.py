@@ -1,8 +1,9 @@
-"""What is accepted of a claim, written in a few words, and whether something found is so.
+"""Acceptance criteria of claims in a short notation, and their evaluation for a measured value.
 
-``min x``, ``max x``, ``in a..b`` bound what is found; ``abs x``, ``rel x`` and ``factor x`` are around the claim's
-value; ``interval x`` is, too: x is the half-width of the paper's own interval, and ours is added to it; ``sign`` wants
-what the value says (``> 0`` or ``< 0``), or what follows it where the claim has no value; ``so`` wants True.
+``min x``, ``max x`` and ``in a..b`` bound the measured value; ``abs x``, ``rel x`` and ``factor x`` give a band around
+the claim's value, and so does ``interval x``: x is the half-width of the paper's own interval, to which ours is added.
+``sign`` requires the sign given by the claim's value (``> 0`` or ``< 0``) or, without a value, by the text after it;
+``so`` requires True.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 Standing = Literal["met", "undecided", "contradicted"]
-"""What an interval says of a claim: all of it is accepted, some of it, nothing of it."""
+"""Verdict of an interval on a claim: all of it is accepted, a part of it, or none of it."""
 
 EDGE = 1 + 1e-9
-"""How far rounding may take what lies on the edge of a tolerance: "1.25" of "1.2" is half of its last digit."""
+"""Factor by which rounding may exceed a tolerance: "1.25" for "1.2" is half of its last digit."""
 
 _PLAIN = {
     "min": "at least {}",
@@ -28,16 +29,16 @@ _PLAIN = {
 
 @dataclass(frozen=True)
 class AcceptedBand:
-    """What is accepted.
+    """An accepted band of values.
 
     Parameters
     ----------
     how : str
-        The first word.
+        The first word of the criterion.
     numbers : tuple of float
-        Those after it.
+        The numbers after it.
     value : float
-        That of the claim, for what is around it; 1 or -1 for a sign.
+        Value of the claim, for bands around it; 1 or -1 for a sign.
 
     Examples
     --------
@@ -53,17 +54,17 @@ class AcceptedBand:
 
     @classmethod
     def read(cls, text: str, value: str = "") -> AcceptedBand:
-        """Read it.
+        """Parse a criterion.
 
         Parameters
         ----------
         value : str
-            Of the claim.
+            Value of the claim.
 
         Raises
         ------
         ValueError
-            If it cannot be read, or the value does not suit it.
+            If it cannot be parsed, or the value does not fit it.
         """
         how, _, rest = text.strip().partition(" ")
         if how == "so" and not rest:
@@ -85,7 +86,7 @@ class AcceptedBand:
         raise ValueError(message)
 
     def holds(self, found: float | bool) -> bool:
-        """Return whether what was found is accepted; what is not a number never is."""
+        """Return whether a value is accepted; NaN never is."""
         if self.how == "so":
             return found is True
         if self.how == "sign":
@@ -95,7 +96,7 @@ class AcceptedBand:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The ends of what is accepted; a sign accepts neither end. What is so has none: not a number."""
+        """Limits of the accepted band, which a sign excludes; NaN for ``so``."""
         if self.how == "so":
             return math.nan, math.nan
         if self.how == "sign":
@@ -111,34 +112,34 @@ class AcceptedBand:
         return self.value - within, self.value + within
 
     def beside(self, ci95: float | None) -> AcceptedBand:
-        """Return what is accepted of something with an interval: a paper's interval is widened by ours.
+        """Return the band for a value with an interval: a paper's interval is widened by ours.
 
         Parameters
         ----------
         ci95 : float or None
-            Half-width of ours.
+            Half-width of our interval.
 
         Returns
         -------
         AcceptedBand
-            Which is used for its nulls, too, whatever their intervals are.
+            The band, which is used for the nulls, too, whatever their intervals are.
         """
         if self.how != "interval":
             return self
         return AcceptedBand("abs", (self.numbers[0] + (ci95 or 0.0),), self.value)
 
     def standing(self, mean: float, ci95: float) -> Standing:
-        """Judge it by its 95 % interval.
+        """Judge a value by its 95 % interval.
 
         Parameters
         ----------
         mean, ci95 : float
-            Its middle and its half-width.
+            Mean and half-width of the interval.
 
         Returns
         -------
         str
-            ``"met"``, ``"undecided"`` or ``"contradicted"``; what is not a number contradicts.
+            ``"met"``, ``"undecided"`` or ``"contradicted"``; NaN is ``"contradicted"``.
 
         Examples
         --------
@@ -148,7 +149,7 @@ class AcceptedBand:
         ends = [self.holds(mean - ci95), self.holds(mean + ci95)]
         if all(ends):
             return "met"
-        # One end may be accepted, or the middle of an interval wider than what is.
+        # One end may be accepted, or only the middle of an interval that is wider than the band.
         low, high = self.bounds
         return "undecided" if any(ends) or mean - ci95 < low < high < mean + ci95 else "contradicted"
 

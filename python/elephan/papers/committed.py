@@ -1,7 +1,6 @@
-"""The verdicts that later runs are held against, of full and of shortened ones: a paper's ``verdicts.csv``.
+"""Committed verdicts of full and of shortened runs, with which later runs are compared: a paper's ``verdicts.csv``.
 
-A check has to report a verdict that changes, not a *fail* that is known. ``elephan reproduce --bless`` writes
-them.
+A check reports verdicts that change, not a known *fail*. ``elephan reproduce --bless`` writes the file.
 """
 
 from __future__ import annotations
@@ -27,12 +26,12 @@ COLUMNS = ("id", "verdict", "quick")
 
 @dataclass(frozen=True)
 class CommittedVerdict:
-    """What was judged of a claim before.
+    """Earlier verdicts on a claim, as committed to the repository.
 
     Parameters
     ----------
     full, quick : str
-        Verdicts of full and of shortened runs; empty if there are none.
+        Verdicts from full and from shortened runs; empty if there are none.
     """
 
     full: str = ""
@@ -41,12 +40,12 @@ class CommittedVerdict:
 
 @dataclass(frozen=True)
 class VerdictChange:
-    """A verdict that is not what it was.
+    """A verdict that differs from the committed one.
 
     Parameters
     ----------
     id, was, now : str
-        ``was`` is empty for a claim that had none.
+        Id of the claim, and its verdicts; ``was`` is empty for a claim without a committed verdict.
     """
 
     id: str
@@ -54,22 +53,22 @@ class VerdictChange:
     now: str
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as a document has it."""
+        """Return the change as an entry of a document."""
         return {"id": self.id, "was": self.was or None, "now": self.now}
 
 
 def read(paper: Paper) -> dict[str, CommittedVerdict]:
-    """Read the verdicts of a paper.
+    """Read the committed verdicts of a paper.
 
     Returns
     -------
     dict of str to CommittedVerdict
-        By claim; empty if there is no file.
+        Verdicts by claim; empty if there is no file.
 
     Raises
     ------
     ValueError
-        If its columns are others.
+        If the file has other columns.
     """
     path = paper.folder / FILE
     if not path.exists():
@@ -85,17 +84,17 @@ def read(paper: Paper) -> dict[str, CommittedVerdict]:
 def changes(
     known: Mapping[str, CommittedVerdict], judged: Iterable[JudgedClaim], *, quick: bool
 ) -> list[VerdictChange]:
-    """Compare verdicts with those that are known.
+    """Compare verdicts with the committed ones.
 
     Parameters
     ----------
     quick : bool
-        Of shortened runs.
+        Whether the runs are shortened.
 
     Returns
     -------
     list of VerdictChange
-        One per claim whose verdict is another, or is new.
+        One for each claim with a different or a new verdict.
     """
     found = []
     for one in judged:
@@ -107,12 +106,12 @@ def changes(
 
 
 def write(paper: Paper, judged: Mapping[str, JudgedClaim], *, quick: bool) -> Path:
-    """Write the verdicts of a paper; those of claims that were not judged, and of the other kind of runs, stay.
+    """Write the verdicts of a paper; those of other claims, and of the other kind of runs, are kept.
 
     Parameters
     ----------
     quick : bool
-        Of shortened runs.
+        Whether the runs are shortened.
 
     Raises
     ------

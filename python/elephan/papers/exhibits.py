@@ -1,4 +1,4 @@
-"""Figures and tables of a paper, made again from our runs, as plain data."""
+"""Figures and tables of a paper, reproduced from our runs, as plain data."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Exhibit:
-    """A figure or table of a paper, and how it is made again.
+    """A figure or table of a paper, and its reproduction.
 
     Parameters
     ----------
     place : str
-        As the paper has it: ``"Figure 3"``.
+        Name in the paper: ``"Figure 3"``.
     paper : str
-        What the paper shows there and the numbers that it states, in our words.
+        Content of the paper's exhibit and its numbers, in our words.
     experiments : tuple of str
-        Whose runs it is drawn from.
+        Experiments with the necessary runs.
     make : callable
-        Given the runs, gives pictures and tables.
+        Function of the runs that returns pictures and tables.
     """
 
     place: str
@@ -74,5 +74,5 @@ class PaperExhibits:
         return iter(self._every)
 
     def update(self, other: PaperExhibits) -> None:
-        """Take in another file's exhibits."""
+        """Add another file's exhibits."""
         self._every.extend(other)

@@ -1,4 +1,4 @@
-"""Running experiments: each a sweep into the store, so that what is there is not run again; in full or shortened."""
+"""Running experiments, full or shortened: each is a sweep into the store, so that stored runs are not repeated."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ExperimentRun:
-    """What became of an experiment.
+    """Results of an experiment.
 
     Parameters
     ----------
     reused : int
-        Of the points.
+        Number of points taken from the store.
     simulated_s : float [s]
-        Work of all its runs, those in the store included; on one core.
+        CPU time of all its runs, those in the store included, on one core.
     packets : int
-        Delivered in them.
+        Number of packets delivered in the runs.
     """
 
     experiment: Experiment
@@ -40,7 +40,7 @@ class ExperimentRun:
     packets: int
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as a document has it."""
+        """Return the results as an entry of a document."""
         return {
             "paper": self.experiment.paper,
             "name": self.experiment.name,
@@ -59,12 +59,12 @@ def sweep_of(experiment: Experiment, *, quick: bool) -> Sweep:
     Parameters
     ----------
     quick : bool
-        With the changes of shortened runs, and only the points that they keep.
+        Whether to apply the changes of shortened runs and keep only their points.
 
     Raises
     ------
     InputError
-        If its file is not one.
+        If its file is not a sweep.
     """
     whole = Sweep.from_file(experiment.file)
     if not quick:
@@ -82,7 +82,7 @@ def run(
     workers: int | None = None,
     progress: Callable[[SweepProgress], None] | None = None,
 ) -> list[ExperimentRun]:
-    """Run what the store does not have of experiments, the longest points of all first.
+    """Run the missing points of experiments, the longest of all points first.
 
     Parameters
     ----------
@@ -91,12 +91,12 @@ def run(
     quick : bool
     workers : int, optional
     progress : callable, optional
-        Called with an `elephan.sweep.SweepProgress` of all together.
+        Called with an `elephan.sweep.SweepProgress` of all experiments together.
 
     Returns
     -------
     list of ExperimentRun
-        In the order given.
+        Results in the given order.
     """
     every = list(experiments)
     asked = ((sweep_of(experiment, quick=quick), experiment.series) for experiment in every)
@@ -116,7 +116,7 @@ def _ran(experiment: Experiment, swept: SweepResult) -> ExperimentRun:
 
 
 def _spent(stored: StoredRun) -> float:
-    """How long a run took, as far as the store has it [s]."""
+    """Return the duration of a run [s]; 0 if the store does not have it."""
     return float(stored.provenance.get("wall_s") or 0.0)
 
 
@@ -127,7 +127,7 @@ def _point(experiment: Experiment, done: PointResult) -> ExperimentPoint:
 
 
 def _kept(axes: Iterable[SweepAxis | SweepCases], only: Mapping[str, list[Any]]) -> Iterable[SweepAxis | SweepCases]:
-    """Keep the rows and cases whose labels are wanted."""
+    """Keep the rows and cases with selected labels."""
     for axis in axes:
         if isinstance(axis, SweepCases):
             cases = [case for case in axis.cases if _among(CASE, case.name, only)]

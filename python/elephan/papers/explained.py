@@ -1,12 +1,12 @@
-"""How much of the gap between the paper's number and ours one variant closes, with the interval that decides it.
+"""Share of the gap between the paper's number and ours that one variant closes, with the interval that decides it.
 
 A claim that is not met is explained if the runs of *one* variant, the same for a whole table or figure, with five seeds
 or more, close at least 70 % of its gap: the lower end of the 95 % interval of the share decides, not its mean. Where
-the paper's value is V, ours x and the variant's y, a share s is closed if (1 - s) |x - V| - |y - V| is not below 0.
-Both signs of y - V make this two conditions that are linear in what each replication gives, so that each has a t
-interval of paired differences; the lower end is the largest s at which neither interval reaches below 0 (Fieller's
-argument for a ratio, E. C. Fieller, J. Royal Stat. Soc. B 16, 1954). A claim without a value, an ordering or a shape,
-is explained if the variant meets it, by its interval.
+the paper's value is V, ours x and the variant's y, a share s is closed if (1 - s) |x - V| - |y - V| is not below 0. The
+two signs of y - V give two conditions that are linear in the values of each replication, so that each has a t interval
+of paired differences; the lower end is the largest s at which neither interval reaches below 0 (Fieller's argument for
+a ratio, E. C. Fieller, J. Royal Stat. Soc. B 16, 1954). A claim without a value, an ordering or a shape, is explained
+if the variant meets it, by its interval.
 """
 
 from __future__ import annotations
@@ -27,32 +27,32 @@ if TYPE_CHECKING:
     from elephan.papers.measured import Found
 
 NEEDED = 0.7
-"""Share of the gap that must be closed: what is left is then less than half of what is explained."""
+"""Share of the gap that must be closed: the rest is then less than half of the explained part."""
 
 SEEDS = 5
-"""Of the variant, at least: an interval of two or three runs is too wide, or by chance too narrow, to say anything."""
+"""Minimum number of a variant's seeds: an interval of two or three runs is too wide, or by chance too narrow."""
 
 _LOWEST = -1e3
-"""A share below which nobody looks: the variant is farther from the paper than ours, by a thousand gaps."""
+"""Lower limit of the search for a share: the variant is then a thousand gaps farther from the paper than ours."""
 
 
 @dataclass(frozen=True)
 class VariantVerdict:
-    """What a variant says of a claim.
+    """Result of a variant for a claim.
 
     Parameters
     ----------
     found : Found or None
         The claim's measure in the variant; None if it was not run.
     holds : bool
-        Whether the claim is met there, as far as its interval decides it.
+        Whether the claim is met in the variant, as far as its interval decides it.
     seeds : int or None
-        Replications of the variant; None where no runs decide.
+        Replications of the variant; None if no runs are needed.
     share, lower : float or None
-        Of the gap that it closes: by the means, and at the lower end of the 95 % interval. None where there is no gap,
-        or no number to be apart from.
+        Share of the gap that it closes: by the means, and at the lower end of the 95 % interval. None without a gap or
+        without a number.
     note : str
-        Why not, in a few words.
+        Reason for a missing result, in a few words.
     """
 
     found: Found | None
@@ -64,7 +64,7 @@ class VariantVerdict:
     note: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as a document has it."""
+        """Return the result as an entry of a document."""
         return {
             "measured": None if self.found is None else measured.to_json(self.found),
             "holds": self.holds,
@@ -79,20 +79,20 @@ class VariantVerdict:
 def explain(
     accept: AcceptedBand, ours: Found, theirs: Found, *, met: bool, seeds: int | None, valued: bool
 ) -> VariantVerdict:
-    """Tell how much of a gap a variant closes, and whether that is enough.
+    """Compute the share of a gap that a variant closes, and whether that is enough.
 
     Parameters
     ----------
     accept : AcceptedBand
-        What is accepted of the claim.
+        Accepted band of the claim.
     ours, theirs : Found
         The claim's measure, here and in the variant.
     met : bool
-        Whether the claim is met in the variant, by its interval where it has one.
+        Whether the claim is met in the variant, by its interval if it has one.
     seeds : int or None
-        Replications of the variant; None where formulas decide.
+        Replications of the variant; None if formulas decide.
     valued : bool
-        Whether the claim has a number that ours is apart from.
+        Whether the claim has a number, from which ours differs.
     """
     enough = seeds is None or seeds >= SEEDS
     few = "" if enough else f"{seeds} seeds, of {SEEDS} that are needed"
@@ -111,21 +111,21 @@ def explain(
 
 
 def closed(ours: Found, theirs: Found, value: float, *, logarithmic: bool = False) -> tuple[float | None, float | None]:
-    """Return the share of a gap that is closed: by the means, and the lower end of its 95 % interval.
+    """Return the closed share of a gap: by the means, and the lower end of its 95 % interval.
 
     Parameters
     ----------
     ours, theirs : Found
         Numbers, or measured replication by replication with the same random numbers.
     value : float
-        The paper's.
+        The paper's value.
     logarithmic : bool
-        Take the gap between logarithms: for orders of magnitude.
+        Whether the gap is between logarithms, for orders of magnitude.
 
     Returns
     -------
     share, lower : float or None
-        None where there is no gap, no number, or (the lower end) no interval.
+        None without a gap, a number or (the lower end) an interval.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def closed(ours: Found, theirs: Found, value: float, *, logarithmic: bool = Fals
 
 
 def _lower(gap: NDArray[np.float64], left: NDArray[np.float64], share: float) -> float | None:
-    """The largest share at which neither of both intervals reaches below 0, by bisection; None if there is none."""
+    """Return the largest share at which neither interval reaches below 0, by bisection; None if there is none."""
 
     def certain(s: float) -> bool:
         return all(_lowest((1 - s) * gap - sign * left) >= 0 for sign in (1.0, -1.0))

@@ -1,4 +1,4 @@
-"""What was measured for a claim: a number per replication, so that differences are paired and have an interval."""
+"""Measured quantities of a claim: a number per replication, so that differences are paired and have an interval."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 class MeasuredQuantity:
     """A quantity of a run or of several.
 
-    Replications of runs that are compared share their random numbers, so arithmetic between two goes replication by
+    Replications of compared runs share their random numbers, so arithmetic between two quantities works replication by
     replication.
 
     Parameters
     ----------
     samples : array_like, shape (replications,)
-        Or a single number.
+        Values of the replications, or a single number.
     note : str
-        A remark, such as where the least of several was found.
+        A remark, such as the place of the smallest of several.
     parts : tuple of MeasuredQuantity
-        All of which it is the least or the largest: what is said "at every delay" has to hold of each.
+        The quantities of which it is the smallest or the largest: a claim "at every delay" must hold for each.
     half : float, optional
-        Half-width of its 95 % interval [its unit] where samples do not give it: of a slope; 0 of what is counted over
-        all runs together, such as the worst of them.
+        Half-width of its 95 % interval [its unit] if samples do not give it, as for a slope; 0 for counts over all runs
+        together, such as the worst of them.
 
     Examples
     --------
@@ -56,27 +56,27 @@ class MeasuredQuantity:
 
     @property
     def mean(self) -> float:
-        """Mean over the replications; what is not a number makes it none."""
+        """Mean over the replications; NaN if a replication is NaN."""
         return float(self.samples.mean())
 
     @property
     def ci95(self) -> float | None:
-        """Half-width of its 95 % interval; None with one replication, or where the mean is none."""
+        """Half-width of its 95 % interval; None with one replication, or if the mean is NaN."""
         if self.half is not None:
             return self.half
         return estimate(self.samples).ci95 if self.samples.size > 1 and not np.isnan(self.mean) else None
 
     def noted(self, note: str) -> MeasuredQuantity:
-        """Return the same with a note."""
+        """Return the same quantity with a note."""
         return MeasuredQuantity(self.samples, note, self.parts, self.half)
 
     @property
     def every(self) -> tuple[MeasuredQuantity, ...]:
-        """Its parts, or itself where it has none."""
+        """Its parts, or itself if it has none."""
         return self.parts or (self,)
 
     def to_json(self) -> dict[str, float | None]:
-        """Return ``{"mean", "ci95"}``; null for what is not a number."""
+        """Return ``{"mean", "ci95"}``, with null for NaN."""
         return {"mean": None if np.isnan(self.mean) else self.mean, "ci95": None if self.half == 0 else self.ci95}
 
     def __sub__(self, other: MeasuredQuantity | float) -> MeasuredQuantity:
@@ -99,12 +99,12 @@ class MeasuredQuantity:
         return MeasuredQuantity(np.abs(self.samples), self.note)
 
     def _both(self, other: MeasuredQuantity | float) -> float | None:
-        """The half-width of a difference of two that have one each, which are not paired."""
+        """Return the half-width of a difference of two unpaired quantities that each have a half-width."""
         theirs = other.half if isinstance(other, MeasuredQuantity) else 0.0
         return None if self.half is None or theirs is None else float(np.hypot(self.half, theirs))
 
     def _beside(self, other: MeasuredQuantity | float) -> NDArray[np.float64] | float:
-        """The samples of another quantity, of as many replications; a plain number is the same in all."""
+        """Return the samples of another quantity with as many replications; a plain number is the same in all."""
         if not isinstance(other, MeasuredQuantity):
             return other
         if other.samples.size != self.samples.size:
@@ -114,11 +114,11 @@ class MeasuredQuantity:
 
 
 Found = MeasuredQuantity | float | bool
-"""What a measure gives: something measured, a number of a formula, or whether something is so."""
+"""Result of a measure: a measured quantity, the number of a formula, or a truth value."""
 
 
 def least(each: Iterable[MeasuredQuantity]) -> MeasuredQuantity:
-    """Return the one with the smallest mean: what "at every buffer" is decided by. One that is no number decides it.
+    """Return the quantity with the smallest mean, which decides claims "at every buffer"; NaN takes precedence.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def least(each: Iterable[MeasuredQuantity]) -> MeasuredQuantity:
 
 
 def largest(each: Iterable[MeasuredQuantity]) -> MeasuredQuantity:
-    """Return the one with the largest mean. One that is no number decides it."""
+    """Return the quantity with the largest mean; NaN takes precedence."""
     return _of_all(each, lambda every: max(every, key=lambda one: _first_nan(one.mean, np.inf)))
 
 
@@ -145,18 +145,18 @@ def mean(each: Iterable[MeasuredQuantity]) -> MeasuredQuantity:
 
 
 def number(found: Found) -> float | bool:
-    """Return what a claim is judged by.
+    """Return the number by which a claim is judged.
 
     Returns
     -------
     float or bool
-        The mean of what was measured.
+        The mean of a measured quantity.
     """
     return found.mean if isinstance(found, MeasuredQuantity) else found
 
 
 def to_json(found: Found) -> Any:
-    """Return what was found as a document has it."""
+    """Return a result in the form of a document."""
     if isinstance(found, MeasuredQuantity):
         return found.to_json()
     if isinstance(found, bool | np.bool_):
@@ -167,12 +167,12 @@ def to_json(found: Found) -> Any:
 def _of_all(
     each: Iterable[MeasuredQuantity], chosen: Callable[[Sequence[MeasuredQuantity]], MeasuredQuantity]
 ) -> MeasuredQuantity:
-    """One of several, with all that it was chosen from; those that were so chosen themselves stand for theirs."""
+    """Choose one of several, keeping all candidates as its parts; candidates with parts are replaced by their parts."""
     every = list(each)
     one = chosen(every)
     return MeasuredQuantity(one.samples, one.note, tuple(part for whole in every for part in whole.every), one.half)
 
 
 def _first_nan(x: float, end: float) -> float:
-    """A number to sort by: what is none comes before all others."""
+    """Return a sort key that puts NaN first."""
     return end if np.isnan(x) else x

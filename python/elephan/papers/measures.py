@@ -1,4 +1,4 @@
-"""The measures of a paper by name, and how its data calls them: ``utilization share=0.1 law='reno'``."""
+"""The measures of a paper by name, and the syntax of calls in its data: ``utilization share=0.1 law='reno'``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ARGUMENT = re.compile(r"""\s*([a-z_][a-z_0-9]*)=('[^']*'|"[^"]*"|\[[^\]]*\]|[^\
 
 
 class MeasureRegistry:
-    """Functions that give what claims are judged by, each taking the runs and arguments by name.
+    """Functions by which claims are judged; each takes the runs and keyword arguments.
 
     Examples
     --------
@@ -44,12 +44,12 @@ class MeasureRegistry:
     def __call__(self, named: str, runs: ExperimentRuns | None) -> Any: ...
 
     def __call__(self, named: Any, runs: ExperimentRuns | None = None) -> Any:
-        """Register a function, or measure what a text asks for.
+        """Register a function, or evaluate a measure given as text.
 
         Raises
         ------
         ValueError
-            If the text cannot be read or names no measure.
+            If the text cannot be parsed or names an unknown measure.
         """
         if callable(named):
             self._named[named.__name__] = named
@@ -68,22 +68,22 @@ class MeasureRegistry:
         return iter(self._named)
 
     def update(self, other: MeasureRegistry) -> None:
-        """Take in another file's measures."""
+        """Add another file's measures."""
         self._named.update(other._named)
 
 
 def parse(text: str) -> tuple[str, dict[str, Any]]:
-    """Read a measure and its arguments.
+    """Parse a measure and its arguments.
 
     Returns
     -------
     tuple of str and dict
-        Arguments as TOML reads their values; a bare word is text.
+        Name and arguments; values are parsed as TOML, a bare word is text.
 
     Raises
     ------
     ValueError
-        If it cannot be read.
+        If it cannot be parsed.
 
     Examples
     --------

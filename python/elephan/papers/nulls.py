@@ -1,10 +1,10 @@
-"""What would pass in a claim's band besides: nulls, judged from the same runs in the same band.
+"""Nulls: alternative values that might pass in a claim's band, judged from the same runs in the same band.
 
 * **constant**, for a family of numbers: the one number for each column that passes most of its claims. It was fitted to
   the papers' numbers alone.
 * **alternatives** that a paper's ``nulls.py`` names, such as the *wrong law*, *queue* or *delay*: our own cell of
   another case, of which some or all pass.
-* **opposite**, for orderings: what was found, with its sign turned.
+* **opposite**, for orderings: the measured value with the opposite sign.
 * **flat**, for shapes and orderings over a sweep: a world in which what is varied changes nothing. All points have the
   data of one, and it passes if it does so with each of several points in that place.
 * **another point**, for numbers that are alone: the same, so that the number is that of some other point.
@@ -35,17 +35,17 @@ if TYPE_CHECKING:
 CONSTANT, OPPOSITE, FLAT, ANOTHER = "constant", "opposite", "flat", "another point"
 
 WORLDS = 5
-"""Points that are tried in the place of all others: the first, the last, and those between at even distances."""
+"""Maximum number of points tried in place of all others: the first, the last, and evenly spaced ones between."""
 
 
 @dataclass(frozen=True)
 class NullVerdict:
-    """A null of one claim.
+    """Result of a null for one claim.
 
     Parameters
     ----------
     passed, tried : int
-        How often it passed, of how many times that it could be tried.
+        Number of times that it passed, and that it was tried.
     """
 
     name: str
@@ -54,30 +54,30 @@ class NullVerdict:
 
     @property
     def always(self) -> bool:
-        """Whether it passed each time."""
+        """Whether it passed every time."""
         return self.passed == self.tried
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as a document has it."""
+        """Return the result as an entry of a document."""
         return {"name": self.name, "passed": self.passed, "tried": self.tried}
 
 
 @dataclass(frozen=True)
 class NullPower:
-    """What the bands of a family are worth.
+    """Informative value of the bands of a family.
 
     Parameters
     ----------
     whole : bool
-        Whether all of the family was judged: fewer cannot be judged.
+        Whether the whole family was judged; a part of it has no verdict.
     ours : int
-        Claims that are met.
+        Number of claims that are met.
     variant : int or None
-        Claims that the variant of their tables meets, where there is one.
+        Number of claims that the variant of their tables meets, if there is one.
     nulls : dict of str to float
-        Claims that each null passes; one that may be tried several times counts in parts.
+        Number of claims that each null passes; a null that is tried several times counts fractions.
     why : str
-        The reason, where ours meets fewer than a null.
+        The reason if ours meets fewer than a null.
     """
 
     family: str
@@ -94,7 +94,7 @@ class NullPower:
         return all(self.ours > passed for passed in self.nulls.values())
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as a document has it."""
+        """Return the result as an entry of a document."""
         return {
             "family": self.family,
             "claims": len(self.claims),
@@ -108,19 +108,19 @@ class NullPower:
 
 
 def tried(paper: Paper, judged: JudgedClaim, runs: ExperimentRuns) -> tuple[NullVerdict, ...]:
-    """Try the nulls that one claim alone can be held against.
+    """Try the nulls of a single claim.
 
     Parameters
     ----------
     judged : JudgedClaim
-        Was run.
+        A claim that was run.
     runs : ExperimentRuns
-        All of the paper's.
+        All runs of the paper.
 
     Returns
     -------
     tuple of NullVerdict
-        None for what a formula decides.
+        Empty if a formula decides.
     """
     claim, accept = judged.claim, judged.accept
     if not claim.experiments or judged.found is None:
@@ -134,7 +134,7 @@ def tried(paper: Paper, judged: JudgedClaim, runs: ExperimentRuns) -> tuple[Null
     if claim.kind == "ordering" and accept.how in ("sign", "min", "max"):
         turned = -judged.found if not isinstance(judged.found, bool) else not judged.found
         found.append(NullVerdict(OPPOSITE, int(_passes(claim, accept, turned)), 1))
-    # A cell of a family has nulls that say more.
+    # A cell of a family has nulls that are more informative.
     flat = None if found and claim.kind == "numeric" else _flat(paper, claim, accept, runs)
     return (*found, flat) if flat is not None else tuple(found)
 
@@ -147,12 +147,12 @@ def families(
     Parameters
     ----------
     judged : mapping of str to JudgedClaim
-        With what was tried of each claim.
+        Claims with the results of their nulls.
 
     Returns
     -------
     dict of str to tuple of NullVerdict
-        What the best constants pass, by claim.
+        Results of the best constants, by claim.
     """
     every: list[NullPower] = []
     constants: dict[str, tuple[NullVerdict, ...]] = {}
@@ -187,12 +187,12 @@ def _power(family: ClaimFamily, mine: Mapping[str, JudgedClaim], passed: dict[st
 
 
 def empty(judged: JudgedClaim) -> str:
-    """Name the null that leaves a claim alone without power: one that passes whenever it is tried; none is empty."""
+    """Name the null that always passes, which makes a single claim uninformative; empty if there is none."""
     return next((each.name for each in judged.nulls if each.always), "")
 
 
 def best_constant(bands: Sequence[tuple[float, float]]) -> float:
-    """Return the number that lies in the most bands; the least of those, and one that an end of a band is.
+    """Return the smallest end of a band that is in the most bands.
 
     Examples
     --------
@@ -204,7 +204,7 @@ def best_constant(bands: Sequence[tuple[float, float]]) -> float:
 
 
 def _constants(paper: Paper, mine: Mapping[str, JudgedClaim]) -> dict[str, bool]:
-    """Whether each claim is met by the best constant of its column."""
+    """Return whether each claim is met by the best constant of its column."""
     columns: dict[str, list[str]] = defaultdict(list)
     for key, one in mine.items():
         columns[paper.column(one.claim)].append(key)
@@ -232,7 +232,7 @@ def _measured(paper: Paper, measure: str, runs: ExperimentRuns) -> Found | None:
 
 
 def _flat(paper: Paper, claim: Claim, accept: AcceptedBand, runs: ExperimentRuns) -> NullVerdict | None:
-    """A world in which nothing that is varied matters; None where the claim says so itself, or compares nothing."""
+    """Judge a claim if no varied parameter had an effect; None if the claim itself says so, or compares nothing."""
     number = claim.kind == "numeric"
     if claim.value in (">= 0", "<= 0", "0") or not (number or accept.how in ("sign", "min", "max", "so")):
         return None
@@ -254,7 +254,7 @@ def _flat(paper: Paper, claim: Claim, accept: AcceptedBand, runs: ExperimentRuns
 def _filled(
     every: Iterable[ExperimentPoints], source: ExperimentPoints, which: int, looked: set[int]
 ) -> Iterable[tuple[str, ExperimentPoints]]:
-    """Experiments whose points all have the data of one."""
+    """Return experiments whose points all have the data of one."""
     one = source.points[which]
     for points in every:
         filled = tuple(one.under(point.labels, looked) for point in points)

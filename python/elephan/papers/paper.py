@@ -1,9 +1,9 @@
-"""A paper as data: what it claims, the experiments that judge it, what it leaves open, and why some numbers differ.
+"""A paper as data: its claims, the experiments that judge them, its open details, and explanations of deviations.
 
-Everything lies in the paper's folder: ``paper.toml``, ``experiments/``, ``claims.csv``, ``open.toml``,
+Everything is in the paper's folder: ``paper.toml``, ``experiments/``, ``claims.csv``, ``open.toml``,
 ``deviations.toml`` (claims, open points and deviations may be spread over several files: ``web_claims.csv``),
-``nulls.toml`` and ``nulls.py`` (which claims are held against which nulls together), ``verdicts.csv`` (those that later
-runs are held against), and the functions ``measures.py`` and ``figures.py`` that turn runs into numbers and pictures.
+``nulls.toml`` and ``nulls.py`` (families of claims and their nulls), ``verdicts.csv`` (the committed verdicts), and the
+functions ``measures.py`` and ``figures.py`` that turn runs into numbers and pictures.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ COLUMNS = (
     "quick",
     "reason",
 )
-"""Of ``claims.csv``."""
+"""Columns of ``claims.csv``."""
 
 Origin = Literal["stated", "derived", "formula", "misprint"]
 ORIGINS: tuple[Origin, ...] = ("stated", "derived", "formula", "misprint")
-"""Where a claim is from: the paper's own words, numbers or figures, judged from packets; a number that we made of its
-equations or inferred from its text; one of its own that its formulas alone decide, so that no packet is sent; one that
-it prints in error."""
+"""Origins of a claim: ``stated``, the paper's own words, numbers or figures, judged from packets; ``derived``, a number
+that we derived from its equations or text; ``formula``, a statement that its formulas alone decide, without packets;
+``misprint``, a number that it prints in error."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """Something that a paper says and a measure can judge.
+    """A statement of a paper that a measure can judge.
 
     Parameters
     ----------
@@ -63,17 +63,17 @@ class Claim:
         One of `ORIGINS`.
     statement : str
     value : str
-        As the paper has it; empty for shapes.
+        As in the paper; empty for shapes.
     figure : str
-        Where it stands: ``"Figure 3"``, ``"Table 1"``, ``"Section 2"``; ``"derived"`` is no claim of the paper but a
-        number of its equations, made elsewhere, to check ours by.
+        Place in the paper: ``"Figure 3"``, ``"Table 1"``, ``"Section 2"``; ``"derived"`` is not a claim of the paper
+        but a number computed elsewhere from its equations, as a check of ours.
     experiments : tuple of str
-        Whose runs it is judged from; none for what a formula decides.
+        Experiments whose runs decide it; empty if a formula decides.
     measure : str
     accept, quick : AcceptedBand
-        What is accepted, and what of shortened runs.
+        Accepted band of full and of shortened runs.
     reason : str
-        Why so much is accepted.
+        Justification of the band.
     """
 
     id: str
@@ -98,17 +98,17 @@ class Experiment:
     ----------
     name, title, paper : str
     file : Path
-        The sweep.
+        File of the sweep.
     names : dict of str to str
         Short names of labels, for measures.
     series : bool
-        Keep the sampled cwnd, srtt and backlog.
+        Whether to keep the sampled cwnd, srtt and backlog.
     replications : int or None
-        Of shortened runs; None as in the sweep.
+        Replications of shortened runs; None for those of the sweep.
     changes : dict
-        What shortened runs change, place by place.
+        Changes of shortened runs, by place.
     only : dict of str to list
-        The labels, by short name, that shortened runs keep; of those not named all.
+        The labels, by short name, that shortened runs keep; all labels of names that are missing.
     """
 
     name: str
@@ -124,12 +124,12 @@ class Experiment:
 
 @dataclass(frozen=True)
 class EvidenceSpec:
-    """What a run shows, in support of an argument.
+    """Specification of a run's result that supports an argument.
 
     Parameters
     ----------
     accept, quick : AcceptedBand or None
-        What must hold for the argument to stand; None where the number needs no argument.
+        Band that must hold for the argument to be valid; None if the number only informs.
     """
 
     says: str
@@ -141,12 +141,12 @@ class EvidenceSpec:
 
 @dataclass(frozen=True)
 class OtherAssumption:
-    """The same measures in other runs: with one other value of what a paper does not state.
+    """A variant: the same measures in runs with one other value of a detail that a paper does not state.
 
     Parameters
     ----------
     says : str
-        What is other, in a few words: one variant is one text.
+        The difference, in a few words: one variant has one text.
     experiments : tuple of str
         ``{experiment}`` stands for each of the claim's.
     measure : str
@@ -158,7 +158,7 @@ class OtherAssumption:
     measure: str
 
     def of(self, claim: Claim) -> tuple[str, tuple[str, ...]]:
-        """Return what measures a claim in the variant, and the experiments that this needs."""
+        """Return the measure of a claim in the variant, and the necessary experiments."""
         every = [
             name.replace("{experiment}", each)
             for name in self.experiments
@@ -169,7 +169,7 @@ class OtherAssumption:
 
 @dataclass(frozen=True)
 class ClaimFamily:
-    """Claims whose bands are one: what a null passes of them says what they are worth together.
+    """Claims with common bands, whose informative value nulls test together.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ class ClaimFamily:
     nulls : tuple of str
         ``"constant"``, or names of the paper's `alternatives`.
     why : str
-        The reason, where ours meets fewer than a null.
+        The reason if ours meets fewer than a null.
     """
 
     name: str
@@ -189,13 +189,13 @@ class ClaimFamily:
 
 @dataclass(frozen=True)
 class Ambiguity:
-    """What a paper does not say, what is taken instead, and how much hangs on it.
+    """A detail that a paper does not specify, the assumption made here, and its influence.
 
     Parameters
     ----------
     id, what, default, reason, matters : str
     shown : tuple of EvidenceSpec
-        Runs with other values.
+        Results of runs with other values.
     """
 
     id: str
@@ -208,10 +208,10 @@ class Ambiguity:
 
 @dataclass(frozen=True)
 class Deviation:
-    """Why the number of some claims is not met.
+    """Explanation of claims whose number is not met.
 
     A claim that is not met is a *deviation* if `variant` explains it (`elephan.papers.explained`) while everything in
-    `shown` holds in the same reproduction; else it fails, and this says what is known of it.
+    `shown` holds in the same reproduction; otherwise it fails, and this text states what is known.
 
     Parameters
     ----------
@@ -220,12 +220,12 @@ class Deviation:
     title, why : str
         The mechanism, or the unstated parameter.
     ns2 : str
-        What ns-2 gives for it; empty where it has nothing to say, as for misprints.
+        Result of ns-2; empty if it is not applicable, as for misprints.
     needs : str
-        What would give the paper's number.
+        The change that would give the paper's number.
     shown : tuple of EvidenceSpec
     variant : OtherAssumption or None
-        The one whose runs may explain the claims; None where nothing is known that would.
+        The variant whose runs may explain the claims; None if no such variant is known.
     """
 
     claims: tuple[str, ...]
@@ -244,7 +244,7 @@ class Paper:
     Parameters
     ----------
     folder : Path
-        Of its data.
+        Folder of its data.
     about : mapping
         ``paper.toml``.
     """
@@ -270,17 +270,17 @@ class Paper:
 
     @property
     def name(self) -> str:
-        """As documents have it."""
+        """Name in documents."""
         return str(self.about["name"])
 
     @property
     def prefix(self) -> str:
-        """What the ids of its claims begin with."""
+        """Prefix of the ids of its claims."""
         return str(self.about["prefix"])
 
     @property
     def title(self) -> str:
-        """Of the publication."""
+        """Title of the publication."""
         return str(self.about["title"])
 
     @cached_property
@@ -295,18 +295,18 @@ class Paper:
 
     @property
     def places(self) -> list[str]:
-        """Where its claims stand, as they are asked for: ``"hsbuf:Figure 3"``."""
+        """Places of its claims, as they are requested: ``"hsbuf:Figure 3"``."""
         return list(dict.fromkeys(f"{self.prefix}:{claim.figure}" for claim in self.claims.values()))
 
     @cached_property
     def open(self) -> tuple[Ambiguity, ...]:
-        """What it leaves open."""
+        """Details that the paper leaves open."""
         every = (each for path in self._files("open.toml") for each in _toml(path)["open"])
         return tuple(Ambiguity(**{**each, "shown": _shown(each.get("shown", ()))}) for each in every)
 
     @cached_property
     def deviations(self) -> tuple[Deviation, ...]:
-        """Why some of its numbers are not met."""
+        """Explanations of its unmet numbers."""
         every = (each for path in self._files("deviations.toml") for each in _toml(path)["deviations"])
         return tuple(
             Deviation(
@@ -322,7 +322,7 @@ class Paper:
 
     @cached_property
     def families(self) -> tuple[ClaimFamily, ...]:
-        """Claims that are held against nulls together; the others are alone."""
+        """Claims that nulls test together; the others are tested alone."""
         every = (each for path in self._files("nulls.toml") for each in _toml(path)["families"])
         return tuple(
             ClaimFamily(each["name"], self._meant(each["claims"]), tuple(each["nulls"]), each.get("why", ""))
@@ -331,11 +331,11 @@ class Paper:
 
     @cached_property
     def alternatives(self) -> Mapping[str, Callable[[Claim], Sequence[str]]]:
-        """By the name of a null the measures that a claim would have if it were so; none for most claims."""
+        """Measures of a claim under each alternative null, by the null's name; empty for most claims."""
         return self._module("nulls").ALTERNATIVES if (self.folder / "nulls.py").exists() else {}
 
     def column(self, claim: Claim) -> str:
-        """Name the column that a claim's number stands in, if a constant is to be taken for each of several."""
+        """Name the column of a claim's number, if a constant is tried for each of several columns."""
         return self._module("nulls").column(claim) if (self.folder / "nulls.py").exists() else ""
 
     def cards(self) -> list[dict[str, Any]]:
@@ -357,7 +357,7 @@ class Paper:
 
     @property
     def counts(self) -> tuple[EvidenceSpec, ...]:
-        """What is counted over many claims, for the summary."""
+        """Quantities that are counted over many claims, for the summary."""
         return _shown(self.about.get("counts", ()))
 
     @cached_property
@@ -376,11 +376,11 @@ class Paper:
         return import_module(f"elephan.papers.{self.folder.name}.{name}")
 
     def _files(self, ending: str) -> list[Path]:
-        """The file of that name, then those of its parts."""
+        """Return the file of that name, then those of its parts."""
         return sorted(self.folder.glob(f"*{ending}"), key=lambda path: (len(path.name), path.name))
 
     def _meant(self, patterns: Iterable[str]) -> tuple[str, ...]:
-        """The claims that patterns name; what names none is kept, for the tests to find."""
+        """Return the claims that patterns match; an unmatched pattern is kept, so that tests find it."""
         found = [[key for key in self.claims if fnmatchcase(key, text)] or [text] for text in patterns]
         return tuple(dict.fromkeys(key for every in found for key in every))
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from elephan.sweep import SweepProgress
 
 PAPERS = ("hstcp-buffer-model", "ghstcp-gared", "nonhomogeneous-buffers", "elastic-regime-fq", "nr-hstcp")
-"""By the order in which they are read best."""
+"""Names of the papers, in the recommended order of reading."""
 
 DOCUMENT = "reproduce.json"
 
@@ -42,9 +42,9 @@ class Reproduction:
     Parameters
     ----------
     papers : tuple of Paper
-        Those that some claim asked for is of.
+        Papers of the requested claims.
     asked : tuple of str
-        Ids of claims, in order.
+        Ids of the requested claims, in order.
     ran : dict of str to dict of str to ExperimentRun
         Experiments by paper and name.
     quick : bool
@@ -64,7 +64,7 @@ class Reproduction:
 
     @cached_property
     def power(self) -> dict[str, list[NullPower]]:
-        """By paper what the bands of its families of claims are worth."""
+        """Informative value of the bands of each family of claims, by paper."""
         return {name: power for name, (_, power) in self._powered.items()}
 
     @cached_property
@@ -72,7 +72,7 @@ class Reproduction:
         return {paper.name: self._weighed(paper) for paper in self.papers}
 
     def _weighed(self, paper: Paper) -> tuple[dict[str, JudgedClaim], list[NullPower]]:
-        """The verdicts of a paper after its claims were held against nulls."""
+        """Return the verdicts of a paper after its claims were compared with nulls."""
         runs, argued, known = self.runs[paper.name], self.argued[paper.name], self.known[paper.name]
         judged = {}
         for claim in paper.claims.values():
@@ -87,7 +87,7 @@ class Reproduction:
         }, power
 
     def _sized(self, one: JudgedClaim, power: NullPower | None, known: CommittedVerdict) -> JudgedClaim:
-        """Take the word *pass* from what nulls pass as often."""
+        """Replace the verdict *pass* if nulls pass as often."""
         if one.verdict != "pass":
             return one
         if power is None:
@@ -97,7 +97,7 @@ class Reproduction:
             best = max(power.nulls, key=lambda name: power.nulls[name], default="")
             note = "" if power.informative else f"{best} passes as many of {power.family}"
         else:
-            # A part of a family cannot be judged; the verdict of full runs of all of it stands.
+            # A part of a family cannot be judged; the verdict from full runs of all of it is kept.
             note = "by full runs of all of its family" if known.full == "uninformative" else ""
         if not note:
             return one
@@ -106,17 +106,17 @@ class Reproduction:
 
     @cached_property
     def known(self) -> dict[str, dict[str, CommittedVerdict]]:
-        """By paper the verdicts that these are held against."""
+        """Committed verdicts with which these are compared, by paper."""
         return {paper.name: committed.read(paper) for paper in self.papers}
 
     @cached_property
     def changed(self) -> list[VerdictChange]:
-        """The verdicts that are not those of before."""
+        """Verdicts that differ from the committed ones."""
         known = {key: one for of in self.known.values() for key, one in of.items()}
         return committed.changes(known, self.judged.values(), quick=self.quick)
 
     def bless(self) -> list[Path]:
-        """Write the verdicts as those that later runs are held against.
+        """Commit the verdicts for later runs to be compared with.
 
         Returns
         -------
@@ -126,7 +126,7 @@ class Reproduction:
 
     @cached_property
     def argued(self) -> dict[str, tuple[Argument, ...]]:
-        """By paper the deviations that concern what was asked."""
+        """Deviations that concern the requested claims, by paper."""
         return {
             paper.name: tuple(
                 Argument(each, tuple(see(paper, shown, self.runs[paper.name]) for shown in each.shown))
@@ -142,7 +142,7 @@ class Reproduction:
 
     @cached_property
     def runs(self) -> dict[str, ExperimentRuns]:
-        """By paper the runs of its experiments."""
+        """Runs of the experiments, by paper."""
         return {
             name: ExperimentRuns({each: ran.points for each, ran in of.items()}, self.quick)
             for name, of in self.ran.items()
@@ -154,7 +154,7 @@ class Reproduction:
 
     @cached_property
     def open(self) -> dict[str, list[tuple[Ambiguity, tuple[Evidence, ...]]]]:
-        """By paper what it leaves open, with what runs show of it, as far as they were made."""
+        """Details left open by each paper, with the evidence from runs that were made."""
         return {paper.name: [(each, self._shown(paper, each)) for each in paper.open] for paper in self.papers}
 
     def _shown(self, paper: Paper, left: Ambiguity) -> tuple[Evidence, ...]:
@@ -164,7 +164,7 @@ class Reproduction:
 
     @cached_property
     def counts(self) -> dict[str, list[Evidence]]:
-        """By paper what is counted over many of its claims, as far as their runs were made."""
+        """Quantities counted over many claims, by paper, as far as their runs were made."""
         every = {
             paper.name: [see(paper, each, self.runs[paper.name]) for each in paper.counts] for paper in self.papers
         }
@@ -172,19 +172,19 @@ class Reproduction:
 
     @property
     def summary(self) -> dict[str, dict[str, int]]:
-        """How many claims of each paper have which verdict."""
+        """Number of claims of each paper by verdict."""
         verdicts = Counter((judged.claim.paper, judged.verdict) for judged in self.judged.values())
         return {paper.name: {v: verdicts[paper.name, v] for v in VERDICTS} for paper in self.papers}
 
     @property
     def origins(self) -> dict[str, dict[str, int]]:
-        """How many claims from each origin have which verdict: only the papers' own words are what they state."""
+        """Number of claims of each origin by verdict: only the paper's own words count as its statements."""
         verdicts = Counter((judged.claim.origin, judged.verdict) for judged in self.judged.values())
         return {origin: {v: verdicts[origin, v] for v in VERDICTS} for origin in ORIGINS}
 
     @property
     def holds(self) -> bool:
-        """Whether every verdict is what it was, a fail that is known included, and no claim was left out."""
+        """Whether every verdict equals the committed one, a known fail included, and no claim was omitted."""
         return not self.changed and all(judged.verdict != "not_run" for judged in self.judged.values())
 
     def to_json(self) -> dict[str, Any]:
@@ -228,12 +228,12 @@ class Reproduction:
         }
 
     def write(self, folder: Path) -> Path:
-        """Write ``reproduce.json``, of which `elephan.report` makes a page.
+        """Write ``reproduce.json``, from which `elephan.report` makes a page.
 
         Parameters
         ----------
         folder : Path
-            Made if missing.
+            Created if missing.
 
         Returns
         -------
@@ -274,19 +274,19 @@ def reproduce(
 ) -> Reproduction:
     """Run the experiments of the papers and judge every claim.
 
-    What is in the store is not run again, so a reproduction that was stopped goes on where it was.
+    Stored runs are not repeated, so an interrupted reproduction continues where it stopped.
 
     Parameters
     ----------
     *ids : str
-        Claims, beginnings of their ids (``"ghstcp.T1"``), papers (``"nr-hstcp"``) or places in a paper
-        (``"hsbuf:Figure 3"``); all by default.
+        Claims, prefixes of their ids (``"ghstcp.T1"``), papers (``"nr-hstcp"``) or places in a paper (``"hsbuf:Figure
+        3"``); all by default.
     quick : bool
-        Shorter runs with fewer seeds, which show that every measure ran, and little more.
+        Whether to make shorter runs with fewer seeds, which show little more than that every measure ran.
     store : Store or path, optional
-        ``$ELEPHAN_STORE``, else ``.elephan`` in the working directory.
+        By default ``$ELEPHAN_STORE``, otherwise ``.elephan`` in the working directory.
     workers : int, optional
-        As many as there are cores.
+        Number of threads; by default the number of cores.
     progress : callable, optional
         Called with an `elephan.sweep.SweepProgress`, of all experiments together.
 
@@ -297,9 +297,9 @@ def reproduce(
     Raises
     ------
     InputError
-        If an id fits nothing, or the store cannot be written.
+        If an id matches no claim, or the store cannot be written.
     KeyboardInterrupt
-        The store has what was done.
+        If interrupted; completed runs are in the store.
     """
     begun = time.perf_counter()
     every = papers()
@@ -319,23 +319,23 @@ def reproduce(
 
 
 def select(every: Sequence[Paper], ids: Iterable[str]) -> dict[str, Claim]:
-    """Find the claims that are meant.
+    """Select the claims that ids match.
 
     Parameters
     ----------
     every : sequence of Paper
     ids : iterable of str
-        As for `reproduce`.
+        Ids as for `reproduce`.
 
     Returns
     -------
     dict of str to Claim
-        In the papers' order.
+        Claims in the papers' order.
 
     Raises
     ------
     InputError
-        If one fits nothing.
+        If an id matches no claim.
     """
     claims = {claim.id: (paper, claim) for paper in every for claim in paper.claims.values()}
     wanted: set[str] = set()
@@ -351,14 +351,14 @@ def select(every: Sequence[Paper], ids: Iterable[str]) -> dict[str, Claim]:
 
 
 def needs(paper: Paper, asked: Mapping[str, Claim]) -> list[Experiment]:
-    """Name the experiments that claims are judged from, those that deviations rest on included.
+    """Return the experiments that claims are judged from, including those of deviations.
 
-    Whoever asks for all claims of a paper gets all of its experiments: figures and open points need them.
+    A request for all claims of a paper returns all of its experiments, which figures and open points need.
 
     Returns
     -------
     list of Experiment
-        In the paper's order.
+        Experiments in the paper's order.
     """
     if paper.claims.keys() <= asked.keys():
         return list(paper.experiments.values())
@@ -374,7 +374,7 @@ def needs(paper: Paper, asked: Mapping[str, Claim]) -> list[Experiment]:
 
 
 def _meant(text: str, paper: Paper, claim: Claim) -> bool:
-    """Whether a claim is the one, below it, of the paper, or stands at the place that a text names."""
+    """Whether a text names the claim itself, a prefix of its id, its paper, or its place."""
     if text in (claim.id, paper.name, paper.prefix) or claim.id.startswith(f"{text}."):
         return True
     of, _, place = text.partition(":")

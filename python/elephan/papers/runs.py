@@ -1,4 +1,4 @@
-"""The runs of experiments as claims and figures ask for them: points by their labels, columns by replication."""
+"""Runs of experiments in the form that claims and figures need: points by their labels, columns by replication."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LEADING = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 
 
 class NotRunError(LookupError):
-    """What a measure needs was not run, or failed: its claims are not judged."""
+    """Raised if a run that a measure needs was not made, or failed: its claims are not judged."""
 
 
 @dataclass(frozen=True)
@@ -30,23 +30,23 @@ class ExperimentPoint:
     Parameters
     ----------
     labels : dict
-        What varies, under the experiment's short names.
+        Varied parameters, by the experiment's short names.
     """
 
     labels: dict[str, Any]
     stored: StoredRun
     of: ExperimentPoint | None = field(default=None, repr=False, compare=False)
-    """Whose data it has, if only its labels are its own."""
+    """The point whose data it uses, if only its labels are its own."""
     looked: set[int] | None = field(default=None, repr=False, compare=False)
-    """Where it notes itself when somebody looks at its data."""
+    """Set to which the point adds its id when its data is read."""
 
     def under(self, labels: dict[str, Any], looked: set[int] | None = None) -> ExperimentPoint:
-        """Return the same data under other labels: a world in which what varies is something else.
+        """Return the same data under other labels: a hypothetical result of another setting.
 
         Parameters
         ----------
         looked : set of int, optional
-            Where it notes itself when somebody looks at the data.
+            Set to which the point adds its id when its data is read.
         """
         return ExperimentPoint(labels, self.stored, self.of or self, looked)
 
@@ -67,7 +67,7 @@ class ExperimentPoint:
         Parameters
         ----------
         name : str, optional
-            Of the link; the first by default.
+            Name of the link; the first by default.
 
         Returns
         -------
@@ -83,7 +83,7 @@ class ExperimentPoint:
         Parameters
         ----------
         group : str, optional
-            Only its flows.
+            Select only its flows.
 
         Returns
         -------
@@ -95,14 +95,14 @@ class ExperimentPoint:
         return values.reshape(len(np.unique(flows["replication"])), -1)
 
     def samples(self, kind: str = "flows", replication: int | None = None) -> dict[str, NDArray[Any]]:
-        """Return what was sampled over time, if the experiment keeps the series.
+        """Return the samples over time, if the experiment keeps the series.
 
         Parameters
         ----------
         kind : str
             Rows of ``"links"`` or of ``"flows"``.
         replication : int, optional
-            Only that one.
+            Select only this replication.
 
         Returns
         -------
@@ -130,7 +130,7 @@ class ExperimentPoint:
 
     @property
     def packets(self) -> dict[str, NDArray[Any]]:
-        """Packets as they arrived at links, if the scenario has them recorded: columns of ``packets.parquet``."""
+        """Packets at their arrival at links, if the scenario records them: columns of ``packets.parquet``."""
         return self._data._packets
 
     @cached_property
@@ -165,9 +165,9 @@ class ExperimentPoints:
     Parameters
     ----------
     name : str
-        Of the experiment.
+        Name of the experiment.
     failed : tuple of str
-        Why points have no result.
+        Reasons for points without a result.
     """
 
     name: str
@@ -181,7 +181,7 @@ class ExperimentPoints:
         return len(self.points)
 
     def where(self, **labels: object) -> ExperimentPoints:
-        """Keep the points with these labels: the same text, or a number that the label's text begins with."""
+        """Keep the points with these labels: the same text, or a number at the beginning of the label's text."""
         kept = tuple(p for p in self.points if all(same(p.labels.get(name), x) for name, x in labels.items()))
         return ExperimentPoints(self.name, kept, self.failed)
 
@@ -191,7 +191,7 @@ class ExperimentPoints:
         Raises
         ------
         NotRunError
-            If there is none, or more than one.
+            If there is no such point, or more than one.
         """
         found = self.where(**labels).points
         if len(found) != 1:
@@ -212,7 +212,7 @@ class ExperimentRuns:
     Parameters
     ----------
     quick : bool
-        Whether they were run shortened.
+        Whether the runs are shortened.
     """
 
     experiments: Mapping[str, ExperimentPoints] = field(default_factory=dict)
@@ -224,7 +224,7 @@ class ExperimentRuns:
             raise NotRunError(message)
         points = self.experiments[name]
         if points.failed:
-            # What is said of every point would be said of fewer.
+            # A statement about every point would be made about fewer points.
             message = f"{name}: {len(points.failed)} points failed: {points.failed[0]}"
             raise NotRunError(message)
         return points
@@ -233,7 +233,7 @@ class ExperimentRuns:
         return name in self.experiments
 
     def only(self, names: Sequence[str]) -> ExperimentRuns:
-        """Keep some experiments: what a claim does not name it does not see."""
+        """Keep some experiments; a claim cannot use an experiment that it does not name."""
         return ExperimentRuns({name: self.experiments[name] for name in names if name in self.experiments}, self.quick)
 
 
@@ -243,7 +243,7 @@ def leading(value: object) -> float:
     Returns
     -------
     float
-        Not a number if there is none.
+        NaN if there is none.
 
     Examples
     --------
@@ -257,7 +257,7 @@ def leading(value: object) -> float:
 
 
 def same(label: object, wanted: object) -> bool:
-    """Return whether a label is what is wanted: text by its text, a number by what the label is or begins with.
+    """Return whether a label matches: a text by its text, a number by the number at the label's beginning.
 
     Examples
     --------

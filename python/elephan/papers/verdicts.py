@@ -1,9 +1,9 @@
-"""The verdict on a claim: what was found, what its interval says, and if it is not met, what one variant explains.
+"""The verdict on a claim: the measured value, its interval, and, if it is not met, the explanation by one variant.
 
 Full runs: *pass*, *undecided* (an ordering or a shape whose interval holds the limit), *deviation* (not met, and one
-variant explains it), *fail*; what nulls pass as often as ours becomes *uninformative* (`elephan.papers.nulls`).
-Shortened runs say *ran*, and *pass* or *fail* only where they have power: where what full runs met is judged in the
-same band, by an interval if it is an ordering.
+variant explains it), *fail*; claims that nulls pass as often as ours become *uninformative* (`elephan.papers.nulls`).
+Shortened runs give *ran*, and *pass* or *fail* only for claims that full runs met and that are judged in the same band,
+orderings by an interval.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ if TYPE_CHECKING:
 
 Verdict = Literal["pass", "deviation", "fail", "undecided", "uninformative", "ran", "not_run"]
 UNMEASURED = (ArithmeticError, LookupError, ValueError)
-"""What a measure raises where it finds too little to measure: its claims are not judged, and all others are."""
+"""Exceptions of a measure without enough data: its claims are not judged, all others are."""
 
 VERDICTS: tuple[Verdict, ...] = ("pass", "deviation", "fail", "undecided", "uninformative", "ran", "not_run")
 
 MET: frozenset[str] = frozenset(("pass", "uninformative"))
-"""Verdicts of full runs after which shortened ones that miss the band say that something has changed."""
+"""Verdicts of full runs; shortened runs that then miss the band show a change."""
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a run showed in support of an argument.
+    """Result of a run that supports an argument.
 
     Parameters
     ----------
     found : Found or None
-        None if it was not run.
+        Measured value; None if it was not run.
     holds : bool
-        Whether it is as the argument says.
+        Whether it is as the argument states.
     """
 
     shown: EvidenceSpec
@@ -53,7 +53,7 @@ class Evidence:
     note: str = ""
 
     def to_json(self, *, quick: bool) -> dict[str, Any]:
-        """Return it as a document has it."""
+        """Return the evidence as an entry of a document."""
         accept = self.shown.quick if quick else self.shown.accept
         return {
             "says": self.shown.says,
@@ -67,18 +67,18 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Argument:
-    """What is known of claims that are not met, with what runs of this reproduction show of it."""
+    """An argument about unmet claims, with its evidence from runs of this reproduction."""
 
     deviation: Deviation
     seen: tuple[Evidence, ...]
 
     @property
     def holds(self) -> bool:
-        """Whether everything that it rests on is so; what no variant is named for explains nothing."""
+        """Whether all of its evidence holds; an argument without a variant explains nothing."""
         return self.deviation.variant is not None and all(each.holds for each in self.seen)
 
     def to_json(self, *, quick: bool) -> dict[str, Any]:
-        """Return it as a document has it."""
+        """Return the argument as an entry of a document."""
         deviation = self.deviation
         return {
             "claims": list(deviation.claims),
@@ -99,15 +99,15 @@ class JudgedClaim:
     Parameters
     ----------
     found : Found or None
-        None if it was not run.
+        Measured value; None if it was not run.
     accept : AcceptedBand
-        With our interval, if the paper's is accepted.
+        Accepted band, widened by our interval if it is the paper's interval.
     standing : str or None
-        What is found of it before anything is explained: ``"met"``, ``"undecided"`` or ``"contradicted"``.
+        Result before explanations: ``"met"``, ``"undecided"`` or ``"contradicted"``.
     variant : VariantVerdict or None
-        What the one variant of its table or figure says of it, whatever the verdict.
+        Result of the one variant of its table or figure, whatever the verdict.
     nulls : tuple of NullVerdict
-        What passes in its band besides.
+        Results of the nulls in its band.
     """
 
     claim: Claim
@@ -121,13 +121,13 @@ class JudgedClaim:
 
     @property
     def full_holds(self) -> bool | None:
-        """Whether what was found is within what is accepted of full runs; None if it was not run."""
+        """Whether the value is within the band of full runs; None if it was not run."""
         if self.found is None:
             return None
         return bool(self.claim.accept.beside(interval(self.found)).holds(measured.number(self.found)))
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as a document has it."""
+        """Return the claim as an entry of a document."""
         claim = self.claim
         return {
             "id": claim.id,
@@ -151,7 +151,7 @@ class JudgedClaim:
 
 
 def see(paper: Paper, shown: EvidenceSpec, runs: ExperimentRuns) -> Evidence:
-    """Measure what an argument rests on."""
+    """Measure the evidence of an argument."""
     try:
         found: Found = paper.measures(shown.measure, runs.only(shown.experiments))
     except UNMEASURED as error:
@@ -163,14 +163,14 @@ def see(paper: Paper, shown: EvidenceSpec, runs: ExperimentRuns) -> Evidence:
 def judge(
     paper: Paper, claim: Claim, runs: ExperimentRuns, argued: tuple[Argument, ...], known: str = ""
 ) -> JudgedClaim:
-    """Judge a claim, before what nulls pass is known.
+    """Judge a claim without regard to nulls.
 
     Parameters
     ----------
     argued : tuple of Argument
-        What is known of the paper's claims.
+        Arguments about the paper's claims.
     known : str
-        The verdict of full runs, for shortened ones; empty if there is none.
+        The committed verdict of full runs, for shortened ones; empty if there is none.
     """
     short = runs.quick and bool(claim.experiments)
     try:
@@ -192,12 +192,12 @@ def judge(
 
 
 def standing(claim: Claim, accept: AcceptedBand, found: Found) -> Standing:
-    """Return what was found says of a claim: orderings and shapes by interval, each of their parts, else by the mean.
+    """Return the verdict of a measured value on a claim: by interval for orderings and shapes, otherwise by the mean.
 
     Returns
     -------
     str
-        Undecided, too, if it was run once: there is no interval then.
+        Also undecided with a single run, which has no interval.
     """
     if not (isinstance(found, MeasuredQuantity) and claim.experiments and claim.kind in ("ordering", "shape")):
         return "met" if accept.holds(measured.number(found)) else "contradicted"
@@ -210,12 +210,12 @@ def standing(claim: Claim, accept: AcceptedBand, found: Found) -> Standing:
 
 
 def interval(found: Found) -> float | None:
-    """Return the half-width of the interval of what was found, where it has one."""
+    """Return the half-width of a result's interval, if it has one."""
     return found.ci95 if isinstance(found, MeasuredQuantity) else None
 
 
 def _shortened(ran: JudgedClaim, known: str) -> JudgedClaim:
-    """Judge shortened runs as far as they can decide."""
+    """Judge shortened runs, as far as they can decide."""
     claim, found = ran.claim, ran.found
     assert found is not None
     inside = bool(ran.accept.holds(measured.number(found)))
@@ -229,7 +229,7 @@ def _shortened(ran: JudgedClaim, known: str) -> JudgedClaim:
 
 
 def _explained(paper: Paper, judged: JudgedClaim, argued: Argument, runs: ExperimentRuns) -> JudgedClaim:
-    """Hold a claim against its variant, which explains it or leaves it as it is."""
+    """Compare a claim with its variant, which may explain it."""
     variant = argued.deviation.variant
     note, verdict = judged.note, judged.verdict
     found = None if variant is None else _varied(paper, judged, argued, runs)
@@ -245,7 +245,7 @@ def _explained(paper: Paper, judged: JudgedClaim, argued: Argument, runs: Experi
 
 
 def _varied(paper: Paper, judged: JudgedClaim, argued: Argument, runs: ExperimentRuns) -> VariantVerdict:
-    """What the variant of an argument says of a claim."""
+    """Return the result of an argument's variant for a claim."""
     variant, claim = argued.deviation.variant, judged.claim
     assert variant is not None
     assert judged.found is not None
@@ -261,7 +261,7 @@ def _varied(paper: Paper, judged: JudgedClaim, argued: Argument, runs: Experimen
 
 
 def _undecided(found: Found) -> str:
-    """Which of its parts leaves it open."""
+    """Return the reason why a claim is undecided."""
     if not isinstance(found, MeasuredQuantity) or found.ci95 is None:
         return "no interval decides"
     return "its interval holds the limit"
@@ -280,7 +280,7 @@ def _why(error: Exception) -> str:
 
 
 def _expected(value: str) -> float | str | None:
-    """The value as a number where it is one; None where the paper gives none."""
+    """Return the value as a number if it is one; None if the paper gives none."""
     try:
         return float(value)
     except ValueError:

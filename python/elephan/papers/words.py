@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from elephan.pictures.words import count, joined, number
+from elephan.pictures.words import joined, number
+from elephan.units import count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,30 +30,30 @@ MEANS = {
     "uninformative": "met, in a band that a null passes as often: that says nothing of ours.",
     "ran": "shortened runs measured it, and say no more.",
 }
-"""What a verdict says, where it is explained."""
+"""Meaning of each verdict, for explanations."""
 
 APART = {
     "derived": ("number derived here from its equations or text", "numbers derived here from their equations or text"),
     "formula": ("statement that a formula alone decides", "statements that formulas alone decide"),
     "misprint": ("misprint", "misprints"),
 }
-"""What is no statement that packets judge, one and several."""
+"""Claims that are not statements judged by packets: words for one and for several."""
 
 
 WORTH = (
     "Bands can be so wide that anything passes: nulls, answers that are wrong on purpose, are held against the same "
     "claims, and where one meets as many as ours, it says nothing that ours are met."
 )
-"""The meaning of the lines on families of claims, which stands before them."""
+"""Explanation of the lines on families of claims, shown before them."""
 
 
 def missed(claims: Sequence[Mapping[str, Any]], most: int) -> list[str]:
-    """Name the claims that are not met, a line each; of more than so many only how many they are.
+    """Name the unmet claims, a line each; if there are more than `most`, only their number.
 
     Parameters
     ----------
     claims : sequence of mapping
-        Of the document.
+        Claims of the document.
     most : int
 
     Examples
@@ -67,19 +68,19 @@ def missed(claims: Sequence[Mapping[str, Any]], most: int) -> list[str]:
 
 
 def headline(origins: Mapping[str, Mapping[str, int]]) -> tuple[str, str]:
-    """Say how many of the papers' own statements have which verdict, and what is counted apart.
+    """State the verdicts of the papers' own statements, and the number of other claims.
 
     Parameters
     ----------
     origins : mapping of str to mapping of str to int
-        By origin and verdict.
+        Numbers of claims by origin and verdict.
 
     Returns
     -------
     str
-        Without a full stop.
+        The statement, without a full stop.
     str
-        Empty if there is nothing else.
+        The other claims; empty if there are none.
 
     Examples
     --------
@@ -99,17 +100,17 @@ def headline(origins: Mapping[str, Mapping[str, int]]) -> tuple[str, str]:
 
 
 def tally(verdicts: Mapping[str, int]) -> str:
-    """Say how many have which verdict."""
+    """State the number of claims of each verdict."""
     return joined([f"{number(n)} {SAID.get(verdict, verdict)}" for verdict, n in verdicts.items() if n])
 
 
 def bands(families: Sequence[Mapping[str, object]]) -> list[str]:
-    """Say what the bands of families are worth, a line each.
+    """Describe the informative value of the bands of families, a line each.
 
     Parameters
     ----------
     families : sequence of mapping
-        ``power`` of the document.
+        Part ``power`` of the document.
     """
     lines = [WORTH] if families else []
     for each in families:

@@ -1,1 +1,1 @@
-"""Pictures and tables as plain data: what they show, in which units, and what is said of it; drawn by other layers."""
+"""Figures and tables as plain data: contents, units and descriptions; other layers draw them."""

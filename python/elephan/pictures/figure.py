@@ -1,4 +1,4 @@
-"""What a picture shows, as plain data: axes with their units, series with their intervals, marks, and words for it.
+"""Figures as plain data: axes with units, series with intervals, marks, and alternative texts.
 
 How it is drawn is not its subject; `elephan.report.drawing` does that.
 """
@@ -18,33 +18,33 @@ if TYPE_CHECKING:
     from elephan.pictures.table import Table
 
 COLOURS = ("blue", "vermilion", "green", "purple", "orange", "sky", "ink")
-"""Of series, in their order; a theme says what they look like. ``muted`` is one more."""
+"""Colours of series, in order; a theme defines their values. ``muted`` is an additional one."""
 
 
 WARMUP = "warm-up, not counted"
-"""Name of the band over the time that no mean counts."""
+"""Name of the band over the time that means exclude."""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """One axis.
+    """An axis.
 
     Parameters
     ----------
     label : str
-        What it measures, without its unit.
+        Measured quantity, without its unit.
     unit : str
         Empty for a pure number.
     scale : str
         ``"share"`` tells 0.9, 0.95 and 0.99 apart: logarithmic in 1.01 - u, so that 1 is still on it. ``"names"``: each
         position has a name.
     low, high : float, optional
-        Where it begins and ends; found from the series where they are None.
+        Ends of the axis; None to derive them from the series.
     names : tuple of str
-        Of the positions 0, 1, 2… on a scale of names.
+        Names of the positions 0, 1, 2… on a scale of names.
     above : tuple of str, str and float, optional
-        Of a horizontal axis, one more above the picture where there is room: label, unit, and how many of the axis's
-        own units one of it is.
+        Second axis above a horizontal one, if there is room: label, unit, and the size of its unit in units of the
+        main axis.
     """
 
     label: str
@@ -57,18 +57,18 @@ class Axis:
 
     @property
     def title(self) -> str:
-        """Label and unit as they stand at the axis."""
+        """Label and unit as written at the axis."""
         return f"{self.label} [{self.unit}]" if self.unit else self.label
 
 
 @dataclass(frozen=True)
 class Series:
-    """One line, or points.
+    """A line, or points.
 
     Parameters
     ----------
     name : str
-        In the legend. Series of one name are one entry there and share a switch.
+        Name in the legend. Series with equal names share an entry there and a switch.
     x, y : ndarray, shape (n,)
         NaN breaks a line.
     low, high : ndarray, shape (n,), optional
@@ -76,13 +76,13 @@ class Series:
     colour : str
         One of `COLOURS`.
     kind : str
-        ``"step"`` holds each value until the next; ``"bars"`` of several series stand beside each other.
+        ``"step"`` holds each value until the next; ``"bars"`` of several series are drawn side by side.
     label : str
-        What is shown when a reader points at it; the name by default.
+        Text shown when a reader points at the series; the name by default.
     interval : str
-        What low and high are.
+        Meaning of low and high.
     average : float, optional
-        Of all samples after the warm-up, for the words; `y` may be thinned and begin before.
+        Mean of all samples after the warm-up, for descriptions; `y` may be thinned and begin earlier.
     """
 
     name: str
@@ -101,19 +101,19 @@ class Series:
 
 @dataclass(frozen=True)
 class Mark:
-    """A line across the picture, or a band.
+    """A line across the figure, or a band.
 
     Parameters
     ----------
     at : float or None
-        Where the line is; None for a band alone.
+        Position of the line; None for a band only.
     axis : str
         The axis that `at` is on.
     role : str
         ``"answer"`` stands out, ``"wanted"`` is a level to be reached, ``"rule"`` something to compare with,
         ``"shade"`` a part of the picture that does not count.
     low, high : float, optional
-        Of the band.
+        Ends of the band.
     colour : str
         One of `COLOURS`, of a line that belongs to a series; that of its role where it is empty.
     """
@@ -129,14 +129,14 @@ class Mark:
 
 @dataclass(frozen=True)
 class Figure:
-    """One picture.
+    """A figure.
 
     Parameters
     ----------
     name : str
-        Unique in a page; letters, digits and hyphens.
+        Name, unique in a page; letters, digits and hyphens.
     alt : str
-        What it shows, in words with numbers: for readers who do not see it.
+        Alternative text: a description with numbers.
     table : Table or None
         The numbers behind it; made of the series if None.
     link : str
@@ -167,7 +167,7 @@ class Figure:
 
 
 def colour(position: int) -> str:
-    """Return the colour of a series by its place.
+    """Return the colour of a series by its position.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Lines over time for pages: one of each flow, or the mean and the range of many, and words for where they go."""
+"""Lines over time for pages: one per flow, or the mean and range of many, and their descriptions."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 SINGLE_LINES = 30
-"""With more flows in a group, their mean and range are shown instead of every one."""
+"""Maximum number of flows in a group with a line each; larger groups show their mean and range."""
 
 MOST_POINTS = 24_000
-"""Of all lines of one picture: more than a screen can tell apart, few enough for a page that is mailed."""
+"""Maximum number of points of all lines of a figure: enough for any screen, few enough for a page sent by mail."""
 
 LEAST_POINTS = 100
-"""Of each line, however many there are."""
+"""Minimum number of points of each line."""
 
 MOST_SAID = 6
-"""Of what one picture shows is said in words."""
+"""Maximum number of lines that a description names."""
 
 
 def points_each(groups: Sequence[Floats]) -> int:
-    """Say how many points each line of a picture has room for.
+    """Return the number of points available to each line of a figure.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def points_each(groups: Sequence[Floats]) -> int:
 
 
 def average_after(time_s: Floats, values: Floats, since_s: float) -> float | None:
-    """Take the mean of all samples from a time on.
+    """Mean of all samples from a time on.
 
     Parameters
     ----------
@@ -72,14 +72,14 @@ def average_after(time_s: Floats, values: Floats, since_s: float) -> float | Non
 def of_flows(
     name: str, each: str, time_s: Floats, values: Floats, hue: str, most: int, since_s: float = 0.0
 ) -> list[Series]:
-    """Make the lines of a group of flows.
+    """Return the lines of a group of flows.
 
     Parameters
     ----------
     name : str
-        In the legend.
+        Name in the legend.
     each : str
-        What one line is called where a reader points at it, before the flow's number.
+        Label of one line when a reader points at it, before the flow's number.
     time_s : ndarray, shape (samples,) [s]
     values : ndarray, shape (flows, samples)
         Rows of which nothing is known are left out.
@@ -125,18 +125,18 @@ def of_flows(
 
 
 def _stretched(values: Floats, stretch: int, how: Callable[..., Any]) -> Floats:
-    """One value of each so many."""
+    """Reduce each block of values to one."""
     starts = np.arange(0, values.size, stretch)
     return np.array([how(values[start : start + stretch]) for start in starts])
 
 
 def spans(series: Sequence[Series], unit: str, warmup_s: float = 0.0) -> str:
-    """Say where lines go: each of a few, else all of one name together.
+    """Describe the ranges of lines: each of a few, or all lines of one name together.
 
     Parameters
     ----------
     unit : str
-        Of their values.
+        Unit of their values.
     warmup_s : float [s]
         Which the averages leave out, and the lines do not.
 

@@ -1,4 +1,4 @@
-"""Pieces of Markdown: tables, and texts that stay in their cells."""
+"""Markdown tables, and texts escaped for their cells."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]], numeric: Sequence[bool] = ()) -> list[str]:
-    r"""Write a table, and an empty line after it.
+    r"""Return the lines of a table, and an empty line.
 
     Parameters
     ----------
@@ -31,15 +31,15 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]], numeric: Sequence
 
 
 def cell(text: str) -> str:
-    """Write a text so that it stays in its cell."""
+    """Escape a text for a table cell."""
     return line(text).replace("|", "\\|")
 
 
 def line(text: str) -> str:
-    """Write a text in one line."""
+    """Join the lines of a text."""
     return " ".join(text.split())
 
 
 def code(text: str) -> str:
-    """Write a text as code; nothing for nothing."""
+    """Format a text as code; an empty text stays empty."""
     return f"`{text}`" if text else ""

@@ -1,4 +1,4 @@
-"""The numbers behind a picture, as a table: for readers who do not see it, and for those who want to check it."""
+"""Numbers behind a figure as a table, for readers who cannot see it or want to check it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from elephan.pictures.figure import Figure, Series
 
 MOST_POINTS = 600
-"""Of all series together; of more, some are shown."""
+"""Maximum number of points of all series of a table; longer series are sampled."""
 
 FEWEST = 4
-"""Of each series that are shown at least."""
+"""Minimum number of points of each series of a table."""
 
 
 def behind(figure: Figure) -> Table:
-    """Make the table behind a picture.
+    """Return the table behind a figure.
 
     Returns
     -------
@@ -64,12 +64,12 @@ def _rows(figure: Figure, series: Series, most: int, *, ranged: bool) -> list[tu
 
 
 def span(series: Series, unit: str = "") -> str:
-    """Say in words where a series goes.
+    """Describe the range of a series.
 
     Parameters
     ----------
     unit : str
-        Of its values.
+        Unit of its values.
 
     Examples
     --------
@@ -90,14 +90,14 @@ def span(series: Series, unit: str = "") -> str:
 
 
 def course(rows: Sequence[Series], unit: str = "") -> str:
-    """Say in words where one or several series over time are, the warm-up included; on average without it.
+    """Describe one or several series over time: their range including the warm-up, their mean without it.
 
     Parameters
     ----------
     rows : sequence of Series
         Taken together. Without an average of each nothing is said of it: points that are drawn may be thinned.
     unit : str
-        Of their values.
+        Unit of their values.
 
     Examples
     --------

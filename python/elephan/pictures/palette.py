@@ -1,4 +1,4 @@
-"""Colours that the colour-blind tell apart, without the weight of a drawing library.
+"""Colours that colour-blind readers can tell apart, without importing a drawing library.
 
 Source: M. Okabe and K. Ito, Color Universal Design, 2008.
 """
@@ -14,4 +14,4 @@ BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK = (
 )
 GREY = "#6b6b6b"
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)
-"""In the order of groups and links."""
+"""Colours of groups and links, in order."""

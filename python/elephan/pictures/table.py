@@ -1,4 +1,4 @@
-"""A table of a page as plain data: each cell has its text and the number or word that it is sorted by."""
+"""Tables of a page as plain data: each cell has its text, and the number or word to sort by."""
 
 from __future__ import annotations
 
@@ -6,29 +6,29 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from elephan.pictures.words import interval, number
-from elephan.units import limits
+from elephan.pictures.words import number
+from elephan.units import format_measured
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 MOST_ROWS = 1000
-"""That a page holds of one table; the rest is in the folder's own files."""
+"""Maximum number of rows of a table on a page; the rest is in the folder's files."""
 
 
 LONG, SHORT = 30, 16
-"""Letters of a cell whose column is sentences, and of one whose column is single words."""
+"""Characters of a cell above which its column holds sentences, and up to which it holds single words."""
 
 
 class Cell(NamedTuple):
-    """What is shown, and what it is sorted by: the number with all its digits, the text, or nothing."""
+    """A cell: the text shown, and its sort key (the full number, the text, or nothing)."""
 
     text: str
     value: float | str | None
 
     @property
     def is_number(self) -> bool:
-        """Whether it is sorted as a number."""
+        """Whether the cell is sorted as a number."""
         return isinstance(self.value, float)
 
 
@@ -39,11 +39,11 @@ class Table:
     Parameters
     ----------
     heads : tuple of str
-        With units.
+        Column heads, with units.
     note : str
         Said below it.
     keys : tuple of str
-        Of each row, one for each word in `filters`: what a row is filtered by. Empty where nothing is filtered.
+        Filter key of each row, one for each word in `filters`; empty if nothing is filtered.
     """
 
     title: str
@@ -54,12 +54,12 @@ class Table:
 
     @property
     def numeric(self) -> tuple[bool, ...]:
-        """Which columns hold numbers, and stand to the right."""
+        """Whether each column holds numbers, which are right-aligned."""
         return tuple(any(row[i].is_number for row in self.rows) for i in range(len(self.heads)))
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """How each column is set: ``"n"`` to the right, ``"w"`` with room for sentences, ``"s"`` on one line."""
+        """CSS class of each column: ``"n"`` right-aligned, ``"w"`` wide for sentences, ``"s"`` on one line."""
         columns = zip(*self.rows, strict=True) if self.rows else ((),) * len(self.heads)
         longest = (max((len(cell.text) for cell in column), default=0) for column in columns)
         return tuple(
@@ -69,7 +69,7 @@ class Table:
 
 
 def cell(value: Any, scale: float = 1.0, digits: int = 4, of: str = "") -> Cell:
-    """Make a cell of what a document holds.
+    """Return the cell of a value of a document.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def cell(value: Any, scale: float = 1.0, digits: int = 4, of: str = "") -> Cell:
     digits : int
         Significant digits of a number without an interval.
     of : str
-        Key of the quantity: its interval ends at the limits of its range.
+        Key of the quantity: its interval ends at the limits of its range, and has no digits below its resolution.
 
     Returns
     -------
@@ -92,17 +92,16 @@ def cell(value: Any, scale: float = 1.0, digits: int = 4, of: str = "") -> Cell:
     Cell(text='95.1 ± 0.6', value=95.123)
     >>> cell({"mean": 0.999, "ci95": 0.006}, 100, of="utilization")
     Cell(text='99.9 (99.3 to 100)', value=99.9)
+    >>> cell({"mean": 0.012345, "ci95": 0.0}, 1e3, of="queueing_delay_p95_s").text
+    '12.35 ± 0.19'
     >>> cell(None), cell("reno"), cell(True)
     (Cell(text='–', value=None), Cell(text='reno', value='reno'), Cell(text='yes', value='yes'))
     """
     if isinstance(value, dict):
         mean = value["mean"]
-        half = value["ci95"]
         if mean is None:
             return Cell("–", None)
-        low, high = (end * scale for end in limits(of))
-        half = None if half is None else half * scale
-        return Cell(interval(mean * scale, half, digits, limits=(low, high)), float(mean) * scale)
+        return Cell(format_measured(value, scale, digits, of=of, thousands=","), float(mean) * scale)
     if isinstance(value, bool):
         return Cell(*(("yes", "yes") if value else ("no", "no")))
     if isinstance(value, int | float):
@@ -113,23 +112,17 @@ def cell(value: Any, scale: float = 1.0, digits: int = 4, of: str = "") -> Cell:
 
 
 def measured(row: Mapping[str, Any], key: str, scale: float = 1.0, digits: int = 4) -> Cell:
-    """Make a cell of a quantity of a row, within the limits of its range."""
+    """Return the cell of a quantity of a row, with the limits of its range."""
     return cell(row[key], scale, digits, of=key)
 
 
-def pairs(title: str, rows: Sequence[tuple[str, Any]] | Mapping[str, Any]) -> Table:
-    """Make a table of names and values."""
-    listed = list(rows.items()) if hasattr(rows, "items") else list(rows)
-    return Table(title, ("", "value"), tuple((cell(name), cell(value)) for name, value in listed))
-
-
 def cut(rows: Sequence[tuple[Cell, ...]], where: str) -> tuple[tuple[tuple[Cell, ...], ...], str]:
-    """Keep what a page has room for.
+    """Cut rows to the number that a page can hold.
 
     Parameters
     ----------
     where : str
-        Where the rest is.
+        Location of the omitted rows.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Long series with fewer points that look the same: of each stretch the lowest and the highest are kept."""
+"""Downsampling of long series that preserves their look: the lowest and the highest point of each interval are kept."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def thin(x: NDArray[np.float64], y: NDArray[np.float64], most: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Keep the lowest and the highest point of each of equally many stretches, and both ends.
+    """Keep the lowest and the highest point of each of several equal intervals, and both ends.
 
     Parameters
     ----------
     x, y : ndarray, shape (n,)
-        In order of x. NaN is left out where a stretch has anything else.
+        Points in order of x. NaN is omitted if an interval has other values.
     most : int
         Points to keep, at least four.
 

@@ -1,20 +1,20 @@
-"""Numbers as sentences have them: rounded to what their intervals allow, with the unit that suits them."""
+"""Numbers in sentences: rounded according to their intervals, with a suitable unit prefix."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from elephan.units import EVERYWHERE, format_interval, scaled
+from elephan.units import format_interval, format_measured, scaled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 NARROW = "\N{NO-BREAK SPACE}"
-"""Between a number and its unit, so that no line breaks there."""
+"""Space between a number and its unit, which prevents a line break."""
 
 
 def number(x: float, digits: int = 4) -> str:
-    """Write a number, thousands apart.
+    """Format a number, with thousands separators.
 
     Parameters
     ----------
@@ -29,26 +29,8 @@ def number(x: float, digits: int = 4) -> str:
     return format_interval(x, None, digits, thousands=",")
 
 
-def interval(mean: float, half: float | None, digits: int = 4, *, limits: tuple[float, float] = EVERYWHERE) -> str:
-    """Write a mean and half of its 95 % interval, no finer than the interval is wide.
-
-    Parameters
-    ----------
-    digits : int
-        Significant digits where there is no interval.
-    limits : tuple of float
-        Smallest and largest value that the quantity can have.
-
-    Examples
-    --------
-    >>> interval(95.0973, 0.6471), interval(1393.7, 12.4), interval(0.95, None), interval(25, 0)
-    ('95.1 ± 0.6', '1,394 ± 12', '0.95', '25 ± 0')
-    """
-    return format_interval(mean, half, digits, thousands=",", limits=limits)
-
-
-def with_unit(quantity: Mapping[str, float | None] | float | None, unit: str, digits: int = 3) -> str:
-    """Write a measured quantity with the unit that suits it.
+def with_unit(quantity: Mapping[str, float | None] | float | None, unit: str, digits: int = 3, *, of: str = "") -> str:
+    """Format a measured quantity with a suitable unit.
 
     Parameters
     ----------
@@ -56,7 +38,9 @@ def with_unit(quantity: Mapping[str, float | None] | float | None, unit: str, di
     unit : str
         ``"s"``, ``"bit/s"``, ``"B"``, ``"%"`` (of a share of one), or what is just put behind it.
     digits : int
-        Where there is no interval.
+        Significant digits of a mean without interval.
+    of : str
+        Key of the quantity, as in `elephan.units.format_measured`.
 
     Examples
     --------
@@ -73,12 +57,28 @@ def with_unit(quantity: Mapping[str, float | None] | float | None, unit: str, di
     else:
         # A hair more, so that nothing becomes a thousand of the smaller unit by rounding.
         factor, name = scaled(unit, [1.006 * mean])
-    text = interval(mean / factor, None if half is None else half / factor, digits)
+    text = format_measured({"mean": mean, "ci95": half}, 1 / factor, digits, of=of, thousands=",")
     return f"{text}{NARROW}{name}" if name not in ("", "1") else text
 
 
+def row_with_unit(row: Mapping[str, Any], key: str, unit: str, digits: int = 3) -> str:
+    """Format a quantity of a row with a suitable unit, within the limits of its range; see `with_unit`.
+
+    Parameters
+    ----------
+    key : str
+        Key of the quantity in the row.
+
+    Examples
+    --------
+    >>> row_with_unit({"utilization": {"mean": 0.999, "ci95": 0.006}}, "utilization", "%").replace(NARROW, " ")
+    '99.9 (99.3 to 100) %'
+    """
+    return with_unit(row[key], unit, digits, of=key)
+
+
 def plain(quantity: Mapping[str, float | None] | float | None, unit: str, digits: int = 3) -> str:
-    """Write a quantity with its unit, without its interval.
+    """Format a quantity with its unit, without its interval.
 
     Parameters
     ----------
@@ -99,24 +99,8 @@ def _parts(quantity: Any) -> tuple[float | None, float | None]:
     return quantity["mean"], quantity["ci95"]
 
 
-def count(n: int, of: str) -> str:
-    """Write how many there are.
-
-    Parameters
-    ----------
-    of : str
-        In the singular.
-
-    Examples
-    --------
-    >>> count(1, "flow"), count(1200, "run")
-    ('1 flow', '1,200 runs')
-    """
-    return f"{n:,}{NARROW}{of}{'' if n == 1 else 's'}".replace(NARROW, " ")
-
-
 def joined(parts: Iterable[str], last: str = "and") -> str:
-    """Join words as a sentence does.
+    """Join words into an enumeration.
 
     Parameters
     ----------

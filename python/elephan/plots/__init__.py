@@ -45,7 +45,7 @@ __all__ = [
 
 
 def figures(of: object) -> dict[str, Figure]:
-    """Draw what there is to draw of a result, by name.
+    """Draw all figures of a result, by name.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def figures(of: object) -> dict[str, Figure]:
 
 
 def _of_store(store: Store) -> dict[str, Figure]:
-    """The runs of a store against what their labels vary."""
+    """Draw the runs of a store against their labels."""
     runs = store.runs()
     if not runs:
         return {}

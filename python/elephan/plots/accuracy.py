@@ -1,4 +1,4 @@
-"""Maps of how far off a model is: buffer x flows, a panel per RTT, a row per law, a figure per discipline."""
+"""Maps of a model's error: buffer x flows, a panel per RTT, a row per law, a figure per discipline."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     from elephan.theory.models import Model
 
 BOUNDS = (-100, *(-at for at in reversed(LEVELS)), *LEVELS, 100)
-"""Of the colours [points]."""
+"""Limits of the colours' ranges [percentage points]."""
 SHADES = ("#2166ac", "#67a9cf", "#d1e5f0", "#f7f7f7", "#fddbc7", "#ef8a62", "#b2182b")
-"""Too low is blue, too high is red: ColorBrewer's RdBu, told apart under every colour blindness."""
+"""Colours of the ranges: blue if too low, red if too high (ColorBrewer's RdBu, safe for colour-blind readers)."""
 DARK = 10
-"""Points from which the colour is too dark for black letters."""
+"""Error above which the colour is too dark for black text [percentage points]."""
 
 
 def draw_accuracy(model: Model, folder: Path) -> list[Path]:
-    """Draw ``NAME-map-DISCIPLINE.png`` and ``.svg`` for each discipline of which a model says something.
+    """Draw ``NAME-map-DISCIPLINE.png`` and ``.svg`` for each discipline that the model covers.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ _LABEL = "model - simulation [points]"
 
 
 def _panel(axes: Axes, points: np.ndarray) -> AxesImage:
-    """One map: flows to the right, buffers upwards, the error in each cell."""
+    """Draw one map: flows on the horizontal axis, buffers on the vertical one, the error in each cell."""
     shown = np.clip(points.T, -99, 99)
     image = axes.imshow(
         np.ma.masked_invalid(shown),

@@ -1,4 +1,4 @@
-"""The picture of a comparison: utilization against delay as the buffer grows, and a row of costs for each variant."""
+"""Figure of a comparison: utilization against delay as the buffer grows, and a row of costs for each variant."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
     from elephan.size.comparison import SizedVariant
 
 MARKERS = "osD^vPX*<>"
-"""One for each law, or for each queue where there is a single law."""
+"""Markers of the laws, or of the queues if there is a single law."""
 
 LEGEND = 14
-"""More variants than these are told apart by the rows only."""
+"""Maximum number of variants in the legend; more are identified by their rows only."""
 
 REACH = 4.0
-"""Curves are shown to so many times the largest delay of an answer, and to that part of the smallest."""
+"""Factor above the largest and below the smallest delay of an answer up to which curves are shown."""
 
 FAR = 50.0
-"""Over a larger factor a narrow axis names powers of ten only."""
+"""Ratio of an axis's ends above which a narrow axis labels powers of ten only."""
 
 WIDE = 8.0
-"""Values that span more than this factor stand on a logarithmic scale."""
+"""Ratio of the largest to the smallest value above which a scale is logarithmic."""
 
 
 class _Column(NamedTuple):
@@ -51,7 +51,7 @@ COLUMNS = (
     _Column("jain", "fairness (Jain)", 1.0),
     _Column("utilization", "utilization", 1.0),
 )
-"""What stands in the rows, from left to right."""
+"""Quantities in the rows, from left to right."""
 
 
 class _SeriesStyle(NamedTuple):
@@ -61,7 +61,7 @@ class _SeriesStyle(NamedTuple):
     recommended: bool
 
     def points(self) -> dict[str, Any]:
-        """How its points are drawn."""
+        """Keyword arguments of its points."""
         face = self.colour if self.filled else "white"
         size = 6.5 if self.recommended else 4.5
         return {"marker": self.marker, "ms": size, "mfc": face, "mec": self.colour, "color": self.colour}
@@ -90,7 +90,7 @@ def draw_comparison(comparison: SizeComparison, folder: Path) -> list[Path]:
 
 
 def comparison_figure(comparison: SizeComparison) -> Figure:
-    """Draw the picture.
+    """Draw the figure.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def _figure(comparison: SizeComparison) -> Figure:
 
 
 def _looks(comparison: SizeComparison) -> list[_SeriesStyle]:
-    """A colour for each queue and a marker for each law; where there is one of them, both for each of the other."""
+    """Choose a colour for each queue and a marker for each law; if there is a single one, both vary with the other."""
     laws = list(dict.fromkeys(variant.law for variant in comparison.variants))
     queues = list(dict.fromkeys(variant.queue for variant in comparison.variants))
     looks = []
@@ -145,7 +145,7 @@ def _looks(comparison: SizeComparison) -> list[_SeriesStyle]:
 
 
 def _trade_off(axes: Axes, comparison: SizeComparison, looks: Sequence[_SeriesStyle]) -> None:
-    """Every buffer measured as a point of (delay, utilization), and each answer with its intervals."""
+    """Draw every measured buffer as a point of (delay, utilization), and each answer with its intervals."""
     lowest, answers, delays = 1.0, [], []
     for variant, look in zip(comparison.variants, looks, strict=True):
         buffer = variant.candidate.buffer_packets
@@ -198,11 +198,11 @@ def _trade_off(axes: Axes, comparison: SizeComparison, looks: Sequence[_SeriesSt
 
 
 _WANTED: dict[str, Any] = {"color": BLACK, "lw": 0.8, "ls": (0, (5, 3)), "zorder": 1}
-"""How targets are drawn."""
+"""Line style of targets."""
 
 
 def _curve(answer: SizeAnswer) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Delay [ms] and utilization as the buffer grows: as measured, or by the trusted model if nothing was simulated."""
+    """Delay [ms] and utilization as the buffer grows: measured, or by the trusted model if nothing was simulated."""
     if not answer.is_simulated and answer.trusted is not None:
         prediction = answer.models[answer.trusted].curve
         return 1e3 * prediction.queueing_delay_s, prediction.utilization
@@ -212,7 +212,7 @@ def _curve(answer: SizeAnswer) -> tuple[NDArray[np.float64], NDArray[np.float64]
 
 
 def _rows(axes: Axes, comparison: SizeComparison, looks: Sequence[_SeriesStyle], column: _Column) -> None:
-    """One quantity of every variant, each in its row."""
+    """Draw one quantity of all variants, each in its row."""
     values = []
     for row, (variant, look) in enumerate(zip(comparison.variants, looks, strict=True)):
         if look.recommended:
@@ -234,7 +234,7 @@ def _rows(axes: Axes, comparison: SizeComparison, looks: Sequence[_SeriesStyle],
 
 
 def _value(variant: SizedVariant, column: _Column) -> tuple[float, float, float] | None:
-    """A quantity at the answer, or at the buffer that comes nearest, with what its interval adds below and above."""
+    """Return a quantity at the answer or at the nearest buffer, and the lengths of its interval below and above."""
     buffer = variant.candidate.buffer_packets
     if buffer is None:
         return None
@@ -252,7 +252,7 @@ def _value(variant: SizedVariant, column: _Column) -> tuple[float, float, float]
 
 
 def _scale(axes: Axes, column: _Column, values: Sequence[float]) -> None:
-    """Shares of one from where they begin; the rest from zero, or logarithmic if the values are far apart."""
+    """Set the scale: shares from near their minimum, others from zero, or logarithmic if values are far apart."""
     if not values:
         axes.set_xticks([])
         return
@@ -271,7 +271,7 @@ def _scale(axes: Axes, column: _Column, values: Sequence[float]) -> None:
 
 
 def _name_rows(axes: Axes, comparison: SizeComparison) -> None:
-    """The first variant on top; the recommended one in bold."""
+    """Label the rows: the first variant at the top, the recommended one in bold."""
     names = [variant.label + ("" if variant.answer.is_met else " (not met)") for variant in comparison.variants]
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.5, -0.5)
@@ -283,17 +283,17 @@ def _name_rows(axes: Axes, comparison: SizeComparison) -> None:
 
 
 def _up_to_one(mean: float, half: float) -> list[list[float]]:
-    """Lengths of the error bar of a utilization, which a packet at the end of a run may lift a little above 1."""
+    """Return the error bar of a utilization, which may slightly exceed 1 because of a packet at the end of a run."""
     return [[half], [max(min(half, 1 - mean), 0.0)]]
 
 
 def _within(mean: float, half: float) -> list[list[float]]:
-    """Lengths of an error bar that stays on a logarithmic axis."""
+    """Return the lengths of an error bar that stays on a logarithmic axis."""
     return [[min(half, 0.9 * mean)], [half]]
 
 
 def _plain(axes: Axes, *, few: bool = False) -> None:
-    """Numbers as they are written on a logarithmic axis: ones and threes, or few where these would run together."""
+    """Write plain numbers on a logarithmic axis: ones and threes, or fewer where labels would overlap."""
     low, high = axes.get_xlim()
     threes = high / low < FAR
     axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0) if threes or not few else (1.0,), numticks=3 if few else 6))

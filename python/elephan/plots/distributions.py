@@ -1,4 +1,4 @@
-"""How backlog, queueing delay and completion times are distributed: over all replications together."""
+"""Distributions of backlog, queueing delay and completion times over all replications together."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from elephan.run.saved import ReplicatedRun
 
 REACH = 1.35
-"""How far beyond the largest 99.9th percentile an axis goes at most."""
+"""Maximum end of an axis, relative to the largest 99.9th percentile."""
 
 
 def distributions_figure(result: ReplicatedRun) -> Figure | None:
-    """Draw how backlog, queueing delay and completion times are distributed, in the style that holds.
+    """Draw the distributions of backlog, queueing delay and completion times, in the current style.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def _together(parts: list[NDArray[Any]]) -> NDArray[np.int64]:
 
 
 def _completions(result: ReplicatedRun) -> dict[str, NDArray[np.int64]]:
-    """Histograms of what transfers took, and pages, of each group with any."""
+    """Return histograms of the completion times of transfers and pages, for each group that has any."""
     found = {}
     for g, group in enumerate(result.scenario.groups):
         for label, counts in ((group["name"], "duration_ps"), (f"{group['name']}: pages", "page_ps")):

@@ -1,4 +1,4 @@
-"""Figures of papers made again: those of the claims asked for, with the paper's own points where it prints any."""
+"""Reproduced figures of papers for the requested claims, with the paper's own points if they are printed there."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def draw_exhibits(found: Reproduction, folder: Path) -> tuple[list[Path], list[str]]:
-    """Draw the figures that claims were judged of, each as PNG and SVG.
+    """Draw the figures that support claims, each as PNG and SVG.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def draw_exhibits(found: Reproduction, folder: Path) -> tuple[list[Path], list[s
     Returns
     -------
     list of Path, list of str
-        The files; and of each figure that needs runs which were not asked for, one line that says which.
+        The files; and one line for each figure that could not be drawn, naming the runs that it needs.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The picture of a model's table: its columns against one parameter, a family of curves for the others."""
+"""Figure of a model's table: its columns against one parameter, a family of curves for the other parameters."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ if TYPE_CHECKING:
     from elephan.theory.models import ModelTable
 
 PALE: dict[str, Any] = {"lw": 3.5, "alpha": 0.3}
-"""Of the first of several lines, below points: what lies exactly on it is still seen."""
+"""Line style of the first of several curves, so that an identical curve on top of it leaves it visible."""
 
 STYLES = ("-", (0, (4, 2)), ":", "-.")
-"""Of the columns of one family: the closed form first, then what checks it."""
+"""Line styles of the columns of a family: the closed form first, then its checks."""
 
 DECADES = 12
-"""That a logarithmic axis shows at most: what is less often than that is never."""
+"""Maximum number of decades on a logarithmic axis; lower values count as zero."""
 
 
 LINE = 100
-"""Letters of a title on a line."""
+"""Maximum number of characters per line of a title."""
 
 MOST_LETTERS = 85
-"""Of a label."""
+"""Maximum number of characters of a label."""
 
 
 def draw_model(table: ModelTable, folder: Path, endings: tuple[str, ...] = (".png", ".svg")) -> list[Path]:
-    """Draw ``NAME.png`` and ``NAME.svg``; nothing where the model has no picture, or a single row.
+    """Draw ``NAME.png`` and ``NAME.svg``; nothing if the model has no figure or its table has a single row.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def _figure(table: ModelTable) -> Figure:
 
 
 def _curves(axes: Axes, table: ModelTable) -> int:
-    """Draw a curve for each family and column; return how many families were left out."""
+    """Draw a curve for each family and column; return the number of families left out."""
     picture, model = table.model.picture, table.model
     assert picture is not None  # `draw_model` has looked
     x = np.asarray(table.values[picture.x], dtype=float)
@@ -113,7 +113,7 @@ def _curves(axes: Axes, table: ModelTable) -> int:
             axes.plot(x[order] / x_factor, column[order] / y_factor, ls=style, color=colour, **look)
         if picture.points:
             mean, half = (table.columns[name][order] / y_factor for name in (picture.points, picture.points + CI95))
-            # Where there is one run there is no interval.
+            # A single run has no interval.
             axes.errorbar(x[order] / x_factor, mean, np.nan_to_num(half), fmt="o", ms=3.5, lw=1.0, color=colour)
     _axes(axes, picture.logarithmic, y[np.isfinite(y) & (y > 0)] / y_factor)
     name, meaning = picture.x.replace("_", " "), model.parameters[picture.x].meaning
@@ -128,7 +128,7 @@ def _curves(axes: Axes, table: ModelTable) -> int:
 def _legend(
     axes: Axes, families: list[str], looks: list[tuple[str, Any]], meanings: list[str], points: str = ""
 ) -> None:
-    """Name families by colour, columns by style."""
+    """Draw the legend: families by colour, columns by style."""
     entries = [
         (label, Line2D([], [], color=colour, ls=style))
         for label, (colour, style) in zip(families, looks, strict=False)
@@ -164,12 +164,12 @@ def _label(meaning: str, unit: str) -> str:
 
 
 def _short(label: str) -> str:
-    """Cut what no line of a legend holds."""
+    """Shorten a label to the length of a legend's line."""
     return label if len(label) <= MOST_LETTERS else label[: MOST_LETTERS - 1] + "\N{HORIZONTAL ELLIPSIS}"
 
 
 def families(table: ModelTable) -> dict[str, NDArray[np.int64]]:
-    """Split the rows by the parameters that vary besides the one on the axis.
+    """Group the rows by the varying parameters other than the one on the axis.
 
     Returns
     -------
@@ -186,5 +186,5 @@ def families(table: ModelTable) -> dict[str, NDArray[np.int64]]:
 
 
 def _value(name: str, value: object, unit: str) -> str:
-    """Write a parameter's value in a legend; a word needs no name."""
+    """Format a parameter's value for a legend; a word is shown without the parameter's name."""
     return f"{name} {format_quantity(value, unit)}" if isinstance(value, float) else str(value)

@@ -1,4 +1,4 @@
-"""One scenario simulated and through real stacks: windows and backlog over time, one above the other."""
+"""One scenario in the simulator and with real stacks: windows and backlog over time, in stacked panels."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def draw_model_sim_testbed(compared: ScenarioComparison, folder: Path) -> list[P
 
 
 def model_sim_testbed_figure(compared: ScenarioComparison) -> Figure:
-    """Draw what `elephan.compare` found.
+    """Draw the result of `elephan.compare`.
 
     Returns
     -------

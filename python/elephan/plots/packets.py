@@ -1,4 +1,4 @@
-"""The packets recorded at a link: what each found waiting, where in its round trip it came, and which were dropped.
+"""Packets recorded at a link: backlog on arrival, phase in the round trip, and drops.
 
 Source: J. Auge, J. Roberts, Buffer Sizing for Elastic Traffic, NGI 2006, Figure 4, for showing packets one by one.
 """
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from elephan.run.saved import ReplicatedRun
 
 FOLDED = 3
-"""With more flows of TCP on the link, a row for each instead of their places in the round trip."""
+"""Maximum number of TCP flows on a link for which phases in the round trip are drawn; more flows get a row each."""
 
 
 def packets_figures(result: ReplicatedRun) -> dict[str, Figure]:
-    """Draw each link whose packets were recorded, from the first replication, in the style that holds.
+    """Draw each link with recorded packets, from the first replication, in the current style.
 
     Returns
     -------
     dict of str to Figure
-        By name, ``packets-LINK``; empty if none were.
+        Figures by name, ``packets-LINK``; empty if no packets were recorded.
     """
     traces = [trace for trace in result.outcomes[0].packets if trace["time_s"].size]
     names = file_names([link_name(result.scenario.links, trace) for trace in traces])
@@ -47,7 +47,7 @@ def _figure(result: ReplicatedRun, trace: dict[str, Any]) -> Figure:
     found, place = figure.subplots(2, 1, sharex=True, height_ratios=[1, 1])
     folded = 0 < responsive.size <= FOLDED
     rows = _place(trace, flows, folded=folded)
-    # What does not respond is the background, in grey, and behind.
+    # Flows that do not respond are the background, in grey, and behind the others.
     seen = np.unique(group)
     colours = dict(zip(seen[tcp[seen]].tolist(), COLOURS, strict=False))
     for g in sorted(seen.tolist(), key=lambda g: bool(tcp[g])):
@@ -78,7 +78,7 @@ def _figure(result: ReplicatedRun, trace: dict[str, Any]) -> Figure:
 
 
 def _place(trace: dict[str, Any], flows: dict[str, NDArray[Any]], *, folded: bool) -> NDArray[Any]:
-    """Where a packet stands across: milliseconds after a multiple of its flow's base RTT, or the row of its flow."""
+    """Return each packet's vertical coordinate: time modulo the base RTT of its flow [ms], or the index of its flow."""
     if not folded:
         return np.asarray(np.unique(trace["flow"], return_inverse=True)[1])
     return np.asarray(1e3 * np.mod(trace["time_s"], flows["base_rtt_s"][trace["flow"]]))
@@ -93,12 +93,12 @@ def _drops(axes: Axes, trace: dict[str, Any], y: NDArray[Any], dropped: NDArray[
 
 
 def _size(packets: int) -> float:
-    """Area of a point [pt^2], smaller where there are many."""
+    """Area of a point [pt^2]; smaller for many points."""
     return float(np.clip(2e4 / packets, 0.4, 6.0))
 
 
 def _reach(time_s: NDArray[Any]) -> tuple[float, float]:
-    """From the first to the last packet, with a little room."""
+    """Return the time of the first and last packet, with a margin."""
     first, last = float(time_s.min()), float(time_s.max())
     room = 0.005 * (last - first) or 1e-3
     return first - room, last + room

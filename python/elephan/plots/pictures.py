@@ -1,4 +1,4 @@
-"""Pictures that are plain data, drawn with Matplotlib in the house style: for pages that are kept as files."""
+"""Plain-data figures drawn with Matplotlib in the house style, for image files."""
 
 from __future__ import annotations
 
@@ -32,28 +32,28 @@ COLOURS = {
     "muted": GREY,
 }
 MARKERS = dict(zip(COLOURS, "osD^vPx.", strict=True))
-"""Of points, so that series are told apart without their colours too."""
+"""Markers of points, which distinguish series without their colours."""
 
 WIDTH, PER_PX = 7.16, 0.0094
-"""Of a picture [in], and its height by that of the specification [in/px]."""
+"""Width of a figure [in], and height per pixel of the specification [in/px]."""
 
 MOST = 1600
-"""Points of a line; more are not to be seen."""
+"""Maximum number of points of a line; more would not be visible."""
 
 BARS = 0.8
-"""Share of a place that its bars take together."""
+"""Share of a position's width that its bars fill together."""
 
 MANY = 4
-"""Lines of one name from which they are thin, as those of the flows of a group."""
+"""Number of lines of one name from which they are thin, as for the flows of a group."""
 
 NEAR = 0.035
-"""Vertical lines closer than this share of the axis have one name."""
+"""Distance of vertical lines, as a share of the axis, below which they share a label."""
 
 SHARES = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 0.98, 0.99, 1.0)
 
 
 def stack(figures: Sequence[Figure], title: str, size: tuple[float, float] = (WIDTH, 6.0)) -> Drawn:
-    """Draw pictures of one horizontal axis below each other, in the style that holds.
+    """Draw figures with a common horizontal axis below each other, in the current style.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def stack(figures: Sequence[Figure], title: str, size: tuple[float, float] = (WI
     waiting: dict[str, Any] = {}
     for axes, figure in zip(panels, figures, strict=True):
         found = waiting | {name: one for name, one in _panel(axes, figure).items() if name not in named}
-        # An axis above the first leaves no room for names there: they stand above the next.
+        # An axis above the first panel leaves no room for the legend, which moves above the next one.
         if axes is panels[0] and figure.x.above is not None and len(figures) > 1:
             waiting = found
             continue
@@ -96,7 +96,7 @@ def stack(figures: Sequence[Figure], title: str, size: tuple[float, float] = (WI
 
 
 def draw(figure: Figure) -> Drawn:
-    """Draw one picture.
+    """Draw one figure.
 
     Examples
     --------
@@ -116,9 +116,9 @@ def draw(figure: Figure) -> Drawn:
 
 
 def _panel(axes: Axes, figure: Figure) -> dict[str, Any]:
-    """Draw what one picture shows; what a legend has to name is returned, by name."""
+    """Draw the contents of one figure; return the legend's entries by name."""
     bars = [series for series in figure.series if series.kind == "bars"]
-    # Lines that look alike are named where they stand.
+    # Lines of the same style are labelled directly.
     beside = [mark for mark in figure.marks if mark.axis == "x" and mark.role in ("rule", "answer") and mark.label]
     compared = sum(mark.role == "rule" for mark in beside) > 1 and any(mark.role == "answer" for mark in beside)
     beside = beside if compared or len(beside) >= MANY else []
@@ -133,7 +133,7 @@ def _panel(axes: Axes, figure: Figure) -> dict[str, Any]:
     handles, labels = axes.get_legend_handles_labels()
     once: dict[str, Any] = {}
     for handle, label in zip(handles, labels, strict=True):
-        # Of several lines of one name the one that is seen best.
+        # Of several lines with one name, the legend shows the most visible one.
         if label not in once or (_alpha(handle) > _alpha(once[label])):
             once[label] = handle
     return once if len(once) > 1 or figure.marks else {}
@@ -194,7 +194,7 @@ def _half(series: Series) -> NDArray[np.float64] | None:
 
 
 def _named_beside(axes: Axes, marks: Sequence[Mark], x: Axis) -> None:
-    """Name vertical lines beside them: the answer above, what is compared with it below; neighbours share a name."""
+    """Label vertical lines: the answer at the top, comparisons at the bottom; neighbours share a label."""
     if x.low is None or x.high is None:
         return
     ends = (x.low, x.high)
@@ -216,7 +216,7 @@ def _named_beside(axes: Axes, marks: Sequence[Mark], x: Axis) -> None:
         names = [mark.label for mark in group]
         text = ",\n".join(", ".join(names[i : i + 2]) for i in range(0, len(names), 2))
         at = group[-1].at or 0.0
-        # Left of the answer the name stands left of its line, to keep away from it.
+        # Left of the answer, the label is to the left of its line, away from the answer's.
         left = answer is not None and at < (answer.at or 0.0)
         axes.annotate(
             text,
@@ -246,7 +246,7 @@ def _named_beside(axes: Axes, marks: Sequence[Mark], x: Axis) -> None:
 
 
 def _above(axes: Axes, x: Axis) -> None:
-    """One more horizontal axis, above, if the picture has one."""
+    """Draw the second horizontal axis at the top, if the figure has one."""
     if x.above is None:
         return
     label, unit, worth = x.above

@@ -1,4 +1,4 @@
-"""The pictures of a run: windows, backlog, round-trip times and utilization over time, and what goes with them."""
+"""Figures of a run: windows, backlog, round-trip times and utilization over time, distributions and packets."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from elephan.run.saved import ReplicatedRun
 
 PANELS = 3 * 300 + 220
-"""Height of the panels of a run whose links do not change [px], which the figure is made for."""
+"""Total height of the panels of a run whose links do not change [px], for which the figure's size is made."""
 
 
 def draw_run(result: ReplicatedRun, folder: Path) -> list[Path]:
@@ -30,14 +30,14 @@ def draw_run(result: ReplicatedRun, folder: Path) -> list[Path]:
     Parameters
     ----------
     result : RunResult or another that has a scenario and outcomes
-        With its sampled series.
+        Run with sampled series.
     folder : Path
         Made if missing.
 
     Returns
     -------
     list of Path
-        What there is something to draw for: of ``run``, samples; of ``packets``, packets recorded at a link.
+        Figures with data only: ``run`` needs samples, ``packets`` needs packets recorded at a link.
 
     Raises
     ------
@@ -49,7 +49,7 @@ def draw_run(result: ReplicatedRun, folder: Path) -> list[Path]:
 
 
 def run_figures(result: ReplicatedRun) -> dict[str, Figure]:
-    """Draw the pictures of a run, by name.
+    """Draw the figures of a run, by name.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def run_figures(result: ReplicatedRun) -> dict[str, Figure]:
     Returns
     -------
     dict of str to Figure
-        What there is something to draw for: ``run`` needs samples, ``distributions`` samples or transfers that end,
+        Figures with data only: ``run`` needs samples, ``distributions`` samples or transfers that end,
         ``packets-LINK`` packets recorded at a link.
 
     Examples

@@ -1,4 +1,4 @@
-"""A sizing that was read back: what was measured with each buffer, or each amount, of each variant."""
+"""Figure of a sizing that was read from a folder: measurements with each buffer, or each value, of each variant."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def saved_size_figure(saved: SavedSizing) -> Figure | None:
-    """Draw it.
+    """Draw the figure.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Several runs over each other: windows, backlog, rates and round-trip times over time, a colour for each run."""
+"""Several runs in the same panels: windows, backlog, rates and round-trip times over time, a colour for each run."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
 
 NAME = "over-time"
 PANEL = 1.5
-"""Height of one picture [in]."""
+"""Height of a panel [in]."""
 
 
 def runs_figure(runs: Mapping[str, ReplicatedRun], title: str = "") -> Figure:
-    """Draw several runs over each other.
+    """Draw several runs in the same panels.
 
     Parameters
     ----------
     runs : mapping of str to RunResult, StoredRun, SavedRun or TestbedResult
-        By the name in the legend; two to seven, with their samples (``series=True``).
+        Runs by their names in the legend; two to seven, with samples (``series=True``).
     title : str
         The scenario's of the first by default.
 
     Returns
     -------
     Figure
-        Of each group the windows and round-trip times, of each link backlog and rate; the busiest and first ones.
+        Windows and round-trip times of each group, backlog and rate of each link; the first groups and busiest links.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def runs_figure(runs: Mapping[str, ReplicatedRun], title: str = "") -> Figure:
 
 
 def sweep_over_time(swept: SweepResult) -> Figure | None:
-    """Draw points of a sweep over each other.
+    """Draw points of a sweep in the same panels.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def sweep_over_time(swept: SweepResult) -> Figure | None:
     Returns
     -------
     Figure or None
-        Of at most seven points, the first and the last among them; None without samples of at least two.
+        At most seven points, including the first and the last; None if fewer than two have samples.
     """
     kept = [point for point in swept.points if point.has_samples]
     if len(kept) < 2:
@@ -87,7 +87,7 @@ def sweep_over_time(swept: SweepResult) -> Figure | None:
 
 
 def draw_over_time(swept: SweepResult, folder: Path) -> list[Path]:
-    """Draw ``over-time.png`` and ``over-time.svg``; nothing where fewer than two points have samples.
+    """Draw ``over-time.png`` and ``over-time.svg``; nothing if fewer than two points have samples.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The picture of a sizing: utilization, delay and loss against the buffer, the answer, and two rules of thumb."""
+"""Figure of a sizing: utilization, delay and loss against the buffer, the answer, and two rules of thumb."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from elephan.size import SizeAnswer
 
 HEIGHT = 7.2
-"""Of the whole picture [in]."""
+"""Height of the figure [in]."""
 
 
 def draw_size(answer: SizeAnswer, folder: Path) -> list[Path]:
@@ -47,7 +47,7 @@ def draw_size(answer: SizeAnswer, folder: Path) -> list[Path]:
 
 
 def size_figure(answer: SizeAnswer) -> Figure:
-    """Draw the picture.
+    """Draw the figure.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def size_figure(answer: SizeAnswer) -> Figure:
 
 
 def stretch_towards_one(axes: Axes, smallest: float) -> None:
-    """A scale on which 0.9, 0.95 and 0.99 are told apart: logarithmic in 1.01 - u, so that 1 is still on it."""
+    """Set a scale that separates 0.9, 0.95 and 0.99: logarithmic in 1.01 - u, so that 1 is still on it."""
     axes.set_yscale("function", functions=(lambda u: -np.log(1.01 - np.minimum(u, 1.0)), lambda y: 1.01 - np.exp(-y)))
     axes.set_ylim(max(0.0, smallest - 0.05), 1.0)
     ticks = [tick for tick in (0.0, 0.5, 0.8, 0.9, 0.95, 0.98, 1.0) if tick >= axes.get_ylim()[0]]

@@ -1,4 +1,4 @@
-"""The look all figures share, and how they are saved; `elephan.pictures.palette` has the colours."""
+"""House style of all figures, and saving them; `elephan.pictures.palette` has the colours."""
 
 from __future__ import annotations
 
@@ -53,20 +53,20 @@ __all__ = [
 STYLE = Path(__file__).with_name("elephan.mplstyle")
 
 MOST_LINKS = 4
-"""More links than these in one panel cannot be told apart."""
+"""Maximum number of links in one panel."""
 
 LEGEND = 100
-"""Letters that fit beside each other above a panel."""
+"""Maximum number of characters of a legend's row above a panel."""
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 PLAIN, FEW = (0.1, 20_000), 150
-"""Numbers that are written out on a logarithmic axis, if its ends are no further apart than that ratio."""
+"""Range of numbers that are written out on a logarithmic axis, and maximum ratio of its ends."""
 
 
 @contextmanager
 def house_style() -> Iterator[None]:
-    """Draw in the house style inside this block, whatever the user's own settings are.
+    """Use the house style inside this block, whatever the user's own settings are.
 
     Examples
     --------
@@ -81,15 +81,15 @@ def house_style() -> Iterator[None]:
 
 
 NOTEBOOK_DPI = 110
-"""Sharp enough for a screen, and small in a notebook's file."""
+"""Resolution of figures in a notebook [dpi]: sharp on a screen, and small in the notebook's file."""
 
 
 COLOURS_KEPT = 256
-"""Of a picture in a notebook, edges of lines included."""
+"""Maximum number of colours of a figure in a notebook, including the edges of lines."""
 
 
 class NotebookFigure(Figure):
-    """A Matplotlib figure that a notebook shows by itself, whatever backend it has."""
+    """A Matplotlib figure that a notebook displays with any backend."""
 
     def _repr_png_(self) -> bytes:
         from PIL import Image  # noqa: PLC0415 (Matplotlib has it; only notebooks need it)
@@ -106,7 +106,7 @@ class NotebookFigure(Figure):
 
 
 def sign(figure: Figure, scenario: Scenario, more: str = "") -> None:
-    """Put what traces a figure back to its run into its footer.
+    """Write the data that trace a figure back to its run into its footer.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def sign(figure: Figure, scenario: Scenario, more: str = "") -> None:
 
 
 def title(figure: Figure, scenario: Scenario) -> None:
-    """Put the scenario's title above a figure.
+    """Write the scenario's title above a figure.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def title(figure: Figure, scenario: Scenario) -> None:
 
 
 def legend(axes: Axes) -> None:
-    """Name the lines above the panel, where nothing is drawn.
+    """Draw the legend above the panel, where nothing else is drawn.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def legend(axes: Axes) -> None:
 
 
 def legend_of(axes: Axes, handles: Sequence[Artist], labels: Sequence[str]) -> None:
-    """Name what is given above the panel, where nothing is drawn; nothing for no label.
+    """Draw a legend with given entries above the panel; none without labels.
 
     Parameters
     ----------
@@ -150,13 +150,13 @@ def legend_of(axes: Axes, handles: Sequence[Artist], labels: Sequence[str]) -> N
     labels : sequence of str
     """
     if labels:
-        # A key is as wide as some eight letters.
+        # A legend key is as wide as about eight characters.
         columns = min(4, len(labels), max(1, LEGEND // (8 + max(map(len, labels)))))
         axes.legend(handles, labels, loc="lower right", bbox_to_anchor=(1.0, 0.98), borderaxespad=0.0, ncols=columns)
 
 
 def written_out(axis: Axis) -> None:
-    """Write out the numbers of a logarithmic axis that shows few decades, 200 and not 2 x 10^2, or powers of ten.
+    """Write out the numbers of a logarithmic axis with few decades (200, not 2 x 10^2); otherwise powers of ten.
 
     Parameters
     ----------
@@ -168,13 +168,13 @@ def written_out(axis: Axis) -> None:
         axis.set_major_formatter("{x:g}")
         axis.set_minor_formatter(NullFormatter())
         return
-    # In plain letters: in the house style a $ begins no formula.
+    # Without mathtext: in the house style a $ starts no formula.
     axis.set_major_formatter(lambda value, _: power_of_ten(value))
     axis.set_minor_formatter(NullFormatter() if high >= 10 * low else "{x:g}")
 
 
 def power_of_ten(value: float) -> str:
-    """Write a number of a logarithmic axis.
+    """Format a power of ten for a logarithmic axis.
 
     Examples
     --------
@@ -187,7 +187,7 @@ def power_of_ten(value: float) -> str:
 
 
 def busiest(result: ReplicatedRun) -> list[int]:
-    """Return the links that a panel can show: all of them, or those with the highest utilization, in the file's order.
+    """Return the links to show in a panel: all, or those with the highest utilization, in the order of the file.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def busiest(result: ReplicatedRun) -> list[int]:
 
 
 def save(figure: Figure, folder: Path, name: str, endings: tuple[str, ...] = (".png", ".svg")) -> list[Path]:
-    """Write a figure as PNG and SVG, or what `endings` says, each whole or not at all.
+    """Write a figure as PNG and SVG, or with other `endings`, each file atomically.
 
     Parameters
     ----------

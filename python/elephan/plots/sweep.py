@@ -1,4 +1,4 @@
-"""The picture of a sweep: utilization, delay, loss and fairness against what varies as a number."""
+"""Figure of a sweep: utilization, delay, loss and fairness against a numeric label."""
 
 from __future__ import annotations
 
@@ -31,31 +31,31 @@ PANELS = (
     ("loss_ratio", "loss ratio", 1.0, 170),
     ("jain", "Jain's\nindex", 1.0, 130),
 )
-"""Metric, label, factor, height."""
+"""Panels: metric, label, factor, height."""
 
 MOST_LINES = 14
-"""More in one panel cannot be told apart."""
+"""Maximum number of lines in a panel."""
 
 DECADE = 10.0
-"""Values over more than that are shown by their ratio."""
+"""Ratio of the largest to the smallest value above which an axis is logarithmic."""
 
 HIGHER = 0.08
-"""What a line more in the legend adds to the height of a picture [in]."""
+"""Additional height of a figure per line of the legend [in]."""
 
 
 class LabelNumbers(NamedTuple):
     """One label as numbers."""
 
     name: str
-    """Of the label."""
+    """Name of the label."""
     title: str
-    """What the axis says."""
+    """Title of the axis."""
     values: list[float]
-    """Of each point; NaN where it has none."""
+    """Value at each point; NaN if the point has none."""
 
 
 def draw_sweep(swept: SweepResult, folder: Path) -> list[Path]:
-    """Draw ``sweep.png`` and ``sweep.svg``; nothing where nothing varies as a number.
+    """Draw ``sweep.png`` and ``sweep.svg``; nothing without a numeric label.
 
     Parameters
     ----------
@@ -73,18 +73,18 @@ def draw_sweep(swept: SweepResult, folder: Path) -> list[Path]:
 
 
 def sweep_figure(swept: SweepResult) -> Figure | None:
-    """Draw a sweep, in the style that holds; see `points_figure`."""
+    """Draw a sweep in the current style; see `points_figure`."""
     return points_figure(swept.parts, swept.sweep.base, swept.sweep.title)
 
 
 def points_figure(points: Sequence[ResultPart], base: Scenario, title: str) -> Figure | None:
-    """Draw runs against what their labels vary, in the style that holds.
+    """Draw runs against their labels, in the current style.
 
     Parameters
     ----------
     points : sequence of ResultPart
     base : Scenario
-        Whose first link that carries data is shown.
+        Scenario whose first link with data is shown.
     title : str
 
     Returns
@@ -115,7 +115,7 @@ def points_figure(points: Sequence[ResultPart], base: Scenario, title: str) -> F
 
 
 def numeric_axis(points: Sequence[ResultPart]) -> LabelNumbers | None:
-    """Choose the label that has most values as numbers.
+    """Choose the label with the most numeric values.
 
     Returns
     -------
@@ -128,12 +128,12 @@ def numeric_axis(points: Sequence[ResultPart]) -> LabelNumbers | None:
 
 
 def as_numbers(name: str, points: Sequence[ResultPart]) -> LabelNumbers | None:
-    """Take a label as numbers: as they are, by their unit, or by what they come to in the scenario.
+    """Convert a label to numbers: directly, by its unit, or by its resolved size in the scenario.
 
     Parameters
     ----------
     name : str
-        Of the label.
+        Name of the label.
 
     Returns
     -------
@@ -156,7 +156,7 @@ def as_numbers(name: str, points: Sequence[ResultPart]) -> LabelNumbers | None:
 
 
 def _buffer(name: str, links: Sequence[Mapping[str, Any]]) -> tuple[float, str]:
-    """Packets that a buffer has, and whose it is; NaN for one without limit."""
+    """Buffer in packets, and the link that has it; NaN if it is unlimited."""
     place = name.removeprefix("links[").partition("]")[0]
     for i, link in enumerate(links):
         if place in (str(i), link["name"]):
@@ -166,7 +166,7 @@ def _buffer(name: str, links: Sequence[Mapping[str, Any]]) -> tuple[float, str]:
 
 
 def _quantities(name: str, texts: list[str]) -> tuple[list[float] | None, str]:
-    """Times, rates or sizes as numbers of the unit that suits them."""
+    """Convert times, rates or sizes to numbers of a suitable unit."""
     readers: tuple[tuple[Callable[[str], float], str], ...] = (
         (seconds, "s"),
         (bits_per_second, "bit/s"),
@@ -195,7 +195,7 @@ def _number(x: float | None, otherwise: float) -> float:
 
 
 def _lines(points: Sequence[ResultPart], axis: LabelNumbers) -> dict[str, list[int]]:
-    """Points of each combination of the other labels, by what is said of it, in the order of the axis.
+    """Group the points by the other labels, in the order of the axis; the keys are legend texts.
 
     Labels that follow from the axis's own, as those of lists that go together, say nothing.
     """
@@ -216,24 +216,24 @@ def _lines(points: Sequence[ResultPart], axis: LabelNumbers) -> dict[str, list[i
 
 
 def _label_text(name: str, value: object) -> str:
-    """A label in a legend: words as they are, numbers with the last part of their name."""
+    """Format a label for a legend: words as they are, numbers with the last part of their name."""
     short = name.rpartition(".")[2]
     return str(value) if isinstance(value, str) else f"{short} {value}"
 
 
 def _line(y: Axis, label: str, i: int, x: NDArray[Any], mean: NDArray[Any], half: NDArray[Any]) -> Series:
-    """One line, inside the axes whatever its values are."""
+    """Return one line, clipped to the axes."""
     if y.scale == "log":
-        # What is none has no place there: the line has a gap.
+        # Zero cannot be shown on a logarithmic axis: the line has a gap.
         mean = np.where(mean > 0, mean, np.nan)
     low, high = (np.clip(end, y.low, y.high) for end in (mean - half, mean + half))
-    # As many colours as there are, then the same paler and dashed.
+    # When all colours are used, the next lines repeat them, paler and dashed.
     again = i >= len(COLOURS)
     return Series(label, x, mean, low, high, colour(i), "both", dashed=again, faint=again)
 
 
 def _upright(metric: str, name: str, values: Sequence[float]) -> Axis:
-    """The axis of a metric."""
+    """Vertical axis of a metric."""
     if metric == "utilization":
         return Axis(name, scale="share", low=min(0.5, *values, 1.0), high=1.0)
     if metric == "jain":
@@ -245,7 +245,7 @@ def _upright(metric: str, name: str, values: Sequence[float]) -> Axis:
 
 
 def _across(axis: LabelNumbers) -> Axis:
-    """The axis that all panels share."""
+    """Horizontal axis that all panels share."""
     finite = [value for value in axis.values if math.isfinite(value)]
     wide = min(finite) > 0 and max(finite) > DECADE * min(finite)
     return Axis(axis.title, scale="log" if wide else "linear")

@@ -1,4 +1,4 @@
-"""One column of results against another: points with intervals for packets, lines for what models say of the link."""
+"""One column of results against another: points with intervals for measurements, lines for models of the link."""
 
 from __future__ import annotations
 
@@ -36,28 +36,28 @@ if TYPE_CHECKING:
     Handle = Artist | ErrorbarContainer
 
 STYLES = ("-", (0, (5, 2)), (0, (1, 1.2)), "-.")
-"""Of the models, in the order in which they are given."""
+"""Line styles of the models, in the order in which they are given."""
 
 MARKERS = "osD^vPX*"
-"""Of the series."""
+"""Markers of the series."""
 
 POINTS = 80
-"""Buffers at which a model is asked."""
+"""Number of buffers at which a model is evaluated."""
 
 WIDE = 20.0
-"""Values that span more than this factor stand on a logarithmic axis."""
+"""Ratio of the largest to the smallest value above which an axis is logarithmic."""
 
 DECADES = 3.5
-"""From which only powers of ten are named on an axis, or the names would touch."""
+"""Number of decades of an axis from which only powers of ten are labelled, so that labels do not overlap."""
 
 MOST_PANELS, ACROSS = 12, 3
-"""Panels of one picture, and of one row."""
+"""Maximum number of panels of a figure, and of a row."""
 
 _PLACE = re.compile(r"\[.+\]|^(?:duration|warmup|seed)$")
-"""Names of columns that are places of a scenario."""
+"""Pattern of the names of columns that are places of a scenario."""
 
 BUFFER, PREDICTED = "buffer_packets", ("utilization", "loss_ratio", "queueing_delay_s")
-"""What models predict: these against that."""
+"""Column of the buffer, and metrics that models predict as functions of it."""
 
 
 @dataclass(frozen=True)
@@ -82,13 +82,13 @@ def xy(
     models: Sequence[str | RegistryEntry] = (),
     title: str = "",
 ) -> Figure:
-    """Draw one column of results against another, and what models say beside it.
+    """Draw one column of results against another, optionally with models.
 
     Parameters
     ----------
     data : SweepResult, Store or other result, ModelTable, ColumnTable, mapping or data frame
-        Of a sweep or a store its table, of another result its links; anything with named columns. Several under names
-        of their own, ``{"1 Gbit/s": swept, "2.5 Gbit/s": other}``, go into one picture.
+        Data with named columns; of a sweep or a store its table is used, of other results the links. Several sets by
+        name, ``{"1 Gbit/s": swept, "2.5 Gbit/s": other}``, are drawn into one figure.
     x, y : str
         Columns. The link or group may be left out of a name where only one has it: ``utilization`` for
         ``bottleneck.utilization``.
@@ -112,7 +112,7 @@ def xy(
     ------
     InputError
         If there is no such column, value or model; if a model is asked for what it does not predict; if points of one
-        series differ in something else than `x` of which nobody was told: a line through them would mean nothing.
+        series differ in a column that is not given: a line through them would have no meaning.
 
     Examples
     --------
@@ -174,7 +174,7 @@ def _is_table(value: Any) -> bool:
 
 
 def _columns(table: Any) -> dict[str, list[Any]]:
-    """Columns of whatever has some: Arrow, pandas, a mapping, a result."""
+    """Return the columns of a table of any kind: Arrow, pandas, a mapping, a result."""
     if isinstance(table, (SweepResult, Store)):
         table = table.table()
     elif isinstance(table, ResultTables):
@@ -191,7 +191,7 @@ def _columns(table: Any) -> dict[str, list[Any]]:
 
 
 def _find(columns: Mapping[str, Any], name: str) -> str:
-    """Full name of a column of which the link or group may be left out."""
+    """Return the full name of a column that may be given without the link or group."""
     if name in columns:
         return name
     found = [column for column in columns if column.endswith(f".{name}")]
@@ -204,7 +204,7 @@ def _find(columns: Mapping[str, Any], name: str) -> str:
 def _split(
     label: str, table: Any, x: str, y: str, by: Sequence[str], facet: str, at: Mapping[str, Any]
 ) -> Iterator[_Series]:
-    """One series for each set of values of the columns in `by`, in each panel."""
+    """Yield a series for each set of values of the columns in `by`, in each panel."""
     columns = _columns(table)
     full_x, full_y = _find(columns, x), _find(columns, y)
     told = [_find(columns, name) for name in (*by, *([facet] if facet else []))]
@@ -232,7 +232,7 @@ def _split(
 
 
 def _only(columns: Mapping[str, Sequence[Any]], at: Mapping[str, Any]) -> list[int]:
-    """The rows that have these values."""
+    """Return the indices of the rows with given values."""
     rows = list(range(len(next(iter(columns.values()), ()))))
     for name, value in at.items():
         own = columns[_find(columns, name)]
@@ -245,7 +245,7 @@ def _only(columns: Mapping[str, Sequence[Any]], at: Mapping[str, Any]) -> list[i
 
 
 def check_told(columns: Mapping[str, Sequence[Any]], rows: Sequence[int], x: str) -> None:
-    """Refuse points of one line that differ in more than where they are on the axis.
+    """Refuse points of one line that differ in more than their position on the axis.
 
     Parameters
     ----------
@@ -259,7 +259,7 @@ def check_told(columns: Mapping[str, Sequence[Any]], rows: Sequence[int], x: str
     Raises
     ------
     InputError
-        With the column that nobody was told of, and its values.
+        With the column that is not given, and its values.
 
     Examples
     --------
@@ -299,7 +299,7 @@ def check_told(columns: Mapping[str, Sequence[Any]], rows: Sequence[int], x: str
 
 
 def _untold(name: str, values: Sequence[Any]) -> InputError:
-    """What to say of a column that nobody was told of."""
+    """Return the error about a column that differs between points of a line but is not given."""
     each = list(dict.fromkeys(values))
     some = ", ".join(map(str, each[:4])) + (", …" if len(each) > 4 else "")
     told = f'by="{name}" or facet="{name}", or take one with at={{"{name}": {json.dumps(each[0])}}}'
@@ -307,7 +307,7 @@ def _untold(name: str, values: Sequence[Any]) -> InputError:
 
 
 def _as_points(name: str, series: _Series, x: str, y: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """What a model says of the link of a series, over its buffers."""
+    """Return a model's prediction for the link of a series, as a function of the buffer."""
     metric = y.rpartition(".")[2]
     if series.scenario is None or x.rpartition(".")[2] != BUFFER or metric not in PREDICTED:
         message = f"xy: models: they say {', '.join(PREDICTED)} against {BUFFER}, of a sweep; not {y} against {x}"
@@ -321,7 +321,7 @@ def _as_points(name: str, series: _Series, x: str, y: str) -> tuple[NDArray[np.f
 
 
 def _line(axes: Axes, x: NDArray[np.float64], y: NDArray[np.float64], colour: str, style: Any) -> None:
-    """A model's line in the colour of its series; grey, and once, where it says the same of several."""
+    """Draw a model's line in the colour of its series; a single grey one if it is the same for several."""
     for drawn in axes.get_lines():
         line = np.asarray(drawn.get_xydata())
         if drawn.get_gid() == _MODEL and line.shape[0] == x.size and np.allclose(line.T, (x, y), equal_nan=True):
@@ -365,7 +365,7 @@ def _axes(axes: Axes, series: Sequence[_Series], x: str, y: str) -> None:
 
 
 def _label(column: str) -> str:
-    """A column's name for an axis, without the link's or group's: its unit in brackets."""
+    """Return the axis label of a column: its name without link or group, its unit in brackets."""
     column = column.rpartition(".")[2]
     for ending, unit in (("_packets", "packets"), ("_segments", "segments"), ("_bps", "bit/s"), ("_s", "s")):
         if column.endswith(ending):
@@ -374,7 +374,7 @@ def _label(column: str) -> str:
 
 
 def _legend(figure: Figure, entries: Sequence[tuple[Handle, str]]) -> None:
-    """Name everything above the panel, in as many columns as there is room for."""
+    """Draw the legend above the panels, in as many columns as fit."""
     if entries:
         handles, labels = zip(*entries, strict=True)
         columns = max(1, min(len(labels), LEGEND // (8 + max(map(len, labels)))))

@@ -1,4 +1,4 @@
-"""Results as pages: one self-contained HTML file that needs no network, for whoever was not there when it ran."""
+"""Results as pages: one self-contained HTML file that needs no network and no installation of elephan to read."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ __all__ = ["report"]
 
 
 class ReportSubject(Protocol):
-    """What writes itself into a folder: a RunResult, TestbedResult, SizeAnswer, SweepResult or comparison."""
+    """A result that can write its files into a folder: of a run, a testbed, a sizing, a sweep or a comparison."""
 
     def write(self, folder: Path) -> object:
-        """Write everything."""
+        """Write all files of the result into a folder."""
 
 
 def report(
     source: str | Path | ReportSubject | Sequence[str | Path] | Mapping[str, ReplicatedRun], out: str | Path
 ) -> Path:
-    """Write a page about a result, or about the folder of one.
+    """Write a page about a result, or about a folder that holds one.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def report(
     Returns
     -------
     Path
-        Of the file.
+        Path of the file.
 
     Raises
     ------

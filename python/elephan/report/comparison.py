@@ -9,13 +9,13 @@ import numpy as np
 from elephan.errors import InputError
 from elephan.pictures.figure import COLOURS, Axis, Figure, Mark, Series, colour
 from elephan.pictures.table import Table, cell
-from elephan.pictures.words import count, number, plain, with_unit
+from elephan.pictures.words import number, plain, row_with_unit
 from elephan.report.page import HeadlineNumber, PageSection, ReportPage, TerminalCommand
 from elephan.report.size import command, curve_table, wanted
 from elephan.report.sources import origin, read_json, read_scenario, set_up, why_warmup
 from elephan.run.files import file_names
 from elephan.size.saved import read_models
-from elephan.units import format_time
+from elephan.units import count, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Document = dict[str, Any]
 
 REACH = 4.0
-"""Curves are shown to so many times the largest delay of an answer, and to that part of the smallest."""
+"""Range of delays on the curves: from the smallest delay of an answer over this factor to the largest times it."""
 
 COLUMNS = (
     ("buffer_packets", "Buffer", Axis("buffer", "packets", low=0.0), 1.0),
@@ -34,7 +34,7 @@ COLUMNS = (
     ("loss_ratio", "Loss", Axis("loss ratio", "%", low=0.0), 100.0),
     ("jain", "Fairness", Axis("Jain's index", low=0.0, high=1.05), 1.0),
 )
-"""What each variant costs: key, title, axis, what it is multiplied by."""
+"""Costs of a variant in its table: key, title, axis, and the factor from the document's unit to the axis's."""
 
 
 def page(folder: Path) -> ReportPage:
@@ -103,7 +103,7 @@ def label(variant: Document, between: str = " with ") -> str:
     Parameters
     ----------
     between : str
-        Between law and queue.
+        Text between law and queue.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def _set_up(variants: Sequence[Document], scenario: Scenario, facts: Document) -
 
 
 def _at(variant: Document) -> Document:
-    """What was measured at the answer, or at the buffer that comes nearest."""
+    """Return the measurements at the answer, or at the nearest buffer if no buffer meets the target."""
     return variant if variant["met"] else variant["nearest"] or variant
 
 
@@ -129,12 +129,12 @@ def _tiles(chosen: Document) -> tuple[HeadlineNumber, ...]:
         return ()
     found = [
         HeadlineNumber("Buffer", count(measured["buffer_packets"], "packet"), _interval(chosen)),
-        HeadlineNumber("Utilization", with_unit(measured["utilization"], "%")),
-        HeadlineNumber("Queueing delay", with_unit(measured["queueing_delay_s"], "s"), "mean of all packets"),
-        HeadlineNumber("Loss", with_unit(measured["loss_ratio"], "%"), "of the packets that arrive"),
+        HeadlineNumber("Utilization", row_with_unit(measured, "utilization", "%")),
+        HeadlineNumber("Queueing delay", row_with_unit(measured, "queueing_delay_s", "s"), "mean of all packets"),
+        HeadlineNumber("Loss", row_with_unit(measured, "loss_ratio", "%"), "of the packets that arrive"),
     ]
     if measured["jain"] and measured["jain"]["mean"] is not None:
-        found.append(HeadlineNumber("Fairness", with_unit(measured["jain"], ""), "Jain's index, 1 is fair"))
+        found.append(HeadlineNumber("Fairness", row_with_unit(measured, "jain", ""), "Jain's index, 1 is fair"))
     return tuple(found)
 
 
@@ -154,12 +154,12 @@ def _notes(document: Document) -> tuple[str, ...]:
 
 
 def table(variants: Sequence[Document], chosen: Document) -> Table:
-    """List the variants; where no buffer is enough, what the one that comes nearest gives.
+    """List the variants; a variant without a sufficient buffer shows the values of the nearest one.
 
     Parameters
     ----------
     chosen : dict
-        The one that is recommended.
+        The recommended variant.
     """
     rows = []
     for variant in variants:
@@ -172,10 +172,10 @@ def table(variants: Sequence[Document], chosen: Document) -> Table:
                 cell(measured["buffer_packets"]),
                 cell(_interval(variant) or None),
                 cell(variant["buffer_bdp"], digits=3),
-                cell(measured["utilization"], 100),
-                cell(measured["queueing_delay_s"], 1e3),
-                cell(measured["loss_ratio"], 100),
-                cell(measured["jain"]),
+                cell(measured["utilization"], 100, of="utilization"),
+                cell(measured["queueing_delay_s"], 1e3, of="queueing_delay_s"),
+                cell(measured["loss_ratio"], 100, of="loss_ratio"),
+                cell(measured["jain"], of="jain"),
             )
         )
     buffers = ("buffer [packets]", "interval", "buffer [BDP]")
@@ -186,7 +186,7 @@ def table(variants: Sequence[Document], chosen: Document) -> Table:
 
 
 def _trade_off(variants: Sequence[Document], chosen: Document, curves: dict[str, Any]) -> Figure:
-    """Every buffer measured as a point of (delay, utilization), and each answer."""
+    """Draw every measured buffer as a point of (delay, utilization), and mark each answer."""
     series, delays, lowest, sentences = [], [], 1.0, []
     for k, variant in enumerate(variants):
         name = label(variant) + (" (recommended)" if variant is chosen and variant["met"] else "")
@@ -246,7 +246,7 @@ def _curve(variant: Document, models: dict[str, Any]) -> tuple[Any, Any]:
 
 
 def _costs(variants: Sequence[Document], chosen: Document) -> list[Figure]:
-    """One picture for each quantity, a place for each variant."""
+    """Draw one picture for each quantity, with a place for each variant."""
     names = tuple(label(v) for v in variants)
     found = []
     for key, title, axis, scale in COLUMNS:
@@ -293,7 +293,7 @@ def _curves(variants: Sequence[Document]) -> list[Table]:
 
 
 def _warnings(variants: Sequence[Document]) -> tuple[dict[str, str], ...]:
-    """Each once, however many variants it is true of."""
+    """Collect the warnings of all variants, each once."""
     return tuple({tuple(w.items()): w for variant in variants for w in variant["warnings"]}.values())
 
 

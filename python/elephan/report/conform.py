@@ -1,4 +1,4 @@
-"""The page about a suite of test cases, in Markdown with pictures: of each what must be seen, and whether it was."""
+"""The page about a suite of test cases, in Markdown with pictures: required observations and verdicts of each case."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def write_page(found: Conformance, folder: Path) -> Path:
     Parameters
     ----------
     folder : Path
-        Made if missing.
+        Created if missing.
 
     Returns
     -------
@@ -127,7 +127,7 @@ def _heading(each: JudgedCase) -> str:
 
 
 def _anchor(each: JudgedCase) -> str:
-    """As code hosts and the site make it from the heading."""
+    """Return the anchor that code hosts and the site derive from the heading."""
     return re.sub(r"[^\w -]", "", _heading(each).lower()).replace(" ", "-")
 
 
@@ -149,7 +149,7 @@ def _case(judged: JudgedCase) -> Iterator[str]:
 
 
 def _observations(judged: JudgedCase) -> list[str]:
-    """A row for each observation; by path what was measured, and in the null."""
+    """Make a row for each observation: the measured value of each path, and the value in the null."""
     heads = ["must be seen", "shown by", "accepted", "null", *(each.path.name for each in judged.paths)]
     rows = []
     for n, of in enumerate(judged.case.seen):
@@ -161,7 +161,7 @@ def _observations(judged: JudgedCase) -> list[str]:
 
 
 def _cell(on: JudgedPath, seen: JudgedObservation) -> str:
-    """What was measured, what the null gives, and more if that is not met."""
+    """Return the measured value, the null's value, and the verdict or an explanation if the observation is not met."""
     text = f"{_shown(seen.found)} (null: {_shown(seen.null)})"
     if seen.verdict == "met":
         return text

@@ -1,6 +1,6 @@
-"""Pictures as Bokeh has them: from figure specifications to the one document of a page.
+"""Pictures for Bokeh: from figure specifications to the one JSON document of a page.
 
-Colours are those of the light theme; what has a colour says which by its tag, so that the page can restyle it.
+Colours are those of the light theme; every coloured model names its colour in its tag, so that the page can restyle it.
 """
 
 from __future__ import annotations
@@ -49,25 +49,25 @@ LIGHT = THEMES["light"]
 FONT = "system-ui, sans-serif"
 
 SHARES = (0.0, 0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.98, 0.99, 1.0)
-"""Numbers at an axis of shares, as many of them as there is room for."""
+"""Tick values of an axis of shares."""
 
 NEAR = 0.035
 """Vertical lines closer than this share of the axis get one label."""
 
 NEAR_ABOVE = 0.07
-"""The same of horizontal lines, whose words are 15 px high in pictures of 220 px and more."""
+"""The same share for horizontal lines, whose labels are 15 px high in pictures of 220 px and more."""
 
 TOGETHER = 6
-"""So many series at most are shown together where a reader points; of more, the one that is nearest."""
+"""Maximum number of series whose tooltips are shown together; with more series only the nearest one is shown."""
 
 BARS = 0.8
-"""Share of a place that its bars take together."""
+"""Share of a category's width that its bars take together."""
 
 ALPHA = {True: 0.5, False: 0.95}
-"""Of lines that are faint, and of others."""
+"""Opacity of lines: faint ones, and all others."""
 
 DECADES = 5
-"""A logarithmic axis over fewer names ones, twos and fives."""
+"""Logarithmic axes over fewer decades have ticks at 1, 2 and 5 of each."""
 
 
 def document(figures: Sequence[Figure]) -> dict[str, Any]:
@@ -101,7 +101,7 @@ def document(figures: Sequence[Figure]) -> dict[str, Any]:
 
 
 def _renamed(encoded: Any, names: dict[str, str]) -> Any:
-    """The same with models counted from one in each page: Bokeh counts on from page to page."""
+    """Return the document with models numbered from one in each page; Bokeh continues its count from page to page."""
     if isinstance(encoded, dict):
         own = {key: part for key, part in encoded.items() if key != "id"}
         known = {"id": names.setdefault(encoded["id"], f"m{len(names) + 1}")} if "id" in encoded else {}
@@ -113,7 +113,7 @@ def _plot(figure: Figure, x_range: Any) -> Any:
     values = [part for s in figure.series for part in (s.y, s.low, s.high) if part is not None]
     low, high = _limits(figure.y, values, _along(figure, "y"))
     scales = {True: LogScale, False: LinearScale}
-    # No two drags at once, and none where a finger scrolls the page: the page says which is active.
+    # Only one drag tool is active, and none on touch screens, where a finger scrolls the page; the page sets which.
     tools: list[Any] = [BoxZoomTool(), PanTool(), WheelZoomTool()]
     plot = Plot(
         x_range=x_range,
@@ -125,7 +125,8 @@ def _plot(figure: Figure, x_range: Any) -> Any:
         toolbar=Toolbar(tools=tools, logo=None, active_drag=None, active_scroll=None),
         toolbar_location=None,
         title=None,
-        # What is behind is the page's: so it has the theme's colour, and no edge of another is left when that changes.
+        # The background is transparent, so it takes the theme's colour, and no border of another theme is left after a
+        # change.
         background_fill_color=None,
         border_fill_color=None,
         outline_line_color=None,
@@ -166,7 +167,7 @@ def legend(figure: Figure) -> list[LegendEntry]:
     Returns
     -------
     list of LegendEntry
-        One for each name, in their order; what has both lines and points shows both.
+        One for each name, in their order; a name with both lines and points shows both.
     """
     found = []
     for name in dict.fromkeys(series.name for series in figure.series):
@@ -210,7 +211,7 @@ def _axes(plot: Any, figure: Figure) -> None:
 
 
 def _ticks(made: Any, axis: Axis, ends: tuple[float, float]) -> None:
-    """Numbers as people write them."""
+    """Set the ticks of an axis and write their numbers in ordinary notation."""
     made.formatter = BasicTickFormatter(use_scientific=True, power_limit_high=7, power_limit_low=-5)
     if axis.scale == "share":
         made.ticker = FixedTicker(ticks=[float(p) for p in _placed(np.array(SHARES), axis)])
@@ -226,7 +227,7 @@ def _ticks(made: Any, axis: Axis, ends: tuple[float, float]) -> None:
 
 
 def _placed(values: NDArray[np.float64], axis: Axis) -> NDArray[np.float64]:
-    """Where values lie along an axis."""
+    """Return the positions of values along an axis."""
     if axis.scale == "share":
         return -np.log(1.01 - np.minimum(values, 1.0))
     if axis.scale == "log":
@@ -235,13 +236,13 @@ def _placed(values: NDArray[np.float64], axis: Axis) -> NDArray[np.float64]:
 
 
 def _along(figure: Figure, axis: str) -> list[float]:
-    """What must be seen along an axis beside the series."""
+    """Return the positions of marks that must be visible along an axis in addition to the series."""
     marks = [mark for mark in figure.marks if mark.axis == axis and mark.role in {"answer", "wanted"}]
     return [at for mark in marks for at in (mark.at, mark.low, mark.high) if at is not None and math.isfinite(at)]
 
 
 def _limits(axis: Axis, values: Sequence[NDArray[np.float64]], more: Sequence[float]) -> tuple[float, float]:
-    """Where an axis begins and ends."""
+    """Return the limits of an axis."""
     if axis.scale == "names":
         return -0.5, len(axis.names) - 0.5
     parts = [np.asarray(part, dtype=float) for part in (*values, np.array(more))]
@@ -252,7 +253,7 @@ def _limits(axis: Axis, values: Sequence[NDArray[np.float64]], more: Sequence[fl
     else:
         low, high = extent(parts)
         room = 0.05 * (high - low) or 0.05 * abs(high) or 1.0
-        # From nothing where that costs little of the picture.
+        # The axis begins at zero where that costs little of the picture.
         start = 0.0 if 0 <= low < 0.6 * high else low - room
         low = start if axis.low is None else axis.low
         high = high + room if axis.high is None else axis.high
@@ -261,7 +262,7 @@ def _limits(axis: Axis, values: Sequence[NDArray[np.float64]], more: Sequence[fl
 
 
 def _series(plot: Any, figure: Figure, series: Series, entry: int) -> Any:
-    """Draw a series; return what a reader points at."""
+    """Draw a series; return the renderer that tooltips attach to."""
     source = ColumnDataSource(_columns(figure, series))
     x, y = ("px" if "px" in source.data else "x"), ("py" if "py" in source.data else "y")
     tags = [f"entry:{entry}"]
@@ -294,8 +295,8 @@ def _series(plot: Any, figure: Figure, series: Series, entry: int) -> Any:
 
 
 def _columns(figure: Figure, series: Series) -> dict[str, NDArray[np.float64]]:
-    """The numbers of a series, and where they lie where that is something else."""
-    # A picture is not read to more than seven digits, and a long series takes half the room.
+    """Return the values of a series, and their positions where these differ from the values."""
+    # Nobody reads more than seven digits from a picture, and rounding halves the size of a long series.
     kind = np.float32 if series.x.size > 300 else np.float64
     columns = {"x": series.x, "y": series.y}
     if series.low is not None and series.high is not None:
@@ -333,14 +334,14 @@ def _hover(figure: Figure, renderers: list[Any], *, with_interval: bool) -> Any:
 
 
 def _shown(name: str, axis: Axis) -> str:
-    """A number with its unit, where a reader points."""
-    # What is said in braces and at signs is the library's own.
+    """Format a value with its unit for a tooltip."""
+    # Braces and at signs are Bokeh's own syntax.
     unit = axis.unit.replace("@", "").replace("{", "").replace("}", "").replace("$", "")
     return f"@{name}{{%.6g}} {unit}" if name == "x" else f"@{name}{{%.4g}} {unit}"
 
 
 def _shade(plot: Any, mark: Mark) -> None:
-    """A band behind everything."""
+    """Shade a band behind everything else."""
     if mark.low is None and mark.high is None:
         return
     sides = {"x": ("left", "right"), "y": ("bottom", "top")}[mark.axis]
@@ -378,7 +379,7 @@ def _marks(plot: Any, figure: Figure, y_limits: tuple[float, float]) -> None:
         )
     words: dict[str, Any] = {"text_font": FONT, "text_font_size": "11px", "text_baseline": "bottom"}
     for at, text in _grouped(figure.y, [mark for mark in lines if mark.axis == "y"], y_limits, NEAR_ABOVE):
-        # Below a line that is near the top.
+        # The label stands below a line that is near the top.
         side = {"text_baseline": "top", "y_offset": -3} if at > 0.1 * y_limits[0] + 0.9 * y_limits[1] else {}
         label = Label(x=4, x_units="screen", y=at, text=text, **(words | {"y_offset": 2} | side))
         label.text_color, label.tags = LIGHT["ink"], ["colour:ink"]
@@ -394,7 +395,7 @@ def _marks(plot: Any, figure: Figure, y_limits: tuple[float, float]) -> None:
 
 
 def _answer(mark: Mark, figure: Figure, plot: Any) -> Any:
-    """What is said beside the line of the answer, at the top, on the side with more room."""
+    """Make the label beside the line of the answer, at the top, on the side with more room."""
     at = float(_placed(np.array([mark.at], dtype=float), figure.x)[0])
     along = math.log if figure.x.scale == "log" else float
     left = along(at) > (along(plot.x_range.start) + along(plot.x_range.end)) / 2
@@ -417,7 +418,7 @@ def _answer(mark: Mark, figure: Figure, plot: Any) -> Any:
 
 
 def _grouped(axis: Axis, marks: Iterable[Mark], ends: tuple[float, float], near: float) -> list[tuple[float, str]]:
-    """Words at lines across an axis: those closer than this share of it have theirs together."""
+    """Group the labels of lines across an axis: lines closer than this share of the axis get one common label."""
     along = np.log if axis.scale == "log" else lambda value: value
     width = float(np.diff(along(np.array(ends)))[0])
     groups: list[list[tuple[float, float, Mark]]] = []

@@ -1,6 +1,6 @@
-"""A picture that the reader chooses: any quantity of many runs against any of what varies, lines for the rest.
+"""A picture that the reader configures: any measured quantity against any varied parameter, with lines for the others.
 
-Here are the empty pictures, one for each axis, and the numbers; the page's own script fills them.
+This module makes the empty pictures, one for each axis, and the numbers; the page's own script fills them.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 SLOTS = 12
-"""Lines that one picture can show; more cannot be told apart."""
+"""Maximum number of lines in one picture; more cannot be told apart."""
 
 MOST_NUMBERS = 120_000
-"""That a page holds for this: quantities that come later are left out."""
+"""Maximum number of values that a page holds for this picture; later quantities are left out."""
 
 DECADE = 8.0
-"""Values that span more than this factor stand on a logarithmic axis."""
+"""Values that span more than this factor are shown on a logarithmic axis."""
 
 COUNTED = ("packets", "packet", "bdp", "bdp/sqrt(n)", "segments")
-"""Units that only scenario files use."""
+"""Units that appear only in scenario files."""
 
 
 @dataclass(frozen=True)
 class MeasuredColumn:
-    """Something that was measured in every run.
+    """A quantity that was measured in every run.
 
     Parameters
     ----------
     mean, half : list of float or None
-        Of each run; half the 95 % interval.
+        Mean of each run, and half the width of its 95 % interval.
     """
 
     title: str
@@ -50,7 +50,7 @@ class MeasuredColumn:
 
 
 def explorer(rows: Sequence[Mapping[str, Any]], quantities: Sequence[MeasuredColumn]) -> tuple[tuple[Figure, ...], Any]:
-    """Make the pictures and what the page's script fills them with.
+    """Make the pictures and the data with which the page's script fills them.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def explorer(rows: Sequence[Mapping[str, Any]], quantities: Sequence[MeasuredCol
 
 
 def quantity(title: str, unit: str, measured: Sequence[Mapping[str, Any] | None]) -> MeasuredColumn:
-    """Make a quantity of what documents have, in the unit in which it is read most easily.
+    """Make a quantity from the measured values of documents, scaled to the unit that is easiest to read.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def quantity(title: str, unit: str, measured: Sequence[Mapping[str, Any] | None]
 
 
 def _short(values: Sequence[float | None]) -> list[float | None]:
-    """Six digits: a picture is not read to more."""
+    """Round to six digits; a picture is not read more precisely."""
     return [None if v is None or not math.isfinite(v) else float(f"{v:.6g}") for v in values]
 
 
@@ -127,7 +127,7 @@ def _text(value: object) -> str:
 
 
 def _ordered(texts: list[str]) -> list[str]:
-    """Numbers of one unit by size, anything else as it came."""
+    """Sort numbers of one unit by size; keep the order of anything else."""
     parsed = [_number(text) for text in texts]
     units = {unit for _, unit in parsed}
     if None in units or len(units) != 1:
@@ -136,7 +136,7 @@ def _ordered(texts: list[str]) -> list[str]:
 
 
 def _axis(name: str, values: Sequence[str]) -> tuple[Axis, list[float]]:
-    """The axis of a label: a scale of numbers where all of its values are, of one unit; else of names."""
+    """Return the axis of a label: numeric if all of its values are numbers of one unit, otherwise an axis of names."""
     parsed = [_number(text) for text in values]
     units = {unit for _, unit in parsed}
     if None in units or len(units) != 1:
@@ -152,7 +152,7 @@ def _axis(name: str, values: Sequence[str]) -> tuple[Axis, list[float]]:
 
 
 def _number(text: str) -> tuple[float, str | None]:
-    """A value of a label with its unit; None where it is a word."""
+    """Parse a label's value into a number and its unit; the unit is None for a word."""
     bare, _, unit = text.replace(",", "").partition(" ")
     try:
         value = float(bare)

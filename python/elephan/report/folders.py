@@ -1,4 +1,4 @@
-"""What a folder holds, by the document in it."""
+"""The kind of result in a folder, found by the document in it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ KINDS = {
     "reproduce.json": "reproduction",
     "index.sqlite": "store",
 }
-"""The document that identifies a folder, and the module that makes its page."""
+"""Document that identifies a folder, and the module that makes the folder's page."""
 
 
 def page_of(folder: Path) -> ReportPage:
@@ -33,7 +33,7 @@ def page_of(folder: Path) -> ReportPage:
     Raises
     ------
     InputError
-        If it is no folder, or what is in it is not known.
+        If it is not a folder, or holds no known document.
     """
     if not folder.is_dir():
         what = "is a file" if folder.exists() else "there is no such folder"
@@ -62,7 +62,7 @@ def page_of(folder: Path) -> ReportPage:
 
 
 def page_of_several(given: Sequence[str | Path] | Mapping[str, ReplicatedRun]) -> ReportPage:
-    """Make the page of several runs over each other.
+    """Make one page that compares several runs.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def page_of_several(given: Sequence[str | Path] | Mapping[str, ReplicatedRun]) -
 
 
 def _runs(folders: Sequence[Path]) -> dict[str, ReplicatedRun]:
-    """The runs in folders, named after what tells them apart."""
+    """Read the runs in folders, and name each by the settings that distinguish it."""
     from elephan.loading import load  # noqa: PLC0415 (as above)
     from elephan.results.axes import run_names  # noqa: PLC0415 (as above)
 

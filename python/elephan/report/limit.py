@@ -1,15 +1,16 @@
-"""The page of the inverse question: what a buffer is enough for, and which thresholds RED needs with it."""
+"""The page of the inverse question: the load for which a buffer is sufficient, and the RED thresholds it needs."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from elephan.pictures.table import Table, cell
+from elephan.pictures.table import Table, cell, measured
 from elephan.report.page import PageSection, ReportPage, TerminalCommand
-from elephan.report.size import wanted
+from elephan.report.size import group_cell, group_head, wanted
 from elephan.report.sources import origin, set_up
 from elephan.size.limit_words import limit_sentence, said
 from elephan.size.saved import SavedLimit
+from elephan.size.targets import asked_of
 from elephan.units import format_time
 
 if TYPE_CHECKING:
@@ -67,8 +68,9 @@ def page(folder: Path) -> ReportPage:
 
 
 def rows_table(document: Document) -> Table:
-    """List every amount that was measured, and of RED a drop-tail queue beside."""
+    """List every measured value of the searched quantity; for RED, with a drop-tail queue beside it."""
     groups = [group["name"] for group in document["rows"][0]["groups"]] if document["rows"] else []
+    keys = [asked_of(of) for of in zip(*(row["groups"] for row in document["rows"]), strict=True)]
     listed = [(said(document["find"], row["amount"]), row["amount"], row) for row in document["rows"]]
     if document["drop_tail"] is not None:
         listed.append(("drop-tail, same buffer", None, document["drop_tail"]))
@@ -76,12 +78,12 @@ def rows_table(document: Document) -> Table:
         (
             cell(text),
             cell("answer" if amount is not None and amount == document["amount"] else ""),
-            cell(row["utilization"], 100),
-            cell(row["queueing_delay_s"], 1e3),
-            cell(row["queueing_delay_p95_s"], 1e3),
-            cell(row["loss_ratio"], 100),
-            *(cell(group["goodput_per_flow_bps"], 1e-6) for group in row["groups"]),
-            cell(row["jain"]),
+            measured(row, "utilization", 100),
+            measured(row, "queueing_delay_s", 1e3),
+            measured(row, "queueing_delay_p95_s", 1e3),
+            measured(row, "loss_ratio", 100),
+            *(group_cell(group, key) for group, key in zip(row["groups"], keys, strict=True)),
+            measured(row, "jain"),
             cell(row["replications"]),
         )
         for text, amount, row in listed
@@ -93,7 +95,7 @@ def rows_table(document: Document) -> Table:
         "delay [ms]",
         "95 % wait at most [ms]",
         "loss [%]",
-        *(f"{name}: goodput of a flow [Mbit/s]" for name in groups),
+        *(group_head(name, key) for name, key in zip(groups, keys, strict=True)),
         "Jain's index",
         "replications",
     )

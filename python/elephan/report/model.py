@@ -12,10 +12,10 @@ from elephan.errors import InputError
 from elephan.pictures.figure import COLOURS, Axis, Figure, Series, colour, extent
 from elephan.pictures.numbers import span
 from elephan.pictures.table import Table, cell, cut
-from elephan.pictures.words import count, number
+from elephan.pictures.words import number
 from elephan.report.page import PageSection, ReportPage, TerminalCommand
 from elephan.report.sources import made_by, read_json
-from elephan.units import format_quantity, scaled
+from elephan.units import count, format_quantity, scaled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 Document = dict[str, Any]
 
 KEYS = {"model", "title", "units", "rows"}
-"""Keys that a model's table has, and no other document."""
+"""Keys of a model's table; no other document has all of them."""
 
-"""Ends the name of a column with half the interval of another."""
+"""Suffix of the column that holds half the interval of another column."""
 
 DECADE = 8.0
-"""Values that span more than this factor stand on a logarithmic axis."""
+"""Values that span more than this factor are shown on a logarithmic axis."""
 
 
 def document_of(folder: Path) -> Document | None:
@@ -38,7 +38,7 @@ def document_of(folder: Path) -> Document | None:
     Returns
     -------
     dict or None
-        The first, if there are several.
+        The first one if there are several.
     """
     for path in sorted(folder.glob("*.json")):
         try:
@@ -56,7 +56,7 @@ def page(folder: Path) -> ReportPage:
     Raises
     ------
     InputError
-        If there is no table in it.
+        If the folder holds no table.
     """
     document = document_of(folder)
     if document is None:
@@ -95,7 +95,7 @@ def page(folder: Path) -> ReportPage:
 
 
 def _given(rows: Sequence[Document]) -> list[str]:
-    """Parameters of a model that is not in this version: what is words, and the first column of numbers."""
+    """Guess the parameters of a model unknown to this version: columns of words, and the first column of numbers."""
     words = [name for name, value in rows[0].items() if isinstance(value, str)]
     first = next((name for name in rows[0] if name not in words), None)
     return [*words, first] if first is not None else words
@@ -117,7 +117,7 @@ def _sentence(rows: Sequence[Document], units: Document, computed: Sequence[str]
 
 
 def _bare(name: str) -> str:
-    """The name of a column without its unit, which stands beside it."""
+    """Strip the unit from a column's name; it is shown beside the name."""
     for ending in ("_packets_per_s", "_packets", "_segments", "_bps", "_s"):
         if name.endswith(ending) and name != ending[1:]:
             return name.removesuffix(ending).replace("_", " ")
@@ -127,7 +127,7 @@ def _bare(name: str) -> str:
 def _figures(
     document: Document, x: str, varied: Sequence[str], computed: Sequence[str], titles: dict[str, str]
 ) -> tuple[Figure, ...]:
-    """Each column against one parameter, a line for each combination of the others."""
+    """Draw each column against one parameter, with a line for each combination of the others."""
     rows, units = document["rows"], document["units"]
     others = [name for name in varied if name != x]
     labels = [", ".join(f"{name} {_value_text(row[name], units[name])}" for name in others) for row in rows]
@@ -190,7 +190,7 @@ def _command(document: Document, given: Sequence[str]) -> str:
 
 
 def _written(value: Any, unit: str) -> str:
-    """A value as ``--set`` takes it."""
+    """Format a value as ``--set`` takes it."""
     if isinstance(value, str):
         return value
     return f"{value:.12g}" + (f" {unit}" if unit not in ("", "1") else "")

@@ -1,4 +1,4 @@
-"""The page of a comparison of origins: one scenario by a model, by the simulator, and by real stacks on a testbed."""
+"""The page of a comparison of one scenario's results from a model, the simulator, and real stacks on a testbed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MOST_TILES = 6
 
 
 class DisplayFormat(NamedTuple):
-    """How a quantity is shown: its name, its unit, and what makes that of the document's; in sentences, which unit."""
+    """Display format of a quantity: its title, unit, factor from the document's unit, and unit within sentences."""
 
     title: str
     unit: str
@@ -56,7 +56,7 @@ def page(folder: Path) -> ReportPage:
     Parameters
     ----------
     folder : Path
-        With ``compare.json``; pictures are made if the results are beside it.
+        Folder with ``compare.json``; pictures are made if the results are beside it.
 
     Raises
     ------
@@ -67,8 +67,7 @@ def page(folder: Path) -> ReportPage:
     rows: list[Document] = document["rows"]
     simulation, testbed = document["simulation"], document["testbed"]
     run, known = simulation["run"], None if testbed is None else testbed["testbed"]
-    # Documents of before it was in there have everything but the scenario.
-    scenario = Scenario.from_text(document["scenario"], "scenario.toml") if "scenario" in document else None
+    scenario = Scenario.from_text(document["scenario"], "scenario.toml")
     parts = [PageSection("Quantities", (), (), (quantities_table(document),))]
     halves = {name: _seen(document, folder, name) for name in _halves(document)}
     figures = over_time(document, {name: seen for name, seen in halves.items() if seen is not None})
@@ -80,7 +79,7 @@ def page(folder: Path) -> ReportPage:
     return ReportPage(
         kind="Model, simulation and testbed" if testbed else "Model and simulation",
         title=run["scenario"],
-        question=(_question(document), *((set_up(scenario, scenario.links[0]),) if scenario else ())),
+        question=(_question(document), set_up(scenario, scenario.links[0])),
         headline=_headline(document),
         sentence=_sentence(document),
         tone="bad" if known is not None and not known["valid"] else "plain",
@@ -88,37 +87,37 @@ def page(folder: Path) -> ReportPage:
         notes=tuple(_notes(document)),
         parts=tuple(parts),
         warnings=_warnings(simulation, testbed),
-        scenario=scenario.text if scenario else "",
-        resolved=scenario.canonical if scenario else "",
-        reproduce=(_command(real=testbed is not None),) if scenario else (),
+        scenario=scenario.text,
+        resolved=scenario.canonical,
+        reproduce=(_command(real=testbed is not None),),
         provenance=_provenance(document, folder),
     )
 
 
 def _halves(document: Document) -> dict[str, Document]:
-    """The documents of runs that there are."""
+    """Return the documents of the runs that exist."""
     return {name: document[name] for name in ("simulation", "testbed") if document[name] is not None}
 
 
 def _against(document: Document) -> str:
-    """What the others are measured by: the testbed, else the simulation."""
+    """Return the reference that the others are compared with: the testbed, otherwise the simulation."""
     return "simulation" if document["testbed"] is None else "testbed"
 
 
 def _others(document: Document) -> list[str]:
-    """Those that are measured: what has at least one quantity."""
+    """Return the compared sources that have at least one quantity."""
     others = ("model", "simulation") if document["testbed"] is not None else ("model",)
     return [other for other in others if any(row[other] is not None for row in document["rows"])]
 
 
 def _shown(row: Document) -> DisplayFormat:
-    """How a quantity is shown; one that this page has no format for, as the document has it."""
+    """Return the display format of a quantity; an unknown quantity keeps the document's name and unit."""
     unit = "" if row["unit"] == "1" else row["unit"]
     return SHOWN.get(row["name"], DisplayFormat(row["name"], unit, 1.0, unit))
 
 
 def _size(row: Document, gap: float) -> str:
-    """A gap without its sign: a share of what it is measured by, points of a share, or a plain difference."""
+    """Format the size of a gap: relative to the reference, in percentage points, or as a plain difference."""
     if row["gap_is"] == "relative":
         return f"{number(abs(100 * gap), 2)}{NARROW}%"
     if _shown(row).unit == "%":
@@ -131,7 +130,7 @@ def _signed(row: Document, gap: float) -> str:
 
 
 def _worst(document: Document, other: str) -> tuple[Document, float] | None:
-    """The quantity in which one is farthest off: shares and differences of shares are of one kind."""
+    """Return the quantity with the largest gap; relative gaps and gaps of shares are compared with each other."""
     found = [(row, gap) for row in document["rows"] if (gap := row[f"{other}_gap"]) is not None]
     return max(found, key=lambda pair: abs(pair[1]), default=None)
 
@@ -165,7 +164,7 @@ def _sentence(document: Document) -> str:
 
 
 def _tiles(rows: Sequence[Document], against: str) -> list[HeadlineNumber]:
-    """What the others are measured by, and how far they are from it."""
+    """Make the headline numbers: the reference's values, and the gaps of the others."""
     found = []
     for row in rows:
         if row[against] is None:
@@ -205,7 +204,7 @@ def _notes(document: Document) -> list[str]:
 
 
 def quantities_table(document: Document) -> Table:
-    """List each quantity as each of them has it, and the gaps.
+    """List each quantity as each source has it, and the gaps.
 
     Returns
     -------
@@ -229,7 +228,7 @@ def quantities_table(document: Document) -> Table:
 
 
 def _measured(half: Document) -> Document:
-    """What a run has with an interval."""
+    """Return the quantities of a run that have an interval."""
     link = half["links"][0]
     found = {name: link[name] for name in SHOWN if name in link}
     return found | {"jain": half["fairness"]["jain"]}
@@ -246,7 +245,7 @@ def _when(run: Document) -> str:
 
 
 def _seen(document: Document, folder: Path, name: str) -> SampledRun | None:
-    """The samples of one of the runs, if they are in the folder."""
+    """Return the samples of one of the runs, if they are in the folder."""
     path = folder / name / "samples.parquet"
     if not path.exists():
         return None
@@ -257,7 +256,7 @@ def _seen(document: Document, folder: Path, name: str) -> SampledRun | None:
 
 
 def _details(document: Document) -> tuple[Table, ...]:
-    """Links and groups of both, one under the other."""
+    """Make tables of the links and groups of both runs, one below the other."""
     halves = _halves(document)
     links, groups = (
         [row | {"name": f"{row['name']}, {name}"} for name, half in halves.items() for row in half[part]]
@@ -267,7 +266,7 @@ def _details(document: Document) -> tuple[Table, ...]:
 
 
 def _warnings(simulation: Document, testbed: Document | None) -> tuple[dict[str, str], ...]:
-    """Each once, though it holds for both."""
+    """Collect the warnings, each once even if both runs have it."""
     every = [*simulation["warnings"], *(testbed["warnings"] if testbed else ())]
     return tuple({(w["rule"], w["where"]): w for w in reversed(every)}.values())[::-1]
 

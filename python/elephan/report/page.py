@@ -1,4 +1,4 @@
-"""What a page says, as plain data: the same parts in the same order whatever it is about."""
+"""Content of a page as plain data: the same parts in the same order for every kind of result."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class HeadlineNumber(NamedTuple):
-    """One number that the answer stands on: what it is, the number, what belongs to it."""
+    """A number on which the answer rests: its title, its value, and a remark."""
 
     label: str
     value: str
@@ -19,14 +19,14 @@ class HeadlineNumber(NamedTuple):
 
 
 class TerminalCommand(NamedTuple):
-    """A line for a terminal, and what it does."""
+    """A line for a terminal, and a description of its effect."""
 
     line: str
     says: str
 
 
 class RowFilter(NamedTuple):
-    """What the rows of the tables can be filtered by: its place in their keys, and its values."""
+    """A filter for the rows of the tables: its position in the rows' keys, and its values."""
 
     label: str
     values: tuple[str, ...]
@@ -41,9 +41,9 @@ class PageSection:
     lead : tuple of str
         Paragraphs.
     filters : tuple of RowFilter
-        Of the tables in it.
+        Filters of its tables.
     explorer : dict or None
-        What a picture that the reader chooses is made of; see `elephan.report.sweep`.
+        Data of the picture that the reader configures; see `elephan.report.explorer`.
     """
 
     title: str
@@ -61,25 +61,25 @@ class ReportPage:
     Parameters
     ----------
     kind : str
-        What it is about, such as ``"Size of a buffer"``.
+        Subject of the page, such as ``"Size of a buffer"``.
     question : tuple of str
-        Paragraphs: what was asked, and of what.
+        Paragraphs: the question, and the scenario it is about.
     headline : str
         The answer in a few words.
     sentence : str
         The answer in a sentence.
     tone : str
-        ``"bad"`` if what was wanted was not met.
+        ``"bad"`` if the target was not met.
     notes : tuple of str
         Caveats beside the answer.
     commands : tuple of TerminalCommand
-        Lines that follow from the answer, such as what sets the buffer.
+        Commands that follow from the answer, such as one that sets the buffer.
     warnings : tuple of mapping
-        As documents have them; None where nothing was checked.
+        Warnings as documents have them; None if nothing was checked.
     scenario : str
-        The file, or empty.
+        The scenario file; may be empty.
     resolved : str
-        With all defaults filled, or empty.
+        The scenario with all defaults filled in; may be empty.
     """
 
     kind: str

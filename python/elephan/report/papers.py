@@ -1,6 +1,7 @@
-"""Pages about the reproduction of papers, in Markdown with pictures: one a paper, and one that leads to them.
+"""Pages about the reproduction of papers, in Markdown with pictures: one page per paper, and an index page.
 
-A reader of a paper finds each figure and table by its number, sees ours, and what became of each claim about it.
+A reader of a paper finds each figure and table by its number, our version of it, and the verdict of each claim about
+it.
 """
 
 from __future__ import annotations
@@ -65,12 +66,12 @@ GENERATED = "<!-- Written by `elephan reproduce --pages`; what is changed here i
 
 
 def write_pages(found: Reproduction, folder: Path) -> list[Path]:
-    """Write a page for each paper, its pictures, and the page that leads to them.
+    """Write a page for each paper, its pictures, and the index page.
 
     Parameters
     ----------
     folder : Path
-        Made if missing. Each file appears whole or not at all.
+        Created if missing. Each file appears whole or not at all.
 
     Returns
     -------
@@ -90,12 +91,12 @@ def write_pages(found: Reproduction, folder: Path) -> list[Path]:
         for old in (folder / PICTURES).glob(f"{paper.prefix}-*.svg"):
             old.unlink()
         pages.append(write_text(folder / f"{paper.name}.md", _page(found, paper, folder)))
-    # The page that leads to them is about all.
+    # The index page is about all papers.
     return [*([write_text(folder / INDEX, _index(found))] if len(found.papers) == len(PAPERS) else []), *pages]
 
 
 def check_whole(papers: Iterable[Paper], asked: Collection[str]) -> None:
-    """Refuse pages of papers of which only some claims are asked for: they would replace the whole ones.
+    """Refuse to write the page of a paper for which only some claims are requested: it would replace the complete page.
 
     Parameters
     ----------
@@ -105,7 +106,7 @@ def check_whole(papers: Iterable[Paper], asked: Collection[str]) -> None:
     Raises
     ------
     InputError
-        If there is one.
+        If there is such a paper.
     """
     for paper in papers:
         mine = paper.claims.keys() & set(asked)
@@ -139,19 +140,19 @@ def _index(found: Reproduction) -> str:
 
 
 def _headline(origins: Mapping[str, Mapping[str, int]]) -> list[str]:
-    """Only the papers' own words count as what they state."""
+    """Make the headline; only the papers' own statements count as claims of the papers."""
     stated, apart = headline(origins)
     return [f"**{stated}.**", "", *([f"Counted apart: {apart}.", ""] if apart else [])]
 
 
 def _meanings(every: Iterable[JudgedClaim]) -> list[str]:
-    """What the verdicts that there are mean."""
+    """Explain the verdicts that occur."""
     given = {judged.verdict for judged in every}
     return [*(f"* *{SAID[verdict]}*: {MEANS[verdict]}" for verdict in MEANS if verdict in given), ""]
 
 
 def _by_origin(found: Reproduction) -> list[str]:
-    """How many claims of each origin have which verdict."""
+    """Make the table of claims by origin and verdict."""
     verdicts = [v for v in VERDICTS if any(of[v] for of in found.origins.values())]
     rows = [
         [SOURCES[origin], *(str(n) for n in (sum(of.values()), *(of[v] for v in verdicts)))]
@@ -163,7 +164,7 @@ def _by_origin(found: Reproduction) -> list[str]:
 
 
 def _by_paper(found: Reproduction) -> list[str]:
-    """How many of each paper's own statements have which verdict, and how many claims are counted apart."""
+    """Make the table of each paper's own statements by verdict, and the number of its other claims."""
     stated: dict[str, Counter[str]] = {paper.name: Counter() for paper in found.papers}
     apart: Counter[str] = Counter()
     for judged in found.judged.values():
@@ -186,7 +187,7 @@ def _by_paper(found: Reproduction) -> list[str]:
 
 
 def _bands(every: Sequence[NullPower]) -> list[str]:
-    """What passes in the bands of families besides."""
+    """Make the table of claims that pass in the bands of each family: ours, the variant's and the nulls'."""
     whole = [each for each in every if each.whole]
     if not whole:
         return []
@@ -251,7 +252,7 @@ def _page(found: Reproduction, paper: Paper, folder: Path) -> str:
 
 
 def _counts(found: Reproduction, paper: Paper) -> list[str]:
-    """What is counted over many claims."""
+    """List the quantities that are counted over many claims."""
     every = [f"* {seen.shown.says}: {_found(seen)}" for seen in found.counts[paper.name]]
     return [*every, ""] if every else []
 
@@ -270,7 +271,7 @@ def _heading(exhibit: Exhibit) -> str:
 
 
 def _anchor(heading: str) -> str:
-    """The anchor that code hosts and the site give to a heading."""
+    """Return the anchor that code hosts and the site derive from a heading."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
@@ -333,7 +334,7 @@ def _claims(every: Sequence[JudgedClaim], headings: dict[str, str]) -> list[str]
 
 
 def _nulls(judged: JudgedClaim) -> str:
-    """Which nulls pass in a claim's band, of those that were tried."""
+    """Name the tried nulls that pass in a claim's band."""
     passed = [
         each.name if each.tried == 1 else f"{each.name} {each.passed} of {each.tried}"
         for each in judged.nulls
@@ -343,7 +344,7 @@ def _nulls(judged: JudgedClaim) -> str:
 
 
 def _closed(judged: JudgedClaim) -> str:
-    """What the variant of a claim gives, and how much of the gap it closes."""
+    """Format the variant's value, and the share of the gap that it closes."""
     variant = judged.variant
     if variant is None or variant.found is None:
         return ""
@@ -384,7 +385,7 @@ def _deviations(every: Sequence[Argument], mine: dict[str, JudgedClaim], *, quic
 
 
 def _missed(mine: Mapping[str, JudgedClaim], key: str) -> bool:
-    """Whether a claim needs an explanation; one that is met does not."""
+    """Whether a claim needs an explanation, that is, is not met."""
     return key in mine and mine[key].verdict in ("deviation", "fail", "not_run")
 
 
@@ -433,14 +434,14 @@ def _command(ids: str, found: Reproduction) -> list[str]:
 
 
 def _shortened(found: Reproduction) -> list[str]:
-    """What nobody may overlook."""
+    """Warn if the runs were shortened."""
     if not found.quick:
         return []
     return ["**Shortened runs: they say that every measure runs, not that the paper holds.**", ""]
 
 
 def _verdicts(every: Collection[JudgedClaim]) -> str:
-    """How many have which verdict."""
+    """Count the claims by verdict."""
     verdicts = Counter(judged.verdict for judged in every)
     return tally({verdict: verdicts[verdict] for verdict in VERDICTS})
 
@@ -450,11 +451,11 @@ def _found(seen: Evidence) -> str:
 
 
 def _value(found: Any) -> str:
-    """A number with its interval, or whether something is so."""
+    """Format a value: a number with its interval, or yes or no."""
     if found is None:
         return ""
     if isinstance(found, bool):
         return "so" if found else "not so"
     mean, half = (found.mean, found.ci95) if hasattr(found, "mean") else (float(found), None)
-    # As many digits as the verdict may hang on, whatever the interval.
+    # Enough digits to show what decides the verdict, whatever the interval.
     return number(mean) if half is None else f"{number(mean)} ± {number(half, 2)}"

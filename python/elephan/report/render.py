@@ -1,6 +1,6 @@
-"""Pages as HTML: one file with everything in it, which loads nothing and says so to the browser.
+"""Pages as HTML: one file that contains everything, loads nothing, and forbids the browser to load anything.
 
-Differs from what Bokeh writes: models are numbered from one in each page, so that the same page is the same bytes.
+Differs from Bokeh's output: models are numbered from one in each page, so that the same page is the same bytes.
 """
 
 from __future__ import annotations
@@ -62,17 +62,17 @@ def render(page: ReportPage) -> str:
 
 @cache
 def _bokeh() -> str:
-    """The library that draws, without what draws tables, widgets or formulas."""
+    """Return the Bokeh library without its parts for tables, widgets and formulas."""
     import bokeh  # noqa: PLC0415 (as in `render`)
 
     path = Path(bokeh.__file__).parent / "server" / "static" / "js" / "bokeh.min.js"
     text = path.read_text(encoding="utf-8")
-    # Inside a page nothing may look like the end of its script.
+    # No text inside a page's script may look like the script's closing tag.
     return text.replace("</script", "<\\/script").replace("<!--", "\\u003c!--")
 
 
 def _embedded(data: object) -> str:
-    """Data as JSON that can stand inside a script: no tag can be closed or opened in it."""
+    """Encode data as JSON that is safe inside a script: it cannot open or close a tag."""
     text = json.dumps(data, allow_nan=False, separators=(",", ":"), ensure_ascii=False)
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")

@@ -1,4 +1,4 @@
-"""The page of a reproduction: every claim of the papers with its verdict, by paper, to be filtered."""
+"""The page of a reproduction: every claim of the papers with its verdict, filtered by paper, origin and verdict."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 from elephan.papers.words import MEANS, SAID, bands, headline, missed
 from elephan.pictures.figure import Axis, Figure, Series
 from elephan.pictures.table import Cell, Table, cell
-from elephan.pictures.words import count, joined
+from elephan.pictures.words import joined
 from elephan.report.page import PageSection, ReportPage, RowFilter, TerminalCommand
 from elephan.report.sources import made_by, read_json
-from elephan.units import format_time
+from elephan.units import count, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,13 +32,13 @@ VERDICTS = {
 """The colours of verdicts."""
 
 MOST_NAMED = 8
-"""Claims that are not met and named beside the headline."""
+"""Maximum number of unmet claims named beside the headline."""
 
 IN_HEADLINE = 3
-"""Claims that are not met and named in the headline itself."""
+"""Maximum number of unmet claims named in the headline itself."""
 
 BETWEEN = "\x1f"
-"""Between the keys that rows are filtered by."""
+"""Separator of the keys by which rows are filtered."""
 
 
 def page(folder: Path) -> ReportPage:
@@ -60,12 +60,11 @@ def page(folder: Path) -> ReportPage:
         RowFilter("Kind", tuple(dict.fromkeys(str(claim["kind"]) for claim in claims))),
         RowFilter("Origin", tuple(dict.fromkeys(str(claim.get("origin")) for claim in claims))),
     )
-    stated, apart = headline(document.get("origins") or _origins(claims))
+    stated, apart = headline(document["origins"])
     failed = [str(claim["id"]) for claim in claims if claim["verdict"] == "fail"]
-    wall = document.get("wall_s")
-    quick = bool(document.get("quick"))
+    quick = bool(document["quick"])
     shortened = ["Shortened runs: they say that every measure runs, not that the papers hold."] if quick else []
-    changed = document.get("changed", ())
+    changed = document["changed"]
     again = f"elephan reproduce {' '.join(papers)}{' --quick' if quick else ''} --out reproduced/"
     return ReportPage(
         kind="Reproduction",
@@ -77,9 +76,9 @@ def page(folder: Path) -> ReportPage:
         notes=(
             *(f"{line[:1].upper()}{line[1:]}." for line in missed(claims, MOST_NAMED)),
             *(f"{each['id']}: {each['now']}, was {each['was'] or 'not known'}" for each in changed),
-            # Of a part of a family nothing is said.
-            *bands([each for each in document.get("power", ()) if each.get("whole", True)]),
-            *(f"{each['says']}: {_value(each['measured']).text}" for each in document.get("counts", ())),
+            # Nothing is stated about a family that was run only in part.
+            *bands([each for each in document["power"] if each["whole"]]),
+            *(f"{each['says']}: {_value(each['measured']).text}" for each in document["counts"]),
             *shortened,
             *(f"{SAID[verdict].capitalize()}: {MEANS[verdict]}" for verdict in MEANS if total.get(verdict)),
         ),
@@ -93,21 +92,21 @@ def page(folder: Path) -> ReportPage:
         provenance=(
             ("claims", str(len(claims))),
             made_by(),
-            *(() if wall is None else (("time taken", format_time(wall)),)),
-            *((str(name), str(value)) for name, value in sorted(document.get("provenance", {}).items())),
+            ("time taken", format_time(document["wall_s"])),
+            *((str(name), str(value)) for name, value in sorted(document["provenance"].items())),
         ),
     )
 
 
 def _tone(total: Mapping[str, int], *, changed: bool) -> Literal["good", "bad", "plain"]:
-    """The colour of the headline: of success only where every claim is met or explained."""
+    """Return the tone of the headline; it is good only if every claim is met or explained."""
     if changed or total.get("not_run") or total.get("fail"):
         return "bad"
     return "plain" if any(n for verdict, n in total.items() if verdict not in ("pass", "deviation")) else "good"
 
 
 def _verdicts(claims: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Those known in their order, then whatever else there is."""
+    """List the verdicts: the known ones in their order, then any others."""
     return list(dict.fromkeys((*VERDICTS, *(str(claim["verdict"]) for claim in claims))))
 
 
@@ -115,17 +114,8 @@ def _counted(claims: Sequence[Mapping[str, Any]], paper: str, verdict: str) -> i
     return sum(str(claim["paper"]) == paper and claim["verdict"] == verdict for claim in claims)
 
 
-def _origins(claims: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, int]]:
-    """How many claims from each origin have which verdict."""
-    found: dict[str, dict[str, int]] = {}
-    for claim in claims:
-        of = found.setdefault(str(claim.get("origin", "stated")), dict.fromkeys(_verdicts(claims), 0))
-        of[str(claim["verdict"])] += 1
-    return found
-
-
 def _figure(counts: Mapping[str, Mapping[str, int]]) -> Figure:
-    """How many claims of each paper have which verdict."""
+    """Draw the number of claims of each paper by verdict."""
     papers = tuple(counts)
     series, phrases = [], []
     for verdict in next(iter(counts.values()), {}):
@@ -170,12 +160,12 @@ def _table(paper: str, claims: Sequence[Document]) -> Table:
 
 
 def _nulls(claim: Document) -> str:
-    """Which nulls pass in its band."""
+    """Name the nulls that pass in a claim's band, with counts."""
     return ", ".join(f"{each['name']} {each['passed']}/{each['tried']}" for each in claim.get("nulls", ()))
 
 
 def _noted(claim: Document) -> str:
-    """A claim's note, and how much of its gap the variant closes."""
+    """Return a claim's note, and the share of its gap that the variant closes."""
     variant = claim.get("variant") or {}
     share, low = variant.get("share"), variant.get("share_lower")
     closed = "" if share is None else f"the variant closes {100 * share:.0f} % of the gap"
@@ -184,8 +174,8 @@ def _noted(claim: Document) -> str:
 
 
 def _arguments(document: Document) -> tuple[PageSection, ...]:
-    """Why numbers are not met, and what the papers leave open, each with what runs show of it."""
-    deviations, left = document.get("deviations", ()), document.get("open", ())
+    """List the explanations of unmet numbers and the papers' open questions, each with its evidence from runs."""
+    deviations, left = document["deviations"], document["open"]
     parts = (
         PageSection("What is not met, and what is known of it", (), (), (_deviations(deviations),)),
         PageSection("What the papers leave open", (), (), (_open(left),)),
@@ -216,7 +206,7 @@ def _open(every: Sequence[Document]) -> Table:
 
 
 def _shown(every: Sequence[Document]) -> str:
-    """What runs show, in one cell."""
+    """Format the evidence from runs as one cell."""
     return "; ".join(
         f"{each['says']}: {_value(each['measured']).text}{'' if each['holds'] else ' (not as it must be)'}"
         for each in every
@@ -224,7 +214,7 @@ def _shown(every: Sequence[Document]) -> str:
 
 
 def _value(value: object) -> Cell:
-    """What was expected or measured: a number, an interval, or words."""
+    """Format an expected or measured value: a number, an interval, or words."""
     if isinstance(value, dict) and set(value) != {"mean", "ci95"}:
         return cell(", ".join(f"{key} {cell(part).text}" for key, part in value.items()))
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""The page of a run: what each link and each group of flows did, over time and in distribution."""
+"""The page of a run: the results of each link and each group of flows, over time and as distributions."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from elephan.network import counted_flows
 from elephan.pictures.figure import Axis, Figure, Series, colour
 from elephan.pictures.table import Table, cell, measured
 from elephan.pictures.thin import thin
-from elephan.pictures.words import count, joined, number, plain, with_unit
+from elephan.pictures.words import joined, number, plain, row_with_unit, with_unit
 from elephan.report.page import HeadlineNumber, PageSection, ReportPage, TerminalCommand
 from elephan.report.sources import origin, read_json, read_scenario, set_up, why_warmup
 from elephan.report.testbed_section import parts as testbed_parts
 from elephan.report.testbed_section import verdict
 from elephan.run.pictures import MOST_LINKS, busiest, over_time
 from elephan.run.sampled import SampledRun, sampled_run
-from elephan.units import format_rate, format_time
+from elephan.units import count, format_rate, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +40,7 @@ def page(folder: Path) -> ReportPage:
     document = read_json(folder / "run.json")
     scenario = read_scenario(folder / "scenario.toml")
     run, links, sharing = document["run"], document["links"], counted_flows(scenario.groups)
-    # Of real stacks, which may be late; a simulation cannot.
+    # Packets of real stacks may be late; those of a simulation cannot.
     tested = document.get("testbed")
     parts = [] if tested is None else testbed_parts(tested)
     if (folder / "samples.parquet").exists():
@@ -94,7 +94,7 @@ def command(scenario: Scenario) -> str:
     Parameters
     ----------
     scenario : Scenario
-        As it was run, replications and seed included.
+        The scenario as it was run, with its replications and seed.
 
     Examples
     --------
@@ -124,24 +124,25 @@ def _network(scenario: Scenario) -> tuple[str, ...]:
 
 def _headline(links: Sequence[Document]) -> str:
     first = links[0]
-    return f"{first['name']} is {with_unit(first['utilization'], '%', 3)} busy"
+    return f"{first['name']} is {row_with_unit(first, 'utilization', '%', 3)} busy"
 
 
 def _sentence(document: Document, links: Sequence[Document]) -> str:
     phrases = []
     for link in links[:MOST_LINKS]:
-        words = f"Link {link['name']} is {with_unit(link['utilization'], '%', 3)} busy, packets wait "
-        words += f"{with_unit(link['queueing_delay_s'], 's', 2)} and {with_unit(link['loss_ratio'], '%', 2)} are lost"
+        words = f"Link {link['name']} is {row_with_unit(link, 'utilization', '%', 3)} busy, packets wait "
+        words += f"{row_with_unit(link, 'queueing_delay_s', 's', 2)} and "
+        words += f"{row_with_unit(link, 'loss_ratio', '%', 2)} are lost"
         phrases.append(words)
     flows = [
         f"each of {count(group['flows'], (group['law'] or 'datagram') + ' flow')} ({group['name']}) gets "
-        f"{with_unit(group['goodput_per_flow_bps'], 'bit/s', 3)}"
+        f"{row_with_unit(group, 'goodput_per_flow_bps', 'bit/s', 3)}"
         if group["flows"] > 1
-        else f"{group['name']} ({group['law'] or 'datagrams'}) gets {with_unit(group['goodput_bps'], 'bit/s', 3)}"
+        else f"{group['name']} ({group['law'] or 'datagrams'}) gets {row_with_unit(group, 'goodput_bps', 'bit/s', 3)}"
         for group in document["groups"][:MOST_LINKS]
     ]
     timed = [
-        f" Of {group['name']} {what} takes {with_unit(group[f'{key}_s'], 's', 3)}, 95 % of the time at most "
+        f" Of {group['name']} {what} takes {row_with_unit(group, f'{key}_s', 's', 3)}, 95 % of the time at most "
         f"{plain(group[f'{key}_p95_s'], 's', 3)}."
         for group in document["groups"]
         for key, what, _ in TIMED
@@ -158,9 +159,13 @@ def _tiles(document: Document, links: Sequence[Document], sharing: int) -> tuple
     link = links[0]
     of = f"of {link['name']}" if len(document["links"]) > 1 else ""
     found = [
-        HeadlineNumber("Utilization", with_unit(link["utilization"], "%"), of),
-        HeadlineNumber("Queueing delay", with_unit(link["queueing_delay_s"], "s"), of or "mean of all packets"),
-        HeadlineNumber("Loss", with_unit(link["loss_ratio"], "%"), of or "of the packets that arrive"),
+        HeadlineNumber("Utilization", row_with_unit(link, "utilization", "%"), of),
+        HeadlineNumber(
+            "Queueing delay",
+            row_with_unit(link, "queueing_delay_s", "s"),
+            of or "mean of all packets",
+        ),
+        HeadlineNumber("Loss", row_with_unit(link, "loss_ratio", "%"), of or "of the packets that arrive"),
         HeadlineNumber("Goodput", with_unit(_total(document), "bit/s"), "of all flows"),
     ]
     timed = ((group, key) for group in document["groups"] for key, _, _ in TIMED if f"{key}_s" in group)
@@ -169,14 +174,14 @@ def _tiles(document: Document, links: Sequence[Document], sharing: int) -> tuple
         found.append(HeadlineNumber(label, plain(group[f"{key}_p95_s"], "s"), "95 % take at most this"))
     jain = document["fairness"]["jain"]
     if jain["mean"] is not None and sharing > 1:
-        found.append(HeadlineNumber("Fairness", with_unit(jain, ""), "Jain's index, 1 is fair"))
+        found.append(HeadlineNumber("Fairness", with_unit(jain, "", of="jain"), "Jain's index, 1 is fair"))
     if link["buffer_packets"] is not None:
         found.append(HeadlineNumber("Buffer", f"{number(link['buffer_packets'])} packets", of))
     return tuple(found)
 
 
 def _total(document: Document) -> Document | float | None:
-    """Goodput of all groups; its interval only where there is a single one, whose own it is."""
+    """Return the goodput of all groups, with an interval only if there is a single group."""
     groups = document["groups"]
     if len(groups) == 1:
         return dict(groups[0]["goodput_bps"])
@@ -203,7 +208,7 @@ def _when(document: Document) -> str:
 
 
 def _distributions(document: Document, seen: SampledRun) -> tuple[Figure, ...]:
-    """How often how much waited, of all replications after the warm-up."""
+    """Draw the distribution of the backlog, over all replications after the warm-up."""
     shown = busiest(document, seen)
     found = []
     for k, name in enumerate(shown):
@@ -228,7 +233,7 @@ def _distributions(document: Document, seen: SampledRun) -> tuple[Figure, ...]:
 
 
 def _delays(document: Document, shown: list[str]) -> tuple[Figure, ...]:
-    """Percentiles of the queueing delay of each link."""
+    """Draw percentiles of the queueing delay of each link."""
     keys = ("queueing_delay_s", "queueing_delay_p50_s", "queueing_delay_p95_s", "queueing_delay_p99_s")
     rows = [link for link in document["links"] if link["name"] in shown and link[keys[1]]["mean"] is not None]
     if not rows:
@@ -253,7 +258,7 @@ def _delays(document: Document, shown: list[str]) -> tuple[Figure, ...]:
 
 
 def links_table(links: Sequence[Document]) -> Table:
-    """List what each link did."""
+    """List the results of each link."""
     heads = (
         "link",
         "rate",
@@ -287,7 +292,7 @@ def links_table(links: Sequence[Document]) -> Table:
 
 
 def drops_table(links: Sequence[Document]) -> Table:
-    """List what each link dropped and why; only links and causes where anything was."""
+    """List the packets that each link dropped by cause; only links and causes with drops."""
     causes = [cause for cause in links[0]["drops"] if any(link["drops"][cause]["mean"] for link in links)]
     marks = any(link["marks"]["mean"] for link in links)
     some = [link for link in links if any(link["drops"][cause]["mean"] for cause in causes) or link["marks"]["mean"]]
@@ -304,12 +309,12 @@ def drops_table(links: Sequence[Document]) -> Table:
 
 
 def metrics_table(document: Document) -> Table:
-    """List the metrics that were asked for."""
+    """List the requested metrics."""
     rows = tuple(
         (
             cell(row["quantity"]),
             cell(row["name"] or row["of"]),
-            cell(row["value"]),
+            cell(row["value"], of=row["quantity"]),
             cell("" if row["unit"] == "1" else row["unit"]),
             cell(row["replications"]),
         )
@@ -320,7 +325,7 @@ def metrics_table(document: Document) -> Table:
 
 
 def groups_table(groups: Sequence[Document]) -> Table:
-    """List what each group of flows did."""
+    """List the results of each group of flows."""
     heads = (
         "group",
         "law",
@@ -354,7 +359,7 @@ def groups_table(groups: Sequence[Document]) -> Table:
 
 
 def _groups(document: Document, sharing: int) -> tuple[Table, ...]:
-    """Tables of the groups; fairness among the flows that share, unless it is one, whose index is always 1."""
+    """Make the tables of the groups, and of the fairness among flows that share; a single flow's index is always 1."""
     fair = document["fairness"]
     tables = (groups_table(document["groups"]), *_timed(document), *_transfers(document))
     if sharing == 1:
@@ -365,7 +370,7 @@ def _groups(document: Document, sharing: int) -> tuple[Table, ...]:
         (
             (cell("Jain's index"), measured(fair, "jain")),
             (cell("Jain's index over max-min fair shares"), measured(fair, "jain_maxmin")),
-            (cell("ratio of goodputs, short against long RTT"), cell(fair["rtt_ratio"])),
+            (cell("ratio of goodputs, short against long RTT"), measured(fair, "rtt_ratio")),
         ),
     )
     return (*tables, shares)
@@ -375,11 +380,11 @@ TIMED = (
     ("rtt", "the round trip", "Round trip of pings"),
     ("delay", "the delay, one way,", "Delay of datagrams, one way"),
 )
-"""Beginnings of the keys of timed datagrams, and words for them."""
+"""Prefixes of the keys of timed datagrams, and words for them."""
 
 
 def _timed(document: Document) -> tuple[Table, ...]:
-    """Delays of the groups of datagrams that are timed."""
+    """Make the table of the delays of groups of timed datagrams."""
     found = []
     for key, _, title in TIMED:
         rows = tuple(
@@ -393,19 +398,16 @@ def _timed(document: Document) -> tuple[Table, ...]:
     return tuple(found)
 
 
-def _page_times(transfers: Document) -> tuple[Document, Document]:
-    return transfers["page_time_s"], transfers["page_time_p95_s"]
-
-
 def _transfers(document: Document) -> tuple[Table, ...]:
     some = [(group["name"], group["transfers"]) for group in document["groups"] if group["transfers"] is not None]
     if not some:
         return ()
     heads = ("group", "opened", "complete", "refused", "open", "time [s]", "95th percentile [s]", "slowdown")
     keys = ("opened", "completed", "refused", "open", "completion_time_s", "completion_time_p95_s", "slowdown")
-    rows = tuple((cell(name), *(cell(each[key]) for key in keys)) for name, each in some)
+    rows = tuple((cell(name), *(measured(each, key) for key in keys)) for name, each in some)
+    of_pages = (None, "pages", None, None, "page_time_s", "page_time_p95_s", None)
     pages = tuple(
-        tuple(map(cell, (f"{name}: pages", None, each["pages"], None, None, *_page_times(each), None)))
+        (cell(f"{name}: pages"), *(cell(None) if key is None else measured(each, key) for key in of_pages))
         for name, each in some
         if "pages" in each
     )

@@ -1,15 +1,16 @@
-"""The page of several runs over each other: what differs between them, what each gave, and all of them over time."""
+"""The page that compares several runs: the settings that differ, the results of each, and all of them over time."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from elephan.pictures.table import Table, cell
-from elephan.pictures.words import count, joined, plain, with_unit
+from elephan.pictures.table import Table, cell, measured
+from elephan.pictures.words import joined, plain, with_unit
 from elephan.report.page import PageSection, ReportPage
 from elephan.report.sources import made_by, set_up
 from elephan.run.side_by_side import decisive, differing, laid_over, named_runs, spoken
+from elephan.units import count, resolved
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,10 +20,10 @@ if TYPE_CHECKING:
     from elephan.scenario import Scenario
 
 MOST_KEYS = 3
-"""Keys that the question names, and the table of results has columns for."""
+"""Maximum number of keys that the question names and that have columns in the table of results."""
 
 MOST_SAID = 4
-"""Runs that the sentence names one by one."""
+"""Maximum number of runs that the sentence names one by one."""
 
 _NOTHING: dict[str, float | None] = {"mean": None, "ci95": None}
 
@@ -35,12 +36,12 @@ def page(runs: Mapping[str, ReplicatedRun]) -> ReportPage:
     Parameters
     ----------
     runs : mapping of str to RunResult, StoredRun, SavedRun or TestbedResult
-        By the name that tells them apart.
+        Runs by distinguishing name.
 
     Raises
     ------
     InputError
-        If they are too few or too many.
+        If there are too few or too many.
     """
     named = named_runs(runs)
     keys = differing([run.scenario for run in named])
@@ -84,8 +85,9 @@ def _question(keys: Sequence[DifferingKey], first: Scenario) -> str:
 
 @dataclass(frozen=True)
 class ComparedQuantity:
-    """A quantity by which runs are compared: words for it, its unit, and its value in each run."""
+    """A quantity by which runs are compared: its key, its words, its unit, and its value in each run."""
 
+    key: str
     title: str
     unit: str
     values: tuple[dict[str, float | None], ...]
@@ -93,19 +95,19 @@ class ComparedQuantity:
 
     @property
     def ends(self) -> tuple[int, int] | None:
-        """Runs with the least and the most of it, where their intervals leave no doubt of that."""
+        """Return the runs with the smallest and the largest value, if their intervals do not overlap."""
         known = [(value["mean"], i) for i, value in enumerate(self.values) if value["mean"] is not None]
         if len(known) < 2:
             return None
         (low, at), (high, there) = min(known), max(known)
-        room = sum(self.values[i]["ci95"] or 0.0 for i in (at, there))
+        room = sum(resolved(self.values[i], self.key)["ci95"] or 0.0 for i in (at, there))
         return (at, there) if high - low > room else None
 
 
 def compared(runs: Sequence[NamedRun]) -> list[ComparedQuantity]:
-    """List what runs are compared by, what matters most first."""
+    """List the quantities by which runs are compared, the most important first."""
     found = [
-        ComparedQuantity(title, unit, tuple(_of_link(run)[key] for run in runs), says)
+        ComparedQuantity(key, title, unit, tuple(_of_link(run)[key] for run in runs), says)
         for key, title, unit, says in (
             ("queueing_delay_s", "Mean queueing delay", "s", "Packets wait {} with {} and {} with {}"),
             ("utilization", "Utilization", "%", "The link is {} busy with {} and {} with {}"),
@@ -114,23 +116,23 @@ def compared(runs: Sequence[NamedRun]) -> list[ComparedQuantity]:
     ]
     for name, key in timed(runs):
         title = f"{'Round trip' if key == 'rtt' else 'One-way delay'} of {name}, 95 % take at most"
-        rows = (_quantile(_group(run, name).get(f"{key}_p95_s")) for run in runs)
-        found.append(ComparedQuantity(title, "s", tuple(rows)))
+        rows = (_group(run, name).get(f"{key}_p95_s", _NOTHING) for run in runs)
+        found.append(ComparedQuantity(f"{key}_p95_s", title, "s", tuple(rows)))
     return found
 
 
 def timed(runs: Sequence[NamedRun]) -> list[tuple[str, str]]:
-    """List groups whose datagrams are timed, and how the keys of their delays begin."""
+    """List the groups whose datagrams are timed, with the prefix of the keys of their delays."""
     rows = [group for run in runs for group in run.document["groups"]]
     return list(dict.fromkeys((row["name"], key) for row in rows for key in ("rtt", "delay") if f"{key}_s" in row))
 
 
 LEAST = {"s": 1.1, "%": 1.01}
-"""Ratio of the most to the least from which a difference heads the page, by unit."""
+"""Smallest ratio of the largest to the smallest value that makes a difference the page's headline, by unit."""
 
 
 def _headline(runs: Sequence[NamedRun], found: Sequence[ComparedQuantity]) -> str:
-    """The difference that is asked for first among those that intervals do not explain."""
+    """Return the headline: the most important difference that the intervals do not explain."""
     for quantity in found:
         if quantity.says and (ends := quantity.ends) is not None:
             low, high = (quantity.values[i]["mean"] or 0.0 for i in ends)
@@ -141,7 +143,7 @@ def _headline(runs: Sequence[NamedRun], found: Sequence[ComparedQuantity]) -> st
 
 
 def _sentence(runs: Sequence[NamedRun], found: Sequence[ComparedQuantity]) -> str:
-    """Say the values of each run; of many runs the least and the most."""
+    """State the values of each run; for many runs only the smallest and the largest."""
     phrases = []
     for quantity in found:
         known = [
@@ -149,22 +151,17 @@ def _sentence(runs: Sequence[NamedRun], found: Sequence[ComparedQuantity]) -> st
         ]
         if len(known) > MOST_SAID:
             ends = [f(known, key=lambda one: one[0]["mean"] or 0.0) for f in (min, max)]
-            said = " to ".join(f"{with_unit(value, quantity.unit)} ({name})" for value, name in ends)
+            said = " to ".join(f"{with_unit(value, quantity.unit, of=quantity.key)} ({name})" for value, name in ends)
         else:
-            said = ", ".join(f"{with_unit(value, quantity.unit)} ({name})" for value, name in known)
+            said = ", ".join(f"{with_unit(value, quantity.unit, of=quantity.key)} ({name})" for value, name in known)
         phrases += [f"{quantity.title}: {said}."] if known else []
     return " ".join(phrases) or "Nothing was measured."
 
 
 def _of_link(run: NamedRun) -> Any:
-    """What the document says of the link that carries data."""
+    """Return the document's part about the link that carries data."""
     name = run.scenario.links[run.scenario.link_index(None)]["name"]
     return next(link for link in run.document["links"] if link["name"] == name)
-
-
-def _quantile(value: dict[str, float | None] | None) -> dict[str, float | None]:
-    """A quantity whose interval is left out where all replications fell into one bin: of less nothing is known."""
-    return _NOTHING if value is None else {**value, "ci95": value["ci95"] or None}
 
 
 def _group(run: NamedRun, name: str) -> Any:
@@ -172,7 +169,7 @@ def _group(run: NamedRun, name: str) -> Any:
 
 
 def results_table(runs: Sequence[NamedRun], keys: Sequence[DifferingKey]) -> Table:
-    """List what each run gave, at the link that carries data and for each group of flows: a column for each run."""
+    """List the results of each run at the link that carries data and of each group of flows, one column per run."""
     groups = list(dict.fromkeys(group["name"] for run in runs for group in run.document["groups"]))
     links = [_of_link(run) for run in runs]
     names = list(dict.fromkeys(link["name"] for link in links))
@@ -183,13 +180,17 @@ def results_table(runs: Sequence[NamedRun], keys: Sequence[DifferingKey]) -> Tab
         ("loss [%]", "loss_ratio", 100),
         ("utilization [%]", "utilization", 100),
     ):
-        rows[head] = [cell(_quantile(link[key]), scale) for link in links]
+        rows[head] = [measured(link, key, scale) for link in links]
     for name, key in timed(runs):
+        of = f"{key}_p95_s"
         head = f"{name}: {'round trip' if key == 'rtt' else 'one way'}, 95 % [ms]"
-        rows[head] = [cell(_quantile(_group(run, name).get(f"{key}_p95_s")), 1e3) for run in runs]
-    for name in groups:
-        rows[f"{name}: each [Mbit/s]"] = [cell(_group(run, name).get("goodput_per_flow_bps"), 1e-6) for run in runs]
-    rows["Jain's index"] = [cell(run.document["fairness"]["jain"]) for run in runs]
+        rows[head] = [cell(_group(run, name).get(of), 1e3, of=of) for run in runs]
+    # Of pings the round trip is asked for, not the goodput.
+    pings = {name for name, key in timed(runs) if key == "rtt"}
+    for name in (name for name in groups if name not in pings):
+        of = "goodput_per_flow_bps"
+        rows[f"{name}: each [Mbit/s]"] = [cell(_group(run, name).get(of), 1e-6, of=of) for run in runs]
+    rows["Jain's index"] = [measured(run.document["fairness"], "jain") for run in runs]
     rows |= {"link": [cell(link["name"]) for link in links]} if len(names) > 1 else {}
     for differs in keys[:MOST_KEYS]:
         rows[spoken(differs.path, runs[0].scenario)] = [cell(value) for value in differs.values]
@@ -199,13 +200,13 @@ def results_table(runs: Sequence[NamedRun], keys: Sequence[DifferingKey]) -> Tab
 
 
 def keys_table(runs: Sequence[NamedRun], keys: Sequence[DifferingKey]) -> Table:
-    """List every key that is not the same in all."""
+    """List every key that is not the same in all runs."""
     rows = tuple((cell(key.path), *(cell(value) for value in key.values)) for key in keys)
     return Table("Keys that differ, defaults filled in", ("key", *(run.name for run in runs)), rows)
 
 
 def _warnings(runs: Sequence[NamedRun]) -> tuple[dict[str, str], ...]:
-    """Each once, and of which runs it is."""
+    """Collect the warnings, each once, with the names of its runs."""
     found: dict[tuple[str, str], tuple[dict[str, str], list[str]]] = {}
     for run in runs:
         for warned in run.document["warnings"]:

@@ -1,16 +1,19 @@
-"""The page of a sizing: how large the buffer must be, what that costs, and the rules and models beside it."""
+"""The page of a sizing: the necessary buffer, its costs, and the rules and models beside it."""
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
-from elephan.pictures.table import Table, cell, measured
-from elephan.pictures.words import count, joined, plain, with_unit
+from elephan.pictures.table import Cell, Table, cell, measured
+from elephan.pictures.words import joined, plain, row_with_unit
 from elephan.report.page import HeadlineNumber, PageSection, ReportPage, TerminalCommand
 from elephan.report.sources import origin, read_json, read_scenario, set_up, why_warmup
 from elephan.size.pictures import answer_pictures, rule_name
 from elephan.size.saved import read_models
-from elephan.units import format_bytes, format_time
+from elephan.size.targets import GROUP_DELAYS, asked_of
+from elephan.size.wording import interval_words
+from elephan.units import count, format_bytes, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,12 +65,12 @@ def page(folder: Path) -> ReportPage:
 
 
 def question(target: Mapping[str, float], link: str) -> str:
-    """Ask what was asked.
+    """Write the question that was asked.
 
     Parameters
     ----------
     target : mapping
-        As the document has it.
+        Target as the document has it.
 
     Examples
     --------
@@ -79,30 +82,37 @@ def question(target: Mapping[str, float], link: str) -> str:
 
 
 def wanted(target: Mapping[str, float]) -> str:
-    """Say what is wanted.
+    """Name the target.
 
     Parameters
     ----------
     target : mapping
-        As the document has it.
+        Target as the document has it.
     """
     words = {
         "utilization": lambda level: f"keep it at least {plain(level, '%', 4)} busy",
         "loss": lambda level: f"lose at most {plain(level, '%', 4)} of the packets",
         "delay_s": lambda level: f"let packets wait at most {plain(level, 's', 4)}",
         "fairness": lambda level: f"share it with a Jain's index of at least {level:g}",
+        "delay_p95_s": lambda level: f"let 95 % of the packets wait at most {plain(level, 's', 4)}",
     }
-    return joined(words[key](level) for key, level in target.items())
+
+    def of_group(key: str, level: float) -> str:
+        field, _, group = key.removesuffix("]").partition("[")
+        what = {"rtt_p95_s": "round trips of", "delay_p95_s": "datagrams of"}[field]
+        return f"let 95 % of the {what} {group} take at most {plain(level, 's', 4)}"
+
+    return joined(words[key](level) if key in words else of_group(key, level) for key, level in target.items())
 
 
 def suggested(document: Document) -> int | None:
-    """Return the buffer to deploy; of documents from before there was one, the answer."""
-    packets: int | None = document.get("suggested_packets", document["buffer_packets"])
+    """Return the suggested buffer."""
+    packets: int | None = document["suggested_packets"]
     return packets
 
 
 def headline(document: Document) -> str:
-    """Say the answer in a few words: what is suggested."""
+    """Return the answer in a few words: the suggested buffer."""
     if document["buffer_packets"] is None:
         return "No buffer is enough" if document["simulated"]["runs"] else "No answer by models alone"
     packets = suggested(document)
@@ -110,19 +120,30 @@ def headline(document: Document) -> str:
 
 
 def notes(document: Document) -> tuple[str, ...]:
-    """List what is dangerous, what can be done, and the note."""
-    found = [*document.get("dangers", ()), *document.get("advice", ())]
+    """List the dangers, the possible remedies, and the note."""
+    found = [*document["dangers"], *document["advice"]]
     if document["note"] and document["met"]:
         found.append(document["note"].rstrip("."))
     return tuple(f"{text[:1].upper()}{text[1:]}." for text in found)
 
 
+def group_head(name: str, key: str) -> str:
+    """Return the head of a group's column, see `elephan.size.targets.asked_of`."""
+    return f"{name}: {GROUP_DELAYS[key]} [ms]" if key in GROUP_DELAYS else f"{name}: goodput of a flow [Mbit/s]"
+
+
+def group_cell(group: Document, key: str) -> Cell:
+    """Make a cell of a group's column; documents of earlier versions have no delays."""
+    return cell(group.get(key), 1e3 if key in GROUP_DELAYS else 1e-6, of=key)
+
+
 def deployment(document: Document) -> tuple[PageSection, ...]:
-    """Make the table of the few buffers that an operator compares; none where the document has none."""
-    rows = document.get("table", [])
+    """Make the table of the few buffers that an operator compares; empty if the document has none."""
+    rows = document["table"]
     if not rows:
         return ()
     groups = [group["name"] for group in rows[0]["groups"]]
+    keys = [asked_of(of) for of in zip(*(row["groups"] for row in rows), strict=True)]
     shown = tuple(
         (
             cell(row["buffer_packets"]),
@@ -131,7 +152,7 @@ def deployment(document: Document) -> tuple[PageSection, ...]:
             measured(row, "queueing_delay_s", 1e3),
             measured(row, "queueing_delay_p95_s", 1e3),
             measured(row, "loss_ratio", 100),
-            *(measured(group, "goodput_per_flow_bps", 1e-6) for group in row["groups"]),
+            *(group_cell(group, key) for group, key in zip(row["groups"], keys, strict=True)),
             *(measured(group, "loss_ratio", 100) for group in row["groups"]),
             measured(row, "jain"),
         )
@@ -144,7 +165,7 @@ def deployment(document: Document) -> tuple[PageSection, ...]:
         "delay [ms]",
         "95 % wait at most [ms]",
         "loss [%]",
-        *(f"{name}: goodput of a flow [Mbit/s]" for name in groups),
+        *(group_head(name, key) for name, key in zip(groups, keys, strict=True)),
         *(f"{name}: loss [%]" for name in groups),
         "Jain's index",
     )
@@ -153,7 +174,7 @@ def deployment(document: Document) -> tuple[PageSection, ...]:
 
 
 def sentence(document: Document) -> str:
-    """Say the answer in a sentence, with what it costs."""
+    """Return the answer in a sentence, with its costs."""
     buffer = document["buffer_packets"]
     if buffer is None:
         note = document["note"] or "no buffer meets the targets"
@@ -161,35 +182,24 @@ def sentence(document: Document) -> str:
     words = f"{count(buffer, 'packet')} ({interval_words(document)}), {document['buffer_bdp']:.2g} BDP, "
     if suggested(document) != buffer:
         words = f"The smallest that meets the target is not the one to deploy: {words}"
-    words += f"keep{'s' if buffer == 1 else ''} the link {with_unit(document['utilization'], '%', 3)} busy"
+    words += f"keep{'s' if buffer == 1 else ''} the link {row_with_unit(document, 'utilization', '%', 3)} busy"
     words += f" at {plain(document['queueing_delay_s'], 's', 2)} of queueing delay"
     if document["loss_ratio"]["mean"] is not None:
         words += f" and {plain(document['loss_ratio'], '%', 2)} loss"
     return f"{words}."
 
 
-def interval_words(document: Document) -> str:
-    """Say how sure the buffer is, as the command line does."""
-    bounds = document["buffer_interval_packets"]
-    if bounds is None:
-        if not document["simulated"]["runs"]:
-            return "by a model, not simulated"
-        return "no interval from one replication" if document["replications"] == 1 else "no target bounds it from below"
-    low, high = bounds
-    return f"95 %: {low:,} to {high:,}" if high is not None else f"95 %: {low:,} or more"
-
-
 def tiles(document: Document) -> tuple[HeadlineNumber, ...]:
-    """Give the numbers that the answer stands on."""
+    """Return the numbers on which the answer rests."""
     found = [
         HeadlineNumber("Buffer", count(document["buffer_packets"], "packet"), interval_words(document)),
         HeadlineNumber("In bytes", format_bytes(document["buffer_bytes"]), f"{document['buffer_bdp']:.3g} BDP"),
-        HeadlineNumber("Utilization", with_unit(document["utilization"], "%")),
-        HeadlineNumber("Queueing delay", with_unit(document["queueing_delay_s"], "s"), "mean of all packets"),
-        HeadlineNumber("Loss", with_unit(document["loss_ratio"], "%"), "of the packets that arrive"),
+        HeadlineNumber("Utilization", row_with_unit(document, "utilization", "%")),
+        HeadlineNumber("Queueing delay", row_with_unit(document, "queueing_delay_s", "s"), "mean of all packets"),
+        HeadlineNumber("Loss", row_with_unit(document, "loss_ratio", "%"), "of the packets that arrive"),
     ]
     if document["jain"] and document["jain"]["mean"] is not None:
-        found.append(HeadlineNumber("Fairness", with_unit(document["jain"], ""), "Jain's index, 1 is fair"))
+        found.append(HeadlineNumber("Fairness", row_with_unit(document, "jain", ""), "Jain's index, 1 is fair"))
     return tuple(found)
 
 
@@ -261,7 +271,7 @@ def _trust(document: Document) -> str:
 
 
 def curve_table(document: Document) -> Table:
-    """List every buffer that was measured."""
+    """List every measured buffer."""
     rows = tuple(
         (
             cell(row["buffer_packets"]),
@@ -291,11 +301,14 @@ def command(document: Document, more: str = "") -> str:
 
 
 def _target(key: str, level: float) -> str:
-    return f"delay={level * 1e3:.10g}ms" if key == "delay_s" else f"{key}={level:.10g}"
+    field, bracket, group = key.partition("[")
+    if not field.endswith("_s"):
+        return f"{key}={level:.10g}"
+    return shlex.quote(f"{field.removesuffix('_s')}{bracket}{group}={level * 1e3:.10g}ms")
 
 
 def provenance(document: Document) -> tuple[tuple[str, str], ...]:
-    """Say where the numbers come from."""
+    """Return the provenance of the numbers."""
     ran = document["simulated"]
     simulated = f"{count(ran['runs'], 'run')} of {count(len(document['curve']), 'buffer')}, {ran['packets']:,} packets"
     return (

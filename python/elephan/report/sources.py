@@ -1,15 +1,15 @@
-"""Reading what a folder holds, and what all kinds of pages say of a scenario and of where numbers come from."""
+"""Reading a result's folder, and the parts about scenario and provenance that all kinds of pages share."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from elephan import _native
-from elephan.pictures.words import count, number
+from elephan.pictures.words import number
 from elephan.run.saved import read_document as read_json
 from elephan.run.saved import read_parquet
 from elephan.scenario import Scenario
-from elephan.units import format_rate, format_time
+from elephan.units import count, format_rate, format_time
 
 __all__ = ["made_by", "origin", "read_json", "read_parquet", "read_scenario", "set_up", "why_warmup"]
 
@@ -29,18 +29,18 @@ def read_scenario(path: Path) -> Scenario:
     Raises
     ------
     InputError
-        If it is missing or no scenario.
+        If it is missing or not a scenario.
     """
     return Scenario.from_text(Scenario.from_file(path).text, path.name)
 
 
 def set_up(scenario: Scenario, facts: Mapping[str, Any]) -> str:
-    """Say what a link is and what crosses it.
+    """Describe a link and the traffic that crosses it.
 
     Parameters
     ----------
     facts : mapping
-        Of the link.
+        Facts of the link.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def set_up(scenario: Scenario, facts: Mapping[str, Any]) -> str:
 
 
 def origin(run: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """Say what identifies a run, and what this page was made with.
+    """Return what identifies a run, and the version that made this page.
 
     Parameters
     ----------
@@ -78,12 +78,12 @@ def origin(run: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 
 
 def made_by() -> tuple[str, str]:
-    """Say what this page was made with."""
+    """Return the program and version that made this page."""
     return "elephan that wrote this page", _native.version()
 
 
 def why_warmup(run: Mapping[str, Any]) -> str:
-    """Say how long the warm-up was, and who chose it.
+    """State the length of the warm-up, and whether the scenario or a rule set it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The page of a store: every run that is kept, with its labels, and any quantity against any label."""
+"""The page of a store: all of its runs with their labels, and any quantity against any label."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.display import CI95
 from elephan.pictures.table import Cell, Table, cell, cut
-from elephan.pictures.words import count
 from elephan.report.explorer import explorer, quantity
 from elephan.report.page import PageSection, ReportPage, TerminalCommand
 from elephan.report.sources import made_by
 from elephan.store import Store, StoreError
+from elephan.units import count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 FIRST = ("utilization", "queueing_delay_s", "loss_ratio", "goodput_bps", "jain")
-"""Quantities that are asked for most, by the end of their column's name."""
+"""Most important quantities, by the suffix of their column's name; they come first."""
 
 COLUMNS = ("utilization", "loss_ratio", "queueing_delay_s", "goodput_bps", "jain")
-"""Of the table."""
+"""Quantities that have a column in the table of runs."""
 
 MOST_SHOWN = 3000
-"""With more rows than these nothing is drawn: a sweep of them has a page of its own."""
+"""Maximum number of rows that are drawn; a sweep of more has a page of its own."""
 
 
 def page(folder: Path) -> ReportPage:
@@ -69,7 +69,7 @@ def page(folder: Path) -> ReportPage:
 
 
 def _opened(folder: Path) -> Store:
-    """Open a store; one that can be written takes in what shards have left."""
+    """Open a store; a writable one first merges the results of shards."""
     try:
         return Store(folder)
     except StoreError:
@@ -77,7 +77,7 @@ def _opened(folder: Path) -> Store:
 
 
 def _quantities(rows: Sequence[dict[str, Any]], labels: Sequence[str]) -> list[Any]:
-    """Columns of numbers that are no labels, those that are asked for most first."""
+    """Return the numeric columns that are not labels, the most important ones first."""
     columns = [name for name in (rows[0] if rows else {}) if name not in labels and not name.endswith(CI95)]
     numbers = [
         name

@@ -1,4 +1,4 @@
-"""The page of a sweep: how results depend on what varies, any quantity against any axis, and every point."""
+"""The page of a sweep: results against the varied parameters, any quantity against any axis, and every point."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError
 from elephan.pictures.table import Table, cell, cut
-from elephan.pictures.words import count, joined, plain
+from elephan.pictures.words import joined, plain
 from elephan.report.explorer import MeasuredColumn, explorer, quantity
 from elephan.report.page import PageSection, ReportPage, TerminalCommand
 from elephan.report.sources import made_by, read_json, set_up
@@ -16,7 +16,7 @@ from elephan.run.side_by_side import chosen, laid_over, named_runs
 from elephan.scenario import Scenario
 from elephan.store.labels import as_value, short
 from elephan.sweep.saved import read_sweep
-from elephan.units import format_time
+from elephan.units import count, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,10 +44,10 @@ OF_GROUPS = (
     ("loss_ratio", "loss ratio", "%"),
     ("timeouts", "timeouts", ""),
 )
-"""What can be shown: key, title, unit."""
+"""Quantities of groups that can be shown: key, title, unit."""
 
 MOST_COLUMNS = 3
-"""Links, and groups, that the table of points has columns for."""
+"""Maximum number of links, and of groups, with columns in the table of points."""
 
 
 def page(folder: Path) -> ReportPage:
@@ -62,8 +62,7 @@ def page(folder: Path) -> ReportPage:
     check_points(document, folder / "sweep.json")
     points: list[Document] = document["points"]
     failures: list[Document] = document["failures"]
-    base = Scenario.from_text(document["base"], "base.toml") if document.get("base") else None
-    title = document.get("title") or (document.get("sweep") or {}).get("title") or (base.title if base else "Sweep")
+    base = Scenario.from_text(document["base"], "base.toml")
     found = quantities(points)
     figures, data = explorer([point["labels"] for point in points], found)
     parts = []
@@ -76,22 +75,22 @@ def page(folder: Path) -> ReportPage:
         parts.append(PageSection("Failed points", (), (), (failures_table(failures),)))
     names = list(dict.fromkeys(name for point in (*points, *failures) for name in point["labels"]))
     total = len(points) + len(failures)
-    known = document.get("provenance", {})
+    known = document["provenance"]
     return ReportPage(
         kind="Sweep",
-        title=title,
-        question=(_question(names, points, failures), *((set_up(base, _first(base)),) if base else ())),
+        title=document["title"] or base.title,
+        question=(_question(names, points, failures), set_up(base, _first(base))),
         headline=count(total, "point") if not failures else f"{len(points):,} of {count(total, 'point')}",
         sentence=_sentence(points, failures, found),
         tone="bad" if failures else "plain",
         parts=tuple(parts),
-        warnings=tuple(document["warnings"]) if "warnings" in document else None,
-        scenario=document.get("base") or "",
-        resolved=base.canonical if base else "",
+        warnings=tuple(document["warnings"]),
+        scenario=document["base"],
+        resolved=base.canonical,
         reproduce=_reproduce(document),
         provenance=(
-            *((key, str(document[key])) for key in ("seed", "replications") if key in document),
-            ("elephan that ran it", str(document.get("engine_version", known.get("engine_version", "unknown")))),
+            *((key, str(document[key])) for key in ("seed", "replications")),
+            ("elephan that ran it", str(document["engine_version"])),
             made_by(),
             *(
                 (key.replace("_", " "), _value_text(key, value))
@@ -103,11 +102,8 @@ def page(folder: Path) -> ReportPage:
 
 
 def _over_time(folder: Path) -> list[PageSection]:
-    """Points over each other, where the store still has their samples."""
-    try:
-        kept = [point for point in read_sweep(folder).points if point.has_samples]
-    except InputError:  # Documents of before name no store; all else of the page needs none.
-        return []
+    """Draw the points over each other, if the store still has their samples."""
+    kept = [point for point in read_sweep(folder).points if point.has_samples]
     if len(kept) < 2:
         return []
     shown = [kept[i] for i in chosen(len(kept))]
@@ -160,7 +156,7 @@ def _where(point: Document) -> str:
 
 
 def quantities(points: Sequence[Document]) -> list[MeasuredColumn]:
-    """List what can be shown, what is asked for most first."""
+    """List the quantities that can be shown, the most important first."""
     found: list[MeasuredColumn] = []
     for part, keys in (("links", OF_LINKS), ("groups", OF_GROUPS)):
         names = list(dict.fromkeys(row["name"] for point in points for row in point[part]))
@@ -188,7 +184,7 @@ def points_table(points: Sequence[Document]) -> Table:
     )
     heads = [*labels]
     heads += [f"{name}: {what}" for name in links for what in ("utilization [%]", "loss [%]", "delay [ms]")]
-    # Of pings the round trip is asked for, not the goodput.
+    # Pings are judged by their round-trip time, not by goodput.
     pings = {row["name"] for point in points for row in point["groups"] if "rtt_p95_s" in row}
     heads += [f"{name}: round trip, 95 % [ms]" if name in pings else f"{name}: goodput [Mbit/s]" for name in groups]
     rows = []
@@ -219,16 +215,14 @@ def failures_table(failures: Sequence[Document]) -> Table:
 
 
 def _reproduce(document: Document) -> tuple[TerminalCommand, ...]:
-    """The sweep as a file beside its base, and the command line that runs it."""
-    if not document.get("base"):
-        return ()
+    """Write the sweep as a file beside its base, and the command line that runs it."""
     import tomli_w  # noqa: PLC0415 (beside pages, nothing here writes TOML)
 
     mapping: Document = {"base": "base.toml"} | _lists(document["axes"])
-    if document.get("title"):
+    if document["title"]:
         mapping = {"title": document["title"]} | mapping
-    precision = " ".join(f"--precision {shlex.quote(text)}" for text in document.get("precision") or ())
-    most = f" --max-replications {document['max_replications']}" if precision and "max_replications" in document else ""
+    precision = " ".join(f"--precision {shlex.quote(text)}" for text in document["precision"])
+    most = f" --max-replications {document['max_replications']}" if precision else ""
     line = f"elephan sweep sweep.toml {precision}{most}".rstrip() + " --out swept/"
     return (
         TerminalCommand(
@@ -239,7 +233,7 @@ def _reproduce(document: Document) -> tuple[TerminalCommand, ...]:
 
 
 def _lists(axes: Sequence[Document]) -> Document:
-    """Axes as a sweep file has them."""
+    """Return the axes in the form of a sweep file."""
     over: Document = {}
     zipped: list[Document] = []
     cases: list[Document] = []
@@ -251,9 +245,8 @@ def _lists(axes: Sequence[Document]) -> Document:
                 for case in axis["cases"]
             ]
             continue
-        places = axis.get("places") or [axis["name"]]
-        rows = [row if isinstance(row, list) else [row] for row in axis["values"]]
-        columns = {place: [as_value(row[i]) for row in rows] for i, place in enumerate(places)}
+        places = axis["places"]
+        columns = {place: [as_value(row[i]) for row in axis["values"]] for i, place in enumerate(places)}
         if len(places) == 1:
             over |= columns
         else:
@@ -268,7 +261,7 @@ def check_points(document: Document, path: Path) -> None:
     Parameters
     ----------
     path : Path
-        For the message.
+        Path for the message.
 
     Raises
     ------

@@ -1,12 +1,13 @@
-"""What is known of a testbed, on pages: the verdict in words, what relays recorded, what Linux counted."""
+"""A page's sections about a testbed: the verdict in words, the relay's records, and Linux's counters."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from elephan.pictures.table import Table, cell
-from elephan.pictures.words import count, plain
+from elephan.pictures.words import plain
 from elephan.report.page import PageSection
+from elephan.units import count, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,11 +29,11 @@ HEADS = (
 
 ACKS = {"sent": "segments sent", "received": "ACKs received", "merged": "of these merged"}
 COUNTS = {name: name for name in ("connections", "losses", "timeouts", "tests", "rising", "strays")}
-"""What a document calls it, and a table."""
+"""Keys of the kernel's counters in a document, and their names in the table."""
 
 
 def verdict(known: Mapping[str, Any]) -> str:
-    """Say whether a testbed's run is valid, and why.
+    """State whether a testbed's run is valid, and why.
 
     Parameters
     ----------
@@ -50,12 +51,12 @@ def verdict(known: Mapping[str, Any]) -> str:
         return f"Invalid run, its numbers mean nothing: {'; '.join(known['objections'])}."
     records = known["punctuality"]
     often = "" if len(records) == 1 else f" in all {count(len(records), 'replication')}"
-    late = max(record["p99_us"] for record in records)
-    return f"The testbed was punctual{often}, 99 % of the packets less than {late} us late: its numbers are valid."
+    late = format_time(1e-6 * max(record["p99_us"] for record in records))
+    return f"The testbed was punctual{often}, 99 % of the packets less than {late} late: its numbers are valid."
 
 
 def parts(known: Mapping[str, Any]) -> list[PageSection]:
-    """Make the parts of a page about a testbed.
+    """Make the sections about a testbed.
 
     Parameters
     ----------
@@ -66,7 +67,7 @@ def parts(known: Mapping[str, Any]) -> list[PageSection]:
 
 
 def punctuality(known: Mapping[str, Any]) -> PageSection:
-    """Make the part of a page about a testbed's punctuality.
+    """Make the section about the relay's punctuality.
 
     Parameters
     ----------
@@ -102,7 +103,7 @@ def punctuality(known: Mapping[str, Any]) -> PageSection:
 
 
 def counted(known: Mapping[str, Any]) -> PageSection | None:
-    """Make the part of a page about what the kernel counted, and where it did not do what the scenario says.
+    """Make the section about the kernel's counters, and about what Linux did differently from the scenario.
 
     Parameters
     ----------
@@ -112,10 +113,10 @@ def counted(known: Mapping[str, Any]) -> PageSection | None:
     Returns
     -------
     PageSection or None
-        None if a document of an earlier version has nothing of it.
+        None if the kernel has no counts and did not differ from the scenario.
     """
-    sentences = tuple(f"Not as the scenario says: {one}." for one in known.get("differences", ()))
-    acks, laws = known.get("acks") or (), known.get("laws") or ()
+    sentences = tuple(f"Not as the scenario says: {one}." for one in known["differences"])
+    acks, laws = known["acks"], known["laws"]
     rows = [
         (cell(number), cell("all senders"), *(cell(record[name]) for name in ACKS), *[cell(None)] * len(COUNTS))
         for number, record in enumerate(acks)

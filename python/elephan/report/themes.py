@@ -1,4 +1,4 @@
-"""What light and dark look like: one list of colours for the page's styles and for what restyles its pictures.
+"""The light and the dark theme: one list of colours for the page's styles and for the script that restyles pictures.
 
 Source: series, M. Okabe and K. Ito, Color Universal Design, 2008, lightened for a dark ground.
 """
@@ -51,11 +51,11 @@ THEMES: dict[str, dict[str, str]] = {
         "sky": "#84cdf3",
     },
 }
-"""Text stands 4.5 to 1 from what is behind it, controls and lines of pictures 3 to 1 in the dark."""
+"""Colours by theme. Contrast: text at least 4.5 to 1; controls and lines of pictures in the dark theme 3 to 1."""
 
 
 def variables(theme: str) -> str:
-    """Write a theme as CSS variables.
+    """Write a theme's colours as CSS variables.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""One protocol for everything that holds results: tables, samples, pictures, data frames and arrays."""
+"""Common interface of all results: tables, samples, figures, data frames and arrays."""
 
 from elephan.results.documents import (
     CompareDocument,
@@ -23,7 +23,7 @@ from elephan.results.documents import (
     WarningDocument,
 )
 from elephan.results.parts import FlowName, ResultPart, RunArrays
-from elephan.results.protocol import ResultHolder, ResultTables
+from elephan.results.protocol import ResultTables
 from elephan.results.tables import TABLES
 
 __all__ = [
@@ -40,7 +40,6 @@ __all__ = [
     "PrecisionDocument",
     "PrecisionRow",
     "Quantity",
-    "ResultHolder",
     "ResultPart",
     "ResultTables",
     "RunAbout",

@@ -1,4 +1,4 @@
-"""The axes of many runs: what their labels vary, as numbers with units, and where on them each run lies."""
+"""Axes of many runs: their labels as numbers with units, and the position of each run."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
 POINT = "point"
-"""The axis of runs that no grid holds: each is a place of its own."""
+"""Axis of runs that do not form a grid: each run has a position of its own."""
 
 TAKEN = frozenset(("replication", "link", "flow", "group", "index", "time", POINT, *RUNS, *COMPARED))
-"""Names that a dataset has besides."""
+"""Names of other variables and dimensions of a dataset."""
 
 SPARSE = 4
-"""A grid with more than so many places for each run is none."""
+"""Maximum positions per run in a grid; a sparser one becomes a list of points."""
 
 _READERS: tuple[tuple[Callable[[str], float], str], ...] = (
     (seconds, "s"),
@@ -28,19 +28,19 @@ _READERS: tuple[tuple[Callable[[str], float], str], ...] = (
     (octets, "byte"),
 )
 _PLAIN = {"packet": "packets", "packets": "packets", "segment": "segments", "segments": "segments", "bdp": "bdp"}
-"""Units of amounts that are as they are written."""
+"""Units of amounts that need no conversion."""
 
 
 @dataclass(frozen=True)
 class AxisValues:
-    """Values of a label.
+    """Values of a label as numbers.
 
     Parameters
     ----------
     values : tuple
         Numbers where all have a common unit or none; otherwise as they are written.
     unit : str
-        Of numbers, ``1`` where they have none; empty for words.
+        Unit of numbers, ``1`` if they have none; empty for words.
     """
 
     values: tuple[Any, ...]
@@ -49,12 +49,12 @@ class AxisValues:
 
 @dataclass(frozen=True)
 class ResultAxis:
-    """One axis.
+    """An axis of a dataset.
 
     Parameters
     ----------
     name : str
-        Of the dimension: the last part of its place, where that tells it apart.
+        Name of the dimension: the last part of its place, if that is unique.
     place : str
         The label as the sweep has it.
     coordinate : AxisValues
@@ -72,7 +72,7 @@ class ResultAxis:
 
 
 def short(names: Sequence[str]) -> dict[str, str]:
-    """Shorten places to their last part where that tells them apart.
+    """Shorten places to their last part where these are unique.
 
     Parameters
     ----------
@@ -97,12 +97,12 @@ def run_names(labels: Sequence[Mapping[str, Any]]) -> list[str]:
     Parameters
     ----------
     labels : sequence of mapping
-        Of each run.
+        Labels of each run.
 
     Returns
     -------
     list of str
-        In their order, each once: those that would be alike are numbered.
+        A unique name for each run; equal ones are numbered.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def run_names(labels: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def as_numbers(values: Sequence[Any]) -> AxisValues:
-    """Read values as numbers of one unit, if they are such.
+    """Convert values to numbers of one unit, if possible.
 
     Parameters
     ----------
@@ -153,12 +153,12 @@ def as_numbers(values: Sequence[Any]) -> AxisValues:
 def result_axes(
     labels: Sequence[Mapping[str, Any]], resolved: Callable[[str, int], float | None] = lambda _name, _run: None
 ) -> tuple[list[ResultAxis], list[tuple[int, ...]]]:
-    """Lay out runs on axes.
+    """Arrange runs on axes.
 
     Parameters
     ----------
     labels : sequence of mapping
-        Of each run.
+        Labels of each run.
     resolved : callable, optional
         From the name of a label and the number of a run to the packets that a buffer came to there, for buffers that
         are written in different units; None where nothing is known.
@@ -168,7 +168,7 @@ def result_axes(
     list of ResultAxis
         None for a single run without labels.
     list of tuple of int
-        Of each run its place on the axes.
+        Position of each run on the axes.
 
     Examples
     --------
@@ -206,12 +206,12 @@ def result_axes(
 
 
 def _free(end: str, name: str) -> str:
-    """A name that no other axis has."""
+    """Return a name for an axis that no other variable of a dataset has."""
     return f"{end} of the point" if end in TAKEN and end == name else name if end in TAKEN else end
 
 
 def _independent(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> tuple[list[str], dict[str, str]]:
-    """Labels that make an axis, and those that follow from one of them, as those of lists that go together."""
+    """Return the labels that form axes, and those determined by one of them, as in lists that go together."""
     leading: list[str] = []
     following: dict[str, str] = {}
     for k, name in enumerate(names):
@@ -224,7 +224,7 @@ def _independent(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> tuple
 
 
 def _follows(rows: Iterable[tuple[Any, ...]], first: int, then: int) -> bool:
-    """Whether one label says another, and the other way round: a list with a single value says nothing."""
+    """Whether two labels determine each other; a list with a single value does not count."""
     pairs = {(row[first], row[then]) for row in rows}
     return len(pairs) == len({one for one, _ in pairs}) == len({other for _, other in pairs}) > 1
 
@@ -236,7 +236,7 @@ def _read(
     k: int,
     resolved: Callable[[str, int], float | None],
 ) -> AxisValues:
-    """Values as numbers: by their unit, or of a buffer by what it came to."""
+    """Convert values to numbers: by their unit, or for a buffer, by its resolved size."""
     found = as_numbers(values)
     if found.unit or not name.endswith(".buffer"):
         return found

@@ -1,4 +1,4 @@
-"""Results as one `xarray.Dataset`: the axes of the points x replication x link or flow x time.
+"""Results as one `xarray.Dataset`: axes of the points x replication x link or flow x time.
 
 Source: CF Metadata Conventions 1.11 for the attributes.
 """
@@ -34,11 +34,11 @@ KINDS = (
     ("link_samples", "link_", OVER_TIME, ("replication", "link", "time"), meanings.LINK_SAMPLES),
     ("flow_samples", "flow_", OVER_TIME, ("replication", "flow", "time"), meanings.FLOW_SAMPLES),
 )
-"""Of each group of arrays: its attribute, what names begin and end with, dimensions, and what its columns mean."""
+"""Groups of arrays: attribute of `RunArrays`, prefix and suffix of names, dimensions, and long names of the columns."""
 
 
 def dataset(parts: Sequence[ResultPart], title: str) -> Any:
-    """Lay all parts out on common axes.
+    """Arrange all parts on common axes.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def dataset(parts: Sequence[ResultPart], title: str) -> Any:
     Raises
     ------
     InputError
-        If xarray is not installed, or there is no part.
+        If xarray is not installed, or `parts` is empty.
     """
     require("to_xarray", "xarray")
     import xarray as xr  # noqa: PLC0415 (optional)
@@ -84,7 +84,7 @@ def dataset(parts: Sequence[ResultPart], title: str) -> Any:
 
 
 def _buffer(name: str, document: Mapping[str, Any]) -> float | None:
-    """Packets of the buffer at a place of the scenario, such as ``links[core].buffer``."""
+    """Buffer in packets at a place of the scenario, such as ``links[core].buffer``."""
     which = name.removeprefix("links[").partition("]")[0]
     for i, link in enumerate(document["links"]):
         if which in (str(i), link["name"]):
@@ -94,7 +94,7 @@ def _buffer(name: str, document: Mapping[str, Any]) -> float | None:
 
 
 def _inner(grid: Grid) -> dict[str, Any]:
-    """What stands along the dimensions of a run: of all runs together, in the order in which they come."""
+    """Coordinates of the dimensions of a run: the union over all runs, in order of appearance."""
     times = [arrays.time_s for _, arrays in grid if arrays.time_s.size]
     same = all(len(one) == len(times[0]) and np.array_equal(one, times[0]) for one in times)
     return {
@@ -112,7 +112,7 @@ def _count(arrays: RunArrays) -> int:
 def _filled(
     grid: Grid, attribute: str, name: str, points: tuple[int, ...], dims: tuple[str, ...], inner: Mapping[str, Any]
 ) -> NDArray[Any]:
-    """One array over all runs; NaN where a run has no such thing."""
+    """Return one array over all runs; NaN where a run lacks the link, flow or instant."""
     kind = np.result_type(
         np.float32, *(getattr(a, attribute)[name].dtype for _, a in grid if name in getattr(a, attribute))
     )
@@ -125,7 +125,7 @@ def _filled(
 
 
 def _where(arrays: RunArrays, dim: str, inner: Mapping[str, Any]) -> NDArray[np.int64]:
-    """Places of a run's own links, flows or instants among those of all."""
+    """Positions of a run's own links, flows or instants among those of all runs."""
     if dim == "replication":
         return np.arange(_count(arrays))
     if dim == "time":
@@ -135,7 +135,7 @@ def _where(arrays: RunArrays, dim: str, inner: Mapping[str, Any]) -> NDArray[np.
 
 
 def _coordinates(axes: Sequence[ResultAxis]) -> Variables:
-    """Coordinates along the axes of the points, numbers with their units."""
+    """Return coordinates along the axes of the points, numbers with their units."""
     found: Variables = {}
     for axis in axes:
         about = {"long_name": "point of the sweep" if axis.name == POINT else axis.place}

@@ -1,4 +1,4 @@
-"""The JSON documents of runs, sweeps, testbeds and comparisons as types, so that editors complete their keys.
+"""Types of the JSON documents of runs, sweeps, testbeds and comparisons, so that editors complete their keys.
 
 Source: `docs/reference/json.md`, which says what each key means; a test holds these types against real documents.
 """
@@ -7,7 +7,7 @@ from typing import Any, NotRequired, TypedDict
 
 
 class Quantity(TypedDict):
-    """A measured quantity: mean over replications, and half of its 95 % interval; None where there is none.
+    """A measured quantity: mean over replications, and half-width of its 95 % interval; None if undefined.
 
     Both are floats or None. The types do not say so, or every sum of two means would have to ask first.
     """
@@ -17,7 +17,7 @@ class Quantity(TypedDict):
 
 
 class RunAbout(TypedDict):
-    """What was run: ``run`` in the document of a run."""
+    """Part ``run`` of a run's document: the scenario and its settings."""
 
     id: str
     scenario: str
@@ -46,7 +46,7 @@ class PoolDocument(TypedDict):
 
 
 class PoolShareDocument(TypedDict):
-    """What a link had of its pool."""
+    """A link's use of its pool."""
 
     name: str
     occupancy: Quantity
@@ -89,7 +89,7 @@ class LinkDocument(TypedDict):
 
 
 class TransfersDocument(TypedDict):
-    """Transfers of a group that end; the last five only of pages."""
+    """Transfers of a group that end; the last five keys exist for pages only."""
 
     opened: Quantity
     completed: Quantity
@@ -111,7 +111,7 @@ class TransfersDocument(TypedDict):
 
 
 class GroupDocument(TypedDict):
-    """A group of flows of a run; ``delay_`` only of datagrams at equal gaps, one way, and ``rtt_`` only of pings."""
+    """A group of flows of a run; ``delay_`` keys are for datagrams at equal gaps (one way), ``rtt_`` keys for pings."""
 
     name: str
     law: str | None
@@ -144,7 +144,7 @@ class FairnessDocument(TypedDict):
 
 
 class WarningDocument(TypedDict):
-    """What a lint rule says; ``points`` only of a sweep: for how many it holds."""
+    """A lint warning; in a sweep, ``points`` is the number of points with it."""
 
     rule: str
     severity: str
@@ -155,7 +155,7 @@ class WarningDocument(TypedDict):
 
 
 class PrecisionRow(TypedDict):
-    """A metric whose precision was asked for."""
+    """A metric with a requested precision."""
 
     metric: str
     wanted: float
@@ -164,14 +164,14 @@ class PrecisionRow(TypedDict):
 
 
 class PrecisionDocument(TypedDict):
-    """Whether the precision that was asked for was reached."""
+    """Whether the requested precision was reached."""
 
     met: bool
     metrics: list[PrecisionRow]
 
 
 class MetricDocument(TypedDict):
-    """A metric that was asked for with ``--metric``."""
+    """A metric requested by ``--metric``."""
 
     metric: str
     quantity: str
@@ -196,7 +196,7 @@ class RunDocument(TypedDict):
 
 
 class TestbedRecord(TypedDict):
-    """What is known of the validity of a testbed's run."""
+    """Validity of a testbed's run."""
 
     valid: bool
     objections: list[str]
@@ -257,7 +257,7 @@ class SweepDocument(TypedDict):
 
 
 class ComparedQuantityDocument(TypedDict):
-    """A quantity, as a model, the simulator and a testbed have it."""
+    """A quantity as given by a model, the simulator and a testbed."""
 
     name: str
     unit: str

@@ -1,4 +1,4 @@
-"""What the columns of results mean, and their units: the attributes of arrays, as CF conventions have them.
+"""Long names and units of the columns of results: the attributes of arrays, as in the CF conventions.
 
 Source: CF Metadata Conventions 1.11, sections 3.1 and 3.2 (`units`, `long_name`).
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 CONVENTIONS = "CF-1.11"
 
 OVER_TIME = "_over_time"
-"""Ends the name of what was sampled, so that it stands beside its mean."""
+"""Suffix of the names of samples, which tells them apart from their means."""
 
 LINKS = {
     "rate_bps": "rate of the link",
@@ -38,7 +38,7 @@ LINKS = {
         f"marks_{cause}": f"packets marked: {cause}" for cause in ("overflow", "early", "forced", "sojourn", "injected")
     },
 }
-"""Of each link and replication; the first three are facts of the link."""
+"""Columns per link and replication; the first three are properties of the link."""
 
 FLOWS = {
     "base_rtt_s": "round-trip time without queues",
@@ -54,26 +54,26 @@ FLOWS = {
     "delay_s": "time from sending a datagram until its receiver has it; of a ping until its answer is back",
     "finished_s": "time at which the receiver has all of a finite transfer",
 }
-"""Of each flow and replication."""
+"""Columns per flow and replication."""
 
 LINK_SAMPLES = {
     "backlog_packets": "packets waiting",
     "begun_bytes": "bytes that began service since the start",
 }
-"""Of each link, replication and sample; what a queue shows of itself has names of its own."""
+"""Columns per link, replication and sample; gauges of a queue have names of their own."""
 
 FLOW_SAMPLES = {
     "cwnd_segments": "congestion window",
     "srtt_s": "smoothed round-trip time; of timed datagrams the delay of the one that arrived last",
 }
-"""Of each flow, replication and sample."""
+"""Columns per flow, replication and sample."""
 
 RUNS = {
     "jain": "Jain's index of the goodputs",
     "jain_maxmin": "Jain's index of the goodputs over their max-min fair shares",
     "rtt_ratio": "goodput of the third with the shortest round-trip times over that of the third with the longest",
 }
-"""Of each replication."""
+"""Columns per replication."""
 
 COMPARED = {
     "utilization": "bits that began service over what the link could carry",
@@ -84,7 +84,7 @@ COMPARED = {
     "cwnd_low_segments": "mean window after recovery from a cut",
     "jain": "Jain's index of the goodputs",
 }
-"""What a model, a simulation and a testbed are compared by."""
+"""Quantities in which a model, a simulation and a testbed are compared."""
 
 _UNITS = {
     "_s": "s",
@@ -96,12 +96,12 @@ _UNITS = {
 
 
 def unit(name: str) -> str:
-    """Say the unit of a column, which its name ends with.
+    """Return the unit of a column, which is the end of its name.
 
     Parameters
     ----------
     name : str
-        Of a column.
+        Name of a column.
 
     Returns
     -------
@@ -123,9 +123,9 @@ def attributes(name: str, long_name: str) -> dict[str, str]:
     Parameters
     ----------
     name : str
-        Of the column.
+        Name of the column.
     long_name : str
-        What it means; the name itself where it is empty.
+        Meaning of the column; by default its name.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What a result is made of: a run's document and its columns as arrays, with what it was made for."""
+"""Parts of a result: a run's document and its columns as arrays, with its labels."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class FlowName(NamedTuple):
-    """A flow: its group, and its number there from 0."""
+    """A flow: its group, and its index in the group from 0."""
 
     group: str
     number: int
@@ -32,7 +32,7 @@ class RunArrays:
     links : tuple of str
     flows : tuple of FlowName
     facts : dict of str to ndarray, shape (links,)
-        What is known of each link before it is run; NaN where there is none, such as a limit of the buffer.
+        Properties of each link known before the run; NaN if undefined, such as the size of an unlimited buffer.
     of_runs : dict of str to ndarray, shape (replications,)
     of_links : dict of str to ndarray, shape (replications, links)
     of_flows : dict of str to ndarray, shape (replications, flows)
@@ -55,18 +55,18 @@ class RunArrays:
 
 @dataclass(frozen=True)
 class ResultPart:
-    """One run of a result.
+    """A run of a result.
 
     Parameters
     ----------
     labels : mapping of str to value
-        What tells it apart from the others: of a point of a sweep its labels, of a comparison its ``source``.
+        Labels that distinguish the part: for a point of a sweep its labels, for a comparison its ``source``.
     document : mapping
         As ``elephan run --json``; a model's has fewer quantities.
     arrays : callable or None
         Reads its columns; None of a model, which has no replications.
     compared : mapping of str to float
-        Of a comparison: what is compared, by quantity.
+        For a comparison: the compared values, by quantity.
     """
 
     labels: Mapping[str, Any]

@@ -1,9 +1,9 @@
-"""What everything that holds results can do, whoever made it: a run, a sweep, a testbed, a comparison, a store."""
+"""Base class of all results: a run, a sweep, a testbed, a comparison, a store."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
 from elephan.display import ColumnTable, figure
 from elephan.errors import InputError
@@ -17,71 +17,36 @@ if TYPE_CHECKING:
     from elephan.results.parts import ResultPart
 
 
-@runtime_checkable
-class ResultHolder(Protocol):
-    """What everything that holds results has, of the same types and shapes.
-
-    Runs, points and sweeps, runs and stores on disk, testbeds and comparisons satisfy it; ``isinstance`` says so.
-    """
-
-    @property
-    def links(self) -> ColumnTable:
-        """A row per link, of a sweep per point and link."""
-
-    @property
-    def groups(self) -> ColumnTable:
-        """A row per group of flows."""
-
-    @property
-    def fairness(self) -> ColumnTable:
-        """A row per run: Jain's index and its like."""
-
-    def samples(self, kind: str = "links") -> ColumnTable:
-        """Return what was sampled over time, of ``"links"`` or ``"flows"``."""
-
-    def plot(self, name: str | None = None) -> Figure:
-        """Draw a picture."""
-
-    def to_pandas(self, table: str = "links") -> Any:
-        """Return a table as a `pandas.DataFrame`."""
-
-    def to_polars(self, table: str = "links") -> Any:
-        """Return a table as a `polars.DataFrame`."""
-
-    def to_xarray(self) -> Any:
-        """Return everything as an `xarray.Dataset`."""
-
-
 class ResultTables(ABC):
-    """What is the same for all that hold results: a class that is derived says what `parts` it has."""
+    """Tables, samples, figures, data frames and arrays of results; derived classes define `parts`."""
 
     @property
     @abstractmethod
     def parts(self) -> Sequence[ResultPart]:
-        """Runs that it is made of, in order."""
+        """Runs of the result, in order."""
 
     @property
     def _title(self) -> str:
-        """What it is of, in words."""
+        """Title of the result."""
         return ""
 
     @property
     def links(self) -> ColumnTable:
-        """A row per link, of a sweep per point and link: utilization, loss, delay and more, with intervals."""
+        """Table with a row per link (and point): utilization, loss, delay and more, with intervals."""
         return table(self.parts, "links")
 
     @property
     def groups(self) -> ColumnTable:
-        """A row per group of flows: goodput, window, round-trip time and more, with intervals."""
+        """Table with a row per group of flows: goodput, window, round-trip time and more, with intervals."""
         return table(self.parts, "groups")
 
     @property
     def fairness(self) -> ColumnTable:
-        """A row per run: Jain's index, that over max-min fair shares, and the ratio of goodputs by round-trip time."""
+        """Table with a row per run: Jain's index, the same over max-min shares, and the RTT ratio."""
         return table(self.parts, "fairness")
 
     def samples(self, kind: str = "links") -> ColumnTable:
-        """Return what was sampled over time, if the series were kept.
+        """Return the samples over time, if the series were kept.
 
         Parameters
         ----------
@@ -113,14 +78,14 @@ class ResultTables(ABC):
         return table(self.parts, f"{SAMPLED[kind]}_samples")
 
     def plot(self, name: str | None = None) -> Figure:
-        """Draw one of its pictures; `elephan.plots.figures` draws all.
+        """Draw one of the figures; `elephan.plots.figures` draws all.
 
         Parameters
         ----------
         name : str, optional
-            Of a run ``"run"`` (windows, backlog and more over time: needs the series), ``"distributions"``, or
-            ``"packets-LINK"`` of a link at which packets were recorded; of a sweep or a store ``"sweep"``, of a
-            comparison ``"compare"``, of those of a sweep the folders of its points. The first that there is by default.
+            Name of the figure: for a run ``"run"`` (windows, backlog and more over time: needs the series),
+            ``"distributions"`` or ``"packets-LINK"`` (recorded packets); for a sweep or store ``"sweep"``; for a
+            comparison ``"compare"``, for one of a sweep the folders of its points. By default the first that exists.
 
         Returns
         -------
@@ -134,7 +99,7 @@ class ResultTables(ABC):
         return figure(self, name)
 
     def to_pandas(self, table: str = "links") -> Any:
-        """Return one of its tables for pandas.
+        """Return one of the tables for pandas.
 
         Parameters
         ----------
@@ -155,7 +120,7 @@ class ResultTables(ABC):
         return self._table(table).to_pandas()
 
     def to_polars(self, table: str = "links") -> Any:
-        """Return one of its tables for polars.
+        """Return one of the tables for polars.
 
         Parameters
         ----------
@@ -187,7 +152,7 @@ class ResultTables(ABC):
         Raises
         ------
         InputError
-            If xarray is not installed, or there is no result.
+            If xarray is not installed, or the result is empty.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Tables of results: a row per link, group of flows or run, from the documents of their parts."""
+"""Tables of results: a row per link, group of flows or run, from the parts' documents."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ GROUPS = ("name", "law", "recovery", "flows", "goodput_bps", "goodput_per_flow_b
           "srtt_s", "delay_s", "delay_p95_s", "rtt_s", "rtt_p95_s",
           "timeouts", "loss_events", "transfers_completed", "transfers_refused", "transfers_open",
           "transfers_completion_time_s", "transfers_completion_time_p95_s", "transfers_slowdown")  # fmt: skip
-"""What is shown of a row; the table has everything."""
+"""Columns that are shown by default; the table has all."""
 
 SAMPLED = {"links": "link", "flows": "flow"}
-"""Kinds of samples, and what a row of each is of."""
+"""Kinds of samples, and the column that names the link or flow of a row."""
 
 
 def measured(values: Mapping[str, Any], row: dict[str, Any], before: str = "") -> dict[str, Any]:
-    """Add every measured quantity in a part of a document to a row, however deep.
+    """Add every measured quantity in a part of a document to a row, at any depth.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def measured(values: Mapping[str, Any], row: dict[str, Any], before: str = "") -
     row : dict
         Changed, and returned.
     before : str
-        What the names begin with.
+        Prefix of the names.
 
     Returns
     -------
@@ -102,7 +102,7 @@ def _table(
 
 
 def _alike(values: list[Any]) -> list[Any]:
-    """Values of one type: words where some are words, as data frames want it."""
+    """Convert values to one type: to strings if some are strings, as data frames require."""
     kinds = {type(value) for value in values if value is not None}
     if len(kinds) < 2 or kinds <= {int, float}:
         return values
@@ -110,13 +110,13 @@ def _alike(values: list[Any]) -> list[Any]:
 
 
 def _heads(labels: Iterable[Mapping[str, Any]], columns: Container[str]) -> dict[str, str]:
-    """Names of the columns of labels; a label that is called like a column of results is told apart."""
+    """Return column names for labels; a label with the name of a result column is renamed."""
     names = dict.fromkeys(name for one in labels for name in one)
     return {name: f"label {name}" if name in columns else name for name in names}
 
 
 def joined(parts: Sequence[ResultPart], columns_of: Callable[[RunArrays], dict[str, Any]], caption: str) -> ColumnTable:
-    """Put long columns of several parts below each other, with the labels before them.
+    """Concatenate long columns of several parts, preceded by their labels.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def joined(parts: Sequence[ResultPart], columns_of: Callable[[RunArrays], dict[s
     Returns
     -------
     ColumnTable
-        What a part does not have is NaN, or empty for words.
+        Missing values are NaN, or empty for words.
     """
     own = [part for part in parts if part.arrays is not None]
     read = [columns_of(part.arrays()) for part in own if part.arrays is not None]
@@ -165,7 +165,7 @@ def _absent(name: str, blocks: Sequence[Mapping[str, Any]], length: int) -> Any:
 
 
 def sample_columns(arrays: RunArrays, kind: str) -> dict[str, Any]:
-    """Lay out samples: a row per replication, link or flow, and instant.
+    """Return samples as columns: a row per replication, link or flow, and instant.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def sample_columns(arrays: RunArrays, kind: str) -> dict[str, Any]:
 
 
 def replication_columns(arrays: RunArrays, kind: str) -> dict[str, Any]:
-    """Lay out what each replication measured: a row per replication and link or flow.
+    """Return the results of each replication as columns: a row per replication and link or flow.
 
     Parameters
     ----------

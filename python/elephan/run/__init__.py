@@ -1,4 +1,4 @@
-"""One scenario, all its replications: the run, its result and where it came from."""
+"""Run a scenario: all its replications, the result, and its provenance."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def run(
         Add replications, five at a time, until the 95 % half-widths are this small beside their means: ``"1%"``, or of
         chosen metrics, see `elephan.run.precision.parse_precision`. The result says whether that was reached.
     max_replications : int
-        Give up after so many.
+        Maximum number of replications.
     watched : bool
         Simulate on threads in any case: `elephan.run.threads.running_shares` says how far each is.
     metrics : str or sequence of str
@@ -140,7 +140,7 @@ def run(
 
 
 def run_several(scenarios: Sequence[Scenario], *, series: bool = False) -> list[RunResult | InputError]:
-    """Run scenarios one after the other in this thread, as `run` would each, with one turn at the lock for all.
+    """Run scenarios one after the other in this thread, as `run` would, taking the interpreter's lock once for all.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def run_several(scenarios: Sequence[Scenario], *, series: bool = False) -> list[
     Returns
     -------
     list of RunResult or InputError
-        Of each its result, or what is wrong with it.
+        Result of each scenario, or its error.
 
     Examples
     --------

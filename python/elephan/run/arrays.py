@@ -1,4 +1,4 @@
-"""What the replications of a run left behind, side by side in arrays."""
+"""Results of all replications of a run, stacked in arrays."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def run_arrays(scenario: Scenario, outcomes: Sequence[ReplicationOutcome]) -> RunArrays:
-    """Put the columns of all replications side by side.
+    """Stack the columns of all replications.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def _link_samples(outcomes: Sequence[ReplicationOutcome], links: int) -> Arrays:
     absent = np.full(outcomes[0].samples["time_s"].size, np.nan)
     for name in sorted({name for outcome in outcomes for shown in outcome.queue_gauges for name in shown}):
         rows = [[outcome.queue_gauges[i].get(name, absent) for i in range(links)] for outcome in outcomes]
-        # As precise as files keep it.
+        # With the precision of files.
         found[f"queue_{name}"] = np.array(rows, dtype=np.float32)
     return found
 

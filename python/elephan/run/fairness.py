@@ -1,4 +1,4 @@
-"""Fairness of a run, replication by replication, over the flows whose fairness is asked for."""
+"""Fairness of a run, per replication, over the flows that count for fairness."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from elephan.scenario import Scenario
 
 _shares = lru_cache(maxsize=16)(maxmin_shares)
-"""Most points of a sweep share them."""
+"""Cached `maxmin_shares`: most points of a sweep have the same shares."""
 
 
 def fairness(scenario: Scenario, outcomes: Sequence[ReplicationOutcome]) -> dict[str, list[float]]:
-    """Compute what the document of a run has under ``fairness``.
+    """Compute the part ``fairness`` of a run's document.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def fairness(scenario: Scenario, outcomes: Sequence[ReplicationOutcome]) -> dict
 
 
 def fair_shares(scenario: Scenario) -> NDArray[np.float64]:
-    """Max-min fair rate of a flow of each group; datagrams want what they offer.
+    """Max-min fair rate of a flow of each group; the demand of datagrams is their offered rate.
 
     Returns
     -------

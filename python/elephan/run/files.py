@@ -1,4 +1,4 @@
-"""Files of a run. Each is written beside its place and renamed, so none is ever half there."""
+"""Files of a run. Each is written under a temporary name and renamed, so that no file is ever incomplete."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ if TYPE_CHECKING:
 
 
 SMALL = 512
-"""Numbers below which columns are not compressed: a disk block holds them, and to start compressing costs more."""
+"""Number of values below which columns are not compressed: they fit into a disk block, and compression costs more."""
 
 
 _KINDS = {np.dtype(kind).char for kind in (float, np.float32, np.uint64, np.uint32, bool, object)}
-"""Of columns in small tables."""
+"""Type characters of columns that the extension can write in small tables."""
 
 _SCALAR = json.JSONEncoder(allow_nan=False)
 
 
 @contextmanager
 def atomic(path: Path) -> Iterator[Path]:
-    """Give a temporary path that becomes `path` when the block ends well, and vanishes otherwise.
+    """Yield a temporary path that replaces `path` if the block succeeds, and is removed otherwise.
 
     Yields
     ------
     Path
-        In the same folder, with the same ending; nothing is there yet.
+        Path in the same folder, with the same suffix; no file exists there.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def atomic(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def whole_folder(folder: Path) -> Iterator[Path]:
-    """Give a folder to write into that becomes `folder` when the block ends well, and vanishes otherwise.
+    """Yield a temporary folder that replaces `folder` if the block succeeds, and is removed otherwise.
 
     Parameters
     ----------
@@ -115,14 +115,14 @@ def whole_folder(folder: Path) -> Iterator[Path]:
 
 
 _LEFT = re.compile(r"\..+-([0-9a-f]{8})([0-9a-f]{8})[0-9a-f]{8}(\.[^.]*)?")
-"""Names that `_temporary` gives: machine, process, chance."""
+"""Pattern of the names that `_temporary` returns: checksum of the host's name, process id, random digits."""
 
 _cleared: set[Path] = set()
-"""Folders in which this process has looked for what killed ones left."""
+"""Folders that this process has already cleared of temporary files of killed processes."""
 
 
 def _temporary(path: Path, stem: str, suffix: str = "") -> Path:
-    """Name something temporary beside `path`, where first what killed processes of this machine left is removed."""
+    """Return a temporary name beside `path`; remove the leftovers of killed processes of this host there first."""
     machine = f"{zlib.crc32(platform.node().encode()):08x}"
     if path.parent not in _cleared:
         _cleared.add(path.parent)
@@ -139,7 +139,7 @@ def _temporary(path: Path, stem: str, suffix: str = "") -> Path:
 
 
 def _is_alive(process: int) -> bool:
-    """Whether a process of this machine may still write."""
+    """Whether a process of this host is still alive."""
     if os.name != "posix":
         return True  # To ask would end it there.
     try:
@@ -152,19 +152,19 @@ def _is_alive(process: int) -> bool:
 
 
 _RESERVED = re.compile(r"(con|prn|aux|nul|(com|lpt)[0-9¹²³])(\..*)?", re.IGNORECASE)
-"""Names that Windows keeps for devices, whatever their ending."""
+"""File names reserved for devices on Windows, with any extension."""
 
 LONGEST_NAME = 120
-"""Maximum length of a part of a file's name [bytes]: file systems take 255, and more stands beside it."""
+"""Maximum length of a name used as part of a file name [bytes]: file systems allow 255 for the whole."""
 
 
 def file_names(names: Sequence[str]) -> list[str]:
-    """Turn what users name (links, flows, laws, points) into parts of names of files.
+    """Turn names of links, flows, laws or points into parts of file names.
 
     Parameters
     ----------
     names : sequence of str
-        Of one folder's files: any text.
+        Names within one folder; any text.
 
     Returns
     -------
@@ -190,7 +190,7 @@ def file_names(names: Sequence[str]) -> list[str]:
 
 
 def write_bytes(path: Path, content: bytes) -> Path:
-    """Write a file, whole or not at all.
+    """Write a file atomically.
 
     Raises
     ------
@@ -203,7 +203,7 @@ def write_bytes(path: Path, content: bytes) -> Path:
 
 
 def write_text(path: Path, text: str) -> Path:
-    """Write a text file, whole or not at all.
+    """Write a text file atomically.
 
     Raises
     ------
@@ -214,7 +214,7 @@ def write_text(path: Path, text: str) -> Path:
 
 
 def write_json(path: Path, document: Mapping[str, Any]) -> Path:
-    """Write a JSON document, whole or not at all.
+    """Write a JSON document atomically.
 
     Raises
     ------
@@ -225,7 +225,7 @@ def write_json(path: Path, document: Mapping[str, Any]) -> Path:
 
 
 def encode_json(document: Mapping[str, Any]) -> bytes:
-    r"""Return a JSON document as files have it: its version, then a line for each value, indented by one.
+    r"""Return a JSON document as it is written to files: its version, then one value per line, indented by one.
 
     Raises
     ------
@@ -241,21 +241,21 @@ def encode_json(document: Mapping[str, Any]) -> bytes:
 
 
 def _indented(value: Any, line: str) -> str:
-    """What `json.dumps` with ``indent=1`` gives, which is written in Python too and takes five times as long."""
+    """Return the same text as `json.dumps` with ``indent=1``, which is pure Python and takes five times as long."""
     inner = line + " "
     if isinstance(value, dict) and value:
         parts = [f"{_string(key)}: {_indented(one, inner)}" for key, one in value.items()]
         return f"{{{inner}{f',{inner}'.join(parts)}{line}}}"
     if isinstance(value, list | tuple) and value:
         return f"[{inner}{f',{inner}'.join([_indented(one, inner) for one in value])}{line}]"
-    # What most values are goes the short way.
+    # Fast path for the most frequent types.
     if type(value) is int or (type(value) is float and isfinite(value)):
         return repr(value)
     return _string(value) if type(value) is str else _SCALAR.encode(value)
 
 
 def write_parquet(path: Path, columns: Mapping[str, Any], metadata: Mapping[str, str]) -> Path:
-    """Write columns as Parquet, whole or not at all.
+    """Write columns as a Parquet file, atomically.
 
     Parameters
     ----------
@@ -273,7 +273,7 @@ def write_parquet(path: Path, columns: Mapping[str, Any], metadata: Mapping[str,
 
 
 def encode_parquet(columns: Mapping[str, Any], metadata: Mapping[str, str]) -> bytes:
-    """Return columns as a Parquet file.
+    """Return columns as the bytes of a Parquet file.
 
     Parameters
     ----------
@@ -299,7 +299,7 @@ def encode_parquet(columns: Mapping[str, Any], metadata: Mapping[str, str]) -> b
         sink,
         table.schema,
         compression="zstd" if table.num_rows * table.num_columns >= SMALL else "none",
-        # Of measured numbers dictionaries and extremes make files larger; Arrow's own schema would repeat Parquet's.
+        # Dictionaries and statistics enlarge files of measured numbers; Arrow's own schema would repeat Parquet's.
         use_dictionary=False,
         write_statistics=False,
         store_schema=False,
@@ -310,19 +310,19 @@ def encode_parquet(columns: Mapping[str, Any], metadata: Mapping[str, str]) -> b
 
 
 def _is_small(columns: Mapping[str, Any]) -> bool:
-    """Whether a table is one that the native half writes: few numbers and names, in NumPy's arrays."""
+    """Whether the extension can write a table: few numbers and names, in NumPy arrays."""
     if not all(isinstance(column, np.ndarray) and column.dtype.char in _KINDS for column in columns.values()):
         return False
     return 0 < sum(len(column) for column in columns.values()) < SMALL
 
 
 def _names(column: Any) -> list[str | None]:
-    """A column of names, of which some may be absent."""
+    """Return a column of names as a list, with None for absent ones."""
     return [name if isinstance(name, str) else None for name in column.tolist()]
 
 
 def identity(scenario: Scenario) -> dict[str, str]:
-    """Return what traces a file back to its run.
+    """Return the metadata that traces a file back to its run.
 
     Examples
     --------
@@ -339,7 +339,7 @@ def identity(scenario: Scenario) -> dict[str, str]:
 
 
 def provenance() -> dict[str, str]:
-    """Return where a result was computed.
+    """Return the provenance of a result: where it was computed.
 
     Returns
     -------
@@ -356,7 +356,7 @@ def provenance() -> dict[str, str]:
 
 
 def link_name(links: Sequence[dict[str, Any]], trace: Mapping[str, Any]) -> str:
-    """Name the link whose packets were recorded as a path names it.
+    """Return the name, as in a path, of the link at which packets were recorded.
 
     Parameters
     ----------
@@ -375,12 +375,12 @@ def link_name(links: Sequence[dict[str, Any]], trace: Mapping[str, Any]) -> str:
 
 
 def write_result(result: RunResult, folder: Path, document: Mapping[str, Any] | None = None) -> list[Path]:
-    """Write everything `RunResult.write` promises.
+    """Write the files that `RunResult.write` documents.
 
     Parameters
     ----------
     document : mapping, optional
-        What ``run.json`` has instead of the result's own.
+        Content of ``run.json`` in place of the result's own document.
 
     Raises
     ------
@@ -392,12 +392,12 @@ def write_result(result: RunResult, folder: Path, document: Mapping[str, Any] | 
 
 
 def encode_result(result: RunResult) -> dict[str, bytes]:
-    """Return the files that `RunResult.write` writes.
+    """Return the files that `RunResult.write` writes, as bytes by name.
 
     Returns
     -------
     dict of str to bytes
-        By name; ``run.json`` is last.
+        Content of the files by name; ``run.json`` is last.
 
     Examples
     --------
@@ -410,14 +410,14 @@ def encode_result(result: RunResult) -> dict[str, bytes]:
 
 
 def _encoded(result: RunResult, document: Mapping[str, Any]) -> Iterator[tuple[str, bytes]]:
-    """Yield one file after the other, so that not all need be in memory at once."""
+    """Yield the files one by one, so that they need not all be in memory."""
     yield from encode_columns(result)
     found = {**document, "resolved": result.scenario.resolved, "provenance": provenance()}
     yield "run.json", encode_json(found)
 
 
 def encode_columns(result: RunResult) -> Iterator[tuple[str, bytes]]:
-    """Yield the files that `RunResult.write` writes, one after the other, all but ``run.json``.
+    """Yield the files that `RunResult.write` writes one by one, except ``run.json``.
 
     Yields
     ------
@@ -440,11 +440,11 @@ def encode_columns(result: RunResult) -> Iterator[tuple[str, bytes]]:
 
 
 _OF_GROUPS = {"group": "name", "traffic": "traffic", "law": "law"}
-"""Columns of flows that are facts of their group."""
+"""Columns of flows that are properties of their group."""
 
 
 def _flows(result: RunResult) -> dict[str, Any]:
-    """One row per replication and flow."""
+    """Return one row per replication and flow."""
     groups = result.scenario.groups
     names = {key: np.array([g[fact] for g in groups], dtype=object) for key, fact in _OF_GROUPS.items()}
     columns: dict[str, list[Any]] = {"replication": [], "group": [], "traffic": [], "law": []}
@@ -460,7 +460,7 @@ def _flows(result: RunResult) -> dict[str, Any]:
 
 
 def _links(result: RunResult) -> dict[str, Any]:
-    """One row per replication and link."""
+    """Return one row per replication and link."""
     names = np.array([link["name"] for link in result.scenario.links], dtype=object)
     columns: dict[str, list[Any]] = {"replication": [], "link": [], "loss_ratio": []}
     for replication, outcome in enumerate(result.outcomes):
@@ -473,19 +473,19 @@ def _links(result: RunResult) -> dict[str, Any]:
 
 
 def _joined(columns: Mapping[str, list[Any]]) -> dict[str, Any]:
-    """Columns of which there are parts of each replication."""
+    """Concatenate the columns of the replications."""
     return {name: parts[0] if len(parts) == 1 else np.concatenate(parts) for name, parts in columns.items()}
 
 
 def sample_columns(result: RunResult) -> dict[str, Any]:
-    """Return one row per replication, instant and flow or link; what does not apply is null.
+    """Return one row per replication, instant and flow or link; null where a column does not apply.
 
     ``queue_*`` is what a link's discipline shows of itself.
 
     Parameters
     ----------
     result : RunResult
-        With its sampled series.
+        Result with sampled series.
     """
     import pyarrow as pa  # noqa: PLC0415 (slow to import)
 
@@ -536,7 +536,7 @@ def sample_columns(result: RunResult) -> dict[str, Any]:
 
 
 def _transfers(result: RunResult, rows: str) -> dict[str, Any]:
-    """One row per replication and complete transfer or page; empty without any."""
+    """Return one row per replication and completed transfer or page; empty if there are none."""
     columns: dict[str, list[Any]] = {"replication": [], "group": []}
     for replication, outcome in enumerate(result.outcomes):
         for fact, transfers in zip(result.scenario.groups, outcome.transfers, strict=True):
@@ -551,7 +551,7 @@ def _transfers(result: RunResult, rows: str) -> dict[str, Any]:
 
 
 def _traces(result: RunResult) -> dict[str, Any]:
-    """One row per ACK or timeout of the flows recorded event by event; ``law_*`` is what the law shows of itself."""
+    """Return one row per ACK or timeout of the traced flows; ``law_*`` are the law's gauges."""
     columns: dict[str, list[Any]] = {"replication": [], "flow": []}
     gauges = sorted({name for outcome in result.outcomes for trace in outcome.traces for name in trace["gauges"]})
     for replication, outcome in enumerate(result.outcomes):
@@ -569,7 +569,7 @@ def _traces(result: RunResult) -> dict[str, Any]:
 
 
 def _packets(result: RunResult) -> dict[str, Any]:
-    """One row per data packet recorded at a link."""
+    """Return one row per data packet recorded at a link."""
     columns: dict[str, list[Any]] = {"replication": [], "link": []}
     for replication, outcome in enumerate(result.outcomes):
         for trace in outcome.packets:

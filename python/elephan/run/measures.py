@@ -1,4 +1,4 @@
-"""``--metric``: each metric of the catalogue, from the results where they have it, else computed from their columns.
+"""``--metric``: any metric of the catalogue, read from the results or computed from their columns.
 
 Source: the cards and functions of `elephan.metrics`. Differs from the sources: what flows get over time is their
 sampled window over their smoothed round-trip time, as goodputs are not sampled.
@@ -39,30 +39,30 @@ if TYPE_CHECKING:
     Values = dict[str, list[float]]
 
 WINDOW_RTTS = 10.0
-"""Round-trip times over which shares are averaged to say when they converge."""
+"""Averaging time of shares for the convergence time, in round-trip times."""
 
 RTT_BINS = 3
-"""Parts of the range of base round-trip times whose flows are averaged."""
+"""Number of ranges of base round-trip times over which flows are averaged."""
 
 SHARES = (0.5, 0.95)
-"""Of the response times."""
+"""Quantiles of the response times that are reported."""
 
 SERIES, TRACE = "series", "trace"
-"""What a metric may need: the sampled series, or flows that are recorded ACK by ACK."""
+"""Data that a metric may need: the sampled series, or flows traced ACK by ACK."""
 
 _ASKED = re.compile(r"\s*(?P<name>[\w-]+)\s*(?:\((?P<options>[^()]*)\))?\s*")
 _FOUND = re.compile(r"(?P<parts>[a-z]+(?:, [a-z]+)*): (?P<keys>.+)")
 
 
 class AskedMetric(NamedTuple):
-    """A metric that was asked for.
+    """A requested metric.
 
     Parameters
     ----------
     name : str
         As in the catalogue.
     options : tuple of tuple of str and float
-        Of its function.
+        Options of the metric's function.
     """
 
     name: str
@@ -75,12 +75,12 @@ class AskedMetric(NamedTuple):
 
 @dataclass(frozen=True)
 class MetricMeasure:
-    """How a metric that results do not have of themselves is computed.
+    """Computation of a metric that the results do not contain.
 
     Parameters
     ----------
     of : str
-        What a value is of: ``link``, ``group``, ``flow`` or ``run``.
+        Kind of thing that a value belongs to: ``link``, ``group``, ``flow`` or ``run``.
     compute : callable
         From the scenario, the outcomes and the options: of each quantity and each thing the values of the
         replications; NaN where there is none.
@@ -97,7 +97,7 @@ class MetricMeasure:
 
 
 def parse_metrics(asked: str | Iterable[str]) -> tuple[AskedMetric, ...]:
-    """Read what metrics are wanted.
+    """Parse the requested metrics.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def _parse(text: str) -> AskedMetric:
 
 
 def numbers() -> list[str]:
-    """Names of the metrics that ``--metric`` takes: those that are numbers, not curves.
+    """Return the metrics that ``--metric`` accepts: numbers, not curves.
 
     Returns
     -------
@@ -184,7 +184,7 @@ def needs_series(asked: Iterable[AskedMetric]) -> bool:
 
 
 def check_metrics(asked: Iterable[AskedMetric], scenario: Scenario) -> None:
-    """Refuse metrics that have no value in a scenario.
+    """Refuse metrics that are not defined for a scenario.
 
     Raises
     ------
@@ -198,7 +198,7 @@ def check_metrics(asked: Iterable[AskedMetric], scenario: Scenario) -> None:
 
 
 def absent(metric: AskedMetric, scenario: Scenario) -> str:
-    """Say why a metric has no value in a scenario, or nothing.
+    """Explain why a metric is not defined for a scenario; empty if it is defined.
 
     Returns
     -------
@@ -213,7 +213,7 @@ def measure(
     outcomes: Callable[[], Sequence[ReplicationOutcome]],
     document: Mapping[str, Any],
 ) -> list[dict[str, Any]]:
-    """Measure.
+    """Compute metrics.
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ def measure(
 
 
 def as_table(rows: Sequence[Mapping[str, Any]]) -> ColumnTable:
-    """Lay measured metrics out.
+    """Return measured metrics as a table.
 
     Parameters
     ----------
@@ -262,7 +262,7 @@ def as_table(rows: Sequence[Mapping[str, Any]]) -> ColumnTable:
 
 
 def _in_document(metric: AskedMetric, document: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What the document has of a metric."""
+    """Read a metric from a document."""
     match = _FOUND.fullmatch(METRICS[metric.name].found)
     rows: list[dict[str, Any]] = []
     if match is None:
@@ -281,7 +281,7 @@ def _in_document(metric: AskedMetric, document: Mapping[str, Any]) -> list[dict[
 
 
 def _deep(thing: Any, key: str) -> Any:
-    """What lies at a key with dots; None where nothing does."""
+    """Return the value at a dotted key; None if it is missing."""
     for part in key.split("."):
         thing = thing.get(part) if thing else None
     return thing
@@ -407,7 +407,7 @@ FINITE = "finite"
 
 
 def _quantile(outcome: ReplicationOutcome, group: int, share: float) -> float:
-    """The time within which a share of the transfers begun was complete; NaN if fewer ever were."""
+    """Return the time within which a share of the transfers begun was complete; NaN if fewer ever completed."""
     mine = outcome.flows["group"] == group
     times, reached = response_time_cdf(
         completion_times(outcome.flows["start_s"][mine], outcome.flows["finished_s"][mine])
@@ -435,4 +435,4 @@ MEASURES: dict[str, MetricMeasure] = {
     "response_time_cdf": MetricMeasure("group", _response_time, _has_none_finite),
     "maxmin_share": MetricMeasure("group", _maxmin_share),
 }
-"""Metrics that are computed when they are asked for; the others are in every document, or are curves."""
+"""Metrics that are computed on request; the others are in every document, or are curves."""

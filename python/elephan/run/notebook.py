@@ -1,4 +1,4 @@
-"""The page that a notebook shows of a run."""
+"""Notebook display of a run."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 
 def page(document: Mapping[str, Any]) -> str:
-    """Write what a notebook shows of a run.
+    """Return the HTML that a notebook shows for a run.
 
     Parameters
     ----------
     document : mapping
-        Of ``elephan run --json``.
+        Document of ``elephan run --json``.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def page(document: Mapping[str, Any]) -> str:
 
 
 def warned(document: Mapping[str, Any]) -> str:
-    """Write the warnings of a document.
+    """Return the HTML of a document's warnings.
 
     Returns
     -------
@@ -70,5 +70,5 @@ def warned(document: Mapping[str, Any]) -> str:
 
 
 def _scaled(rows: Sequence[Mapping[str, Any]], name: str, factor: float) -> list[dict[str, float | None]]:
-    """A measured quantity of every row in another unit."""
+    """Return a measured quantity of every row, converted to another unit."""
     return [{key: None if value is None else factor * value for key, value in row[name].items()} for row in rows]

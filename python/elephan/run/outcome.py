@@ -1,4 +1,4 @@
-"""What one replication left behind: NumPy columns, a row per link or flow, units in the names."""
+"""Results of one replication: NumPy columns with a row per link or flow, units in their names."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from elephan import _native
 from elephan.errors import ScenarioError
 from elephan.own_laws import check_state, class_state
-from elephan.renamed import renamed_attributes
 from elephan.run.threads import monitor_of_thread
 from elephan.scenario import AUTO
 
@@ -22,12 +21,12 @@ if TYPE_CHECKING:
     from elephan.scenario import Scenario
 
 CAUSES = ("overflow", "early", "forced", "sojourn", "injected")
-"""Why packets are dropped or marked."""
+"""Reasons for dropping or marking packets."""
 
 
 @dataclass(frozen=True)
 class ReplicationOutcome:
-    """One replication.
+    """Results of one replication.
 
     Parameters
     ----------
@@ -64,7 +63,7 @@ class ReplicationOutcome:
         ``open_samples``; if the series were kept, each complete transfer in ``rows`` (``flow``, ``opened_s``,
         ``duration_s``, ``ideal_s``, ``segments``) and page in ``page_rows``.
     hash : int
-        Rolling hash over every arrival and ACK; 0 unless asked for.
+        Rolling hash over every arrival and ACK; 0 unless requested.
     pools : dict of str to ndarray, shape (pools,)
         ``used`` and ``used_max``: what all links of each pool held in the mean, and at most at once, in packets or
         bytes as the pool's size is.
@@ -108,7 +107,7 @@ class ReplicationOutcome:
         return ratios
 
     def delay_histogram(self, link: int) -> NDArray[np.uint64]:
-        """Histogram of waiting times at a link, of every packet served if recorded, otherwise as sampled.
+        """Histogram of the queueing delay at a link, of every packet if recorded, otherwise of samples.
 
         Parameters
         ----------
@@ -133,7 +132,7 @@ def simulate(
     with_hash: bool = False,
     threads: int = 1,
 ) -> ReplicationOutcome:
-    """Run one replication in this thread, without the interpreter's lock; on the main thread a signal ends it.
+    """Run one replication in this thread without the interpreter's lock; on the main thread a signal ends it.
 
     Parameters
     ----------
@@ -148,7 +147,7 @@ def simulate(
     Raises
     ------
     ScenarioError
-        If the scenario is too large for the engine, its warm-up is still to be found, or it names a law that nobody has
+        If the scenario is too large for the engine, its warm-up is unresolved, or it names a law that has not been
         declared.
     LawError
         If a law in Python goes wrong.
@@ -183,17 +182,17 @@ def simulate(
 def simulate_several(
     jobs: Sequence[tuple[Scenario, int]], *, series: bool = False
 ) -> list[tuple[ReplicationOutcome | ScenarioError, float]]:
-    """Run replications one after the other in this thread; the interpreter's lock is released once, for all of them.
+    """Run replications one after the other in this thread, releasing the interpreter's lock once for all of them.
 
     Parameters
     ----------
     jobs : sequence of tuple of Scenario and int
-        With the number of the replication. Those of one scenario should follow each other.
+        Scenarios and replication numbers. Jobs of one scenario should be adjacent.
 
     Returns
     -------
     list of tuple of ReplicationOutcome or ScenarioError, and float
-        Of each its outcome or what is wrong, and the time it took [s].
+        Outcome or error of each job, and the time it took [s].
 
     Examples
     --------
@@ -210,7 +209,3 @@ def simulate_several(
         (ScenarioError(error or "") if raw is None else ReplicationOutcome(**raw), took_s)
         for raw, error, took_s in rows
     ]
-
-
-if not TYPE_CHECKING:  # or any name would pass a type checker
-    __getattr__ = renamed_attributes(__name__, {"Outcome": "ReplicationOutcome"})

@@ -1,4 +1,4 @@
-"""Many replications on threads. Results come back in the order of the jobs, so their bytes do not depend on workers."""
+"""Replications on threads. Results have the order of the jobs, so they do not depend on the number of workers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ReplicationJob(NamedTuple):
 
 
 def default_workers() -> int:
-    """Count the cores this process may use.
+    """Return the number of cores that this process may use.
 
     Returns
     -------
@@ -48,9 +48,9 @@ def simulate_all(
     engine: str = "window",
     watched: bool = False,
 ) -> list[ReplicationOutcome]:
-    """Run all jobs on threads, or one after the other in this one if they are not to run side by side.
+    """Run all jobs on threads, or in this thread if there is only one worker or job.
 
-    Where there are fewer jobs than threads, each job has its flows run on several; results do not depend on it.
+    With fewer jobs than threads, each job runs its flows on several threads; results do not depend on it.
 
     Parameters
     ----------

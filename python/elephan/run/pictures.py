@@ -1,4 +1,4 @@
-"""What the pictures of a run over time show, as plain data: drawn by pages and by figures alike."""
+"""Figures of a run over time as plain data, for HTML pages and image files."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from elephan.metrics import utilization_series
 from elephan.pictures.figure import WARMUP, Axis, Figure, Mark, Series, colour
 from elephan.pictures.lines import MOST_POINTS, average_after, of_flows, points_each, spans
 from elephan.pictures.thin import thin
-from elephan.pictures.words import count, number
+from elephan.pictures.words import number
 from elephan.run.schedules import delay_over_time, rate_over_time
-from elephan.units import format_time
+from elephan.units import count, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 Document = dict[str, Any]
 
 MOST_LINKS = 4
-"""More links than these in one picture cannot be told apart."""
+"""Maximum number of links in one figure."""
 
 FINE = 400
-"""With more bins of utilization than these, stretches of several round-trip times are shown."""
+"""Maximum number of bins of utilization; longer runs have bins of several round-trip times."""
 
 
 DELAYS = {
@@ -40,12 +40,12 @@ DELAYS = {
 
 
 def sampled_delay(group: Mapping[str, Any]) -> str:
-    """Say which of `DELAYS` a group has.
+    """Return the key of `DELAYS` for a group.
 
     Parameters
     ----------
     group : mapping
-        Of the document of a run.
+        Group of a run's document.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def sampled_delay(group: Mapping[str, Any]) -> str:
 
 
 def over_time(document: Document, scenario: Scenario, seen: SampledRun) -> tuple[Figure, ...]:
-    """Make the pictures over time.
+    """Return the figures over time.
 
     Returns
     -------
@@ -93,7 +93,7 @@ def over_time(document: Document, scenario: Scenario, seen: SampledRun) -> tuple
 
 
 def _per_flow(document: Document, seen: SampledRun, values: NDArray[np.float64]) -> tuple[Series, ...]:
-    """One line per flow, coloured by group; in large groups the mean and the range."""
+    """Return one line per flow, coloured by group; for large groups, the mean and the range."""
     if not values.size or not np.isfinite(values).any():
         return ()
     laws = {group["name"]: group["law"] or "datagram" for group in document["groups"]}
@@ -108,7 +108,7 @@ def _per_flow(document: Document, seen: SampledRun, values: NDArray[np.float64])
 
 
 def busiest(document: Document, seen: SampledRun) -> list[str]:
-    """Links that one picture can show: those with the highest utilization, in the file's order."""
+    """Return the links to show in one figure: those with the highest utilization, in the order of the file."""
     used = {
         link["name"]: link["utilization"]["mean"] or 0.0 for link in document["links"] if link["name"] in seen.links
     }
@@ -126,7 +126,7 @@ def _backlog(seen: SampledRun, shown: list[str], warmup_s: float) -> tuple[Serie
 
 
 def _buffers(document: Document, scenario: Scenario, seen: SampledRun, shown: list[str]) -> tuple[Mark, ...]:
-    """The buffers of the links shown, where they do not flatten what waits; the links of an array wait together."""
+    """Mark the buffers of the links shown, unless that would flatten the backlog; arrays show their total."""
     largest = max((float(seen.backlog_packets[seen.links.index(name)].max(initial=0)) for name in shown), default=0.0)
     counts = {facts["name"]: facts["count"] for facts in scenario.links}
     found = []
@@ -134,14 +134,14 @@ def _buffers(document: Document, scenario: Scenario, seen: SampledRun, shown: li
         limit = link["buffer_packets"]
         if link["name"] in shown and limit is not None and limit * counts[link["name"]] <= 4 * largest:
             phrases = f"buffer of {link['name']}" if len(shown) > 1 else f"buffer, {number(limit)} packets"
-            # Of several, in the colour of the link's own line.
+            # With several links, in the colour of the link's own line.
             hue = colour(shown.index(link["name"])) if len(shown) > 1 else ""
             found.append(Mark(limit * counts[link["name"]], phrases, "y", "wanted", colour=hue))
     return tuple(found)
 
 
 def _schedules(scenario: Scenario, shown: list[str], whose: str, time: Axis, marks: tuple[Mark, ...]) -> list[Figure]:
-    """Rates and delays of the links shown, where they change: under what waits, in the colours of its lines."""
+    """Return figures of the links' rates and delays if they change, with the same colours as the backlog."""
     links = {link["name"]: link for link in scenario.resolved["links"]}
     found, duration_s = [], time.high or 0.0
     for name, title, axis, of, scale in (
@@ -168,7 +168,7 @@ def _schedules(scenario: Scenario, shown: list[str], whose: str, time: Axis, mar
 
 
 def _mean_from(steps: tuple[NDArray[np.float64], NDArray[np.float64]], x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The mean of what holds from each of these times until the next; NaN where it is 0."""
+    """Return the mean of a step function over each interval of ``x``; NaN where it is 0."""
     times, values = steps
     ends = np.append(x, 2 * x[-1] - x[-2] if x.size > 1 else times[-1])
     work = np.concatenate([[0.0], np.cumsum(np.diff(times) * values[:-1])])
@@ -177,13 +177,13 @@ def _mean_from(steps: tuple[NDArray[np.float64], NDArray[np.float64]], x: NDArra
 
 
 def _mean(steps: tuple[NDArray[np.float64], NDArray[np.float64]], scale: float) -> float:
-    """The mean over time of what holds from each time on."""
+    """Return the time average of a step function."""
     times, values = steps
     return float(scale * (np.diff(times) * values[:-1]).sum() / (times[-1] - times[0]))
 
 
 def _utilization(scenario: Scenario, seen: SampledRun, shown: list[str], warmup_s: float) -> tuple[Series, ...]:
-    """Per round-trip time of each link, in per cent; of long runs over several. Of what it could carry then."""
+    """Utilization of each link per round-trip time, or longer bins in long runs [%]; of its capacity at that time."""
     facts = {fact["name"]: fact for fact in scenario.links}
     links = {link["name"]: link for link in scenario.resolved["links"]}
     found = []

@@ -1,4 +1,4 @@
-"""What became of memory that links share, in the document of a run."""
+"""Shared memory (pools) in the document of a run."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def _size(pool: dict[str, Any]) -> float:
 
 
 def _over(amount: float, whole: float) -> float:
-    """A share; none of nothing."""
+    """Return a share; 0 of an empty whole."""
     return float(amount) / float(whole) if whole else 0.0
 
 
 def pool_documents(
     scenario: Scenario, outcomes: Sequence[ReplicationOutcome], over: Estimate
 ) -> Iterator[dict[str, Any]]:
-    """Sum up each pool over replications.
+    """Summarize each pool over replications.
 
     Parameters
     ----------
@@ -52,14 +52,14 @@ def pool_documents(
 def share_document(
     scenario: Scenario, link: int, outcomes: Sequence[ReplicationOutcome], over: Estimate
 ) -> dict[str, Any]:
-    """Sum up what a link had of its pool.
+    """Summarize a link's use of its pool.
 
     Parameters
     ----------
     link : int
         One that draws on a pool.
     over : callable
-        As of `pool_documents`.
+        As for `pool_documents`.
 
     Returns
     -------

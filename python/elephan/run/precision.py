@@ -25,27 +25,27 @@ if TYPE_CHECKING:
     from elephan.scenario import Scenario
 
 FIRST, STEP = 5, 5
-"""Replications to begin with, unless the file asks for more, and in each further batch."""
+"""Number of replications to begin with, unless the file has more, and in each further batch."""
 
 MOST = 100
-"""Replications after which a run gives up, by default."""
+"""Default maximum number of replications."""
 
 OF_LINKS, OF_GROUPS = ("utilization", "loss", "delay", "backlog"), ("goodput",)
-"""Metrics that can be asked for."""
+"""Metrics for which a precision can be requested."""
 
 _FORM = re.compile(r"(?:(?P<metric>[a-z]+)(?:\[(?P<name>[^\[\]]+)\])?=)?(?P<share>[^=]+)")
 
 
 @dataclass(frozen=True)
 class PrecisionTarget:
-    """A metric and how precise it must be.
+    """A metric and its required precision.
 
     Parameters
     ----------
     metric : str
         One of `OF_LINKS` or `OF_GROUPS`.
     index : int
-        Of the link or group.
+        Index of the link or group.
     name : str
         As shown: ``utilization[core]``.
     relative : float [1]
@@ -58,7 +58,7 @@ class PrecisionTarget:
     relative: float
 
     def measure(self, outcome: ReplicationOutcome) -> float:
-        """Take the metric from one replication."""
+        """Read the metric from one replication."""
         if self.metric == "goodput":
             return float(outcome.flows["goodput_bps"][outcome.flows["group"] == self.index].sum())
         if self.metric == "loss":
@@ -69,7 +69,7 @@ class PrecisionTarget:
 
 @dataclass(frozen=True)
 class PrecisionReached:
-    """What was wanted of a run, and whether it was reached.
+    """Required precision of a run, and whether it was reached.
 
     Parameters
     ----------
@@ -97,12 +97,12 @@ class PrecisionReached:
         return {"met": self.is_met, "metrics": metrics}
 
     def missed(self) -> str:
-        """Say which metrics are not precise, and how far they are."""
+        """Describe the metrics that are not precise enough, and by how much."""
         return missed(self.to_json())
 
 
 def missed(document: Mapping[str, Any]) -> str:
-    """Say which metrics are not precise, and how far they are.
+    """Describe the metrics that are not precise enough, and by how much.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def missed(document: Mapping[str, Any]) -> str:
 
 
 def parse_precision(asked: str | Iterable[str], scenario: Scenario) -> tuple[PrecisionTarget, ...]:
-    """Read what precision is wanted.
+    """Parse the requested precision.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def parse_precision(asked: str | Iterable[str], scenario: Scenario) -> tuple[Pre
     Returns
     -------
     tuple of PrecisionTarget
-        What is asked of a metric twice, the later one.
+        If a metric is given twice, the later one counts.
 
     Raises
     ------
@@ -173,7 +173,7 @@ def _relative(text: str, written: str) -> float:
 
 
 def _places(metric: str, name: str | None, network: Network) -> Sequence[tuple[int, str]]:
-    """Links or groups that a metric is asked of, as indices and names."""
+    """Return the links or groups for which a metric is requested, as indices and names."""
     if metric in OF_LINKS:
         # A link that nothing crosses has nothing to be known.
         places = [(link.index, link.name) for link in network.links if link.flows + link.background_flows]

@@ -1,4 +1,4 @@
-"""Flows that were recorded ACK by ACK as qlog, so that tools and traces of other stacks can be held beside them.
+"""Traced flows as qlog, for qlog tools and for comparison with traces of other stacks.
 
 Source: draft-ietf-quic-qlog-main-schema-14 (the file, JSON-SEQ, `simulation:` events) and
 draft-ietf-quic-qlog-quic-events-13 (`quic:recovery_metrics_updated`, `quic:congestion_state_updated`).
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from elephan.run.result import RunResult
 
 EVENT_SCHEMAS = ("urn:ietf:params:qlog:events:quic-13", "urn:ietf:params:qlog:events:simulation")
-"""Drafts name their number in the first."""
+"""Event schemas; a draft's number is part of the first name."""
 
 RECORD_SEPARATOR = b"\x1e"
 
@@ -31,19 +31,19 @@ LAW_STATES: Mapping[str, tuple[str, ...]] = {
     "bbr3": ("Startup", "Drain", "ProbeBW_DOWN", "ProbeBW_CRUISE", "ProbeBW_REFILL", "ProbeBW_UP", "ProbeRTT"),
     "bbr1": ("Startup", "Drain", "ProbeBW", "ProbeRTT"),
 }
-"""What the gauge ``state`` of a law counts."""
+"""Names of the values of a law's gauge ``state``."""
 
 SLOW_START, AVOIDANCE = "slow_start", "congestion_avoidance"
-"""Of laws without states of their own, as in RFC 9002."""
+"""Congestion states, as in RFC 9002, of laws without states of their own."""
 
 _DIGITS = 12
 """Significant digits of a number."""
 
 
 def write_qlog(result: RunResult, folder: Path) -> list[Path]:
-    """Write a file ``GROUP-INDEX.sqlog`` for each flow recorded, with ``-rN`` where there are replications.
+    """Write a file ``GROUP-INDEX.sqlog`` for each traced flow, with ``-rN`` if there are several replications.
 
-    Of a group's name there are in the file's only the characters that a file's name can have.
+    Characters of a group's name that a file name cannot have are omitted.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def write_qlog(result: RunResult, folder: Path) -> list[Path]:
 
 
 def encode_qlog(result: RunResult, replication: int = 0, trace: int = 0) -> bytes:
-    """Return the qlog of one recorded flow: JSON text sequences (RFC 7464).
+    """Return the qlog of one traced flow: JSON text sequences (RFC 7464).
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def _records(result: RunResult, replication: int, trace: Mapping[str, Any]) -> I
 
 
 def _of_sender(trace: Mapping[str, Any], law: str, packet: int) -> Iterable[dict[str, Any]]:
-    """Metrics that changed, and states that were entered."""
+    """Yield events of changed metrics and of new states."""
     shown: dict[str, Any] = {}
     state = ""
     rows = _rows(trace, packet)
@@ -135,7 +135,7 @@ def _of_sender(trace: Mapping[str, Any], law: str, packet: int) -> Iterable[dict
 
 
 def _rows(trace: Mapping[str, Any], packet: int) -> Iterator[dict[str, Any]]:
-    """What each row says, in qlog's fields and units; without what is infinite or not known."""
+    """Yield each row's metrics in qlog's fields and units, omitting infinite and unknown ones."""
     gauges = {name: np.asarray(values).tolist() for name, values in trace["gauges"].items()}
     columns = (trace[name].tolist() for name in ("cwnd_segments", "ssthresh_segments", "in_flight_segments", "srtt_s"))
     for row, (cwnd, ssthresh, in_flight, srtt) in enumerate(zip(*columns, strict=True)):
@@ -166,7 +166,7 @@ def _state(metrics: Mapping[str, Any], law: str) -> str:
 
 
 def _of_links(trace: Mapping[str, Any], links: list[dict[str, Any]]) -> Iterable[dict[str, Any]]:
-    """What of the flow was dropped, when and where."""
+    """Yield events of the flow's dropped packets: time and link."""
     columns = (trace[f"drop_{name}"].tolist() for name in ("time_s", "link", "segment"))
     for time_s, link, segment in zip(*columns, strict=True):
         name = link_name(links, {"link": link, "member": 0})

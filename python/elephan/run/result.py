@@ -1,4 +1,4 @@
-"""All replications of a scenario, summed up with intervals: the document of ``elephan run --json``."""
+"""Result of a scenario over all replications, with confidence intervals: the document of ``elephan run --json``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from elephan import _native
 from elephan.display import cell
 from elephan.lint import lint
 from elephan.metrics import flows_hit_per_loss_event, idle_fraction, loss_ratio, occupancy, percentiles
-from elephan.renamed import renamed_attributes
 from elephan.results import ResultPart, ResultTables, RunDocument
 from elephan.run import notebook
 from elephan.run.arrays import buffer_packets as buffer_packets
@@ -37,16 +36,16 @@ if TYPE_CHECKING:
     from elephan.scenario import Scenario
 
 PERCENTILES = (50, 95, 99)
-"""Of backlog and queueing delay of each link, and of what transfers take."""
+"""Percentiles reported for backlog and queueing delay of links, and for completion times of transfers."""
 
 PROPAGATION = ("propagation_s", "propagation_min_s", "propagation_max_s")
-"""Columns of links where packets are not all on their way for as long."""
+"""Columns of links whose propagation delay varies between packets."""
 
 OF_FLOWS = ("goodput_bps", "dropped", "sent", "timeouts", "loss_events", "cwnd_segments", "srtt_s")
-"""Columns of flows that are summed up over those of a group."""
+"""Columns of flows that are summarized per group."""
 
 DELAYS = {"cbr": "delay", "ping": "rtt"}
-"""Traffic whose datagrams are timed, and how the columns of their delays begin: one way, and there and back."""
+"""Kinds of traffic with timed datagrams, and prefix of their delay columns: one way, or round trip."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -62,9 +61,9 @@ class RunResult(ResultTables):
     engine : str
     wall_s : float [s]
     precision : PrecisionReached or None
-        If one was asked for.
+        The required precision and whether it was reached; None without ``--precision``.
     metrics : tuple of AskedMetric
-        What was asked for besides.
+        Additional metrics that were requested.
 
     Examples
     --------
@@ -86,7 +85,7 @@ class RunResult(ResultTables):
 
     @cached_property
     def warnings(self) -> list[LintWarning]:
-        """What the lint rules say of the scenario and of its results."""
+        """Lint warnings about the scenario and its results."""
         return lint(self.scenario, self._document)
 
     def to_json(self) -> RunDocument:
@@ -96,7 +95,7 @@ class RunResult(ResultTables):
         -------
         dict
             ``run``, ``links``, ``groups``, ``fairness``, ``warnings``; measured quantities as ``{"mean", "ci95"}``.
-            ``precision`` if one was asked for, and ``metrics``.
+            ``precision`` and ``metrics`` if they were requested.
         """
         document = self._document | {"warnings": [warned.to_json() for warned in self.warnings]}
         if self.metrics:
@@ -106,7 +105,7 @@ class RunResult(ResultTables):
 
     @cached_property
     def _document(self) -> dict[str, Any]:
-        """The document without its warnings."""
+        """The document, without warnings."""
         facts = self.scenario.facts
         over = _Estimates()
         document = {
@@ -133,11 +132,11 @@ class RunResult(ResultTables):
 
     @property
     def parts(self) -> list[ResultPart]:
-        """The run itself."""
+        """The run as a single part."""
         return [ResultPart({}, self._document, lambda: run_arrays(self.scenario, self.outcomes))]
 
     def measure(self, metrics: str | Sequence[str]) -> ColumnTable:
-        """Measure metrics of the catalogue.
+        """Compute metrics of the catalogue.
 
         Parameters
         ----------
@@ -199,7 +198,7 @@ class RunResult(ResultTables):
 
     def _links(self, over: _Estimates) -> Iterator[dict[str, Any]]:
         outcomes, facts = self.outcomes, self.scenario.links
-        # By name, of each link and replication; as plain numbers, since there are mostly few.
+        # Columns by name, link and replication, as plain numbers, since there are mostly few.
         plain = {name: _by_link([o.links[name] for o in outcomes]) for name in outcomes[0].links}
         lost = _by_link([o.loss_ratios for o in outcomes])
         backlogs = _percentiles([[o.histograms["backlog_packets"][i] for o in outcomes] for i in range(len(facts))])
@@ -233,7 +232,7 @@ class RunResult(ResultTables):
             }
 
     def _groups(self, over: _Estimates) -> Iterator[dict[str, Any]]:
-        # Of each replication, column and flow.
+        # Shape (replications, columns, flows).
         columns = np.array([[o.flows[name] for name in OF_FLOWS] for o in self.outcomes], dtype=float)
         begins = self._flow_groups.searchsorted(range(len(self.scenario.groups) + 1)).tolist()
         for g, fact in enumerate(self.scenario.groups):
@@ -259,7 +258,7 @@ class RunResult(ResultTables):
             }
 
     def _fairness(self, over: _Estimates) -> dict[str, Any]:
-        """Over the flows whose fairness is asked for."""
+        """Fairness over the flows that count for it."""
         return {name: over(values) for name, values in fairness(self.scenario, self.outcomes).items()}
 
     @property
@@ -269,23 +268,23 @@ class RunResult(ResultTables):
 
 
 def _by_link(columns: Sequence[NDArray[Any]]) -> list[tuple[Any, ...]]:
-    """Numbers of the replications, link by link, of a column of each replication."""
+    """Transpose columns per replication into tuples of replications per link."""
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
 FEW = 8
-"""Values below which NumPy adds one after the other, so that plain numbers give the same digits sooner."""
+"""Number of values below which NumPy adds sequentially, so that plain Python gives the same digits faster."""
 
 
 class _Estimates:
-    """Estimates over replications: of few at once, of many all together in the end, which is faster for each."""
+    """Estimates over replications: immediate for few values, in one batch at the end for many, which is faster."""
 
     def __init__(self) -> None:
         self.rows: list[Sequence[float]] = []
         self.places: list[dict[str, float | None]] = []
 
     def __call__(self, values: Sequence[float]) -> dict[str, float | None]:
-        """Take the values of the replications; what is not a number stays null, as JSON has none."""
+        """Take the values of the replications and return their estimate; non-finite ones become null."""
         if len(values) < FEW:
             return _of_few(values)
         self.rows.append(values)
@@ -293,7 +292,7 @@ class _Estimates:
         return self.places[-1]
 
     def fill(self) -> None:
-        """Estimate what was left for the end."""
+        """Compute the estimates that were postponed."""
         if not self.rows:
             return
         for key, numbers in zip(("mean", "ci95"), estimates(np.array(self.rows, dtype=float)), strict=True):
@@ -303,7 +302,7 @@ class _Estimates:
 
 
 def _of_few(values: Sequence[float]) -> dict[str, float | None]:
-    """As `estimate`, with the same digits."""
+    """Do as `estimate` does for few values, with the same digits."""
     known = [float(x) for x in values if isfinite(x)]
     count = len(known)
     if count < 2:
@@ -314,7 +313,7 @@ def _of_few(values: Sequence[float]) -> dict[str, float | None]:
 
 
 def _added(values: Sequence[float]) -> float:
-    """One after the other: `sum` corrects its rounding in newer versions of Python."""
+    """Add values from left to right; since Python 3.12 `sum` compensates for rounding."""
     total = 0.0
     for x in values:
         total += x
@@ -322,7 +321,7 @@ def _added(values: Sequence[float]) -> float:
 
 
 def _percentiles(histograms: Sequence[Sequence[ArrayLike]], scale: float = 1.0) -> list[list[tuple[float, ...]]]:
-    """`PERCENTILES` of histograms by thing and replication, each with its replications: by thing and percentile."""
+    """Return `PERCENTILES` of histograms per item and replication, as a tuple of replications for each."""
     shares = [p / 100 for p in PERCENTILES]
     found = scale * percentiles([counts for each in histograms for counts in each], shares)
     rows = iter(found.tolist())
@@ -332,7 +331,7 @@ def _percentiles(histograms: Sequence[Sequence[ArrayLike]], scale: float = 1.0) 
 def _delays(
     name: str | None, outcomes: Sequence[ReplicationOutcome], place: tuple[int, int, int], over: _Estimates
 ) -> dict[str, Any]:
-    """Delays of the datagrams of a group, by its place, first flow and end: its flows' mean, percentiles over all."""
+    """Summarize a group's datagram delays; place is (group, first flow, end): mean of flows, percentiles over all."""
     # Real stacks do not say when a datagram was sent.
     if name is None or any("delay_s" not in outcome.flows for outcome in outcomes):
         return {}
@@ -346,7 +345,7 @@ def _delays(
 
 
 def _transfers(replications: Sequence[dict[str, Any] | None], over: _Estimates) -> dict[str, Any] | None:
-    """What became of the transfers of a group, and of its pages; None where none ends."""
+    """Summarize the transfers and pages of a group; None if it has no transfers that end."""
     known = [one for one in replications if one is not None]
     if len(known) < len(replications):
         return None
@@ -381,14 +380,10 @@ def _transfers(replications: Sequence[dict[str, Any] | None], over: _Estimates) 
 
 
 def _means(x: NDArray[np.float64], sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Means along the last axis of `x`, whose sums are known; what is not a number is left out."""
+    """Means along the last axis of `x`, given its sums; ignores NaN."""
     means: NDArray[np.float64] = sums / max(x.shape[-1], 1)
     unknown = ~np.isfinite(sums)
     for at in zip(*np.nonzero(unknown), strict=True) if unknown.any() else ():
         known = x[at][np.isfinite(x[at])]
         means[at] = known.mean() if known.size else np.nan
     return means
-
-
-if not TYPE_CHECKING:  # or any name would pass a type checker
-    __getattr__ = renamed_attributes(__name__, {"Result": "RunResult"})

@@ -1,4 +1,4 @@
-"""The samples of a run: windows and round-trip times of flows, backlog and bytes of links, at the same instants."""
+"""Samples of a run: windows and round-trip times of flows, backlog and bytes of links, at common instants."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SampledRun:
-    """The first replication over time, and the backlog of all.
+    """First replication over time, and the backlog of all replications.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class SampledRun:
         NaN where there is none.
     backlog_packets, begun_bytes : ndarray, shape (links, samples)
     backlogs : dict of str to ndarray
-        Of each link, of all replications after the warm-up.
+        Backlogs of each link, over all replications after the warm-up.
     """
 
     time_s: NDArray[np.float64]
@@ -43,7 +43,7 @@ class SampledRun:
     backlogs: dict[str, NDArray[np.float64]]
 
     def distribution(self, link: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Say which share of the samples had at most so much waiting.
+        """Return the cumulative distribution of the backlog of a link over the samples.
 
         Parameters
         ----------
@@ -58,7 +58,7 @@ class SampledRun:
 
 
 def sampled_run(path: Path, warmup_s: float = 0.0) -> SampledRun:
-    """Read the samples of a run.
+    """Read the samples of a run from a file.
 
     Parameters
     ----------
@@ -104,12 +104,12 @@ def sampled_run(path: Path, warmup_s: float = 0.0) -> SampledRun:
 
 
 def sampled(run: ReplicatedRun) -> SampledRun:
-    """Take the samples of a run that is in memory.
+    """Return the samples of a run in memory.
 
     Parameters
     ----------
     run : RunResult or another that has a scenario and outcomes
-        With its series.
+        Run with sampled series.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""A run as it lies in a folder: read back from the files that `RunResult.write` wrote."""
+"""A run read back from the folder that `RunResult.write` wrote."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 DOCUMENT, SCENARIO = "run.json", "scenario.toml"
 
 _BESIDE = ("resolved", "provenance", "files", "store")
-"""What ``run.json`` has beside the document of ``elephan run --json``."""
+"""Keys that ``run.json`` has in addition to the document of ``elephan run --json``."""
 
 
 class ReplicatedRun(Protocol):
-    """What pictures of a run are drawn of."""
+    """Protocol of runs whose figures can be drawn."""
 
     @property
     def scenario(self) -> Scenario:
@@ -49,18 +49,18 @@ class ReplicatedRun(Protocol):
 
     @property
     def outcomes(self) -> tuple[ReplicationOutcome, ...]:
-        """What each replication left behind."""
+        """Results of each replication."""
 
     @property
     def parts(self) -> list[ResultPart]:
-        """The run itself, with its document."""
+        """The run as a single part, with its document."""
 
     def to_json(self) -> Mapping[str, Any]:
         """Return the document of ``elephan run --json``."""
 
 
 class FolderRun(ResultTables):
-    """A run in a folder: a class that is derived says where, and how its document is read."""
+    """Base class of runs in folders; derived classes define the folder and how the document is read."""
 
     folder: Path
 
@@ -96,11 +96,11 @@ class FolderRun(ResultTables):
 
     @cached_property
     def outcomes(self) -> tuple[ReplicationOutcome, ...]:
-        """What each replication left behind, as far as it was written: there are no histograms in files."""
+        """Results of each replication, as far as they were written; files have no histograms."""
         return read_outcomes(self)
 
     def arrays(self) -> RunArrays:
-        """Read the columns of all replications side by side.
+        """Return the columns of all replications, stacked.
 
         Returns
         -------
@@ -114,13 +114,13 @@ class FolderRun(ResultTables):
         return run_arrays(self.scenario, self.outcomes)
 
     def measure(self, metrics: str | Sequence[str]) -> ColumnTable:
-        """Measure metrics of the catalogue, see `elephan.run.result.RunResult.measure`."""
+        """Compute metrics of the catalogue, see `elephan.run.result.RunResult.measure`."""
         asked = parse_metrics(metrics)
         check_metrics(asked, self.scenario)
         return as_table(self.measured(asked))
 
     def measured(self, asked: Sequence[AskedMetric]) -> list[dict[str, Any]]:
-        """Measure metrics, see `elephan.run.measures.measure`.
+        """Compute metrics, see `elephan.run.measures.measure`.
 
         Parameters
         ----------
@@ -134,7 +134,7 @@ class FolderRun(ResultTables):
 
     @property
     def parts(self) -> list[ResultPart]:
-        """The run itself."""
+        """The run as a single part."""
         return [ResultPart({}, self.document, self.arrays)]
 
     @property
@@ -185,12 +185,12 @@ class SavedRun(FolderRun):
 
     @property
     def provenance(self) -> dict[str, Any]:
-        """With what it was computed."""
+        """Provenance: version, platform and time of the computation."""
         return dict(self._full["provenance"])
 
     @property
     def warnings(self) -> list[LintWarning]:
-        """What the lint rules said of the scenario and of its results."""
+        """Lint warnings about the scenario and its results."""
         return [LintWarning(**each) for each in self._full["warnings"]]
 
     @cached_property
@@ -237,13 +237,13 @@ class SavedRun(FolderRun):
 
 
 def read_document(path: Path, keys: Sequence[str] = ()) -> dict[str, Any]:
-    """Read a JSON document that a verb wrote.
+    """Read a JSON document that a command wrote.
 
     Parameters
     ----------
     path : Path
     keys : sequence of str
-        What must be in it.
+        Keys that the document must have.
 
     Returns
     -------
@@ -252,7 +252,7 @@ def read_document(path: Path, keys: Sequence[str] = ()) -> dict[str, Any]:
     Raises
     ------
     InputError
-        If it cannot be read, is no document, or lacks a key.
+        If it cannot be read, is not a document, or lacks a key.
     """
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
@@ -273,7 +273,7 @@ def read_document(path: Path, keys: Sequence[str] = ()) -> dict[str, Any]:
 
 
 def read_parquet(path: Path, columns: list[str] | None = None) -> Any:
-    """Read a table of columns.
+    """Read a Parquet table.
 
     Parameters
     ----------
@@ -303,7 +303,7 @@ def read_parquet(path: Path, columns: list[str] | None = None) -> Any:
 
 
 def read_outcomes(saved: FolderRun) -> tuple[ReplicationOutcome, ...]:
-    """Read what each replication left behind, as far as it was written.
+    """Read the results of each replication, as far as they were written.
 
     Parameters
     ----------
@@ -312,7 +312,7 @@ def read_outcomes(saved: FolderRun) -> tuple[ReplicationOutcome, ...]:
     Returns
     -------
     tuple of ReplicationOutcome
-        With empty histograms; ``samples``, ``traces`` and ``packets`` are empty where they were not kept.
+        With empty histograms; ``samples``, ``traces`` and ``packets`` are empty if they were not kept.
 
     Raises
     ------
@@ -355,7 +355,7 @@ def _outcome(
 
 
 def _columns(table: Any) -> Columns:
-    """Columns of an Arrow table as arrays; null becomes NaN."""
+    """Return the columns of an Arrow table as arrays; null becomes NaN."""
     return {name: table[name].to_numpy() for name in table.column_names}
 
 
@@ -364,7 +364,7 @@ def _rows(columns: Mapping[str, NDArray[Any]], chosen: NDArray[Any], without: Se
 
 
 def _samples(samples: Columns | None, number: int, flows: int, links: int) -> tuple[Columns, list[Columns]]:
-    """Samples of a replication in the shapes of an outcome, and what each queue shows of itself."""
+    """Return the samples of a replication in the shapes of an outcome, and the gauges of each queue."""
     # Columns that hold nothing for half of the rows come as floating-point numbers.
     kinds: dict[str, tuple[int, dict[str, type]]] = {
         "flow": (flows, {"cwnd_segments": np.float32, "srtt_s": np.float32}),
@@ -396,7 +396,7 @@ def _gauges(columns: Columns) -> list[Columns]:
 
 
 def _packets(scenario: Scenario, packets: Columns, number: int) -> list[dict[str, Any]]:
-    """Packets of a replication, link by link; ``client[3]`` is a member of an array."""
+    """Return the packets of a replication per link; ``client[3]`` is a member of an array."""
     found = []
     names = [link["name"] for link in scenario.links]
     for shown in dict.fromkeys(packets["link"].tolist()):
@@ -408,7 +408,7 @@ def _packets(scenario: Scenario, packets: Columns, number: int) -> list[dict[str
 
 
 def _traces(traces: Columns, number: int) -> list[dict[str, Any]]:
-    """Flows of a replication that were recorded ACK by ACK, without what their laws show of themselves."""
+    """Return the traced flows of a replication, without the gauges of their laws."""
     found = []
     mine = traces["replication"] == number
     for flow in np.unique(traces["flow"][mine]):

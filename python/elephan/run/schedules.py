@@ -1,4 +1,4 @@
-"""Rates and delays of links over time, where a scenario says them: for pictures.
+"""Rates and delays of links over time, as given in a scenario, for figures.
 
 What is drawn in each replication (two rates in turn, jitter) is none of it.
 """
@@ -20,23 +20,23 @@ if TYPE_CHECKING:
     Work = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 _BINS = 400
-"""Stretches of time of which the mean is shown where more would change than a picture has room for."""
+"""Maximum number of steps in a figure; schedules with more are averaged over this number of bins."""
 
 
 def rate_over_time(link: Mapping[str, Any], duration_s: float) -> Held | None:
-    """Return when which rate of a link begins.
+    """Return the rate of a link as a step function of time.
 
     Parameters
     ----------
     link : mapping
-        Of a resolved scenario.
+        Link of a resolved scenario.
     duration_s : float [s]
 
     Returns
     -------
     times, rates : ndarray [s], [bit/s]
-        Each rate holds until the next; the last stands at the end once more. Where it changes more often than can be
-        shown, the mean over stretches of time. None where it does not change, or is drawn.
+        Each rate holds until the next; the last is repeated at the end. If there are too many changes to show, means
+        over bins. None if the rate is constant, or random.
 
     Examples
     --------
@@ -57,18 +57,18 @@ def rate_over_time(link: Mapping[str, Any], duration_s: float) -> Held | None:
 
 
 def delay_over_time(link: Mapping[str, Any], duration_s: float) -> Held | None:
-    """Return when which delay of a link begins, jitter left out.
+    """Return the delay of a link as a step function of time, without jitter.
 
     Parameters
     ----------
     link : mapping
-        Of a resolved scenario.
+        Link of a resolved scenario.
     duration_s : float [s]
 
     Returns
     -------
     times, delays : ndarray [s]
-        As of `rate_over_time`.
+        As for `rate_over_time`.
     """
     delay = link["delay_ps"]
     if not isinstance(delay, dict) or "steps" not in delay:
@@ -95,7 +95,7 @@ def _to_the_end(times: NDArray[np.float64], values: NDArray[np.float64], duratio
 
 
 def _means(work: Work, duration_s: float) -> Held:
-    """The means of stretches of time, of what the integral is given."""
+    """Average a function over bins, given its integral."""
     ends = np.linspace(0.0, duration_s, _BINS + 1)
     return _to_the_end(ends[:-1], np.diff(work(ends)) / np.diff(ends), duration_s)
 

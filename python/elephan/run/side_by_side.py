@@ -1,4 +1,4 @@
-"""Several runs over each other: what differs between their scenarios, and pictures over time, a colour for each run.
+"""Comparison of several runs: differing scenario keys, and figures over time with a colour for each run.
 
 Pictures are plain data, drawn by pages and by figures alike.
 """
@@ -15,10 +15,10 @@ from elephan.metrics import utilization_series
 from elephan.pictures.figure import COLOURS, WARMUP, Axis, Figure, Mark, Series, colour
 from elephan.pictures.lines import MOST_POINTS, average_after, spans
 from elephan.pictures.thin import thin
-from elephan.pictures.words import count, number
+from elephan.pictures.words import number
 from elephan.run.pictures import DELAYS, FINE, busiest, sampled_delay
 from elephan.run.sampled import SampledRun, sampled
-from elephan.units import format_rate, format_time
+from elephan.units import count, format_rate, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,27 +31,27 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 MOST_RUNS = len(COLOURS)
-"""That one picture can tell apart: each has its own colour."""
+"""Maximum number of runs in a figure: each has its own colour."""
 
 MOST_OF_EACH = 3
-"""Links, and groups of flows, that have a picture of their own."""
+"""Maximum number of links, and of groups of flows, that get a figure."""
 
 BANDS = 3
-"""With more runs than these the ranges of groups cover each other, and only means are drawn."""
+"""Maximum number of runs for which the range of a group is drawn beside its mean."""
 
 
 @dataclass(frozen=True)
 class NamedRun:
-    """One of the runs.
+    """A run with its name, document and samples.
 
     Parameters
     ----------
     name : str
-        In the legend.
+        Name in the legend.
     scenario : Scenario
         As it was run.
     document : mapping
-        Of ``elephan run --json``.
+        Document of ``elephan run --json``.
     seen : SampledRun or None
         None where no samples were kept.
     """
@@ -64,14 +64,14 @@ class NamedRun:
 
 @dataclass(frozen=True)
 class DifferingKey:
-    """A key that is not the same in all scenarios: its path, and what each has there; empty where it has none."""
+    """A key that differs between scenarios: its path, and its value in each; empty where a scenario lacks it."""
 
     path: str
     values: tuple[str, ...]
 
 
 def named_runs(runs: Mapping[str, ReplicatedRun]) -> tuple[NamedRun, ...]:
-    """Take of each run what pictures and tables need.
+    """Collect the data of each run that figures and tables need.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def _named(name: str, run: ReplicatedRun) -> NamedRun:
 
 
 def chosen(total: int) -> list[int]:
-    """Choose which of many are shown: the first, the last, and evenly between.
+    """Choose which of many runs to show: the first, the last, and evenly spaced ones between.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def chosen(total: int) -> list[int]:
 
 
 def differing(scenarios: Sequence[Scenario]) -> tuple[DifferingKey, ...]:
-    """List what is not the same in all scenarios, with defaults filled in; titles do not count.
+    """List the keys that differ between scenarios, defaults included; titles are ignored.
 
     Examples
     --------
@@ -121,19 +121,28 @@ def differing(scenarios: Sequence[Scenario]) -> tuple[DifferingKey, ...]:
     (DifferingKey(path='links[0].buffer', values=('25 packets', '50 packets')),)
     """
     flat = [dict(_leaves(scenario.resolved)) for scenario in scenarios]
-    paths = dict.fromkeys(path for leaves in flat for path in leaves if path != "title")
-    rows = [DifferingKey(*_shown(path, [leaves.get(path, _MISSING) for leaves in flat])) for path in paths]
+    found: dict[str, tuple[str, ...]] = {}
+    for path in dict.fromkeys(path for leaves in flat for path in leaves if path != "title"):
+        name, values = _shown(path, [leaves.get(path, _MISSING) for leaves in flat])
+        # A buffer in packets and one in bytes are two keys of the canonical form, and one of a scenario file.
+        known = found.get(name, ("",) * len(values))
+        found[name] = tuple(one or other for one, other in zip(known, values, strict=True))
+    rows = [DifferingKey(*row) for row in found.items()]
     return tuple(row for row in rows if len(set(row.values)) > 1)
 
 
 _MISSING = object()
 
-_WRITTEN = {
-    "_ps": lambda x: format_time(x * 1e-12),
-    "_bps": format_rate,
-    ".packets": lambda x: f"{x} packets",
+_UNITS = {
+    "ps": lambda x: format_time(x * 1e-12),
+    "bps": format_rate,
+    "bytes": lambda x: f"{x} B",
+    "packets": lambda x: f"{x} packets",
 }
-"""How the canonical form of a scenario ends names of quantities, and how these are written."""
+"""Unit suffixes of names in the canonical form of a scenario, and how to format such quantities."""
+
+_SAME_UNIT = ("uniform", "mean", "min", "max", "amplitude")
+"""Keys inside a quantity that have its unit."""
 
 
 def _leaves(value: object, path: str = "") -> Iterator[tuple[str, object]]:
@@ -148,11 +157,17 @@ def _leaves(value: object, path: str = "") -> Iterator[tuple[str, object]]:
 
 
 def _shown(path: str, values: Sequence[object]) -> tuple[str, tuple[str, ...]]:
-    """The path as a scenario file has it, and values with their units."""
-    for ending, write in _WRITTEN.items():
-        if path.endswith(ending):
-            return path.removesuffix(ending), tuple(_text(value, write) for value in values)
-    return path, tuple(_text(value, None) for value in values)
+    """Return the path as in a scenario file, and the values with their units."""
+    names, write = [], None
+    for part in path.split("."):
+        name, _, unit = part.rpartition("_")
+        if unit not in _UNITS or (not name and unit != part):
+            name, write = part, write if part in _SAME_UNIT else None
+        else:
+            write = _UNITS[unit]
+        if name not in ("", "constant"):
+            names.append(name)
+    return ".".join(names), tuple(_text(value, write) for value in values)
 
 
 def _text(value: object, write: Any) -> str:
@@ -167,12 +182,12 @@ def _text(value: object, write: Any) -> str:
     return str(write(value)) if write is not None and isinstance(value, int | float) else str(value)
 
 
-CHOICES = {"discipline": "queue", "law": "law", "kind": "traffic"}
-"""Keys that choose what other keys of their table there are, and what is chosen."""
+CHOICES = ("discipline", "law", "kind")
+"""Keys that decide which other keys their table has."""
 
 
 def decisive(keys: Sequence[DifferingKey]) -> tuple[DifferingKey, ...]:
-    """Leave out keys that only come with a choice that differs, such as the parameters of a discipline.
+    """Omit keys that exist only because of another differing key, such as the parameters of a discipline.
 
     Examples
     --------
@@ -185,13 +200,15 @@ def decisive(keys: Sequence[DifferingKey]) -> tuple[DifferingKey, ...]:
 
 
 def spoken(path: str, scenario: Scenario) -> str:
-    """Call a key by the link or group that it is of.
+    """Name a key as in a scenario file, with the link or group that it belongs to.
 
     Examples
     --------
     >>> from elephan.scenario import EXAMPLE, Scenario
     >>> spoken("links[0].queue.discipline", Scenario.from_text(EXAMPLE))
     'queue of core'
+    >>> spoken("flows[0].control.slow_start.kind", Scenario.from_text(EXAMPLE))
+    'control.slow_start of bulk'
     """
     place, _, key = path.partition(".")
     table, bracket, index = place.partition("[")
@@ -200,11 +217,13 @@ def spoken(path: str, scenario: Scenario) -> str:
     if not key or at >= len(rows):
         return path
     head, _, last = key.rpartition(".")
-    return f"{CHOICES.get(last, key) if head else key} of {rows[at]['name']}"
+    # A file writes the name of what is chosen in place of the table.
+    name = head if last in ("discipline", "kind") and head else last if key == "control.law" else key
+    return f"{name} of {rows[at]['name']}"
 
 
 def laid_over(runs: Sequence[NamedRun]) -> tuple[Figure, ...]:
-    """Make the pictures over time, with all runs in each.
+    """Return the figures over time, with all runs in each.
 
     Parameters
     ----------
@@ -214,7 +233,7 @@ def laid_over(runs: Sequence[NamedRun]) -> tuple[Figure, ...]:
     Returns
     -------
     tuple of Figure
-        Of each of the first groups the windows and round-trip times, of each of the busiest links backlog and rate;
+        Windows and round-trip times of each of the first groups, backlog and rate of each of the busiest links;
         none if no run has samples.
     """
     known = [(run, run.seen, colour(k)) for k, run in enumerate(runs) if run.seen is not None]
@@ -264,7 +283,7 @@ def _first(names: Iterable[str]) -> list[str]:
 
 
 def _warmup(runs: Iterable[NamedRun]) -> tuple[Mark, ...]:
-    """The warm-up, where all have the same."""
+    """Mark the warm-up if it is the same in all runs."""
     lengths = {_warmup_s(run) for run in runs}
     if len(lengths) > 1 or not (warmup_s := lengths.pop()):
         return ()
@@ -280,7 +299,7 @@ def _srtt_ms(seen: SampledRun) -> Floats:
 
 
 def _of_group(known: Sequence[tuple[NamedRun, SampledRun, str]], group: str, values: Any) -> Iterator[Series]:
-    """One line for each run: its only flow, or the mean of its flows, with their range where few runs are shown."""
+    """Yield one line per run: its only flow, or the mean of its flows, with their range if few runs are shown."""
     most = MOST_POINTS // len(known)
     for run, seen, hue in known:
         rows = values(seen)[seen.flows == group]
@@ -302,7 +321,7 @@ def _of_group(known: Sequence[tuple[NamedRun, SampledRun, str]], group: str, val
 
 
 def _buffers(known: Sequence[tuple[NamedRun, SampledRun, str]], link: str, lines: Sequence[Series]) -> Iterator[Mark]:
-    """The buffers, in the colour of the run if it is of one; none far above all that waits, which would be flat."""
+    """Mark the buffers, in the run's colour if only one run has it; omit those far above the backlog."""
     found: dict[float, list[tuple[str, str]]] = {}
     largest = max((float(np.nanmax(line.y, initial=0.0)) for line in lines), default=0.0)
     for run, _, hue in known:
@@ -325,12 +344,12 @@ def _buffers(known: Sequence[tuple[NamedRun, SampledRun, str]], link: str, lines
 
 
 def _rates(known: Sequence[tuple[NamedRun, SampledRun, str]], link: str, end_s: float) -> Iterator[Series]:
-    """What began service in each stretch of time; stretches are alike, so that runs can be compared."""
+    """Yield the throughput of each run in bins of equal width, so that runs can be compared."""
     rtts = [facts["mean_rtt_s"] or 0.0 for run, _, _ in known for facts in run.scenario.links if facts["name"] == link]
     bin_s = max(*rtts, end_s / FINE, 0.0)
     for run, seen, hue in known:
         if link in seen.links:
-            # Of a link of 1 Mbit/s: what it carries in Mbit/s.
+            # With a rate of 1 Mbit/s the utilization is the throughput in Mbit/s.
             x, y = utilization_series(seen.time_s, seen.begun_bytes[seen.links.index(link)], 1e6, bin_s=bin_s)
             if x.size:
                 average = average_after(x, y, _warmup_s(run))

@@ -1,4 +1,4 @@
-"""Threads that simulate: runs in them end as soon as nobody waits for them, say how far they are, and share cores."""
+"""Threads for simulations: they stop running simulations on shutdown, report progress, and share cores."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _here = threading.local()
 
 
 def monitor_of_thread() -> _native.RunMonitor | None:
-    """Return what ends native runs of this thread; None if it belongs to no `SimulationThreads`, and signals do."""
+    """Return the monitor that stops native runs of this thread; None outside `SimulationThreads`, where signals do."""
     monitor: _native.RunMonitor | None = getattr(_here, "monitor", None)
     return monitor
 
 
 def running_shares() -> list[float]:
-    """How much of the simulated time of each replication that now runs on a thread has passed, from 0 to 1.
+    """Return the progress of each replication that runs on a thread now, from 0 to 1 of its simulated time.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def running_shares() -> list[float]:
 
 
 class SimulationThreads(ThreadPoolExecutor):
-    """An executor whose running simulations are ended when it is shut down without waiting, or left by an exception.
+    """Executor that stops its running simulations on shutdown without waiting, or when an exception leaves its block.
 
     While less is to be run than it has threads, those that wait lend their cores to what runs.
 
@@ -58,12 +58,12 @@ class SimulationThreads(ThreadPoolExecutor):
         _pools.add(self)
 
     def submit(self, work: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Do some work in a thread, under a monitor of its own."""
+        """Run a function in a thread, with a monitor of its own."""
         self._share_cores(1)
         return super().submit(self._run, work, args, kwargs)
 
     def _share_cores(self, more: int) -> None:
-        """Allow each running simulation its share of the threads, when there is more or less to be done than before."""
+        """Give each running simulation its share of the cores, after the number of jobs has changed."""
         with self._sharing:
             self._unfinished += more
             each, left = divmod(self._max_workers, max(self._unfinished, 1))
@@ -84,17 +84,17 @@ class SimulationThreads(ThreadPoolExecutor):
 
     @property
     def shares(self) -> list[float]:
-        """How much of the simulated time of its replication has passed in each thread that is busy, from 0 to 1."""
+        """Progress of the replication in each busy thread, from 0 to 1 of its simulated time."""
         return [monitor.share for monitor in list(self._running.values())]
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End the threads: after what they run if `wait`, otherwise at once.
+        """Shut down: after the running jobs if `wait`, otherwise at once.
 
         Parameters
         ----------
         wait : bool
         cancel_futures : bool
-            What has not begun does not begin.
+            Whether to cancel work that has not started.
         """
         if not wait:
             self._is_stopped = True

@@ -1,4 +1,4 @@
-"""``warmup = "auto"``: a pilot finds where the start of a scenario ends.
+"""``warmup = "auto"``: a pilot determines the end of the initial transient.
 
 Source: MSER-5 (`elephan.stats.mser5`) on the sampled series of a pilot without warm-up: backlog of each link, cwnd and
 sending rate (cwnd over srtt) of each group. Each series is averaged over the replications of the pilot at each instant,
@@ -28,19 +28,19 @@ if TYPE_CHECKING:
     from elephan.scenario import Scenario
 
 PILOT = 5
-"""Replications of the pilot: the first ones of the run itself, so the answer depends on nothing else."""
+"""Replications of the pilot: the first ones of the run itself, so that the result depends on nothing else."""
 
 SAMPLES = 50
-"""Below which MSER-5 says nothing."""
+"""Minimum number of samples for MSER-5."""
 
 STEPS = (1, 2, 5, 10)
-"""Warm-ups are rounded up to a multiple of one of these times a power of ten, about a hundredth of the duration."""
+"""Warm-ups are rounded up to a multiple of one of these times a power of ten, about 1 % of the duration."""
 
 
 def settle_warmup(
     scenario: Scenario, workers: int | None = None, on_done: Callable[[ReplicationJob], None] | None = None
 ) -> Scenario:
-    """Return a scenario whose warm-up is a definite time.
+    """Return the scenario with an explicit warm-up.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def settle_warmup(
 
 
 def _series(scenario: Scenario, outcomes: Sequence[ReplicationOutcome]) -> Iterator[tuple[str, NDArray[np.float64]]]:
-    """Yield each series and what it is, averaged over replications, shape (samples,)."""
+    """Yield each series with its description, averaged over replications, shape (samples,)."""
     network = scenario.network
     for link in network.links:
         backlog = np.mean([outcome.samples["backlog_packets"][link.index] for outcome in outcomes], axis=0)
@@ -129,7 +129,7 @@ def _series(scenario: Scenario, outcomes: Sequence[ReplicationOutcome]) -> Itera
 
 
 def _round_up(warmup_s: float, duration_s: float) -> float:
-    """The next round time; never as long as the duration, since a cut is at most half of it."""
+    """Round up a warm-up; the result is less than the duration, since a cut is at most half of it."""
     least = duration_s / 100
     power = 10.0 ** math.floor(math.log10(least))
     step = next(s * power for s in STEPS if s * power >= least * (1 - 1e-9))

@@ -1,4 +1,4 @@
-"""How large must the buffer of a link be: the smallest that meets the targets, its interval, and the whole curve."""
+"""Size the buffer of a link: the smallest that meets all targets, its confidence interval, and the measured curve."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError, ScenarioError
 from elephan.own_laws import check_used, declared
-from elephan.renamed import renamed_attributes
 from elephan.scenario import Scenario
 from elephan.size.answer import NoModelError, SizeAnswer
 from elephan.size.comparison import SizeComparison, size_variants
@@ -17,8 +16,8 @@ from elephan.size.inverse import LimitAnswer, size_limit
 from elephan.size.limits import SENDERS, LinkLimit, held_by_windows, held_elsewhere, too_short, why_not
 from elephan.size.measuring import LinkSimulations
 from elephan.size.pacing import BOTH, check_pacing, with_pacing
-from elephan.size.targets import parse_targets
-from elephan.units import format_rate
+from elephan.size.targets import check_targets, parse_targets
+from elephan.units import format_packets, format_rate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -32,19 +31,15 @@ if TYPE_CHECKING:
 
 __all__ = ["LimitAnswer", "SizeAnswer", "SizeComparison", "size", "size_limit", "size_variants"]
 
-if not TYPE_CHECKING:  # or any name would pass a type checker
-    __getattr__ = renamed_attributes(
-        __name__, {"Answer": "SizeAnswer", "Comparison": "SizeComparison", "compare": "size_variants"}
-    )
 
 GRID_BDP = (1 / 256, 2.0)
 """First grid, in bandwidth-delay products."""
 
 STANDARD_REPLICATIONS = 3
-"""Of the buffers that the answer is compared with, unless the scenario has fewer: their interval says something."""
+"""Replications of the standard buffers that an answer is compared with, or the scenario's number if that is smaller."""
 
 LARGEST_BDP = 16.0
-"""Where the search gives up, in bandwidth-delay products."""
+"""Largest buffer that the search tries, in bandwidth-delay products."""
 
 
 def size(
@@ -68,12 +63,13 @@ def size(
     ----------
     scenario : Scenario or path
     target : str, iterable of str, or mapping
-        ``"utilization=0.95"``, ``"loss=0.1%"``, ``"delay=10ms"``, ``"fairness=0.9"`` (Jain's index); met when the mean
-        over replications meets it.
+        ``"utilization=0.95"``, ``"loss=0.1%"``, ``"delay=10ms"``, ``"fairness=0.9"`` (Jain's index),
+        ``"delay_p95=20ms"``, or of a group of pings or of cbr ``"rtt_p95[ping]=50ms"``, ``"delay_p95[voice]=20ms"``;
+        met when the mean over replications meets it.
     link : str, optional
         Name of the link; the first that carries data by default.
     precision : float [1]
-        How finely the buffer is searched, as a share of it.
+        Precision of the search, as a share of the buffer.
     replications, seed : int, optional
         Instead of what the file says.
     workers : int, optional
@@ -145,7 +141,7 @@ def _size(
     whole_curve: bool,
     model_only: bool,
 ) -> SizeAnswer:
-    """What `size` does, of one way to pace."""
+    """Implement `size` for one setting of pacing."""
     from elephan.run.warmup import settle_warmup  # noqa: PLC0415 (NumPy; the command line starts without)
     from elephan.size.curve import BufferCurve  # noqa: PLC0415 (as above)
     from elephan.size.models import ask, by_model, expected, suggest_by_model, trusted  # noqa: PLC0415 (as above)
@@ -166,6 +162,7 @@ def _size(
     if facts.members > 1:
         message = f"{scenario.origin}: {facts.name} are {facts.members} links; only a single link can be sized"
         raise ScenarioError(message)
+    check_targets(targets, scenario.network, index)
     low, high, largest = (max(1, round(share * facts.bdp_packets)) for share in (*GRID_BDP, LARGEST_BDP))
     grid = (max(1, min(low, round(facts.bdp_packets / math.sqrt(facts.flows) / 8))), max(high, 4))
     models = ask(scenario.network, index, targets)
@@ -215,7 +212,7 @@ def _size(
     )
     found = search.smallest()
     if found is None or any(not target.meets(search.mean(found, target)) for target in search.ceilings):
-        # What to say of a conflict is seen on the whole curve.
+        # The explanation of a conflict needs the whole curve.
         search.complete()
     buffer, note = _judge(search.curve, targets, found)
     limited = held_elsewhere(scenario.network, index) or held_by_windows(scenario.network, index)
@@ -224,7 +221,7 @@ def _size(
         limited = limited or too_short(scenario.network) or _idle(search.curve, facts)
         note = f"{limited[0].text}; {note}" if limited else note
     interval = None if buffer is None else search.curve.interval(search.floors, buffer)
-    # The answer stands; what follows shows what it is worth, and does not move it.
+    # The answer is final; the following measurements only evaluate it.
     search.measure_also({*standard.values(), max(standard[PER_FLOW], buffer or 1)}, STANDARD_REPLICATIONS)
     suggestion = suggest(search.curve, targets, buffer, scenario.network, index)
     if suggestion.buffer_packets is not None and suggestion.buffer_packets != buffer:
@@ -249,23 +246,23 @@ def _size(
 
 
 def _idle(curve: BufferCurve, link: NetworkLink) -> tuple[LinkLimit, ...]:
-    """Say so where the largest buffer loses nothing: then no larger one gives more."""
+    """Return a limit by the senders if the largest buffer loses nothing: no larger buffer gives more then."""
     top = curve.buffers[-1]
     if curve.estimate(top, "loss_ratio").mean > 0:
         return ()
     rate_bps = curve.estimate(top, "utilization").mean * link.rate_bps
-    text = f"the senders fill {format_rate(rate_bps)} of this link and lose nothing with {top:,} packets"
+    text = f"the senders fill {format_rate(rate_bps)} of this link and lose nothing with {format_packets(top)}"
     return (LinkLimit(SENDERS, rate_bps, f"{text}: no buffer changes that", is_certain=False),)
 
 
 def _missed(curve: BufferCurve, targets: Sequence[Target]) -> list[Target]:
-    """Floors that the largest buffer measured misses, or else all."""
+    """Return the floors that the largest measured buffer misses; all floors if it misses none."""
     top, floors = curve.buffers[-1], [target for target in targets if target.is_floor]
     return [target for target in floors if not target.meets(curve.estimate(top, target.metric).mean)] or floors
 
 
 def _judge(curve: BufferCurve, targets: Sequence[Target], found: int | None) -> tuple[int | None, str]:
-    """The answer, given the smallest buffer that meets all floors, and what there is to say about it."""
+    """Return the answer and a remark on it, given the smallest buffer that meets all floors."""
     floors = [target for target in targets if target.is_floor]
     ceilings = [target for target in targets if target.is_ceiling]
     if found is None:
@@ -273,7 +270,7 @@ def _judge(curve: BufferCurve, targets: Sequence[Target], found: int | None) -> 
         reached = ", ".join(
             f"{_shown(curve, top, target)} where {target} is wanted" for target in _missed(curve, targets)
         )
-        return None, f"no buffer up to {top} packets is enough: {reached}{_in_between(curve, targets)}"
+        return None, f"no buffer up to {format_packets(top)} is enough: {reached}{_in_between(curve, targets)}"
     violated = [target for target in ceilings if not target.meets(curve.estimate(found, target.metric).mean)]
     if violated:
         return None, "; ".join(_conflict(curve, floors, target, found) for target in violated)
@@ -282,49 +279,55 @@ def _judge(curve: BufferCurve, targets: Sequence[Target], found: int | None) -> 
         return None, _unfair(curve, floors, unfair[0], found)
     if not floors:
         until = min(curve.crossing(target) for target in ceilings)
-        far = "every buffer measured" if math.isinf(until) else f"buffers up to about {math.floor(until)} packets"
+        far = (
+            "every buffer measured" if math.isinf(until) else f"buffers up to about {format_packets(math.floor(until))}"
+        )
         return found, f"a delay target alone is met by the smallest buffer there is; it holds for {far}"
     return found, ""
 
 
 def _in_between(curve: BufferCurve, targets: Sequence[Target]) -> str:
-    """Say so if a buffer measured does meet everything, and larger ones do worse again: then no fit has a crossing."""
+    """Return a remark if a measured buffer meets all targets but larger ones do not, so that no fit has a crossing."""
     from elephan.size.recommend import misses, nearest  # noqa: PLC0415 (NumPy; the command line starts without)
 
     near = nearest(curve, targets)
     if near is None or misses(curve.samples(near), targets)[0]:
         return ""
-    return f"; but {near} packets do meet the targets: larger buffers are worse here, which the search does not expect"
+    return (
+        f"; but {format_packets(near)} of buffer would meet the targets: "
+        "larger buffers are worse here, which the search does not expect"
+    )
 
 
 def _conflict(curve: BufferCurve, floors: Sequence[Target], ceiling: Target, found: int) -> str:
-    """Say why a ceiling and the floors cannot both be met."""
+    """Explain why a ceiling and the floors cannot both be met."""
     until = curve.crossing(ceiling)
     has = _shown(curve, found, ceiling)
     if not floors:
-        return f"{ceiling} is not met by any buffer: already {found} packets give {has}"
+        return f"{ceiling} is not met by any buffer: already with {format_packets(found)} it is {has}"
     needs = " and ".join(str(target) for target in floors)
     allowed = [b for b in curve.buffers if b <= until]
     best = ", ".join(_shown(curve, allowed[-1], target) for target in floors) if allowed else ""
     so = (
-        f"{ceiling} allows about {math.floor(until)} packets ({best} at {allowed[-1]})" if allowed else "no buffer does"
+        f"{ceiling} allows about {format_packets(math.floor(until))} ({best} at {allowed[-1]})"
+        if allowed
+        else "no buffer does"
     )
-    return f"{needs} needs {found} packets, which give {has}, but {so}"
+    return f"{needs} needs {format_packets(found)} ({has}), but {so}"
 
 
 def _unfair(curve: BufferCurve, floors: Sequence[Target], target: Target, found: int) -> str:
-    """Say that fairness falls short where it is checked, and what larger buffers give; no search looks for it."""
+    """Explain that the answer misses a fairness target (the search ignores it), and which buffer is fairest."""
     needs = " and ".join(str(floor) for floor in floors)
-    so = f"{needs} needs {found} packets, where {_shown(curve, found, target)} falls short of {target.level:g}"
+    so = f"{needs} needs {format_packets(found)}, where {_shown(curve, found, target)} falls short of {target.level:g}"
     larger = [b for b in curve.buffers if b > found]
     if not larger:
         return so
     best = max(larger, key=lambda b: curve.estimate(b, target.metric).mean)
-    return f"{so}; of the larger buffers measured, {best} packets are the fairest: {_shown(curve, best, target)}"
+    has = _shown(curve, best, target)
+    return f"{so}; of the larger buffers measured, that of {format_packets(best)} is the fairest: {has}"
 
 
 def _shown(curve: BufferCurve, buffer: int, target: Target) -> str:
     value = curve.estimate(buffer, target.metric).mean
-    if target.metric == "queueing_delay_s":
-        return f"delay {value * 1e3:.3g} ms"
-    return f"{'fairness' if target.metric == 'jain' else target.metric.removesuffix('_ratio')} {value:.4g}"
+    return f"{target.name} {value * 1e3:.3g} ms" if target.is_time else f"{target.name} {value:.4g}"

@@ -1,4 +1,4 @@
-"""The answer to "how large must this buffer be": the document of ``elephan size --json`` and its files."""
+"""Result of sizing a buffer: the document of ``elephan size --json`` and its files."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 PREDICTED = ("utilization", "loss_ratio", "queueing_delay_s")
 METRICS = (*PREDICTED, "jain")
-"""What is measured and compared; models predict the first three."""
+"""Metrics that are measured and compared; models predict the first three."""
 
 MEASURED = (*METRICS, "queueing_delay_p95_s")
-"""What is shown of every buffer."""
+"""Metrics that are shown for every buffer."""
 
 FORBIDS_DEPLOYMENT = frozenset({"buffer-under-burst", "overload", "ends-in-warm-up"})
 """Lint rules whose warnings mean that no `tc` line is given: the buffer is too small, or does not decide anything."""
@@ -58,24 +58,24 @@ class SizeAnswer(ResultTables):
     interval : tuple of float or None [packets]
         Its 95 % confidence interval; see `elephan.size.curve.BufferCurve.interval`.
     note : str
-        What else there is to say, above all why there is no answer.
+        A remark on the answer; if there is no answer, the reason.
     curve : BufferCurve
         Everything that was measured; empty if nothing was simulated.
     models : dict of str to ModelPrediction
-        What every analytic model says.
+        Predictions of all analytic models.
     trusted : str or None
         The model that the search began with, or whose answer this is if nothing was simulated.
     suggestion : BufferSuggestion
-        What to deploy, and what to know before.
+        Buffer to deploy, with dangers and advice.
     packets_simulated : int
         Data packets sent in all runs together.
     replications : int
         Per buffer, where it mattered; 0 if nothing was simulated.
     wall_s : float [s]
     paced : SizeAnswer or None
-        The answer for the same senders paced as Linux does, if it was asked for.
+        The answer for the same senders with Linux's pacing, if requested.
     limits : tuple of LinkLimit
-        What limits the link where it is not its buffer, the tightest first.
+        Limits other than the buffer, the tightest first.
     """
 
     scenario: Scenario
@@ -101,7 +101,7 @@ class SizeAnswer(ResultTables):
 
     @property
     def is_simulated(self) -> bool:
-        """Whether anything was."""
+        """Whether any simulation was run."""
         return bool(self.curve.buffers)
 
     @property
@@ -111,12 +111,12 @@ class SizeAnswer(ResultTables):
 
     @cached_property
     def warnings(self) -> list[LintWarning]:
-        """What the lint rules say of the scenario with the buffer that is suggested, or else was found."""
+        """Lint warnings for the scenario with the suggested buffer, or else the smallest one found."""
         return lint(self._to_deploy)
 
     @cached_property
     def _to_deploy(self) -> Scenario:
-        """The scenario with the buffer that is suggested, or else was found."""
+        """The scenario with the suggested buffer, or with the smallest one found if none is suggested."""
         return self._with(self.suggestion.buffer_packets or self.buffer_packets)
 
     def _with(self, buffer: int | None) -> Scenario:
@@ -133,7 +133,7 @@ class SizeAnswer(ResultTables):
         Returns
         -------
         dict
-            Null for every metric if there is no buffer.
+            Null for every metric if ``buffer`` is None.
         """
         if buffer is None:
             return dict.fromkeys(MEASURED)
@@ -228,7 +228,7 @@ class SizeAnswer(ResultTables):
         }
 
     def short(self) -> dict[str, Any]:
-        """Return the answer without all that it stands on: ``buffer_packets``, its interval, what is suggested."""
+        """Return the answer without the data behind it: ``buffer_packets``, its interval and the suggestion."""
         whole = self.to_json()
         names = ("met", "note", "buffer_packets", "buffer_bdp", "buffer_interval_packets", "suggested_packets")
         measured = {name: whole[name] for name in MEASURED if name in whole}
@@ -236,17 +236,17 @@ class SizeAnswer(ResultTables):
 
     @property
     def forbidding(self) -> list[LintWarning]:
-        """Warnings that forbid a `tc` line."""
+        """Lint warnings because of which no `tc` line is given."""
         return [warned for warned in self.warnings if warned.rule in FORBIDS_DEPLOYMENT]
 
     @property
     def tc(self) -> str | None:
-        """The line that sets the suggested buffer on Linux; none while a warning forbids it."""
+        """The `tc` line that sets the suggested buffer on Linux; None while a warning forbids it."""
         buffer = self.suggestion.buffer_packets
         return None if buffer is None else self.tc_of(buffer)
 
     def tc_of(self, buffer: int) -> str | None:
-        """Return the line that sets a buffer on Linux; None if no queue there gives the same, or a warning forbids it.
+        """Return the `tc` line that sets a buffer on Linux, None without an equal queue or if a warning forbids it.
 
         Parameters
         ----------
@@ -261,11 +261,11 @@ class SizeAnswer(ResultTables):
 
     @property
     def runs(self) -> int:
-        """Replications of all buffers together."""
+        """Number of replications of all buffers together."""
         return sum(self.curve.replications(b) for b in self.curve.buffers)
 
     def off(self, name: str) -> dict[str, Any]:
-        """Say how far a model was off; see `elephan.size.models.verdict`.
+        """Return how far a model was off; see `elephan.size.models.verdict`.
 
         Parameters
         ----------
@@ -292,7 +292,7 @@ class SizeAnswer(ResultTables):
         }
 
     def _model_columns(self) -> dict[str, list[Any]]:
-        """Curves of all models that apply, one after the other, and where each held."""
+        """Return the curves of all applicable models, concatenated, and where each was accurate enough."""
         import numpy as np  # noqa: PLC0415 (the command line starts without)
 
         columns: dict[str, list[Any]] = {key: [] for key in ("model", "buffer_packets", *PREDICTED, "held")}
@@ -346,7 +346,7 @@ class SizeAnswer(ResultTables):
 
     @property
     def parts(self) -> tuple[ResultPart, ...]:
-        """One for each buffer that was measured, rising; none if nothing was simulated."""
+        """One part for each measured buffer, in rising order; empty if nothing was simulated."""
         return tuple(self._part(buffer) for buffer in self.curve.buffers)
 
     @property
@@ -358,7 +358,7 @@ class SizeAnswer(ResultTables):
         return ResultPart({"buffer": f"{buffer} packets"}, document, lambda: self._arrays(buffer))
 
     def _arrays(self, buffer: int) -> RunArrays:
-        """What each replication measured of the link; of flows a sizing keeps only the means of their groups."""
+        """Return the link's measurements, one per replication; of flows, a sizing keeps only means per group."""
         import numpy as np  # noqa: PLC0415 (the command line starts without)
 
         samples = self.curve.samples(buffer)
@@ -411,7 +411,7 @@ class SizeAnswer(ResultTables):
 
 
 def row_document(scenario: Scenario, link: int, buffer: int | None, row: Mapping[str, Any]) -> dict[str, Any]:
-    """Lay out what was measured with one buffer, or one amount, as the document of a run has it.
+    """Format the measurements with one buffer, or one value of the searched quantity, like the document of a run.
 
     Parameters
     ----------
@@ -437,7 +437,7 @@ def row_document(scenario: Scenario, link: int, buffer: int | None, row: Mapping
 
 
 class NoModelError(InputError):
-    """No model says how large a buffer must be.
+    """Error: no model predicts the required buffer.
 
     Parameters
     ----------

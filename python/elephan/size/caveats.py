@@ -1,4 +1,4 @@
-"""Caveats for whoever deploys a law and a queue that were compared."""
+"""Caveats about deploying a law and a queue that were compared."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ if TYPE_CHECKING:
     from elephan.size.recommend import Candidate
 
 FULL_FIRST = frozenset({"drop-tail", "fq", "drr", "sfq", "priority-fq", "xcp"})
-"""Disciplines that drop only when the buffer is full, so that it decides how long the queue grows."""
+"""Disciplines that drop only when the buffer is full, so that the buffer limits the queueing delay."""
 
-IN_TURN = frozenset({"fq", "drr", "sfq", "priority-fq"})
+SERVES_IN_TURN = frozenset({"fq", "drr", "sfq", "priority-fq", "fq-codel"})
 """Disciplines that serve flows one after the other."""
 
 UNFAIR = 0.8
-"""Jain's index of two flows of which one gets three times the other."""
+"""Jain's index of two flows of which one has three times the rate of the other."""
 
 
 def caveats(
     network: Network, link: int, group: int, chosen: Candidate, replications: int, said: Sequence[str] = ()
 ) -> tuple[str, ...]:
-    """Say what a recommendation leaves open.
+    """List the open questions that a recommendation leaves.
 
     Parameters
     ----------
     network : Network
-        Of the scenario with the law and the queue in it.
+        Network of the scenario with the chosen law and queue.
     link, group : int
-        Where they are.
+        Indices of the link and the group.
     replications : int
         0 if nothing was simulated.
     said : sequence of str
-        Dangers that stand beside.
+        Dangers that are reported separately.
 
     Returns
     -------
@@ -68,11 +68,11 @@ def caveats(
 
 
 def _partner(link: NetworkLink, chosen: Candidate) -> list[str]:
-    """What a law needs of its queue, or a queue of its senders, and does not get."""
+    """List what a law needs of its queue, or a queue of its senders, and does not get."""
     law, queue = chosen.law, chosen.queue
     if law == "dctcp" and not _marks(link):
         return [f"dctcp reads marks and {queue} as it stands here makes none, so it sees losses only, as Reno does"]
-    if law == "packet-pair" and queue not in IN_TURN:
+    if law == "packet-pair" and queue not in SERVES_IN_TURN:
         return [f"packet-pair reads its rate off a queue that serves flows in turn, and {queue} does not"]
     if law == "xcp" and queue != "xcp":
         return [f"xcp needs routers that send it its rate, and {queue} does not"]

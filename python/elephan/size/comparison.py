@@ -1,4 +1,4 @@
-"""Laws and queues compared on one link: each variant sized under the same random numbers, and one recommended."""
+"""Comparison of laws and queues on one link: each variant is sized with the same seed, and one is recommended."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from elephan.size.answer import METRICS, NoModelError
 from elephan.size.caveats import FULL_FIRST, caveats
 from elephan.size.notebook import comparison_page
 from elephan.size.targets import BufferSample
-from elephan.units import format_time, seconds
+from elephan.units import format_packets, format_time, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -52,12 +52,12 @@ class SizedVariant:
 
     @property
     def label(self) -> str:
-        """What it is called in sentences."""
+        """Name of the variant in sentences."""
         return f"{self.law} with {self.queue}"
 
     @cached_property
     def ample_packets(self) -> int | None:
-        """A buffer at which a discipline that acts before it is full does act: one BDP, and a packet of each flow.
+        """Buffer large enough for disciplines that act before it is full: one BDP plus a packet for each flow.
 
         None if nothing was simulated.
         """
@@ -70,7 +70,7 @@ class SizedVariant:
 
     @cached_property
     def deployed_packets(self) -> int | None:
-        """The buffer with which this variant is compared.
+        """Buffer with which this variant is compared.
 
         The ample one where disciplines are compared of which some act before they are full, if the targets are met
         there: a buffer that is small enough hides what a discipline does, and fits the flows of the scenario only.
@@ -92,7 +92,7 @@ class SizedVariant:
 
     @property
     def refused(self) -> str:
-        """Why no buffer of it is one to deploy, or is enough for something else than the buffer; empty otherwise."""
+        """Reason for not deploying this variant: no suitable buffer, or a limit other than the buffer; may be empty."""
         answer = self.answer
         if answer.limits and (not answer.is_met or answer.limits[0].is_certain):
             return answer.limits[0].text
@@ -102,7 +102,7 @@ class SizedVariant:
 
     @cached_property
     def candidate(self) -> Candidate:
-        """What the rule that recommends sees of it."""
+        """The variant in the form that `elephan.size.recommend.recommend` takes."""
         from elephan.size.recommend import Candidate  # noqa: PLC0415 (NumPy; the command line starts without)
 
         answer, buffer = self.answer, self.deployed_packets
@@ -120,7 +120,7 @@ class SizedVariant:
 
     @cached_property
     def dangers(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """What is dangerous with the buffer with which it is compared; see `elephan.size.suggest.dangers_at`."""
+        """Dangers at the buffer that is compared, in two lists; see `elephan.size.suggest.dangers_at`."""
         from elephan.size.suggest import dangers_at  # noqa: PLC0415 (NumPy; the command line starts without)
 
         answer, buffer = self.answer, self.deployed_packets
@@ -150,7 +150,7 @@ class SizedVariant:
 
     @property
     def tc(self) -> str | None:
-        """The line that sets the buffer with which it is compared on Linux; none if it does not meet the targets."""
+        """The `tc` line that sets the compared buffer on Linux; None if that buffer does not meet the targets."""
         if self.deployed_packets is None or not self.candidate.meets:
             return None
         return self.answer.tc_of(self.deployed_packets)
@@ -165,9 +165,9 @@ class SizeComparison(ResultTables):
     scenario : Scenario
         As given.
     link, group : int
-        Whose queue and whose law differ between the variants.
+        Indices of the link and the group whose queue and law vary.
     variants : tuple of SizedVariant
-        In the order asked for, the queue varying fastest.
+        In the requested order, the queue varying fastest.
     wall_s : float [s]
     """
 
@@ -179,7 +179,7 @@ class SizeComparison(ResultTables):
 
     @cached_property
     def recommendation(self) -> Recommendation:
-        """What should run here, and why; see `elephan.size.recommend.recommend` for the rule."""
+        """The variant to deploy, and the reason; see `elephan.size.recommend.recommend` for the rule."""
         from elephan.size.recommend import recommend  # noqa: PLC0415 (NumPy; the command line starts without)
 
         found = recommend([variant.candidate for variant in self.variants], self.variants[0].answer.targets)
@@ -190,7 +190,7 @@ class SizeComparison(ResultTables):
         return replace(found, caveats=(*grave, *other, *self._smaller(chosen), *known))
 
     def _smaller(self, chosen: SizedVariant) -> list[str]:
-        """Say so where a queue that was compared with an ample buffer has less delay with a small one."""
+        """Return a remark if a queue that was compared with an ample buffer has less delay with a small one."""
         buffer = chosen.deployed_packets
         if buffer is None or not chosen.at_ample:
             return []
@@ -204,18 +204,18 @@ class SizeComparison(ResultTables):
         variant = next(v for v, b in known if (v.queue, b) == (queue, packets))
         lost = variant.answer.curve.estimate(packets, "loss_ratio").mean
         return [
-            f"{queue} has less delay ({format_time(wait)}, loss {100 * lost:.2g} %) with {packets:,} packets, a buffer "
-            "that suits these flows and RTTs only"
+            f"{queue} has less delay ({format_time(wait)}, loss {100 * lost:.2g} %) with {format_packets(packets)}, a "
+            "buffer that suits these flows and RTTs only"
         ]
 
     @property
     def is_met(self) -> bool:
-        """Whether what is recommended meets all targets."""
+        """Whether the recommended variant meets all targets."""
         return self.recommendation.meets
 
     @property
     def warnings(self) -> list[LintWarning]:
-        """What the lint rules say of the variants."""
+        """Lint warnings for all variants."""
         return [warned for variant in self.variants for warned in variant.answer.warnings]
 
     def recommended(self, found: Recommendation | None = None) -> SizedVariant:
@@ -247,7 +247,7 @@ class SizeComparison(ResultTables):
         }
 
     def table(self) -> ColumnTable:
-        """Return a row per variant: its buffer, and what was measured there.
+        """Return a row per variant: its buffer, and the measurements with that buffer.
 
         Returns
         -------
@@ -258,7 +258,7 @@ class SizeComparison(ResultTables):
 
     @property
     def parts(self) -> tuple[ResultPart, ...]:
-        """One for each variant and buffer that was measured."""
+        """One part for each variant and measured buffer."""
         return tuple(
             replace(part, labels={"law": variant.law, "queue": variant.queue, **part.labels})
             for variant in self.variants
@@ -278,13 +278,13 @@ class SizeComparison(ResultTables):
         return comparison_page(self)
 
     def folder(self, variant: SizedVariant, folder: Path) -> Path:
-        """Return where a variant's own files go.
+        """Return the folder for the files of one variant.
 
         Parameters
         ----------
         variant : SizedVariant
         folder : Path
-            Of the comparison.
+            Folder of the comparison.
 
         Returns
         -------
@@ -293,7 +293,7 @@ class SizeComparison(ResultTables):
         return folder / file_names([f"{variant.law}-{variant.queue}"])[0]
 
     def write(self, folder: Path | str) -> list[Path]:
-        """Write ``comparison.json``, ``comparison.parquet``, and each answer into a folder of its own.
+        """Write ``comparison.json``, ``comparison.parquet``, and each answer in a folder of its own.
 
         Parameters
         ----------
@@ -322,7 +322,7 @@ class SizeComparison(ResultTables):
         ]
 
     def _row(self, variant: SizedVariant) -> dict[str, Any]:
-        """One row of the table; measured at the answer, or else where the targets are nearly met."""
+        """Return a variant's row of the table: measurements at its answer, or at the buffer nearest to the targets."""
         document, buffer = variant.answer.to_json(), variant.candidate.buffer_packets
         low, high = document["buffer_interval_packets"] or (None, None)
         row = {"law": variant.law, "queue": variant.queue, "recommended": variant is self.recommended()}
@@ -359,12 +359,12 @@ def size_variants(
     ----------
     scenario : Scenario or path
     laws : sequence of str or RegistryEntry
-        Of the first group of TCP flows, each with its own defaults; the slow start stays. None: as the file has it.
+        Laws for the first group of TCP flows, with default parameters; the slow start stays. None keeps the file's.
     queues : sequence of str or RegistryEntry
         Disciplines of the link, each with its own defaults, which follow the buffer where they derive from it. None:
         as the file has it.
     target : str, iterable of str, mapping or callable
-        What the buffer must achieve, as `elephan.size` takes it; or a function that sizes one scenario. The seed is
+        Targets of the buffer, as for `elephan.size`; or a function that sizes one scenario. The seed is
         the scenario's, so variants share their random numbers.
     link : str, optional
         Name of the link; the first that carries data by default.
@@ -435,7 +435,7 @@ def _name(given: str | RegistryEntry) -> str:
 
 
 def _changed(scenario: Scenario, group: int, link: int, law: str | None, queue: str | None) -> Scenario:
-    """The scenario with another law and another queue."""
+    """Return the scenario with another law and another queue."""
     changes: dict[str, object] = {}
     if law is not None:
         before = scenario.source["flows"][group].get("control", {})
@@ -457,7 +457,7 @@ def _changed(scenario: Scenario, group: int, link: int, law: str | None, queue: 
 
 
 def _slow_target(link: NetworkLink) -> str | None:
-    """CoDel's target on a link where a packet takes longer, as in the line for Linux; RFC 8290, Section 5.2."""
+    """Return CoDel's target for a link on which one packet takes longer than the default; RFC 8290, Section 5.2."""
     if link.discipline not in CODELS or not link.packet_bytes > 0:
         return None
     packet_us = math.ceil(round(8e6 * link.packet_bytes / link.rate_bps, 3))

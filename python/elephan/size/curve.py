@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 APART = 4.0
-"""Between two buffers measured that are more times each other nothing is interpolated, and no line drawn."""
+"""Maximum ratio of two neighbouring measured buffers between which the curve is interpolated and drawn."""
 
 
 class BufferCurve:
@@ -32,7 +32,7 @@ class BufferCurve:
     Parameters
     ----------
     full : int, optional
-        A buffer with so many replications stands for itself; what is said of one with fewer is completed by the spread
+        A buffer with at least this many replications stands for itself; one with fewer is completed by the spread
         of all (see `half_width`). By default each stands for itself.
 
     Examples
@@ -49,7 +49,7 @@ class BufferCurve:
         self._samples: dict[int, list[BufferSample]] = {}
 
     def add(self, buffer: int, replication: int, sample: BufferSample) -> None:
-        """Add what one replication measured.
+        """Add the sample of one replication.
 
         Parameters
         ----------
@@ -74,7 +74,7 @@ class BufferCurve:
         return sorted(self._samples)
 
     def replications(self, buffer: int) -> int:
-        """Count the replications of a buffer.
+        """Return the number of replications of a buffer.
 
         Parameters
         ----------
@@ -83,7 +83,7 @@ class BufferCurve:
         return len(self._samples.get(buffer, ()))
 
     def samples(self, buffer: int) -> tuple[BufferSample, ...]:
-        """What was measured at a buffer.
+        """Return the samples of a buffer, one per replication.
 
         Parameters
         ----------
@@ -92,7 +92,7 @@ class BufferCurve:
         Returns
         -------
         tuple of BufferSample
-            By replication.
+            Samples by replication.
         """
         return tuple(self._samples.get(buffer, ()))
 
@@ -103,13 +103,13 @@ class BufferCurve:
         ----------
         buffer : int [packets]
         metric : str
-            Field of `BufferSample`.
+            As `Target.metric`.
 
         Returns
         -------
         Estimate
         """
-        return estimate([getattr(sample, metric) for sample in self._samples[buffer]])
+        return estimate([sample.value(metric) for sample in self._samples[buffer]])
 
     def half_width(self, buffer: int, metric: str) -> float | None:
         """Half-width of the 95 % confidence interval of a mean.
@@ -122,7 +122,7 @@ class BufferCurve:
         ----------
         buffer : int [packets]
         metric : str
-            Field of `BufferSample`.
+            As `Target.metric`.
 
         Returns
         -------
@@ -143,14 +143,14 @@ class BufferCurve:
         own = self.estimate(buffer, metric).ci95
         if own is None or count >= self.full:
             return own
-        rows = [[getattr(sample, metric) for sample in row] for row in self._samples.values() if len(row) > 1]
+        rows = [[sample.value(metric) for sample in row] for row in self._samples.values() if len(row) > 1]
         freedom = sum(len(row) - 1 for row in rows)
         pooled = sum((len(row) - 1) * float(np.var(row, ddof=1)) for row in rows) / freedom
         spread = max(math.sqrt(pooled), own * math.sqrt(count) / t_quantile(count - 1))
         return min(own, t_quantile(freedom) * spread / math.sqrt(count))
 
     def group(self, buffer: int, group: int, quantity: str) -> Estimate:
-        """Mean and interval of what one group of flows measured at a buffer.
+        """Mean and interval of a quantity of one group of flows at a buffer.
 
         Parameters
         ----------
@@ -173,7 +173,7 @@ class BufferCurve:
         ----------
         buffer : float [packets]
         metric : str
-            Field of `BufferSample`.
+            As `Target.metric`.
 
         Returns
         -------
@@ -244,7 +244,7 @@ class BufferCurve:
         Parameters
         ----------
         targets : sequence of Target
-            Of one kind: all floors or all ceilings.
+            Targets of one kind: all floors or all ceilings.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""The inverse question: what path, rate or number of flows a buffer is enough for; which thresholds or pool it needs.
+"""Inverse sizing: the path, rate or number of flows that a buffer is sufficient for; the thresholds or pool it needs.
 
 The search is that for the buffer, `elephan.size.search`: each of these decides how busy the link is as the buffer does.
 """
@@ -18,7 +18,7 @@ from elephan.scenario import Scenario
 from elephan.size.limits import too_short, why_not
 from elephan.size.measuring import LinkSimulations
 from elephan.size.quantities import drop_tail, quantity
-from elephan.size.targets import BufferSample, GroupSample, parse_targets, targets_json
+from elephan.size.targets import GroupSample, check_targets, parse_targets, targets_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from elephan.size.targets import Target
 
 MEASURED = ("utilization", "loss_ratio", "queueing_delay_s", "queueing_delay_p95_s", "jain")
-"""What is shown of every amount."""
+"""Metrics that are shown for every value of the searched quantity."""
 
 
 BESIDE = 3
-"""Replications of the drop-tail queue beside RED, unless the scenario has fewer."""
+"""Maximum number of replications of the drop-tail queue that RED is compared with."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -48,17 +48,17 @@ class LimitAnswer:
     link : int
     targets : tuple of Target
     quantity : LinkQuantity
-        What was searched.
+        The searched quantity.
     count : int or None
         The answer as the quantity counts it; None if there is none.
     interval : tuple of float or None
         Its 95 % confidence interval [unit of the quantity].
     note : str
-        Why there is no answer, or what else there is to say.
+        If there is no answer, the reason; otherwise a remark on it.
     curve : BufferCurve
         Everything measured, by count.
     beside : BufferCurve or None
-        Of RED's thresholds: a drop-tail queue with the same buffer, as count 0.
+        For RED's thresholds: samples of a drop-tail queue with the same buffer, as count 0.
     packets_simulated : int
     replications : int
     wall_s : float [s]
@@ -79,7 +79,7 @@ class LimitAnswer:
 
     @property
     def is_met(self) -> bool:
-        """Whether some amount meets all targets."""
+        """Whether some value meets all targets."""
         return self.count is not None
 
     @property
@@ -89,17 +89,17 @@ class LimitAnswer:
 
     @property
     def at(self) -> Scenario:
-        """The scenario with what was found, or else as given."""
+        """The scenario with the value found; the original scenario if there is none."""
         return self.scenario if self.count is None else self.quantity.make(self.count)
 
     @property
     def warnings(self) -> list[LintWarning]:
-        """What the lint rules say of it."""
+        """Lint warnings for the scenario with the value found."""
         return lint(self.at)
 
     @property
     def tc(self) -> str | None:
-        """The line that sets RED with the thresholds found on Linux; None of other quantities."""
+        """The `tc` line that sets RED with the thresholds found on Linux; None for other quantities."""
         if self.count is None or self.quantity.name != "red":
             return None
         line = self.at.links[self.link]["tc"]
@@ -158,7 +158,7 @@ class LimitAnswer:
         }
 
     def table(self) -> ColumnTable:
-        """Return everything that was measured, a row per amount."""
+        """Return everything that was measured, a row per value of the searched quantity."""
         columns: dict[str, list[Any]] = {self.quantity.name: [], "replications": []}
         for count in self.curve.buffers:
             columns[self.quantity.name].append(self.quantity.amount(count))
@@ -174,7 +174,7 @@ class LimitAnswer:
         return f"<LimitAnswer: {self.quantity.name}: {found}>"
 
     def write(self, folder: Path | str) -> list[Path]:
-        """Write ``limit.json``, ``limit.parquet`` and ``scenario.toml``, the scenario with what was found.
+        """Write ``limit.json``, ``limit.parquet`` and ``scenario.toml`` (the scenario with the value found).
 
         Parameters
         ----------
@@ -208,7 +208,7 @@ def size_limit(
     workers: int | None = None,
     progress: Callable[[SearchProgress], None] | None = None,
 ) -> LimitAnswer:
-    """Find what a link's buffer, as the file has it, is enough for; or the thresholds that RED needs with it.
+    """Find what a link's buffer, as given in the scenario, is sufficient for; or the thresholds that RED needs with it.
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ def size_limit(
     link : str, optional
         Name of the link; the first that carries data by default.
     precision : float [1]
-        How finely, as a share.
+        Precision of the search, as a share.
     replications, seed : int, optional
         Instead of what the file says.
     workers : int, optional
@@ -263,6 +263,7 @@ def size_limit(
         message = "target: --find needs utilization, which decides; the others are checked where it is met"
         raise InputError(message)
     index = scenario.link_index(link)
+    check_targets(targets, scenario.network, index)
     found = quantity(find, scenario, index)
     simulations = LinkSimulations(
         scenario,
@@ -328,10 +329,6 @@ def _said(found: LinkQuantity, count: int) -> str:
 
 
 def _rest(curve: BufferCurve, targets: Iterable[Target], count: int) -> str:
-    """Say which of the other targets are not met there."""
-    missed = [
-        target
-        for target in targets
-        if target.metric in BufferSample._fields and not target.meets(curve.estimate(count, target.metric).mean)
-    ]
+    """Return a clause that names the other targets that are not met."""
+    missed = [target for target in targets if not target.meets(curve.estimate(count, target.metric).mean)]
     return f"there {' and '.join(map(str, missed))} is not met" if missed else ""

@@ -1,17 +1,17 @@
-"""What the inverse question found, in words: how long a path, how fast a link, how many flows are enough."""
+"""Sentences about the answer of an inverse sizing: the path, rate or flows that a buffer is sufficient for."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from elephan.units import format_bytes, format_rate, format_time
+from elephan.units import format_bytes, format_packets, format_rate, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
 def limit_sentence(document: Mapping[str, Any]) -> str:
-    """Say the answer."""
+    """Write the answer as a sentence."""
     wanted = f"utilization >= {document['target']['utilization']:g}"
     buffer = _what_there_is(document)
     if document["amount"] is None:
@@ -29,13 +29,13 @@ def limit_sentence(document: Mapping[str, Any]) -> str:
 
 
 def _what_there_is(document: Mapping[str, Any]) -> str:
-    """Say the buffer, or the pool."""
+    """Describe the existing buffer, or the pool."""
     if document["buffer_packets"] is not None:
-        return f"{document['buffer_packets']:,.0f} packets"
+        return format_packets(round(document["buffer_packets"]))
     pool = document.get("pool")
     if pool is None:
         return "this buffer"
-    of = f"{pool['size_packets']:,} packets" if pool["size_bytes"] is None else format_bytes(pool["size_bytes"])
+    of = format_packets(pool["size_packets"]) if pool["size_bytes"] is None else format_bytes(pool["size_bytes"])
     return f"{of} of shared memory"
 
 

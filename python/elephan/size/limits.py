@@ -1,4 +1,4 @@
-"""What keeps a link from being filled where its buffer does not: bounds of what its flows can carry over it.
+"""Limits other than the buffer on what a link carries: bounds of what its flows can send over it.
 
 Rates are of packets on the wire, from the scenario alone. Sources: a receive window per round trip, RFC 9293, Section
 3.8; a token bucket, RFC 2697; random loss, the response function of the law that runs: Mathis1997 for Reno, RFC9438,
@@ -25,17 +25,17 @@ OFFERED, LOSS, START_UP, SEVERAL, SENDERS = "offered-load", "random-loss", "star
 TOO_SHORT = "too-short"
 
 BELOW = 1 - 1e-9
-"""Of a rate: sums of rates are rounded."""
+"""Share of a rate below which a sum of rates counts as smaller than it, despite rounding."""
 
 LEAST_OF_RUN = 0.05
-"""A start-up that takes a larger share of what is measured is seen in its mean, whatever the target."""
+"""Minimum share of the measured time that a start-up must take to count as a limit, whatever the target."""
 
 NO_BOTTLENECK = "it is no bottleneck, and this says nothing about its buffer"
 
 
 @dataclass(frozen=True)
 class LinkLimit:
-    """Something else than the buffer that limits what a link carries.
+    """A limit other than the buffer on what a link carries.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class LinkLimit:
         ``"start-up"``, ``"too-short"``; ``"several"`` where groups of flows are limited by different ones;
         ``"senders"`` where a run shows that they lose nothing, and no more is known.
     rate_bps : float or None [bit/s]
-        The most that it lets over the link; None where it is no rate.
+        Largest rate that it allows over the link; None if the limit is not a rate.
     text : str
         A sentence without a full stop.
     is_certain : bool
@@ -58,7 +58,7 @@ class LinkLimit:
 
 
 def limits(network: Network, link: int) -> tuple[LinkLimit, ...]:
-    """Return what lets less over a link than it carries, the least first.
+    """Return the limits below the rate of a link, the lowest first.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def held_by_windows(network: Network, link: int) -> tuple[LinkLimit, ...]:
 
 
 def held_elsewhere(network: Network, link: int) -> tuple[LinkLimit, ...]:
-    """Return the limits that make a link no bottleneck, the least first.
+    """Return the limits because of which a link is not a bottleneck, the lowest first.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def held_elsewhere(network: Network, link: int) -> tuple[LinkLimit, ...]:
 
 
 def why_not(network: Network, link: int, missed: Sequence[Target]) -> tuple[LinkLimit, ...]:
-    """Return what limits where no buffer meets targets: what is certain first, then the least first.
+    """Return the limits to report if no buffer meets the targets: certain ones first, then the lowest.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def why_not(network: Network, link: int, missed: Sequence[Target]) -> tuple[Link
 
 
 def _of_senders(network: Network, link: int) -> Iterator[LinkLimit]:
-    """Limits of the groups that cross a link, each kind by itself, and together where none alone says it."""
+    """Yield the senders' limits on a link, one per kind; if no kind alone is a limit, all kinds combined."""
     groups, rate_bps = network.crossing(link), network.links[link].rate_bps
     caps = {what: [cap(network, group) for group in groups] for what, cap in _CAPS.items()}
     for what, each in caps.items():
@@ -158,7 +158,7 @@ def _window(_network: Network, group: FlowGroup) -> float:
 
 
 def _per_round(group: FlowGroup) -> float:
-    """One segment of each flow in each of its base round trips [bit/s]."""
+    """Rate of a group that sends one segment per flow and base RTT [bit/s]."""
     rounds = [1 / rtt_s if rtt_s > 0 else math.inf for rtt_s in group.rtts_s]
     return 8.0 * group.packet_bytes * group.flows * sum(rounds) / len(rounds)
 
@@ -193,7 +193,7 @@ _WORDS = {ACCESS: "access links", WINDOW: "receive windows", OFFERED: "what is o
 
 
 def _said(network: Network, groups: Sequence[FlowGroup], what: str, total: float) -> str:
-    """Say a limit of all groups."""
+    """Describe a limit of all groups."""
     rate = format_rate(total)
     if what == ACCESS:
         return f"the senders' own links carry {rate} together"
@@ -209,7 +209,7 @@ def _said(network: Network, groups: Sequence[FlowGroup], what: str, total: float
 
 
 def _source(group: FlowGroup) -> str:
-    """Say where the response function of a group's law is from."""
+    """Return the source of the response function of a group's law."""
     from elephan.theory import controls  # noqa: PLC0415 (NumPy; --help does without)
 
     if controls.write(group.control) == "reno":
@@ -221,7 +221,7 @@ def _source(group: FlowGroup) -> str:
 
 
 def _of_links(network: Network, link: int) -> Iterator[LinkLimit]:
-    """Limits of policers, and of other links on the paths of those that cross a link."""
+    """Yield the limits by policers, and by other links on the paths of a link's flows."""
     groups, facts = network.crossing(link), network.links[link]
     own = [min(cap(network, group) for cap in _CAPS.values()) for group in groups]
     for other in network.links:
@@ -229,7 +229,7 @@ def _of_links(network: Network, link: int) -> Iterator[LinkLimit]:
         beside = sum(cap for cap, passes in zip(own, passing, strict=True) if not passes)
         if math.isinf(beside) or not any(passing):
             continue
-        # What comes at the pace of a link before leaves nothing to queue for.
+        # Packets that arrive at the rate of an earlier link form no queue here.
         before = (
             all(group.path.index(other.index) <= group.path.index(link) for group in groups) if not beside else False
         )
@@ -246,14 +246,14 @@ def _of_links(network: Network, link: int) -> Iterator[LinkLimit]:
 
 
 def _passes(group: FlowGroup, link: int, other: int) -> bool:
-    """Whether what another link lets through bounds what a group sends over a link; behind it, only what TCP sends."""
+    """Whether another link bounds what a group sends over a link; a link behind it bounds only TCP."""
     if other not in group.path:
         return False
     return group.is_tcp or group.path.index(other) <= group.path.index(link)
 
 
 def _policed(network: Network, link: int) -> float:
-    """What the policer of a link lets through in the mean over a run [bit/s], its first burst included."""
+    """Mean rate that the policer of a link admits over a run [bit/s], its first burst included."""
     policer = network.links[link].policer
     if policer is None:
         return math.inf
@@ -269,7 +269,7 @@ def _loss_events(network: Network, group: FlowGroup) -> float:
 
 
 def _events(loss: Mapping[str, Any] | None) -> float:
-    """Loss events per packet of a link at all times: of losses in bursts the bursts."""
+    """Mean loss events per packet of a link; a burst of losses counts as one event."""
     if loss is None or "during" in loss:
         return 0.0
     if chain := loss.get("gilbert"):
@@ -281,7 +281,7 @@ def _events(loss: Mapping[str, Any] | None) -> float:
 
 
 def _lost(loss: Mapping[str, Any] | None) -> float:
-    """Share of packets that a link loses at random at all times."""
+    """Mean share of packets that a link loses at random."""
     if loss is None or "during" in loss or "gilbert" not in loss:
         return _events(loss)
     chain = loss["gilbert"]
@@ -301,7 +301,7 @@ def _lost_anyway(network: Network, link: int, missed: Sequence[Target]) -> Itera
 
 
 def _start_up(network: Network, link: int, share: float) -> Iterator[LinkLimit]:
-    """The start of the flows, where it takes more than a share of what is measured."""
+    """Yield the start-up of the flows as a limit if it takes more than a share of the measured time."""
     groups = [group for group in network.crossing(link) if group.is_tcp and group.sort == "transfer"]
     if not groups:
         return
@@ -321,7 +321,7 @@ def _start_up(network: Network, link: int, share: float) -> Iterator[LinkLimit]:
 
 
 def too_short(network: Network) -> tuple[LinkLimit, ...]:
-    """Return what the lint rules say of a run that is too short to judge buffers by what they give, in one limit.
+    """Return the lint warnings about a run that is too short to judge buffers, as one limit.
 
     Parameters
     ----------
@@ -335,14 +335,14 @@ def too_short(network: Network) -> tuple[LinkLimit, ...]:
     if not findings:
         return ()
     slow = slowest(network.bulk)
-    # What is long enough for the slowest law is so for the others.
+    # A run that is long enough for the slowest law is long enough for the others.
     found = next((each for each in findings if slow is not None and f" {slow[0].name} (" in each.message), findings[0])
     text = f"the run may be too short to say: {found.message}; {found.remedy} as {found.where}"
     return (LinkLimit(TOO_SHORT, None, text, is_certain=False),)
 
 
 def _opened_s(group: FlowGroup) -> float:
-    """When the last flow of a group has opened its window in slow start [s], which doubles it in each round trip."""
+    """Time when the last flow of a group has opened its window in slow start [s], doubling it in each round trip."""
     window = min(group.bdp, group.receive_window or math.inf)
     rounds = math.log2(max(1.0, window / float(group.tcp.get("initial_window") or 1)))
     return group.start_s[1] + group.rtt_s * rounds

@@ -1,4 +1,4 @@
-"""Buffers of a link measured by simulation: a replication of the scenario with each of them."""
+"""Measure buffers of a link by simulation: a replication of the scenario for each sample."""
 
 from __future__ import annotations
 
@@ -6,17 +6,19 @@ import math
 from typing import TYPE_CHECKING
 
 from elephan.run import ReplicationJob, simulate_all
+from elephan.run.result import DELAYS
 from elephan.size.rules import with_buffer
 from elephan.size.targets import BufferSample, GroupSample
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from elephan.network import FlowGroup
     from elephan.run.outcome import ReplicationOutcome
     from elephan.scenario import Scenario
 
 TAIL = 0.95
-"""Share of the packets that wait no longer than `BufferSample.queueing_delay_p95_s`."""
+"""Share of the packets that wait at most `BufferSample.queueing_delay_p95_s`."""
 
 
 class LinkSimulations:
@@ -25,7 +27,7 @@ class LinkSimulations:
     Parameters
     ----------
     scenario : Scenario
-        With a warm-up that is settled.
+        Scenario with an explicit warm-up.
     link : int
     workers : int or None
         Threads.
@@ -50,7 +52,7 @@ class LinkSimulations:
         self.packets = 0
 
     def __call__(self, pairs: Sequence[tuple[int, int]], done: Callable[[], None]) -> list[BufferSample]:
-        """Measure pairs, calling back after each."""
+        """Measure pairs, calling ``done`` after each."""
         jobs = [ReplicationJob(self._variant(buffer), replication) for buffer, replication in pairs]
         outcomes = simulate_all(jobs, workers=self.workers, on_done=lambda _: done(), watched=self.watched)
         self.packets += sum(int(outcome.balance["sent"]) for outcome in outcomes)
@@ -63,7 +65,7 @@ class LinkSimulations:
 
 
 def sample(scenario: Scenario, link: int, outcome: ReplicationOutcome) -> BufferSample:
-    """Read what one replication measured of a link; Jain's index is over the flows that `Network.counted` names.
+    """Read the sample of a link from one replication; Jain's index is over the flows that `Network.counted` names.
 
     Parameters
     ----------
@@ -89,9 +91,16 @@ def sample(scenario: Scenario, link: int, outcome: ReplicationOutcome) -> Buffer
     def wait(group: int) -> float:
         return 1e-12 * percentile(waits[group], TAIL) if group < len(waits) else math.nan
 
+    def timed(group: FlowGroup) -> dict[str, float]:
+        name = DELAYS.get(group.traffic)
+        if name is None:
+            return {}
+        return {f"{name}_p95_s": 1e-12 * percentile(outcome.histograms["datagram_delay_ps"][group.index], TAIL)}
+
+    crossing = network.crossing(link)
     groups = tuple(
-        GroupSample(float(goodput[g.index]), float(dropped[g.index] / max(sent[g.index], 1)), wait(g.index))
-        for g in network.crossing(link)
+        GroupSample(float(goodput[g.index]), float(dropped[g.index] / max(sent[g.index], 1)), wait(g.index), **timed(g))
+        for g in crossing
     )
     return BufferSample(
         float(outcome.links["utilization"][link]),
@@ -100,4 +109,5 @@ def sample(scenario: Scenario, link: int, outcome: ReplicationOutcome) -> Buffer
         jain(flows["goodput_bps"][mine]),
         1e-12 * percentile(outcome.delay_histogram(link), TAIL),
         groups,
+        tuple(g.name for g in crossing),
     )

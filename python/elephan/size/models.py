@@ -1,4 +1,4 @@
-"""What the analytic models say of a link: the smallest buffer by each, and how far each was off once it is simulated.
+"""Predictions of the analytic models for a link: the smallest buffer by each, and its error once it is simulated.
 
 A model predicts only where it applies (`unsuited`); its assumptions that are violated are reported with it (`doubts`).
 """
@@ -14,10 +14,11 @@ import numpy as np
 
 from elephan.accuracy import largest_error, level, nearby
 from elephan.errors import InputError
-from elephan.size.suggest import ANSWER, PER_FLOW, SUGGESTED, BufferSuggestion
+from elephan.size.suggest import ANSWER, PER_FLOW, SUGGESTED, BufferSuggestion, less_than_one_each
 from elephan.theory.models import MODELS, bottleneck
 from elephan.theory.models.card import Prediction
 from elephan.theory.models.senders import doubts
+from elephan.units import format_packets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,15 +34,15 @@ if TYPE_CHECKING:
     from elephan.theory.response import Floats
 
 POINTS = 41
-"""Buffers at which a model is asked, a third apart on a long fat path."""
+"""Number of buffers at which a model is evaluated; neighbours differ by a third on a long fat path."""
 
 REACH_BDP = 2.0
-"""The largest, in bandwidth-delay products, as in the pictures: what halves its window fills a link with one."""
+"""Largest buffer at which a model is evaluated, in bandwidth-delay products; one BDP suffices for a law that halves."""
 
 
 @dataclass(frozen=True)
 class ModelPrediction:
-    """What one model says of a link.
+    """Prediction of one model for a link.
 
     Parameters
     ----------
@@ -53,7 +54,7 @@ class ModelPrediction:
         Smallest buffer with which it meets all floors; None if none does, or it does not predict a metric.
     buffers : ndarray [packets], shape (points,)
     near : NearbyErrors or None
-        How far off it was where its answer was simulated nearest; where it has none, at the scenario's own buffer.
+        Error of the model in the simulations nearest to its answer, or else nearest to the scenario's buffer.
     """
 
     model: Model
@@ -81,7 +82,7 @@ class ModelPrediction:
 
     @cached_property
     def held(self) -> NDArray[np.bool_]:
-        """Where it `holds` along its curve, shape (points,)."""
+        """Mask of the points where the model `holds` along its curve, shape (points,)."""
         return np.array([self.holds(float(buffer)) for buffer in self.buffers], dtype=bool)
 
     def at(self, buffer: float, metric: str) -> float | None:
@@ -96,7 +97,7 @@ class ModelPrediction:
         Returns
         -------
         float or None
-            Interpolated in the logarithm of the buffer; None where it says nothing.
+            Interpolated in the logarithm of the buffer; None outside the range of the curve.
         """
         values = getattr(self.curve, metric, None)
         if values is None:
@@ -150,7 +151,7 @@ def _ask(model: Model, seen: Bottleneck, targets: Sequence[Target]) -> ModelPred
             buffers = np.union1d(buffers, np.round(np.geomspace(first, last, POINTS)))
             found = model.predict(seen, buffers)
     except InputError as error:
-        # What a model cannot compute is no reason to refuse the simulation.
+        # If a model cannot compute something, the simulation still can.
         return _not_applicable(model, str(error))
     packets = _smallest(buffers, found, targets)
     where = packets or seen.buffer_packets or seen.bdp
@@ -181,7 +182,7 @@ def expected(prediction: ModelPrediction, targets: Sequence[Target]) -> int | No
 
 
 def _crossing(buffers: Floats, values: Floats, floor: Target) -> float:
-    """Buffer from which on a curve meets a floor, interpolated in the logarithm; infinite if it never does."""
+    """Smallest buffer at which a curve meets a floor, interpolated in the logarithm; infinite if it never does."""
     known = np.isfinite(values)
     b, v = buffers[known], values[known]
     meets = np.array([floor.meets(float(value)) for value in v], dtype=bool)
@@ -195,21 +196,21 @@ def _crossing(buffers: Floats, values: Floats, floor: Target) -> float:
 
 
 def verdict(prediction: ModelPrediction, buffer: int | None, curve: BufferCurve) -> dict[str, Any]:
-    """Say how far a model was off, now that the link has been simulated.
+    """Return how far a model was off, now that the link has been simulated.
 
     Parameters
     ----------
     buffer : int or None [packets]
         The answer.
     curve : BufferCurve
-        What was measured; empty if nothing was.
+        Measured curve; empty if nothing was simulated.
 
     Returns
     -------
     dict
         ``buffer_ratio`` (its buffer over the answer), ``utilization_points`` (its utilization minus the measured one
         at the answer, in points), ``worst_points`` (the same where it was largest, over the buffers measured); null
-        where one of the two says nothing.
+        if either has no value.
     """
     measured = {b: curve.estimate(b, "utilization").mean for b in curve.buffers}
     off = {b: 100 * (u - mean) for b, mean in measured.items() if (u := prediction.at(b, "utilization")) is not None}
@@ -222,7 +223,7 @@ def verdict(prediction: ModelPrediction, buffer: int | None, curve: BufferCurve)
 
 
 def trusted(predictions: Mapping[str, ModelPrediction]) -> str | None:
-    """Choose the model whose buffer the search begins at.
+    """Choose the model whose buffer the search starts from.
 
     Returns
     -------
@@ -251,7 +252,7 @@ def by_model(
         None if no model applies to this link and these targets, if the model was not within the last of
         `elephan.accuracy.LEVELS` of simulations of such links, or if its own delay at that buffer violates a target.
     str
-        What else there is to say.
+        Remark on the answer.
 
     Raises
     ------
@@ -274,12 +275,15 @@ def by_model(
     if unsaid:
         note += f", and it does not predict {', '.join(unsaid)}"
     if violated:
-        return None, f"{note}: the {buffer} packets that it asks for violate {', '.join(map(str, violated))}"
+        return (
+            None,
+            f"{note}: the buffer that it asks for, {format_packets(buffer)}, violates {', '.join(map(str, violated))}",
+        )
     return buffer, note
 
 
 def model_range(predictions: Mapping[str, ModelPrediction]) -> tuple[int, int] | None:
-    """Return the smallest and the largest buffer that a model asks for.
+    """Return the smallest and the largest buffer that the models predict.
 
     Returns
     -------
@@ -291,15 +295,16 @@ def model_range(predictions: Mapping[str, ModelPrediction]) -> tuple[int, int] |
 
 
 def _no_headline(predictions: Mapping[str, ModelPrediction], near: NearbyErrors | None) -> str:
-    """Say what models say that nobody should act on: none was near enough to simulations of links like this."""
+    """Explain why the models' buffers are not given as an answer: none was accurate enough for links like this."""
     said = sorted((one.buffer_packets, name) for name, one in predictions.items() if one.buffer_packets is not None)
     why = "none of them was compared with simulations of such links"
     if near is not None and near.checked:
         why = "none of them is within 10 points of the simulations of such links"
     if len(said) == 1:
-        return f"only {said[0][1]} says a buffer, {said[0][0]} packets, and it {_singular(why)}; leave out --model-only"
+        buffer = format_packets(said[0][0])
+        return f"only {said[0][1]} says a buffer, {buffer}, and it {_singular(why)}; leave out --model-only"
     (least, low), (most, high) = said[0], said[-1]
-    return f"models say {least} ({low}) to {most} packets ({high}), and {why}; leave out --model-only"
+    return f"models say {least} ({low}) to {format_packets(most)} ({high}), and {why}; leave out --model-only"
 
 
 def _singular(why: str) -> str:
@@ -309,7 +314,7 @@ def _singular(why: str) -> str:
 def suggest_by_model(
     predictions: Mapping[str, ModelPrediction], chosen: str | None, buffer: int | None, link: NetworkLink
 ) -> BufferSuggestion:
-    """Return what to deploy by a model alone: its buffer, but a packet for each flow at least.
+    """Return the buffer to deploy by a model alone: its answer, but at least one packet for each flow.
 
     Parameters
     ----------
@@ -323,16 +328,16 @@ def suggest_by_model(
     flows = link.flows_per_member
     if buffer >= flows:
         return BufferSuggestion(buffer, "", (), (), {buffer: (ANSWER, SUGGESTED)})
-    less = f"{buffer} packets hold less than one packet for each of the {flows} flows"
+    less = f"a buffer of {format_packets(buffer)} holds less than one for each of the {flows} flows"
     # Nobody has compared the model with simulations at another buffer than its own.
     if not predictions[chosen].holds(flows):
         return BufferSuggestion(None, "", (less,), (), {buffer: (ANSWER,)})
-    why = f"{buffer} packets are less than one for each of the {flows} flows"
+    why = less_than_one_each(buffer, flows)
     return BufferSuggestion(flows, why, (less,), (), {buffer: (ANSWER,), flows: (PER_FLOW, SUGGESTED)})
 
 
 def _reasons(predictions: Mapping[str, ModelPrediction]) -> str:
-    """Why none says how large the buffer must be; models that share a reason share a phrase."""
+    """Explain why no model predicts a buffer; models with the same reason share a phrase."""
     shared: dict[str, list[str]] = {}
     for name, one in predictions.items():
         reason = one.not_applicable or "no buffer is enough, or a target is not predicted"

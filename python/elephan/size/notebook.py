@@ -1,4 +1,4 @@
-"""How answers and comparisons show themselves in a notebook."""
+"""Notebook display of answers and comparisons."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from elephan import display
 from elephan.run.notebook import warned
-from elephan.units import format_bytes, format_rate, format_time
+from elephan.size.targets import GROUP_DELAYS, asked_of
+from elephan.units import format_bytes, format_packets, format_rate, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,12 +18,12 @@ if TYPE_CHECKING:
 
 
 def sentence(answer: SizeAnswer) -> str:
-    """Say an answer in a line."""
+    """Summarize an answer in one line."""
     wanted, name = " and ".join(str(target) for target in answer.targets), answer.facts["name"]
     if answer.buffer_packets is None:
         return f"no buffer of {name} found for {wanted}: {answer.note}"
     share = answer.buffer_packets / answer.facts["bdp_packets"]
-    return f"{name} needs {answer.buffer_packets} packets ({share:.2g} BDP) for {wanted}{_interval(answer)}"
+    return f"{name} needs {format_packets(answer.buffer_packets)} ({share:.2g} BDP) for {wanted}{_interval(answer)}"
 
 
 def _interval(answer: SizeAnswer) -> str:
@@ -34,7 +35,7 @@ def _interval(answer: SizeAnswer) -> str:
 
 
 def answer_page(answer: SizeAnswer) -> str:
-    """Write what a notebook shows of an answer.
+    """Return the HTML that a notebook shows for an answer.
 
     Returns
     -------
@@ -50,7 +51,7 @@ def answer_page(answer: SizeAnswer) -> str:
         rows["in bytes"] = format_bytes(document["buffer_bytes"])
         rows |= _measured(document)
     if document["suggested_packets"] is not None:
-        rows["suggested"] = f"{document['suggested_packets']} packets"
+        rows["suggested"] = format_packets(document["suggested_packets"])
     if document["tc"]:
         rows["Linux"] = document["tc"]
     rules = {
@@ -77,23 +78,27 @@ def answer_page(answer: SizeAnswer) -> str:
 
 
 def _buffers(document: Mapping[str, Any]) -> dict[str, list[object]]:
-    """The few buffers that an operator compares."""
+    """Return the table of the few buffers that an operator compares."""
     rows = document["table"]
     columns: dict[str, list[object]] = {
         "buffer [packets]": [row["buffer_packets"] for row in rows],
         "what it is": [", ".join(row["is"]) for row in rows],
     }
+    keys = [asked_of(of) for of in zip(*(row["groups"] for row in rows), strict=True)]
     for row in rows:
         for label, value in _measured(row).items():
             columns.setdefault(label, []).append(value)
-        for group in row["groups"]:
-            rate = {key: None if value is None else value / 1e6 for key, value in group["goodput_per_flow_bps"].items()}
-            columns.setdefault(f"{group['name']}: goodput of a flow [Mbit/s]", []).append(rate)
+        for group, key in zip(row["groups"], keys, strict=True):
+            factor, what = (
+                (1e3, f"{GROUP_DELAYS[key]} [ms]") if key in GROUP_DELAYS else (1e-6, "goodput of a flow [Mbit/s]")
+            )
+            scaled = {part: None if x is None else factor * x for part, x in group[key].items()}
+            columns.setdefault(f"{group['name']}: {what}", []).append(scaled)
     return columns
 
 
 def _measured(document: Mapping[str, Any]) -> dict[str, object]:
-    """Utilization, loss, delay and fairness at the answer."""
+    """Return utilization, loss, delay and fairness at the answer."""
     rows: dict[str, object] = {}
     named = (("utilization", "utilization", 1.0), ("loss [%]", "loss_ratio", 100.0))
     for label, metric, factor in (
@@ -108,7 +113,7 @@ def _measured(document: Mapping[str, Any]) -> dict[str, object]:
 
 
 def comparison_page(comparison: SizeComparison) -> str:
-    """Write what a notebook shows of a comparison.
+    """Return the HTML that a notebook shows for a comparison.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The same scenario with senders that space their segments, for answers that hold for both."""
+"""The same scenario with paced senders, for answers that hold with and without pacing."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 BOTH = "both"
 WAYS = ("none", "linux", "quic")
-"""Words of ``tcp.pacing``."""
+"""Values of ``tcp.pacing``."""
 
 
 def with_pacing(scenario: Scenario, pacing: str) -> Scenario:
-    """Pace every TCP group alike.
+    """Return the scenario with the same pacing for every TCP group.
 
     Parameters
     ----------
@@ -42,19 +42,19 @@ def with_pacing(scenario: Scenario, pacing: str) -> Scenario:
 
 
 def _paced(tcp: Any, pacing: str) -> dict[str, Any]:
-    """What a group says of TCP, and its pace."""
+    """Return a group's ``tcp`` table with its pacing set."""
     if isinstance(tcp, str):
         return {"profile": tcp, "pacing": pacing}
     return {**(tcp or {}), "pacing": pacing}
 
 
 def check_pacing(pacing: str | None) -> None:
-    """Refuse what is no way to pace.
+    """Refuse an unknown pacing.
 
     Raises
     ------
     InputError
-        With what would be right.
+        If the pacing is unknown; the message lists the valid ones.
     """
     if pacing is not None and pacing not in (*WAYS, BOTH):
         message = f"pacing: {unknown('way to pace', pacing, (*WAYS, BOTH))}"

@@ -1,4 +1,4 @@
-"""What the pictures of a sizing show, as plain data: drawn by pages and by figures alike."""
+"""Figures of a sizing as plain data, for HTML pages and image files."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import numpy as np
 
 from elephan.pictures.figure import COLOURS, Axis, Figure, Mark, Series, colour
 from elephan.pictures.numbers import span
-from elephan.pictures.words import count, number
+from elephan.pictures.words import number
 from elephan.size.curve import APART
+from elephan.units import count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,34 +27,34 @@ METRICS = (
     ("queueing_delay_s", "Queueing delay", Axis("mean queueing delay", "ms", "log"), 1e3),
     ("loss_ratio", "Loss", Axis("loss ratio", "%", "log"), 100.0),
 )
-"""What is drawn against the buffer: key, title, axis, what it is multiplied by."""
+"""Metrics drawn against the buffer: key, title, axis, and factor from the document's unit to the axis's."""
 
 MODEL_COLOURS = ("purple", "orange", "sky", "muted", "ink", "green", "vermilion")
-"""In the order of the catalogue."""
+"""Colours of the models, in the order of the catalogue."""
 
 PANELS = (
     ("utilization", Axis("utilization", "%", low=0.0, high=103.0), 100.0, 240),
     ("queueing_delay_s", Axis("queueing delay", "ms", low=0.0), 1e3, 160),
     ("loss_ratio", Axis("loss", "%", low=0.0), 100.0, 160),
 )
-"""Quantity, axis, factor, height."""
+"""Panels of a measured figure: quantity, axis, factor, height."""
 
 DECADE = 10.0
-"""Amounts that span more stand on a logarithmic axis."""
+"""Ratio of the largest to the smallest value above which an axis is logarithmic."""
 
 MOST_SAID = 4
-"""Lines that are said in words."""
+"""Maximum number of lines that an alternative text describes."""
 
 
 def measured_pictures(parts: Sequence[ResultPart], document: Mapping[str, Any]) -> tuple[Figure, ...]:
-    """Make the pictures: utilization, delay and loss against the buffer, or against what was searched.
+    """Return the figures of utilization, delay and loss against the buffer, or against the searched quantity.
 
     Parameters
     ----------
     parts : sequence of ResultPart
         The last of their labels is on the axis, the others are a line each.
     document : mapping
-        Of the sizing.
+        Document of the sizing.
 
     Returns
     -------
@@ -87,7 +88,7 @@ def measured_pictures(parts: Sequence[ResultPart], document: Mapping[str, Any]) 
 
 
 def _marks(document: Mapping[str, Any]) -> tuple[Mark, ...]:
-    """The level that is wanted, and the answer to the inverse question."""
+    """Mark the wanted level, and the answer of an inverse sizing."""
     level = document.get("target", {}).get("utilization")
     wanted = (Mark(100 * level, f"wanted: {100 * level:g} %", "y", "wanted"),) if level is not None else ()
     amount = document.get("amount")
@@ -95,7 +96,7 @@ def _marks(document: Mapping[str, Any]) -> tuple[Mark, ...]:
 
 
 def _amount(label: Any) -> float:
-    """The number of a label, such as that of ``25 packets``."""
+    """Return the number at the start of a label, such as 25 of ``25 packets``."""
     return float(str(label).split()[0])
 
 
@@ -116,13 +117,13 @@ def rule_name(name: str) -> str:
 
 
 def answer_pictures(document: Document, facts: Mapping[str, Any], models: Mapping[str, Document]) -> tuple[Figure, ...]:
-    """Make the pictures of each metric against the buffer.
+    """Return a figure of each metric against the buffer.
 
     Parameters
     ----------
     document : dict
     facts : mapping
-        Of the link.
+        Facts of the link.
     models : mapping
         Columns of ``models.parquet`` by model.
 
@@ -153,18 +154,18 @@ def answer_pictures(document: Document, facts: Mapping[str, Any], models: Mappin
 
 
 DRAWN_RULES = ("bdp_over_sqrt_n", "bdp")
-"""Rules of thumb in a picture by itself; the page of a sizing has all of them, and the models."""
+"""Rules of thumb in a figure that stands alone; the page of a sizing has all of them, and the models."""
 
 
 def brief(figures: Sequence[Figure], document: Mapping[str, Any]) -> tuple[Figure, ...]:
-    """Leave of the pictures of an answer what is read without a page beside them.
+    """Reduce the figures of an answer to what is readable without the page around them.
 
     Parameters
     ----------
     figures : sequence of Figure
-        Of `answer_pictures`.
+        Figures of `answer_pictures`.
     document : mapping
-        Of the sizing.
+        Document of the sizing.
 
     Returns
     -------
@@ -190,9 +191,9 @@ def brief(figures: Sequence[Figure], document: Mapping[str, Any]) -> tuple[Figur
 def _y(
     axis: Axis, scale: float, document: Document, key: str, models: Mapping[str, Document], reach: tuple[float, float]
 ) -> Axis:
-    """The axis of a metric: for what was measured and wanted; models that are far off may leave it."""
+    """Return the axis of a metric, scaled to measurements and targets; models that are far off may leave it."""
     known = [scale * row[key]["mean"] for row in document["curve"] if row[key]["mean"]]
-    known += [scale * level for name, level in document["target"].items() if name.split("_")[0] in key.split("_")]
+    known += [scale * level for name, level in document["target"].items() if name.removesuffix("_s") in key.split("_")]
     trusted = models.get(document["trusted_model"] or "")
     if trusted is not None:
         seen = (trusted["buffer_packets"] >= reach[0]) & (trusted["buffer_packets"] <= reach[1])
@@ -224,7 +225,7 @@ def _measured(document: Document, key: str, scale: float) -> tuple[Series, ...]:
 
 
 def _predicted(document: Document, key: str, scale: float, models: Mapping[str, Document]) -> list[Series]:
-    """What models say: a full line for that in which the search began, pale where a model did not hold."""
+    """Return the models' curves: full for the one that the search started from, pale where a model did not hold."""
     found = []
     applicable = ((name, own) for name, own in models.items() if np.isfinite(own["utilization"]).any())
     for hue, (name, columns) in zip(MODEL_COLOURS, applicable, strict=False):
@@ -233,8 +234,7 @@ def _predicted(document: Document, key: str, scale: float, models: Mapping[str, 
             continue
         trusted = name == document["trusted_model"]
         label = f"model {name}" + (" (the search began there)" if trusted and document["curve"] else "")
-        # Of folders from before it was written, the one that was trusted is taken to hold.
-        held = columns.get("held", np.full(values.size, float(trusted))) > 0
+        held = columns["held"] > 0
         look: dict[str, Any] = {"colour": hue, "dashed": not trusted, "label": f"model {name}"}
         found.append(Series(label, columns["buffer_packets"], values, faint=True, **look))
         if held.any():
@@ -243,14 +243,14 @@ def _predicted(document: Document, key: str, scale: float, models: Mapping[str, 
 
 
 def marks(document: Document, key: str, scale: float, facts: Mapping[str, Any]) -> tuple[Mark, ...]:
-    """Mark the answer with its interval, the level that is wanted, and the rules of thumb.
+    """Mark the answer with its interval, the wanted level, and the rules of thumb.
 
     Parameters
     ----------
     key : str
         The metric.
     facts : mapping
-        Of the link.
+        Facts of the link.
     """
     named = {"utilization": "utilization", "loss_ratio": "loss", "queueing_delay_s": "delay_s"}[key]
     found = [
@@ -270,7 +270,7 @@ def marks(document: Document, key: str, scale: float, facts: Mapping[str, Any]) 
 
 
 def _alt(document: Document, key: str, title: str, axis: Axis, scale: float, facts: Mapping[str, Any]) -> str:
-    """What a picture shows, in words with numbers."""
+    """Return the alternative text of a figure, with numbers."""
     measured = _measured(document, key, scale)
     if measured:
         line = replace(

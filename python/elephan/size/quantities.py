@@ -1,4 +1,4 @@
-"""What else than its buffer decides how busy a link is: path, rate, flows, thresholds, pools, changed in a scenario.
+"""Quantities other than the buffer that an inverse sizing varies: path, rate, flows, thresholds, pools.
 
 For a search each is counted so that more of the count keeps the link busier, as more buffer does: a path and a rate in
 parts of `PARTS` of the file's own, of which more parts are a shorter path and a lower rate.
@@ -19,30 +19,30 @@ if TYPE_CHECKING:
     from elephan.scenario import Scenario
 
 PARTS = 4096
-"""Counts of a path or rate as the file has it: steps of 1.6 % at 64 times as much."""
+"""Count that stands for the scenario's own path or rate: at 64 times that, a step of the search is 1.6 %."""
 
 FAR = 64
-"""How many times more and less than in the file is searched at most."""
+"""Largest factor by which the search changes the scenario's own value, up or down."""
 
 RED_BELOW = 3
 """``max_th`` over ``min_th``, as Floyd1997 recommends."""
 
 
 LINUX_RED: dict[str, object] = {"discipline": "red", "gentle": False, "count": "classic"}
-"""RED as Linux has it, so that the thresholds found can be set there; what the file says of its RED stands above."""
+"""Linux's settings of RED, so that the thresholds found can be set there; the scenario's own settings override them."""
 
 
 @dataclass(frozen=True)
 class LinkQuantity:
-    """What is searched, and how a scenario has it.
+    """A quantity that is searched, and how to set it in a scenario.
 
     Parameters
     ----------
     name : str
-        As asked for.
+        Name of the quantity, as given by the user.
     unit : str
     is_largest : bool
-        Whether the largest amount that meets the targets is asked for, or the smallest.
+        Whether the answer is the largest value that meets the targets, or the smallest.
     own : int
         Count of the file's own amount.
     least, most : int
@@ -64,7 +64,7 @@ class LinkQuantity:
 
 
 def quantity(name: str, scenario: Scenario, link: int) -> LinkQuantity:
-    """Return what is to be searched.
+    """Return a quantity by name.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def quantity(name: str, scenario: Scenario, link: int) -> LinkQuantity:
 
 
 def _fixed(scenario: Scenario, link: int) -> Scenario:
-    """The scenario with its buffer in packets or bytes, so that nothing else moves it; pools are so already."""
+    """Return the scenario with its buffer in packets or bytes, so that it stays fixed; pools are already."""
     if scenario.links[link]["pool"] is not None and scenario.network.links[link].buffer_packets is None:
         return scenario
     packets = scenario.network.links[link].buffer_packets
@@ -112,7 +112,7 @@ def _path(scenario: Scenario, link: int) -> LinkQuantity:
 
 
 def _stretched(scenario: Scenario, factor: float) -> dict[str, object]:
-    """All propagation, of links and of round trips, times a factor."""
+    """Return all propagation delays and round-trip times times a factor, as edits of the scenario."""
     changes: dict[str, object] = {}
     for table, key in (("links", "delay"), ("flows", "rtt")):
         for i, one in enumerate(scenario.source.get(table, [])):
@@ -122,7 +122,7 @@ def _stretched(scenario: Scenario, factor: float) -> dict[str, object]:
 
 
 def _times(value: Any, factor: float, where: str) -> Any:
-    """A time, a range, a distribution or a list of times, each times a factor."""
+    """Multiply a time, a range, a distribution or a list of times by a factor."""
     if isinstance(value, str):
         try:
             return f"{round(seconds(value) * factor * 1e9)} ns"
@@ -242,4 +242,4 @@ QUANTITIES: dict[str, Callable[[Scenario, int], LinkQuantity]] = {
     "pool": _pool,
     "alpha": _alpha,
 }
-"""By name."""
+"""Functions that build each quantity from a scenario and a link index, by name."""

@@ -1,4 +1,4 @@
-"""Which of several variants of a link should run: a rule that can be read, and a reason that can be checked.
+"""Recommend one of several variants of a link, by a documented rule and with a reason in numbers.
 
 Source: variants share random numbers, so they are told apart by paired differences, LawKelton2000, Section 11.2.
 """
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from elephan.stats import estimate, paired
+from elephan.units import format_packets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,17 +19,17 @@ if TYPE_CHECKING:
     from elephan.size.targets import BufferSample, Target
 
 MATTERS = 0.05
-"""Smaller differences are no reason to choose: buffers are found to 5 % themselves."""
+"""Smallest relative difference that counts in a choice: buffers are found to 5 % themselves."""
 
 FELT = 0.01
-"""Queueing delay is felt as part of a round trip: less than this share of the base RTT is no reason to choose."""
+"""Smallest difference in queueing delay that counts in a choice, as a share of the base RTT."""
 
 RARE = 1e-6
-"""A smaller difference in loss is no reason to choose: a packet in a million is less than links corrupt."""
+"""Smallest difference in loss ratio that counts in a choice: links corrupt about one packet in a million."""
 
 BUFFER = "buffer"
 CRITERIA = ("queueing_delay_s", "loss_ratio", "jain", BUFFER)
-"""What variants are chosen by, in this order."""
+"""Criteria of the choice, in this order."""
 
 _COUNTS = {"queueing_delay_s": "delay", "loss_ratio": "loss", "jain": "fairness", BUFFER: "buffer"}
 _BETTER = {"queueing_delay_s": "less delay", "loss_ratio": "less loss", "jain": "fairer shares", BUFFER: "less buffer"}
@@ -51,13 +52,13 @@ class Candidate:
     meets : bool
         Whether it meets them.
     interval : tuple of float or None [packets]
-        Of the buffer.
+        Confidence interval of the buffer.
     samples : tuple of BufferSample
-        What was measured with that buffer, by replication.
+        Samples with that buffer, by replication.
     rtt_s : float [s]
         Mean base RTT of the link's flows.
     dangers : tuple of str
-        What puts it behind variants without such: much loss. A sentence each without a full stop.
+        Serious dangers (heavy loss), which rank the variant behind others without; clauses without a full stop.
     refused : str
         Why no buffer of it is one to deploy, though one may meet the targets; empty otherwise.
 
@@ -80,7 +81,7 @@ class Candidate:
 
     @property
     def label(self) -> str:
-        """What it is called in sentences."""
+        """Name of the variant in sentences."""
         return f"{self.law} with {self.queue}"
 
     def values(self, metric: str) -> list[float]:
@@ -91,7 +92,7 @@ class Candidate:
         metric : str
             Field of `BufferSample`.
         """
-        return [float(getattr(sample, metric)) for sample in self.samples]
+        return [sample.value(metric) for sample in self.samples]
 
     def mean(self, criterion: str) -> float:
         """Mean of a criterion.
@@ -99,7 +100,7 @@ class Candidate:
         Parameters
         ----------
         criterion : str
-            Of `CRITERIA`, or a field of `BufferSample`.
+            One of `CRITERIA`, or a field of `BufferSample`.
 
         Returns
         -------
@@ -119,25 +120,25 @@ class Candidate:
             As in `mean`.
         """
         value = self.mean(criterion)
-        if criterion == "queueing_delay_s":
+        if criterion.partition("[")[0].endswith("_s"):
             return f"{value * 1e3:.3g} ms"
         if criterion == "loss_ratio":
             return f"{value * 100:.2g} %"
-        return f"{value:.0f} packets" if criterion == BUFFER else f"{value:.3g}"
+        return format_packets(round(value)) if criterion == BUFFER else f"{value:.3g}"
 
 
 @dataclass(frozen=True)
 class Recommendation:
-    """What should run, and why.
+    """Recommended variant, and the reason.
 
     Parameters
     ----------
     runner_up : Candidate or None
-        What the rule chooses without the chosen one; None if there is no other that is as good as meeting the targets.
+        The rule's choice among the others; None if no other one meets the targets as well.
     reason : str
         One sentence with the numbers.
     otherwise : str
-        What would change the choice; empty where nothing would.
+        Preferences that would change the choice; empty if there are none.
     caveats : tuple of str
         Caveats before it is deployed.
     is_nearest : bool
@@ -153,7 +154,7 @@ class Recommendation:
 
     @property
     def meets(self) -> bool:
-        """Whether what is recommended meets all targets; otherwise it is only what comes nearest."""
+        """Whether the recommended variant meets all targets; otherwise it is only the nearest."""
         return self.chosen.meets
 
     def to_json(self) -> dict[str, Any]:
@@ -216,7 +217,8 @@ def recommend(candidates: Sequence[Candidate], targets: Sequence[Target]) -> Rec
     runner = _choose([c for c in safe if c is not chosen] or others) if others else None
     wanted = " and ".join(str(target) for target in targets)
     known = _facts(chosen)
-    head = f"{chosen.label} meets {wanted} with {chosen.buffer_packets} packets{f' ({known})' if known else ''}"
+    buffer = format_packets(chosen.buffer_packets or 0)
+    head = f"{chosen.label} meets {wanted} with {buffer}{f' ({known})' if known else ''}"
     if runner is None:
         only = f" and is the only one of {len(candidates)} that does" if len(candidates) > 1 else ""
         return Recommendation(chosen, None, f"{head}{only}", "")
@@ -232,7 +234,7 @@ def is_better(one: Candidate, other: Candidate, criterion: str) -> bool:
     Parameters
     ----------
     criterion : str
-        Of `CRITERIA`.
+        One of `CRITERIA`.
 
     Returns
     -------
@@ -286,25 +288,25 @@ def nearest(curve: BufferCurve, targets: Sequence[Target]) -> int | None:
 
 
 def misses(samples: Sequence[BufferSample], targets: Sequence[Target]) -> tuple[int, float]:
-    """Tell how far something is from meeting all targets.
+    """Return how far some samples are from meeting all targets.
 
     Returns
     -------
     tuple of int and float [1]
-        How many are missed, and the worst miss as a share of its level; infinite where nothing is known.
+        Number of missed targets, and the worst miss as a share of its level; infinite if unknown.
     """
-    means = {target: estimate([getattr(sample, target.metric) for sample in samples]).mean for target in targets}
+    means = {target: estimate([sample.value(target.metric) for sample in samples]).mean for target in targets}
     missed = [abs(mean - target.level) / target.level for target, mean in means.items() if not target.meets(mean)]
     return len(missed), max((math.inf if math.isnan(miss) else miss for miss in missed), default=0.0)
 
 
 def _spread(jain: float) -> float:
-    """Coefficient of variation of shares with this Jain's index."""
+    """Coefficient of variation of shares with a given Jain's index."""
     return math.nan if math.isnan(jain) else math.sqrt(max(0.0, 1.0 / jain - 1.0))
 
 
 def _choose(candidates: Sequence[Candidate]) -> Candidate:
-    """Steps 2 and 3 of the rule."""
+    """Apply steps 2 and 3 of the rule."""
     left = [c for c in candidates if not any(_dominates(other, c) for other in candidates)]
     # Differences beyond intervals are not transitive: in a circle everybody is dominated.
     left = left or list(candidates)
@@ -315,7 +317,7 @@ def _choose(candidates: Sequence[Candidate]) -> Candidate:
 
 
 def _cost(candidate: Candidate, criterion: str) -> float:
-    """A criterion so that less is better; what is unknown comes last."""
+    """Return a criterion as a cost, lower being better; an unknown one is the highest."""
     value = candidate.mean(criterion)
     return math.inf if math.isnan(value) else -value if criterion == "jain" else value
 
@@ -325,7 +327,7 @@ def _dominates(one: Candidate, other: Candidate) -> bool:
 
 
 def _why(chosen: Candidate, runner: Candidate) -> str:
-    """Compare the chosen one with the runner-up, what comes first in the rule first."""
+    """Compare the chosen variant with the runner-up, in the order of the criteria."""
     gains = [c for c in CRITERIA if is_better(chosen, runner, c)]
     costs = [c for c in CRITERIA if is_better(runner, chosen, c)]
     if gains:
@@ -350,7 +352,7 @@ def _against(one: Candidate, other: Candidate, criterion: str) -> str:
 
 
 def _facts(candidate: Candidate) -> str:
-    """Delay, loss and shares, as far as they are known."""
+    """Describe a variant by delay, loss and shares, as far as they are known."""
     names = _COUNTS | {"jain": "Jain's index"}
     return ", ".join(
         f"{names[c]} {candidate.shown(c)}" for c in CRITERIA if c != BUFFER and not math.isnan(candidate.mean(c))
@@ -358,7 +360,7 @@ def _facts(candidate: Candidate) -> str:
 
 
 def _otherwise(chosen: Candidate, others: Sequence[Candidate]) -> str:
-    """For each criterion by which another is clearly better, the best of these."""
+    """Name, for each criterion by which others are clearly better than the chosen one, the best of them."""
     phrases = []
     for criterion in CRITERIA:
         better = [c for c in others if is_better(c, chosen, criterion)]
@@ -371,7 +373,7 @@ def _otherwise(chosen: Candidate, others: Sequence[Candidate]) -> str:
 
 
 def _nearest(candidates: Sequence[Candidate], targets: Sequence[Target]) -> Recommendation:
-    """What comes nearest where nothing meets the targets."""
+    """Recommend the variant nearest to the targets, because none meets them."""
     ranked = sorted(candidates, key=lambda c: misses(c.samples, targets))
     chosen = ranked[0]
     wanted = " and ".join(str(target) for target in targets)
@@ -391,9 +393,9 @@ def _nearest(candidates: Sequence[Candidate], targets: Sequence[Target]) -> Reco
     )
     short = short or "larger buffers are worse again, so there is no smallest that is enough"
     near = f"{chosen.label} comes nearest" if len(candidates) > 1 else "the nearest"
-    reason = f"{none} {wanted}; {near}, with {chosen.buffer_packets} packets: {short}"
+    reason = f"{none} {wanted}; {near}, with {format_packets(chosen.buffer_packets or 0)}: {short}"
     return Recommendation(chosen, ranked[1] if len(ranked) > 1 else None, reason, "", is_nearest=True)
 
 
 def _name(target: Target) -> str:
-    return _COUNTS.get(target.metric, target.metric)
+    return _COUNTS.get(target.metric, target.name)

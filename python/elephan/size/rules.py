@@ -1,4 +1,4 @@
-"""Rules of thumb of the textbook for the buffer of a link; and a scenario with another buffer."""
+"""Textbook rules of thumb for the buffer of a link; and a scenario with another buffer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def rules(network: Network, link: int) -> dict[str, float]:
-    """Buffers that rules of thumb give.
+    """Return the buffers by rules of thumb.
 
     Parameters
     ----------
@@ -40,12 +40,12 @@ def rules(network: Network, link: int) -> dict[str, float]:
 
 
 def broken(network: Network, link: int) -> dict[str, list[str]]:
-    """Say which assumptions of the rules do not hold.
+    """List the violated assumptions of each rule.
 
     Returns
     -------
     dict of str to list of str
-        Of the rules that `rules` gives, those with a broken assumption.
+        Violated assumptions by rule; only rules with violations are listed.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def _facts(network: Network, link: int) -> LinkFacts:
 
 
 def with_buffer(scenario: Scenario, link: int, packets: int) -> Scenario:
-    """Return a scenario with another buffer, in bytes if its file's is in bytes.
+    """Return a scenario with another buffer, in bytes if the original is in bytes.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def with_buffer(scenario: Scenario, link: int, packets: int) -> Scenario:
     Returns
     -------
     Scenario
-        What its discipline derives from the buffer follows.
+        Parameters that the discipline derives from the buffer are adjusted.
 
     Examples
     --------

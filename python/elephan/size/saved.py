@@ -1,4 +1,4 @@
-"""Sizings as they lie in folders: read back from the documents that ``elephan size --out`` wrote."""
+"""Sizings read back from the folders that ``elephan size --out`` wrote."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from elephan.pictures.figure import Figure
 
 SIZE, VARIANTS, LIMIT = "size.json", "comparison.json", "limit.json"
-"""Of the answer for a buffer, of variants, and of the inverse question."""
+"""File names of the documents of a sizing, of a comparison, and of an inverse sizing."""
 
 
 @dataclass(frozen=True, repr=False)
 class SavedSizing(ResultTables):
-    """What all sizings in folders have in common.
+    """Base class of sizings that are read from a folder.
 
     Parameters
     ----------
@@ -48,11 +48,11 @@ class SavedSizing(ResultTables):
 
     @cached_property
     def scenario(self) -> Scenario:
-        """The scenario that was sized; of the inverse question with what was found."""
+        """The scenario that was sized; for an inverse sizing, with the value found."""
         return Scenario.from_file(self.folder / "scenario.toml")
 
     def table(self) -> ColumnTable:
-        """Return everything that was measured, a row for each buffer, variant or amount.
+        """Return everything that was measured, a row for each buffer, variant or value.
 
         Raises
         ------
@@ -63,7 +63,7 @@ class SavedSizing(ResultTables):
         return ColumnTable(columns, f"{self._title}: what was measured")
 
     def pictures(self) -> tuple[Figure, ...]:
-        """Describe the pictures of utilization, delay and loss against what was varied.
+        """Return the figures of utilization, delay and loss against the quantity that was varied.
 
         Returns
         -------
@@ -77,12 +77,12 @@ class SavedSizing(ResultTables):
     @property
     @abstractmethod
     def _document(self) -> dict[str, Any]:
-        """The document as it lies in the folder."""
+        """The document in the folder."""
 
     @property
     @abstractmethod
     def _table_file(self) -> str:
-        """The file of what was measured."""
+        """Name of the file with the measurements."""
 
     @property
     def _title(self) -> str:
@@ -115,23 +115,23 @@ class SavedSize(SavedSizing):
 
     @property
     def buffer_packets(self) -> int | None:
-        """The smallest buffer that meets all targets; None if there is none [packets]."""
+        """The smallest buffer that meets all targets [packets]; None if there is none."""
         return self._whole("buffer_packets")
 
     @property
     def suggested_packets(self) -> int | None:
-        """The buffer to deploy; None if there is none [packets]."""
+        """The buffer to deploy [packets]; None if there is none."""
         return self._whole("suggested_packets")
 
     @property
     def tc(self) -> str | None:
-        """The line that sets the suggested buffer on Linux; none while a warning forbids it."""
+        """The `tc` line that sets the suggested buffer on Linux; None while a warning forbids it."""
         line = self._document["tc"]
         return None if line is None else str(line)
 
     @property
     def parts(self) -> tuple[ResultPart, ...]:
-        """One for each buffer that was measured, rising."""
+        """One part for each measured buffer, in rising order."""
         link = self._document["link"]
         return tuple(
             self._part({"buffer": f"{row['buffer_packets']} packets"}, link, row["buffer_packets"], row)
@@ -139,7 +139,7 @@ class SavedSize(SavedSizing):
         )
 
     def pictures(self) -> tuple[Figure, ...]:
-        """Describe the pictures of the answer, with what models say."""
+        """Return the figures of the answer, with the models' predictions."""
         from elephan.size.pictures import answer_pictures  # noqa: PLC0415 (as above)
 
         facts = self.scenario.links[self.scenario.link_index(self._document["link"])]
@@ -167,18 +167,18 @@ class SavedSizeComparison(SavedSizing):
 
     @cached_property
     def variants(self) -> dict[tuple[str, str], SavedSize]:
-        """By law and queue the answer of each."""
+        """Answer of each variant, by law and queue."""
         rows = [(row["law"], row["queue"]) for row in self._document["variants"]]
         return {of: SavedSize(self.folder / file_names(["-".join(of)])[0]) for of in rows}
 
     @property
     def is_met(self) -> bool:
-        """Whether what is recommended meets all targets."""
+        """Whether the recommended variant meets all targets."""
         return bool(self._document["recommendation"]["met"])
 
     @property
     def recommended(self) -> tuple[str, str]:
-        """Law and queue that should run, or come nearest."""
+        """Law and queue of the recommended variant, or of the nearest to the targets."""
         found = self._document["recommendation"]
         return str(found["law"]), str(found["queue"])
 
@@ -189,7 +189,7 @@ class SavedSizeComparison(SavedSizing):
 
     @property
     def parts(self) -> tuple[ResultPart, ...]:
-        """One for each variant and buffer that was measured."""
+        """One part for each variant and measured buffer."""
         return tuple(
             ResultPart({"law": law, "queue": queue, **part.labels}, part.document, part.arrays)
             for (law, queue), saved in self.variants.items()
@@ -211,27 +211,27 @@ class SavedSizeComparison(SavedSizing):
 
 @dataclass(frozen=True, repr=False)
 class SavedLimit(SavedSizing):
-    """What a buffer is enough for, as `elephan.size.inverse.LimitAnswer.write` wrote it."""
+    """Inverse sizing, as `elephan.size.inverse.LimitAnswer.write` wrote it."""
 
     @property
     def amount(self) -> float | None:
-        """The answer, in `unit`; None if there is none."""
+        """The value found, in `unit`; None if there is none."""
         found = self._document["amount"]
         return None if found is None else float(found)
 
     @property
     def find(self) -> str:
-        """What was searched: ``"rtt"``, ``"rate"``, ``"flows"`` or ``"red"``."""
+        """Name of the searched quantity: ``"rtt"``, ``"rate"``, ``"flows"`` or ``"red"``."""
         return str(self._document["find"])
 
     @property
     def unit(self) -> str:
-        """Of `amount`."""
+        """Unit of `amount`."""
         return str(self._document["unit"])
 
     @property
     def parts(self) -> tuple[ResultPart, ...]:
-        """One for each amount that was measured."""
+        """One part for each measured value."""
         document = self._document
         return tuple(
             self._part({document["find"]: row["amount"]}, document["link"], document["buffer_packets"], row)

@@ -19,13 +19,13 @@ from elephan.size.curve import BufferCurve
 from elephan.size.targets import BufferSample, Target
 
 PILOT = 2
-"""Replications of a buffer before it is known whether more are needed: the fewest that give an interval."""
+"""First number of replications of a buffer, the smallest that gives an interval; more follow if they are needed."""
 
 GRID_FACTOR = 2.0
 """Ratio of neighbours on the first grid."""
 
 NEAR = 1.3
-"""How far a buffer of the grid may be moved: neighbours stay within `elephan.size.curve.APART`."""
+"""Maximum factor by which a buffer of the grid is moved: neighbours stay within `elephan.size.curve.APART`."""
 
 Measure = Callable[[Sequence[tuple[int, int]], Callable[[], None]], Sequence[BufferSample]]
 """Measures (buffer [packets], replication) pairs, in their order, calling back after each."""
@@ -33,7 +33,7 @@ Measure = Callable[[Sequence[tuple[int, int]], Callable[[], None]], Sequence[Buf
 
 @dataclass(frozen=True)
 class SearchProgress:
-    """How far a search is.
+    """Progress of a search.
 
     Parameters
     ----------
@@ -67,11 +67,11 @@ class Search:
     grid : tuple of int [packets]
         Smallest and largest buffer of the first grid.
     largest : int [packets]
-        Where to give up.
+        Largest buffer to try.
     watch : callable, optional
         Called with a `SearchProgress` after every run.
     start : float or None [packets]
-        Where the answer is expected; None measures the whole grid first.
+        Buffer near which the answer is expected; None measures the whole grid first.
     least : int [packets]
         No smaller buffer is measured.
     through : collection of int [packets]
@@ -105,7 +105,7 @@ class Search:
     _done: int = 0
 
     def __post_init__(self) -> None:
-        """Lay the grid."""
+        """Lay out the grid."""
         self.curve = BufferCurve(self.replications)
         self._lattice = grid_through(geometric(*self.grid), self.through)
 
@@ -154,18 +154,18 @@ class Search:
         return self.curve.estimate(buffer, target.metric).mean
 
     def measure_also(self, buffers: Collection[int], replications: int) -> None:
-        """Measure buffers that the search does not need, for whoever reads the curve.
+        """Measure buffers that the search does not need, to complete the reported curve.
 
         Parameters
         ----------
         buffers : collection of int [packets]
         replications : int
-            Of each, unless the search has fewer.
+            Replications of each buffer, unless the search has fewer.
         """
         self._measure(sorted(buffers), replications)
 
     def complete(self) -> None:
-        """Measure what the search has left out of the grid, for a curve over all of it."""
+        """Measure the buffers of the grid that the search has skipped, for a complete curve."""
         self._go_to(self._left_out())
 
     def _go_to(self, buffers: Sequence[int]) -> None:
@@ -177,11 +177,11 @@ class Search:
         return [b for b in self._lattice if not self.curve.replications(b)]
 
     def _unmeasured(self, low: float, high: float) -> list[int]:
-        """Buffers of the grid between two others that were passed over."""
+        """Return the skipped buffers of the grid between two others."""
         return [b for b in self._left_out() if low < b < high]
 
     def _first(self) -> list[int]:
-        """Buffers to begin with: the whole grid, or its two neighbours of the start.
+        """Return the buffers to start with: the whole grid, or the two neighbours of the start.
 
         A start that is a buffer of the grid is a rule of thumb, not a model's answer: it alone, and a longer step.
         """
@@ -194,7 +194,7 @@ class Search:
         return self._lattice[i - 1 : i + 1]
 
     def _take_stride(self) -> int:
-        """How many buffers of the grid to go on: each time twice as many, since a start may be far from the answer."""
+        """Number of steps on the grid to go on, doubled each time since the start may be far from the answer."""
         stride, self._stride = self._stride, 2 * self._stride
         return stride
 
@@ -207,19 +207,19 @@ class Search:
         return earlier[-min(stride, len(earlier))] if earlier else max(self.least, math.floor(bottom / GRID_FACTOR**2))
 
     def _inside(self, below: int, above: int) -> list[int]:
-        """Buffers in a bracket that are worth measuring: of a finer grid, which does not depend on what was measured.
+        """Return the buffers worth measuring in a bracket: a finer grid, which does not depend on measurements.
 
-        So neither do the answers that are possible.
+        The possible answers do not depend on measurements either.
         """
         low, high = max(b for b in self._coarse if b <= below), min(b for b in self._coarse if b >= above)
         inside = [b for b in finer(low, high, self.precision) if below < b < above]
         if not inside and above - below > max(1.0, self.precision * above):
-            # Whole packets: neighbours of a grid of few may lie further apart.
+            # Whole packets: on a grid of few packets neighbours may be further apart.
             return [min(max(round(math.sqrt(below * above)), below + 1), above - 1)]
         return inside
 
     def _between(self, below: int, above: int, inside: Sequence[int]) -> int:
-        """Choose one of these: the first where the curve has crossed the targets.
+        """Choose one of these buffers: the first above the crossing of the fitted curve.
 
         If the last such has not halved the bracket, the one in the middle.
         """
@@ -231,7 +231,7 @@ class Search:
         return inside[min(at, len(inside) - 1)]
 
     def _bound(self, above: int | None) -> bool:
-        """Go on along the grid until the interval of the answer ends within what is measured; true if it went on."""
+        """Measure along the grid until the interval of the answer is covered; return whether any buffer was added."""
         interval = None if above is None or not self.floors else self.curve.interval(self.floors, above)
         if interval is None:
             return False
@@ -248,13 +248,13 @@ class Search:
         return bool(further)
 
     def _bracket(self) -> tuple[int | None, int | None]:
-        """Largest buffer that misses a floor, smallest that meets all."""
+        """Return the largest buffer that misses a floor, and the smallest that meets all."""
         meets, buffers = self.curve.meeting(self.floors), self.curve.buffers
         count = int((~meets).sum())
         return (buffers[count - 1] if count else None, buffers[count] if count < len(buffers) else None)
 
     def _settle(self, below: int | None, above: int | None) -> bool:
-        """Give all replications to buffers in doubt, and to the end of a bracket that is fine enough; true if any."""
+        """Run the replications missing for buffers in doubt, and for the end of a fine bracket; return if any ran."""
         wanted = {
             buffer
             for buffer in self.curve.buffers
@@ -268,7 +268,7 @@ class Search:
         return bool(unfinished)
 
     def _measure(self, buffers: Sequence[int], replications: int) -> None:
-        """Bring every buffer to so many replications, in one batch."""
+        """Bring every buffer to a number of replications, in one batch."""
         upto = min(replications, self.replications)
         pairs = [(b, r) for b in buffers for r in range(self.curve.replications(b), upto)]
         if not pairs:
@@ -288,7 +288,7 @@ class Search:
             self.curve.add(buffer, replication, sample)
 
     def _still_to_come(self, below: int | None, above: int | None, planned: int) -> int:
-        """Runs after the present batch, roughly: the halvings left, with all replications, and the last bracket."""
+        """Estimate the runs after this batch: the remaining halvings, with all replications, and the last bracket."""
         width = above / below if below and above else GRID_FACTOR
         fine = math.log(1 + self.precision)
         halvings = max(0, math.ceil(math.log2(max(1.0, math.log(width) / fine))))

@@ -1,4 +1,4 @@
-"""The buffer to deploy, which is not always the smallest that meets the targets; and what to know before.
+"""Choice of the buffer to deploy, which may be larger than the smallest that meets the targets; and its dangers.
 
 The smallest buffer that keeps a link busy may hold less than a packet of each flow, leave one group of flows with a
 fraction of what others get, or have no utilization target at all. Sources: a packet for each flow, Morris1997 and
@@ -11,9 +11,10 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from elephan.size.caveats import SERVES_IN_TURN, UNFAIR
 from elephan.size.limits import held_by_windows, held_elsewhere
 from elephan.stats import estimate
-from elephan.units import format_rate, format_time
+from elephan.units import format_packets, format_rate, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,30 +24,24 @@ if TYPE_CHECKING:
     from elephan.size.targets import Target
 
 LEAST_UTILIZATION = 0.95
-"""What a suggested buffer reaches where no target says how busy the link must be."""
+"""Target utilization of a suggested buffer if no target states one."""
 
 STARVED = 1 / 3
-"""A group whose flows get less than this share of what another group's get: Jain's index of two such flows is 0.8."""
-
-UNFAIR = 0.8
-"""Jain's index of two flows of which one gets three times the other."""
+"""Ratio of goodputs per flow of two groups below which one is starved: Jain's index of two such flows is 0.8."""
 
 LOSSY = 0.01
-"""Loss that other traffic on the link suffers from: video telephony wants less (ITU-T G.1010, Table I.1)."""
+"""Loss ratio above which other traffic on the link suffers: video telephony needs less (ITU-T G.1010, Table I.1)."""
 
 FLAT = 0.02
-"""Utilization that differs by less over a range of buffers does not choose among them."""
-
-SERVES_IN_TURN = frozenset({"fq", "drr", "sfq", "priority-fq", "fq-codel", "cake"})
-"""Disciplines that give each flow its turn."""
+"""Range of utilization that counts as flat: within it, utilization does not decide between buffers."""
 
 ANSWER, PER_FLOW, SMALL, BDP, SUGGESTED = "smallest", "1 per flow", "BDP/sqrt(n)", "BDP", "suggested"
-"""Why a buffer stands in the short table."""
+"""Roles of the buffers in the short table."""
 
 
 @dataclass(frozen=True)
 class BufferSuggestion:
-    """What to deploy.
+    """Buffer to deploy, and the reasons.
 
     Parameters
     ----------
@@ -55,9 +50,9 @@ class BufferSuggestion:
     why : str
         Why it is not the smallest that meets the targets; empty if it is.
     dangers : tuple of str
-        What is not met or dangerous with it, a sentence each without a full stop.
+        Unmet targets and dangers, each a clause without a full stop.
     advice : tuple of str
-        What can be done about these, likewise.
+        Advice on these dangers, in the same form.
     rows : dict of int to tuple of str
         Buffers of the short table [packets], rising, and why each is there.
     """
@@ -84,7 +79,7 @@ def standard_buffers(link: NetworkLink) -> dict[str, int]:
     Parameters
     ----------
     link : NetworkLink
-        With flows.
+        A link that flows cross.
 
     Returns
     -------
@@ -112,7 +107,7 @@ def suggest(
     Parameters
     ----------
     curve : BufferCurve
-        With the standard buffers.
+        Curve that contains the standard buffers.
     found : int or None [packets]
         The smallest buffer that meets all targets.
     link : int
@@ -120,14 +115,14 @@ def suggest(
     Returns
     -------
     BufferSuggestion
-        The smallest measured that holds a packet of each flow, is no smaller than the one found, meets every target
+        The smallest measured that holds a packet of each flow, is not smaller than the one found, meets every target
         itself and, where no target says so, keeps the link busy; none if there is no such buffer.
     """
     facts = network.links[link]
     standard = standard_buffers(facts)
     chosen, why = _choose(curve, targets, found, standard[PER_FLOW])
     if capped := held_elsewhere(network, link):
-        # Where there is no answer, it names the first itself.
+        # Without an answer, its note already contains the first limit.
         said = tuple(limit.text for limit in (capped[1:] if found is None else capped))
         return BufferSuggestion(None, "", said, (), _rows(standard, found, None, curve))
     at = chosen or found or _largest_utilization(curve)
@@ -150,13 +145,24 @@ def _choose(curve: BufferCurve, targets: Sequence[Target], found: int | None, fl
             if buffer == found:
                 return buffer, ""
             if found < flows:
-                return buffer, f"{found} packets are less than one for each of the {flows} flows"
-            return buffer, f"with {found} packets the link is {_percent(curve, found)} busy"
+                return buffer, less_than_one_each(found, flows)
+            return buffer, f"with {format_packets(found)} the link is {_percent(curve, found)} busy"
     return None, ""
 
 
+def less_than_one_each(packets: int, flows: int) -> str:
+    """Say that a buffer does not hold a packet of each flow.
+
+    Examples
+    --------
+    >>> less_than_one_each(1, 2), less_than_one_each(13, 1000)
+    ('1 packet is less than one for each of the 2 flows', '13 packets are less than one for each of the 1,000 flows')
+    """
+    return f"{format_packets(packets)} {'is' if packets == 1 else 'are'} less than one for each of the {flows:,} flows"
+
+
 def _least_busy(curve: BufferCurve, targets: Sequence[Target]) -> float:
-    """How busy a link must be kept: no target says, so nearly as busy as any buffer measured keeps it."""
+    """Required utilization if no target states one: nearly the highest of all measured buffers."""
     if any(target.metric == "utilization" for target in targets):
         return 0.0
     best = max(curve.estimate(b, "utilization").mean for b in curve.buffers)
@@ -166,25 +172,27 @@ def _least_busy(curve: BufferCurve, targets: Sequence[Target]) -> float:
 def _below(
     curve: BufferCurve, targets: Sequence[Target], found: int | None, chosen: int | None, flows: int
 ) -> list[str]:
-    """Why the smallest buffer is not suggested, or none is."""
+    """Explain why the smallest buffer is not suggested, or none is."""
     if found is None or chosen == found:
         return []
     if found < flows:
-        lines = [f"{found:,} packets are less than one for each of the {flows:,} flows"]
+        lines = [less_than_one_each(found, flows)]
     else:
-        lines = [f"{found} packets keep the link only {_percent(curve, found)} busy"]
+        lines = [
+            f"{format_packets(found)} {'keeps' if found == 1 else 'keep'} the link only {_percent(curve, found)} busy"
+        ]
     if chosen is None:
         larger = [b for b in curve.buffers if b >= max(found, flows)]
         missed = [t for b in larger[:1] for t in targets if not t.meets(curve.estimate(b, t.metric).mean)]
         if missed:
-            lines.append(f"with {larger[0]} packets {' and '.join(map(str, missed))} is not met")
+            lines.append(f"with {format_packets(larger[0])} {' and '.join(map(str, missed))} is not met")
     return lines
 
 
 def dangers_at(
     curve: BufferCurve, targets: Sequence[Target], at: int, network: Network, link: int
 ) -> tuple[list[str], list[str]]:
-    """Say what is dangerous with one buffer.
+    """List the dangers of one buffer.
 
     Parameters
     ----------
@@ -195,22 +203,22 @@ def dangers_at(
     Returns
     -------
     tuple of list of str
-        What puts it behind something that does without, which is much loss; and all else, unequal shares first.
+        Serious dangers (heavy loss), which rank a variant behind others; and all others, unequal shares first.
     """
     shares, _ = _shares(curve, targets, at, network, link)
     return _losses(curve, targets, at), [*shares, *_turning(curve, targets, at)]
 
 
 def _losses(curve: BufferCurve, targets: Sequence[Target], at: int) -> list[str]:
-    """Say so where much is lost, unless a target says how much may be."""
+    """Return a warning about heavy loss, unless a target states the acceptable loss."""
     lost = curve.estimate(at, "loss_ratio").mean
     if not lost > LOSSY or any(target.metric == "loss_ratio" for target in targets):
         return []
-    return [f"{100 * lost:.2g} % of the packets are lost with {at:,} packet{'s' if at > 1 else ''} of buffer"]
+    return [f"{100 * lost:.2g} % of the packets are lost with {format_packets(at)} of buffer"]
 
 
 def _turning(curve: BufferCurve, targets: Sequence[Target], at: int) -> list[str]:
-    """Say so where larger buffers keep the link less busy, clearly and by more than a point."""
+    """Return a warning if larger buffers reduce utilization, significantly and by more than one percentage point."""
     mean, half = curve.estimate(at, "utilization")
     for buffer in reversed(curve.buffers):
         if buffer <= at:
@@ -218,13 +226,13 @@ def _turning(curve: BufferCurve, targets: Sequence[Target], at: int) -> list[str
         other, width = curve.estimate(buffer, "utilization")
         if mean - other > max(0.01, half or 0.0, width or 0.0):
             missed = any(t.metric == "utilization" and not t.meets(other) for t in targets)
-            text = f"larger buffers keep the link less busy: {_percent(curve, buffer)} with {buffer:,} packets"
+            text = f"larger buffers keep the link less busy: {_percent(curve, buffer)} with {format_packets(buffer)}"
             return [text + (", below the target" if missed else "")]
     return []
 
 
 def _flat(curve: BufferCurve, at: int, bdp: int) -> list[str]:
-    """Say what chooses where utilization does not."""
+    """Return a remark if larger buffers add delay but no utilization."""
     range_ = [b for b in curve.buffers if at <= b <= bdp]
     if len(range_) < 2 or range_[-1] < 3 * at:
         return []
@@ -262,7 +270,7 @@ def compared_groups(network: Network, link: int) -> list[tuple[int, FlowGroup]]:
 def _shares(
     curve: BufferCurve, targets: Sequence[Target], at: int, network: Network, link: int
 ) -> tuple[list[str], list[str]]:
-    """Say who gets what where that is far from equal, and whether a buffer or a queue can change it."""
+    """Return warnings about very unequal shares, and advice: whether a buffer or a queue can change them."""
     groups = compared_groups(network, link)
     jain = curve.estimate(at, "jain").mean
     ratio = _ratio(curve, at, groups)
@@ -282,7 +290,9 @@ def _shares(
     ]
     better = [b for b in usable if _is_fair(curve, b, groups)]
     if better:
-        return dangers, [f"with {better[0]} packets shares are nearer to equal: {_who(curve, better[0], groups)}"]
+        return dangers, [
+            f"with {format_packets(better[0])} shares are nearer to equal: {_who(curve, better[0], groups)}"
+        ]
     queue = network.links[link].discipline
     if queue in SERVES_IN_TURN or len(usable) < 2:
         return dangers, []
@@ -294,7 +304,7 @@ def _is_fair(curve: BufferCurve, buffer: int, groups: Sequence[tuple[int, FlowGr
 
 
 def _ratio(curve: BufferCurve, buffer: int, groups: Sequence[tuple[int, FlowGroup]]) -> float:
-    """What a flow of the poorest group gets over what one of the richest gets; 1 for a single group."""
+    """Goodput per flow of the poorest group over that of the richest; 1 for a single group."""
     rates = _rates(curve, buffer, groups)
     return min(rates) / max(rates) if len(rates) > 1 and max(rates) > 0 else 1.0
 
@@ -306,7 +316,7 @@ def _rates(curve: BufferCurve, buffer: int, groups: Sequence[tuple[int, FlowGrou
 
 
 def _who(curve: BufferCurve, buffer: int, groups: Sequence[tuple[int, FlowGroup]]) -> str:
-    """What flows of the poorest and of the richest group get."""
+    """Describe the goodput per flow of the poorest and of the richest group."""
     rates = _rates(curve, buffer, groups)
     if len(rates) < 2:
         return f"Jain's index {curve.estimate(buffer, 'jain').mean:.2f}"
@@ -318,7 +328,7 @@ def _who(curve: BufferCurve, buffer: int, groups: Sequence[tuple[int, FlowGroup]
 def _rows(
     standard: dict[str, int], found: int | None, chosen: int | None, curve: BufferCurve
 ) -> dict[int, tuple[str, ...]]:
-    """Buffers of the short table; those that nearly coincide with the answer or the suggestion share its row."""
+    """Return the buffers of the short table with their roles; buffers that nearly coincide share a row."""
     rows: dict[int, list[str]] = {}
     for role, buffer in ((ANSWER, found), (SUGGESTED, chosen), *standard.items()):
         if buffer is None or not curve.replications(buffer):

@@ -1,13 +1,10 @@
-"""Statistics of simulation output: how sure is a number, when is it sure enough, and where does the warm-up end.
+"""Statistics of simulation output: confidence intervals, stopping rules, and the end of the warm-up.
 
 Pure functions on arrays, a file for each subject; every source is named where it is used. What holds for replications
 (independent) is in `interval`, `sequential` and `paired`, what holds for one correlated series in `batches`,
 `correlation` and `truncation`.
 """
 
-from typing import TYPE_CHECKING
-
-from elephan.renamed import renamed_attributes
 from elephan.stats.batches import BatchMeans, batch_means
 from elephan.stats.correlation import autocorrelation, effective_size
 from elephan.stats.interval import CONFIDENCE, Estimate, estimate, estimates, finite, t_quantile
@@ -41,6 +38,3 @@ __all__ = [
     "t_quantile",
     "weighted_quantile",
 ]
-
-if not TYPE_CHECKING:  # or any name would pass a type checker
-    __getattr__ = renamed_attributes(__name__, {"Bounded": "ValueInterval", "Paired": "PairedDifference"})

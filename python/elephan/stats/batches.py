@@ -1,6 +1,6 @@
-"""The mean of one long, correlated series with its interval, by non-overlapping batch means.
+"""Mean of one long, correlated series with its interval, by non-overlapping batch means.
 
-Source: Schmeiser1982, after whom 10 to 30 batches lose little and more are seldom worth having. A batch must be long
+Source: Schmeiser1982: 10 to 30 batches lose little and more are seldom worth having. A batch must be long
 against the memory of the series: it must hold several periods of a sawtooth. Where even the fewest batches are
 correlated, the interval is too short, or too long if they alternate, and `BatchMeans.is_settled` says so.
 """
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 BATCHES = (30, 20, 10)
-"""Numbers of batches that are tried, the most first."""
+"""Numbers of batches to try, the largest first."""
 
 
 class BatchMeans(NamedTuple):
-    """The mean of a series by batches.
+    """Mean of a series by batches.
 
     ``mean``, ``ci95`` (half-width), ``batches``, ``size`` (values in each), and ``lag1``: the correlation of
     neighbouring batch means.
@@ -43,7 +43,7 @@ class BatchMeans(NamedTuple):
 
     @property
     def estimate(self) -> Estimate:
-        """Mean and half-width alone."""
+        """Mean and half-width only."""
         return Estimate(self.mean, self.ci95)
 
 

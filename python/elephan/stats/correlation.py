@@ -1,4 +1,4 @@
-"""How much a series repeats itself: its autocorrelation, and how many independent values it is worth.
+"""Correlation of a series with itself: autocorrelation and effective sample size.
 
 Source: the sum of autocorrelations is cut where neighbouring pairs of them cease to be positive, Geyer1992.
 """
@@ -40,14 +40,14 @@ def autocorrelation(x: ArrayLike, lags: int | None = None) -> NDArray[np.float64
     sums = np.fft.irfft(np.abs(spectrum) ** 2, 2 * values.size)[: most + 1]
     found = np.zeros(most + 1)
     found[0] = 1.0
-    # What is left of a constant after its mean is rounding.
+    # A constant minus its mean is only rounding.
     if sums[0] > values.size * (1e-12 * np.abs(values).max(initial=0.0)) ** 2:
         found = sums / sums[0]
     return found
 
 
 def effective_size(x: ArrayLike) -> float:
-    """Number of independent values whose mean would be as uncertain as that of the series.
+    """Effective sample size: number of independent values whose mean would be as uncertain as that of the series.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Means over replications with their intervals.
+"""Means over replications with confidence intervals.
 
 Source: Student's t interval, Student1908.
 """
@@ -24,7 +24,7 @@ class Estimate(NamedTuple):
     ci95: float | None
 
     def to_json(self) -> dict[str, float | None]:
-        """Return ``{"mean", "ci95"}``; what is not a number becomes null.
+        """Return ``{"mean", "ci95"}``; NaN becomes null.
 
         Returns
         -------
@@ -39,7 +39,7 @@ class Estimate(NamedTuple):
 
 
 def finite(x: float | None) -> float | None:
-    """Return a number as JSON can hold it: NaN and infinity become None.
+    """Return a number in a form that JSON can hold: NaN and infinity become None.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ T_QUANTILES = (
     2.039513446396408,
     2.0369333434601016,
 )
-"""Quantiles for the usual confidence and the usual replications: to import SciPy takes longer than a small run."""
+"""Quantiles for the default confidence and few degrees of freedom: importing SciPy takes longer than a small run."""
 
 
 @lru_cache(maxsize=256)
@@ -164,7 +164,7 @@ def estimates(x: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     Parameters
     ----------
     x : array_like, shape (..., replications)
-        What is not a number is left out.
+        Values; NaN is ignored.
 
     Returns
     -------

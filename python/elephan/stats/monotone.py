@@ -30,7 +30,7 @@ def isotonic(y: ArrayLike, weights: ArrayLike, *, increasing: bool = True) -> ND
     Notes
     -----
     A violating stretch is replaced by its weighted mean, and its first value was never below that mean (rising fits).
-    So where a rising fit first reaches a level, the value itself reaches it too.
+    Therefore, where a rising fit first reaches a level, the value itself reaches it, too.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Two variants compared under common random numbers: the interval of their difference.
+"""Comparison of two variants under common random numbers: the interval of their difference.
 
 Source: LawKelton2000, Section 11.2. Variants of a scenario that keep its seed share their draws replication by
 replication, so what both feel alike cancels in the difference.
@@ -21,8 +21,8 @@ class PairedDifference(NamedTuple):
     """The difference of two variants.
 
     ``difference``: mean of first - second, with its half-width. ``correlation`` of the two over replications.
-    ``variance_reduction``: by how much the variance of the difference is smaller than with independent draws; so many
-    times more replications would be needed without pairing. NaN where nothing varies.
+    ``variance_reduction``: variance of the difference with independent draws over that with common ones, the factor by
+    which more replications would be needed without pairing. NaN if all differences are equal.
     """
 
     difference: Estimate

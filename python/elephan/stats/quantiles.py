@@ -1,4 +1,4 @@
-"""Percentiles: of values, of values with weights, of histograms; and their intervals by bootstrap.
+"""Percentiles of values, weighted values and histograms, and their bootstrap intervals.
 
 Source: the percentile interval of the bootstrap, EfronTibshirani1993, Chapter 13. Its accelerated variant (BCa) is left
 out: it needs a jackknife, which fails for percentiles.
@@ -23,7 +23,7 @@ RESAMPLES = 2000
 
 
 class ValueInterval(NamedTuple):
-    """A value and the ends of its 95 % interval, which need not lie evenly around it."""
+    """A value and its 95 % interval, which need not be symmetric around it."""
 
     value: float
     low: float
@@ -42,7 +42,7 @@ def ecdf(x: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     values : ndarray of float, shape (m,)
         Distinct, rising.
     share : ndarray of float, shape (m,) [1]
-        Of the values that are not above; the last is one.
+        Share of the values that are not above; the last is one.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def weighted_quantile(x: ArrayLike, weights: ArrayLike, q: ArrayLike) -> NDArray
 
 
 def histogram_quantile(counts: ArrayLike, edges: ArrayLike, q: ArrayLike) -> NDArray[np.float64]:
-    """Quantiles of what was counted in bins, taken as spread evenly within each.
+    """Quantiles of a histogram, assuming a uniform distribution in each bin.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def bootstrap_quantile(
     Returns
     -------
     ValueInterval
-        Of all values together.
+        Quantile of all values together.
 
     Raises
     ------
@@ -173,7 +173,7 @@ def bootstrap_quantile(
 
 
 def _quantile(ranked: NDArray[np.float64], times: NDArray[np.int64], q: float) -> float:
-    """Quantile of ranked values, each taken so many times, between neighbours as `numpy.quantile` has it."""
+    """Quantile of sorted values with multiplicities, interpolated as in `numpy.quantile`."""
     reached = np.cumsum(times)
     place = q * (reached[-1] - 1)
     below = int(place)

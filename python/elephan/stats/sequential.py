@@ -1,4 +1,4 @@
-"""Replications until an interval is tight enough.
+"""Sequential sampling: add replications until an interval is tight enough.
 
 Source: the sequential procedure of ChowRobbins1965 as LawKelton2000 use it (Section 9.4.1): after each batch of
 replications ask whether the half-width is small enough, and stop at the first yes. That comes early where the sample
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def is_precise(found: Estimate, *, relative: float = 0.0, absolute: float = 0.0) -> bool:
-    """Whether a half-width is small enough, by either measure.
+    """Whether a half-width is small enough, relatively or absolutely.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def is_precise(found: Estimate, *, relative: float = 0.0, absolute: float = 0.0)
 
 
 def replications_needed(found: Estimate, replications: int, half_width: float) -> int:
-    """How many replications a half-width takes, if their spread stays as it is.
+    """Number of replications that a half-width requires, if the spread stays the same.
 
     Parameters
     ----------
@@ -58,17 +58,17 @@ def replications_needed(found: Estimate, replications: int, half_width: float) -
     replications : int
         Behind it, at least 2.
     half_width : float
-        In the unit of the mean, positive.
+        Required half-width in the unit of the mean, positive.
 
     Returns
     -------
     int
-        In all, not in addition.
+        Total number, including the given replications.
 
     Raises
     ------
     InputError
-        If there is no half-width to start from, or none to reach.
+        If `found` has no half-width, or the required one is not positive.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""Where the warm-up of a series ends, by the rule MSER-5.
+"""End of the warm-up of a series, by the rule MSER-5.
 
 Source: White1997 and, with means of five values, WhiteCobbSpratt2000: cut where the standard error of the mean of what
-remains is smallest. A minimum in the second half is no truncation, as FranklinWhite2008 say: most of the series would
-then be warm-up, and it has to be longer. Cuts that leave less than a tenth are not looked at: of so few values
-neighbours are alike by chance, and their standard error is small for that alone.
+remains is smallest. A minimum in the second half is rejected (FranklinWhite2008): most of the series would
+then be warm-up, and it has to be longer. Cuts that leave less than a tenth are not considered: few remaining values
+may be equal by chance, which makes their standard error small.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 BATCH = 5
-"""Values to a batch."""
+"""Number of values per batch."""
 
 FEWEST = 10
-"""Batches below which nothing is said."""
+"""Minimum number of batches."""
 
 KEPT = 0.1
-"""Share of the series that every cut leaves."""
+"""Minimum share of the series that a cut leaves."""
 
 
 def mser5(x: ArrayLike) -> int | None:
-    """How many values at the beginning of a series are warm-up.
+    """Number of values at the beginning of a series that belong to the warm-up.
 
     Parameters
     ----------

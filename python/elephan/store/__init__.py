@@ -1,8 +1,5 @@
-"""Runs that are kept: found again by what was asked, by labels and by SQL."""
+"""Stores: runs kept on disk, found by what was requested, by labels and by SQL."""
 
-from typing import TYPE_CHECKING
-
-from elephan.renamed import renamed_attributes
 from elephan.store.errors import DamageError, StoreError
 from elephan.store.folders import PackedRun, pack
 from elephan.store.keys import key
@@ -24,16 +21,3 @@ __all__ = [
     "key",
     "pack",
 ]
-
-if not TYPE_CHECKING:  # or any name would pass a type checker
-    __getattr__ = renamed_attributes(
-        __name__,
-        {
-            "Freed": "Removed",
-            "Merged": "MergeSummary",
-            "Packed": "PackedRun",
-            "Problem": "DamageReport",
-            "Stored": "StoredRun",
-            "Table": "StoreTable",
-        },
-    )

@@ -1,15 +1,20 @@
-"""Tables of the index that SQL can ask, with the meaning of each column: from the schema, and from an open store."""
+"""Tables of the index for SQL queries, with the meaning of each column: from the schema, and from an open store."""
 
 from __future__ import annotations
 
 import sqlite3
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from elephan.display import CI95
 from elephan.results import meanings
+from elephan.store.index import KINDS
 from elephan.store.schema import TABLES
+from elephan.store.summary import shown_as
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from elephan.store.index import Index
 
 _TITLES = {
@@ -21,7 +26,10 @@ _TITLES = {
     "failures": "a row for each point that failed",
     "names": "a row for each label, link and group there is",
 }
-"""Contents of each table, in the order in which they are shown."""
+"""Contents of each table, in the order of display."""
+
+LABEL = "label"
+"""Meaning of a column that is one."""
 
 _KEYS = {
     "run": "number of the run in this store; joins runs, links, groups and points",
@@ -97,7 +105,7 @@ _MEANINGS: dict[str, dict[str, str]] = {
 
 
 class DescribedColumn(NamedTuple):
-    """A column: its unit is empty where there is none, its meaning where a run of a later elephan added it."""
+    """A column; its unit is empty if it has none, its meaning if a run of a later version added the column."""
 
     name: str
     unit: str
@@ -105,14 +113,14 @@ class DescribedColumn(NamedTuple):
 
 
 class DescribedTable(NamedTuple):
-    """A table, what a row of it is, and its columns; half-widths of intervals are left out."""
+    """A table, the meaning of its rows, and its columns; half-widths of intervals are omitted."""
 
     name: str
     title: str
     columns: tuple[DescribedColumn, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """The table as plain data."""
+        """Return the table as plain data."""
         return {"name": self.name, "title": self.title, "columns": [column._asdict() for column in self.columns]}
 
 
@@ -122,7 +130,7 @@ def described(index: Index | None = None) -> list[DescribedTable]:
     Parameters
     ----------
     index : Index, optional
-        Of an open store, with its labels and what its runs measured beyond the schema; the schema alone otherwise.
+        Open store, whose labels and additional quantities are included; without it only the schema is described.
 
     Returns
     -------
@@ -137,7 +145,8 @@ def described(index: Index | None = None) -> list[DescribedTable]:
     """
     if index is not None:
         columns = {name: index.columns(name) for name in _TITLES if name != "results"}
-        return [_table("results", list(index.results()[0])), *(_table(name, columns[name]) for name in columns)]
+        results = _table("results", list(index.results()[0]), _kinds(index))
+        return [results, *(_table(name, columns[name]) for name in columns)]
     connection = sqlite3.connect(":memory:")
     try:
         for statement in TABLES:
@@ -148,19 +157,49 @@ def described(index: Index | None = None) -> list[DescribedTable]:
     return [_table(name, [row[1] for row in found]) for name, found in rows.items() if found]
 
 
-def _table(name: str, columns: list[str]) -> DescribedTable:
+def gathered(columns: Iterable[DescribedColumn], index: Index) -> tuple[list[DescribedColumn], dict[str, list[str]]]:
+    """Put the columns of ``results`` together that all links or all groups have, as LINK.utilization.
+
+    Returns
+    -------
+    columns : list of DescribedColumn
+    names : dict of str to list of str
+        What LINK and GROUP stand for.
+    """
+    kinds = _kinds(index)
+    found: dict[DescribedColumn, None] = {}
+    names: dict[str, list[str]] = {}
+    for column in columns:
+        before, _, own = column.name.rpartition(".")
+        if before not in kinds or column.meaning == LABEL:
+            found[column] = None
+            continue
+        place = {"links": "LINK", "groups": "GROUP"}[kinds[before]]
+        found[column._replace(name=f"{place}.{own}")] = None
+        if before not in names.setdefault(place, []):
+            names[place].append(before)
+    return list(found), names
+
+
+def _kinds(index: Index) -> dict[str, str]:
+    """Whether a name before the dot of a column of ``results`` is one of links or of groups."""
+    links = index.names("links")
+    return {shown_as(kind, name, links): kind for kind in KINDS for name in index.names(kind)}
+
+
+def _table(name: str, columns: list[str], kinds: Mapping[str, str] = MappingProxyType({})) -> DescribedTable:
     shown = (column for column in columns if not (column.endswith(CI95) and column.removesuffix(CI95) in columns))
-    return DescribedTable(name, _TITLES[name], tuple(_column(name, column) for column in shown))
+    return DescribedTable(name, _TITLES[name], tuple(_column(name, column, kinds) for column in shown))
 
 
-def _column(table: str, name: str) -> DescribedColumn:
-    """A column of a table; those of ``results`` are NAME.COLUMN of links and groups, columns of runs, and labels."""
-    own = name.rpartition(".")[2]
-    places = (table,) if table != "results" else ("links", "groups") if "." in name else ("runs",)
+def _column(table: str, name: str, kinds: Mapping[str, str]) -> DescribedColumn:
+    """Describe a column; those of ``results`` are NAME.COLUMN for links and groups, columns of runs, and labels."""
+    before, _, own = name.rpartition(".")
+    places = (table,) if table != "results" else (kinds[before],) if before in kinds else ("runs",)
     known = (_MEANINGS[place].get(own) for place in places)
     is_label = table in ("points", "results") and "." not in name.replace("].", "")
     meaning = next(filter(None, known), None) or _KEYS.get(own, "")
     if table == "results" and name == "run":
         meaning = _MEANINGS["runs"]["id"]
     unit = meanings.unit(own) if meaning else ""
-    return DescribedColumn(name, "" if unit == "1" else unit, meaning or ("label" if is_label else ""))
+    return DescribedColumn(name, "" if unit == "1" else unit, meaning or (LABEL if is_label else ""))

@@ -1,4 +1,4 @@
-"""What the system or the index refuses, said in one line: what, where, what to do."""
+"""Errors of the system and of SQLite, reported in one line: location, problem, remedy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _SHUT = {errno.EACCES, errno.EPERM, errno.EROFS}
 _ROOM = 1 << 20
-"""What SQLite calls an I/O error on a disk with fewer bytes than this is a full disk: it maps what it cannot write."""
+"""Free space below which an I/O error of SQLite is reported as a full disk [bytes]: SQLite maps the pages it writes."""
 
 _CLOSED = "Cannot operate on a closed database."
 
@@ -27,16 +27,16 @@ DAMAGED = f"index.sqlite is damaged; {REPAIR}"
 
 
 class StoreError(InputError):
-    """A store that cannot be used as asked."""
+    """Error: a store cannot be used as requested."""
 
 
 class DamageError(StoreError):
-    """An index that is not what was written."""
+    """Error: the index is damaged."""
 
 
 @contextmanager
 def reraise_as_store_error(folder: Path) -> Iterator[None]:
-    """Turn what the system or SQLite refuses into one line.
+    """Convert errors of the system and of SQLite to one-line errors.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Points that failed: a small file for each, from which the index can be made again, and a row there."""
+"""Failed points: a small file for each, from which the index can be rebuilt, and a row in the index."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 FOLDER = "failures"
 
 NAMES = ("key", "labels", "scenario", "error", "written")
-"""What is kept of each, as text; labels as one line of JSON."""
+"""Fields of a failure, as text; labels as one line of JSON."""
 
 
 def keep(index: Index, store: Path, values: dict[str, str]) -> None:
-    """Keep a failure.
+    """Record a failure.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def keep(index: Index, store: Path, values: dict[str, str]) -> None:
 
 
 def forgive(index: Index, store: Path, keys: Iterable[str]) -> None:
-    """Forget that points had failed; within `Index.change`."""
+    """Remove failures of points that have succeeded; call within `Index.change`."""
     if not index.rows("SELECT 1 FROM failures LIMIT 1"):
         return
     for key in keys:
@@ -44,7 +44,7 @@ def forgive(index: Index, store: Path, keys: Iterable[str]) -> None:
 
 
 def forget(index: Index, store: Path) -> None:
-    """Forget all failures, and those that a mended file no longer asks for with them."""
+    """Remove all failures."""
     with index.change():
         for path in (store / FOLDER).glob("*.json"):
             path.unlink(missing_ok=True)
@@ -52,7 +52,7 @@ def forget(index: Index, store: Path) -> None:
 
 
 def known(index: Index) -> list[dict[str, Any]]:
-    """List the points that failed and have no run.
+    """List the failed points that have no run.
 
     Returns
     -------
@@ -65,14 +65,14 @@ def known(index: Index) -> list[dict[str, Any]]:
 
 
 def add_failures(index: Index, store: Path) -> None:
-    """Add the failures that lie in a store to its index."""
+    """Add the failure files of a store to its index."""
     with index.change():
         for values in read(store):
             index.fail(**values)
 
 
 def read(store: Path) -> list[dict[str, str]]:
-    """Read the failures that lie in a store.
+    """Read the failure files of a store.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Folders of runs: written whole or not at all, and checked against their own checksums."""
+"""Folders of runs: written atomically, and checked against their checksums."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan import _native
 from elephan.errors import InputError
-from elephan.formats import unstamped
+from elephan.formats import FORMAT, unstamped
 from elephan.run.files import encode_columns
 from elephan.store.keys import key_of
 from elephan.store.labels import as_line
@@ -25,21 +25,18 @@ if TYPE_CHECKING:
 
 DOCUMENT, JOURNAL, SAMPLES = "run.json", "labels.jsonl", "samples.parquet"
 
-FORMAT = 1
-"""Of a run's folder."""
-
 _OWN = ("store", "resolved", "files", "provenance")
-"""What ``run.json`` has beside the document of ``elephan run --json``."""
+"""Keys that ``run.json`` has in addition to the document of ``elephan run --json``."""
 
 
 @dataclass(frozen=True)
 class PackedRun:
-    """A result as it is kept: what another process can hand over to the one that writes.
+    """A result encoded for the store, which a worker process can hand over to the process that writes.
 
     Parameters
     ----------
     key : str
-        What identifies it if nobody says what was asked.
+        Key of the result, used if the key of its request is not given.
     document : dict
         As ``elephan run --json``.
     resolved : dict
@@ -56,16 +53,16 @@ class PackedRun:
 
 @dataclass(frozen=True)
 class RunFolder:
-    """What a run's folder holds.
+    """Contents of a run's folder.
 
     Parameters
     ----------
     full : dict
-        What ``run.json`` holds.
+        Content of ``run.json``.
     sha256 : str
-        Of ``run.json``.
+        Checksum of ``run.json``.
     sizes : dict of str to int
-        Of all files but the journal [B].
+        Sizes of all files except the journal [B].
     """
 
     full: dict[str, Any]
@@ -74,12 +71,12 @@ class RunFolder:
 
     @property
     def id(self) -> str:
-        """What the run is called in the store."""
+        """Id of the run in the store."""
         return str(self.full["store"]["id"])
 
 
 def pack(result: RunResult) -> PackedRun:
-    """Make the files of a result.
+    """Encode the files of a result.
 
     Parameters
     ----------
@@ -95,23 +92,23 @@ def pack(result: RunResult) -> PackedRun:
     >>> sorted(pack(elephan.run(elephan.Scenario.from_text(elephan.EXAMPLE))).files)
     ['flows.parquet', 'links.parquet', 'scenario.toml']
     """
-    # What was asked of a run besides is no part of it: another may ask for something else.
+    # Requested metrics are not part of the run: another request may have others.
     document = {name: part for name, part in result.to_json().items() if name != "metrics"}
     return PackedRun(key_of(result), document, result.scenario.resolved, dict(encode_columns(result)))
 
 
 def place(store: Path, run_id: str) -> Path:
-    """Say where a run lies."""
+    """Return the folder of a run."""
     return Path(where(store, run_id))
 
 
 def where(store: Path, run_id: str) -> str:
-    """Say the same as `place` as text, which takes a tenth of the time: a sweep asks often."""
+    """Return the folder of a run as a string, ten times as fast as `place`, because sweeps call it often."""
     return f"{store}/runs/{run_id[:2]}/{run_id}"
 
 
 def write(folder: Path, packed: PackedRun, run_id: str, *sets: Labels) -> RunFolder:
-    """Write a run into a folder that nobody else looks at yet.
+    """Write a run into a temporary folder.
 
     Parameters
     ----------
@@ -140,7 +137,7 @@ def write(folder: Path, packed: PackedRun, run_id: str, *sets: Labels) -> RunFol
 
 
 def read(folder: Path) -> RunFolder:
-    """Read what ``run.json`` says; the other files are only measured.
+    """Read ``run.json``; of the other files, only the sizes.
 
     Raises
     ------
@@ -169,14 +166,14 @@ def _unstamped(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def faults(folder: Path, run_id: str, sha256: str | None = None) -> Iterator[tuple[str, str]]:
-    """Yield each file of a run that is not what was written, and what is wrong with it.
+    """Yield each damaged file of a run, and its fault.
 
     Parameters
     ----------
     run_id : str
-        What it should be.
+        Expected id.
     sha256 : str, optional
-        What the index says of ``run.json``.
+        Checksum of ``run.json`` according to the index.
     """
     try:
         content = (folder / DOCUMENT).read_bytes()
@@ -208,12 +205,12 @@ def _changed(found: str, expected: str) -> str:
 
 
 def as_document(full: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the document of ``elephan run --json`` back.
+    """Return the part of ``run.json`` that is the document of ``elephan run --json``.
 
     Parameters
     ----------
     full : mapping
-        What ``run.json`` holds.
+        Content of ``run.json``.
     """
     document = {name: value for name, value in full.items() if name not in _OWN}
     run = dict(document["run"])
@@ -225,7 +222,7 @@ def as_document(full: Mapping[str, Any]) -> dict[str, Any]:
 def append_labels(folder: Path, *sets: Labels) -> None:
     """Add sets of labels to a run's journal.
 
-    Whole lines are appended at once, so that two processes lose nothing of each other.
+    Whole lines are appended in one call, so that processes do not overwrite each other's labels.
     """
     handle = os.open(f"{folder}/{JOURNAL}", os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
@@ -265,7 +262,7 @@ def read_labels(folder: Path) -> list[Labels]:
 
 
 def has_all_files(folder: Path, sizes: Mapping[str, int]) -> bool:
-    """Return whether all files are there in their sizes; what they hold only `faults` looks at."""
+    """Return whether all files exist with the recorded sizes; only `faults` checks their contents."""
     try:
         return all(os.stat(f"{folder}/{name}").st_size == size for name, size in sizes.items())  # noqa: PTH116 (fast)
     except OSError:
@@ -273,7 +270,7 @@ def has_all_files(folder: Path, sizes: Mapping[str, int]) -> bool:
 
 
 def all_ids(store: Path) -> Iterator[str]:
-    """Yield the ids of all folders of runs."""
+    """Yield the ids of all runs with a folder."""
     try:
         parents = sorted(os.scandir(store / "runs"), key=lambda entry: entry.name)
     except FileNotFoundError:

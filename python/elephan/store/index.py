@@ -1,4 +1,4 @@
-"""The index: SQLite rows of what the folders hold. It can be made again from them."""
+"""Index of a store: SQLite rows about the folders of runs, from which it can be rebuilt."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.store.errors import StoreError
 from elephan.store.labels import as_line
-from elephan.store.schema import ROWS, migrate
+from elephan.store.schema import ROWS, create_tables
 from elephan.store.summary import RUN, shown_as, summarize
 
 if TYPE_CHECKING:
@@ -24,17 +24,17 @@ FILE = "index.sqlite"
 KINDS = ("links", "groups")
 
 DAMAGED_NAMES = frozenset({"SQLITE_NOTADB", "SQLITE_CORRUPT"})
-"""How SQLite says that a file is not what it wrote."""
+"""SQLite error codes of a damaged database file."""
 
 VIEWED = 60
-"""Links and groups that the view `results` shows: SQLite joins 64 tables."""
+"""Maximum number of links and groups in the view `results`: SQLite joins at most 64 tables."""
 
 WIDEST = 1900
-"""Columns of the view: SQLite has 2000 at most."""
+"""Maximum number of columns of the view: SQLite has 2000 at most."""
 
 
 def quoted(name: str) -> str:
-    """Write a name as SQL has it.
+    """Quote a name for SQL.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class Index:
         self.connection, self.path, self.readonly = connection, path, readonly
         self.is_substitute = False
         if not readonly:
-            migrate(connection, path)
+            create_tables(connection, path)
         self._clear_caches()
 
     def _clear_caches(self) -> None:
@@ -67,11 +67,11 @@ class Index:
         self._is_new = False
 
     def rows(self, sql: str, values: Sequence[object] = ()) -> list[Any]:
-        """Ask."""
+        """Run a statement and return its rows."""
         return self.connection.execute(sql, values).fetchall()
 
     def is_sound(self) -> bool:
-        """Return whether the file of the index is as SQLite wrote it."""
+        """Return whether SQLite finds the index intact."""
         try:
             return not self.is_substitute and self.rows("PRAGMA integrity_check(1)") == [("ok",)]
         except sqlite3.DatabaseError as error:
@@ -80,7 +80,7 @@ class Index:
             raise
 
     def shrink(self) -> None:
-        """Free the space of rows that are gone, where that is much and nobody is at work."""
+        """Free the space of deleted rows, if there is much of it and no other process uses the index."""
         (pages,), (free,) = (self.rows(f"PRAGMA {name}")[0] for name in ("page_count", "freelist_count"))
         if free > pages / 2:
             with suppress(sqlite3.OperationalError):
@@ -88,7 +88,7 @@ class Index:
 
     @contextmanager
     def change(self) -> Iterator[None]:
-        """Make all changes of a block, or none."""
+        """Make all changes of a block in one transaction."""
         self.connection.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -105,7 +105,7 @@ class Index:
 
     @contextmanager
     def attempt(self) -> Iterator[None]:
-        """Take back what a block has changed if it fails, and nothing else; within `change`."""
+        """Undo the changes of a block if it fails, and no others; call within `change`."""
         self.rows("SAVEPOINT attempt")
         try:
             yield
@@ -122,7 +122,7 @@ class Index:
                 self.rows("RELEASE attempt")
 
     def check(self, labels: Labels) -> None:
-        """Refuse labels for which there cannot be columns.
+        """Refuse labels that cannot be stored as columns.
 
         Raises
         ------
@@ -141,7 +141,7 @@ class Index:
                 raise StoreError(message)
 
     def add(self, folder: RunFolder, sets: Iterable[Labels]) -> None:
-        """Add a run, or put what it is now in the place of what it was; within `change`.
+        """Add a run, or update its row; call within `change`.
 
         Parameters
         ----------
@@ -175,7 +175,7 @@ class Index:
             self._insert("points", {"run": number, "labels": "{}"})
 
     def label(self, number: int, labels: Labels) -> None:
-        """Add a set of labels to a run; within `change`.
+        """Add a set of labels to a run; call within `change`.
 
         Raises
         ------
@@ -187,7 +187,7 @@ class Index:
             self.rows("DELETE FROM points WHERE run = ? AND labels = '{}'", (number,))
 
     def _point(self, number: int, labels: Labels, there: set[str]) -> bool:
-        """Add a row for a set of labels, unless it is there; true if it was added."""
+        """Add a row for a set of labels if it is missing; return whether it was added."""
         self.check(labels)
         line = as_line(labels)
         if not labels or line in there:
@@ -199,16 +199,16 @@ class Index:
         return True
 
     def fail(self, key: str, labels: str, scenario: str, error: str, written: str) -> None:
-        """Add a point that failed; within `change`."""
+        """Add a failed point; call within `change`."""
         self.rows("INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?)", (key, labels, scenario, error, written))
 
     def number(self, run_id: str) -> int | None:
-        """Find a run's number in the index."""
+        """Return a run's number in the index; None if it is not there."""
         found = self.rows("SELECT run FROM runs WHERE id = ?", (run_id,))
         return int(found[0][0]) if found else None
 
     def begins(self, prefix: str) -> list[str]:
-        """Find the runs whose id begins so, or if there is none, whose scenario's id does.
+        """Return the runs whose id begins with a prefix; if there are none, those whose scenario id does.
 
         Returns
         -------
@@ -222,7 +222,7 @@ class Index:
         return found
 
     def forget(self, number: int) -> None:
-        """Take a run out of the index; within `change`."""
+        """Remove a run from the index; call within `change`."""
         for table in ("runs", "points"):
             self.rows(f"DELETE FROM {table} WHERE run = ?", (number,))
         for kind in KINDS:
@@ -235,7 +235,7 @@ class Index:
         return [json.loads(line) for (line,) in rows if line != "{}"]
 
     def names(self, kind: str) -> dict[str, int]:
-        """Return the names of labels, links or groups there are.
+        """Return all names of labels, links or groups, with their numbers.
 
         Parameters
         ----------
@@ -264,13 +264,13 @@ class Index:
         return int(self.connection.execute(sql, tuple(row.values())).lastrowid or 0)
 
     def _widen(self, table: str, names: Iterable[str]) -> None:
-        """Give a table the columns it lacks: labels, and what is measured since its schema was made."""
+        """Add missing columns to a table: labels, and quantities newer than its schema."""
         for name in sorted(set(names) - set(self.columns(table))):
             self.rows(f"ALTER TABLE {table} ADD COLUMN {quoted(name)}")
             self._is_new = True
 
     def _intern_name(self, kind: str, name: str, position: int) -> int:
-        """Remember the name of a label, link or group, and return its number."""
+        """Return the number of a label's, link's or group's name, adding the name if it is new."""
         is_label = kind == "labels"
         known = self._numbers.get((kind, name))
         if known is not None and (known[1] >= position if is_label else known[1] <= position):
@@ -287,7 +287,7 @@ class Index:
         return int(found[0])
 
     def view(self, sql: str | None = None) -> str:
-        """Write the view ``results``: a row per run and label set, columns as in `Store.table`.
+        """Return the SQL of the view ``results``: a row per run and label set, columns as in `Store.table`.
 
         Parameters
         ----------
@@ -297,7 +297,7 @@ class Index:
         Returns
         -------
         str
-            What follows after its name; for any statement only as many links and groups as SQLite can join.
+            SQL after the name of the view; it has at most as many links and groups as SQLite can join.
         """
         columns, joins = self.results()
         if sql is not None and "*" not in sql.replace("count(*)", ""):
@@ -314,7 +314,7 @@ class Index:
         return f"results AS SELECT {', '.join(chosen)} FROM points AS p {' '.join(used)}"
 
     def results(self) -> tuple[dict[str, str], dict[str, str]]:
-        """Return the columns of ``results`` and where they come from, and how that is joined to ``points AS p``.
+        """Return the columns of ``results`` and their sources, and the joins of those with ``points AS p``.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Identity of what is asked: the same key, the same result."""
+"""Keys of requests: equal keys mean equal results."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def key(
     max_replications: int = 100,
     engine: str = WINDOW,
 ) -> str:
-    """Return what identifies the result of a request.
+    """Return the key of a request.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def key(
 
 
 def key_of(result: RunResult) -> str:
-    """Return what identifies a result whose request is not known.
+    """Return the key of a result whose request is not known.
 
     Parameters
     ----------

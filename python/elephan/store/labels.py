@@ -1,4 +1,4 @@
-"""Labels: what a run was made for, as names and values; one run may carry several sets of them."""
+"""Labels of runs: names and values of what a run was made for; a run may have several sets of labels."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Label: TypeAlias = "str | int | float | bool"
 Labels: TypeAlias = "dict[str, Label]"
 
 LARGEST = 2**63 - 1
-"""The index holds whole numbers of 64 bits."""
+"""Largest whole number of a label: the index has 64-bit integers."""
 
 RESERVED = ("point", "run", "labels")
-"""Columns that the index has beside those of labels."""
+"""Names of the index's own columns, which labels cannot have."""
 
 _LINE = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
@@ -30,7 +30,7 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def as_labels(labels: Mapping[str, object] | None) -> Labels:
-    """Bring labels into the form in which they are kept: sorted by name; texts, numbers and booleans.
+    """Normalize labels: sorted by name; texts, numbers and booleans.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def as_labels(labels: Mapping[str, object] | None) -> Labels:
 
 
 def as_value(label: Label) -> object:
-    """Give back what a label stands for: tables and lists are one line of TOML.
+    """Return the value of a label; tables and lists are parsed from one line of TOML.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Who is at work in a store. The system lets go of a lock when its process ends, however it ends.
+"""Locks of a store and its writers. The system releases a lock when its process ends, however it ends.
 
 A lock belongs to whatever has its file open, and a forked process has all that its parent had: it would keep the locks
 of a parent that is killed. So those that Python forks let go of them at once. Other programs do so as they start, which
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 LOCK = "lock"
 
 _held: set[int] = set()
-"""Files whose locks this process has."""
+"""Handles of the locks that this process holds."""
 
 
 def _leave_to_parent() -> None:
@@ -36,12 +36,12 @@ os.register_at_fork(after_in_child=_leave_to_parent)
 
 
 def hold(path: Path, *, alone: bool = False, wait: bool = True) -> int | None:
-    """Lock a file, which is made if it is missing.
+    """Lock a file, which is created if it is missing.
 
     Parameters
     ----------
     alone : bool
-        Nobody else may hold it; otherwise others may share it.
+        Take an exclusive lock; by default the lock is shared.
     wait : bool
         Until it can be had.
 
@@ -75,12 +75,12 @@ def hold(path: Path, *, alone: bool = False, wait: bool = True) -> int | None:
 
 
 def release(handle: int) -> None:
-    """Let go of a lock.
+    """Release a lock.
 
     Parameters
     ----------
     handle : int
-        Of `hold`.
+        Handle that `hold` returned.
     """
     _held.discard(handle)
     os.close(handle)
@@ -101,7 +101,7 @@ def is_held(path: Path) -> bool:
 
 
 def _lock_alone(path: Path) -> int | None:
-    """Lock a file that is there, alone; None if it is not, or cannot be locked."""
+    """Take an exclusive lock on an existing file; None if it does not exist, or cannot be locked."""
     try:
         handle = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     except OSError:
@@ -116,16 +116,16 @@ def _lock_alone(path: Path) -> int | None:
 
 
 def discard(path: Path) -> None:
-    """Remove a lock file that nobody holds."""
+    """Remove a lock file that no process holds."""
     handle = _lock_alone(path)
     if handle is not None:
-        # Whoever has opened it meanwhile sees, once the lock is its own, that the file is gone.
+        # A process that has opened the file meanwhile notices, once it has the lock, that the file is gone.
         path.unlink(missing_ok=True)
         release(handle)
 
 
 class WriterLock:
-    """A process that writes into a store: it shares the store's lock, and has a folder for what is half done.
+    """Locks of a process that writes into a store: a share of the store's lock, and a temporary folder of its own.
 
     Raises
     ------
@@ -150,14 +150,14 @@ class WriterLock:
 
     @contextmanager
     def made(self) -> Iterator[Path]:
-        """Make a folder for something that is half done; what is left of it in the end goes away."""
+        """Create a temporary folder, removed at the end of the block unless it was moved away."""
         with self.named() as folder:
             folder.mkdir()
             yield folder
 
     @contextmanager
     def named(self) -> Iterator[Path]:
-        """As `made`, of a folder that is still to be made."""
+        """Yield the path of a temporary folder that does not exist yet; otherwise like `made`."""
         self._count += 1
         folder = Path(f"{self.folder}/{self._count}")
         try:
@@ -167,14 +167,14 @@ class WriterLock:
                 shutil.rmtree(folder, ignore_errors=True)
 
     def move_into_place(self, folder: Path, place: Path, *, replace: bool = True) -> bool:
-        """Put a folder in its place at once.
+        """Move a folder to its place atomically.
 
         Parameters
         ----------
         folder : Path
-            Of `made`.
+            Folder that `made` or `named` returned.
         replace : bool
-            What is there goes away; otherwise it stays.
+            Whether to replace an existing folder; otherwise it stays.
 
         Returns
         -------
@@ -197,7 +197,7 @@ class WriterLock:
         return True
 
     def end(self, *, clean: bool = True) -> None:
-        """Let go of the locks; those of a process that forked this one are its own.
+        """Release the locks; a forked child does not release those of its parent.
 
         Parameters
         ----------
@@ -216,7 +216,7 @@ class WriterLock:
 
 
 def leftovers(store: Path) -> list[Path]:
-    """List what dead processes have left in ``tmp/``."""
+    """List the temporary files of dead processes in ``tmp/``."""
     try:
         names = sorted(path.name for path in (store / "tmp").iterdir())
     except FileNotFoundError:

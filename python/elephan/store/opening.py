@@ -1,4 +1,4 @@
-"""How an index is opened: made again from the folders where it is missing, damaged or too old."""
+"""Opening of an index, which is rebuilt from the folders if it is missing or damaged."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from elephan.store import failures, folders
 from elephan.store.errors import DAMAGED, DamageError, StoreError
 from elephan.store.index import DAMAGED_NAMES, FILE, Index
 from elephan.store.locks import LOCK, hold, release
-from elephan.store.schema import BUSY_S, VERSION, OutdatedIndex, check_version, connect, quick
+from elephan.store.schema import BUSY_S, VERSION, check_version, connect, quick
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     from elephan.store.locks import WriterLock
 
 VARIABLE, USUAL = "ELEPHAN_STORE", ".elephan"
-"""Where a store is unless said: what the environment names, else this in the working directory."""
+"""Environment variable with the folder of the store, and the default folder inside the working directory."""
 
 BATCH = 500
-"""Runs of one transaction."""
+"""Number of runs per transaction."""
 
 UNREADABLE = (OSError, ValueError, KeyError, TypeError, OverflowError, sqlite3.InterfaceError, sqlite3.ProgrammingError)
-"""Errors of a folder that does not hold the document of a run, or holds values for which SQLite has no type."""
+"""Errors of reading a folder that holds no valid run document, or values for which SQLite has no type."""
 
 
 def usual(folder: str | Path | None = None) -> Path:
-    """Say which folder is meant.
+    """Return the folder of the store: the given one, or the default.
 
     Returns
     -------
@@ -43,12 +43,12 @@ def usual(folder: str | Path | None = None) -> Path:
 
 
 def open_to_write(store: Path, writer_lock: WriterLock) -> Index:
-    """Open the index of a store, or make it.
+    """Open the index of a store for writing, or create it.
 
     Parameters
     ----------
     writer_lock : WriterLock
-        Where it is made.
+        Writer in whose folder the index is built.
     """
     index = _usable(store)
     if index is None:
@@ -59,12 +59,12 @@ def open_to_write(store: Path, writer_lock: WriterLock) -> Index:
 
 
 def make_again(store: Path, writer_lock: WriterLock) -> Index:
-    """Make the index of a store from its folders, whatever is there.
+    """Rebuild the index of a store from its folders.
 
     Parameters
     ----------
     writer_lock : WriterLock
-        Where it is made.
+        Writer in whose folder the index is built.
     """
     with _alone_making(store):
         return _make(store, writer_lock)
@@ -72,7 +72,7 @@ def make_again(store: Path, writer_lock: WriterLock) -> Index:
 
 @contextmanager
 def _alone_making(store: Path) -> Iterator[None]:
-    """Let one process at a time make an index; one that is killed leaves a file that goes with its other leftovers."""
+    """Allow one process at a time to rebuild an index; its lock file counts as a leftover if it is killed."""
     path = store / "tmp" / f"index.{LOCK}"
     lock = hold(path, alone=True)
     try:
@@ -84,7 +84,7 @@ def _alone_making(store: Path) -> Iterator[None]:
 
 
 def _usable(store: Path) -> Index | None:
-    """The index that is there; None if there is none, or it cannot be used."""
+    """Return the existing index; None if there is none, or it cannot be used."""
     path = store / FILE
     if not path.exists() or not path.stat().st_size:
         return None
@@ -93,17 +93,17 @@ def _usable(store: Path) -> Index | None:
         connection = connect(path)
         index = Index(connection, path)
         index.rows("SELECT max(run) FROM runs")
-    except (OutdatedIndex, StoreError, sqlite3.DatabaseError) as error:
+    except (StoreError, sqlite3.DatabaseError) as error:
         if connection is not None:
             connection.close()
-        if isinstance(error, OutdatedIndex) or getattr(error, "sqlite_errorname", "") in DAMAGED_NAMES:
+        if getattr(error, "sqlite_errorname", "") in DAMAGED_NAMES:
             return None
         raise
     return index
 
 
 def _make(store: Path, writer_lock: WriterLock) -> Index:
-    """Make an index beside its place and put it there whole.
+    """Build an index under a temporary name and move it to its place.
 
     SQLite refuses at once, without waiting, where two processes make one in place: neither can have the file alone,
     as a new one's first change of its journal needs, while the other reads it.
@@ -128,7 +128,7 @@ def _make(store: Path, writer_lock: WriterLock) -> Index:
 
 
 def sync(path: Path) -> None:
-    """Wait until a file, or the names in a folder, are on the disk."""
+    """Flush a file, or the names in a folder, to the disk."""
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(handle)
@@ -137,17 +137,17 @@ def sync(path: Path) -> None:
 
 
 def open_to_read(store: Path) -> Index:
-    """Open the index of a store that is not to be written, or cannot be.
+    """Open the index of a store for reading only.
 
     Returns
     -------
     Index
-        In memory, made from the folders, if the one that is there cannot be used.
+        An index in memory, built from the folders, if the existing one cannot be used.
 
     Raises
     ------
     StoreError
-        If there is no store, or it is of a newer version.
+        If the folder is not a store, or it is of another version.
     """
     path = store / FILE
     check_is_there(store)
@@ -178,7 +178,7 @@ def is_there(store: Path) -> bool:
 
 
 def check_is_there(store: Path) -> None:
-    """Refuse a folder that is no store.
+    """Refuse a folder that is not a store.
 
     Raises
     ------
@@ -195,12 +195,12 @@ def _uri(path: Path, options: str) -> sqlite3.Connection:
 
 
 def _shared(path: Path) -> sqlite3.Connection:
-    """With others that may write meanwhile; SQLite must be able to write beside the index for that."""
+    """Open an index that other processes may write meanwhile; SQLite must be able to write beside it."""
     return _uri(path, "mode=ro")
 
 
 def _copied(path: Path) -> sqlite3.Connection | None:
-    """Where a killed process has left its last changes beside the index, in memory."""
+    """Open an index in memory if a killed process left changes of it in the write-ahead log; None if there are none."""
     wal = path.with_name(f"{FILE}-wal")
     if not wal.exists() or not wal.stat().st_size:
         return None
@@ -215,17 +215,17 @@ def _copied(path: Path) -> sqlite3.Connection | None:
 
 
 def _alone(path: Path) -> sqlite3.Connection:
-    """As a file that nobody writes."""
+    """Open an index that no process writes."""
     return _uri(path, "mode=ro&immutable=1")
 
 
 def add_folders(index: Index, store: Path, ids: Iterable[str]) -> list[str]:
-    """Add folders that are not in the index; those that cannot be read stay out.
+    """Add folders that are not in the index; skip unreadable ones.
 
     Returns
     -------
     list of str
-        What was added.
+        Ids of the added runs.
     """
     added = []
     left = iter(ids)

@@ -1,4 +1,4 @@
-"""Where and with what a result was computed; the numbers do not depend on it."""
+"""Provenance of a result: host, versions and time; the numbers do not depend on it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from elephan.run.files import provenance
 
 
 def here() -> dict[str, object]:
-    """Return what is known of this process and moment.
+    """Return the provenance of a result computed here and now.
 
     Returns
     -------
@@ -29,12 +29,12 @@ def here() -> dict[str, object]:
 
 
 def now() -> str:
-    """Return the time as text that sorts, to the millisecond."""
+    """Return the time as text that sorts, with milliseconds."""
     return stamp(datetime.now(UTC))
 
 
 def stamp(moment: datetime) -> str:
-    """Write a moment as text that sorts.
+    """Format a time as text that sorts.
 
     Examples
     --------
@@ -46,10 +46,10 @@ def stamp(moment: datetime) -> str:
 
 @cache
 def of_process() -> dict[str, object]:
-    """Return what is the same for all runs of this process.
+    """Return the provenance that all runs of this process share.
 
-    Git is asked for the commit, and until it has begun it has the locks that this process has (see
-    `elephan.store.locks`): a store asks for this before it takes any.
+    Git is called for the commit; until it has started, its process holds the locks of this one (see
+    `elephan.store.locks`), so a store calls this function before it takes any.
     """
     found: dict[str, object] = {**provenance(), "host": platform.node(), "cores": os.cpu_count()}
     commit = _commit(Path(__file__).resolve().parents[3])
@@ -57,7 +57,7 @@ def of_process() -> dict[str, object]:
 
 
 def _commit(root: Path) -> str | None:
-    """The commit of elephan's own checkout, ``-dirty`` if something in it has changed."""
+    """Return the commit of elephan's own checkout, with ``-dirty`` if it has changes."""
     if not ((root / ".git").exists() and (root / "crates" / "py" / "Cargo.toml").exists()):
         return None
     command = ["git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]

@@ -1,4 +1,4 @@
-"""SQL that can only read, with the nearest name where one is wrong, and rows as Arrow columns."""
+"""Read-only SQL with suggestions for misspelt names; rows are returned as Arrow columns."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
     from elephan.store.index import Index
 
 CHUNK = 2000
-"""Rows that are Python objects at the same time: few enough for the processor's cache, which halves the time."""
+"""Number of rows held as Python objects at a time: they fit into the processor's cache, which halves the time."""
 
 MOST = 30
-"""Names that a message lists."""
+"""Maximum number of names that a message lists."""
 
 _TOKENS = re.compile(r"""'(?:[^']|'')*' | --[^\n]* | /\*.*?\*/ | "(?P<name>(?:[^"]|"")*)" """, re.VERBOSE | re.DOTALL)
 _LOOKING = {"table_info", "table_xinfo", "table_list", "index_list", "index_info"}
-"""Pragmas that take the name of a table, and only read."""
+"""Pragmas that take the name of a table and only read."""
 
 _MISSING = re.compile(r"no such (?P<what>table|column): (?P<name>.+)")
 
 
 def ask(index: Index, sql: str) -> Any:
-    """Ask the index.
+    """Run a query on the index.
 
     Raises
     ------
@@ -62,18 +62,18 @@ def ask(index: Index, sql: str) -> Any:
 
 
 def _allow(action: int, name: str | None, value: str | None, *_: object) -> int:
-    """Refuse what sets something of the connection or of the file: SQLite counts that as reading."""
+    """Refuse statements that change settings of the connection or the file, which SQLite counts as reading."""
     is_set = action == sqlite3.SQLITE_PRAGMA and value is not None and name not in _LOOKING
     return sqlite3.SQLITE_DENY if is_set else sqlite3.SQLITE_OK
 
 
 def as_arrow(names: Sequence[str], cursor: sqlite3.Cursor) -> Any:
-    """Fetch all rows as columns.
+    """Fetch all rows as Arrow columns.
 
     Returns
     -------
     pyarrow.Table
-        Whole numbers stay so where a column has no others; where it has texts too, all are texts.
+        Integers stay integers unless a column has other types; a column with any texts becomes texts.
     """
     import pyarrow as pa  # noqa: PLC0415 (slow to import)
 
@@ -85,7 +85,7 @@ def as_arrow(names: Sequence[str], cursor: sqlite3.Cursor) -> Any:
 
 
 def as_column(values: Sequence[Any]) -> Any:
-    """Make a column of one type.
+    """Return a column of a single type.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def as_column(values: Sequence[Any]) -> Any:
 
 
 def hint(name: str, known: Iterable[str]) -> str:
-    """Say which name was perhaps meant, or which there are.
+    """Suggest the nearest known name, or list the known names.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def hint(name: str, known: Iterable[str]) -> str:
 
 
 def _array(values: Sequence[Any]) -> Any:
-    """Some values as Arrow's."""
+    """Return values as an Arrow array."""
     import pyarrow as pa  # noqa: PLC0415 (as above)
 
     try:
@@ -129,7 +129,7 @@ def _array(values: Sequence[Any]) -> Any:
 
 
 def _joined(parts: list[Any]) -> Any:
-    """Parts of a column as one type."""
+    """Concatenate parts of a column as one type."""
     import pyarrow as pa  # noqa: PLC0415 (as above)
 
     kinds = {part.type for part in parts if not pa.types.is_null(part.type)}
@@ -159,7 +159,7 @@ def _text(value: object) -> str:
 
 
 def _distinct(names: Iterable[str]) -> list[str]:
-    """Give columns of the same name a number each."""
+    """Number columns that have the same name."""
     found: list[str] = []
     for name in names:
         count, new = 1, name
@@ -171,14 +171,14 @@ def _distinct(names: Iterable[str]) -> list[str]:
 
 
 def _known(index: Index) -> dict[str, list[str]]:
-    """Tables and views, and their columns."""
+    """Return tables and views with their columns."""
     rows = index.rows("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY name <> 'results', name")
     tables = {name: index.columns(name) for (name,) in rows if not name.startswith("sqlite_")}
     return {"results": list(index.results()[0])} | {name: names for name, names in tables.items() if name != "results"}
 
 
 def _check_quoted(index: Index, sql: str) -> None:
-    """Refuse a quoted name that is none: SQLite would take it for a text, and answer."""
+    """Refuse a quoted name that does not exist: SQLite would treat it as a string constant."""
     known = _known(index)
     there = {name.lower() for name in known} | {name.lower() for columns in known.values() for name in columns}
     for match in _TOKENS.finditer(sql):
@@ -196,7 +196,7 @@ def _check_quoted(index: Index, sql: str) -> None:
 
 
 def _named(sql: str) -> str:
-    """A statement whose quoted names can be nothing but names.
+    """Quote names in backticks, so that they cannot be read as strings.
 
     SQLite takes "x" for the text x where the table asked has no column x, and averages it to 0; `x` it does not.
     """
@@ -210,7 +210,7 @@ def _named(sql: str) -> str:
 
 
 def _explained(index: Index, error: Exception) -> str:
-    """What is wrong with a statement."""
+    """Explain the error of a statement."""
     reason = str(error)
     if match := _MISSING.match(reason):
         known = _known(index)

@@ -1,4 +1,4 @@
-"""Tables of the index, and how an index of an older version becomes one of this."""
+"""Tables of the index and the version of their schema."""
 
 from __future__ import annotations
 
@@ -12,24 +12,21 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 VERSION = 1
-"""Of the schema, in ``PRAGMA user_version``."""
+"""Version of the schema, in ``PRAGMA user_version``."""
 
 APPLICATION = 0x656C6570
-"""In ``PRAGMA application_id``: "elep"."""
-
-STEPS: dict[int, str] = {}
-"""SQL that brings an index of a version to the next one; a version without is made again from the folders."""
+"""Value of ``PRAGMA application_id``: "elep"."""
 
 BUSY_S = 60.0
-"""How long one process waits while another writes."""
+"""Maximum time that a process waits while another one writes [s]."""
 
 ROWS = 1 << 40
-"""Rows of one link lie together in ``links``: its number times this, plus the run's. A join over a million runs then
-goes from row to row: 0.13 s instead of 0.4 s with the key (run, name)."""
+"""Factor of a link's number in the keys of ``links``, to which the run's number is added, so that the rows of one link
+are adjacent. A join over a million runs then takes 0.13 s, instead of 0.4 s with the key (run, name)."""
 
 
 def _columns(names: tuple[str, ...]) -> str:
-    """Without types, so that a value stays what it is."""
+    """Return column definitions without types, so that values keep their own types."""
     return ", ".join(f'"{name}"' for name in names)
 
 
@@ -54,15 +51,11 @@ TABLES = (
     "CREATE TABLE failures (key TEXT NOT NULL, labels TEXT NOT NULL, scenario TEXT NOT NULL, error TEXT NOT NULL, "
     "written TEXT, PRIMARY KEY (key, labels)) WITHOUT ROWID",
 )
-"""``points`` gets a column for each label; a run without labels has one row there too. ``names`` says which labels,
-links and groups there are; ``position`` is the first place of a link, and of a label 1 if it was ever a boolean."""
+"""Statements that create the tables. ``points`` gets a column for each label; a run without labels has one row there
+too. ``names`` lists labels, links and groups; ``position`` is the first place of a link, and 1 for boolean labels."""
 
 NAMES = frozenset(statement.split()[2] for statement in TABLES if statement.startswith("CREATE TABLE"))
 """Names of the tables."""
-
-
-class OutdatedIndex(Exception):  # noqa: N818 (it is no error)
-    """An index of a version from which there is no step."""
 
 
 def connect(path: Path, *, is_shared: bool = True) -> sqlite3.Connection:
@@ -71,8 +64,8 @@ def connect(path: Path, *, is_shared: bool = True) -> sqlite3.Connection:
     Parameters
     ----------
     is_shared : bool
-        Other processes may read and write it meanwhile. Of one that is made for nobody yet, everything stands in its
-        one file once a change is committed: nothing is left beside it that could be forgotten.
+        Whether other processes may use the index meanwhile. If not (while it is built), all data are in its
+        main file after each commit: no other file could be forgotten when it is moved.
     """
     connection = sqlite3.connect(path, timeout=BUSY_S, check_same_thread=False, isolation_level=None)
     try:
@@ -87,36 +80,29 @@ def connect(path: Path, *, is_shared: bool = True) -> sqlite3.Connection:
 
 
 def quick(connection: sqlite3.Connection) -> sqlite3.Connection:
-    """Let reading go through the cache of the system instead of copies."""
+    """Use the system's cache for reading, instead of copies."""
     connection.execute("PRAGMA mmap_size = 64000000000")
     return connection
 
 
-def migrate(connection: sqlite3.Connection, path: Path) -> None:
-    """Make the tables, or bring those of an older version up to this one.
+def create_tables(connection: sqlite3.Connection, path: Path) -> None:
+    """Create the tables in an empty index.
 
     Raises
     ------
     StoreError
-        If the index is of a newer version.
-    OutdatedIndex
-        If it is of an older one from which there is no step.
+        If the index is of another version.
     """
     if check_version(connection, path) == VERSION:
         return
     connection.execute("BEGIN IMMEDIATE")
     try:
-        version = check_version(connection, path)
-        if version == 0:
+        # Another process may have created them meanwhile.
+        if check_version(connection, path) != VERSION:
             for statement in TABLES:
                 connection.execute(statement)
-        for older in range(version or VERSION, VERSION):
-            if older not in STEPS:
-                raise OutdatedIndex
-            for statement in STEPS[older].split(";"):
-                connection.execute(statement)
-        connection.execute(f"PRAGMA user_version = {VERSION}")
-        connection.execute(f"PRAGMA application_id = {APPLICATION}")
+            connection.execute(f"PRAGMA user_version = {VERSION}")
+            connection.execute(f"PRAGMA application_id = {APPLICATION}")
         connection.execute("COMMIT")
     except BaseException:
         # SQLite has rolled back by itself where the disk is full.
@@ -126,31 +112,28 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def check_version(connection: sqlite3.Connection, path: Path) -> int:
-    """Read the version of an index, and refuse a newer one, an incomplete one, and what is none.
+    """Read the version of an index; refuse another version, an incomplete index and the file of another program.
 
     Returns
     -------
     int
-        0 for an empty file.
+        `VERSION`, or 0 for an empty file.
 
     Raises
     ------
     StoreError
-        If it is newer than this elephan, or another program's.
+        If the index is of another version, or the file is another program's.
     DamageError
         If it has lost its version or a table.
     """
     mark = connection.execute("PRAGMA application_id").fetchone()[0]
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-    # The first stores had no mark.
-    if mark not in {0, APPLICATION} or (mark == 0 and tables and not {"runs", "points", "names"} <= tables):
+    if mark != APPLICATION and (mark or tables):
         message = f"store {path}: is the file of another program; give another folder"
         raise StoreError(message)
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
-    if version > VERSION:
-        message = (
-            f"store {path}: was written by a newer elephan (schema {version}; this one knows {VERSION}); update it"
-        )
+    if version not in {0, VERSION}:
+        message = f"store {path}: was written by another elephan (schema {version}; this one reads schema {VERSION})"
         raise StoreError(message)
     lost = ""
     if version == 0 and (tables or mark == APPLICATION):

@@ -1,4 +1,4 @@
-"""Runs by what identifies them: a folder for each, and an index to ask."""
+"""Store of runs by key: a folder for each run, and an index for queries."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from elephan.store.upkeep import DamageReport, MergeSummary, Removed
 
 MOST, LONGEST_S = 100, 0.25
-"""Rows that wait for the index together: so many at most, and so long while others follow. Their folders are there."""
+"""Maximum number of rows waiting for the index, and their maximum wait [s]. The folders are already there."""
 
 
 class Store(ResultTables):
@@ -104,18 +104,18 @@ class Store(ResultTables):
         self.close()
 
     def close(self) -> None:
-        """Write what waits and let others have the store."""
+        """Write the waiting rows and release the store."""
         try:
             self.flush()
         finally:
             self.index.connection.close()
             if self._writer_lock is not None:
-                # What the index could not take, whoever comes next finds, as if this process had been killed.
+                # Rows that could not be written are recovered by the next process, as if this one had been killed.
                 self._writer_lock.end(clean=not self._waiting)
                 self._writer_lock = None
 
     def flush(self) -> None:
-        """Put into the index what waits for it: other processes see it from now on."""
+        """Write the waiting rows to the index, which makes them visible to other processes."""
         if not self._waiting:
             return
         with reraise_as_store_error(self.folder), self.index.change():
@@ -126,12 +126,12 @@ class Store(ResultTables):
         self._flushed = time.monotonic()
 
     def find(self, key: str, *, series: bool = False) -> StoredRun | None:
-        """Look for a run.
+        """Return the run with a key.
 
         Parameters
         ----------
         key : str
-            What `key` says of a request.
+            Key of a request, see `elephan.store.keys.key`.
         series : bool
             It must have the sampled series.
 
@@ -153,14 +153,14 @@ class Store(ResultTables):
         key: str | None = None,
         labels: Mapping[str, object] | None = None,
     ) -> StoredRun:
-        """Keep a run, whole or not at all; one that is there already is not written again.
+        """Store a run atomically; a run that is already there is not written again.
 
         Parameters
         ----------
         result : RunResult or PackedRun
-            What `elephan.run` returned, or `pack` made of it in another process.
+            Result of `elephan.run`, or its encoding by `pack` in another process.
         key : str, optional
-            What `key` returned for the request.
+            Key of the request, see `elephan.store.keys.key`.
         labels : mapping, optional
             A set of labels for it.
 
@@ -171,7 +171,7 @@ class Store(ResultTables):
         Raises
         ------
         InputError
-            If there is no room, or the store cannot be written.
+            If the disk is full, or the store cannot be written.
         """
         writing = self.writing()
         sets = [made] if (made := as_labels(labels)) else []
@@ -228,7 +228,7 @@ class Store(ResultTables):
                     folders.append_labels(stored.folder, made)
 
     def fail(self, key: str, scenario_text: str, labels: Mapping[str, object], error: str) -> None:
-        """Remember that a point failed; a later `put` under its key forgets it.
+        """Record that a point failed; a later `put` under its key removes the record.
 
         Parameters
         ----------
@@ -245,7 +245,7 @@ class Store(ResultTables):
             failures.keep(self.index, self.folder, values)
 
     def failures(self) -> list[dict[str, Any]]:
-        """List the points that failed.
+        """List the failed points.
 
         Returns
         -------
@@ -271,7 +271,7 @@ class Store(ResultTables):
         labels: Mapping[str, object] | None = None,
         laws: Mapping[str, LawSource] | None = None,
     ) -> StoredRun:
-        """Find a run, or run it and keep it.
+        """Return the run of a scenario, computing and storing it if it is missing.
 
         Parameters
         ----------
@@ -312,12 +312,12 @@ class Store(ResultTables):
         return self.put(result, key=asked, labels=labels)
 
     def get(self, prefix: str) -> StoredRun:
-        """Return the run whose id begins so.
+        """Return the run whose id begins with a prefix.
 
         Parameters
         ----------
         prefix : str
-            Of its id in the store, or of the id that ``elephan run`` shows.
+            Prefix of an id in the store, or of the id that ``elephan run`` shows.
 
         Returns
         -------
@@ -349,7 +349,7 @@ class Store(ResultTables):
         Returns
         -------
         list of StoredRun
-            By id.
+            Runs sorted by id.
 
         Raises
         ------
@@ -362,7 +362,7 @@ class Store(ResultTables):
 
     @property
     def parts(self) -> list[ResultPart]:
-        """Its runs, one for each set of labels that they carry."""
+        """Runs of the store, one for each set of labels that they have."""
         found = [(one, labels) for one in self.runs() for labels in one.labels or [{}]]
         return [ResultPart(labels, one.document, one.arrays) for one, labels in found]
 
@@ -371,7 +371,7 @@ class Store(ResultTables):
         return str(self.folder)
 
     def query(self, sql: str) -> StoreTable:
-        """Ask the index in SQL; nothing can be changed so.
+        """Query the index in SQL, read-only.
 
         Parameters
         ----------
@@ -403,7 +403,7 @@ class Store(ResultTables):
     def table(
         self, labels: Mapping[str, object] | None = None, columns: Sequence[str] = ("labels", "summary")
     ) -> StoreTable:
-        """Lay the runs out in one table.
+        """Return the runs as one table.
 
         Parameters
         ----------
@@ -433,12 +433,12 @@ class Store(ResultTables):
         columns: Sequence[str] = ("labels", "summary"),
         labels: Mapping[str, object] | None = None,
     ) -> bytes:
-        """Write `table` as a file: the same bytes for the same results.
+        """Write `table` to a file; equal results give equal bytes.
 
         Parameters
         ----------
         path : str or Path, optional
-            Where to; nowhere by default.
+            Path of the file; by default none is written.
         format : str
             ``"csv"``, ``"parquet"`` or ``"json"``.
         columns, labels
@@ -447,7 +447,7 @@ class Store(ResultTables):
         Returns
         -------
         bytes
-            What was written.
+            Content of the file.
 
         Raises
         ------
@@ -494,7 +494,7 @@ class Store(ResultTables):
         failures: bool = False,
         dry_run: bool = False,
     ) -> Removed:
-        """Remove what dead processes have left, and the runs that all given conditions name; none without conditions.
+        """Remove the leftovers of dead processes, and the runs that meet all given conditions; none without conditions.
 
         Parameters
         ----------
@@ -503,7 +503,7 @@ class Store(ResultTables):
         other_versions : bool
             Runs of other versions of the engine.
         older_than_s : float, optional
-            Runs that were written so long ago [s].
+            Minimum time since the run was written [s].
         labels : mapping, optional
             Runs that carry these.
         failures : bool
@@ -550,7 +550,7 @@ class Store(ResultTables):
         return total
 
     def _sizes(self, run_id: str) -> dict[str, int] | None:
-        """Sizes of the files of a run, which is adopted if only its folder is there."""
+        """Return the sizes of a run's files, after indexing the run if only its folder is there."""
         if run_id in self._waiting:
             return self._waiting[run_id][0].sizes
         row = self.index.rows("SELECT sizes FROM runs WHERE id = ?", (run_id,))
@@ -562,7 +562,7 @@ class Store(ResultTables):
         return self._sizes(run_id) if add_folders(self.index, self.folder, [run_id]) else None
 
     def _known(self, run_id: str, packed: folders.PackedRun, sets: list[Labels]) -> StoredRun | None:
-        """The run if it is there with all that is to be kept; then it only gets the labels."""
+        """Return the run, with the labels added, if it is already there with everything to be kept; else None."""
         found = self.find(run_id, series=folders.SAMPLES in packed.files)
         if found is not None:
             for each in sets:
@@ -570,13 +570,13 @@ class Store(ResultTables):
         return found
 
     def _labels_of(self, run_id: str, place: Path, *, is_there: bool) -> list[Labels]:
-        """Labels of a run that is written again."""
+        """Return the labels of a run that is written again."""
         number = self.index.number(run_id)
         known = [] if number is None else self.index.sets(number)
         return known + [labels for labels in (folders.read_labels(place) if is_there else ()) if labels not in known]
 
     def _wait(self, run_id: str, folder: folders.RunFolder, sets: list[Labels]) -> None:
-        """Keep a row for the index until there are several, or until one follows late."""
+        """Queue a row for the index; write the queue when it is full, or when its first row is old."""
         self._waiting[run_id] = (folder, sets)
         if len(self._waiting) >= MOST or time.monotonic() - self._flushed >= LONGEST_S:
             self.flush()
@@ -591,7 +591,7 @@ class Store(ResultTables):
         return StoredRun(run_id, place or folders.place(self.folder, run_id), sets)
 
     def writing(self) -> WriterLock:
-        """Return the lock in whose folder this process may write, or raise StoreError if it may not."""
+        """Lock of this process as a writer, with its temporary folder; raises StoreError if the store is read-only."""
         if self._writer_lock is None:
             message = f"store {self.folder}: was opened to be read only, or is closed"
             raise StoreError(message)

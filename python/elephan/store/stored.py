@@ -1,4 +1,4 @@
-"""A run as it lies in a store."""
+"""A run read back from a store."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elephan.display import ColumnTable
 from elephan.errors import InputError
 from elephan.lint import LintWarning
-from elephan.renamed import warn_renamed
 from elephan.run.files import atomic, write_json
 from elephan.run.saved import FolderRun, read_parquet
 from elephan.scenario import Scenario
@@ -28,18 +26,6 @@ if TYPE_CHECKING:
 SCENARIO = "scenario.toml"
 
 
-class _CallableTable(ColumnTable):
-    """A table that was a method before."""
-
-    def __init__(self, table: ColumnTable, before: Callable[[], Any]) -> None:
-        super().__init__(table, table.caption, table.shown)
-        self._before = before
-
-    def __call__(self) -> Any:
-        warn_renamed("StoredRun.links()", 'StoredRun.read("links")')
-        return self._before()
-
-
 @dataclass(frozen=True, repr=False)
 class StoredRun(FolderRun):
     """A run in a store.
@@ -49,7 +35,7 @@ class StoredRun(FolderRun):
     id : str
         64 hexadecimal digits: `elephan.store.key` of what was asked.
     folder : Path
-        Where its files are.
+        Folder of the run's files.
     """
 
     id: str
@@ -58,7 +44,7 @@ class StoredRun(FolderRun):
 
     @property
     def labels(self) -> list[Labels]:
-        """The sets of labels it carries, one for each point of a sweep that it is."""
+        """Sets of labels of the run, one for each point of a sweep that it is the result of."""
         return self._sets()
 
     @property
@@ -68,22 +54,22 @@ class StoredRun(FolderRun):
 
     @property
     def provenance(self) -> dict[str, Any]:
-        """Where, when and with what it was computed, and how long that took [s]."""
+        """Provenance: host, time and versions of the computation, and how long it took [s]."""
         return dict(self._full["provenance"])
 
     @property
     def resolved(self) -> dict[str, Any]:
-        """The canonical form of its scenario."""
+        """Canonical form of the scenario."""
         return dict(self._full["resolved"])
 
     @property
     def has_samples(self) -> bool:
-        """Whether its samples over time were kept."""
+        """Whether samples over time were kept."""
         return folders.SAMPLES in self._full["files"]
 
     @property
     def warnings(self) -> list[LintWarning]:
-        """What the lint rules said of the scenario and of its results."""
+        """Lint warnings about the scenario and its results."""
         return [LintWarning(**each) for each in self._full["warnings"]]
 
     @cached_property
@@ -98,12 +84,6 @@ class StoredRun(FolderRun):
 
     def __repr__(self) -> str:
         return f"<Stored run {self.id[:12]} of {self.document['run']['scenario']!r}>"
-
-    @property
-    def links(self) -> ColumnTable:
-        """A row per link, as of every result; called as it was before, the Arrow table of `read`."""
-        table = super().links
-        return _CallableTable(table, lambda: self.read("links"))
 
     def flows(self) -> Any:
         """Read ``flows.parquet``.
@@ -153,7 +133,7 @@ class StoredRun(FolderRun):
         folder : Path or str
             Made if missing. Each file appears whole or not at all.
         metrics : sequence of AskedMetric
-            What the document has besides.
+            Additional metrics of the document.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""What the index has of a run: its document (as ``elephan run --json``) as one row, one per link, one per group."""
+"""Rows of a run in the index: its document (as of ``elephan run --json``) as one row, one per link, one per group."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RUN = (
     "packets_delivered",
     *_with_intervals("jain", "jain_maxmin", "rtt_ratio"),
 )
-"""What every run has, in the order in which it is shown."""
+"""Columns of every run, in the order of display."""
 
 LINK = (
     "rate_bps",
@@ -54,7 +54,7 @@ LINK = (
         "flows_hit_per_loss_event",
     ),
 )
-"""What every link has."""
+"""Columns of every link."""
 
 GROUP = (
     "law",
@@ -70,7 +70,7 @@ GROUP = (
         "loss_events",
     ),
 )
-"""What every group of flows has; those with transfers have more."""
+"""Columns of every group of flows; groups with transfers have more."""
 
 
 class RunSummary(NamedTuple):
@@ -82,7 +82,7 @@ class RunSummary(NamedTuple):
 
 
 def shown_as(kind: str, name: str, links: Container[str]) -> str:
-    """Say what the columns of a link or group begin with: a group called like a link is told apart.
+    """Return the prefix of a link's or group's columns; a group with the name of a link gets a different one.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def shown_as(kind: str, name: str, links: Container[str]) -> str:
 
 
 def summarize(document: Mapping[str, Any]) -> RunSummary:
-    """Lay a document flat.
+    """Flatten a document into rows.
 
     Parameters
     ----------

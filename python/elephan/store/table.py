@@ -1,4 +1,4 @@
-"""A table of results: Arrow columns, and the same for pandas, polars and xarray."""
+"""Table of results as Arrow columns, with conversions to pandas, polars and xarray."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ class StoreTable:
         return list(self.arrow.column_names)
 
     def to_arrow(self) -> Any:
-        """Give the `pyarrow.Table`."""
+        """Return a `pyarrow.Table`."""
         return self.arrow
 
     def to_pandas(self) -> Any:
-        """Give a `pandas.DataFrame`."""
+        """Return a `pandas.DataFrame`."""
         require("to_pandas", "pandas")
         return self.arrow.to_pandas()
 
     def to_polars(self) -> Any:
-        """Give a `polars.DataFrame`."""
+        """Return a `polars.DataFrame`."""
         require("to_polars", "polars")
         import polars as pl  # noqa: PLC0415 (optional)
 
         return pl.from_arrow(self.arrow)
 
     def to_xarray(self, axes: Sequence[str]) -> Any:
-        """Give an `xarray.Dataset` with some columns as its axes.
+        """Return an `xarray.Dataset` with some columns as its axes.
 
         Parameters
         ----------

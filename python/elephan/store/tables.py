@@ -1,4 +1,4 @@
-"""One row per run and label set, from the index, in an order that does not depend on how the runs came."""
+"""Tables of the index with one row per run and label set, in an order independent of the order of insertion."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _CORE = {"links": LINK, "groups": GROUP}
 
 
 def condition(index: Index, labels: Labels) -> tuple[str, tuple[object, ...]]:
-    """Say in SQL that points carry labels.
+    """Return the SQL condition that points have given labels.
 
     Returns
     -------
@@ -45,7 +45,7 @@ def condition(index: Index, labels: Labels) -> tuple[str, tuple[object, ...]]:
     Raises
     ------
     StoreError
-        If there is no label of a name, though there are runs.
+        If no run has a label of that name, and the store is not empty.
     """
     known = index.names("labels")
     for name in labels:
@@ -58,7 +58,7 @@ def condition(index: Index, labels: Labels) -> tuple[str, tuple[object, ...]]:
 
 
 def runs(index: Index, labels: Labels) -> list[str]:
-    """List the runs that carry labels.
+    """List the runs with given labels.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def runs(index: Index, labels: Labels) -> list[str]:
 
 
 def lay_out(index: Index, labels: Labels, columns: Sequence[str]) -> Any:
-    """Lay runs and their labels out in one table.
+    """Return runs and their labels as one table.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def lay_out(index: Index, labels: Labels, columns: Sequence[str]) -> Any:
 
 
 def encode(table: Any, kind: str) -> bytes:
-    """Write a table as the bytes of a file.
+    """Encode a table as the bytes of a file.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def encode(table: Any, kind: str) -> bytes:
 
 
 class _Layout:
-    """Columns of the chosen points, in the order in which the index has them."""
+    """Columns of the selected points, in the order of the index."""
 
     def __init__(self, index: Index, where: tuple[str, tuple[object, ...]], wanted: Sequence[str]) -> None:
         self.index, self.where, self.wanted = index, where, wanted
@@ -148,10 +148,10 @@ class _Layout:
         self.places = self._places()
 
     def columns(self) -> dict[str, Any]:
-        """Return what is wanted, in that order."""
+        """Return the requested columns, in the requested order."""
         names = self._names()
         own = self._fetch({name: source for name, source in self.own.items() if name in names}, _RUNS)
-        # A label stands where a column of the summary would: runs without it show their own value.
+        # A label replaces a column of the summary with the same name: runs without the label show their own value.
         found = {
             name: _first(self.labels.get(name), own.get(name)) for name in names if name in self.labels or name in own
         }
@@ -161,11 +161,11 @@ class _Layout:
         return {name: found[name] for name in names if name in found}
 
     def order(self) -> Any:
-        """Return the order in which the points are shown."""
+        """Return the order of the points in the output."""
         return _order(list(self.labels.values()), self._ids, self.length)
 
     def _names(self) -> dict[str, None]:
-        """Names of the columns that are wanted."""
+        """Return the names of the requested columns."""
         summary = {**self.own, **self.places}
         names: dict[str, None] = {}
         for name in self.wanted:
@@ -182,7 +182,7 @@ class _Layout:
         return names
 
     def _measured(self, kind: str, place: str, number: int, names: Mapping[str, None]) -> dict[str, Any]:
-        """What was measured at one link or of one group; without what no point has and nobody asked for by name."""
+        """Return the columns of one link or group; omit null ones that were not requested by name."""
         columns = {name: column for name, (at, column) in self.places.items() if at == (kind, place) and name in names}
         if not columns:
             return {}
@@ -198,7 +198,7 @@ class _Layout:
         }
 
     def _labels(self) -> dict[str, Any]:
-        """Columns of labels; booleans, which SQLite has not, are made of numbers again."""
+        """Return the columns of labels, with booleans restored from the integers of SQLite."""
         found = self._fetch({name: f"p.{quoted(name)}" for name in self.index.names("labels")}, "")
         flags = {name for (name,) in self.index.rows("SELECT name FROM names WHERE kind = 'labels' AND position = 1")}
         if flags:
@@ -208,7 +208,7 @@ class _Layout:
         return found
 
     def _places(self) -> dict[str, tuple[tuple[str, str], str]]:
-        """Columns of links and groups: of which, and what it is called there."""
+        """Return the columns of links and groups: by shown name, kind, link or group, and column there."""
         found: dict[str, tuple[tuple[str, str], str]] = {}
         links = self.index.names("links")
         for kind in KINDS:
@@ -224,7 +224,7 @@ class _Layout:
 
     @cached_property
     def length(self) -> int:
-        """Count the points."""
+        """Number of points."""
         return int(self.index.rows(f"SELECT count(*) FROM points AS p WHERE {self.where[0]}", self.where[1])[0][0])
 
     def _fetch(self, sources: Mapping[str, str], join: str) -> dict[str, Any]:
@@ -236,7 +236,7 @@ class _Layout:
 
 
 def _first(label: Any, own: Any) -> Any:
-    """A label's column, and where it says nothing the run's own."""
+    """Return a label's column, with the run's own value where the label is null."""
     import pyarrow as pa  # noqa: PLC0415 (slow to import)
     import pyarrow.compute as pc  # noqa: PLC0415 (as above)
 
@@ -249,7 +249,7 @@ def _first(label: Any, own: Any) -> Any:
 
 
 def _order(labels: Sequence[Any], ids: Callable[[], Any], length: int) -> Any:
-    """Rows by their labels, nothing before numbers before texts, and then by id."""
+    """Return the order of rows by their labels (null, then numbers, then texts), and then by id."""
     import pyarrow as pa  # noqa: PLC0415 (slow to import)
 
     ranks = np.zeros(length, dtype=np.int64)
@@ -268,7 +268,7 @@ def _order(labels: Sequence[Any], ids: Callable[[], Any], length: int) -> Any:
 
 
 def _ranks(column: Any) -> Any:
-    """Places of a column's values in their order, 0 for none."""
+    """Return the ranks of a column's values, 0 for null."""
     import pyarrow as pa  # noqa: PLC0415 (slow to import)
 
     coded = column.combine_chunks().dictionary_encode()
@@ -283,11 +283,11 @@ def _ranks(column: Any) -> Any:
 
 
 _FORMULA = re.compile(r"[=+\-@\t\r]")
-"""How a spreadsheet knows a formula: by its first letter."""
+"""Pattern of texts that a spreadsheet takes for a formula, by their first character."""
 
 
 def _no_formula(text: str) -> str:
-    """Put an apostrophe before what a spreadsheet would compute; a number is one.
+    """Put an apostrophe before a text that a spreadsheet would evaluate, but not before a number.
 
     Examples
     --------

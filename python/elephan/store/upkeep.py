@@ -1,4 +1,4 @@
-"""Checking a store, cleaning it, and joining it with others."""
+"""Maintenance of a store: check, clean up, and merge."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SHARDS = "shards"
 
 
 class DamageReport(NamedTuple):
-    """Something in a store that is not what was written."""
+    """A damaged file or row of a store."""
 
     run: str
     """Id of the run; empty for the index."""
@@ -43,7 +43,7 @@ class DamageReport(NamedTuple):
 
 @dataclass(frozen=True)
 class Removed:
-    """What was removed, or would be.
+    """Result of removing runs and leftovers, or a preview of it.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class Removed:
 
 @dataclass(frozen=True)
 class MergeSummary:
-    """What came from other stores.
+    """Result of merging other stores.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class MergeSummary:
 
 
 def verify(store: Store, *, repair: bool) -> list[DamageReport]:
-    """Check what `Store.verify` says."""
+    """Run the checks that `Store.verify` documents."""
     index, problems = store.index, []
     if store.is_index_repaired or not index.is_sound():
         problems.append(DamageReport("", FILE, "is damaged; the runs themselves are not concerned"))
@@ -109,7 +109,7 @@ def verify(store: Store, *, repair: bool) -> list[DamageReport]:
 
 
 def repair_index(store: Store) -> None:
-    """Make the index again from the runs, if it is damaged."""
+    """Rebuild the index from the runs, if it is damaged."""
     if not store.index.is_sound():
         store.index.connection.close()
         store.index = make_again(store.folder, store.writing())
@@ -117,7 +117,7 @@ def repair_index(store: Store) -> None:
 
 
 def _agree(store: Store, index: Index, ids: Iterable[str]) -> None:
-    """Bring journals and index to the same labels; a process may have been killed between the two."""
+    """Make the labels in journals and index equal; a process may have been killed between the two writes."""
     known: dict[str, list[str]] = {}
     for run_id, line in index.rows("SELECT r.id, p.labels FROM points AS p JOIN runs AS r USING (run)"):
         known.setdefault(run_id, []).append(line)
@@ -136,7 +136,7 @@ def _agree(store: Store, index: Index, ids: Iterable[str]) -> None:
 
 
 def _drop(store: Store, index: Index, ids: list[str]) -> int:
-    """Remove runs; first from the index, so that none is there by halves. Return the bytes freed."""
+    """Remove runs, first from the index so that none is listed without its folder; return the bytes freed."""
     _forget(index, ids)
     freed = 0
     for run_id in ids:
@@ -149,7 +149,7 @@ def _drop(store: Store, index: Index, ids: list[str]) -> int:
                 continue
             except NotADirectoryError:
                 folder.unlink()
-    # Who looked for one before its folder was gone has put it into the index again.
+    # A process that looked for a run before its folder was gone may have added it to the index again.
     _forget(index, [run_id for run_id in ids if not folders.place(store.folder, run_id).exists()])
     return freed
 
@@ -165,7 +165,7 @@ def _forget(index: Index, ids: Iterable[str]) -> None:
 def chosen(
     index: Index, unlabelled: bool, other_versions: bool, older_than_s: float | None, labels: Labels | None
 ) -> list[str]:
-    """List the runs that all given conditions name; none if none is given.
+    """List the runs that meet all given conditions; none if there is no condition.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ def gc(store: Store, runs: list[str], *, with_failures: bool, dry_run: bool) -> 
 
 
 def index_leftovers(store: Store) -> None:
-    """Index what a killed process had no time to, and what the shards of a sweep have left."""
+    """Index the runs that a killed process left unindexed, and those of a sweep's shards."""
     dead = leftovers(store.folder)
     if dead:
         known = {run_id for (run_id,) in store.index.rows("SELECT id FROM runs")}
@@ -224,7 +224,7 @@ def index_leftovers(store: Store) -> None:
 
 
 def delete_leftovers(paths: Iterable[Path]) -> None:
-    """Remove what `leftovers` found."""
+    """Remove the paths that `leftovers` found."""
     for path in paths:
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
@@ -236,7 +236,7 @@ def delete_leftovers(paths: Iterable[Path]) -> None:
 
 
 def size_of(path: Path) -> int:
-    """Count the bytes of a file or of all files in a folder."""
+    """Return the size of a file, or of all files in a folder [bytes]."""
     if path.is_dir():
         return sum(size_of(each) for each in path.iterdir())
     try:
@@ -246,12 +246,12 @@ def size_of(path: Path) -> int:
 
 
 def merge(store: Store, source: Path) -> MergeSummary:
-    """Copy what another store has.
+    """Copy the contents of another store.
 
     Raises
     ------
     StoreError
-        If there is no store.
+        If `source` is not a store.
     """
     if not (source / "runs").is_dir() and not (source / FILE).exists():
         message = f"merge: {source}: there is no store; give the folder of one"
@@ -282,14 +282,14 @@ def merge(store: Store, source: Path) -> MergeSummary:
 
 
 def _contradictions(store: Store, run_id: str, there: Path) -> list[DamageReport]:
-    """What a run says otherwise than the one of the same id in the store."""
+    """Report a run whose results differ from those of the run with the same id in the store."""
     if _measured_content(folders.place(store.folder, run_id)) == _measured_content(there):
         return []
     return [DamageReport(run_id, str(there / folders.DOCUMENT), "says otherwise than the run of the same id here")]
 
 
 def _bring_labels(store: Store, run_id: str, there: Path) -> bool:
-    """Give the store's run the labels of the same run elsewhere; true if the store has it, with all its files."""
+    """Add the labels of a run elsewhere to the store's run; return whether the store has it, with all its files."""
     found = store.find(run_id, series=(there / folders.SAMPLES).exists())
     if found is None:
         return False
@@ -299,7 +299,7 @@ def _bring_labels(store: Store, run_id: str, there: Path) -> bool:
 
 
 def _settle(store: Store, run_id: str, folder: Path) -> None:
-    """Put a run's folder into the store, with the labels of one there that has no series, or is damaged."""
+    """Move a run's folder into the store, keeping the labels of one there that lacks samples or is damaged."""
     place = folders.place(store.folder, run_id)
     known = folders.read_labels(folder)
     if lost := [labels for labels in folders.read_labels(place) if labels not in known]:
@@ -308,14 +308,14 @@ def _settle(store: Store, run_id: str, folder: Path) -> None:
 
 
 def _measured_content(folder: Path) -> dict[str, Any]:
-    """What a run's document says, but for where and when, and what it is called after."""
+    """Return the results in a run's document, without provenance and the scenario's name."""
     full = folders.read(folder).full
     run = {name: value for name, value in full["run"].items() if name != "scenario"}
     return {name: full[name] for name in ("links", "groups", "fairness", "resolved")} | {"run": run}
 
 
 def merge_shards(store: Store) -> None:
-    """Merge the stores of a sweep's shards that nobody writes any more."""
+    """Merge the stores of a sweep's shards that have no writer any more."""
     try:
         shards = sorted(path for path in (store.folder / SHARDS).iterdir() if path.is_dir())
     except FileNotFoundError:

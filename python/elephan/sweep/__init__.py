@@ -1,4 +1,4 @@
-"""Sweeps: a scenario and lists, every point run once and kept in a store, on whatever executor there is."""
+"""Sweeps: a scenario varied over lists; each point is run once, on any executor, and kept in a store."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from elephan.own_laws import check_used, declared
-from elephan.renamed import renamed_attributes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -46,21 +45,10 @@ _HOMES = {
     "parse_shard": "running",
     "preview": "running",
 }
-"""Loaded when they are asked for: they need NumPy and SQLite, and `import elephan` does without."""
-
-
-_OLD_NAMES = {
-    "Done": "PointResult",
-    "LostError": "ExecutorLostError",
-    "Point": "SweepPoint",
-    "Progress": "SweepProgress",
-    "Swept": "SweepResult",
-}
+"""Modules of the lazily imported names: they need NumPy and SQLite, which `import elephan` does not load."""
 
 
 def __getattr__(name: str) -> Any:
-    if name in _OLD_NAMES:
-        return renamed_attributes(__name__, _OLD_NAMES)(name)
     if name not in _HOMES:
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)
@@ -101,11 +89,11 @@ def sweep(
     sweep_or_base : Sweep, Scenario, mapping or path
         A sweep, a sweep file or a mapping with its keys, or a scenario of which something varies.
     over, zip, cases
-        What varies, as in `Sweep.of`; of a sweep, what varies besides.
+        Axes, as for `Sweep.of`; for a given sweep, additional axes.
     store : Store or path, optional
         ``$ELEPHAN_STORE``, else ``.elephan`` in the working directory.
     executor : concurrent.futures.Executor, optional
-        Where points are run: processes, or `distributed.Client.get_executor`. Threads by default. The results do not
+        Executor of the points: processes, or `distributed.Client.get_executor`. Threads by default. The results do not
         depend on it.
     workers : int, optional
         Tasks that run at once; as many as the executor has, or as there are cores.
@@ -113,7 +101,7 @@ def sweep(
         ``"2/5"``: only the second of five parts, in a store of its own inside of the store, which takes it in when it
         is next used.
     precision : str or sequence of str, optional
-        Of each point, as `elephan.run` takes it; instead of what the sweep says.
+        Precision of each point, as for `elephan.run`; replaces the sweep's own.
     max_replications : int, optional
         Maximum replications of a point for its precision; 100 unless the sweep says otherwise.
     replications, seed : int, optional
@@ -136,7 +124,7 @@ def sweep(
     Raises
     ------
     InputError
-        If the sweep cannot be read, one of its points is no scenario, its points need more memory than there is, or the
+        If the sweep cannot be read, a point is not a scenario, its points need more memory than there is, or the
         store cannot be written.
     ExecutorLostError
         If the executor broke; the store has what was done.

@@ -1,4 +1,4 @@
-"""What a sweep varies: lists (product), lists that go together (zip), and cases that may have lists of their own."""
+"""Axes of a sweep: lists (product), lists that go together (zip), and cases that may have axes of their own."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 KEYS = ("over", "zip", "cases")
-"""What varies in a sweep file, at its top and in each case."""
+"""Keys of axes in a sweep file, at its top and in each case."""
 
 CASE = "case"
-"""The label that holds the name of a case; names of nested ones are joined by a stroke."""
+"""Label that holds the name of a case; names of nested cases are joined by a slash."""
 
 MOST_POINTS = 1_000_000
-"""Of a sweep."""
+"""Maximum number of points in a sweep."""
 
 Combination = tuple[Labels, dict[str, Value]]
-"""Labels of a point, and what it changes, place by place."""
+"""Labels of a point, and its changes of the base scenario by place."""
 
 
 @dataclass(frozen=True)
 class SweepAxis:
-    """One list, or several of one length that go together.
+    """One list, or several of equal length that go together.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class SweepAxis:
             yield _labels(changes), changes
 
     def to_json(self) -> dict[str, Any]:
-        """Return the axis as a document has it."""
+        """Return the axis in the form of the sweep's document."""
         rows = [_labels(dict(zip(self.places, row, strict=True))) for row in self.rows]
         return {"places": list(self.places), "values": [list(row.values()) for row in rows]}
 
@@ -81,7 +81,7 @@ class SweepCase:
 
 @dataclass(frozen=True)
 class SweepCases:
-    """Cases beside each other: an axis whose values have names."""
+    """Alternative cases: an axis whose values have names."""
 
     cases: tuple[SweepCase, ...]
 
@@ -97,7 +97,7 @@ class SweepCases:
                 yield {**labels, CASE: name}, {**case.changes, **changes}
 
     def to_json(self) -> dict[str, Any]:
-        """Return the cases as a document has them."""
+        """Return the cases in the form of the sweep's document."""
         return {
             "cases": [
                 {
@@ -111,13 +111,13 @@ class SweepCases:
 
 
 def _labels(changes: Mapping[str, Value]) -> Labels:
-    """The labels of some changes, in their order."""
+    """Return the labels of some changes, in their order."""
     made = as_labels(changes)
     return {place: made[place] for place in changes}
 
 
 def key_of(axes: Sequence[SweepAxis | SweepCases], place: str) -> str | None:
-    """Say under which key of the file a place stands.
+    """Return the key of the sweep file under which a place stands.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def places_of(axes: Sequence[SweepAxis | SweepCases]) -> Iterator[str]:
 
 
 def size(axes: Sequence[SweepAxis | SweepCases]) -> int:
-    """Count the points that axes make together.
+    """Return the number of points that axes span.
 
     Parameters
     ----------
@@ -186,12 +186,12 @@ def combinations(axes: Sequence[SweepAxis | SweepCases]) -> Iterator[Combination
 def read_axes(
     mapping: Mapping[str, Any], where: str = "", taken: Sequence[str] = ()
 ) -> tuple[SweepAxis | SweepCases, ...]:
-    """Read what varies.
+    """Read the axes of a sweep.
 
     Parameters
     ----------
     mapping : mapping
-        With any of ``over``, ``zip`` and ``cases``; the axes have its order.
+        Mapping with any of ``over``, ``zip`` and ``cases``; the axes have its order.
     where : str
         Put in front of the keys in messages.
     taken : sequence of str
@@ -200,7 +200,7 @@ def read_axes(
     Raises
     ------
     InputError
-        What is wrong, with the key.
+        If an axis is invalid; the message names the key.
     """
     seen = list(taken)
     parts: dict[str, Sequence[SweepAxis | SweepCases]] = {}
@@ -211,7 +211,7 @@ def read_axes(
                 _check_new(place, f"{where}{key}", seen)
             parts[key] = found
     if "cases" in mapping:
-        # After the others, wherever it stands: cases must not set what varies beside them.
+        # Read after the other keys, wherever it is: cases must not set a place that an axis varies.
         parts["cases"] = [_cases(mapping["cases"], f"{where}cases", seen)]
     axes = tuple(axis for key in mapping if key in parts for axis in parts[key])
     if (points := size(axes)) > MOST_POINTS:
@@ -236,7 +236,7 @@ def _over(given: object, where: str) -> list[SweepAxis]:
 
 
 def _flat(given: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    """Places and their lists; ``record.every`` without quotes is a table within a table to TOML."""
+    """Yield places and their lists; to TOML, ``record.every`` without quotes is a nested table."""
     for key, values in given.items():
         if isinstance(values, dict):
             yield from _flat(values, f"{before}{key}.")
@@ -295,7 +295,7 @@ def _case(given: Mapping[str, Any], where: str, taken: Sequence[str]) -> SweepCa
 
 
 def check_keys(given: Mapping[str, Any], known: Sequence[str], where: str) -> None:
-    """Refuse a key that is none, with the nearest one.
+    """Refuse an unknown key, naming the nearest known one.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Who runs a point: processes that sweep into one store share the points between them, and none runs what another does.
+"""Locks that let several processes share one sweep: each point is run by one process only.
 
 A claim is a lock on one byte of a file of the store, at a place that the point's key gives. The system takes it back
 when its process ends, however it ends. Where files cannot be locked every process runs all that is missing.
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 FILE = "claims"
 
 PLACES = 2**62
-"""Bytes of the file that can be locked; it stays empty."""
+"""Number of bytes of the file that can be locked; the file stays empty."""
 
 
 class PointClaims:
-    """The claims of this process on points of a store.
+    """Claims of this process on the points of a store.
 
     Parameters
     ----------
     folder : Path
-        Of the store.
+        Folder of the store.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -43,7 +43,7 @@ class PointClaims:
         Returns
         -------
         bool
-            Whether it is this process's to run: nobody else has claimed it, or claims cannot be made here.
+            Whether this process may run it: no other process has claimed it, or the file system has no locks.
         """
         try:
             fcntl.lockf(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _place(key))
@@ -55,12 +55,12 @@ class PointClaims:
         return True
 
     def release(self, key: str) -> None:
-        """Give a point back: it is in the store now, or has failed."""
+        """Release a point: it is in the store now, or has failed."""
         with contextlib.suppress(OSError):
             fcntl.lockf(self._handle, fcntl.LOCK_UN, 1, _place(key))
 
     def close(self) -> None:
-        """Give back what is left."""
+        """Release all claims."""
         os.close(self._handle)
 
 

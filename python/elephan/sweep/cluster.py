@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
 PATIENCE = "10s"
-"""Until a scheduler must have answered."""
+"""Timeout of the connection to a scheduler."""
 
 
 @contextmanager

@@ -1,10 +1,11 @@
-"""Columns of a sweep's table: of links, of groups of flows, of all; and differences between points, paired.
+"""Columns of a sweep's table: of links, of groups of flows, of all flows; and paired differences between points.
 
 Source of the pairing: LawKelton2000, Section 11.2; points that keep their seed share their draws.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ import numpy as np
 from elephan.errors import InputError, suggest
 from elephan.metrics import jain
 from elephan.stats import estimate, paired
+from elephan.units import resolved
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from elephan.sweep.result import PointResult
 
 Quantity = dict[str, float | None]
-"""``mean`` and ``ci95``."""
+"""A measured quantity: ``mean`` and ``ci95``."""
 
 OF_LINKS = {
     "utilization": "utilization",
@@ -35,7 +37,7 @@ OF_LINKS = {
     "backlog_p95": "backlog_p95_packets",
     "marks": "marks",
 }
-"""Keys of a link in the document, by what the column is called."""
+"""Keys of a link in a run's document, by column name."""
 
 OF_GROUPS = {
     "goodput": "goodput_per_flow_bps",
@@ -61,16 +63,16 @@ OF_GROUPS = {
     "slowdown_p95": "slowdown_p95",
     "completed": "completed",
 }
-"""Keys of a group of flows, or of its transfers; ``delay`` and ``rtt`` of datagrams at equal gaps and of pings."""
+"""Keys of a group of flows, or of its transfers, by column name; ``delay`` and ``rtt`` are those of timed datagrams."""
 
 WITHIN = {"goodput_p5": 5, "goodput_p50": 50, "goodput_p95": 95}
-"""Percentiles over the flows of a group: the mean over replications."""
+"""Percentiles over the flows of a group, by column name; the mean over replications is shown."""
 
 OF_ALL = ("jain", "jain_maxmin", "rtt_ratio", "total")
-"""Of all flows; ``total`` is what they get together."""
+"""Columns about all flows; ``total`` is the sum of their goodputs."""
 
 NAMES = tuple(dict.fromkeys((*OF_LINKS, *OF_GROUPS, *WITHIN, *OF_ALL)))
-"""What a column may be called."""
+"""All column names."""
 
 MEANINGS = {
     "utilization": "bits that began service over what the link could carry",
@@ -110,10 +112,10 @@ MEANINGS = {
 """Meanings of the columns."""
 
 _ANSWERS = {"web": "page_time_p95", "page": "page_time_p95", "ping": "rtt_p95"}
-"""Traffic of which something else than its goodput is asked for."""
+"""Default columns of traffic whose main quantity is not its goodput."""
 
 _OF_FLOWS = {name: OF_GROUPS[name] for name in ("srtt", "cwnd", "timeouts")} | {"delay": "delay_s", "rtt": "delay_s"}
-"""Columns of flows whose mean over a group its document has; a ping's delay is there and back."""
+"""Keys of flows whose mean over a group is in the document; the delay of a ping is a round trip."""
 
 _FORM = re.compile(r"(?P<name>\w+)(?:\[(?P<of>[^\[\]]+)\])?")
 _RATES = {"goodput", *WITHIN, "total"}
@@ -122,14 +124,14 @@ _TIMES = {name for name in (*OF_LINKS, *OF_GROUPS) if name.startswith(("delay", 
 
 @dataclass(frozen=True)
 class SweepColumn:
-    """A column.
+    """A column of a sweep's table.
 
     Parameters
     ----------
     name : str
         One of `NAMES`.
     link, group : int or None
-        Of which link or group it is; both None of all flows.
+        Index of the link or the group; both are None for columns about all flows.
     of : str
         The name of that; empty of all flows.
     counted : tuple of int
@@ -144,7 +146,7 @@ class SweepColumn:
 
     @property
     def label(self) -> str:
-        """As it is asked for."""
+        """Name of the column as it is requested."""
         return f"{self.name}[{self.of}]" if self.of else self.name
 
     @property
@@ -154,7 +156,7 @@ class SweepColumn:
 
     @property
     def unit(self) -> str:
-        """``bit/s``, ``s``, ``%`` (of a share) or empty."""
+        """Unit: ``bit/s``, ``s``, ``%`` (of a share) or empty."""
         if self.name in _RATES:
             return "bit/s"
         return "s" if self.name in _TIMES else "%" if self.name == "loss" else ""
@@ -165,7 +167,7 @@ class SweepColumn:
         Parameters
         ----------
         document : mapping
-            Of the point.
+            Document of the point.
 
         Returns
         -------
@@ -187,12 +189,12 @@ class SweepColumn:
         return dict(group.get(OF_GROUPS[self.name]) or (group["transfers"] or {}).get(OF_GROUPS[self.name]) or nothing)
 
     def by_replication(self, point: PointResult) -> list[float] | None:
-        """Read the column replication by replication; None where the store keeps only the mean.
+        """Read the column per replication; None if the store keeps only the mean.
 
         Returns
         -------
         list of float
-            In the order of the replications.
+            Values in the order of the replications.
         """
         if self.link is not None:
             return _of_link(_table(point, "links"), self.link, OF_LINKS[self.name])
@@ -214,7 +216,7 @@ def _of_link(table: Any, link: int, key: str) -> list[float] | None:
 
 
 def _of_flows(table: Any, name: str, group: int | None, counted: tuple[int, ...]) -> list[float] | None:
-    """A number of each replication from the rows of flows."""
+    """Return a value per replication from the rows of flows."""
     columns = {key: np.asarray(table[key]) for key in ("replication", "goodput_bps", "sent", "dropped")}
     groups = table["group"].to_pylist()
     order = list(dict.fromkeys(groups))
@@ -242,12 +244,12 @@ def _of_flows(table: Any, name: str, group: int | None, counted: tuple[int, ...]
 
 
 def cards() -> list[dict[str, Any]]:
-    """Return a card of each column, as ``elephan list columns`` shows them.
+    """Return the cards of all columns, as ``elephan list columns`` shows them.
 
     Returns
     -------
     list of dict
-        ``name``, ``title`` (what it is), ``unit``, ``source`` (how it is asked for) and ``parameters``, which are none.
+        ``name``, ``title`` (meaning), ``unit``, ``source`` (how to request it) and ``parameters`` (always empty).
 
     Examples
     --------
@@ -264,7 +266,7 @@ def cards() -> list[dict[str, Any]]:
 
 
 def parse_columns(text: str, network: Network) -> list[SweepColumn]:
-    """Read ``--columns``.
+    """Parse ``--columns``.
 
     Parameters
     ----------
@@ -318,9 +320,9 @@ def _column(name: str, of: str | None, network: Network) -> SweepColumn:
 
 
 def default_columns(network: Network) -> list[SweepColumn]:
-    """Return the columns that are shown unless others are asked for.
+    """Return the columns that are shown by default.
 
-    Of several groups each has its goodput, or the time of its pages where there are any; pings their round trip.
+    With several groups, each has its goodput, or its page times if it has pages; pings have their round trip.
 
     Examples
     --------
@@ -337,19 +339,30 @@ def default_columns(network: Network) -> list[SweepColumn]:
 
 
 def difference(column: SweepColumn, point: PointResult, first: PointResult) -> Quantity:
-    """Return how much more a point has than the first, replication by replication.
+    """Return the difference of a point from the first one, paired by replication.
 
     Returns
     -------
     dict
-        ``mean`` and ``ci95``; without an interval where the store keeps only the mean of a column.
+        ``mean`` and ``ci95``. For a column without `is_paired`, the interval is that of two independent means,
+        which is wider where replications share their random numbers; a quantile is known to its bin at best.
     """
     ours, theirs = column.by_replication(point), column.by_replication(first)
     if ours is None or theirs is None:
-        one, other = (column.measured(each, each.document)["mean"] for each in (point, first))
-        return {"mean": None if one is None or other is None else one - other, "ci95": None}
+        one, other = (resolved(column.measured(each, each.document), column.key) for each in (point, first))
+        if one["mean"] is None or other["mean"] is None:
+            return {"mean": None, "ci95": None}
+        halves = (one["ci95"], other["ci95"])
+        # Student's t of either has fewer degrees of freedom than that of the difference: the interval holds at least.
+        half = None if halves[0] is None or halves[1] is None else math.hypot(halves[0], halves[1])
+        return {"mean": one["mean"] - other["mean"], "ci95": half}
     both = min(len(ours), len(theirs))
     return paired(ours[:both], theirs[:both]).difference.to_json()
+
+
+def is_paired(column: SweepColumn, point: PointResult) -> bool:
+    """Return whether the store keeps a column per replication; it does not keep percentiles and transfers."""
+    return column.by_replication(point) is not None
 
 
 def column_rows(
@@ -360,12 +373,12 @@ def column_rows(
     Parameters
     ----------
     differences : bool
-        Of all points but the first show what they have more than the first.
+        Whether points other than the first show their differences from it.
 
     Returns
     -------
     list of dict
-        By the label of the column.
+        Values by the label of the column.
     """
     rows = []
     for point in points:

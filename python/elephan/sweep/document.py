@@ -1,4 +1,4 @@
-"""A sweep as data: a base scenario and what varies in it. Read from a file, a mapping, or put together in Python."""
+"""Sweeps as data: a base scenario and its axes, read from a file or a mapping, or built in Python."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan import flow_files
 from elephan.errors import InputError, ScenarioError
-from elephan.formats import unstamped
+from elephan.formats import stamped, unstamped
 from elephan.input_files import parse_toml, read_text
 from elephan.run.precision import MOST
 from elephan.scenario import Scenario
@@ -25,7 +25,7 @@ _KEYS = ("format", "base", "set", "title", *_SETTINGS, "precision", "max_replica
 
 @dataclass(frozen=True)
 class Sweep:
-    """A base scenario and what varies in it.
+    """A base scenario and the axes that vary it.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Sweep:
     origin : str
         For messages: the sweep's file.
     precision : tuple of str
-        Of each point, as `elephan.run` takes it; empty for the replications that the file says.
+        Precision of each point, as for `elephan.run`; empty for the replications of the file.
     max_replications : int
         Maximum replications of a point for its precision.
 
@@ -57,7 +57,7 @@ class Sweep:
 
     @classmethod
     def from_file(cls, path: str | Path) -> Sweep:
-        """Read a sweep file, or a scenario file as a sweep in which nothing varies yet.
+        """Read a sweep file, or a scenario file as a sweep without axes.
 
         Parameters
         ----------
@@ -70,7 +70,7 @@ class Sweep:
         Raises
         ------
         InputError
-            What is wrong, with file and key.
+            If the file is invalid; the message names file and key.
         """
         path = Path(path)
         text = read_text(path, "sweep file (TOML)")
@@ -94,7 +94,7 @@ class Sweep:
         origin : str
             Put in front of messages.
         folder : str or Path
-            What the name of the base is relative to.
+            Folder for relative paths of the base.
 
         Returns
         -------
@@ -103,7 +103,7 @@ class Sweep:
         Raises
         ------
         InputError
-            What is wrong, with the key.
+            If the mapping is invalid; the message names the key.
 
         Examples
         --------
@@ -114,7 +114,7 @@ class Sweep:
         3
         """
         check_keys(mapping, _KEYS, origin)
-        unstamped(mapping, origin)
+        unstamped(stamped(mapping), origin)  # a file need not state its version
         base = _base(mapping.get("base"), origin, Path(folder))
         settings = mapping.get("set", {})
         if not isinstance(settings, dict):
@@ -150,7 +150,7 @@ class Sweep:
         zip: Sequence[Mapping[str, Any]] | Mapping[str, Any] | None = None,  # noqa: A002 (the file's word)
         cases: Sequence[Mapping[str, Any]] | None = None,
     ) -> Sweep:
-        """Put a sweep together.
+        """Build a sweep from a scenario and axes.
 
         Parameters
         ----------
@@ -160,7 +160,7 @@ class Sweep:
         zip : sequence of mapping, optional
             Lists of one length that go together, each mapping an axis of its own.
         cases : sequence of mapping, optional
-            With ``name``, ``set`` and ``over``, ``zip``, ``cases`` of their own.
+            Cases with ``name``, ``set`` and ``over``, ``zip``, ``cases`` of their own.
 
         Returns
         -------
@@ -169,7 +169,7 @@ class Sweep:
         Raises
         ------
         InputError
-            What is wrong, with the key.
+            If an axis is invalid; the message names the key.
         """
         return cls(base, (), base.title, base.origin).extended(over, zip, cases)
 
@@ -179,7 +179,7 @@ class Sweep:
         zip: Sequence[Mapping[str, Any]] | Mapping[str, Any] | None = None,  # noqa: A002 (the file's word)
         cases: Sequence[Mapping[str, Any]] | None = None,
     ) -> Sweep:
-        """Return a copy in which more varies, inside of what varies already.
+        """Return a copy with more axes, nested inside the existing ones.
 
         Parameters
         ----------
@@ -193,7 +193,7 @@ class Sweep:
         Raises
         ------
         InputError
-            What is wrong, with the key.
+            If an axis is invalid; the message names the key.
         """
         given = {"over": over, "zip": zip, "cases": cases}
         if cases and any(isinstance(axis, SweepCases) for axis in self.axes):
@@ -210,7 +210,7 @@ class Sweep:
         replications: int | None = None,
         seed: int | None = None,
     ) -> Sweep:
-        """Return a copy that asks for other replications of its points.
+        """Return a copy with other replications, seed or precision of its points.
 
         Parameters
         ----------
@@ -233,7 +233,7 @@ class Sweep:
         return found if max_replications is None else replace(found, max_replications=max_replications)
 
     def changed(self, changes: Mapping[str, object]) -> Sweep:
-        """Return a copy with another base.
+        """Return a copy with a changed base scenario.
 
         Parameters
         ----------
@@ -272,26 +272,26 @@ class Sweep:
         return points
 
     def own_laws(self) -> Iterator[Iterable[str]]:
-        """Yield the laws in Python that the base names, then those of each point.
+        """Yield the Python laws that the base names, then those of each point.
 
-        Where nothing varies the base is all there is.
+        Without axes there is only the base.
         """
         yield self.base.own_laws
         if self.axes:
             yield from (point.scenario.own_laws for point in self.points() if point.error is None)
 
     def check(self, points: Sequence[SweepPoint]) -> None:
-        """Refuse points of which some are no scenarios, before any of them is run.
+        """Refuse points that are not valid scenarios, before any point is run.
 
         Parameters
         ----------
         points : sequence of SweepPoint
-            Of this sweep.
+            Points of this sweep.
 
         Raises
         ------
         InputError
-            What is wrong with the first of these, and how many there are.
+            The first error, and the number of invalid points.
         """
         wrong = [point for point in points if point.error is not None]
         if not wrong:
@@ -302,7 +302,7 @@ class Sweep:
         raise InputError(message)
 
     def _mistake(self, points: Sequence[SweepPoint]) -> str:
-        """Say what is wrong with the first of points that are no scenarios."""
+        """Describe the error of the first invalid point."""
         place, error = points[0].culprit()
         message = error.removeprefix(f"{self.base.origin}: ")
         where = key_of(self.axes, place) if place is not None else None
@@ -312,7 +312,7 @@ class Sweep:
         return f"{self.origin}: {prefix}{message}"
 
     def to_json(self) -> list[dict[str, Any]]:
-        """Return the axes as the document of a sweep has them."""
+        """Return the axes in the form of the sweep's document."""
         return [axis.to_json() for axis in self.axes]
 
 

@@ -1,4 +1,4 @@
-"""Points on an executor: longest first, several short ones in a task, a bounded number of tasks under way."""
+"""Execution of points: longest first, several short ones per task, a bounded number of tasks in flight."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ if TYPE_CHECKING:
     from elephan.sweep.tasks import SweepSettings
 
 TASK = 2_000_000
-"""Packets of a task of several points: a tenth of a second, beside which the way to a worker and back is nothing."""
+"""Maximum packets of a task of several points: about a tenth of a second, so that the cost of sending it is small."""
 
 MOST_POINTS = 64
-"""Of a task: what is not yet in the store is lost if the process is killed."""
+"""Maximum number of points per task: results not yet in the store are lost if the process is killed."""
 
 PER_WORKER = 3
-"""Tasks under way for each worker: one that runs, others that wait, so that none idles."""
+"""Tasks in flight per worker: one that runs and others that wait, so that no worker idles."""
 
 
 class ExecutorLostError(InputError):
-    """An executor that can run nothing any more."""
+    """Error: an executor can no longer run anything."""
 
 
 @dataclass(frozen=True)
 class PointJob:
-    """Points that resolve to the same scenario: run once.
+    """Points that resolve to the same scenario, which is run once.
 
     Parameters
     ----------
     points : tuple of SweepPoint
         One or more, of one sweep or of several.
     settings : SweepSettings
-        Of the first one's sweep; with the series if any of them is to have it.
+        Settings of the first point's sweep; with the series if any of the points needs them.
     """
 
     points: tuple[SweepPoint, ...]
@@ -49,7 +49,7 @@ class PointJob:
 
     @property
     def key(self) -> str:
-        """Identity of what is asked."""
+        """Key of the points in the store."""
         return self.points[0].key
 
     @property
@@ -59,7 +59,7 @@ class PointJob:
 
 
 def jobs_of(planned: Iterable[tuple[SweepSettings, Sequence[SweepPoint]]]) -> list[PointJob]:
-    """Gather points that are the same, the longest first.
+    """Merge points with the same key into jobs, the longest first.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def jobs_of(planned: Iterable[tuple[SweepSettings, Sequence[SweepPoint]]]) -> li
 
 
 def share_of(jobs: Sequence[PointJob], number: int, of: int) -> list[PointJob]:
-    """Return the jobs of one shard: dealt in turn from the longest on, so that shards take about as long.
+    """Return the jobs of one shard, dealt in turn from the longest on, so that all shards take about as long.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def share_of(jobs: Sequence[PointJob], number: int, of: int) -> list[PointJob]:
 
 
 def batches(jobs: Sequence[PointJob], workers: int) -> list[list[PointJob]]:
-    """Put jobs that follow each other into tasks.
+    """Group consecutive jobs into tasks.
 
     Returns
     -------
@@ -119,7 +119,7 @@ def batches(jobs: Sequence[PointJob], workers: int) -> list[list[PointJob]]:
 
 
 def _filled(jobs: Sequence[PointJob], most: float) -> list[list[PointJob]]:
-    """Put jobs that follow each other into tasks of no more work than that, or of one job."""
+    """Group consecutive jobs into tasks of at most that much work, or of one job."""
     found: list[list[PointJob]] = []
     filled = math.inf
     for job in jobs:
@@ -132,7 +132,7 @@ def _filled(jobs: Sequence[PointJob], most: float) -> list[list[PointJob]]:
 
 
 def workers_of(executor: Any) -> int:
-    """Guess how many tasks an executor runs at once.
+    """Estimate how many tasks an executor runs at once.
 
     Returns
     -------
@@ -151,12 +151,12 @@ def execute(
     workers: int,
     is_mine: Callable[[PointJob], bool] = lambda _: True,
 ) -> Iterator[tuple[PointJob, PointReply]]:
-    """Run jobs and yield what became of them, as they come.
+    """Run jobs and yield their replies as they arrive.
 
     Parameters
     ----------
     jobs : sequence of PointJob
-        In the order in which they begin.
+        Jobs in the order in which they start.
     workers : int
     is_mine : callable
         Asked of each job right before it is sent; those that are not are passed over.
@@ -189,7 +189,7 @@ def execute(
 
 
 class _Queue:
-    """Tasks that wait and tasks that run."""
+    """Queue of tasks that wait and tasks that run."""
 
     def __init__(
         self, executor: Executor, tasks: list[list[PointJob]], workers: int, is_mine: Callable[[PointJob], bool]
@@ -199,10 +199,10 @@ class _Queue:
         self.running: dict[Future[list[PointReply]], list[PointJob]] = {}
         self.lost = ""
         self.named = False
-        """Whether the points at which a lost worker may have been are known to the caller."""
+        """Whether the caller already knows the points that a lost worker may have been running."""
 
     def submit(self) -> bool:
-        """Send what there is room for; true if anything runs."""
+        """Submit tasks up to the limit; return whether any task runs."""
         while self.waiting and not self.lost and len(self.running) < PER_WORKER * self.workers:
             jobs = [job for job in self.waiting.popleft() if self.is_mine(job)]
             if not jobs:
@@ -216,7 +216,7 @@ class _Queue:
         return bool(self.running)
 
     def take(self, future: Future[list[PointReply]]) -> Iterator[tuple[PointJob, PointReply]]:
-        """Yield what came of a task that is done."""
+        """Yield the replies of a finished task."""
         jobs = self.running[future]
         # Workers take tasks in the order in which they were sent.
         first = [one for one in self.running if not one.done() or one.exception() is not None][: self.workers]

@@ -1,4 +1,4 @@
-"""Lists of values as a sweep writes them: TOML values, and ranges of quantities, which become texts of a scenario."""
+"""Lists of values in a sweep: TOML values, and ranges of quantities, written as in a scenario."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 Value = object
-"""What a scenario file may hold at a place."""
+"""A value of a scenario file."""
 
 WHOLE = ("packets", "packet", "B")
-"""Units of which there are only whole ones."""
+"""Units of quantities that must be whole numbers."""
 
 DIGITS = 4
-"""Of the values between the ends of a range: enough to tell them apart, few enough to read."""
+"""Significant digits of the inner values of a range: enough to tell them apart, few enough to read."""
 
 _READERS: tuple[Callable[[str], float], ...] = (seconds, bits_per_second, octets)
 
 
 def read_list(place: str, given: object) -> list[Value]:
-    """Read the values that a place of the scenario takes.
+    """Read the list of values for a place of the scenario.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def read_list(place: str, given: object) -> list[Value]:
 
 
 def read_words(place: str, text: str) -> list[Value]:
-    """Read a list as a command line has it: TOML, or ``a,b,c`` of values and ranges.
+    """Read a list from the command line: TOML, or ``a,b,c`` of values and ranges.
 
     A unit behind the last number holds for numbers without one.
 
@@ -103,7 +103,7 @@ def read_words(place: str, text: str) -> list[Value]:
 
 
 def _with_unit(items: list[str]) -> list[str]:
-    """Items of which only the last has a unit, with that unit behind each: 200,400,800 packets."""
+    """Append the unit of the last item to all items, if only that one has a unit: 200,400,800 packets."""
     *bare, last = items or [""]
     unit = _unit(last)
     if not unit or any(_unit(item) != "" for item in bare):
@@ -114,18 +114,18 @@ def _with_unit(items: list[str]) -> list[str]:
 
 
 def _unit(item: str) -> str | None:
-    """The unit of a number, or of the end of a range; None if it is neither."""
+    """Return the unit of a number, or of the end of a range; None if the text is neither."""
     split = number_and_unit(item.partition(":")[0].rpartition("..")[2])
     return None if split is None else split[1]
 
 
 def _of_numpy(given: object) -> object:
-    """Values of NumPy as Python's own, which a scenario file can hold; anything else as it is."""
+    """Convert NumPy values to Python's own, which a scenario file can hold; return anything else unchanged."""
     return given.tolist() if hasattr(given, "tolist") else given
 
 
 def _toml(text: str) -> Value | None:
-    """The value that a text is in TOML, None if it is none."""
+    """Parse a text as a TOML value; None if it is not one."""
     try:
         value: Value = parse_toml(f"value = {text}")["value"]
     except (tomllib.TOMLDecodeError, KeyError):
@@ -134,7 +134,7 @@ def _toml(text: str) -> Value | None:
 
 
 def _expanded(place: str, item: Value) -> list[Value]:
-    """The values of a range; of anything else itself."""
+    """Return the values of a range; anything else as a list of itself."""
     if not isinstance(item, str) or ".." not in item:
         return [item]
     try:
@@ -161,7 +161,7 @@ def _expanded(place: str, item: Value) -> list[Value]:
 
 
 def _converted(item: str, quantity: str, unit: str) -> float:
-    """A quantity as a number of another unit of its kind."""
+    """Convert a quantity to another unit of its kind."""
     for reader in _READERS:
         try:
             return reader(quantity) / reader(f"1 {unit}")

@@ -1,4 +1,4 @@
-"""Points of a sweep: what each changes, its labels, its key in the store, and how much work it is expected to be."""
+"""Points of a sweep: their changes, labels, keys in the store, and expected work."""
 
 from __future__ import annotations
 
@@ -21,35 +21,35 @@ if TYPE_CHECKING:
     from elephan.sweep.lists import Value
 
 OVERHEAD = 20_000
-"""Packets that could be simulated in the time that a replication takes besides."""
+"""Packets that could be simulated in the time of a replication's fixed overhead."""
 
 KEPT = 64_000_000
-"""Letters of scenarios that are kept between planning and running; what is beyond is made again."""
+"""Maximum characters of scenarios kept between planning and running; further ones are resolved again."""
 
 
 @dataclass(frozen=True, slots=True)
 class SweepPoint:
-    """One combination of what varies.
+    """One combination of the axes' values.
 
-    Of most only what differs from the base is kept, so that there may be very many.
+    For most points only the differences from the base are kept, which allows very many points.
 
     Parameters
     ----------
     index : int
-        In the order of the sweep, from 0.
+        Position in the sweep, from 0.
     labels : dict of str to value
         Place by place the value as it is written; ``case`` holds the name of a case.
     changes : dict of str to value
-        What it changes in the base.
+        Changes of the base, by place.
     base : Scenario
     key : str
         Identity of what is asked, as `elephan.store.Store.key` has it.
     cost : float [packets]
         Expected work over all replications; 0 if it cannot be run.
     error : str or None
-        Why it is no scenario.
+        Reason why it is not a valid scenario.
     made : Scenario or None
-        What it came to, if that was kept.
+        The resolved scenario, if it was kept.
     """
 
     index: int
@@ -63,7 +63,7 @@ class SweepPoint:
 
     @property
     def scenario(self) -> Scenario:
-        """The point as a scenario.
+        """The point's scenario.
 
         Raises
         ------
@@ -74,7 +74,7 @@ class SweepPoint:
 
     @property
     def text(self) -> str:
-        """What failed, for the record: the base, and below it what the point changes."""
+        """Text that identifies a failed point: the base, followed by the point's changes."""
         return f"{self.base.text}\n" + "".join(f"# {place} = {value!r}\n" for place, value in self.changes.items())
 
     def culprit(self) -> tuple[str | None, str]:
@@ -83,9 +83,9 @@ class SweepPoint:
         Returns
         -------
         str or None
-            Its place; None if it is no single change.
+            Its place; None if no single change is the cause.
         str
-            What is wrong.
+            The error.
         """
         taken: dict[str, Value] = {}
         for place, value in ordered(self.changes):
@@ -131,7 +131,7 @@ def plan(
 
 
 def _bare(scenario: Scenario) -> Scenario:
-    """A copy without what a scenario makes of itself when it is asked, so that this does not pile up."""
+    """Return a copy without cached properties, so that they do not accumulate."""
     return replace(scenario)._with_cached_facts(scenario.id, scenario.described)
 
 
@@ -147,7 +147,7 @@ def change(base: Scenario, changes: Mapping[str, Value]) -> Scenario:
 
 
 def ordered(changes: Mapping[str, Value]) -> list[tuple[str, Value]]:
-    """Sort changes so that a table is set before what lies in it.
+    """Sort changes so that a table is set before the keys in it.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def ordered(changes: Mapping[str, Value]) -> list[tuple[str, Value]]:
 
 
 def expected_packets(facts: Mapping[str, Any], *, auto: bool = False, precise: bool = False) -> float:
-    """Estimate the packets that all links serve in all replications, and the work besides in packets.
+    """Estimate the packets that all links serve in all replications, plus the fixed overhead in packets.
 
     Parameters
     ----------
@@ -192,5 +192,5 @@ def expected_packets(facts: Mapping[str, Any], *, auto: bool = False, precise: b
 
 
 def _rate_bps(link: Mapping[str, Any]) -> float:
-    """All links of an array together."""
+    """Rate of all links of an array together."""
     return float(link["rate_bps"] * link["count"])

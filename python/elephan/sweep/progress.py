@@ -1,4 +1,4 @@
-"""How far a sweep is: points, and the work they are expected to be."""
+"""Progress of sweeps: points, and their expected work."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SweepProgress:
-    """How far a sweep is.
+    """Progress of a sweep.
 
     Parameters
     ----------
     done, total : int
         Points; those that were in the store and those that failed are done.
     reused, failed : int
-        Of those that are done.
+        Numbers of points that were reused and that failed, among those done.
     cost_done, cost_total : float [packets]
         Expected work of the points that were not in the store.
     seconds : float [s]
@@ -42,14 +42,14 @@ class SweepProgress:
 
     @property
     def left_s(self) -> float | None:
-        """Time left by the work that is left [s]; None before anything is known."""
+        """Estimated remaining time, from the remaining work [s]; None before any point is done."""
         if self.cost_done <= 0:
             return None
         return self.seconds * (self.cost_total - self.cost_done) / self.cost_done
 
 
 class ProgressCounter:
-    """Counts what sweeps do and reports it.
+    """Counter of the progress of sweeps, which it reports.
 
     Parameters
     ----------
@@ -73,18 +73,18 @@ class ProgressCounter:
         self.packets_of: dict[str, int] = {}
 
     def reused(self, job: PointJob) -> None:
-        """Count a job that the store had."""
+        """Count a job that was already in the store."""
         self._points += len(job.points)
         self._reused += len(job.points)
         self._cost_total -= job.cost
 
     def begin(self) -> None:
-        """Begin to measure time."""
+        """Start measuring time."""
         self._begun = time.perf_counter()
         self._say()
 
     def done(self, job: PointJob, packed: PackedRun | None) -> None:
-        """Count a job that was run, or failed."""
+        """Count a job that was run, or that failed."""
         self._points += len(job.points)
         self._cost += job.cost
         if packed is None:

@@ -1,4 +1,4 @@
-"""What came of a sweep: its points in their order, read from the store when they are asked for."""
+"""Result of a sweep: its points in order, read from the store on demand."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PointResult(ResultTables):
-    """A point of a sweep, and what came of it.
+    """Result of a point of a sweep.
 
     Parameters
     ----------
@@ -49,17 +49,17 @@ class PointResult(ResultTables):
 
     @property
     def labels(self) -> Labels:
-        """Place by place the value as it is written."""
+        """Values of the axes at this point, as written, by place."""
         return self.point.labels
 
     @property
     def run(self) -> str:
-        """Identity of its run in the store."""
+        """Id of the point's run in the store."""
         return self.point.key
 
     @property
     def document(self) -> dict[str, Any]:
-        """The document of ``elephan run --json``, read anew each time.
+        """The document of ``elephan run --json``, read again on each access.
 
         Raises
         ------
@@ -70,7 +70,7 @@ class PointResult(ResultTables):
 
     @property
     def folder(self) -> Path:
-        """Where its run lies: that of a shard in the whole store, once that has taken it in."""
+        """Folder of the point's run: in the whole store after the shard was merged, else in the shard's."""
         own = folders.place(self.store, self.run)
         if self.store.parent.name == SHARDS and not own.exists():
             return folders.place(self.store.parent.parent, self.run)
@@ -78,17 +78,17 @@ class PointResult(ResultTables):
 
     @property
     def stored(self) -> StoredRun:
-        """Its run in the store."""
+        """The point's run in the store."""
         return StoredRun(self.run, self.folder, lambda: [self.labels])
 
     @property
     def has_samples(self) -> bool:
-        """Whether its run is in the store, with samples over time."""
+        """Whether the point's run is in the store, with samples over time."""
         return self.folder.is_dir() and self.stored.has_samples
 
     @property
     def parts(self) -> list[ResultPart]:
-        """The point itself."""
+        """The point as a single part."""
         return [ResultPart(self.labels, self.document, lambda: self.stored.arrays())]
 
     @property
@@ -96,11 +96,11 @@ class PointResult(ResultTables):
         return str(self.document["run"]["scenario"])
 
     def measure(self, metrics: str | Sequence[str]) -> ColumnTable:
-        """Measure metrics of the catalogue, see `elephan.run.result.RunResult.measure`."""
+        """Compute metrics of the catalogue, see `elephan.run.result.RunResult.measure`."""
         return self.stored.measure(metrics)
 
     def to_json(self) -> SweepPointDocument:
-        """Return the point as the document of a sweep has it."""
+        """Return the point in the form of the sweep's document."""
         document = self.document
         run = document["run"]
         about: dict[str, Any] = {
@@ -122,12 +122,12 @@ class SweepResult(ResultTables):
     done : tuple of PointResult
         All its points in their order; of a shard, its own.
     store : Path
-        Where the runs lie.
+        Folder of the store with the runs.
     wall_s : float [s]
     packets : int
         Simulated now; what was in the store does not count.
     metrics : tuple of AskedMetric
-        What was asked of the points besides.
+        Additional metrics requested for the points.
     """
 
     sweep: Sweep
@@ -139,7 +139,7 @@ class SweepResult(ResultTables):
 
     @property
     def points(self) -> list[PointResult]:
-        """Points that have a result."""
+        """Points with a result."""
         return [point for point in self.done if point.error is None]
 
     @property
@@ -149,7 +149,7 @@ class SweepResult(ResultTables):
 
     @property
     def reused(self) -> int:
-        """Points that were in the store."""
+        """Number of points that were already in the store."""
         return sum(point.reused for point in self.done)
 
     @property
@@ -159,7 +159,7 @@ class SweepResult(ResultTables):
 
     @property
     def parts(self) -> list[ResultPart]:
-        """Points that have a result."""
+        """Parts of the points with a result."""
         return [part for point in self.points for part in point.parts]
 
     @property
@@ -168,7 +168,7 @@ class SweepResult(ResultTables):
 
     @cached_property
     def warnings(self) -> list[dict[str, Any]]:
-        """What `elephan lint` says of the points: once for each rule and place, as of the first of its ``points``."""
+        """Lint warnings about the points, one for each rule and place, as for the first of its ``points``."""
         found: dict[tuple[str, str], dict[str, Any]] = {}
         for point in self.points:
             for warned in point.document["warnings"]:
@@ -192,7 +192,7 @@ class SweepResult(ResultTables):
         return display.joined(display.table(columns, self.sweep.title), *failed)
 
     def table(self) -> StoreTable:
-        """Lay the points out in one table: labels, then what the store's table has of a run.
+        """Return all points as one table: labels, then the columns that the store has for a run.
 
         Returns
         -------
@@ -206,7 +206,7 @@ class SweepResult(ResultTables):
         return StoreTable(pa.table({name: as_column([row.get(name) for row in rows]) for name in names}))
 
     def measure(self, metrics: str | Sequence[str]) -> ColumnTable:
-        """Measure metrics of the catalogue at every point.
+        """Compute metrics of the catalogue at every point.
 
         Parameters
         ----------
@@ -216,8 +216,8 @@ class SweepResult(ResultTables):
         Returns
         -------
         ColumnTable
-            As of `elephan.run.result.RunResult.measure`, with the labels of the point before each row; none of points
-            in which a metric has no value.
+            As for `elephan.run.result.RunResult.measure`, with the point's labels in front of each row; points
+            without a value of the metric have no rows.
 
         Raises
         ------
@@ -235,8 +235,8 @@ class SweepResult(ResultTables):
         dict
             ``title``, ``seed``, ``replications``, ``engine_version``, ``base``, ``axes``, ``points`` (each with
             ``labels``, ``run``, and ``links``, ``groups`` and ``fairness`` as ``elephan run --json`` has them),
-            ``metrics`` if any were asked for), ``failures``, ``warnings``; under ``provenance`` what is not the same
-            each time.
+            ``metrics`` if any were requested), ``failures``, ``warnings``; and under ``provenance`` the values that
+            differ between equal sweeps.
         """
         points = [point.to_json() for point in self.points]
         if self.metrics:

@@ -1,4 +1,4 @@
-"""The course of a sweep: plan, look into the store, run what is missing, keep it."""
+"""Steps of a sweep: plan, look up points in the store, run the missing ones, keep them."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
     from elephan.sweep.progress import SweepProgress
 
 MOST_CHECKED = 100
-"""Points whose memory is estimated before any runs."""
+"""Maximum number of points whose memory is estimated before the sweep starts."""
 
 MOST_SHARDS = 100_000
-"""Of a sweep."""
+"""Maximum number of shards of a sweep."""
 
 LOOK_S = 0.2
-"""Between looks at what other processes have done [s]."""
+"""Interval between looks for points finished by other processes [s]."""
 
 
 def run_sweep(
@@ -60,7 +60,7 @@ def run_sweep(
     Parameters
     ----------
     store, executor, workers, part, series, progress, force
-        As there; `part` is the shard.
+        As for `elephan.sweep.sweep`; `part` is the shard.
     """
     [swept] = run_sweeps([(asked, series)], store, executor, workers, part, progress=progress, force=force)
     return swept
@@ -76,7 +76,7 @@ def run_sweeps(
     progress: Callable[[SweepProgress], None] | None = None,
     force: bool = False,
 ) -> list[SweepResult]:
-    """Run every point of several sweeps, the longest of all first: no worker waits for the end of one of them.
+    """Run every point of several sweeps, longest first over all sweeps, so that no worker waits between them.
 
     A point that several have runs once, and carries the labels of each.
 
@@ -90,12 +90,12 @@ def run_sweeps(
     Returns
     -------
     list of SweepResult
-        In the order given; the time is that of all, a point's packets count in each that has it.
+        In the given order; the time is the total, and a shared point's packets count in each sweep.
 
     Raises
     ------
     InputError, LostError, KeyboardInterrupt
-        As there; a point that is no scenario lets none of them begin.
+        As for `elephan.sweep.sweep`; no sweep starts if any point is not a valid scenario.
     """
     begun = time.perf_counter()
     check_workers(workers)
@@ -113,7 +113,7 @@ def run_sweeps(
             more, missing = _reuse_whole(folder_of(store), missing, tally)
             found |= more
         failures: dict[str, str] = {}
-        # What other machines have, they say themselves.
+        # The memory of other executors' machines is not known here.
         if executor is None and not force:
             _check_memory(missing, workers or default_workers())
         _run(kept, missing, executor, workers, tally, failures, found)
@@ -129,14 +129,14 @@ def run_sweeps(
 
 
 def _check_memory(jobs: Sequence[PointJob], workers: int) -> None:
-    """Refuse points that need more memory than there is, if as many as there are workers run at once."""
+    """Refuse points that need more memory than there is, with all workers running at once."""
     # The longest come first; of very many the rest is taken to need no more.
     for job in jobs[:MOST_CHECKED]:
         check_memory(job.points[0].scenario, workers=1, series=job.settings.series, copies=min(workers, len(jobs)))
 
 
 def parse_shard(text: str) -> tuple[int, int]:
-    """Read which part of a sweep is meant.
+    """Parse the shard of a sweep.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def parse_shard(text: str) -> tuple[int, int]:
 def preview(
     sweep: Sweep, store: Store | str | Path | None = None, shard: tuple[int, int] | None = None, *, series: bool = False
 ) -> list[tuple[SweepPoint, bool]]:
-    """Say what a sweep would do, longest first, without doing it.
+    """Return the points of a sweep, longest first, and whether each is in the store; nothing is run.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def preview(
 
 
 def asked_of(given: Sweep | Scenario | Mapping[str, Any] | str | Path) -> Sweep:
-    """Read what is to be swept."""
+    """Return the given sweep, or read it."""
     if isinstance(given, Sweep):
         return given
     if isinstance(given, Mapping):
@@ -209,13 +209,13 @@ def asked_of(given: Sweep | Scenario | Mapping[str, Any] | str | Path) -> Sweep:
 
 
 def folder_of(store: Store | str | Path | None) -> Path:
-    """Say which folder a store is in, without opening it."""
+    """Return the folder of a store, without opening it."""
     return store.folder if isinstance(store, Store) else usual(store)
 
 
 @contextmanager
 def _opened(store: Store | str | Path | None, part: tuple[int, int] | None) -> Iterator[Store]:
-    """The store that the points go to: the one that is given, or a shard inside of it."""
+    """Open the store for the points: the given one, or a shard inside it."""
     if part is None and isinstance(store, Store):
         yield store
         return
@@ -225,7 +225,7 @@ def _opened(store: Store | str | Path | None, part: tuple[int, int] | None) -> I
 
 
 def _reuse(store: Store, jobs: Sequence[PointJob], tally: ProgressCounter) -> tuple[dict[str, Path], list[PointJob]]:
-    """Label what the store has; return the keys of that, with the store's folder, and the jobs that are missing."""
+    """Label the points that the store has; return their keys and folders, and the missing jobs."""
     reused: dict[str, Path] = {}
     missing = []
     for job in jobs:
@@ -243,7 +243,7 @@ def _reuse(store: Store, jobs: Sequence[PointJob], tally: ProgressCounter) -> tu
 def _reuse_whole(
     folder: Path, jobs: Sequence[PointJob], tally: ProgressCounter
 ) -> tuple[dict[str, Path], list[PointJob]]:
-    """The same for a shard and the store around it, which it only reads: points that are there with their labels."""
+    """Look up a shard's missing points in the store around it, only reading it; they must have their labels there."""
     if not (folder / FILE).exists():
         return {}, list(jobs)
     reused: dict[str, Path] = {}
@@ -274,7 +274,7 @@ def _run(
     failures: dict[str, str],
     found: dict[str, Path],
 ) -> None:
-    """Run jobs and keep what comes of them; `found` gets those that another process ran meanwhile."""
+    """Run jobs and keep their results; adds to `found` those that another process has run meanwhile."""
     tally.begin()
     if not jobs:
         return
@@ -317,7 +317,7 @@ def _of_others(
     tally: ProgressCounter,
     found: dict[str, Path],
 ) -> list[PointJob]:
-    """Wait for what other processes run; return what is left once they have given any of it up."""
+    """Wait for points that other processes run; return the jobs that are left once a process has released a claim."""
     left = list(jobs)
     while left:
         more, left = _reuse(store, left, tally)

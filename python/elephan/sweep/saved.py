@@ -1,4 +1,4 @@
-"""A sweep as it lies in a folder: read back from the ``sweep.json`` that ``elephan sweep --out`` wrote."""
+"""A sweep read back from the folder that ``elephan sweep --out`` wrote."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ DOCUMENT = "sweep.json"
 
 _PARTS = ("pools", "links", "groups", "fairness", "precision")
 _OF_RUN = ("seed", "replications", "duration_s", "warmup_s", "warmup_rule")
-"""What a point has of its run's document."""
+"""Keys that a point shares with its run's document."""
 
 
 @dataclass(frozen=True)
 class SavedPoint(PointResult):
-    """A point of a sweep that was read back: what is said of it stands in the folder, its columns in the store.
+    """Point of a sweep that was read from a folder; its columns are read from the store.
 
     Parameters
     ----------
     title : str
-        Of the sweep.
+        Title of the sweep.
     saved : mapping
         The point as the document of the sweep has it.
     """
@@ -46,14 +46,14 @@ class SavedPoint(PointResult):
 
     @property
     def document(self) -> dict[str, Any]:
-        """What the sweep's document says, as a run's document has it; its warnings are the sweep's."""
+        """Part of the sweep's document about this point, in the form of a run's document, without warnings."""
         parts = {name: self.saved[name] for name in _PARTS if name in self.saved}
         run = {"id": self.run, "scenario": self.title} | {name: self.saved[name] for name in _OF_RUN}
         return {"run": run, **parts, "warnings": []}
 
     @property
     def stored(self) -> StoredRun:
-        """Its run in the store.
+        """The point's run in the store.
 
         Raises
         ------
@@ -71,7 +71,7 @@ class SavedPoint(PointResult):
 
 @dataclass(frozen=True, repr=False)
 class SavedSweep(SweepResult):
-    """A sweep that was read back.
+    """Sweep that was read from a folder.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class SavedSweep(SweepResult):
 
     @cached_property
     def warnings(self) -> list[dict[str, Any]]:
-        """What `elephan lint` said of the points."""
+        """Lint warnings about the points."""
         return [dict(warned) for warned in self.saved["warnings"]]
 
     def to_json(self) -> SweepDocument:
@@ -97,12 +97,12 @@ class SavedSweep(SweepResult):
 
 
 def read_sweep(folder: Path | str) -> SweepResult:
-    """Read what ``elephan sweep --out`` or `SweepResult.write` wrote.
+    """Read a folder that ``elephan sweep --out`` or `SweepResult.write` wrote.
 
     Parameters
     ----------
     folder : Path or str
-        With ``sweep.json``. Columns of replications and samples are read from the sweep's store, if they are asked for.
+        Folder with ``sweep.json``. Columns of replications and samples are read from the sweep's store on demand.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What travels to a worker and back: a task is a few points as plain text, its replies are results or errors."""
+"""Messages between a sweep and its workers: a task is a few points as plain text, its replies are results or errors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Made = TypeVar("Made")
 
 
 class ScenarioPayload(NamedTuple):
-    """A scenario taken apart: nothing but text, so it travels lightly and need not be read again."""
+    """A scenario as plain text, which is cheap to send and needs no validation at the worker."""
 
     text: str
     canonical: str
@@ -37,28 +37,28 @@ class ScenarioPayload(NamedTuple):
 
     @classmethod
     def of(cls, scenario: Scenario) -> ScenarioPayload:
-        """Take a scenario apart."""
+        """Convert a scenario to plain text."""
         named = (scenario.text, scenario.canonical, scenario.origin, scenario.warmup_rule)
         return cls(*named, scenario.id, scenario.described, tuple(sorted(scenario.laws.items())))
 
     def scenario(self) -> Scenario:
-        """Put it together again."""
+        """Rebuild the scenario."""
         return Scenario(*self[:4], dict(self.laws))._with_cached_facts(self.id, self.described)
 
 
 class SweepSettings(NamedTuple):
-    """What all points of a sweep share."""
+    """Settings that all points of a sweep share."""
 
     base: ScenarioPayload
     precision: tuple[str, ...]
     max_replications: int
     series: bool
     version: str = _native.version()
-    """Of the engine that asks; another one would give other results."""
+    """Version of the caller's engine; another version would give other results."""
 
     @classmethod
     def of(cls, sweep: Sweep, *, series: bool) -> SweepSettings:
-        """Say what all points of a sweep share."""
+        """Return the settings that all points of a sweep share."""
         return cls(ScenarioPayload.of(sweep.base), sweep.precision, sweep.max_replications, series)
 
 
@@ -67,29 +67,29 @@ class PointBatch(NamedTuple):
 
     settings: SweepSettings
     points: list[ScenarioPayload | dict[str, Value]]
-    """Each as it is, or by what it changes in the base."""
+    """Each point as a payload, or as its changes of the base."""
 
 
 def task(settings: SweepSettings, points: Sequence[SweepPoint]) -> PointBatch:
-    """Write points as they travel."""
+    """Convert points to a task."""
     return PointBatch(settings, [p.changes if p.made is None else ScenarioPayload.of(p.made) for p in points])
 
 
 class PointReply(NamedTuple):
-    """What became of one point."""
+    """Reply for one point."""
 
     packed: PackedRun | None
-    """Its files: made where others are made at the same time, so that only writing them is left."""
+    """Files of the result, encoded by the worker, so that the caller only writes them."""
     error: str | None
 
 
 def run_points(given: PointBatch) -> list[PointReply]:
-    """Run a few points, one after the other, in this thread.
+    """Run a few points in sequence, in this thread.
 
     Returns
     -------
     list of PointReply
-        In their order.
+        Replies in the order of the points.
 
     Raises
     ------
@@ -114,7 +114,7 @@ def _scenario(base: Scenario, point: ScenarioPayload | dict[str, Value]) -> Scen
 
 
 def _together(settings: SweepSettings, scenarios: Sequence[Scenario]) -> dict[int, RunResult | InputError]:
-    """Results of several points, by the identity of their scenarios: the lock changes hands once for all."""
+    """Run several points, taking the interpreter's lock once; results by scenario id."""
     try:
         found = run_several(scenarios, series=settings.series)
     except (KeyboardInterrupt, SystemExit):
@@ -149,7 +149,7 @@ def _reply(
 
 
 def _tried(do: Callable[[], Made]) -> Made | PointReply:
-    """What comes of it, or a reply that says what went wrong: the other points go on."""
+    """Call a function; return its result, or a reply with its error, so that the other points continue."""
     try:
         return do()
     except (KeyboardInterrupt, SystemExit):

@@ -1,7 +1,7 @@
-"""Commented scenario files to start from, a TOML file each beside this module; the whole scenarios are in ``examples``.
+"""Commented scenario files to start from, one TOML file each; complete scenarios are in ``examples``.
 
-A file holds ``$names`` for what may be chosen, and ``$jitter`` for the time of a packet at the chosen rate; what stands
-between ``#: for each hop`` and ``#: end`` is repeated, with ``$i`` for the number of the hop.
+``$names`` in a file are replaced by the choices; lines between ``#: for each hop`` and ``#: end`` are repeated, with
+``$i`` for the number of the hop.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING
 
-from elephan.errors import InputError, suggest
-from elephan.units import bits_per_second, format_time
+from elephan.errors import InputError, UnitError, suggest
+from elephan.units import bits_per_second
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,19 +29,16 @@ DEFAULTS: dict[str, dict[str, str | int]] = {
     "sawtooth": {"rate": "10 Mbit/s", "rtt": "100 ms", "flows": 1, "buffer": "1 bdp"},
     "rtt-fair": {"rate": "100 Mbit/s", "flows": 1, "buffer": "0.25 bdp"},
 }
-"""By kind: what may be chosen, and what it is otherwise."""
-
-PACKET_BYTES = 1500
-"""Packets of the files whose ``send_jitter`` is one packet time."""
+"""Choices of each kind of template, with their defaults."""
 
 
 def examples() -> dict[str, str]:
-    """Return the whole scenarios that come with elephan, and the sweeps over them.
+    """Return the complete scenarios that come with elephan, and the sweeps over them.
 
     Returns
     -------
     dict of str to str
-        By name, such as ``"hstcp-1g"`` or ``"transit-mix"``, the title.
+        Titles by name, such as ``"hstcp-1g"`` or ``"transit-mix"``.
 
     Examples
     --------
@@ -53,7 +50,7 @@ def examples() -> dict[str, str]:
 
 
 def example_path(name: str) -> Path:
-    """Return where the file of a scenario that comes with elephan lies.
+    """Return the path of a scenario file that comes with elephan.
 
     Parameters
     ----------
@@ -63,7 +60,7 @@ def example_path(name: str) -> Path:
     Raises
     ------
     InputError
-        If there is none of this name.
+        If there is no scenario of this name.
     """
     paths = {path.stem: path for path in _example_files()}
     if name not in paths:
@@ -74,10 +71,24 @@ def example_path(name: str) -> Path:
 
 
 def _example_files() -> list[Path]:
-    """Scenarios, those of operators' questions last. Sweeps need the file that they vary, and stay where they are."""
+    """List the scenario files, those of operators' questions last; sweeps, which need their base file, are left out."""
     folder = Path(str(files("elephan") / "examples"))
     found = [*sorted(folder.glob("*.toml")), *sorted((folder / "operators").glob("*.toml"))]
     return [path for path in found if _BASE.search(path.read_text(encoding="utf-8")) is None]
+
+
+USERS_PER_BPS, FEWEST_USERS, MOST_USERS = 5e-7, 10, 5000
+"""Web users per bit/s (500 ask for half of 1 Gbit/s), the fewest that mix, and the most, to keep a run short."""
+
+
+def _users(rate: str) -> int:
+    """Return the number of users who ask for about half of a link, rounded to two digits."""
+    try:
+        wanted = USERS_PER_BPS * bits_per_second(rate)
+    except UnitError as error:
+        message = f"--rate: {error}"
+        raise InputError(message) from None
+    return int(min(max(float(f"{wanted:.2g}"), FEWEST_USERS), MOST_USERS))
 
 
 _BASE = re.compile(r"^base\s*=", re.MULTILINE)
@@ -94,7 +105,7 @@ def template(kind: str, choices: Mapping[str, str | int | None]) -> str:
         One of `DEFAULTS`.
     choices : mapping of str to str, int or None
         What the file should hold for ``rate``, ``rtt``, ``buffer`` (texts with their units), ``flows`` and ``hops``
-        (numbers); None is no choice.
+        (numbers); None means the default.
 
     Returns
     -------
@@ -104,7 +115,7 @@ def template(kind: str, choices: Mapping[str, str | int | None]) -> str:
     Raises
     ------
     InputError
-        If there is no such kind, or it has nothing of what was chosen.
+        If there is no such kind, or the kind does not have one of the choices.
 
     Examples
     --------
@@ -126,16 +137,10 @@ def template(kind: str, choices: Mapping[str, str | int | None]) -> str:
             message = f"--{name}: must be a number with its unit, such as {DEFAULTS[kind][name]}"
             raise InputError(message)
     words = DEFAULTS[kind] | chosen
+    if kind == "web":
+        words["users"] = _users(str(words["rate"]))
     numbers = range(1, int(words.get("hops", 0)) + 1)
     raw = files("elephan.templates").joinpath(f"{kind}.toml").read_text(encoding="utf-8")
     whole = _EACH_HOP.sub(lambda part: "".join(part[1].replace("$i", str(i)) for i in numbers), raw)
     path = ", ".join(f'"hop{i}"' for i in numbers)
-    return Template(whole).substitute(words, path=path, jitter=_packet_time(str(words["rate"])))
-
-
-def _packet_time(rate: str) -> str:
-    """Write the time that a packet takes at a rate; of what is no rate, which whoever reads the file refuses, none."""
-    try:
-        return format_time(8 * PACKET_BYTES / bits_per_second(rate))
-    except (InputError, ZeroDivisionError):
-        return "0 s"
+    return Template(whole).substitute(words, path=path)

@@ -1,4 +1,4 @@
-"""A scenario on real stacks: the kernel's TCP on two hosts of this machine, the simulator's link between them."""
+"""A scenario on real stacks: the kernel's TCP on two hosts of this machine, connected by the simulator's link."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from elephan import _native
 from elephan.errors import InputError
-from elephan.renamed import renamed_attributes
 from elephan.results import ResultPart, ResultTables, TestbedDocument
 from elephan.run.files import write_result
 from elephan.run.result import RunResult
@@ -28,16 +27,14 @@ if TYPE_CHECKING:
 
 __all__ = ["TestbedPlan", "TestbedResult", "plan", "read_testbed", "run"]
 
-if not TYPE_CHECKING:  # or any name would pass a type checker
-    __getattr__ = renamed_attributes(__name__, {"Plan": "TestbedPlan", "Tested": "TestbedResult"})
 
 ENGINE = "testbed"
 
 DEVICES = Path("/dev/net/tun")
-"""Where TUN devices are made."""
+"""Device file through which TUN devices are created."""
 
 ATTEMPTS = 3
-"""At a replication, if it was not valid."""
+"""Maximum number of attempts at a replication until it is valid."""
 
 
 @dataclass(frozen=True)
@@ -47,21 +44,23 @@ class TestbedResult(ResultTables):
     Parameters
     ----------
     result : RunResult or SavedRun
-        As of a simulation; read back from a folder the latter.
+        The run in the form of a simulation; a SavedRun if read from a folder.
     valid : bool
-        Whether every replication was punctual, and every law was asked.
+        Whether every replication was punctual, and the kernel called every law.
     objections : tuple of str
-        Why a replication is invalid.
+        Reasons why a replication is invalid.
     punctuality : tuple of dict
-        Of each replication: ``p50_us``, ``p99_us``, ``latest_s``, ``gap_s``, ``refused``, ``hurried``; ``limit_s`` and
-        the share of packets that were ``later``; of its ``drops`` the ``suspect`` ones, after a pause; ``attempts``.
+        For each replication: ``p50_us``, ``p99_us``, ``latest_s``, ``gap_s``, ``refused``, ``hurried``; ``limit_s`` and
+        the share of packets that were ``later``; the number of ``drops``, and of ``suspect`` drops after a pause;
+        ``attempts``.
     laws : tuple of dict
-        Of each replication what the sockets of each of elephan's laws counted, as `elephan.kernel.Counters`.
+        For each replication, the counters of the sockets of each of elephan's laws, as in
+        `elephan.kernel.KernelCounters`.
     acks : tuple of dict
-        Of each replication the segments that senders ``sent``, each once, the ACKs that they ``received``, and how many
-        of these the kernel had ``merged`` with others before a law got them.
+        For each replication, the segments that senders ``sent``, each counted once, the ACKs that they ``received``,
+        and how many of these the kernel ``merged`` with others before a law saw them.
     differences : tuple of str
-        Where Linux did not do what the scenario says.
+        Differences between the scenario and what Linux did.
     """
 
     result: RunResult | SavedRun
@@ -79,7 +78,7 @@ class TestbedResult(ResultTables):
 
     @property
     def outcomes(self) -> tuple[ReplicationOutcome, ...]:
-        """What each replication left behind."""
+        """Outcome of each replication."""
         return self.result.outcomes
 
     @property
@@ -96,7 +95,7 @@ class TestbedResult(ResultTables):
         return self.scenario.title
 
     def to_json(self) -> TestbedDocument:
-        """Return the document of ``elephan testbed run --json``: that of a run, and what is known of its validity."""
+        """Return the document of ``elephan testbed run --json``: that of a run, and the facts about its validity."""
         document = self.result.to_json()
         record = {
             "valid": self.valid,
@@ -109,12 +108,12 @@ class TestbedResult(ResultTables):
         return cast("TestbedDocument", document | {"origin": ENGINE, "testbed": record})
 
     def write(self, folder: Path | str) -> list[Path]:
-        """Write the files of a run; its document says what is known of its validity.
+        """Write the files of a run; its document includes the facts about its validity.
 
         Parameters
         ----------
         folder : Path or str
-            Made if missing. Each file appears whole or not at all.
+            Created if missing. Each file appears whole or not at all.
 
         Returns
         -------
@@ -131,7 +130,7 @@ class TestbedResult(ResultTables):
 
 
 def read_testbed(folder: Path | str) -> TestbedResult:
-    """Read what ``elephan testbed run --out`` or `TestbedResult.write` wrote.
+    """Read the files that ``elephan testbed run --out`` or `TestbedResult.write` wrote.
 
     Parameters
     ----------
@@ -170,13 +169,13 @@ def run(
     Parameters
     ----------
     scenario : Scenario or path
-        One link, bulk transfers; see `plan`.
+        Scenario with one link and bulk transfers; see `plan`.
     replications, seed : int, optional
         Instead of what the file says.
     progress : callable, optional
-        Called with (replications done, replications to do) after each.
+        Called with (replications done, total replications) after each.
     attempts : int
-        How often a replication is run at most, until it is valid.
+        Maximum number of attempts at a replication until it is valid.
 
     Returns
     -------
@@ -185,7 +184,8 @@ def run(
     Raises
     ------
     InputError
-        If a testbed cannot have the scenario, or this machine cannot have a testbed: what would mend that.
+        If a testbed does not support the scenario, or this machine does not support a testbed; the message says how to
+        fix it.
     """
     read_one = Scenario.from_any(scenario).replace(replications=replications, seed=seed)
     plans = [plan(read_one, replication) for replication in range(read_one.replications)]
@@ -212,7 +212,7 @@ def run(
 
 
 def _check(*, laws: bool) -> None:
-    """Raise what this machine lacks, if `laws` also for loading them."""
+    """Raise an error if this machine lacks something for a testbed or, if `laws`, for loading laws."""
     if os.name != "posix" or not Path("/proc/self/ns/net").exists():
         message = "testbed: needs Linux with network namespaces"
         raise InputError(message)

@@ -1,7 +1,7 @@
-"""Where Linux does not do what a scenario says, so that nobody takes it for a gap between the kernel and the simulator.
+"""Differences between a scenario and what Linux does, which are not gaps between kernel and simulator.
 
-*Source*: tcp(7), ip-route(8) and the kernel's own page of ip-sysctl for what can be set; RFC 8985 and RFC 9937 for what
-Linux recovers by. What belongs to the whole machine, such as parameters of a module, is left alone.
+*Source*: tcp(7), ip-route(8) and the kernel's own page of ip-sysctl for the available settings; RFC 8985 and RFC 9937
+for Linux's recovery. Settings of the whole machine, such as parameters of a module, are not changed.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
 RECOVERY = "rack"
-"""The simulator's that is nearest to the kernel's."""
+"""The simulator's recovery that is nearest to the kernel's."""
 
 AS_LINUX: dict[str, tuple[dict[str, str], str]] = {
     "reno": ({}, "classic"),
     "cubic": ({"variant": "linux"}, "hystart-linux"),
     "bbr1": ({}, "classic"),
 }
-"""Laws that the simulator has as Linux has them: with which parameters, and under which slow start."""
+"""Laws that the simulator has in Linux's version: the parameters and the slow start of that version."""
 
 INSTEAD = {"bbr3": ("bbr", "bbr1")}
-"""Laws of which Linux has another version: what that is called there, and here."""
+"""Laws of which Linux has another version: its name in Linux, and in the simulator."""
 
 ALWAYS = {
     "initial_ssthresh": None,
@@ -32,21 +32,21 @@ ALWAYS = {
     "send_jitter_ps": 0,
     "rto_granularity_ps": 1_000_000_000,
 }
-"""Of ``tcp``, what a testbed does not set."""
+"""Values of ``tcp`` in Linux that a testbed does not change."""
 
 
 def differences(scenario: Scenario, ours: Collection[str]) -> tuple[str, ...]:
-    """Say where Linux does not do what a scenario says.
+    """List the differences between a scenario and what Linux does.
 
     Parameters
     ----------
     ours : collection of str
-        Laws that elephan brings along.
+        Laws whose kernel versions come with elephan.
 
     Returns
     -------
     tuple of str
-        Each with its place in the file; none if the kernel can do all of it.
+        One text for each, with its place in the file; empty if the kernel supports everything.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Two hosts on this machine: network namespaces that live as long as a process each, and what runs inside of them.
+"""Two hosts on this machine: network namespaces, each held by a process, and the commands that run inside them.
 
-Whatever is started here is killed by the kernel when the thread that started it ends, even if it is killed: then the
-namespaces, their devices and routes are gone, too. Nothing has a name outside.
+The kernel kills every process started here when the thread that started it ends, even if that is killed; the
+namespaces, their devices and routes then disappear, too. Nothing is visible outside by a name.
 
 *Source*: namespaces(7), prctl(2) ``PR_SET_PDEATHSIG``, nsenter(1), setpriv(1).
 """
@@ -23,25 +23,25 @@ if TYPE_CHECKING:
     from contextlib import ExitStack
 
 LISTENS = "0A"
-"""State of a socket in ``/proc/net/tcp``."""
+"""State of a listening socket in ``/proc/net/tcp``."""
 
 GROUP_S = 0.2
-"""For a signal to reach all processes of a group [s]."""
+"""Time for a signal to reach all processes of a group [s]."""
 
 PATIENCE_S = 5.0
-"""For what takes milliseconds [s]."""
+"""Time limit for steps that usually take milliseconds [s]."""
 
 SAME_PARENT = 'test "$PPID" = "$0" && exec "$@"'
-"""Of a shell whose first argument is a process: goes on only if that one started it."""
+"""Shell script that runs its arguments only if its parent is the process given as the first argument."""
 
 
 class NetworkHost:
-    """A host of its own.
+    """A network namespace that acts as a host.
 
     Parameters
     ----------
     name : str
-        For messages.
+        Name for messages.
     """
 
     def __init__(self, name: str) -> None:
@@ -63,7 +63,7 @@ class NetworkHost:
         self._holder = None
 
     def _arrive(self, holder: subprocess.Popen[bytes]) -> None:
-        """Wait until the process has a namespace of its own."""
+        """Wait until the process has its own namespace."""
         here, until = Path("/proc/self/ns/net").readlink(), time.monotonic() + PATIENCE_S
         while not _elsewhere(self.namespace, here):
             if holder.poll() is not None or time.monotonic() > until:
@@ -74,26 +74,26 @@ class NetworkHost:
 
     @property
     def namespace(self) -> Path:
-        """Of the host, as a file."""
+        """Path of the host's network namespace."""
         assert self._holder is not None, "inside of the with block"
         return Path(f"/proc/{self._holder.pid}/ns/net")
 
     def inside(self, command: Sequence[str]) -> list[str]:
-        """Return the command that runs another one here."""
+        """Return the command that runs another command on this host."""
         return [*_bound(), "nsenter", f"--net={self.namespace}", "--", *command]
 
     def do(self, command: Sequence[str]) -> str:
-        """Run a command that ends soon.
+        """Run a short command.
 
         Returns
         -------
         str
-            What it prints.
+            Its output.
 
         Raises
         ------
         InputError
-            If it fails: what it says. Also if it does not end.
+            If it fails, with its error output; also if it does not end.
         """
         where = f"testbed: {self.name}: {' '.join(command)}"
         try:
@@ -118,7 +118,7 @@ class NetworkHost:
         return done.stdout
 
     def listening(self) -> set[int]:
-        """Look on which ports somebody listens here."""
+        """Return the ports on which a process listens on this host."""
         assert self._holder is not None, "inside of the with block"
         found = set()
         for name in ("tcp", "tcp6"):
@@ -130,7 +130,7 @@ class NetworkHost:
         return found
 
     def counters(self) -> dict[str, int]:
-        """Read what the kernel counts of TCP here.
+        """Read the kernel's TCP counters of this host.
 
         Returns
         -------
@@ -148,14 +148,14 @@ class NetworkHost:
         return found
 
     def start(self, command: Sequence[str], stack: ExitStack, out: IO[bytes]) -> subprocess.Popen[bytes]:
-        """Start a command that lasts.
+        """Start a long-running command.
 
         Parameters
         ----------
         stack : ExitStack
-            Ends it.
+            Stack that ends the command.
         out : file
-            What it prints goes there.
+            File for its output.
         """
         process = _start(self.inside(command), out)
         stack.callback(end, process)
@@ -163,7 +163,7 @@ class NetworkHost:
 
 
 def lacking(programs: dict[str, str]) -> list[str]:
-    """List the packages of programs that are not there.
+    """List the packages of missing programs.
 
     Parameters
     ----------
@@ -173,18 +173,18 @@ def lacking(programs: dict[str, str]) -> list[str]:
     Returns
     -------
     list of str
-        Each once.
+        Packages, each once.
     """
     return list(dict.fromkeys(package for program, package in programs.items() if shutil.which(program) is None))
 
 
 def end(process: subprocess.Popen[bytes]) -> str:
-    """End a process, and wait until it is gone.
+    """End a process, and wait until it has exited.
 
     Returns
     -------
     str
-        Its complaints.
+        Its error output.
     """
     if process.poll() is None:
         process.terminate()
@@ -200,15 +200,15 @@ def end(process: subprocess.Popen[bytes]) -> str:
 
 
 def _bound() -> list[str]:
-    """What comes before every command: it ends with this process.
+    """Return the prefix of every command, which makes the command end with this process.
 
-    The kernel's promise holds from when it has been asked for it; who ended before that is no longer the parent.
+    The kernel's guarantee begins with the request for it; if this process ended before, it is no longer the parent.
     """
     return ["setpriv", "--pdeathsig", "KILL", "--", "sh", "-c", SAME_PARENT, str(os.getpid())]
 
 
 def _elsewhere(namespace: Path, here: Path) -> bool:
-    """Whether a namespace is there, and another one."""
+    """Whether a namespace exists and differs from this one."""
     try:
         return namespace.readlink() != here
     except OSError:

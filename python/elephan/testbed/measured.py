@@ -1,7 +1,8 @@
-"""A run on real stacks in the form of a simulated one, so that the same documents, columns and pictures come of it.
+"""A run on real stacks in the form of a simulated one, so that it gives the same documents, columns and pictures.
 
 *Source*: the definitions of `elephan.metrics`. *Differs from a simulation*: windows and round-trip times are iperf3's,
-ten times a second, with the kernel's own smoothing; timeouts are not told apart; loss events are clusters of drops.
+ten times a second, with the kernel's own smoothing; timeouts are not counted separately; loss events are clusters of
+drops.
 """
 
 from __future__ import annotations
@@ -27,16 +28,16 @@ if TYPE_CHECKING:
 def outcome(
     plan: TestbedPlan, recorded: dict[str, Any], reports: Sequence[Iperf3Report], begun_s: Sequence[float]
 ) -> ReplicationOutcome:
-    """Lay out what was recorded.
+    """Convert the records of a replication into an outcome.
 
     Parameters
     ----------
     recorded : dict
-        Of the bottleneck.
+        Records of the bottleneck.
     reports : sequence of Iperf3Report
-        Of each flow.
+        Report of each flow.
     begun_s : sequence of float
-        When each flow's transfer began [s].
+        Begin of each flow's transfer [s].
     """
     facts = plan.scenario.facts
     warmup_s, span_s = facts["warmup_s"], plan.duration_s - facts["warmup_s"]
@@ -90,7 +91,7 @@ def _grid(plan: TestbedPlan) -> Floats:
 
 
 def _sampled(grid: Floats, reports: Sequence[Iperf3Report], begun_s: Sequence[float], name: str) -> Floats:
-    """What held at each instant, shape (flows, samples); NaN before a flow begins."""
+    """Sample a quantity of each flow at the grid's instants, shape (flows, samples); NaN before a flow begins."""
     rows = []
     for one, at in zip(reports, begun_s, strict=True):
         place = np.searchsorted(one.time_s + at, grid, side="left")
@@ -139,7 +140,7 @@ def _links(
 
 
 def _histogram(values: NDArray[Any]) -> NDArray[np.uint64]:
-    """Counts in the engine's bins."""
+    """Count values in the engine's bins."""
     if not values.size:
         return np.zeros(0, dtype=np.uint64)
     lowers, count = bin_lowers(64), 64
@@ -151,7 +152,7 @@ def _histogram(values: NDArray[Any]) -> NDArray[np.uint64]:
 
 
 def _clusters(plan: TestbedPlan, recorded: dict[str, Any]) -> tuple[int, int]:
-    """Loss events of the link, a mean round-trip time or more apart, and how many flows all of them hit."""
+    """Count the link's loss events, at least a mean round-trip time apart, and those that hit all flows."""
     warmup_s, gap = plan.scenario.facts["warmup_s"], plan.scenario.links[0]["mean_rtt_s"]
     time_s, flow = recorded["drops"]["time_s"], recorded["drops"]["flow"]
     keep = (time_s >= warmup_s) & (time_s < plan.duration_s)
@@ -163,7 +164,7 @@ def _clusters(plan: TestbedPlan, recorded: dict[str, Any]) -> tuple[int, int]:
 
 
 def _events(time_s: Floats, gap: float) -> NDArray[np.int64]:
-    """Number of the event that each drop belongs to: one begins a gap or more after the last one began."""
+    """Return the event number of each drop; an event begins at least a gap after the begin of the last one."""
     found, began, number = [], -np.inf, -1
     for at in time_s.tolist():
         if at >= began + gap:
@@ -173,7 +174,7 @@ def _events(time_s: Floats, gap: float) -> NDArray[np.int64]:
 
 
 def _loss_events(plan: TestbedPlan, recorded: dict[str, Any], warmup_s: float) -> NDArray[np.uint64]:
-    """Of each flow: a window's worth of drops is one."""
+    """Count the loss events of each flow; the drops within one window are one event."""
     time_s, flow = recorded["drops"]["time_s"], recorded["drops"]["flow"]
     queue_s = recorded["link"]["waited_s"] / max(recorded["link"]["begun"], 1)
     found = []
@@ -184,13 +185,13 @@ def _loss_events(plan: TestbedPlan, recorded: dict[str, Any], warmup_s: float) -
 
 
 def _goodput(report: Iperf3Report, begun_s: float, plan: TestbedPlan, warmup_s: float) -> float:
-    """Wire size of what came in order, over the measured time [bit/s]."""
+    """Return the rate of in-order data, in wire sizes, over the measured time [bit/s]."""
     came = _within(report.received_s + begun_s, report.received_bytes, warmup_s, plan.duration_s)
     return float(goodput(came / report.mss, plan.packet, plan.duration_s - warmup_s))
 
 
 def _within(ends_s: Floats, amounts: Floats, since_s: float, until_s: float) -> float:
-    """Sum over a span of amounts of intervals that end at `ends_s`; of those at its ends the part inside."""
+    """Sum the amounts of intervals that end at `ends_s` over a span; intervals at its ends count in part."""
     if not ends_s.size:
         return 0.0
     begins = np.concatenate([[2 * ends_s[0] - ends_s[1] if ends_s.size > 1 else ends_s[0] - 0.1], ends_s[:-1]])
@@ -204,7 +205,7 @@ def _column(rows: Sequence[dict[str, Any]], name: str) -> NDArray[np.uint64]:
 
 
 def _mean(rows: Floats) -> Floats:
-    """Mean of each row over what is known."""
+    """Return the mean of each row's known values."""
     known = np.isfinite(rows)
     total: Floats = np.where(known, rows, 0.0).sum(axis=1)
     found: Floats = np.divide(total, known.sum(axis=1), out=np.full(len(rows), np.nan), where=known.any(axis=1))

@@ -1,6 +1,6 @@
-"""What a scenario needs of a machine: hosts, routes, senders. Nothing is done here; ``--dry-run`` prints it.
+"""The hosts, routes and senders that a scenario needs on a machine. Nothing is executed here; ``--dry-run`` prints it.
 
-*Source*: ip-route(8) for what a route can say of TCP; iperf3(1). The scenario's draws (round-trip times, starts) are
+*Source*: ip-route(8) for the TCP attributes of a route; iperf3(1). The scenario's draws (round-trip times, starts) are
 those of the same replication of a simulation.
 """
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from elephan.scenario import Scenario
 
 CLIENT, SERVER = "192.0.2.1", "192.0.2.2"
-"""Addresses of the two hosts: such as are kept for documents (RFC 5737), inside namespaces of their own."""
+"""Addresses of the two hosts, reserved for documentation (RFC 5737), inside their own namespaces."""
 
 DEVICE = "bottleneck"
 FIRST_PORT = 5201
@@ -33,19 +33,19 @@ LARGEST_BURST_B = 65_215
 """Payload of the largest burst: the 64 KiB of a device without the room that Linux leaves for headers [bytes]."""
 
 PACED_BPS = 1e11
-"""Above every rate of a law: what iperf3 asks for as the highest rate only makes the socket pace [bit/s]."""
+"""Rate above every law's rate: given to iperf3 as the maximum, it only turns the socket's pacing on [bit/s]."""
 
 QUEUE = 20_000
-"""Packets that a device may hold for the relay: enough that none is lost before it has been read."""
+"""Packets that a device may hold for the relay: enough that none is lost before it is read."""
 
 MOST_FLOWS, LONGEST_S, FASTEST_BPS = 32, 600.0, 2e9
-"""What is run at most."""
+"""Maximum number of flows, duration [s] and rate [bit/s] of a scenario on a testbed."""
 
 LEAST_LIMIT_S = 5e-4
-"""Lateness that is always let pass [s]."""
+"""Lateness that is always accepted [s]."""
 
 AFTER_S = 2
-"""Senders go on after the measured time, so that their end is not part of it [s]."""
+"""Time for which senders continue after the measured time, so that their end is not part of it [s]."""
 
 BPF_LAWS = {
     "highspeed": "el_highspeed",
@@ -54,19 +54,19 @@ BPF_LAWS = {
     "scalable": "el_scalable",
     "htcp": "el_htcp",
 }
-"""Laws that elephan brings along, as the kernel calls them."""
+"""Laws that come with elephan, by name, and their names in the kernel."""
 
 LOADED = (*BPF_LAWS, "bpf")
-"""Laws that a testbed loads: these, and objects of somebody's own."""
+"""Laws that a testbed loads into the kernel: these, and the user's own BPF objects."""
 
 KERNEL_LAWS = {
     name: name for name in ("reno", "cubic", "bic", "westwood", "vegas", "yeah", "illinois", "hybla", "dctcp")
 } | {"bbr1": "bbr", "bbr3": "bbr"}
-"""Laws that the kernel may have itself, as it calls them."""
+"""Laws that the kernel itself may have, by name, and their names in the kernel."""
 
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 BUFFER_B = 134_217_728
-"""Of sockets, so that they never limit a window."""
+"""Buffer size of sockets, large enough never to limit a window [bytes]."""
 
 SETTINGS = {
     "net.ipv6.conf.all.disable_ipv6": "1",
@@ -75,17 +75,17 @@ SETTINGS = {
     "net.ipv4.tcp_rmem": f"4096 131072 {BUFFER_B}",
     "net.ipv4.tcp_wmem": f"4096 65536 {BUFFER_B}",
     "net.ipv4.tcp_fin_timeout": "1",
-    # Sockets of a killed sender give up soon: until then their network namespace lives, though no process is in it.
+    # Sockets of a killed sender give up soon; until then their network namespace stays, although it has no process.
     "net.ipv4.tcp_orphan_retries": "1",
 }
-"""Of both hosts. The default law is set, since that of the machine may pace."""
+"""sysctl settings of both hosts. The default law is set, since the machine's own may pace."""
 
 REAL_TIME = ("chrt", "--rr", "5")
-"""Before a sender or receiver: it comes before the rest of the machine, in turns with its like, and after the relay."""
+"""Prefix of senders and receivers: real-time priority above the rest of the machine and below the relay."""
 
 OWN_FILES = 'mount -t tmpfs none "${TMPDIR:=/tmp}" 2>/dev/null; export TMPDIR; exec "$@"'
 OWN_MOUNTS = ("unshare", "--mount", "sh", "-c", OWN_FILES, "sh")
-"""Before iperf3: it makes a file for temporary ones and removes it at once; killed in between, it would leave it."""
+"""Prefix of iperf3 for its own mounts: a temporary file that iperf3 leaves if it is killed disappears with them."""
 
 PROGRAMS = {
     "ip": "iproute2",
@@ -96,27 +96,27 @@ PROGRAMS = {
     "sysctl": "procps",
     "iperf3": "iperf3",
 }
-"""What is called, and the package of Debian's that has it."""
+"""Programs that a testbed calls, and their Debian packages."""
 
 SLOW = {"links[0].rate": "10 kbit/s", "links[0].buffer": "2 packets", "links[0].queue": {"discipline": "drop-tail"}}
-"""Makes a simulation short whose draws are the same: hardly a packet passes."""
+"""Changes that make a simulation with the same draws short: hardly a packet passes."""
 
 Command = tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class SenderFlow:
-    """A sender.
+    """A flow's sender.
 
     Parameters
     ----------
     group, index : int
         As in a simulation.
     law : str
-        In the kernel.
+        Name of the law in the kernel.
     start_s, rtt_s : float [s]
     port : int
-        Of its server.
+        Port of its server.
     """
 
     group: int
@@ -129,7 +129,7 @@ class SenderFlow:
 
 @dataclass(frozen=True)
 class TestbedPlan:
-    """All that is to be done.
+    """Plan of one replication on a testbed.
 
     Parameters
     ----------
@@ -137,15 +137,15 @@ class TestbedPlan:
     replication : int
     flows : tuple of SenderFlow
     packet : int [B]
-        On the wire.
+        Packet size on the wire.
     settings : dict of str to str
-        Of both hosts.
+        sysctl settings of both hosts.
     route : str
-        What the route to the server says of TCP.
+        TCP attributes of the route to the server.
     back : str
-        The same of the route to the client.
+        TCP attributes of the route to the client.
     segments : int
-        That a sender may hand over at once.
+        Segments that a sender may hand over at once.
     paced : bool
         Whether sockets pace, by TCP's own timer.
     """
@@ -162,17 +162,17 @@ class TestbedPlan:
 
     @property
     def duration_s(self) -> float:
-        """Of the scenario, warm-up included."""
+        """Duration of the scenario, warm-up included [s]."""
         return float(self.scenario.facts["duration_s"])
 
     @property
     def wires_s(self) -> list[tuple[float, float]]:
-        """One way behind the link, and back, of each flow."""
+        """Propagation delay of each flow from the link to the receiver, and back to the sender [s]."""
         return [(flow.rtt_s / 2, flow.rtt_s / 2) for flow in self.flows]
 
     @property
     def drain_s(self) -> float:
-        """Of a full buffer; infinite for one without end."""
+        """Time to drain a full buffer [s]; infinite for an unlimited buffer."""
         link = self.scenario.links[0]
         packets, size = link["buffer_limit_packets"], link["buffer_limit_bytes"]
         size = packets * self.packet if packets is not None else size
@@ -180,30 +180,30 @@ class TestbedPlan:
 
     @property
     def limit_s(self) -> float:
-        """How late a packet may be: a twentieth of a round trip or of a full buffer; half a millisecond always.
+        """Accepted lateness of a packet [s]: a twentieth of a round trip or of a full buffer, but at least 0.5 ms.
 
-        A pause empties a buffer, or fills it with what came meanwhile, by as much as it lasts.
+        A pause of the relay empties or fills a buffer by as much as its duration.
         """
         return max(min(*(flow.rtt_s for flow in self.flows), self.drain_s) / 20, LEAST_LIMIT_S)
 
     @property
     def laws(self) -> list[dict[str, Any]]:
-        """Controls of the laws that it loads, each law once."""
+        """Controls of the laws that the plan loads, each law once."""
         controls = {group["control"]["law"]: group["control"] for group in self.scenario.resolved["flows"]}
         return [control for law, control in controls.items() if law in LOADED]
 
     @property
     def differences(self) -> tuple[str, ...]:
-        """Where Linux does not do what the scenario says."""
+        """Differences between the scenario and what Linux does."""
         return differences(self.scenario, LOADED)
 
     def host(self, *, server: bool) -> list[Command]:
-        """Commands that set a host up, to be run inside of it.
+        """Return the commands that set up a host, to be run on it.
 
         Parameters
         ----------
         server : bool
-            Where data goes; else where it comes from.
+            Whether the host is the receiver of data; otherwise it is the sender.
 
         Returns
         -------
@@ -233,12 +233,12 @@ class TestbedPlan:
         ]
 
     def serve(self, flow: SenderFlow) -> Command:
-        """Command of a flow's server."""
+        """Return the command of a flow's server."""
         options = ("--server", "--one-off", "--json", "--interval", "0.1", "--port", str(flow.port))
         return (*OWN_MOUNTS, *REAL_TIME, "iperf3", *options)
 
     def send(self, flow: SenderFlow) -> Command:
-        """Command of a flow's sender."""
+        """Return the command of a flow's sender."""
         seconds = math.ceil(self.duration_s - flow.start_s) + AFTER_S
         where = ("--client", SERVER, "--port", str(flow.port), "--connect-timeout", "5000")
         return (
@@ -257,7 +257,7 @@ class TestbedPlan:
         )
 
     def lines(self) -> list[str]:
-        """All commands in their order, as one would type them, with what elephan does itself as comments."""
+        """Return all commands in their order, as typed in a shell, with elephan's own steps as comments."""
         rate, queue = self.scenario.links[0]["rate_bps"], self.scenario.links[0]["discipline"]
         found = [f"# not as the scenario says: {difference}" for difference in self.differences]
         found += [f"# put {_called(control)} into the kernel until the end" for control in self.laws]
@@ -275,12 +275,12 @@ class TestbedPlan:
 
 
 def plan(scenario: Scenario, replication: int = 0) -> TestbedPlan:
-    """Say what a scenario needs, or why it cannot be had.
+    """Plan a replication of a scenario.
 
     Parameters
     ----------
     scenario : Scenario
-        One link that all data crosses, nothing on the way back, bulk transfers.
+        Scenario of bulk transfers with one link that all data crosses, and none on the return path.
     replication : int
 
     Returns
@@ -290,7 +290,7 @@ def plan(scenario: Scenario, replication: int = 0) -> TestbedPlan:
     Raises
     ------
     InputError
-        What a testbed cannot do.
+        If the scenario needs something that a testbed cannot do.
     """
     _check(scenario)
     drawn = simulate(scenario.replace(SLOW), replication).flows
@@ -315,7 +315,7 @@ def plan(scenario: Scenario, replication: int = 0) -> TestbedPlan:
 
 
 def _factors(tcp: dict[str, Any]) -> dict[str, str]:
-    """At how many windows per round-trip time Linux paces, if not at its own; in per cent."""
+    """Return Linux's pacing ratios [%], if they are not the defaults."""
     pacing = tcp.get("pacing", "none")
     if not isinstance(pacing, dict):
         return {}
@@ -324,7 +324,7 @@ def _factors(tcp: dict[str, Any]) -> dict[str, str]:
 
 
 def _memory(tcp: dict[str, Any]) -> dict[str, str]:
-    """Receive buffers, if the scenario names those of Linux."""
+    """Return the settings of receive buffers, if the scenario uses those of Linux."""
     window = tcp["receive_window"]
     if not isinstance(window, dict):
         return {}
@@ -332,10 +332,10 @@ def _memory(tcp: dict[str, Any]) -> dict[str, str]:
 
 
 def _segments(tcp: dict[str, Any], payload_bytes: int) -> int:
-    """Segments that a sender may hand over at once."""
+    """Return the number of segments that a sender may hand over at once."""
     burst = tcp.get("burst", "none")
     if burst == "none":
-        # Bursts of several would make round-trip times rise and fall within them.
+        # Bursts of several segments would make round-trip times rise and fall within them.
         return 1
     if burst == "linux":
         return max(LARGEST_BURST_B // payload_bytes, 1)
@@ -350,7 +350,7 @@ def _check(scenario: Scenario) -> None:
 
 
 def _conditions(scenario: Scenario) -> Iterator[tuple[bool, str, str]]:
-    """Yield whether something is wrong, where, and what would be right; what comes later relies on what came first."""
+    """Yield for each condition: whether it is violated, where, and what would be right; in the order of dependence."""
     facts, links, groups, resolved = scenario.facts, scenario.links, scenario.groups, scenario.resolved
     yield len(links) != 1 or links[0]["count"] != 1, "links", "there is one link; leave the others out"
     yield any(group["path"] != [0] for group in groups), "flows.path", "all flows cross the link; give its name"
@@ -379,13 +379,13 @@ def _conditions(scenario: Scenario) -> Iterator[tuple[bool, str, str]]:
 
 
 def as_toml(control: dict[str, Any]) -> str:
-    """A law as a scenario file says it; texts, numbers and truth values are the same in JSON and TOML."""
+    """Format a law as in a scenario file; strings, numbers and booleans are written alike in JSON and TOML."""
     named = {name: value for name, value in control.items() if name != "slow_start"}
     return "{ " + ", ".join(f"{name} = {json.dumps(value)}" for name, value in named.items()) + " }"
 
 
 def _called(control: dict[str, Any]) -> str:
-    """Name of a law in the kernel."""
+    """Return the name of a law in the kernel."""
     law = control["law"]
     if law in LOADED:
         return _native.kernel_name(as_toml(control))

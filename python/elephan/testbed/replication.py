@@ -1,4 +1,4 @@
-"""One replication on real stacks: all is built, senders send while the relay relays, all is taken away."""
+"""One replication on real stacks: set up hosts and link, run senders and relay, and remove everything."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
     Files = dict[int, IO[bytes]]
 
 PRIORITY = 10
-"""Of the relay, before everything that has none."""
+"""Real-time priority of the relay, above that of senders and receivers."""
 
 FAST_BPS, QUANTUM_S = 2e8, 1e-4
-"""Rate from which the relay wakes at equal steps instead of for each packet, and how far apart these are [s]."""
+"""Rate from which the relay wakes at fixed steps instead of for each packet [bit/s], and the length of a step [s]."""
 
 SAMPLE_S = 1e-3
-"""Between samples of the backlog [s]."""
+"""Time between samples of the backlog [s]."""
 
 GRACE_S = 5.0
-"""For senders to end by themselves [s]."""
+"""Time for senders to end by themselves [s]."""
 
 LOOK_S = 0.05
-"""Between two looks at the senders [s]."""
+"""Time between two checks of the senders [s]."""
 
 
 def replicate(plan: TestbedPlan) -> tuple[ReplicationOutcome, dict[str, Any]]:
@@ -44,12 +44,12 @@ def replicate(plan: TestbedPlan) -> tuple[ReplicationOutcome, dict[str, Any]]:
     Returns
     -------
     tuple of ReplicationOutcome and dict
-        And what the relay recorded.
+        The outcome, and the relay's records.
 
     Raises
     ------
     InputError
-        What this machine cannot do, or what a sender or receiver complained of.
+        If this machine lacks something, or a sender or receiver failed, with its message.
     """
     with ExitStack() as stack:
         held = {control["law"]: _native.HeldLaw(as_toml(control)) for control in plan.laws}
@@ -60,7 +60,7 @@ def replicate(plan: TestbedPlan) -> tuple[ReplicationOutcome, dict[str, Any]]:
         for host in (client, server):
             for command in plan.host(server=host is server):
                 host.do(command)
-        # Files without names, so that they are gone with the process, too.
+        # Files without names disappear with the process.
         received: Files = {flow.port: stack.enter_context(tempfile.TemporaryFile()) for flow in plan.flows}
         sent: Files = {flow.port: stack.enter_context(tempfile.TemporaryFile()) for flow in plan.flows}
         receivers = _serve(plan, server, received, stack)
@@ -78,15 +78,15 @@ def replicate(plan: TestbedPlan) -> tuple[ReplicationOutcome, dict[str, Any]]:
 
 
 def strayed(laws: dict[str, dict[str, int]]) -> str:
-    """Say whether the kernel passed over a law.
+    """Return an objection if the kernel did not call a law.
 
-    It then takes for the threshold what lies on the stack, and a burst follows. Seen on a kernel that its vendor had
-    made run no programs of others while process 1 is the current one, not even in interrupts.
+    The kernel then uses an undefined value from the stack as the threshold, and a burst follows. Observed on a vendor's
+    kernel that does not run other users' BPF programs while process 1 is current, not even in interrupts.
 
     Parameters
     ----------
     laws : dict
-        By name what each counted.
+        Counters of each law, by name.
 
     Returns
     -------
@@ -103,12 +103,12 @@ def strayed(laws: dict[str, dict[str, int]]) -> str:
 
 
 class LinkRelay:
-    """The link between two hosts, looked after by a thread. Its devices are gone after the with block.
+    """The link between two hosts, served by a thread. Its devices are removed after the with block.
 
     Parameters
     ----------
     client, server : NetworkHost
-        The namespaces get a device each.
+        Each namespace gets a device.
 
     Raises
     ------
@@ -140,28 +140,28 @@ class LinkRelay:
 
     def __exit__(self, *_: object) -> None:
         self._end()
-        # The devices go with it; a traceback that somebody keeps would keep them, and with them the namespaces.
+        # The devices disappear with the relay; a reference kept by a traceback would keep them and the namespaces.
         self._bottleneck = None
 
     def start(self) -> None:
         """Start to relay."""
         thread = threading.Thread(target=self._run, name="relay")
-        # Known before it runs: Ctrl-C may come at once.
+        # Set before the thread runs: Ctrl-C may come at any moment.
         self._thread = thread
         thread.start()
 
     def stop(self) -> dict[str, Any]:
-        """Stop.
+        """Stop the relay.
 
         Returns
         -------
         dict
-            What was recorded.
+            The relay's records.
 
         Raises
         ------
         OSError
-            Messages of the system about a device.
+            If a device failed.
         """
         self._end()
         if self._error is not None:
@@ -177,7 +177,7 @@ class LinkRelay:
     def _run(self) -> None:
         plan, bottleneck = self._plan, self._bottleneck
         if bottleneck is None:
-            # Ctrl-C came while this thread was being started: all is taken away, and nobody waits for it.
+            # Ctrl-C came during the start of this thread: everything is removed, and no other thread waits for it.
             return
         fast = plan.scenario.links[0]["rate_bps"] > FAST_BPS
         try:
@@ -189,7 +189,8 @@ class LinkRelay:
                 wires_s=plan.wires_s,
                 first_port=plan.flows[0].port,
                 quantum_s=QUANTUM_S if fast else 0.0,
-                # Such rates keep processors busy: what keeps them awake would get 50 ms of each second (fair server).
+                # Such rates keep the processors busy anyway; a thread that keeps them awake would take 50 ms of each
+                # second (fair server).
                 awake=not fast,
                 priority=PRIORITY,
                 limit_s=plan.limit_s,
@@ -201,7 +202,7 @@ class LinkRelay:
 
 
 def _serve(plan: TestbedPlan, server: NetworkHost, files: Files, stack: ExitStack) -> list[subprocess.Popen[bytes]]:
-    """Start the receivers, and wait until they listen: a sender that comes earlier is refused."""
+    """Start the receivers, and wait until they listen: an earlier sender would be refused."""
     receivers = {flow.port: server.start(plan.serve(flow), stack, files[flow.port]) for flow in plan.flows}
     until = time.monotonic() + PATIENCE_S
     while missing := receivers.keys() - server.listening():
@@ -216,7 +217,7 @@ def _serve(plan: TestbedPlan, server: NetworkHost, files: Files, stack: ExitStac
 
 
 def _send(plan: TestbedPlan, client: NetworkHost, relay: LinkRelay, files: Files, stack: ExitStack) -> None:
-    """Start each sender in its time, and wait for all of them; but not for ever, nor if one or the relay has failed."""
+    """Start each sender at its time, and wait for all; stop early if time is over, or a sender or the relay fails."""
     begun = time.monotonic()
     until = begun + plan.duration_s + 2 * GRACE_S
     later = sorted(plan.flows, key=lambda flow: flow.start_s, reverse=True)
@@ -228,20 +229,20 @@ def _send(plan: TestbedPlan, client: NetworkHost, relay: LinkRelay, files: Files
         for flow, process in list(running.items()):
             if process.poll() is not None:
                 del running[flow]
-                # iperf3 ends with 0 whatever happened, if it writes JSON.
+                # With JSON output iperf3 exits with 0 even if it failed.
                 if process.returncode or complaint(_text(files[flow.port])):
                     _raise(f"{_name(flow)}, sender", process, files[flow.port])
         if later or running:
             due = begun + later[-1].start_s if later else until
             time.sleep(min(LOOK_S, max(0.0, due - time.monotonic())))
 
-    # What was to be measured has been by now; they say so when they are ended.
+    # The measurement is complete by now; senders print their reports when they are ended.
     for process in running.values():
         end(process)
 
 
 def _wait_for_receivers(receivers: list[subprocess.Popen[bytes]]) -> None:
-    """Let receivers say what came: they end a little later than their senders."""
+    """Wait until receivers have printed their reports: they end a little later than their senders."""
     until = time.monotonic() + GRACE_S
     while any(process.poll() is None for process in receivers) and time.monotonic() < until:
         time.sleep(0.002)
@@ -250,13 +251,13 @@ def _wait_for_receivers(receivers: list[subprocess.Popen[bytes]]) -> None:
 
 
 def _acks(counted: dict[str, int]) -> dict[str, int]:
-    """What the senders sent and received: Linux merges ACKs that come while it is busy sending, so a law gets fewer."""
+    """Return the senders' sent segments and received ACKs; Linux merges ACKs while it sends, so a law sees fewer."""
     names = {"sent": "Tcp.OutSegs", "received": "Tcp.InSegs", "merged": "TcpExt.TCPBacklogCoalesce"}
     return {name: counted[theirs] for name, theirs in names.items()}
 
 
 def _raise(name: str, process: subprocess.Popen[bytes], output: IO[bytes]) -> None:
-    """Raise what a sender or receiver complained of."""
+    """Raise the error message of a sender or receiver."""
     why = complaint(_text(output)) or f"exit code {process.returncode}"
     message = f"testbed: {name}: iperf3: {why}"
     raise InputError(message)

@@ -1,4 +1,4 @@
-"""What iperf3 says of a flow: windows, round-trip times, bytes and retransmissions, over time.
+"""iperf3's report of a flow: windows, round-trip times, bytes and retransmissions over time.
 
 *Source*: iperf3(1), ``--json``; the kernel's ``tcp_info`` behind it.
 """
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Iperf3Report:
-    """One flow, an entry per interval, times from the start of the flow.
+    """One flow, an entry per interval; times count from the start of the flow.
 
     Parameters
     ----------
     time_s : ndarray, shape (intervals,)
         Ends of the intervals [s].
     cwnd_segments, srtt_s, retransmitted : ndarray, shape (intervals,)
-        At the sender, at the end of each interval; retransmissions within it.
+        Values at the sender: window and round-trip time at the end of each interval, retransmissions within it.
     received_s, received_bytes : ndarray, shape (others,)
-        Ends of the receiver's intervals, and what came within each [B].
+        Ends of the receiver's intervals [s], and the bytes received within each [B].
     mss : int [B]
     """
 
@@ -42,14 +42,14 @@ class Iperf3Report:
 
 
 def read(sender: str, receiver: str, name: str) -> Iperf3Report:
-    """Read the documents of both ends.
+    """Read the JSON documents of both ends.
 
     Parameters
     ----------
     sender, receiver : str
-        JSON.
+        JSON text of each end.
     name : str
-        Of the flow, for messages.
+        Name of the flow, for messages.
 
     Raises
     ------
@@ -76,17 +76,17 @@ def read(sender: str, receiver: str, name: str) -> Iperf3Report:
 
 
 def complaint(text: str) -> str:
-    """Say what was wrong.
+    """Return the error of an iperf3 process.
 
     Parameters
     ----------
     text : str
-        What either end printed, or nothing.
+        Output of either end; may be empty.
 
     Returns
     -------
     str
-        Empty if nothing was.
+        Error message; empty if there was none.
 
     Examples
     --------

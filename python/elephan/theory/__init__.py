@@ -1,8 +1,5 @@
-"""Analytic models: what theory says before, and beside, a simulation. They never look at one."""
+"""Analytic models: predictions of theory before, and beside, a simulation. They never use its results."""
 
-from typing import TYPE_CHECKING
-
-from elephan.renamed import renamed_attributes
 from elephan.theory.fixed_points import FixedPoint, RedThresholds, droptail, red
 from elephan.theory.laws import aimd, highspeed, nr_hstcp, reno, response
 from elephan.theory.response import Response
@@ -27,6 +24,3 @@ __all__ = [
     "response",
     "synchronised",
 ]
-
-if not TYPE_CHECKING:  # or any name would pass a type checker
-    __getattr__ = renamed_attributes(__name__, {"Thresholds": "RedThresholds"})

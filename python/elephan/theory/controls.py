@@ -1,7 +1,7 @@
-"""A control as one word: the law's name, and behind it each parameter that is not at its default.
+"""A control as one word: the law's name, followed by each parameter that is not at its default.
 
-The models name laws so, in tables and on command lines, and distinguish the settings of a law by it.
-Source: the catalogue, for names and defaults; the engine's own reader says what is wrong with a parameter.
+Models use these names for laws in tables and on command lines; the names distinguish the settings of a law. Source: the
+catalogue, for names and defaults; the engine's own parser reports invalid parameters.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 TABULATED = "tabulated"
-"""The law whose parameters are tables: they stand behind its name without theirs."""
+"""The law whose parameters are tables, which follow its name without parameter names."""
 
 OWN = "source"
-"""What a resolved control has beside its name that is no law of elephan's: no model knows it."""
+"""Key that marks a resolved control as the user's own law, which no model knows."""
 
 
 @cache
 def defaults(law: str) -> dict[str, Any]:
-    """Parameters of a law at their defaults.
+    """Return the parameters of a law at their defaults.
 
     Parameters
     ----------
@@ -51,12 +51,12 @@ def defaults(law: str) -> dict[str, Any]:
 
 
 def write(control: Mapping[str, Any]) -> str:
-    """Name a control.
+    """Return the name of a control.
 
     Parameters
     ----------
     control : mapping
-        As in a resolved scenario: ``law`` and its parameters. How it opens its window is no part of the name.
+        As in a resolved scenario: ``law`` and its parameters. The slow start is not a part of the name.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def write(control: Mapping[str, Any]) -> str:
 
 
 def kind(law: str) -> str:
-    """Name of a law without the parameters behind it.
+    """Return the name of a law without its parameters.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def kind(law: str) -> str:
 
 
 def control(law: str) -> dict[str, Any]:
-    """Take a law and its parameters apart again: what ``control`` is in a scenario.
+    """Split a law's name into the law and its parameters: the value of ``control`` in a scenario.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def control(law: str) -> dict[str, Any]:
     Returns
     -------
     dict
-        The parameters that were given.
+        The law and the given parameters.
 
     Raises
     ------
@@ -132,18 +132,18 @@ def control(law: str) -> dict[str, Any]:
             other = f"{name}({next(iter(defaults(name)), 'parameter')}=…; …)"
             message = f'law: "{law}" is not of the form {shape if name == TABULATED else other}'
             raise InputError(message) from None
-        # The engine's own reader says what is wrong with them.
+        # The engine's own parser reports invalid parameters.
         _native.law_rounds(inline(found), base_rtt_s=1.0, bdp=1.0, losses=[], timeouts=[], count=0)
     return found
 
 
 def settings(law: str) -> dict[str, Any]:
-    """Every parameter of a law, those that are not behind its name at their defaults.
+    """Return every parameter of a law, those not in its name at their defaults.
 
     Raises
     ------
     InputError
-        As `control`.
+        As in `control`.
 
     Examples
     --------
@@ -155,7 +155,7 @@ def settings(law: str) -> dict[str, Any]:
 
 
 def without(law: str) -> dict[str, str]:
-    """For each parameter that is not at its default, the law with it there.
+    """Return, for each parameter that is not at its default, the law with this parameter at its default.
 
     Examples
     --------
@@ -169,7 +169,7 @@ def without(law: str) -> dict[str, str]:
 
 
 def inline(control: Mapping[str, Any]) -> str:
-    """Write a control as a scenario file has it, in one line.
+    """Format a control in one line, as in a scenario file.
 
     Examples
     --------

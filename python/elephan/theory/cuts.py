@@ -1,6 +1,6 @@
-"""What a law gives up on loss, as the rule for one flow asks it: the law that runs, at the window of the rule's buffer.
+"""Window reduction of a law on loss, for the rule for one flow, at the window of the rule's buffer.
 
-Source: Spang2021, (1 - b)(BDP + B) = BDP; what b is the law says.
+Source: Spang2021, (1 - b)(BDP + B) = BDP; b comes from the law that runs.
 """
 
 from __future__ import annotations
@@ -11,22 +11,22 @@ import numpy as np
 
 from elephan.theory.law_responses import law_responses
 
-# Until the window and what is given up at it agree; and by how much a constant may move.
+# Iterations until the window and its reduction agree, and the variation up to which a reduction is constant.
 _ITERATIONS, _CONSTANT = 20, 1e-3
 
 
 @cache
 def least_cut(law: str, share: float, rtt_s: float) -> float:
-    """Smallest share of the window for which the rule holds: b at the window BDP / (1 - b), behind that queue.
+    """Return the smallest b for which the rule holds: b at the window BDP / (1 - b), behind that queue.
 
     Parameters
     ----------
     law : str
         As `controls.write` names it.
     share : float [segments]
-        That fill the flow's share of the link.
+        Segments that fill the flow's share of the link.
     rtt_s : float [s]
-        Without a queue.
+        Round-trip time without a queue.
 
     Returns
     -------
@@ -45,7 +45,7 @@ def least_cut(law: str, share: float, rtt_s: float) -> float:
 
 @cache
 def is_constant(law: str, share: float, rtt_s: float) -> bool:
-    """Return whether a law gives up as much at half and at twice the window, and with or without a queue.
+    """Whether a law reduces the window by the same share at half and at twice the window, with or without a queue.
 
     Parameters
     ----------

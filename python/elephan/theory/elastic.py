@@ -1,4 +1,4 @@
-"""Elastic traffic: flows that share what background traffic leaves, and what a small buffer loses of the background.
+"""Elastic traffic: flows that share the rate left by background traffic, and the background's loss at a small buffer.
 
 Source: AugeRoberts2006 (processor sharing, loss rho^n, residual capacity); M/M/1/K Kleinrock1975; M/D/1/K Keilson1966;
 a closed population of users, Andrew2005.
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 Arrivals = Literal["bound", "M/M/1/K", "M/D/1/K"]
-"""How the loss of a small buffer is computed: rho^n, or exactly for exponential or for equal packet sizes."""
+"""Computation of a small buffer's loss: rho^n, or exact for exponential or for equal packet sizes."""
 
 
 def _load(load: ArrayLike, below_one: bool = False) -> NDArray[np.float64]:
-    """Refuse loads that mean nothing."""
+    """Check that loads are valid, and return them as an array."""
     values = np.asarray(load, dtype=float)
     if np.any(~(values >= 0)) or (below_one and np.any(values >= 1)):
         message = f"load: {load!r} must be at least 0" + (" and below 1" if below_one else "")
@@ -36,14 +36,14 @@ def _load(load: ArrayLike, below_one: bool = False) -> NDArray[np.float64]:
 
 
 def in_progress(load: ArrayLike, flows: ArrayLike) -> NDArray[np.float64]:
-    """Probability of so many flows in progress under processor sharing: (1 - rho) rho^n.
+    """Probability of exactly n flows in progress under processor sharing: (1 - rho) rho^n.
 
     Parameters
     ----------
     load : array_like [1]
         Offered load of the flows over the capacity they share, below 1.
     flows : array_like of int
-        Broadcast against `load`.
+        n, broadcast against `load`.
 
     Returns
     -------
@@ -68,7 +68,7 @@ def in_progress(load: ArrayLike, flows: ArrayLike) -> NDArray[np.float64]:
 
 
 def more_in_progress(load: ArrayLike, flows: ArrayLike) -> NDArray[np.float64]:
-    """Probability of more than so many flows in progress under processor sharing: rho^(m + 1).
+    """Probability of more than m flows in progress under processor sharing: rho^(m + 1).
 
     Parameters
     ----------
@@ -128,13 +128,13 @@ def mean_in_progress(load: ArrayLike) -> NDArray[np.float64]:
 
 
 def mean_response(size_bytes: ArrayLike, rate_bps: ArrayLike, load: ArrayLike) -> NDArray[np.float64]:
-    """Mean time that a transfer of a given size takes under processor sharing: size / (rate (1 - rho)).
+    """Mean duration of a transfer of a given size under processor sharing: size / (rate (1 - rho)).
 
     Parameters
     ----------
     size_bytes : array_like [bytes]
     rate_bps : array_like [bit/s]
-        What the flows share.
+        Rate that the flows share.
     load : array_like [1]
         All three are broadcast.
 
@@ -161,7 +161,7 @@ def mean_response(size_bytes: ArrayLike, rate_bps: ArrayLike, load: ArrayLike) -
 
 
 def loss(load: ArrayLike, packets: ArrayLike, arrivals: Arrivals = "bound") -> NDArray[np.float64]:
-    """Loss ratio of Poisson packets at a buffer, while no flow is held back by the link.
+    """Loss ratio of Poisson packets at a buffer, if the link limits no flow.
 
     Parameters
     ----------
@@ -170,8 +170,8 @@ def loss(load: ArrayLike, packets: ArrayLike, arrivals: Arrivals = "bound") -> N
     packets : array_like of int
         Places, the one in service included; broadcast against `load`.
     arrivals : {"bound", "M/M/1/K", "M/D/1/K"}
-        rho^n, which is the chance that an unlimited queue is that long and an upper bound of the loss; or the exact
-        loss with exponential packet sizes, or with equal ones.
+        rho^n, which is the probability that an unlimited queue is that long and an upper bound of the loss; or the
+        exact loss with exponential packet sizes, or with equal ones.
 
     Returns
     -------
@@ -180,7 +180,7 @@ def loss(load: ArrayLike, packets: ArrayLike, arrivals: Arrivals = "bound") -> N
     Raises
     ------
     InputError
-        If a load or a buffer means nothing.
+        If a load or a buffer is out of range.
 
     References
     ----------
@@ -204,7 +204,7 @@ def loss(load: ArrayLike, packets: ArrayLike, arrivals: Arrivals = "bound") -> N
 
 
 def load_for_loss(target: ArrayLike, packets: ArrayLike) -> NDArray[np.float64]:
-    """Load at which rho^n is a given loss: target^(1/n).
+    """Load at which rho^n equals a given loss ratio: target^(1/n).
 
     Parameters
     ----------
@@ -242,7 +242,7 @@ def buffer_for_loss(target: float, load: float, arrivals: Arrivals = "bound", li
     target : float [1]
         Loss ratio, within (0, 1).
     load : float [1]
-        Below 1.
+        Load, below 1.
     arrivals : {"bound", "M/M/1/K", "M/D/1/K"}
         As in `loss`.
     limit : int [packets]
@@ -255,7 +255,7 @@ def buffer_for_loss(target: float, load: float, arrivals: Arrivals = "bound", li
     Raises
     ------
     InputError
-        If the target or the load means nothing, or no buffer up to the limit is enough.
+        If the target or the load is out of range, or no buffer up to the limit is sufficient.
 
     References
     ----------
@@ -273,7 +273,7 @@ def buffer_for_loss(target: float, load: float, arrivals: Arrivals = "bound", li
 
 
 def _smallest(enough: Callable[[int], bool], limit: int) -> int:
-    """Smallest n with a monotone property: doubling, then bisection."""
+    """Return the smallest n with a monotone property, by doubling and bisection."""
     high = 1
     while not enough(high):
         if high >= limit:
@@ -288,7 +288,7 @@ def _smallest(enough: Callable[[int], bool], limit: int) -> int:
 
 
 def _target(target: ArrayLike) -> NDArray[np.float64]:
-    """Refuse targets that are no loss ratios."""
+    """Check that targets are loss ratios, and return them as an array."""
     values = np.asarray(target, dtype=float)
     if np.any(~((values > 0) & (values < 1))):
         message = f"target: {target!r} must lie strictly between 0 and 1"
@@ -300,17 +300,17 @@ class BottleneckedMix(NamedTuple):
     """A few bottlenecked flows on background traffic."""
 
     residual_bps: float
-    """What the background leaves of the link [bit/s]."""
+    """Rate that the background leaves to other flows [bit/s]."""
     load: float
-    """Offered load of the bottlenecked flows over the residual [1]; NaN where they are permanent."""
+    """Offered load of the bottlenecked flows over the residual [1]; NaN if they are permanent."""
     flows: int
-    """Bottlenecked flows that are exceeded with at most the given chance."""
+    """Number of bottlenecked flows that is exceeded with at most the given probability."""
     background_packets: int
     """Buffer for the target loss of the background alone."""
     bottlenecked_packets: float
-    """Residual rate x RTT: what one Reno flow needs to use all that is left."""
+    """Residual rate x RTT: the buffer with which one Reno flow uses the whole residual."""
     regime: Literal["transparent", "elastic", "overload"]
-    """Nobody is held back; a few are; more is offered than fits."""
+    """Regime: the link limits no flow; it limits a few; the offered load exceeds its rate."""
 
 
 def mixed(
@@ -330,25 +330,25 @@ def mixed(
     rate_bps : float [bit/s]
     packet_bytes : float [bytes]
     rtt_s : float [s]
-        Of a bottlenecked flow, without queueing.
+        RTT of a bottlenecked flow, without queueing.
     background : float [1]
         Load of flows that are limited elsewhere, over the link's rate; below 1.
     offered : float [1]
-        Load of finite flows that take what they get, over the link's rate.
+        Load of finite flows that are limited only by the link, over its rate.
     loss_target : float [1]
-        Of the background's packets.
+        Accepted loss ratio of the background's packets.
     chance : float [1]
-        How often more than `flows` bottlenecked flows may be in progress.
+        Probability with which more than `flows` bottlenecked flows may be in progress.
 
     Raises
     ------
     InputError
-        If a load, the target or the chance means nothing.
+        If a load, the target or the chance is out of range.
 
     References
     ----------
-    AugeRoberts2006. The two buffers stand beside each other: the paper's finding is that the background's is too little
-    for a bottlenecked flow (its share of the residual is 40 % with 20 packets), and the full product more than needed.
+    AugeRoberts2006. Both buffers are returned: the paper finds that the background's is too small for a bottlenecked
+    flow (its share of the residual is 40 % with 20 packets), and that the full product is more than needed.
 
     Examples
     --------
@@ -372,7 +372,7 @@ def mixed(
 
 
 def drain_time(packets: ArrayLike, packet_bytes: ArrayLike, rate_bps: ArrayLike) -> NDArray[np.float64]:
-    """Time to send what a full buffer holds.
+    """Time to send the content of a full buffer.
 
     Parameters
     ----------
@@ -410,7 +410,7 @@ def active_by_balance(
     session_packets : array_like [packets]
         Mean size of a session, S.
     throughput : array_like [packets/s]
-        Of all users together, X; all four are broadcast.
+        Throughput of all users together, X; all four are broadcast.
 
     Returns
     -------
@@ -430,29 +430,29 @@ def active_by_balance(
 
 
 class Engset(NamedTuple):
-    """A closed population of users who share a link."""
+    """Results for a closed population of users sharing a link."""
 
     active: float
     """Mean number of users in a session."""
     throughput: float
-    """[packets/s]"""
+    """Throughput [packets/s]."""
     idle: float
-    """How often nobody is in a session [1]."""
+    """Probability that no user is in a session [1]."""
     distribution: NDArray[np.float64]
     """Probability of n users in a session, shape (users + 1,)."""
 
 
 def engset(users: int, think_s: float, session_packets: float, rate: float) -> Engset:
-    """Population of users who think, then share a link by processor sharing, then think again.
+    """Model a closed population: each user thinks, transfers by processor sharing, and thinks again.
 
     Parameters
     ----------
     users : int
-        At least 1.
+        Number of users, at least 1.
     think_s : float [s]
-        Mean, above 0.
+        Mean thinking time, above 0.
     session_packets : float [packets]
-        Mean.
+        Mean size of a session.
     rate : float [packets/s]
 
     Raises
@@ -480,5 +480,5 @@ def engset(users: int, think_s: float, session_packets: float, rate: float) -> E
     chances = weights / weights.sum()
     idle = float(chances[0])
     active = float(chances @ np.arange(users + 1.0))
-    # Not 1 - idle, of which nothing is left where users mostly think.
+    # 1 - idle would lose all digits if users mostly think.
     return Engset(active, rate * float(chances[1:].sum()), idle, chances)

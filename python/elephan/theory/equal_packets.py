@@ -1,6 +1,6 @@
-"""Poisson packets of one size at a buffer: what M/D/1/K loses, and how much waits.
+"""Poisson packets of one size at a buffer: loss and mean queue of M/D/1/K.
 
-Source: Keilson1966, by the chain that departures leave behind.
+Source: Keilson1966, by the chain embedded at departures.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 BEYOND = 40
-"""Terms after K: their ratio is that of the tail to machine precision, as other poles are far away."""
+"""Terms computed beyond K: their ratio is that of the tail to machine precision, as other poles are far away."""
 MOST = 1e100
-"""Of an unnormalised term: the empty system is then as good as never seen."""
+"""Upper limit of an unnormalised term; beyond it the probability of an empty system is practically zero."""
 
 
 class EqualPackets(NamedTuple):
-    """A queue of equal packets.
+    """Loss and mean queue of equal packets.
 
     Parameters
     ----------
     loss : ndarray [1]
-        Share of arrivals that find no place.
+        Share of arrivals that find the system full.
     waiting : ndarray [packets]
         Mean number of packets in the buffer, the one in service not counted.
     """
@@ -43,8 +43,8 @@ def equal_packets(load: ArrayLike, places: ArrayLike) -> EqualPackets:
     load : array_like [1]
         Packets that arrive per service time; 0 and more, also above 1.
     places : array_like [packets]
-        K, the one in service included; at least 1. Broadcast against `load`. Between whole numbers the logarithm of the
-        loss, and what waits, is a straight line.
+        K, the one in service included; at least 1. Broadcast against `load`. Between whole numbers, the logarithm of
+        the loss and the mean queue are interpolated linearly.
 
     Returns
     -------
@@ -57,10 +57,10 @@ def equal_packets(load: ArrayLike, places: ArrayLike) -> EqualPackets:
 
     Notes
     -----
-    Of the queue that departures leave behind, by level crossing, every term is positive: with q_j unnormalised from
-    q_0 = 1 and G(m) the chance of more than m arrivals in a service, q_{j+1} P(0 arrivals) = q_0 G(j) +
-    sum_{i=1..j} q_i G(j + 1 - i). The loss is 1 - 1/(pi_0 + rho); where that cancels, it is
-    (1 - rho) T / (1 - rho T) with T the tail of the unlimited queue, closed as a geometric series.
+    The distribution of the queue at departures follows from level crossing, where every term is positive: with q_j
+    unnormalised from q_0 = 1 and G(m) the probability of more than m arrivals in a service, q_{j+1} P(0 arrivals) = q_0
+    G(j) + sum_{i=1..j} q_i G(j + 1 - i). The loss is 1 - 1/(pi_0 + rho); where that cancels, it is (1 - rho) T / (1 -
+    rho T) with T the tail of the unlimited queue, closed as a geometric series.
 
     Examples
     --------
@@ -80,10 +80,10 @@ def equal_packets(load: ArrayLike, places: ArrayLike) -> EqualPackets:
 
 
 def _of_whole(rho: Floats, room: NDArray[np.int64]) -> EqualPackets:
-    """The same at whole numbers of places; arrays of one shape."""
+    """Compute the same at whole numbers of places, for arrays of one shape."""
     from scipy.special import gammainc  # noqa: PLC0415 (slow to import)
 
-    # Of many buffers the chain is the same.
+    # The chain is the same for all buffers.
     loads, back = np.unique(rho, return_inverse=True)
     back, k = back.ravel(), room.ravel()
     longest = int(k.max(initial=1))
@@ -104,8 +104,8 @@ def _of_whole(rho: Floats, room: NDArray[np.int64]) -> EqualPackets:
     tail = np.clip((1 - one) * rest[back, k], 0.0, 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         rare = (1 - one) * tail / (1 - one * tail)
-    # Down to a millionth ten digits are left.
+    # Down to a loss of a millionth, ten digits remain.
     loss = np.where((one < 1) & (loss < 1e-6), rare, loss)
-    # Of time, the system holds j < K packets for pi_j / (pi_0 + rho), and K for the share that is lost.
+    # The system holds j < K packets for the share pi_j / (pi_0 + rho) of the time, and K for the share that is lost.
     waiting = waits[back, k - 1] / (1 + one * total) + loss * (k - 1)
     return EqualPackets(loss.reshape(rho.shape), waiting.reshape(rho.shape))

@@ -1,8 +1,8 @@
-"""Fairness between round-trip times when losses are synchronised: the time that a flow needs to recover from a loss.
+"""Fairness between round-trip times with synchronised losses: the time that a flow needs to recover from a loss.
 
-Source: PhillipsHu2006; its equations are named where they are used.
-Differs from the source: a and b of equations (1) to (3) are taken at any window above 0, without HSTCP's a = 1, b = 1/2
-below 38 segments, when a normalised law asks for them. The paper does not say so; its own limits come out only then.
+Source: PhillipsHu2006; its equations are named where they are used. Differs from the source: a and b of equations (1)
+to (3) are taken at any window above 0, without HSTCP's a = 1, b = 1/2 below 38 segments, when a normalised law asks for
+them. The paper does not state this, but its own limits follow only then.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 Law = Callable[[Array, Array, Array], tuple[Array, Array]]
-"""Window [segments], RTT [s], MSS [bytes] to a(w) [segments per RTT] and b(w) [1]; arrays that broadcast."""
+"""Function of window [segments], RTT [s] and MSS [bytes] that returns a(w) [segments per RTT] and b(w) [1]."""
 
 Method = Literal["integral", "steps", "crude"]
-"""Fluid; a(w) added once in each round trip; or w b(w) / a(w) round trips."""
+"""Method: as a fluid; a(w) added once in each round trip; or w b(w) / a(w) round trips."""
 
 RTT0_S = 0.1
 LOW_WINDOW, HIGH_DECREASE = laws.LOW_WINDOW, laws.HIGH_DECREASE
@@ -39,7 +39,7 @@ def reno(window: Array, rtt_s: Array, mss_bytes: Array) -> tuple[Array, Array]:
     window : ndarray of float [segments]
     rtt_s : ndarray of float [s]
     mss_bytes : ndarray of float [bytes]
-        Neither matters.
+        Not used.
 
     Returns
     -------
@@ -59,40 +59,15 @@ def reno(window: Array, rtt_s: Array, mss_bytes: Array) -> tuple[Array, Array]:
     return np.ones(shape), np.full(shape, 0.5)
 
 
-def unclamped(window: Array) -> tuple[Array, Array]:
-    """Equations (1) to (3): HSTCP's a and b at any window above 0.
-
-    Parameters
-    ----------
-    window : ndarray of float [segments]
-
-    Returns
-    -------
-    a : ndarray of float [segments per RTT], shape of `window`
-    b : ndarray of float [1], shape of `window`
-
-    References
-    ----------
-    PhillipsHu2006, equations (1) to (3).
-
-    Examples
-    --------
-    >>> [round(float(x), 3) for x in unclamped(np.array(1000.0))]
-    [7.74, 0.33]
-    """
-    grow, cut = laws.balanced("rfc")
-    return grow(window, window), cut(window, window)
-
-
 def highspeed(window: Array, rtt_s: Array, mss_bytes: Array) -> tuple[Array, Array]:
-    """HighSpeed TCP: equations (1) to (3), standard TCP up to 38 segments, and no less than a tenth given up.
+    """HighSpeed TCP: equations (1) to (3), standard TCP up to 38 segments, and b of at least a tenth.
 
     Parameters
     ----------
     window : ndarray of float [segments]
     rtt_s : ndarray of float [s]
     mss_bytes : ndarray of float [bytes]
-        Neither matters.
+        Not used.
 
     Returns
     -------
@@ -144,17 +119,17 @@ def normalised(window: Array, rtt_s: Array, mss_bytes: Array) -> tuple[Array, Ar
 
 
 READINGS: dict[str, Law] = {"highspeed": highspeed, "nr-hstcp": normalised, "reno": reno}
-"""Laws as the paper has them, by name."""
+"""Laws in the paper's version, by name."""
 
 PAPERS = "phillips-hu"
-"""Its HighSpeed where models name laws: p(w) rounded to 0.078 / w^1.2, and no less than a tenth given up."""
+"""Name of the paper's HighSpeed in models: p(w) rounded to 0.078 / w^1.2, and b of at least a tenth."""
 
 LAWS = ("highspeed", "nr-hstcp", "reno", "constant-rate", "hybla", "scalable", "tabulated")
-"""Laws whose growth is a function of the window, and of the round-trip time."""
+"""Laws whose growth is a function of the window and of the round-trip time."""
 
 
 def law(name: str) -> Law:
-    """Ask the law that runs.
+    """Return a(w) and b(w) of the engine's law, or of the paper's HighSpeed.
 
     Parameters
     ----------
@@ -170,11 +145,11 @@ def law(name: str) -> Law:
     Raises
     ------
     InputError
-        If there is none, or its growth is not a function of the window.
+        If there is no such law, or its growth is not a function of the window.
 
     References
     ----------
-    That of the law; `reno`, `highspeed` and `normalised` are the paper's own readings.
+    That of the law; `reno`, `highspeed` and `normalised` are the paper's own versions.
 
     Examples
     --------
@@ -213,9 +188,9 @@ def recovery_time(
     law : callable
         See `Law`.
     rate_bps : array_like [bit/s]
-        At which the loss occurs.
+        Rate at which the loss occurs.
     rtt_s : array_like [s]
-        Constant: no queueing.
+        Constant RTT, without queueing.
     mss_bytes : array_like [bytes]
         All three are broadcast.
     method : {"integral", "steps", "crude"}
@@ -250,7 +225,7 @@ def recovery_time(
 
 
 def _recovery(law: Law, rate: Array, rtt: Array, mss: Array, method: Method, limit: float) -> Array:
-    """Recovery time of checked arrays of one shape; whole steps are counted up to a limit of round trips."""
+    """Return the recovery time for checked arrays of one shape; steps are counted up to a limit of round trips."""
     window = rate * rtt / 8 / mss
     a, b = law(window, rtt, mss)
     if np.any(~(a > 0)) or np.any(~((b > 0) & (b < 1))):
@@ -267,7 +242,7 @@ def _recovery(law: Law, rate: Array, rtt: Array, mss: Array, method: Method, lim
 
 
 def _rounds(law: Law, window: Array, decrease: Array, rtt: Array, mss: Array, limit: float) -> Array:
-    """Round trips until the window is back: at least one, each adds a(w); infinite beyond the limit."""
+    """Count the round trips until the window has recovered: at least one, each adds a(w); infinite beyond the limit."""
     w = np.array((1 - decrease) * window)
     rounds = np.zeros(w.shape)
     below = np.ones(w.shape, dtype=bool)
@@ -275,7 +250,7 @@ def _rounds(law: Law, window: Array, decrease: Array, rtt: Array, mss: Array, li
         a, _ = law(w, rtt, mss)
         w = np.where(below, w + a, w)
         rounds += below
-        # A millionth of a segment: what rounding may leave of a window that is back exactly.
+        # Tolerance of a millionth of a segment for rounding errors.
         below = below & (w < window - 1e-6)
         if rounds.max() > limit:
             return np.where(below, np.inf, rounds)
@@ -290,26 +265,26 @@ def share(
     method: Method = "integral",
     bounds_bps: tuple[float, float] = (1e4, 1e10),
 ) -> NDArray[np.float64]:
-    """Rate at which losses every so often find a flow: the largest whose recovery takes no longer than the period.
+    """Rate of a flow under periodic losses: the largest rate from which it recovers within the period.
 
     Parameters
     ----------
     law : callable
         See `Law`; recovery must take longer at a higher rate.
     period_s : array_like [s]
-        Between synchronised losses.
+        Time between synchronised losses.
     rtt_s : array_like [s]
     mss_bytes : array_like [bytes]
         All three are broadcast.
     method : {"integral", "steps", "crude"}
         As in `recovery_time`.
     bounds_bps : tuple of float [bit/s]
-        Where the rate is looked for.
+        Range in which the rate is searched.
 
     Returns
     -------
     ndarray of float [bit/s], broadcast shape
-        NaN where the rate lies outside the bounds.
+        NaN if the rate is outside the bounds.
 
     Raises
     ------
@@ -331,7 +306,7 @@ def share(
     if not (np.all(rtt > 0) and np.all(mss > 0)):
         message = "rtt_s, mss_bytes: must be above 0"
         raise InputError(message)
-    # More round trips than fit into the longest period are more than enough.
+    # This exceeds the number of round trips in the longest period.
     limit = float(np.max(period / rtt, initial=0.0)) + 1
 
     def within(log_rate: Array) -> NDArray[np.bool_]:
@@ -347,18 +322,18 @@ def share(
 
 
 class Convergence(NamedTuple):
-    """How often condition (4) holds."""
+    """Violations of condition (4) among pairs of flows."""
 
     violations: float
-    """Share of pairs of flows with different rates for which it fails [1]."""
+    """Share of pairs of flows with different rates that violate it [1]."""
     worst_ratio: float
-    """The largest ratio of rates for which the faster flow recovers first [1]; 1 if none does."""
+    """Largest ratio of rates for which the faster flow recovers first [1]; 1 if there is none."""
     worst: tuple[float, float, float, float] | None
-    """There: rate [bit/s] and RTT [s] of the faster flow, then of the slower."""
+    """The pair with this ratio: rate [bit/s] and RTT [s] of the faster flow, then of the slower."""
 
 
 def convergence(law: Law, rates_bps: ArrayLike, rtts_s: ArrayLike, mss_bytes: float = 1500.0) -> Convergence:
-    """Check for every pair of flows that the slower recovers first: only then do synchronised losses even them out.
+    """Check for every pair of flows that the slower recovers first; otherwise synchronised losses do not equalize them.
 
     Parameters
     ----------
@@ -366,13 +341,13 @@ def convergence(law: Law, rates_bps: ArrayLike, rtts_s: ArrayLike, mss_bytes: fl
         See `Law`.
     rates_bps : array_like [bit/s], shape (r,)
     rtts_s : array_like [s], shape (t,)
-        Every rate is combined with every RTT.
+        RTTs; every rate is combined with every RTT.
     mss_bytes : float [bytes]
 
     Raises
     ------
     InputError
-        As in `recovery_time`, or if there are no two different rates.
+        As in `recovery_time`, or if all rates are equal.
 
     References
     ----------

@@ -1,10 +1,10 @@
-"""Flows that answer to loss, and a queue of Poisson arrivals that makes it: the load at which both agree.
+"""Loss-responsive flows and a queue of Poisson arrivals: the load at which both agree.
 
 *Source*: Barman2004, Sections III (drop-tail, M/M/1/K) and IV (RED, arrivals see time averages); the chain behind RED
 follows BonaldMayBolot2000. *Differs from the source*: a bracketed root, since plain substitution diverges for all but
-tiny buffers; what the print leaves open is an option with a name.
-*Differs from* packets: Poisson arrivals have no bursts and no synchronised losses. Drop-tail comes out nearly full at
-any buffer (99.5 % at a tenth of the bandwidth-delay product) and shows no knee; simulations show one near there.
+tiny buffers; details that the paper leaves open are named options. *Differs from* packets: Poisson arrivals have no
+bursts and no synchronised losses. With drop-tail, utilization is nearly full at any buffer (99.5 % at a tenth of the
+bandwidth-delay product) and shows no knee; simulations show one near there.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from elephan.theory.response import Floats
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-# Loss rate and round-trip times [s] to rates [segments/s]: `hstcp.throughput`, or `Response.throughput` of any law.
+# Function of loss rate and round-trip times [s] that returns rates [segments/s], such as `Response.throughput`.
 Throughput = Callable[[Floats, Floats], Floats]
 
 Delay = Literal["accepted", "occupancy", "none"]
@@ -31,32 +31,32 @@ Loss = Literal["blocking", "tail", "equal"]
 Chain = Literal["thinned", "unthinned"]
 
 Indices = NDArray[np.int64]
-# From cases (which buffer) and logarithms of loads to loss, mean number that delays, utilisation.
+# Function of cases (buffers) and logarithms of loads that returns loss, mean number that delays, and utilisation.
 _Queue = Callable[[Indices, Floats], tuple[Floats, Floats, Floats]]
 
-# Loads that are looked at for roots, and the loss rate below which a law is not asked.
+# Number of loads in the search for roots, and the smallest loss rate for which a law is evaluated.
 _GRID = 65
 _LEAST_P = 1e-100
-# Flows x loads that a law is asked at once: 8 MB an array.
+# Maximum number of flows x loads in one evaluation of a law: 8 MB per array.
 _MOST_CELLS = 1_000_000
 
 
 @dataclass(frozen=True)
 class FixedPoint:
-    """One load at which flows and queue agree.
+    """A load at which flows and queue agree.
 
     Parameters
     ----------
     load : float [1]
-        Offered, in capacities of the link: rho.
+        Offered load over the capacity of the link, rho.
     loss : float [1]
         Share of arrivals lost, which the flows take for their loss events.
     utilisation : float [1]
     queue : float [segments]
-        Mean number that delays an arrival under the reading of the delay.
+        Mean number of segments that delay an arrival, by the chosen definition of the delay.
     rates : ndarray [segments/s], shape (n,)
     residual : float [1]
-        What the load misses by: above 1e-6 the law jumps there, and this is the jump.
+        Remaining error of the load; above 1e-6 it is the size of a jump of the law.
 
     Examples
     --------
@@ -81,9 +81,9 @@ class RedThresholds:
     ----------
     min_th, max_th : float [segments]
     p_max : float [1]
-        Reached at max_th. Beyond it everything is dropped.
+        Drop probability at max_th; beyond it everything is dropped.
     gentle : bool
-        Beyond max_th the probability rises to one at twice max_th instead.
+        Whether the probability instead rises from max_th to one at twice max_th.
 
     Examples
     --------
@@ -97,7 +97,7 @@ class RedThresholds:
     gentle: bool = False
 
     def drop(self, queue: ArrayLike) -> Floats:
-        """Probability at which an arrival is dropped.
+        """Drop probability of an arrival.
 
         Parameters
         ----------
@@ -144,7 +144,7 @@ def blocking(load: ArrayLike, buffer: ArrayLike) -> Floats:
     """
     log, k = np.broadcast_arrays(np.log(np.asarray(load, dtype=float)), np.asarray(buffer, dtype=float))
     safe = np.where(log == 0, 1.0, np.abs(log))
-    # Of the larger powers one is taken out, so that nothing overflows.
+    # The largest power is factored out to avoid overflow.
     share = np.expm1(-safe) / np.expm1(-(k + 1) * safe) * np.exp(np.minimum(k * log, 0))
     return np.asarray(np.where(log == 0, 1 / (k + 1), share))
 
@@ -175,7 +175,8 @@ def occupancy(load: ArrayLike, buffer: ArrayLike) -> Floats:
     places = k + 1
     flat = np.abs(log) * places < 1e-4
     safe = np.where(flat, 1.0, log)
-    # rho / (1 - rho) - N rho^N / (1 - rho^N); the series where both terms are huge. Above full load count the holes.
+    # rho / (1 - rho) - N rho^N / (1 - rho^N), or a series where both terms are large; above full load by its empty
+    # places.
     down = -np.abs(safe)
     mean = 1 / np.expm1(-down) - places / np.expm1(np.minimum(-places * down, 700.0))
     mean = np.where(safe > 0, k - mean, mean)
@@ -196,23 +197,24 @@ def droptail(
     Parameters
     ----------
     throughput : callable
-        Of loss rate and round-trip times, broadcast: `hstcp.throughput` or the method of a `Response`.
+        Function of loss rate and round-trip times, which are broadcast: `hstcp.throughput` or the method of a
+        `Response`.
     rate : float [segments/s]
-        Of the link.
+        Rate of the link.
     buffer : float [segments]
         K.
     rtts : array_like [s], shape (n,)
-        Without queueing.
+        RTTs without queueing.
     delay : {"accepted", "occupancy", "none"}
-        What a segment waits for: the mean number that accepted arrivals find, the mean number there is, or nothing.
+        Delay of a segment: the mean number that accepted arrivals find, the mean number in the system, or none.
     loss : {"blocking", "tail", "equal"}
-        What is lost: arrivals at a full system; rho^K, the share of time an unlimited queue is at K or above; or
-        arrivals at a full system of packets of one size, M/D/1/K.
+        Loss ratio: arrivals at a full system; rho^K, the share of time for which an unlimited queue is at K or above;
+        or arrivals at a full system with packets of one size, M/D/1/K.
 
     Returns
     -------
     list of FixedPoint
-        By load. Exactly one if throughput falls with loss and delay, as it does for every published law.
+        Fixed points by load; exactly one if throughput falls with loss and delay, as it does for every published law.
 
     Raises
     ------
@@ -258,7 +260,7 @@ def droptail_each(
     Raises
     ------
     InputError
-        As `droptail`.
+        As in `droptail`.
 
     References
     ----------
@@ -301,7 +303,7 @@ def red(
     delay: Delay = "accepted",
     chain: Chain = "thinned",
 ) -> list[FixedPoint]:
-    """Loads at which flows through a RED queue agree with the drops that Poisson arrivals find.
+    """Loads at which flows through a RED queue agree with the drop probability that Poisson arrivals find.
 
     Parameters
     ----------
@@ -309,20 +311,20 @@ def red(
         As for `droptail`.
     rate : float [segments/s]
     buffer : int [segments]
-        K, beyond which everything is dropped.
+        K, above which everything is dropped.
     rtts : array_like [s], shape (n,)
-        Without queueing.
+        RTTs without queueing.
     thresholds : RedThresholds
-        Of the instantaneous queue, where RED takes an average.
+        Thresholds of the instantaneous queue; RED itself uses an average.
     delay : {"accepted", "occupancy", "none"}
         As for `droptail`.
     chain : {"thinned", "unthinned"}
-        Whether what RED drops is missing from the queue it looks at, or the law of that queue is M/M/1/K.
+        Whether RED's drops thin the queue that it observes, or the distribution of this queue is M/M/1/K.
 
     Returns
     -------
     list of FixedPoint
-        By load.
+        Fixed points by load.
 
     Raises
     ------
@@ -371,7 +373,7 @@ def red_each(
     Raises
     ------
     InputError
-        As `red`.
+        As in `red`.
 
     References
     ----------
@@ -400,7 +402,7 @@ def red_each(
 
 
 class _States:
-    """The chain behind RED with one buffer: states, drops, and the weights that no load changes."""
+    """The chain behind RED with one buffer: states, drop probabilities, and the weights independent of the load."""
 
     def __init__(self, buffer: int, thresholds: RedThresholds, chain: Chain) -> None:
         self.n = np.arange(buffer + 1, dtype=float)
@@ -409,24 +411,24 @@ class _States:
         with np.errstate(divide="ignore"):
             thin = np.concatenate(([0.0], np.cumsum(np.log1p(-self.drop[:-1]))))
         self.kept = thin if chain == "thinned" else np.zeros(self.n.size)
-        # What is averaged over the states: drops, what is accepted and what that finds, the number there is.
+        # Values averaged over the states: drops, accepted arrivals and the number they find, the number in the system.
         keep = 1 - self.drop
         self.means = np.column_stack((self.drop, keep, keep * self.n, self.n))
 
     def at(self, log: float) -> tuple[float, float, float, float]:
-        """Loss, mean number that accepted arrivals find, mean number, and utilisation at a load of this logarithm."""
+        """Return loss, mean number found by accepted arrivals, mean number, utilisation at a logarithm of the load."""
         weight = self.n * log
         weight += self.kept
         weight -= weight.max()
         law = np.exp(weight, out=weight)
-        # From what is accepted, so that nothing is lost where 1 - p is small.
+        # Computed from accepted arrivals, which avoids cancellation where 1 - p is small.
         p, passed, found, mean = (law @ self.means).tolist()
         total = float(law.sum())
         return p / total, found / passed, mean / total, 1 - float(law[0]) / total
 
 
 def _solve(throughput: Throughput, rate: float, rtts: ArrayLike, queue: _Queue, cases: int) -> list[list[FixedPoint]]:
-    """Find all loads that the flows offer when the queue that such a load makes is what they see."""
+    """Find all loads that flows offer when they observe the queue caused by this load."""
     tau = np.asarray(rtts, dtype=float)
     if tau.ndim != 1 or not tau.size or not (tau > 0).all():
         message = "fixed point: rtts must be a list of times above 0, one for each flow"
@@ -442,7 +444,7 @@ def _solve(throughput: Throughput, rate: float, rtts: ArrayLike, queue: _Queue, 
         total = [offered(p[i : i + lot], mean[i : i + lot]).sum(-1) for i in range(0, p.size, lot)]
         return np.concatenate(total) / rate - np.exp(logs)
 
-    # Dense about full load, where the loss rate changes by orders of magnitude.
+    # Dense near full load, where the loss rate changes by orders of magnitude.
     spread = np.geomspace(1e-6, 20.0, _GRID // 2)
     grid = np.concatenate((-spread[::-1], [0.0], spread))
     every = np.repeat(np.arange(cases), grid.size)
@@ -465,7 +467,7 @@ def _solve(throughput: Throughput, rate: float, rtts: ArrayLike, queue: _Queue, 
 
 
 def _bisected(left: Callable[[Floats], NDArray[np.bool_]], low: Floats, high: Floats) -> Floats:
-    """Halve brackets to rounding error, all at once; `left` says where the root is still above."""
+    """Bisect all brackets to rounding error; `left` tells whether the root is above."""
     while True:
         middle = (low + high) / 2
         if ((high - low) <= 1e-15 + 2e-16 * np.abs(middle)).all():

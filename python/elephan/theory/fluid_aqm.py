@@ -1,9 +1,8 @@
-"""TCP and active queue management as a fluid: windows and queue as differential equations with the RTT as delay.
+"""TCP and active queue management as a fluid: differential equations for windows and queue, delayed by the RTT.
 
-Source: Misra2000; the linear form Hollot2001 and Hollot2002, with drop-tail RainaWischik2005.
-Differs from the source: any window law a(w), b(w) in place of 1 and a half; a drop leaves the queue no shorter, as a
-mark would, except where the buffer overflows; as an option a window with several losses is cut once. The disciplines
-are in `fluid_queues`.
+Source: Misra2000; the linear form Hollot2001 and Hollot2002, with drop-tail RainaWischik2005. Differs from the source:
+any window law a(w), b(w) in place of 1 and a half; a drop does not shorten the queue, like a mark, except if the buffer
+overflows; optionally a window with several losses is cut once. The disciplines are in `fluid_queues`.
 """
 
 from __future__ import annotations
@@ -27,18 +26,18 @@ Complex = np.ndarray[tuple[int, ...], np.dtype[np.complex128]]
 
 
 class Equilibrium(NamedTuple):
-    """Where nothing changes; every field has the shape (cases,)."""
+    """Equilibrium of window and queue; every field has the shape (cases,)."""
 
     window: Array
-    """[segments]"""
+    """Window [segments]."""
     queue: Array
-    """[packets]"""
+    """Queue [packets]."""
     rtt_s: Array
     loss: Array
 
 
 def equilibrium(law: Law, path: FluidPath, discipline: Discipline) -> Equilibrium:
-    """Window, queue, RTT and loss at which nothing changes, stable or not.
+    """Compute window, queue, RTT and loss at equilibrium, stable or not.
 
     Parameters
     ----------
@@ -67,24 +66,24 @@ def equilibrium(law: Law, path: FluidPath, discipline: Discipline) -> Equilibriu
 
 
 class FluidTrajectory(NamedTuple):
-    """The fluid against time; arrays of shape (steps, cases) but for the time, (steps,)."""
+    """Trajectory of the fluid; arrays have the shape (steps, cases), the time (steps,)."""
 
     time_s: Array
     window: Array
-    """[segments]"""
+    """Window [segments]."""
     queue: Array
-    """[packets]"""
+    """Queue [packets]."""
     loss: Array
     load: Array
-    """Arrivals over the link's rate."""
+    """Arrival rate over the link's rate."""
 
     def mean_loss(self, since_s: float = 0.0) -> Array:
-        """Share of what arrives from then on that is lost, shape (cases,)."""
+        """Share of arrivals lost from a time on, shape (cases,)."""
         kept = self.time_s >= since_s
         return np.asarray((self.loss[kept] * self.load[kept]).sum(axis=0) / self.load[kept].sum(axis=0))
 
     def utilization(self, since_s: float = 0.0) -> Array:
-        """Share of the link's rate that is used from then on, shape (cases,)."""
+        """Share of the link's rate that is used from a time on, shape (cases,)."""
         kept = self.time_s >= since_s
         busy = np.where(self.queue[kept] > 0, 1.0, np.minimum(self.load[kept], 1.0))
         return np.asarray(busy.mean(axis=0))
@@ -111,11 +110,11 @@ def trajectory(
         All its cases are integrated at once.
     duration_s : float [s]
     step_s : float [s]
-        At most a tenth of the smallest RTT.
+        Step, at most a tenth of the smallest RTT.
     window : array_like [segments]
-        At the start, and before; shape () or (cases,).
+        Initial window, also before the start; shape () or (cases,).
     queue : array_like [packets]
-        Likewise.
+        Initial queue, in the same form.
     once : bool
         Whether a window with losses is cut once, as TCP does: 1 - exp(-W p) cuts a round trip in place of W p.
 
@@ -141,7 +140,7 @@ def trajectory(
         raise InputError(message)
     steps, cases = round(duration_s / step_s) + 1, np.arange(rate.size)
     windows, queues, losses, loads = (np.zeros((steps, rate.size)) for _ in range(4))
-    # What acts an RTT later: the rate of cuts that a flow suffers.
+    # The rate of cuts of a flow, which takes effect an RTT later.
     blows = np.zeros((steps + 1, rate.size))
     w, q = (np.array(np.broadcast_to(np.asarray(v, dtype=float), rate.shape)) for v in (window, queue))
     marker = discipline.marker(rate)
@@ -149,11 +148,11 @@ def trajectory(
         rtt = base + q / rate
         load = flows * w / rtt / rate
         p = marker.step(q, load, k * step_s, step_s)
-        # What a full buffer cannot take is lost, whatever the discipline says.
+        # Arrivals beyond a full buffer are lost, whatever the discipline.
         p = np.where(q >= discipline.limit, np.maximum(p, 1 - 1 / np.maximum(load, 1e-9)), p)
         windows[k], queues[k], losses[k], loads[k] = w, q, p, load
         blows[k] = (-np.expm1(-w * p) if once else w * p) / rtt
-        # Before the start there was no loss; within a step the past is a straight line.
+        # There is no loss before the start; past values within a step are interpolated linearly.
         at = k - rtt / step_s
         i = np.maximum(at, 0).astype(int)
         early = blows[i, cases]
@@ -167,12 +166,12 @@ def trajectory(
 def unstable_roots(
     law: Law, path: FluidPath, discipline: Discipline
 ) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
-    """Count the growing modes of the equations made linear at rest: none if the equilibrium is locally stable.
+    """Count the growing modes of the linearised equations; none if the equilibrium is locally stable.
 
     Parameters
     ----------
     law : callable
-        See `Law`, differentiable at rest.
+        See `Law`; differentiable at equilibrium.
 
     Returns
     -------
@@ -188,7 +187,7 @@ def unstable_roots(
     References
     ----------
     The linear form of Hollot2001 for any law, all delays kept; of RainaWischik2005 for drop-tail. The roots are counted
-    by how often the characteristic function turns around 0 along the imaginary axis (the argument principle).
+    by the turns of the characteristic function around 0 along the imaginary axis (the argument principle).
 
     Examples
     --------
@@ -206,7 +205,7 @@ def unstable_roots(
 def _growing(
     law: Law, discipline: Discipline, w: float, q: float, rtt: float, loss: float, rate: float, flows: float
 ) -> int:
-    """Growing modes of one case."""
+    """Count the growing modes of one case."""
     a, b = (float(x) for x in law(np.array(w)))
     h = 1e-5 * w
     above, below = law(np.array(w + h)), law(np.array(w - h))
@@ -216,7 +215,7 @@ def _growing(
     to_loss = b * w * w / rtt
 
     if isinstance(discipline, DropTail | SmallBuffer):
-        # The queue stands still and the loss follows the window.
+        # The queue is constant and the loss follows the window.
         late = then - to_loss * discipline.by_window(w, loss)
         return _turns(lambda s: s - now - late * np.exp(-s * rtt), 1, rtt)
     gain = discipline.gain
@@ -232,8 +231,8 @@ def _growing(
 
 
 def _turns(function: Callable[[Complex], Complex], degree: int, rtt: float) -> int:
-    """Roots to the right of the imaginary axis of a quasi-polynomial whose highest power has no delay."""
-    # Far out the highest power rules: where the function is within a tenth of it, what is left turns by less than that.
+    """Count the roots to the right of the imaginary axis of a quasi-polynomial whose highest power has no delay."""
+    # Far out the highest power dominates: where the function is within a tenth of it, the rest turns by less than that.
     far = 10 / rtt
     while far < 1e9 / rtt:
         ends = np.array([far, 2 * far, 4 * far])
@@ -263,9 +262,9 @@ def hollot_condition(rate: float, rtt_s: float, flows: float, slope: float, pole
     ----------
     rate : float [packets/s]
     rtt_s : float [s]
-        The longest, queueing included.
+        The longest RTT, queueing included.
     flows : float
-        The fewest.
+        The smallest number of flows.
     slope : float [1/packets]
         max_p over the distance of the thresholds.
     pole : float [rad/s]

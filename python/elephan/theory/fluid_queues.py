@@ -1,8 +1,8 @@
-"""Queue disciplines of the fluid: how each turns the queue, or the load, into a probability of loss.
+"""Queue disciplines of the fluid: loss probability of each as a function of the queue or the load.
 
 Source: RED FloydJacobson1993; Adaptive RED Floyd2001; gARED Zhang2005; PIE RFC8033; a small drop-tail buffer whose loss
-is load^B, RainaWischik2005.
-Differs from the source: PIE without its bursts allowed and its safeguards, but for the decay on an idle link.
+is load^B, RainaWischik2005. Differs from the source: PIE without its burst allowance and its safeguards, except the
+decay on an idle link.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 Array = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 Complex = np.ndarray[tuple[int, ...], np.dtype[np.complex128]]
 Law = Callable[[Array], tuple[Array, Array]]
-"""Window [segments] to a(w) [segments per RTT] and b(w) [1]."""
+"""Function of the window [segments] that returns a(w) [segments per RTT] and b(w) [1]."""
 Each = float | Array
-"""One value for all cases, or of shape (cases,)."""
+"""One value for all cases, or an array of shape (cases,)."""
 
 
 def reno(window: Array) -> tuple[Array, Array]:
-    """One segment per RTT, half the window.
+    """Reno: one segment per RTT, half the window.
 
     Parameters
     ----------
@@ -53,24 +53,24 @@ def reno(window: Array) -> tuple[Array, Array]:
 
 
 def fluid_law(law: Response, rtt_s: float, top: float = 1e6) -> Law:
-    """Law of the fluid from a(w) and b(w) of any window law, tabulated.
+    """Tabulate a(w) and b(w) of any window law for the fluid.
 
     Parameters
     ----------
     rtt_s : float [s]
-        Of laws that grow by it: the one without queueing.
+        RTT without queueing, for laws that depend on it.
     top : float [segments]
-        Largest window of the table; above it the values stay.
+        Largest window of the table; above it the values are constant.
 
     Returns
     -------
     callable
-        Within 1e-4 of the law, but for a cell (2e-3 of the window) about a jump.
+        Function within 1e-4 of the law, except in a cell (2e-3 of the window) around a jump.
 
     Raises
     ------
     InputError
-        If a or b is no function of the window.
+        If a or b is not a function of the window.
 
     References
     ----------
@@ -93,19 +93,19 @@ def fluid_law(law: Response, rtt_s: float, top: float = 1e6) -> Law:
     return tabulated
 
 
-# Windows of a tabulated law: for 1e6 segments every 0.17 %.
+# Number of windows in a tabulated law: every 0.17 % up to 1e6 segments.
 _TABLE = 8192
 
 
 @dataclass(frozen=True)
 class FluidPath:
-    """Flows of one kind through one link; each field may be an array, all are broadcast.
+    """Flows of one kind through one link; each field may be an array, and all are broadcast.
 
     Parameters
     ----------
     rate : array_like [packets/s]
     rtt_s : array_like [s]
-        Without queueing.
+        RTT without queueing.
     """
 
     rate: ArrayLike
@@ -123,14 +123,14 @@ class FluidPath:
 
 
 class QueueMarker(Protocol):
-    """What a discipline remembers while time passes."""
+    """State of a discipline over time."""
 
     def step(self, queue: Array, load: Array, time_s: float, dt: float) -> Array:
-        """Loss probability now, from the queue [packets] and arrivals over rate."""
+        """Return the current loss probability, from the queue [packets] and arrivals over rate."""
 
 
 def loss_at_rest(law: Law, window: Array) -> Array:
-    """Loss with which a window stays what it is.
+    """Loss probability at which a window is constant.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def loss_at_rest(law: Law, window: Array) -> Array:
 
 
 def _root(rising: Callable[[Array], Array], low: Array, high: Array) -> Array:
-    """Root of a rising function, by bisection; an end of the bracket if there is none within."""
+    """Find the root of a rising function by bisection; return an end of the bracket if there is none within."""
     for _ in range(100):
         middle = (low + high) / 2
         below = rising(middle) < 0
@@ -165,7 +165,7 @@ def _root(rising: Callable[[Array], Array], low: Array, high: Array) -> Array:
 
 @dataclass(frozen=True)
 class DropTail:
-    """A buffer that loses what does not fit: 1 - 1/load while it is full. Methods as those of `Red`.
+    """A buffer that loses the excess: 1 - 1/load while it is full. Methods as in `Red`.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ class DropTail:
         return window, np.full_like(rate, self.buffer)
 
     def by_window(self, window: float, loss: float) -> float:
-        """Response of the loss to the window [1/segment], of 1 - 1/load."""
+        """Derivative of the loss, 1 - 1/load, with respect to the window [1/segment]."""
         return (1 - loss) / window
 
 
@@ -203,7 +203,7 @@ class DropTail:
 class SmallBuffer:
     """A buffer so small that it fills and drains within an RTT: loss is load^B, and no queueing delay.
 
-    Methods as those of `Red`.
+    Methods as in `Red`.
 
     Parameters
     ----------
@@ -233,28 +233,28 @@ class SmallBuffer:
         return rest, np.zeros_like(rate)
 
     def by_window(self, window: float, loss: float) -> float:
-        """Response of the loss to the window [1/segment], of load^B."""
+        """Derivative of the loss, load^B, with respect to the window [1/segment]."""
         return float(self.buffer) * loss / window
 
 
 @dataclass(frozen=True)
 class Red:
-    """Random early detection, and what adapts its slope.
+    """Random early detection, and its variants with an adaptive slope.
 
     Parameters
     ----------
     min_th, max_th : float or ndarray, shape (cases,) [packets]
     max_p : float or ndarray, shape (cases,) [1]
-        At the upper threshold; of the adaptive kinds, at the start.
+        Drop probability at the upper threshold; for adaptive kinds, its initial value.
     weight : float or ndarray, shape (cases,) [1]
-        Of a packet in the average.
+        Weight of a packet in the average.
     adapt : {"", "ared", "gared"}
-        Every half second, Adaptive RED adds to max_p above its band and takes from it below; gARED only while the
-        average moves away from the band, and with no lower end.
+        Every half second, Adaptive RED increases max_p above its band and decreases it below; gARED only while the
+        average moves away from the band, and without a lower limit.
     limit : float or ndarray, shape (cases,) [packets]
     interval_s : float [s]
     top, bottom : float [1]
-        Ends of an adaptive max_p.
+        Limits of an adaptive max_p.
     """
 
     min_th: Each
@@ -269,23 +269,23 @@ class Red:
 
     @property
     def band(self) -> tuple[Each, Each]:
-        """Where the adaptive kinds keep the average [packets]."""
+        """Band in which the adaptive kinds keep the average [packets]."""
         span = self.max_th - self.min_th
         return self.min_th + 0.4 * span, self.min_th + 0.6 * span
 
     def curve(self, average: Array, max_p: ArrayLike) -> Array:
-        """Loss against the average queue; gentle: from max_p to 1 between the upper threshold and its double."""
+        """Loss probability at an average queue; gentle: from max_p to 1 between the upper threshold and its double."""
         x, top = np.asarray(average, dtype=float), np.asarray(max_p, dtype=float)
         rising = top * (x - self.min_th) / (self.max_th - self.min_th)
         gentle = top + (1 - top) * (x - self.max_th) / self.max_th
         return np.asarray(np.clip(np.where(x < self.max_th, rising, gentle), 0, 1))
 
     def marker(self, rate: Array) -> QueueMarker:
-        """Begin, for links of these rates [packets/s], shape (cases,)."""
+        """Create the state for links of these rates [packets/s], shape (cases,)."""
         return _RedMarker(self, rate)
 
     def settled(self, law: Law, path: FluidPath) -> Array:
-        """Return max_p, if it adapts: what puts the queue into the middle of the band, as far as it may be chosen."""
+        """Return the adapted max_p: the value that puts the queue into the middle of the band, within its limits."""
         rate, rtt, flows = path.arrays()
         if not self.adapt:
             return np.full_like(rate, self.max_p)
@@ -294,7 +294,7 @@ class Red:
         return np.clip(2 * loss_at_rest(law, (rate * rtt + middle) / flows), bottom, self.top)
 
     def at_rest(self, law: Law, path: FluidPath) -> tuple[Array, Array]:
-        """Return window and queue where nothing changes, each of shape (cases,)."""
+        """Return window and queue at equilibrium, each of shape (cases,)."""
         rate, rtt, flows = path.arrays()
         max_p = self.settled(law, path)
 
@@ -308,7 +308,7 @@ class Red:
     def gain(self, s: Complex, rate: float, queue: float, loss: float) -> tuple[Complex, Complex]:
         """Response of the loss to the queue at s, as numerator and denominator: a slope and a low pass.
 
-        Adaptation is slow, and left out. For one case alone.
+        Adaptation is slow, and neglected. For a single case.
         """
         low, high = float(self.min_th), float(self.max_th)
         pole = -math.log1p(-float(self.weight)) * rate
@@ -319,7 +319,7 @@ class Red:
 
 
 class _RedMarker:
-    """The average, and the slope as it is now."""
+    """Average queue, and the current slope."""
 
     def __init__(self, red: Red, rate: Array) -> None:
         self.red = red
@@ -349,22 +349,22 @@ class _RedMarker:
         self.before = avg
 
 
-# Below each of these losses the factor of the same place; above the last it is 1.
+# Factors for losses below these limits; above the last one the factor is 1.
 _PIE_BOUNDS = np.array([1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1])
 _PIE_FACTORS = 1 / np.array([2048.0, 512.0, 128.0, 32.0, 8.0, 2.0, 1.0])
 
 
 @dataclass(frozen=True)
 class Pie:
-    """Proportional integral controller, enhanced. Methods as those of `Red`.
+    """Proportional integral controller, enhanced. Methods as in `Red`.
 
     Parameters
     ----------
     target_s : float [s]
     alpha, beta : float [1/s]
-        Weights of the delay's distance from the target, and of its change.
+        Weights of the delay's difference from the target, and of its change.
     interval_s : float [s]
-        Between updates; integrate with no longer steps.
+        Time between updates; integrate with steps of at most this length.
     limit : float or ndarray, shape (cases,) [packets]
     """
 
@@ -379,11 +379,11 @@ class Pie:
         return _PieMarker(self, rate)
 
     def scale(self, loss: Array) -> Array:
-        """Return the factor by which small probabilities slow the controller."""
+        """Return the factor by which small probabilities slow down the controller."""
         return _PIE_FACTORS[np.searchsorted(_PIE_BOUNDS, loss, side="right")]
 
     def at_rest(self, law: Law, path: FluidPath) -> tuple[Array, Array]:
-        """See `Red`: the target, or a full buffer if it lies beyond."""
+        """See `Red`: the target, or a full buffer if the target is beyond it."""
         rate, rtt, flows = path.arrays()
         queue = rate * self.target_s
         limit = np.broadcast_to(np.asarray(self.limit, dtype=float), rate.shape)
@@ -421,7 +421,7 @@ class _PieMarker:
 
 
 Discipline = DropTail | SmallBuffer | Red | Pie
-"""Every discipline of the fluid."""
+"""All disciplines of the fluid."""
 
 
 def with_pole(red: Red, pole: float, rate: float) -> Red:

@@ -1,9 +1,9 @@
 """One HighSpeed flow as a fluid: window, duration and packets of the period between two losses, and the throughput.
 
-*Source*: Barman2004, Section II, where the window before the loss (and not the mean one) answers to p.
-*Differs from the source*: lines that are lost in print were derived again; above p = 1e-3, where the paper says
-nothing, it is Reno with the same peak at 1e-3. The closed form holds b at its least value while the window grows:
-throughput within 0.6 % of the exact equation, period and packets up to seven times too large. Use its throughput only.
+*Source*: Barman2004, Section II, where p determines the window before the loss (not the mean window). *Differs from the
+source*: lines that are missing in print were derived again; above p = 1e-3, which the paper does not cover, the law is
+Reno with the same peak at 1e-3. The closed form holds b at its least value while the window grows: throughput within
+0.6 % of the exact equation, period and packets up to seven times too large. Use its throughput only.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
 
     from elephan.theory.response import Floats
 
-# The paper's A and c: spans of ln w and of ln p.
+# A and c of the paper: spans of ln w and of ln p.
 SPAN = float(np.log(HIGH_WINDOW / LOW_WINDOW))
 SLOPE = float(np.log(HIGH_P / LOW_P))
-# -(1 + c/A), the power of the window that grows linearly in time under the closed form.
+# -(1 + c/A), the power of the window that grows linearly in time in the closed form.
 POWER = -(1 + SLOPE / SPAN)
 
 
 @dataclass(frozen=True)
 class LossPeriod:
-    """What happens between two losses; every field has the shape of p and rtt together.
+    """Period between two losses; every field has the broadcast shape of p and rtt.
 
     Parameters
     ----------
     peak : ndarray [segments]
         Window before the loss.
     decrease : ndarray [1]
-        Share of it given up.
+        Share by which the loss reduces it.
     duration : ndarray [s]
     packets : ndarray [segments]
 
@@ -59,7 +59,7 @@ class LossPeriod:
 
 
 def peak(p: ArrayLike) -> tuple[Floats, Floats]:
-    """Window before the loss, and the share of it given up.
+    """Window before the loss, and the share by which the loss reduces it.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def peak(p: ArrayLike) -> tuple[Floats, Floats]:
     Returns
     -------
     ndarray [segments], ndarray [1]
-        Reno's above p = 1e-3; the share stays above 0.01.
+        Reno's above p = 1e-3; the share is at least 0.01.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def peak(p: ArrayLike) -> tuple[Floats, Floats]:
 
 
 def closed_form(p: ArrayLike, rtt: ArrayLike) -> LossPeriod:
-    """Period in closed form, with b at 0.1 while the window grows.
+    """Period in closed form, with b fixed at 0.1 while the window grows.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def closed_form(p: ArrayLike, rtt: ArrayLike) -> LossPeriod:
 
 
 def throughput(p: ArrayLike, rtt: ArrayLike) -> Floats:
-    """lambda(p) of the paper.
+    """Throughput, lambda(p) of the paper.
 
     Parameters
     ----------
@@ -158,12 +158,12 @@ def throughput(p: ArrayLike, rtt: ArrayLike) -> Floats:
 
 
 def window(t: ArrayLike, p: float, rtt: float) -> Floats:
-    """w(t) in closed form, from a loss at t = 0 on.
+    """Window w(t) in closed form, after a loss at t = 0.
 
     Parameters
     ----------
     t : array_like [s]
-        Within the period's duration; beyond it the window grows on.
+        Time within the period's duration; beyond it the window continues to grow.
     p : float
         Loss events per segment, at most 1e-3.
     rtt : float [s]
@@ -175,7 +175,7 @@ def window(t: ArrayLike, p: float, rtt: float) -> Floats:
     Raises
     ------
     InputError
-        If p or rtt is not above 0, or p is Reno's.
+        If p or rtt is not above 0, or p is in Reno's range.
 
     References
     ----------
@@ -197,7 +197,7 @@ def window(t: ArrayLike, p: float, rtt: float) -> Floats:
 
 @dataclass(frozen=True)
 class PeriodTrajectory:
-    """A period of the exact equation.
+    """One period of the exact equation.
 
     Parameters
     ----------
@@ -224,9 +224,9 @@ def exact(p: float, rtt: float, *, least: bool = False, samples: int = 101) -> P
         Loss events per segment, at most 1e-3.
     rtt : float [s]
     least : bool
-        Hold b at 0.1, as the closed form does.
+        Whether b is fixed at 0.1, as in the closed form.
     samples : int
-        Equally spaced instants of the trajectory.
+        Number of equally spaced instants of the trajectory.
 
     Returns
     -------
@@ -236,7 +236,7 @@ def exact(p: float, rtt: float, *, least: bool = False, samples: int = 101) -> P
     Raises
     ------
     InputError
-        If p or rtt is not above 0, or p is Reno's.
+        If p or rtt is not above 0, or p is in Reno's range.
 
     References
     ----------
@@ -254,7 +254,7 @@ def exact(p: float, rtt: float, *, least: bool = False, samples: int = 101) -> P
     top, b = (float(x) for x in peak(p))
 
     def slope(_: float, state: Floats) -> tuple[float, float]:
-        # The logarithm of the window over its low end, in units of the span, and the packets sent so far.
+        # State: the logarithm of the window over its lower end, in units of the span, and the packets sent so far.
         y = state[0]
         share = HIGH_DECREASE if least else float(given_up(y))
         rate = 2 * LOW_WINDOW * LOW_P / (SPAN * rtt) * np.exp((SPAN + SLOPE) * y) * share / (2 - share)
@@ -267,7 +267,7 @@ def exact(p: float, rtt: float, *, least: bool = False, samples: int = 101) -> P
 
     arrived.terminal = True  # type: ignore[attr-defined]
     begin = np.log(top * (1 - b) / LOW_WINDOW) / SPAN
-    # Where b has fallen to 0.01 the exact equation takes 10.5 times as long as with 0.1.
+    # Where b has fallen to 0.01, the exact equation takes 10.5 times as long as with 0.1.
     limit = 20 * float(closed_form(p, rtt).duration)
     found = solve_ivp(
         slope, (0.0, limit), (begin, 0.0), method="DOP853", rtol=1e-11, atol=1e-10, events=arrived, dense_output=True

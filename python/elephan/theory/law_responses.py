@@ -1,9 +1,10 @@
 """Responses of the law that runs: its increase and decrease, its response function, and its sawtooth on a link.
 
-Nothing is computed from a formula here: the engine's own law answers, with every parameter of the scenario's control.
-*Source*: that of the law; mean window and loss rate are those of the period whose only loss ends it, as in Mathis1997.
-*Differs from* a sender: a fluid without packets, timeouts or slow start (``crates/law/src/evaluator.rs``); the kernel's
-whole numbers are asked as real ones; a law that remembers its last loss is asked where its round-trip time stays.
+Nothing is computed from a formula here: the engine's own law is evaluated, with every parameter of the scenario's
+control. *Source*: that of the law; mean window and loss rate are those of the period whose only loss ends it, as in
+Mathis1997. *Differs from* a sender: a fluid without packets, timeouts or slow start (``crates/law/src/evaluator.rs``);
+the kernel's integers are replaced by real numbers; a law that remembers its last loss is evaluated at a constant
+round-trip time.
 """
 
 from __future__ import annotations
@@ -30,25 +31,25 @@ SOURCES: dict[str, str] = {
     for card in sorted(json.loads(_native.catalog("laws")), key=lambda card: str(card["name"]))
     if card["response"]
 }
-"""Laws that answer to loss alone, and so have a response function; with a key of `citations`."""
+"""Laws that respond to loss alone, and so have a response function, with a key of `citations`."""
 
-# Windows at which a period is asked for [segments], and how many of them an octave; between them its logarithms are
-# straight lines. Of a law that remembers each takes a millisecond.
+# Range of windows for which a period is evaluated [segments], and their number per octave; between them the logarithms
+# are interpolated linearly. For a law that remembers its last loss, each takes a millisecond.
 _LEAST, _MOST, _OCTAVE, _OCTAVE_REMEMBERING = 0.5, 4e6, 16, 3
-# Round-trip times at which it is asked for lie so far apart, as a factor.
+# Ratio between the round-trip times at which a law is evaluated.
 _RTT_STEP = 1.25
-# Of the flows of a lone sawtooth: cuts before it is measured and then; an even number, for laws that aim low by turns.
+# Cuts of a lone sawtooth before and during the measurement; an even number, for laws that aim low in turns.
 _BEFORE, _MEASURED = 6, 4
 
 
 @dataclass(frozen=True)
 class LawResponses(Response):
-    """One control's answers; made by `law_responses`.
+    """Responses of one control, created by `law_responses`.
 
     Parameters
     ----------
     name, source, uses_rtt
-        As of a `Response`.
+        As in `Response`.
 
     Examples
     --------
@@ -60,19 +61,19 @@ class LawResponses(Response):
 
     @property
     def remembers(self) -> bool:
-        """Whether its growth depends on more than the window and the round-trip times of the moment."""
+        """Whether its growth depends on more than the current window and round-trip times."""
         return self.law.remembers
 
     def increase(self, window: ArrayLike, rtt: ArrayLike | None = None, base: ArrayLike | None = None) -> Floats:
-        """a(w) of the law that runs.
+        """Increase a(w) of the law that runs.
 
         Parameters
         ----------
         window : array_like [segments]
         rtt : array_like [s], optional
-            With a queue.
+            RTT with a queue.
         base : array_like [s], optional
-            Without; by default `rtt`.
+            RTT without a queue; by default `rtt`.
 
         Returns
         -------
@@ -94,15 +95,15 @@ class LawResponses(Response):
         return self._each(self.law.growth, window, rtt, base)
 
     def decrease(self, window: ArrayLike, rtt: ArrayLike | None = None, base: ArrayLike | None = None) -> Floats:
-        """b(w), the share of the window given up on loss; of a law that remembers, in a sawtooth repeated there.
+        """Decrease b(w), the share of the window cut on loss; for a law that remembers, in a repeated sawtooth there.
 
         Parameters
         ----------
         window : array_like [segments]
         rtt : array_like [s], optional
-            With a queue.
+            RTT with a queue.
         base : array_like [s], optional
-            Without; by default `rtt`.
+            RTT without a queue; by default `rtt`.
 
         Returns
         -------
@@ -116,7 +117,7 @@ class LawResponses(Response):
         return self._each(self.law.cut, window, rtt, base)
 
     def periods(self, window: ArrayLike, rtt: ArrayLike) -> tuple[Floats, Floats]:
-        """From a loss to the next, each at a window, where the round-trip time stays.
+        """Compute the period from one loss to the next, each at a window, with a constant round-trip time.
 
         Parameters
         ----------
@@ -141,18 +142,18 @@ class LawResponses(Response):
     def drop_tail_sawtooth(
         self, rate: float, buffers: Sequence[float], rtts: Sequence[float], cut: int, overflows: tuple[int, int]
     ) -> Floats:
-        """Follow flows on a drop-tail link, as a fluid.
+        """Simulate flows on a drop-tail link as a fluid.
 
         Parameters
         ----------
         rate : float [segments/s]
         buffers : sequence of float [segments]
         rtts : sequence of float [s]
-            Without queueing, one a flow.
+            RTTs without queueing, one per flow.
         cut : int
-            Flows that lose at an overflow.
+            Number of flows that lose packets at an overflow.
         overflows : tuple of int
-            Before anything is measured, and measured.
+            Overflows before the measurement, and during it.
 
         Returns
         -------
@@ -168,7 +169,7 @@ class LawResponses(Response):
         return self.law.sawteeth(rate, list(buffers), list(rtts), cut, overflows)
 
     def alone(self, rate: float, buffers: Sequence[float], rtt: float) -> Floats:
-        """One flow, as `drop_tail_sawtooth` has it.
+        """Simulate one flow, with the columns of `drop_tail_sawtooth`.
 
         Parameters
         ----------
@@ -202,7 +203,7 @@ if TYPE_CHECKING:
 
 
 class _Periods:
-    """Packets and mean windows of the periods of a law, over windows and round-trip times."""
+    """Packets and mean windows of a law's periods, over windows and round-trip times."""
 
     def __init__(self, law: _native.LawEvaluator, uses_rtt: bool) -> None:
         self.law, self.uses_rtt = law, uses_rtt
@@ -214,12 +215,12 @@ class _Periods:
         return np.geomspace(_LEAST, _MOST, round(np.log2(_MOST / _LEAST) * octave))
 
     def line(self, step: int) -> tuple[Floats, Floats]:
-        """Logarithms of packets and of mean windows at one round-trip time."""
+        """Return the logarithms of packets and of mean windows at one round-trip time."""
         if step not in self.lines:
             rtt = np.full_like(self.windows, _RTT_STEP**step)
             packets, rounds = self.law.period(self.windows, rtt, rtt).T
             rising = (np.maximum.accumulate(np.log(x)) for x in (packets, packets / rounds))
-            # What stands still is made to rise a little: both are looked up by the other.
+            # Constant values are made to rise slightly, as both columns are inverted.
             ramp = 1e-9 * np.arange(self.windows.size)
             x, y = (column + ramp for column in rising)
             self.lines[step] = (x, y)
@@ -247,7 +248,7 @@ class _Periods:
 
 
 def _straight(at: Floats, x: Floats, y: Floats) -> Floats:
-    """Interpolate in straight lines, which go on beyond the ends."""
+    """Interpolate linearly, with extrapolation beyond the ends."""
     inside = np.interp(at, x, y)
     below = y[0] + (at - x[0]) * (y[1] - y[0]) / (x[1] - x[0])
     above = y[-1] + (at - x[-1]) * (y[-1] - y[-2]) / (x[-1] - x[-2])
@@ -256,12 +257,12 @@ def _straight(at: Floats, x: Floats, y: Floats) -> Floats:
 
 @cache
 def law_responses(text: str) -> LawResponses:
-    """Ask a control.
+    """Return the responses of a control.
 
     Parameters
     ----------
     text : str
-        As `controls.write` names it.
+        Name in the form of `controls.write`.
 
     Raises
     ------
@@ -287,11 +288,11 @@ def law_responses(text: str) -> LawResponses:
 
 
 def _moves(law: _native.LawEvaluator) -> bool:
-    """Whether its growth or its cut depends on the round-trip time."""
+    """Whether the law's growth or cut depends on the round-trip time."""
     windows = np.geomspace(1.0, 1e4 if law.remembers else 1e6, 13)
     short, long = np.full_like(windows, 1e-2), np.full_like(windows, 1.0)
     if law.remembers:
-        # To what the steps of one and of the other leave.
+        # Tolerance that separates the integration errors of both.
         return not np.allclose(law.period(windows, short, short), law.period(windows, long, long), rtol=1e-6)
     return not all(
         np.array_equal(ask(windows, short, short), ask(windows, long, long)) for ask in (law.growth, law.cut)

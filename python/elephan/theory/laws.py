@@ -1,11 +1,10 @@
 """Textbook curves: response functions that are published, or follow from published equations.
 
-The models use the law that runs (`law_responses`) and not these, which `elephan model response` documents, the papers'
-own formulas are made of, and the laws that run are checked against.
-*Source*: named with each law; the parameters default to those of the catalogue.
-*Differs from* the engine: BIC without rounding its rounds and with a target that stays, without fast convergence as
-CUBIC; H-TCP without RTT scaling; Compound on a path without a queue. A mean over one period, where a law was published
-without one, is worked out here.
+The models do not use these but the law that runs (`law_responses`). These are documented by `elephan model response`,
+used in the papers' own formulas, and compared with the laws that run. *Source*: named with each law; the parameters
+default to those of the catalogue. *Differs from* the engine: BIC without rounding its rounds and with a fixed target;
+BIC and CUBIC without fast convergence; H-TCP without RTT scaling; Compound on a path without a queue. The mean over one
+period is derived here for laws published without it.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 Variant = Literal["log", "rfc", "ns2"]
 
-# RFC3649, Section 5; the floor of b keeps it above zero beyond 4.6e5 segments, where the RFC says nothing.
+# RFC3649, Section 5; the floor of b keeps it above zero beyond 4.6e5 segments, which the RFC does not cover.
 LOW_WINDOW, HIGH_WINDOW = 38.0, 83_000.0
 LOW_P, HIGH_P = 1e-3, 1e-7
 HIGH_DECREASE, MIN_DECREASE = 0.1, 0.01
@@ -144,7 +143,7 @@ def _power_law(variant: Variant) -> tuple[float, float]:
 
 
 def given_up(y: Floats | float) -> Floats:
-    """b(w) of RFC 3649, Section 5, not clamped below 38 segments.
+    """Decrease b(w) of RFC 3649, Section 5, not clamped below 38 segments.
 
     Parameters
     ----------
@@ -168,12 +167,12 @@ def given_up(y: Floats | float) -> Floats:
 
 
 def balanced(variant: Variant) -> tuple[Curve, Curve]:
-    """a(w) = 2 w^2 b p / (2 - b) and b(w) of RFC 3649, not clamped below 38 segments.
+    """Increase a(w) = 2 w^2 b p / (2 - b) and b(w) of RFC 3649, not clamped below 38 segments.
 
     Parameters
     ----------
     variant : {"log", "rfc", "ns2"}
-        As of `highspeed`.
+        As in `highspeed`.
 
     References
     ----------
@@ -194,7 +193,7 @@ def _balanced(factor: float, power: float) -> tuple[Curve, Curve]:
 
 
 def scalable(increase: float = 0.01, decrease: float = 0.125, legacy_window: float = 16.0) -> Response:
-    """Scalable TCP: w = a / (b p), which is 0.08 / p (0.01 per ACK, an eighth given up); Reno up to 16 segments.
+    """Scalable TCP: w = a / (b p), which is 0.08 / p (0.01 per ACK, reduced by an eighth); Reno up to 16 segments.
 
     Parameters
     ----------
@@ -225,7 +224,7 @@ def scalable(increase: float = 0.01, decrease: float = 0.125, legacy_window: flo
 
 
 def bic(max_increment: float = 32.0, min_increment: float = 0.01, decrease: float = 0.125) -> Response:
-    """BIC: additive increase from afar, then a binary search; Reno up to 14 segments.
+    """BIC: additive increase far from the target, then a binary search; Reno up to 14 segments.
 
     Parameters
     ----------
@@ -234,8 +233,8 @@ def bic(max_increment: float = 32.0, min_increment: float = 0.01, decrease: floa
 
     References
     ----------
-    Xu2004, Section IV; without its rounding of the number of rounds. elephan's law searches a half slower, because its
-    target moves with every ACK.
+    Xu2004, Section IV; without its rounding of the number of rounds. The search of elephan's law is slower by a half,
+    because its target moves with every ACK.
 
     Examples
     --------
@@ -329,12 +328,12 @@ def cubic(c: float = 0.4, beta: float = 0.7) -> Response:
 
 
 def compound(alpha: float = 0.125, beta: float = 0.5, k: float = 0.75) -> Response:
-    """Compound on a path whose queue stays short: alpha w^k segments per RTT, at least the window of Reno.
+    """Compound on a path with a short queue: alpha w^k segments per RTT, at least the window of Reno.
 
     Parameters
     ----------
     beta : float [1]
-        Share given up on loss.
+        Share by which a loss reduces the window.
     k : float [1]
 
     References
@@ -362,7 +361,7 @@ def compound(alpha: float = 0.125, beta: float = 0.5, k: float = 0.75) -> Respon
 
 
 def nr_hstcp(mss: float | Floats = 1500.0) -> Response:
-    """NR-HSTCP: HSTCP's a and b of the rate in units of 1500 bytes per 100 ms, not clamped below 38.
+    """NR-HSTCP: HSTCP's a and b at the rate in units of 1500 bytes per 100 ms, not clamped below 38.
 
     Parameters
     ----------
@@ -405,7 +404,7 @@ def nr_hstcp(mss: float | Floats = 1500.0) -> Response:
 
 
 def constant_rate(increase: float = 100.0, decrease: float = 0.5) -> Response:
-    """Constant-Rate: as many segments/s^2 whatever the round-trip time.
+    """Constant-Rate: the same growth in segments/s^2 at every round-trip time.
 
     Parameters
     ----------
@@ -425,7 +424,7 @@ def constant_rate(increase: float = 100.0, decrease: float = 0.5) -> Response:
 
 
 def hybla(reference_rtt: float | str = 0.025, decrease: float = 0.5) -> Response:
-    """Hybla: as fast as Reno at 25 ms, by the square of the round-trip time.
+    """Hybla: the growth of Reno at 25 ms, scaled by the square of the round-trip time.
 
     Parameters
     ----------
@@ -446,7 +445,7 @@ def hybla(reference_rtt: float | str = 0.025, decrease: float = 0.5) -> Response
 
 
 def _by_the_clock(name: str, source: str, increase: Callable[[Floats], Floats], decrease: float) -> Response:
-    """Laws whose growth is a matter of the round-trip time alone."""
+    """Make a law whose growth depends only on the round-trip time."""
     square = (2 - decrease) / (2 * decrease)
     return Response(
         name,
@@ -460,12 +459,12 @@ def _by_the_clock(name: str, source: str, increase: Callable[[Floats], Floats], 
 
 
 def response(law: str) -> Response:
-    """What the law that runs does: its response function, growth and cut.
+    """Return the response function, growth and cut of the law that runs.
 
     Parameters
     ----------
     law : str
-        Its name in the catalogue, with parameters behind it that are not at their defaults: ``cubic(beta=0.3)``.
+        Its name in the catalogue, followed by the parameters that are not at their defaults: ``cubic(beta=0.3)``.
 
     Returns
     -------
@@ -474,7 +473,7 @@ def response(law: str) -> Response:
     Raises
     ------
     InputError
-        If it has no response to loss alone.
+        If it does not respond to loss alone.
 
     Examples
     --------

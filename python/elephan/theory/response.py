@@ -1,4 +1,4 @@
-"""Response functions: the mean window that a law holds at a loss rate, the loss rate that it needs, a(w) and b(w).
+"""Response functions: the mean window of a law at a loss rate, the loss rate for a window, a(w) and b(w).
 
 Windows in segments, p in loss events per segment, RTT in seconds. One loss event a period, a smooth window between
 two of them, no timeouts: a few per cent off at p = 0.01, useless above 0.1.
@@ -22,28 +22,28 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 Floats = NDArray[np.float64]
-# Of window or loss rate, and of RTT, both of one shape.
+# Function of window or loss rate, and of RTT, both of one shape.
 Curve = Callable[[Floats, Floats], Floats]
 
-# AIMD (1, 1/2), every segment acknowledged: w^2 p. The RFCs round its root to 1.2.
+# AIMD (1, 1/2), with an ACK for every segment: w^2 p. The RFCs round its root to 1.2.
 RENO = 1.5
 
 
 @dataclass(frozen=True)
 class Response:
-    """How one law answers to loss.
+    """Response of one law to loss.
 
     Parameters
     ----------
     name : str
-        That of the law in the catalogue.
+        Name of the law in the catalogue.
     source : str
-        Key of the citation, and what was derived from it.
+        Key of the citation, and the derivation.
     uses_rtt : bool
         Whether the functions depend on RTT, which must then be given.
     window_curve, loss_curve : callable
     increase_curve, decrease_curve : callable or None
-        None if it is not a function of the window alone.
+        None if the curve is not a function of the window alone.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class Response:
         return self._at(self.window_curve, p, rtt, "p")
 
     def loss(self, window: ArrayLike, rtt: ArrayLike | None = None) -> Floats:
-        """Loss rate at which the mean window is this one; the inverse of `window`.
+        """Loss rate for a given mean window; the inverse of `window`.
 
         Parameters
         ----------
@@ -143,14 +143,14 @@ class Response:
         rtt: ArrayLike | None = None,
         base: ArrayLike | None = None,  # noqa: ARG002  (laws that are asked know it)
     ) -> Floats:
-        """a(w).
+        """Increase a(w).
 
         Parameters
         ----------
         window : array_like [segments]
         rtt : array_like [s], optional
         base : array_like [s], optional
-            Without a queue: no published curve asks for it.
+            RTT without a queue; published curves do not depend on it.
 
         Returns
         -------
@@ -178,14 +178,14 @@ class Response:
         rtt: ArrayLike | None = None,
         base: ArrayLike | None = None,  # noqa: ARG002  (laws that are asked know it)
     ) -> Floats:
-        """b(w), the share of the window given up on loss.
+        """Decrease b(w), the share by which a loss reduces the window.
 
         Parameters
         ----------
         window : array_like [segments]
         rtt : array_like [s], optional
         base : array_like [s], optional
-            As of `increase`.
+            As in `increase`.
 
         Returns
         -------
@@ -219,7 +219,7 @@ class Response:
 
 
 def reno_below(low: float, window: Curve, loss: Curve) -> tuple[Curve, Curve]:
-    """Join a law's curves to Reno's at a window; between the two loss rates of that window the window stays."""
+    """Join a law's curves to Reno's at a window, which is constant between both loss rates for it."""
     step = RENO / low**2
 
     def joined_window(p: Floats, rtt: Floats) -> Floats:
@@ -244,7 +244,7 @@ def parametric(packets: Curve, mean: Curve, low: float, high: float) -> tuple[Cu
 
 
 def bisect(rising: Callable[[Floats], Floats], target: Floats, low: float, high: float) -> Floats:
-    """Where a rising function meets its target, element by element; halving the logarithm to rounding error."""
+    """Find where a rising function reaches its target, element by element, by bisection of the logarithm."""
     below, above = np.full(target.shape, np.log(low)), np.full(target.shape, np.log(high))
     for _ in range(70):
         middle = (below + above) / 2

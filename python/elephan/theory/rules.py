@@ -2,9 +2,9 @@
 
 Source: bandwidth-delay product, Villamizar1994; its largest and its lower bound of the queue, Andrew2005; over the root
 of the number of flows, and the Gaussian window, Appenzeller2004; for any decrease, Spang2021; twice the link's own
-delay, Barman2004; very small buffers, Enachescu2006 and RainaWischik2005; a hundred packets, AugeRoberts2006.
-Differs from the source: of Spang2021 only the rule for one flow (or flows in step) is here. It shows that the root
-of n fails for unfair flows; the effective number of flows, with which unequal shares enter here, is ours.
+delay, Barman2004; very small buffers, Enachescu2006 and RainaWischik2005; a hundred packets, AugeRoberts2006. Differs
+from the source: only the rule of Spang2021 for one flow (or synchronized flows) is here. The paper shows that the root
+of n fails for unfair flows; the effective number of flows, which represents unequal shares here, is ours.
 """
 
 from __future__ import annotations
@@ -28,38 +28,38 @@ if TYPE_CHECKING:
 
 
 class LinkFacts(NamedTuple):
-    """What rules ask of a link and of the flows that cross it."""
+    """Facts of a link and its flows that the rules use."""
 
     packets_per_s: float
     bdp_packets: float
-    """Rate x mean base RTT."""
+    """Rate x mean base RTT [packets]."""
     min_rtt_s: float
     max_rtt_s: float
     delay_s: float
-    """The link's own, one way."""
+    """One-way delay of the link itself [s]."""
     flows: int
     buffer_packets: float
-    """NaN if it is not known."""
+    """Buffer [packets]; NaN if unknown."""
     discipline: str
     laws: tuple[str, ...]
-    """Of bulk flows, with their parameters as `controls.write` names them; empty if they are not known."""
+    """Laws of bulk flows in the form of `controls.write`; empty if unknown."""
     other_traffic: bool
-    """Whether anything but bulk flows crosses the link."""
+    """Whether other traffic than bulk flows crosses the link."""
     access_ratio: float
     """Largest access rate of a bulk flow over the link's rate; infinite without a limit [1]."""
     comes_one_by_one: bool = False
-    """Whether all bulk flows pace, and none lets several packets go at once after a pause, as QUIC does."""
+    """Whether all bulk flows pace, without bursts after a pause, which QUIC allows."""
 
 
 def facts(link: NetworkLink, groups: Sequence[FlowGroup] = ()) -> LinkFacts:
-    """Collect what rules ask of a link.
+    """Collect the facts of a link.
 
     Parameters
     ----------
     link : NetworkLink
-        One that carries flows.
+        A link that carries flows.
     groups : sequence of FlowGroup
-        Those that cross it.
+        The groups that cross it.
 
     Examples
     --------
@@ -83,18 +83,18 @@ def facts(link: NetworkLink, groups: Sequence[FlowGroup] = ()) -> LinkFacts:
         laws=tuple(sorted({controls.write(group.control) for group in bulk})),
         other_traffic=bool(link.background_flows) or len(bulk) < len(groups),
         access_ratio=max(rates, default=math.inf) / link.rate_bps,
-        # Canonical forms leave the key out where it has its default.
+        # Canonical forms omit keys with default values.
         comes_one_by_one=bool(bulk) and all(group.tcp.get("pacing", "none") not in ("none", "quic") for group in bulk),
     )
 
 
 def of_link(network: Network, link: int) -> LinkFacts:
-    """Collect what rules ask of a link of a network.
+    """Collect the facts of a link of a network.
 
     Parameters
     ----------
     link : int
-        One that carries flows.
+        Index of a link that carries flows.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def of_link(network: Network, link: int) -> LinkFacts:
 
 
 Assumption = Callable[[LinkFacts], str]
-"""One line that says what does not hold; empty if it holds, or if the facts do not decide it."""
+"""Function that describes a violated assumption in one line; empty if it holds, or the facts do not decide it."""
 
 
 def _reno(f: LinkFacts) -> str:
@@ -132,14 +132,14 @@ def _long_lived(f: LinkFacts) -> str:
 
 
 def _equal_rtts(f: LinkFacts) -> str:
-    # A tenth: less than the queueing delay that a buffer of any of these rules adds.
+    # A tenth: less than the queueing delay added by a buffer of any of these rules.
     if f.max_rtt_s <= 1.1 * f.min_rtt_s:
         return ""
     return f"assumes one RTT for all; here {1e3 * f.min_rtt_s:.4g} to {1e3 * f.max_rtt_s:.4g} ms"
 
 
 def _many(f: LinkFacts) -> str:
-    # Appenzeller2004 saw flows in step below about a hundred of them, and hardly ever above 500.
+    # Appenzeller2004 observed synchronized flows below about a hundred, and hardly ever above 500.
     return f"assumes hundreds of unsynchronized flows; here {f.flows}" if f.flows < 100 else ""
 
 
@@ -152,12 +152,12 @@ def _out_of_step(f: LinkFacts) -> str:
 def _no_timeouts(f: LinkFacts) -> str:
     buffer = 0.0 if math.isnan(f.buffer_packets) else f.buffer_packets
     window = (f.bdp_packets + buffer) / max(f.flows, 1)
-    # Fast retransmit needs three segments behind the lost one.
+    # Fast retransmit needs three segments after the lost one.
     return f"assumes no timeouts; here a flow's share is {window:.2g} segments" if window < 4 else ""
 
 
 def _slow_access(f: LinkFacts) -> str:
-    # A tenth of the link: the spacing at which Enachescu2006 finds pacing unnecessary, roughly.
+    # A tenth of the link, roughly the spacing at which Enachescu2006 finds pacing unnecessary.
     if f.access_ratio <= 0.1 or f.comes_one_by_one:
         return ""
     return "assumes paced senders or access links far slower than the link; here a flow can send bursts at its rate"
@@ -174,13 +174,13 @@ class BufferRule(NamedTuple):
 
 
 def _decrease(f: LinkFacts) -> float:
-    """Return the largest decrease of the laws; a half where one does not answer to loss alone, or none is known."""
+    """Return the largest decrease of the laws; a half if one does not respond to loss alone, or none is known."""
     known = (least_cut(law, *_share(f)) if controls.kind(law) in SOURCES else 0.5 for law in f.laws)
     return max(known, default=0.5)
 
 
 def _share(f: LinkFacts) -> tuple[float, float]:
-    """Segments of a flow that fill its share of the link, and its RTT [s]."""
+    """Return the segments that fill a flow's share of the link, and its RTT [s]."""
     return f.bdp_packets / max(f.flows, 1), f.bdp_packets / f.packets_per_s
 
 
@@ -218,16 +218,16 @@ RULES: dict[str, BufferRule] = {
     "twenty": BufferRule("20 packets", "RainaWischik2005", lambda _: 20.0, (_reno, _drop_tail, _many, _slow_access)),
     "hundred": BufferRule("100 packets", "AugeRoberts2006", lambda _: 100.0, (_drop_tail,)),
 }
-"""Every rule, by name."""
+"""All rules, by name."""
 
 
 def buffers(known: LinkFacts) -> dict[str, float]:
-    """Buffers that the rules give.
+    """Compute the buffers of all rules.
 
     Returns
     -------
     dict of str to float [packets]
-        Keys as in `RULES`; a rule that gives no packet is left out.
+        Buffers with the keys of `RULES`; a rule that gives less than a packet is omitted.
 
     References
     ----------
@@ -255,7 +255,7 @@ def broken(name: str, known: LinkFacts) -> list[str]:
     Returns
     -------
     list of str
-        One line each; empty if all hold as far as the facts decide it.
+        One line each; empty if all hold, as far as the facts decide it.
 
     Raises
     ------
@@ -285,13 +285,13 @@ def smallest_queue(rate: float, rtts_s: ArrayLike, buffer: ArrayLike) -> NDArray
     ----------
     rate : float [packets/s]
     rtts_s : array_like [s], shape (n,)
-        Without queueing here.
+        RTTs without queueing at this link.
     buffer : array_like [packets]
 
     Returns
     -------
     ndarray of float [packets], shape of `buffer`
-        Zero unless the buffer exceeds rate x largest RTT, which is when the queue never empties.
+        Zero unless the buffer exceeds rate x largest RTT; then the queue never empties.
 
     Raises
     ------
@@ -316,13 +316,13 @@ def smallest_queue(rate: float, rtts_s: ArrayLike, buffer: ArrayLike) -> NDArray
 
 
 def one_flow_buffer(bdp: ArrayLike, decrease: ArrayLike) -> NDArray[np.float64]:
-    """Smallest buffer that one flow, or flows in step, never empty: BDP b / (1 - b).
+    """Smallest buffer that one flow, or synchronized flows, never empty: BDP b / (1 - b).
 
     Parameters
     ----------
     bdp : array_like [packets]
     decrease : array_like [1]
-        What a loss takes of the window; broadcast against `bdp`.
+        Share by which a loss reduces the window; broadcast against `bdp`.
 
     Returns
     -------
@@ -350,16 +350,16 @@ def one_flow_buffer(bdp: ArrayLike, decrease: ArrayLike) -> NDArray[np.float64]:
 
 
 def small_buffer(window: ArrayLike, load: ArrayLike = 0.8, effective: ArrayLike = 0.9) -> NDArray[np.float64]:
-    """Buffer with which paced flows lose little: log(W^2 / (2 (1 - theta))) to the base 1/rho.
+    """Buffer with which paced flows lose few packets: log(W^2 / (2 (1 - theta))) to the base 1/rho.
 
     Parameters
     ----------
     window : array_like [segments]
         Largest window of a flow, at least 1.
     load : array_like [1]
-        rho: the link is larger than the flows ask for by 1/rho.
+        Load rho: the link's rate over the flows' demand is 1/rho.
     effective : array_like [1]
-        theta: throughput over what the flows would have without loss; all three are broadcast.
+        Theta: throughput over that without loss; all three are broadcast.
 
     Returns
     -------
@@ -394,7 +394,7 @@ def window_deviation(bdp: ArrayLike, buffer: ArrayLike, flows: ArrayLike, decrea
     bdp : array_like [packets]
     buffer : array_like [packets]
     flows : array_like
-        All three are broadcast; see `effective_flows` where they are not alike.
+        Number of flows; all three are broadcast. See `effective_flows` for unequal flows.
     decrease : float [1]
 
     Returns
@@ -423,10 +423,10 @@ def window_deviation(bdp: ArrayLike, buffer: ArrayLike, flows: ArrayLike, decrea
 
 
 def effective_flows(shares: ArrayLike) -> NDArray[np.float64]:
-    """Number of equal flows whose sum deviates as much as that of flows with unequal shares: 1 / sum(share^2).
+    """Number of equal flows whose sum has the same relative deviation as flows with unequal shares: 1 / sum(share^2).
 
-    The windows of independent flows vary by the same part of themselves. A queue moves by what they send too much, and
-    each sends by its share of the rate: variances add as the squares of the shares.
+    The windows of independent flows have the same relative deviation. The queue follows the sum of the flows' excess,
+    in proportion to their rates, so variances add with the squares of the shares.
 
     Parameters
     ----------
@@ -436,7 +436,7 @@ def effective_flows(shares: ArrayLike) -> NDArray[np.float64]:
     Returns
     -------
     ndarray of float, shape (...)
-        From 1, where one flow has everything, to n.
+        From 1, if one flow has the whole rate, to n.
 
     Raises
     ------
@@ -459,7 +459,7 @@ def effective_flows(shares: ArrayLike) -> NDArray[np.float64]:
     return np.asarray(rates.sum(-1) ** 2 / (rates**2).sum(-1))
 
 
-# As in scipy.special, which takes half a second to load: an instant answer has no such time.
+# As in scipy.special, whose import takes half a second, too long for an immediate answer.
 _erf, _erfc = (np.vectorize(function, otypes=[float]) for function in (math.erf, math.erfc))
 
 
@@ -473,13 +473,13 @@ def utilization_bound(
     bdp : array_like [packets]
     buffer : array_like [packets]
     flows : array_like
-        All three are broadcast; see `effective_flows` where they are not alike.
+        Number of flows; all three are broadcast. See `effective_flows` for unequal flows.
     decrease : float [1]
 
     Returns
     -------
     ndarray of float [1], broadcast shape
-        Chance that the Gaussian sum of windows neither overflows nor leaves the queue empty.
+        Probability that the Gaussian sum of windows neither overflows nor empties the queue.
 
     Raises
     ------
@@ -500,20 +500,20 @@ def utilization_bound(
 
 
 def utilization(bdp: ArrayLike, buffer: ArrayLike, flows: ArrayLike, decrease: float = 0.5) -> NDArray[np.float64]:
-    """Utilization with many independent flows: what the Gaussian sum of windows leaves of the product, on average.
+    """Utilization with many independent flows: the mean of the Gaussian sum of windows, limited to the product.
 
     Parameters
     ----------
     bdp : array_like [packets]
     buffer : array_like [packets]
     flows : array_like
-        All three are broadcast; see `effective_flows` where they are not alike.
+        Number of flows; all three are broadcast. See `effective_flows` for unequal flows.
     decrease : float [1]
 
     Returns
     -------
     ndarray of float [1], broadcast shape
-        1 - E(BDP - W)^+ / BDP, with W around BDP + B / 2: closer than `utilization_bound`, and no bound.
+        1 - E(BDP - W)^+ / BDP, with W around BDP + B / 2: closer than `utilization_bound`, but not a bound.
 
     Raises
     ------
@@ -522,7 +522,7 @@ def utilization(bdp: ArrayLike, buffer: ArrayLike, flows: ArrayLike, decrease: f
 
     References
     ----------
-    The model of Appenzeller2004; that the mean lies in the middle of the buffer is its assumption.
+    The model of Appenzeller2004; it assumes that the mean is in the middle of the buffer.
 
     Examples
     --------
@@ -544,15 +544,15 @@ def buffer_for_utilization(
     ----------
     bdp : array_like [packets]
     target : array_like [1]
-        Strictly between 0 and 1.
+        Utilization, strictly between 0 and 1.
     flows : array_like
-        All three are broadcast; see `effective_flows` where they are not alike.
+        Number of flows; all three are broadcast. See `effective_flows` for unequal flows.
     decrease : float [1]
 
     Returns
     -------
     ndarray of float [packets], broadcast shape
-        Infinite where so few flows never reach the target in this model.
+        Infinite if the flows are too few to reach the target in this model.
 
     Raises
     ------

@@ -1,11 +1,11 @@
-"""Windows as a fluid on a drop-tail link: they grow by a(w) per round trip until the buffer is full; then some are cut.
+"""Windows as a fluid on a drop-tail link: they grow by a(w) per round trip; when the buffer is full, some are cut.
 
 Utilisation, period, loss and mean queue for any a(w) and b(w): `synchronised` flows of one RTT in one integral,
-`partial` cuts of any number of flows with their own RTTs by following the windows until they repeat. Laws that remember
-their last loss are followed by the engine's own arithmetic (`LawResponses.drop_tail_sawtooth`).
-*Source*: LakshmanMadhow1997 for one Reno flow; Andrew2005, whose fluid reference this is; PhillipsHu2006 for the
-recovery time. *Differs from* packets: no bursts, no timeouts, no slow start, the cut comes at once (of a law that
-remembers a round trip later, and another passes until it grows); real flows are neither all cut together nor in turns.
+`partial` cuts of any number of flows with their own RTTs by integrating the windows until they repeat. Laws that
+remember their last loss are integrated by the engine (`LawResponses.drop_tail_sawtooth`). *Source*: LakshmanMadhow1997
+for one Reno flow; Andrew2005, whose fluid reference this is; PhillipsHu2006 for the recovery time. *Differs from*
+packets: no bursts, no timeouts, no slow start, immediate cuts (for a law that remembers, a round trip later, and growth
+another round trip later); real flows are neither all cut together nor in turns.
 """
 
 from __future__ import annotations
@@ -23,32 +23,32 @@ if TYPE_CHECKING:
 
     from elephan.theory.response import Floats, Response
 
-# Midpoints of an integral over the window: 1e-5 where a(w) jumps by a tenth, 1e-7 where it is smooth.
+# Midpoints of an integral over the window: error 1e-5 if a(w) jumps by a tenth, 1e-7 if it is smooth.
 _CELLS = 4000
-# Steps of the midpoint rule in which the quickest flow regains what a cut took.
+# Steps of the midpoint rule in which the fastest flow recovers from a cut.
 _STEPS = 40
-# Growth that counts as none [segments/s].
+# Growth that counts as zero [segments/s].
 _RESTING = 1e-9
 
 
 @dataclass(frozen=True)
 class Sawtooth:
-    """What the link and its flows do on average.
+    """Averages over the link and its flows.
 
     Parameters
     ----------
     utilisation : ndarray [1]
     period : ndarray [s]
-        Between two overflows.
+        Time between two overflows.
     queue : ndarray [segments]
-        Mean over time.
+        Mean queue over time.
     rates : ndarray [segments/s], shape (..., n)
-        Of each flow.
+        Rate of each flow.
     events : ndarray [1]
         Cuts per segment.
     dropped : ndarray [1]
-        Lost segments per segment sent, if a flow that is cut loses what it grows by in one round trip: at least one.
-        All of them where windows are so small that they have no sawtooth any more.
+        Lost segments per segment sent, if a flow that is cut loses its growth of one round trip, at least one segment;
+        1 if windows are too small for a sawtooth.
 
     Examples
     --------
@@ -66,13 +66,13 @@ class Sawtooth:
 
 
 def recovery_time(law: Response, window: ArrayLike, rtt: ArrayLike) -> Floats:
-    """Time from a cut back to the window it came at, without a queue: RTT times the integral of dw / a(w).
+    """Time from a cut to the recovery of the former window, without a queue: RTT times the integral of dw / a(w).
 
     Parameters
     ----------
     law : Response
     window : array_like [segments]
-        Before the cut.
+        Window before the cut.
     rtt : array_like [s]
 
     Returns
@@ -100,28 +100,28 @@ def recovery_time(law: Response, window: ArrayLike, rtt: ArrayLike) -> Floats:
 
 
 def synchronised(law: Response, rate: ArrayLike, buffer: ArrayLike, rtt: ArrayLike, flows: ArrayLike = 1) -> Sawtooth:
-    """Equal flows, all cut at every overflow; or one.
+    """Compute the sawtooth of equal flows that are all cut at every overflow, or of one flow.
 
     Parameters
     ----------
     law : Response
     rate : array_like [segments/s]
-        Of the link.
+        Rate of the link.
     buffer : array_like [segments]
         Queue at which the flows are cut, 0 or more.
     rtt : array_like [s]
-        Without queueing.
+        RTT without queueing.
     flows : array_like
 
     Returns
     -------
     Sawtooth
-        Of the shape of all arguments together; relative error 1e-4. Of a law that remembers 1e-2.
+        Fields have the broadcast shape of the arguments; relative error 1e-4, for a law that remembers 1e-2.
 
     Raises
     ------
     InputError
-        If the law has no a(w) and b(w) and was not asked, or an argument is out of range.
+        If the law has no a(w) and b(w) and is not the engine's, or an argument is out of range.
 
     References
     ----------
@@ -142,7 +142,7 @@ def synchronised(law: Response, rate: ArrayLike, buffer: ArrayLike, rtt: ArrayLi
     full = tau + room / c
     w, cell = _climb(law, top, full, tau)
     total = w * n[..., None]
-    # Rounds per cell; then time and segments follow.
+    # Rounds per cell; time and segments follow from them.
     over = np.maximum(tau[..., None], total / c[..., None])
     rounds = cell / law.increase(w, over, tau[..., None])
     period = (over * rounds).sum(-1)
@@ -155,31 +155,31 @@ def synchronised(law: Response, rate: ArrayLike, buffer: ArrayLike, rtt: ArrayLi
 
 
 def partial(law: Response, rate: float, buffer: ArrayLike, rtts: ArrayLike, cut: int, turns: int = 8) -> Sawtooth:
-    """Flows of which the largest few are cut at every overflow: staggered if it is one, synchronised if all.
+    """Compute the sawtooth of flows of which the largest few are cut at every overflow: one (staggered) to all.
 
     Parameters
     ----------
     law : Response
     rate : float [segments/s]
     buffer : array_like [segments]
-        All of them are followed at once.
+        Buffers; all of them are integrated at once.
     rtts : array_like [s], shape (n,)
-        Without queueing.
+        RTTs without queueing.
     cut : int
         Flows cut at an overflow, 1 to n: those with the largest windows.
     turns : int
-        What is measured, in cuts per flow; twice as many go before.
+        Measured cuts per flow; twice as many come before the measurement.
 
     Returns
     -------
     Sawtooth
-        Rates of shape (..., n), everything else of the buffer's shape. Relative error 1e-3, if the windows repeat by
-        then: those of flows with different RTTs may drift for hundreds of turns.
+        Rates of shape (..., n), all other fields of the buffer's shape. Relative error 1e-3, if the windows repeat by
+        then; windows of flows with different RTTs may drift for hundreds of turns.
 
     Raises
     ------
     InputError
-        If the law has no a(w) and b(w) and was not asked, or an argument is out of range.
+        If the law has no a(w) and b(w) and is not the engine's, or an argument is out of range.
 
     References
     ----------
@@ -211,7 +211,7 @@ def partial(law: Response, rate: float, buffer: ArrayLike, rtts: ArrayLike, cut:
 
 
 def _repeating(law: LawResponses, rate: Floats, buffer: Floats, rtt: Floats, flows: Floats) -> Sawtooth:
-    """Follow one of the equal flows."""
+    """Integrate one of the equal flows."""
     cases = [x.ravel().tolist() for x in (rate / flows, buffer / flows, rtt)]
     rows = np.concatenate([law.alone(own, [room], tau) for own, room, tau in zip(*cases, strict=True)])
     one = _remembering(rows, rate)
@@ -225,7 +225,7 @@ def _remembering(rows: Floats, shape: Floats) -> Sawtooth:
 
 
 def _measured(fluid: _Fluid, before: int, overflows: int) -> Sawtooth:
-    """Means over some overflows, after some others; one row a link."""
+    """Average over some overflows, after some others; one row per link."""
     for _ in range(before):
         fluid.overflow()
     fluid.forget()
@@ -244,15 +244,15 @@ def _measured(fluid: _Fluid, before: int, overflows: int) -> Sawtooth:
 
 
 class _Fluid:
-    """Windows on their way, and what they have sent since the last reset.
+    """Current windows, and the segments sent since the last reset.
 
-    Several links side by side that are independent of each other: arrays of shape (links, flows) or (links, 1).
+    Several independent links are integrated together: arrays have the shape (links, flows) or (links, 1).
     """
 
     def __init__(self, law: Response, rate: Floats, buffer: Floats, rtts: Floats, cut: int) -> None:
         self.law, self.rate, self.buffer, self.rtts, self.cut = law, rate, buffer, rtts, cut
         flows = rtts.shape[-1]
-        # Equal rates at overflow; the turns of the flows evenly spread, unless all are cut together.
+        # Initially equal rates at overflow, with the flows' turns evenly spread, unless all are cut together.
         self.full = rtts + buffer / rate
         self.window = rate / flows * self.full
         if cut < flows:
@@ -266,7 +266,7 @@ class _Fluid:
         self.sent = np.zeros(self.rtts.shape)
 
     def overflow(self) -> None:
-        """Grow until the buffer is full, and cut."""
+        """Integrate until the buffer is full, and cut windows."""
         while (left := self._left()).any():
             self._step(left)
         largest = np.argsort(-self.window, axis=-1, kind="stable")[:, : self.cut]
@@ -276,12 +276,12 @@ class _Fluid:
         self.window = np.where(hit, self.window * (1 - self._share(self.window, self.full)), self.window)
 
     def _left(self) -> Floats:
-        """Rate that the windows still lack for an overflow; 0 where there is one."""
+        """Return the rate that the windows lack for an overflow; 0 at an overflow."""
         left = self.rate - (self.window / self.full).sum(-1, keepdims=True)
         return np.where(left > 1e-7 * self.rate, left, 0.0)
 
     def _step(self, left: Floats) -> None:
-        """One step of the midpoint rule, no further than the overflow as it is seen from here."""
+        """Take one step of the midpoint rule, at most up to the estimated overflow."""
         over = self._round(self.window)
         slope = self._growth(self.window, over) / over
         step = np.minimum(self._longest(over, np.maximum(np.abs(slope), _RESTING)), self._until(left, slope))
@@ -296,31 +296,32 @@ class _Fluid:
         self.backlog += (over - self.rtts)[:, :1] * self.rate * step
 
     def _round(self, window: Floats) -> Floats:
-        """Round-trip times with the queue that these windows make [s]."""
+        """Return the round-trip times with the queue caused by these windows [s]."""
         self.delay = _queueing(window, self.rtts, self.rate, self.delay)
         return self.rtts + self.delay
 
     def _until(self, left: Floats, slope: Floats) -> Floats:
-        """Time to the overflow with this growth [segments/s]."""
+        """Return the time to the overflow with this growth [segments/s]."""
         return np.asarray(left / (np.maximum(slope, _RESTING) / self.full).sum(-1, keepdims=True))
 
     def _longest(self, over: Floats, slope: Floats) -> Floats:
-        """Step within which the growth of no flow changes much."""
+        """Return the step within which no flow's growth changes much."""
         return np.asarray((self._share(self.window, over) * self.window / slope / _STEPS).min(-1, keepdims=True))
 
     def _growth(self, window: Floats, over: Floats) -> Floats:
-        """Segments per RTT."""
+        """Return the growth in segments per RTT."""
         return self.law.increase(window, over, self.rtts)
 
     def _share(self, window: Floats, over: Floats) -> Floats:
-        """Share of the window that a loss takes."""
+        """Return the share by which a loss reduces the window."""
         return self.law.decrease(window, over, self.rtts)
 
 
 def _queueing(window: Floats, rtts: Floats, rate: Floats, delay: Floats) -> Floats:
-    """Delay of each link at which the windows just fill it, 0 if they do not; from a guess.
+    """Find each link's delay at which the windows just fill it, 0 if they do not; from an initial guess.
 
-    Newton: what the windows send too much is convex in the delay, so that from the second step on it comes from below.
+    Newton's method: the windows' excess rate is convex in the delay, so that it converges from below after the first
+    step.
     """
     if window.shape[-1] == 1:
         return np.maximum(window / rate - rtts, 0)
@@ -335,7 +336,7 @@ def _queueing(window: Floats, rtts: Floats, rate: Floats, delay: Floats) -> Floa
 
 
 def _climb(law: Response, top: Floats, over: Floats, base: Floats) -> tuple[Floats, Floats]:
-    """Midpoints of the way from a cut back to the top, on a new last axis, and the length of a cell."""
+    """Return the midpoints between a cut and the top, on a new last axis, and the length of a cell."""
     b = law.decrease(top, over, base)[..., None]
     ticks = (np.arange(_CELLS) + 0.5) / _CELLS
     return top[..., None] * (1 - b + b * ticks), top[..., None] * b / _CELLS

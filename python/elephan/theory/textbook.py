@@ -1,6 +1,6 @@
-"""Textbook curves by the name of their law, with the parameters that the publications have.
+"""Textbook curves by the name of their law, with the parameters of the publications.
 
-Source: of each curve in `laws`; of tables RFC3649, Section 5.
+Source: for each curve, see `laws`; for tables, RFC3649, Section 5.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ def tabulated(increase: Table = ((1.0, 1.0),), decrease: Table = ((1.0, 0.5),)) 
     Parameters
     ----------
     increase : sequence of pairs
-        Windows [segments] and growth [segments per RTT]; a power of the window between two.
+        Windows [segments] and growth [segments per RTT]; between two, a power of the window.
     decrease : sequence of pairs
-        Windows [segments] and the share given up on loss [1]; linear in the logarithm of the window between two.
+        Windows [segments] and the reduction on loss [1]; between two, linear in the logarithm of the window.
 
     Returns
     -------
     Response
-        Where p(w) rises somewhere, several windows hold at one loss rate; this finds one of them.
+        If p(w) rises somewhere, several windows have one loss rate; this finds one of them.
 
     References
     ----------
@@ -97,7 +97,7 @@ RESPONSES: dict[str, Callable[..., Response]] = {
     "scalable": scalable,
     "tabulated": tabulated,
 }
-"""Published curves by law; what they take are parameters of the law."""
+"""Published curves by law; their arguments are parameters of the law."""
 
 
 def published(law: str) -> Response:
@@ -106,7 +106,7 @@ def published(law: str) -> Response:
     Parameters
     ----------
     law : str
-        As `controls.write` names it.
+        Name in the form of `controls.write`.
 
     Returns
     -------
@@ -115,7 +115,7 @@ def published(law: str) -> Response:
     Raises
     ------
     InputError
-        If none is published for it, or without that parameter.
+        If no curve is published for the law, or not with this parameter.
 
     Examples
     --------

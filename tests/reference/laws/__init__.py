@@ -1,4 +1,4 @@
-"""Window laws, each read from its publication alone; standard library only."""
+"""Window laws, each implemented from its publication alone; standard library only."""
 
 from .bic import Bic
 from .cubic import Cubic

@@ -1,11 +1,11 @@
-"""What a sender receives, one record per ACK or sign of congestion: windows in segments, times in seconds."""
+"""Events that a sender receives, one record per ACK or congestion signal: windows in segments, times in seconds."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Event:
-    """One thing that happened to a sender."""
+    """One event of a sender."""
 
     kind: str  # "ack", "loss", "mark" (ECN echo) or "timeout"
     now: float

@@ -46,7 +46,7 @@ class Fast(Sender):
             self.rtt = (1.0 - weight) * self.rtt + weight * e.rtt
 
     def update(self, w: float, share: float) -> float:
-        """The window that is aimed at from `w` when baseRTT is this share of the average."""
+        """Return the target window for `w` if baseRTT is this share of the average."""
         return min(2.0 * w, (1.0 - self.gamma) * w + self.gamma * (share * w + self.alpha))
 
     def change(self, e: Event, /) -> float:

@@ -34,7 +34,7 @@ def correlation(pairs: list[tuple[float, float]]) -> float:
 
 
 def fisher_z(r: float, n: int) -> float:
-    """The test's statistic: about standard normal if there is no correlation."""
+    """Return the test's statistic: approximately standard normal without correlation."""
     r = min(max(r, -(1.0 - 1e-6)), 1.0 - 1e-6)
     return 0.5 * math.log((1.0 + r) / (1.0 - r)) * math.sqrt(n - 3)
 

@@ -35,21 +35,21 @@ class Highspeed(Sender):
         self.high_decrease = high_decrease
 
     def height(self, w: float) -> float:
-        """Where ln w lies between Low_Window (0) and High_Window (1)."""
+        """Return the position of ln w between Low_Window (0) and High_Window (1)."""
         return math.log(w / self.low_window) / math.log(self.high_window / self.low_window)
 
     def p(self, w: float) -> float:
-        """The rate of loss events at which w is the average window."""
+        """Return the rate of loss events at which w is the average window."""
         return self.low_p * math.pow(self.high_p / self.low_p, self.height(w))
 
     def b(self, w: float) -> float:
-        """The share that a loss takes away."""
+        """Return the share by which a loss reduces the window."""
         if w <= self.low_window:
             return 0.5
         return max(0.5 + (self.high_decrease - 0.5) * self.height(w), 0.01)
 
     def a(self, w: float) -> float:
-        """Segments gained per round trip."""
+        """Return the segments gained per round trip."""
         if w <= self.low_window:
             return 1.0
         b = self.b(w)

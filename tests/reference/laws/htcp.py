@@ -51,7 +51,7 @@ class Htcp(Sender):
         self.rtt_max = self.newest_rtt = 0.0
 
     def alpha_at(self, delta: float, rtt: float) -> float:
-        """Segments gained per round trip, `delta` seconds after the last congestion event."""
+        """Return the segments gained per round trip, `delta` seconds after the last congestion event."""
         if delta <= self.delta_l:
             return 2.0 * (1.0 - self.beta)
         beyond = delta - self.delta_l

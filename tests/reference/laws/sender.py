@@ -1,4 +1,4 @@
-"""What all window laws share: slow start, when a window may grow, its floors, and cuts.
+"""Common parts of all window laws: slow start, conditions for growth, lower limits, and cuts.
 
 Sources: RFC 5681 (slow start, congestion avoidance, timeouts), RFC 3465 (at most two segments per acknowledgement in
 slow start), RFC 7661 (no growth while the window is not the limit).
@@ -19,7 +19,7 @@ from .event import Event
 
 
 class Sender:
-    """A window driven by events; a law gives `change`, `backoff` and, if need be, `measure` and `timeout`."""
+    """A window driven by events; a law defines `change`, `backoff` and, if needed, `measure` and `timeout`."""
 
     def __init__(self, initial_window: float = 2.0) -> None:
         self.cwnd = initial_window
@@ -44,16 +44,16 @@ class Sender:
             self.cwnd = self.ssthresh
 
     def measure(self, e: Event, /) -> None:
-        """Every acknowledgement, in slow start too: what the law learns from it."""
+        """Measure at every acknowledgement, in slow start too."""
 
     def change(self, e: Event, /) -> float:
-        """An acknowledgement in congestion avoidance, the window the limit: by how much the window changes."""
+        """Return the change of the window at an acknowledgement in congestion avoidance, if the window is the limit."""
         raise NotImplementedError
 
     def backoff(self, e: Event, /) -> float:
-        """A loss or a mark: the window that is kept."""
+        """Return the window that is kept after a loss or a mark."""
         raise NotImplementedError
 
     def timeout(self, _e: Event, /) -> float:
-        """A timeout: the window that becomes ssthresh."""
+        """Return the window that becomes ssthresh after a timeout."""
         return 0.5 * self.cwnd

@@ -1,4 +1,4 @@
-"""Made-up streams of events, to drive two implementations of a law with the same input.
+"""Synthetic streams of events, to drive two implementations of a law with the same input.
 
 A stream comes from a small model of a path, closed over the window of one law (`record`), and is then fixed: `replay`
 feeds it to any other implementation, whose window no longer has a say in it. Streams are meant to be rich, not
@@ -24,7 +24,7 @@ MOST_EVENTS = 20_000
 
 
 class Law(Protocol):
-    """What a stream needs of a law, whoever wrote it."""
+    """Interface of a law for streams, in either implementation."""
 
     @property
     def cwnd(self) -> float: ...
@@ -97,7 +97,7 @@ class Recorder:
         return self.random.random() < p
 
     def add(self, kind: str, acked: float = 0.0, rtt: float | None = None, round_start: bool = False) -> None:
-        """An event as it stands; `acked` is in `delivered` already."""
+        """Record an event; `acked` is already included in `delivered`."""
         marked = 1.0 if acked > 0.0 and self.chance(0.002) else 0.0
         flight, limited = self.flight(), kind != "ack" or not self.quiet
         event = Event(
@@ -110,7 +110,7 @@ class Recorder:
             self.law.on_congestion(event)
 
     def acknowledge(self) -> bool:
-        """One acknowledgement; whether it started a round."""
+        """Record one acknowledgement; return whether it started a round."""
         path, flight = self.path, self.flight()
         rtt = (
             path.base_rtt * (1.0 + self.random.expovariate(1.0 / path.noise))
@@ -133,7 +133,8 @@ class Recorder:
         return round_start
 
     def new_round(self) -> str | None:
-        """What others and the application do in it, and whether it ends in a cut."""
+        """Begin a round, with other traffic and the application's pauses; return the kind of a cut, if it ends in
+        one."""
         path = self.path
         self.others = 0.8 * self.others + self.random.uniform(0.0, path.others) * path.rate * path.base_rtt
         if self.quiet:
@@ -165,12 +166,12 @@ class Recorder:
 
 
 def record(law: Law, seed: int, seconds: float, preset: str = "100M", **path: float) -> list[Event]:
-    """The events that `law` meets on a path: a preset, with some of its numbers changed if `path` names them."""
+    """Record the events of `law` on a path: a preset, with the changes named in `path`."""
     return Recorder(law, replace(PRESETS[preset], **path), seed).run(seconds)
 
 
 def replay(law: Law, events: Iterable[Event]) -> list[tuple[float, float]]:
-    """Window and ssthresh after each event."""
+    """Return window and ssthresh after each event."""
     states = []
     for event in events:
         if event.kind == "ack":

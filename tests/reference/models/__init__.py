@@ -1,1 +1,2 @@
-"""Models of HSTCP and of queues read a second time, from the papers' text, in plain Python and by other methods."""
+"""Models of HSTCP and of queues implemented a second time, from the papers' text, in plain Python and by other
+methods."""

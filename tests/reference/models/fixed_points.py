@@ -1,8 +1,8 @@
-"""Loads at which flows and an M/M/1/K queue, or RED's chain, agree; found by halving and by scanning.
+"""Loads at which flows and an M/M/1/K queue, or RED's chain, agree; found by bisection and by scanning.
 
-*Source*: Barman2004, Sections II to IV. Flows: mean rate of a period whose peak window answers to the loss rate.
-*Differs from* the laboratory's: blocking by a recursion over the buffer, means by sums over the states, the chain of
-RED as linear equations of its generator.
+*Source*: Barman2004, Sections II to IV. Flows: mean rate of a period whose peak window follows from the loss rate.
+*Differs from* elephan's: blocking by a recursion over the buffer, means by sums over the states, the chain of RED as
+linear equations of its generator.
 """
 
 import math
@@ -12,7 +12,7 @@ import numpy as np
 
 LOW_WINDOW, HIGH_WINDOW, LOW_P, HIGH_P, HIGH_DECREASE = 38.0, 83000.0, 1e-3, 1e-7, 0.1
 Queue = Callable[[float], tuple[float, float]]
-"""Load to loss rate and mean number that accepted arrivals find."""
+"""Function of the load that returns loss rate and mean number that accepted arrivals find."""
 
 
 def hstcp_rate(p: float, rtt: float) -> float:
@@ -42,7 +42,7 @@ def drop_tail(buffer: int) -> Queue:
 
 
 def red(buffer: int, min_th: float, max_th: float, p_max: float) -> Queue:
-    """RED on the queue as it is: solve pi Q = 0 with services at rate 1 and arrivals rho (1 - p(n)) that enter."""
+    """RED on the instantaneous queue: solve pi Q = 0 with services at rate 1 and entering arrivals rho (1 - p(n))."""
     drop = [min(1.0, max(0.0, p_max * (n - min_th) / (max_th - min_th))) for n in range(buffer)] + [1.0]
 
     def queue(load: float) -> tuple[float, float]:
@@ -61,7 +61,7 @@ def red(buffer: int, min_th: float, max_th: float, p_max: float) -> Queue:
 
 
 def excess(load: float, queue: Queue, rate: float, rtts: Sequence[float]) -> float:
-    """What flows offer, less what the queue was asked about, in capacities."""
+    """Return the load that flows offer minus the assumed load, in capacities."""
     p, mean = queue(load)
     if p < HIGH_P / 100:
         # Beyond the law's table, and more than any link here can carry.
@@ -70,7 +70,7 @@ def excess(load: float, queue: Queue, rate: float, rtts: Sequence[float]) -> flo
 
 
 def halve(queue: Queue, rate: float, rtts: Sequence[float], low: float, high: float) -> float:
-    """Root by bisection; flows offer too much at the low end and too little at the high one."""
+    """Find the root by bisection; flows offer too much at the low end and too little at the high one."""
     if not excess(low, queue, rate, rtts) > 0 > excess(high, queue, rate, rtts):
         raise ValueError(low, high)
     for _ in range(60):
@@ -80,7 +80,7 @@ def halve(queue: Queue, rate: float, rtts: Sequence[float], low: float, high: fl
 
 
 def scan(queue: Queue, rate: float, rtts: Sequence[float], low: float, high: float) -> float:
-    """Load with the least excess of 21, then of 21 about it, and so on to 1e-9."""
+    """Find the load with the smallest excess of 21, then of 21 around it, and so on to 1e-9."""
     while high - low > 1e-9:
         loads = np.linspace(low, high, 21)
         best = min(loads, key=lambda load: abs(excess(float(load), queue, rate, rtts)))

@@ -1,4 +1,4 @@
-"""Time from a loss back to the window it came at, by adaptive quadrature.
+"""Time from a loss to the recovery of the former window, by adaptive quadrature.
 
 *Source*: RFC 3649, Section 5 (a(w), b(w), and the response 0.078/w^1.2 that it rounds to); PhillipsHu2006, (5) to (9).
 """
@@ -10,7 +10,7 @@ from itertools import pairwise
 from scipy.integrate import quad
 
 Law = Callable[[float], tuple[float, float]]
-"""Window to a(w) and b(w)."""
+"""Function of the window that returns a(w) and b(w)."""
 
 
 def _scaled(w: float) -> tuple[float, float]:
@@ -19,7 +19,7 @@ def _scaled(w: float) -> tuple[float, float]:
 
 
 def highspeed(w: float) -> tuple[float, float]:
-    """HSTCP: standard TCP up to 38 segments; above 83000 no less than a tenth given up."""
+    """HSTCP: standard TCP up to 38 segments; above 83000 b is at least a tenth."""
     if w <= 38:
         return 1.0, 0.5
     a, b = _scaled(w)
@@ -37,7 +37,7 @@ def normalised(rtt_s: float, mss_bytes: float) -> Law:
 
 
 def recovery_time(law: Law, window: float, rtt_s: float) -> float:
-    """RTT times the integral of dw / a(w) from (1 - b(w)) w to w, in pieces so that no bend goes unseen."""
+    """RTT times the integral of dw / a(w) from (1 - b(w)) w to w, in pieces so that no bend is missed."""
     low = (1 - law(window)[1]) * window
     ends = [low + (window - low) * i / 40 for i in range(41)]
     if low < 38 < window:

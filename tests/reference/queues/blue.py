@@ -62,7 +62,7 @@ class Blue(Fifo):
         return "mark" if self.ecn and p.ect else "early"
 
     def stay_idle(self, now: int) -> None:
-        # Caught up with at arrivals: nobody asks for p_m in between.
+        # Updated at arrivals, as p_m is not used in between.
         passed = -(-(now - self.last_update) // self.freeze_time) - 1
         periods = min(passed, math.ceil(self.p_m / self.d2))
         if self.idle_since is not None and periods > 0:

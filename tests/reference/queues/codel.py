@@ -24,7 +24,7 @@ Take = Callable[[], Packet | None]
 
 
 class Controller:
-    """The state of one queue; `take` removes its head, `drop` throws away what was taken."""
+    """The state of one queue; `take` removes its head, `drop` discards the removed packet."""
 
     def __init__(self, target: float, interval: float, mtu: int, ecn: bool) -> None:
         self.target, self.interval = picoseconds(target), picoseconds(interval)
@@ -36,7 +36,7 @@ class Controller:
         return t + round(self.interval / math.sqrt(count))
 
     def dodequeue(self, queue: deque[Packet], now: int, take: Take) -> tuple[Packet | None, bool]:
-        """The head, and whether it is ok to drop it."""
+        """Return the head, and whether it may be dropped."""
         p = take()
         if p is None:
             self.first_above_time = 0

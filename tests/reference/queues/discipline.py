@@ -1,4 +1,4 @@
-"""What all disciplines have: a buffer, draws, fates, and first-in first-out service for those that only admit."""
+"""Common parts of all disciplines: a buffer, draws, fates, and first-in first-out service for those that only admit."""
 
 import math
 from collections import deque
@@ -28,7 +28,7 @@ class Discipline:
         raise NotImplementedError
 
     def take(self, now: int) -> Packet | None:
-        """The packet to serve next; None if there is none."""
+        """Return the packet to serve next; None if there is none."""
         raise NotImplementedError
 
     def next_timer(self) -> int | None:
@@ -43,11 +43,11 @@ class Discipline:
     # Helpers.
 
     def happens(self, p: float) -> bool:
-        """One draw, but none where p leaves no choice."""
+        """Make one draw, or none if p is 0 or 1."""
         return next(self.draws) < p if 0.0 < p < 1.0 else p >= 1.0
 
     def one_of(self, flows: list[int]) -> int:
-        """One of several in the order of their ids, which is a convention; no draw for one alone."""
+        """Choose one of several in the order of their ids, which is a convention; a single one needs no draw."""
         return flows[0] if len(flows) == 1 else flows[math.floor(next(self.draws) * len(flows))]
 
     def has_room(self, p: Packet) -> bool:
@@ -85,7 +85,7 @@ class Fifo(Discipline):
         return "accept"
 
     def overflowed(self, p: Packet, now: int) -> None:
-        """The buffer had no room for this packet."""
+        """Called if the buffer has no room for this packet."""
 
     def arrive(self, p: Packet, now: int) -> None:
         fits = self.has_room(p)

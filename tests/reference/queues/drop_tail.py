@@ -7,4 +7,4 @@ from .discipline import Fifo
 
 
 class DropTail(Fifo):
-    """Nothing but the room."""
+    """No rule besides the room in the buffer."""

@@ -1,4 +1,4 @@
-"""Queues per flow: who is longest, and two ways to share the server, for the disciplines that choose whom to serve.
+"""Queues per flow: the longest queue, and two ways to share the server, for disciplines that choose the next flow.
 
 Sources: M. Shreedhar, G. Varghese, "Efficient Fair Queueing using Deficit Round Robin", SIGCOMM 1995, Fig. 2; P.
 Goyal, H. Vin, H. Cheng, "Start-Time Fair Queueing", SIGCOMM 1996, section 2.
@@ -36,7 +36,7 @@ class FlowQueues:
         raise NotImplementedError
 
     def removed(self, flow: int) -> None:
-        """A packet of this flow was dropped."""
+        """Called when a packet of this flow was dropped."""
 
 
 class RoundRobin(FlowQueues):
@@ -92,7 +92,7 @@ class RoundRobin(FlowQueues):
         return None
 
     def take_from(self, flow: int) -> Packet:
-        """For schedulers that do without turns."""
+        """Take a packet, for schedulers without turns."""
         p = self.queues[flow].popleft()
         self.removed(flow)
         return p

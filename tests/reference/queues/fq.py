@@ -19,7 +19,7 @@ from .packet import Packet
 
 
 class Fq(Discipline):
-    """Fair shares, and losses for those who wait most."""
+    """Fair shares, with losses for the flows with the longest queues."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""A link: one server of a constant rate, with a discipline that decides what waits, what is dropped and who is next.
+"""A link: one server of a constant rate, with a discipline that decides on waiting, drops and the next packet.
 
 Order at one instant: timers of the discipline, the end of the service with the next start, arrivals. A packet that
 finds the server idle is decided upon like every other, on arrival and, at the same instant, on leaving; it needs no

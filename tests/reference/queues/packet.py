@@ -1,4 +1,4 @@
-"""What arrives at a link and what becomes of it; times in integer picoseconds, sizes in bytes."""
+"""Packets that arrive at a link, and their fates; times in integer picoseconds, sizes in bytes."""
 
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -23,7 +23,7 @@ class Header:
 
 
 class Arrival(NamedTuple):
-    """One packet as it comes; `l4s`: carries ECT(1), and `ect` with it."""
+    """One packet at its arrival; `l4s`: carries ECT(1), and `ect` with it."""
 
     time: int
     flow: int

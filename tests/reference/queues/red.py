@@ -53,14 +53,14 @@ class Red(Fifo):
         return self.rate / (8.0 * self.mean_packet)
 
     def average(self, now: int) -> float:
-        """What the average is worth now: it decays as if small packets had been seen by an empty queue."""
+        """Return the current average: it decays as if small packets had found an empty queue."""
         if self.idle_since is None:
             return self.avg
         idle = (now - max(self.idle_since, self.avg_at)) / SECOND
         return float(self.avg * (1.0 - self.w_q) ** (idle * self.packets_per_second()))
 
     def base(self) -> float:
-        """p_b of a packet of the reference size."""
+        """Return p_b of a packet of the reference size."""
         if self.avg < self.max_th:
             return self.max_p * (self.avg - self.min_th) / (self.max_th - self.min_th)
         if self.gentle and self.avg < 2.0 * self.max_th:
@@ -68,7 +68,7 @@ class Red(Fifo):
         return 1.0
 
     def spread(self, p_b: float) -> float:
-        """p_a: the probability that evens out the gaps between drops."""
+        """Return p_a, the probability that evens out the gaps between drops."""
         x = self.count * p_b
         if self.wait:
             return 0.0 if x < 1.0 else p_b / (2.0 - x) if x < 2.0 else 1.0

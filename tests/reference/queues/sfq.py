@@ -5,8 +5,8 @@ are served in turn, one packet each, and a full buffer steals from the longest.
 
 Choices:
 * The hash is flow modulo `queues` unless given, and never changes (no perturbation).
-* A turn is one packet whatever its size (`quantum`: so many bytes, with a deficit); it ends when the next packet is
-  asked for (`flows.RoundRobin`).
+* A turn is one packet whatever its size (with `quantum` that number of bytes, with a deficit); it ends when the next
+  packet is requested (`flows.RoundRobin`).
 * The longest in packets loses its tail; the arrival joins first, as in `fq`. Ties: one draw, in the order of the
   queues.
 """

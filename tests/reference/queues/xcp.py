@@ -27,7 +27,7 @@ from .packet import Header, Packet, picoseconds
 
 
 class Xcp(Fifo):
-    """Drop-tail that tells each packet by how much its sender's window shall change."""
+    """Drop-tail that writes into each packet the change of its sender's window."""
 
     def __init__(
         self,

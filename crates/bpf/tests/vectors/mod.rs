@@ -21,7 +21,8 @@ const GHSTCP: u32 = 1;
 const LAWS: u32 = 5;
 const WORDS: usize = 13;
 
-/// What a hook hears: `struct el_signal` of `crates/law/kernel/arithmetic.h`, whose fields these are. Times in microseconds, 0 where nothing is known.
+/// Input of a hook: `struct el_signal` of `crates/law/kernel/arithmetic.h`, whose fields these are. Times in microseconds, 0
+/// for unknown.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Signal {
     pub now: u64,
@@ -60,7 +61,7 @@ impl Vector {
     }
 }
 
-/// What comes of a call.
+/// Result of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
     pub value: u64,
@@ -86,12 +87,12 @@ fn pair(first: u32, second: u32) -> u64 {
     u64::from_ne_bytes(bytes)
 }
 
-/// Where the C is.
+/// Folder of the C sources.
 pub fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../law/kernel")
 }
 
-/// What the C answers to calls in a row: the program that `NATIVE` names, else compiled with whatever links Rust's programs.
+/// Answers of the C code to calls in a row: from the program that `NATIVE` names, else compiled with Rust's linker.
 pub fn native(params: &Params, list: &[Vector]) -> Vec<Answer> {
     let made = std::env::var_os("NATIVE").is_none().then(compiled);
     let program = made.clone().unwrap_or_else(|| std::env::var_os("NATIVE").expect("is set").into());
@@ -152,7 +153,7 @@ impl Chance {
         self.0.next_u64() % limit
     }
 
-    /// Of any magnitude up to so many bits.
+    /// Random number of any magnitude up to `bits` bits.
     fn any(&mut self, bits: u32) -> u64 {
         let bits = self.below(u64::from(bits) + 1) as u32;
         if bits == 0 { 0 } else { self.0.next_u64() >> (64 - bits) }
@@ -239,7 +240,7 @@ pub fn random(count: usize) -> Vec<Vector> {
     list
 }
 
-/// That the calls are such as can find a difference: verdicts of both kinds, growth, cuts, states that fill.
+/// Asserts that the calls can find a difference: verdicts of both kinds, growth, cuts, states that fill.
 pub fn assert_varied(list: &[Vector], answers: &[Answer]) {
     let count = |holds: &dyn Fn(&Vector, &Answer) -> bool| {
         list.iter().zip(answers).filter(|(vector, answer)| holds(vector, answer)).count()

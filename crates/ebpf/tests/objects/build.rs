@@ -8,7 +8,7 @@ pub struct Section {
     pub name: String,
     pub data: Vec<u8>,
     pub relocations: Vec<(u64, String, u32)>,
-    /// As many zeros, which are not in the file.
+    /// Number of zeros, which are not in the file.
     pub zeros: u64,
 }
 

@@ -11,9 +11,9 @@ pub struct Built {
     pub elf: Elf,
     /// Callback, or name of a program that none is, and its instructions.
     pub programs: Vec<(String, Vec<[u8; 8]>)>,
-    /// In a program: instruction, symbol, kind.
+    /// Relocations in programs: program, instruction, symbol, kind.
     pub relocations: Vec<(String, usize, String, u32)>,
-    /// In a program: instruction, type, path, kind.
+    /// Adaptations in programs: program, instruction, type, path, kind.
     pub adaptations: Vec<(String, usize, u32, String, u32)>,
     /// Functions of the kernel, and whether they may be missing.
     pub outside: Vec<(String, bool)>,
@@ -25,7 +25,7 @@ pub struct Built {
 pub type Beside = (String, String, Vec<(String, String)>);
 
 impl Built {
-    /// With `cong_avoid` as given; the other programs that must be there return 7.
+    /// Control with this `cong_avoid`; the other programs that must exist return 7.
     pub fn new(cong_avoid: &[[u8; 8]]) -> Self {
         let seven = vec![insn(0xb7, 0, 0, 0, 7), EXIT];
         Self {

@@ -20,7 +20,7 @@ fn socket(built: Built) -> Socket {
     object.load("mine", &[]).unwrap_or_else(|e| panic!("{e}")).socket(1)
 }
 
-/// What `cong_avoid` is told.
+/// Message of the fault in `cong_avoid`.
 fn fault(built: Built) -> String {
     let mut socket = socket(built);
     let said = socket.cong_avoid(0, 1).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! What objects use beyond instructions: maps, storage, variables, configuration, calls, types that differ.
+//! Features of objects beyond instructions: maps, storage, variables, configuration, calls, types that differ.
 
 use super::control::{Built, EXIT};
 use super::isa::insn;
@@ -12,7 +12,7 @@ fn socket(built: Built) -> Socket {
     object.load("mine", &[]).unwrap_or_else(|e| panic!("{e}")).socket(1)
 }
 
-/// What `ssthresh` returns, as the program before it leaves r0.
+/// Result of `ssthresh`, which is r0 of the program before it.
 fn returns(mut built: Built, program: &[[u8; 8]]) -> u32 {
     built.programs.retain(|(name, _)| name != "cong_avoid");
     let mut built = built.with("cong_avoid", program);

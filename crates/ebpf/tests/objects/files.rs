@@ -1,4 +1,4 @@
-//! Files that are no objects, or not such as the kernel would take.
+//! Files that are not objects, or not such as the kernel would take.
 
 use super::build::{Elf, Types};
 use super::control::{Built, EXIT};

@@ -18,7 +18,7 @@ pub fn insn(code: u8, dst: u8, src: u8, off: i16, imm: i32) -> [u8; 8] {
     bytes
 }
 
-/// With `a` in r7, `b` in r8, the context in r6; the result is in r7.
+/// Program around `middle`, with `a` in r7, `b` in r8, the context in r6; the result is in r7.
 fn around(middle: &[[u8; 8]]) -> Vec<u8> {
     let mut list = vec![insn(0xbf, 6, 1, 0, 0), insn(0x79, 7, 6, 0, 0), insn(0x79, 8, 6, 8, 0)];
     list.extend(middle);

@@ -1,12 +1,12 @@
-//! What BBR shows of itself: the draft's variables, in segments, seconds and segments per second. A bound that is infinite is
-//! not shown.
+//! Trace variables of BBR, named as in the draft, in segments, seconds and segments per second. Infinite bounds are
+//! omitted.
 //!
 //! Source: draft-ietf-ccwg-bbr-06, Section 2, and the appendix of test cases, which says what must be seen of each.
 
 use super::{Bbr, Sample, UNKNOWN};
 use base::Span;
 
-/// What the last ACK said.
+/// Values of the last ACK.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Seen {
     rate: f64,

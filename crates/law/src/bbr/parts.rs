@@ -66,7 +66,7 @@ impl MaxRate {
     }
 }
 
-/// How much more than the model expects was acknowledged at a time (`extra_acked`), the largest of the last rounds.
+/// Excess of acknowledged data over the model (`extra_acked`): the maximum of the last rounds.
 #[derive(Clone, Debug)]
 pub(super) struct Aggregation {
     since: Time,
@@ -104,7 +104,7 @@ impl Aggregation {
         self.rounds[self.present] = larger(self.rounds[self.present], extra);
     }
 
-    /// Nothing was sent for a while: what is acknowledged from `now` on begins an interval.
+    /// Begins an interval at `now`, after a time without transmissions.
     pub fn begin(&mut self, now: Time) {
         (self.since, self.acked) = (now, 0.0);
     }

@@ -1,14 +1,15 @@
-//! What BBR version 1 takes the path for, and the pace and window that follow from it.
+//! Path model of BBR version 1, and the pace and window that follow from it.
 //!
 //! Source: Linux 6.12, `net/ipv4/tcp_bbr.c` (facts of it).
 
 use super::parts::{Counts, Policing};
-use super::{Bbr1, INIT_CWND, MIN_CWND, MSS, Mode, Repair, Sample, UNKNOWN, in_units};
+use super::{Bbr1, INIT_CWND, MIN_CWND, Mode, Repair, Sample, UNKNOWN, in_units};
+use crate::GSO_PAYLOAD;
 use base::Span;
 
-/// Below this pace, in segments per second, a burst is one segment: 1.2 Mbit/s.
-const SINGLES_BELOW: f64 = 150_000.0 / MSS;
-/// A burst is what leaves in so many parts of a second.
+/// Pace below which a burst is one segment, in bytes per second: 1.2 Mbit/s (`bbr_min_tso_rate`).
+const SINGLES_BELOW: f64 = 150_000.0;
+/// Bursts that leave in a second (`sk_pacing_shift`).
 const BURSTS_PER_SECOND: f64 = 1024.0;
 /// Bursts for which a window has room: one that waits, one that leaves, one that arrives.
 const BURSTS: f64 = 3.0;
@@ -59,7 +60,7 @@ impl Bbr1 {
         }
     }
 
-    /// At the first sample of a round-trip time, or for the nominal one before it: the window in that time.
+    /// Sets the first pace, a window per `rtt`: at the first round-trip sample, or with the nominal time before it.
     pub(super) fn begin_pace(&mut self, rtt: Span) {
         self.pacing_rate = self.pace(self.cwnd / rtt.as_secs(), self.p.startup_gain);
     }
@@ -68,7 +69,7 @@ impl Bbr1 {
         gain * bw * (1.0 - self.p.pacing_margin)
     }
 
-    /// Until the pipe was full the pace does not fall.
+    /// Sets the pace; it does not decrease before the pipe was full.
     pub(super) fn set_pacing_rate(&mut self, gain: f64) {
         let rate = self.pace(self.bw(), gain);
         if rate > self.pacing_rate || (self.full_pipe.reached && rate > 0.0) {
@@ -78,8 +79,9 @@ impl Bbr1 {
 
     /// Segments that Linux would hand over at once.
     pub(super) fn quantum(&self) -> f64 {
-        let least = if self.pacing_rate < SINGLES_BELOW { 1.0 } else { 2.0 };
-        (self.pacing_rate / BURSTS_PER_SECOND).floor().min(f64::from(self.p.max_burst)).max(least)
+        let least = if self.pacing_rate * f64::from(self.mss) < SINGLES_BELOW { 1.0 } else { 2.0 };
+        let most = f64::from((GSO_PAYLOAD / self.mss).min(self.p.max_burst));
+        (self.pacing_rate / BURSTS_PER_SECOND).floor().min(most).max(least)
     }
 
     /// Rounded up: a path that was taken for smaller than it is would look smaller still.

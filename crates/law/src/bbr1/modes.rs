@@ -6,7 +6,7 @@ use super::{Bbr1, MIN_CWND, Mode, PHASES, Sample};
 use crate::scrambled;
 use base::Time;
 
-/// The cycle begins at one of so many phases; the one that sends slower is none of them.
+/// Number of phases at which a cycle may begin; the phase with the lower rate is not one of them.
 const FIRST_PHASES: u64 = 7;
 
 impl Bbr1 {
@@ -35,7 +35,7 @@ impl Bbr1 {
         (self.phase, self.phase_start) = (phase, self.delivered_at);
     }
 
-    /// What the probe still adds is what leaves next.
+    /// Data in flight, and the next burst while the gain is above 1.
     fn with_next_burst(&self, in_flight: f64) -> f64 {
         if self.pacing_gain > 1.0 { in_flight + self.quantum() } else { in_flight }
     }
@@ -54,7 +54,8 @@ impl Bbr1 {
         }
     }
 
-    /// At any phase but the second. No two flows get an ACK in the same picosecond and with the same count behind it.
+    /// Begins a cycle at any phase but the second. No two flows get an ACK in the same picosecond and with the same
+    /// count behind it.
     pub(super) fn begin_cycle(&mut self) {
         self.mode = Mode::ProbeBw;
         let dice = scrambled(self.now.0 ^ self.delivered.rotate_left(32));

@@ -3,7 +3,7 @@
 //! Source: Linux 6.12, `net/ipv4/tcp_bbr.c` (facts of it) and `lib/win_minmax.c`, which is K. Nichols' filter: the
 //! largest value of a window from three candidates.
 
-use super::{MSS, in_units};
+use super::in_units;
 use base::{Span, Time};
 
 /// Growth of the bandwidth, per round, that shows that the pipe is not full.
@@ -18,9 +18,10 @@ const AGGREGATION_LIMIT: f64 = 1_048_576.0;
 const INTERVAL_ROUNDS: (u32, u32) = (4, 16);
 /// Lost per delivered from which on an interval is that of a policer: 20 %, as Linux writes it.
 const POLICED_LOSS: f64 = 50.0 / 256.0;
-/// Two intervals are alike if their rates differ by so much of the first, or by 4 kbit/s.
+/// Share of the first rate by which the rates of similar intervals may differ; they may also differ by 4 kbit/s.
 const LIKE_SHARE: f64 = 0.125;
-const LIKE_RATE: f64 = 500.0 / MSS;
+/// Largest difference of equal rates, in segments of 1,460 bytes per second.
+const LIKE_RATE: f64 = 500.0 / super::MSS as f64;
 /// Rounds for which the rate of a policer is believed.
 const BELIEVED_ROUNDS: u32 = 48;
 
@@ -81,13 +82,13 @@ impl FullPipe {
         self.reached = self.flat >= FLAT_ROUNDS;
     }
 
-    /// After a timeout whatever comes is growth.
+    /// Resets the base bandwidth after a timeout, so that any bandwidth counts as growth.
     pub fn restart(&mut self) {
         self.base = 0.0;
     }
 }
 
-/// How much more than the model expects was acknowledged at a time: the most of the last five to ten rounds.
+/// Excess of acknowledged data over the model: the maximum of the last five to ten rounds.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Aggregation {
     since: Time,
@@ -118,12 +119,12 @@ impl Aggregation {
         self.most[0] = self.most[0].max((self.acked - expected).min(cwnd));
     }
 
-    /// Nothing was sent for a while: what is acknowledged next begins an interval.
+    /// Begins an interval with the next ACK, after a time without transmissions.
     pub fn restart(&mut self) {
         self.acked = 0.0;
     }
 
-    /// The same, known when something is sent again, at `now`.
+    /// Begins an interval at `now`, when something is sent after an idle time.
     pub fn begin(&mut self, now: Time) {
         (self.since, self.acked) = (now, 0.0);
     }
@@ -133,7 +134,7 @@ impl Aggregation {
     }
 }
 
-/// What the detector of policers counts at, on both ends of an interval.
+/// Counters that the policer detector compares at both ends of an interval.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counts {
     pub at: Time,
@@ -141,7 +142,7 @@ pub(super) struct Counts {
     pub lost: u64,
 }
 
-/// What an ACK, or a timeout, means to the detector of policers.
+/// Detector of policers, driven by ACKs and timeouts.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "what the detector asks, each for itself")]
 pub(super) struct Policing {
@@ -159,7 +160,7 @@ pub(super) struct Policer {
     sampling: bool,
     rounds: u32,
     begin: Counts,
-    /// Of the interval before the present one; zero for none.
+    /// Rate of the interval before the present one; zero for none.
     rate: f64,
     believed: bool,
 }
@@ -303,7 +304,8 @@ mod tests {
         assert_eq!(meter.get(), 40.0, "the window bounds it");
     }
 
-    /// Rounds of 100 ms with so many delivered and lost; the first ACK of each begins it and reports the losses.
+    /// Rounds of 100 ms with these numbers of segments delivered and lost; the first ACK of each begins it and reports
+    /// the losses.
     struct Path {
         policer: Policer,
         counts: Counts,

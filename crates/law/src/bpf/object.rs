@@ -13,11 +13,11 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 /// The word for the object that elephan brings along.
 const SHIPPED: &str = "shipped";
 
-/// Before the file's name, and between that and its bytes.
+/// Text before the file's name, and text between the name and the bytes.
 const PREFIX: &str = "data:;name=";
 const BASE64: &str = ";base64,";
 
-/// Where the parameters of elephan's laws lie.
+/// Section with the parameters of elephan's laws.
 const PARAMS: &str = ".rodata.params";
 
 /// The object of elephan's own laws.
@@ -29,7 +29,7 @@ static OWN: LazyLock<ObjectFile> = LazyLock::new(|| {
 /// A compiled object. Copies share it.
 #[derive(Clone)]
 pub struct ObjectFile {
-    /// As scenarios have it.
+    /// Text as in scenarios.
     text: Arc<str>,
     object: Arc<Object>,
     last: Arc<Mutex<Option<Ready>>>,
@@ -43,13 +43,13 @@ struct Ready {
 }
 
 impl ObjectFile {
-    /// What was read of it.
+    /// Object read from the file.
     #[must_use]
     pub fn object(&self) -> &Arc<Object> {
         &self.object
     }
 
-    /// One of its controls, ready to run, with `params` for what stands in `.rodata.params`.
+    /// One of its controls, ready to run; `params` replaces the section `.rodata.params`.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -66,7 +66,7 @@ impl ObjectFile {
 }
 
 impl Default for ObjectFile {
-    /// That of elephan's own laws.
+    /// Object file of elephan's own laws.
     fn default() -> Self {
         OWN.clone()
     }

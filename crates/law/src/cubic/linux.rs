@@ -24,10 +24,10 @@ const MICRO: u64 = 1_000_000;
 /// C in 1/1024, as `bic_scale` = 41 times ten gives it: 0.4004 segments/s^3.
 const C: u64 = 410;
 
-/// Of the first stage, before any loss: a segment for 20 ACKs at least.
+/// Limit on the count before any loss: the window grows by a segment for 20 ACKs or fewer.
 const FIRST_COUNT: u32 = 20;
 
-/// What the law needs to know, in whole numbers.
+/// Parameters of the law as integers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Whole {
     /// Share of the window kept, in 1/1024.
@@ -42,7 +42,7 @@ pub struct Whole {
 }
 
 impl Whole {
-    /// From the parameters of the law, which are defaults where Linux has them so: 717 of 1024, and 410.
+    /// Converts the parameters of the law; the defaults become Linux's numbers 717/1024 and 410.
     #[must_use]
     pub fn of(p: &Params) -> Self {
         let is_default = |x: f64, usual: f64| (x - usual).abs() < 1e-12;
@@ -54,7 +54,7 @@ impl Whole {
     }
 }
 
-/// What an ACK reports: times in microseconds, 0 where nothing is known.
+/// Values of an ACK: times in microseconds, 0 for unknown.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ack {
     now: u64,
@@ -77,7 +77,7 @@ pub struct LinuxCubic {
 }
 
 impl LinuxCubic {
-    /// From the parameters of the law.
+    /// Creates the law from its parameters.
     #[must_use]
     pub fn of(p: &Params) -> Self {
         Self { whole: Whole::of(p), state: State::default() }
@@ -122,7 +122,7 @@ impl WindowLaw for LinuxCubic {
 struct State {
     /// Acknowledged segments for one segment of growth.
     count: u32,
-    /// Those that have not made one yet.
+    /// Acknowledged segments that have not yet led to growth.
     grown: u32,
     last_max: u32,
     last_cwnd: u32,
@@ -132,7 +132,7 @@ struct State {
     k: u64,
     /// Smallest round-trip time, in microseconds; zero before the first.
     min_rtt: u32,
-    /// When the stage began, in ticks, and one more: zero before it.
+    /// Start of the stage in ticks, plus one; zero before it.
     epoch: u64,
     /// Acknowledged segments that the Reno-friendly window has not counted.
     acked: u64,

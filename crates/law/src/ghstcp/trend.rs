@@ -19,7 +19,7 @@ pub struct Trend {
 }
 
 impl Trend {
-    /// How many samples there are.
+    /// Number of samples.
     #[inline]
     pub fn count(&self) -> u32 {
         self.count
@@ -96,7 +96,7 @@ impl Trend {
     }
 }
 
-/// `to` less `from`.
+/// Signed difference `to - from`.
 #[inline]
 fn offset(to: u64, from: u64) -> i128 {
     i128::from(to.wrapping_sub(from).cast_signed())

@@ -20,11 +20,11 @@ const MAX_BYTES: f64 = 65_536.0;
 pub struct Highspeed {
     /// 1/4096 segments.
     pub low_window: u64,
-    /// Of 2^20.
+    /// Fixed-point number in units of 2^-20.
     pub least_b: u64,
-    /// Without their bounds, so that they have no corners.
+    /// Curve without its bounds, so that it has no corners.
     pub a: Curve,
-    /// As `a`.
+    /// Same as for `a`.
     pub b: Curve,
 }
 
@@ -33,13 +33,13 @@ pub struct Highspeed {
 pub struct Ghstcp {
     /// Growth and cuts.
     pub highspeed: Highspeed,
-    /// Of 2^32.
+    /// Fixed-point number in units of 2^-32.
     pub z_squared: u64,
     /// Samples of a test.
     pub least: u32,
     /// Samples of a test, in 1/256 of the window.
     pub factor: u32,
-    /// Of the clock that measures round-trip times, in microseconds; 0 for an exact one.
+    /// Tick of the clock that measures round-trip times, in microseconds; 0 for an exact one.
     pub tick: u32,
 }
 
@@ -50,9 +50,9 @@ pub struct NrHstcp {
     pub reference_rtt: u32,
     /// Bytes.
     pub reference_segment: u32,
-    /// Of 2^20.
+    /// Fixed-point number in units of 2^-20.
     pub min_decrease: u64,
-    /// Of 2^20.
+    /// Fixed-point number in units of 2^-20.
     pub max_decrease: u64,
     /// Equations 2 and 3, of 2^20.
     pub a: Curve,
@@ -65,9 +65,9 @@ pub struct NrHstcp {
 pub struct Scalable {
     /// 1/4096 segments.
     pub legacy_window: u64,
-    /// Of 2^20, for each segment.
+    /// Fixed-point number in units of 2^-20, for each segment.
     pub increase: u64,
-    /// Of 2^20.
+    /// Fixed-point number in units of 2^-20.
     pub decrease: u64,
 }
 
@@ -76,11 +76,11 @@ pub struct Scalable {
 pub struct Htcp {
     /// us.
     pub low_speed: u64,
-    /// Of 2^20.
+    /// Fixed-point number in units of 2^-20.
     pub beta_min: u64,
-    /// Of 2^20.
+    /// Fixed-point number in units of 2^-20.
     pub beta_max: u64,
-    /// Of 2^20.
+    /// Fixed-point number in units of 2^-20.
     pub throughput_change: u64,
     /// Whether the share kept follows the round-trip times.
     pub adaptive_backoff: u32,
@@ -172,7 +172,7 @@ impl Bytes {
 }
 
 impl Highspeed {
-    /// From the parameters of the law in the simulator.
+    /// Converts the parameters of the law in the simulator.
     ///
     /// # Errors
     /// The first parameter outside the range of the kernel's numbers.
@@ -188,7 +188,7 @@ impl Highspeed {
 }
 
 impl Highspeed {
-    /// The same program with other curves: a law from tables. Between sixteen knots an octave these are straight lines, so that a jump
+    /// Program with other curves: a law from tables. Between sixteen knots an octave these are straight lines, so that a jump
     /// of a table is a slope of at most a sixteenth of its window.
     ///
     /// # Errors
@@ -208,10 +208,10 @@ impl Highspeed {
 }
 
 impl Ghstcp {
-    /// As [`Highspeed::of`].
+    /// Converts the parameters of the law in the simulator.
     ///
     /// # Errors
-    /// As there.
+    /// The same as [`Highspeed::of`].
     pub fn of(p: &ghstcp::Params) -> Result<Self, ParamError> {
         if p.window != ghstcp::Window::Tumbling {
             return Err(ParamError::new("window", "must be \"tumbling\" in the kernel, which keeps no samples"));
@@ -237,10 +237,10 @@ impl Ghstcp {
 }
 
 impl NrHstcp {
-    /// As [`Highspeed::of`].
+    /// Converts the parameters of the law in the simulator.
     ///
     /// # Errors
-    /// As there.
+    /// The same as [`Highspeed::of`].
     pub fn of(p: &nr_hstcp::Params) -> Result<Self, ParamError> {
         let law = nr_hstcp::NrHstcp::new(p)?;
         if p.rtt != nr_hstcp::Estimate::Srtt {
@@ -268,10 +268,10 @@ impl NrHstcp {
 }
 
 impl Scalable {
-    /// As [`Highspeed::of`].
+    /// Converts the parameters of the law in the simulator.
     ///
     /// # Errors
-    /// As there.
+    /// The same as [`Highspeed::of`].
     pub fn of(p: &scalable::Params) -> Result<Self, ParamError> {
         scalable::Scalable::new(p)?;
         Ok(Self {
@@ -283,10 +283,10 @@ impl Scalable {
 }
 
 impl Htcp {
-    /// As [`Highspeed::of`].
+    /// Converts the parameters of the law in the simulator.
     ///
     /// # Errors
-    /// As there.
+    /// The same as [`Highspeed::of`].
     pub fn of(p: &htcp::Params) -> Result<Self, ParamError> {
         htcp::Htcp::new(p)?;
         if p.throughput_change >= 16.0 {
@@ -304,7 +304,7 @@ impl Htcp {
     }
 }
 
-/// A number with so many bits after the point.
+/// Fixed-point number with `bits` bits after the point.
 fn of(x: f64, bits: i32) -> u64 {
     libm::round(libm::ldexp(x, bits)) as u64
 }

@@ -21,7 +21,7 @@ base::params! {
 #[derive(Clone, Debug)]
 pub struct Vegas(Box<Resting>);
 
-/// On the heap, so that flows under other slow starts do not carry it.
+/// State on the heap, so that flows under other slow starts do not carry it.
 #[derive(Clone, Debug)]
 struct Resting {
     gamma: f64,

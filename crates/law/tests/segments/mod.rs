@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 /// Segments after a hole that prove the loss.
 const DUP_THRESH: u64 = 3;
 
-/// What the sender keeps of a segment in the network (draft, Section 4.1.2.1.2).
+/// State that the sender keeps for a segment in the network (draft, Section 4.1.2.1.2).
 #[derive(Clone, Copy)]
 struct Packet {
     id: u64,
@@ -22,7 +22,7 @@ struct Packet {
     app_limited: bool,
 }
 
-/// How one ACK left things.
+/// State after one ACK.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen {
     pub now: Time,
@@ -47,14 +47,14 @@ pub struct Network<C> {
     pub policer: Option<(f64, f64, f64)>,
     /// Segments per second that the application offers.
     pub demand: Option<f64>,
-    /// When it offers nothing.
+    /// Time span in which it offers nothing.
     pub pause: Option<(Time, Time)>,
     pub now: Time,
     pub next_send: Time,
     pub free_at: Time,
     filled_at: Time,
     acks: VecDeque<(Time, u64)>,
-    /// In the network as far as the sender knows.
+    /// Packets in the network as far as the sender knows.
     packets: VecDeque<Packet>,
     sent: u64,
     offered: u64,
@@ -113,7 +113,7 @@ impl<C: CongestionControl> Network<C> {
         self.free_at.since(self.now).as_secs() * self.rate
     }
 
-    /// When the application has another segment.
+    /// Time at which the application has another segment.
     fn next_data(&self) -> Time {
         let due = self.demand.map_or(self.now, |rate| Time::ZERO + Span::from_secs(self.offered as f64 / rate));
         match self.pause {
@@ -126,7 +126,7 @@ impl<C: CongestionControl> Network<C> {
         self.run_until(seconds, |_| false);
     }
 
-    /// Until then or until `done`, whatever comes first.
+    /// Runs for `seconds`, or until `done` if that is earlier.
     pub fn run_until(&mut self, seconds: f64, done: impl Fn(&Self) -> bool) {
         let end = self.now + Span::from_secs(seconds);
         while self.now < end && !done(self) {
@@ -138,7 +138,7 @@ impl<C: CongestionControl> Network<C> {
         (self.packets.len() as f64) < self.control.cwnd().floor()
     }
 
-    /// When the next segment leaves and the next ACK arrives.
+    /// Times at which the next segment is sent and the next ACK arrives.
     pub fn due(&self) -> (Time, Time) {
         let send = if self.may_send() { self.next_send.max(self.next_data()) } else { Time::NEVER };
         (send, self.acks.front().map_or(Time::NEVER, |ack| ack.0))

@@ -11,7 +11,7 @@ use base::{Amount, Cause, Flags, ParamError, Span, Time};
 /// The largest Ethernet frame, in bytes.
 const ETHERNET: f64 = 1514.0;
 
-/// What all queues of a discipline have in common.
+/// Parameters that all queues of a discipline share.
 #[derive(Clone, Debug)]
 pub(crate) struct Setting {
     target: u64,
@@ -21,10 +21,10 @@ pub(crate) struct Setting {
     ce_threshold: u64,
 }
 
-/// What CoDel remembers of a queue.
+/// CoDel state of a queue.
 #[derive(Clone, Debug)]
 pub(crate) struct Control {
-    /// When the sojourn time will have been above target for an interval; 0 while it is below.
+    /// Time at which the sojourn time will have been above target for an interval; 0 while it is below.
     first_above: u64,
     drop_next: u64,
     /// Drops that the present rate stands for: those since the dropping state was entered, and what it resumed at.
@@ -73,7 +73,7 @@ impl Head {
         self.flags.has(Flags::ECT)
     }
 
-    /// Of `packet`, in a queue of `bytes`, itself included.
+    /// Head `packet` of a queue of `bytes`, which includes the packet.
     #[inline]
     pub fn of(packet: &Packet, bytes: u64) -> Self {
         Self { arrived: packet.arrived, flags: packet.flags, left: bytes - u64::from(packet.size) }
@@ -81,7 +81,7 @@ impl Head {
 }
 
 impl Control {
-    /// Of a queue that never was above target.
+    /// State of a queue that never was above target.
     pub const NEW: Self = Self { first_above: 0, drop_next: 0, count: 0, last_count: 0, dropping: false };
 
     /// The next packet to go on: RFC 8289's `dequeue`.
@@ -141,8 +141,8 @@ impl Control {
         Some((head, self.is_above(setting, now, head)))
     }
 
-    /// In the dropping state, about to enter it, or beyond the threshold of marks: drops what must be and
-    /// marks what goes on; `None` if nothing is left.
+    /// Acts in the dropping state, on entering it, or above the threshold of marks: drops packets as CoDel requires and
+    /// marks the one that is sent; `None` if the queue is empty afterwards.
     #[inline(never)]
     fn act(
         &mut self,

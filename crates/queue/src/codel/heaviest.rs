@@ -1,4 +1,4 @@
-//! Which of many weights is the largest, cheaply where weights change at every packet and the question is rare.
+//! Index of the largest of many weights, cheap where weights change at every packet and the largest is rarely asked for.
 //!
 //! Weights are grouped in blocks, each with a bound that only rises; a block that lost its largest is searched when the
 //! largest is asked for.
@@ -9,7 +9,7 @@ const BLOCK: usize = 32;
 #[derive(Clone, Debug)]
 pub(crate) struct Heaviest {
     weights: Vec<u64>,
-    /// At least every weight of the block, and the largest itself unless the block is stale.
+    /// Upper bound of the weights of each block, and exact unless the block is stale.
     tops: Vec<u64>,
     stale: Vec<bool>,
 }

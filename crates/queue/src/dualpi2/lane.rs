@@ -5,11 +5,11 @@ use base::{Span, Stream, Time};
 use std::collections::VecDeque;
 
 base::words! {
-    /// How a probability becomes a decision.
+    /// Method that turns a probability into a decision.
     pub enum Decide {
-        /// By adding up probabilities: evenly spaced.
+        /// Sums of probabilities: evenly spaced.
         Recur = "recur",
-        /// By a random number.
+        /// Random numbers.
         Random = "random",
     }
 }
@@ -34,7 +34,7 @@ impl Lane {
         Some(packet)
     }
 
-    /// How long its oldest packet has waited.
+    /// Time that its oldest packet has waited.
     pub fn delay(&self, now: Time) -> Span {
         self.waiting.front().map_or(Span::ZERO, |packet| now - packet.arrived)
     }

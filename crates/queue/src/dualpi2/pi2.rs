@@ -13,9 +13,9 @@ pub(super) struct Pi2 {
     pub coupling: f64,
     /// p'.
     pub base: f64,
-    /// Of marks in the L4S queue, `p_CL`; 1 or more is overload.
+    /// Probability of marks in the L4S queue, `p_CL`; 1 or more is overload.
     pub l4s: f64,
-    /// Of drops and marks in the classic queue, `p_C`.
+    /// Probability of drops and marks in the classic queue, `p_C`.
     pub classic: f64,
     /// The delay at the last update, in seconds.
     pub previous: f64,

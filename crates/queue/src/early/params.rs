@@ -8,7 +8,7 @@ use crate::Port;
 use base::{Amount, Auto, ParamError};
 
 base::words! {
-    /// How drops are spaced by the count of packets since the last one.
+    /// Spacing of drops by the count of packets since the last one.
     pub enum Count {
         /// p / (2 - count p) once count p reaches 1: 1/p to 2/p packets apart (ns-2's `wait_`).
         Wait = "wait",
@@ -18,17 +18,17 @@ base::words! {
 }
 
 base::words! {
-    /// When `max_p` is adapted.
+    /// Trigger of changes of `max_p`.
     pub enum AdaptOn {
         /// Once an interval, whether or not packets arrive.
         Clock = "clock",
-        /// At each arrival that comes an interval after the last change or later, as ns-2 does.
+        /// First arrival that is at least an interval after the last change, as in ns-2.
         Arrivals = "arrivals",
     }
 }
 
 base::words! {
-    /// What is averaged.
+    /// Unit of the average.
     pub enum Unit {
         /// Packets, all alike.
         Packets = "packets",
@@ -43,7 +43,7 @@ macro_rules! red_params {
         base::params! {
             $(#[$about])*
             pub struct Params {
-                /// Where early drops begin; auto: 2.5 ms or 5 packets, at most 1/4 of the buffer; or max_th / 3.
+                /// Average at which early drops begin; auto: 2.5 ms or 5 packets, at most 1/4 of the buffer; or max_th / 3.
                 min_th: base::Amount = base::Amount::Auto, "packets";
                 /// Average at which the drop probability reaches max_p; auto: three times min_th.
                 max_th: base::Amount = base::Amount::Auto, "packets";
@@ -53,9 +53,9 @@ macro_rules! red_params {
                 max_p: f64 = 0.1, "";
                 /// Whether the drop probability rises to 1 between max_th and twice that, instead of at once.
                 gentle: bool = true, "";
-                /// How drops are spaced: "wait" (1/p to 2/p packets apart) or "classic" (up to 1/p).
+                /// Spacing of drops: "wait" (1/p to 2/p packets apart) or "classic" (up to 1/p).
                 count: $crate::early::Count = $crate::early::Count::Wait, "";
-                /// What is averaged: "packets", or "bytes" (and p scaled by the packet's size / avpkt).
+                /// Unit of the average: "packets", or "bytes" (and p scaled by the packet's size / avpkt).
                 unit: $crate::early::Unit = $crate::early::Unit::Packets, "";
                 /// Whether ECN-capable packets are marked where others are dropped early; forced drops stay drops.
                 ecn: bool = false, "", needs [EctFlows];
@@ -94,10 +94,10 @@ macro_rules! red_params {
 }
 pub(crate) use red_params;
 
-/// How `tc` spells parameters.
+/// Parameter names of `tc`.
 pub(crate) const SPELLINGS: &[(&str, &str)] = &[("min", "min_th"), ("max", "max_th"), ("probability", "max_p")];
 
-/// What depends on the link.
+/// Parameters whose automatic value depends on the link.
 pub(crate) struct Open<'a> {
     pub min_th: &'a mut Amount,
     pub max_th: &'a mut Amount,

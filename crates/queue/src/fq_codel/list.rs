@@ -15,7 +15,7 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    /// In no list.
+    /// State of a flow that is in neither list.
     pub const IDLE: Self = Self { codel: Control::NEW, deficit: 0, next: NONE, listed: false };
 }
 

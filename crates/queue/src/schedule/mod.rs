@@ -1,4 +1,4 @@
-//! What a link can send when that changes with time: rates that hold for a while each, or opportunities at instants.
+//! Schedule of a link whose rate changes: rates that hold for a while each, or opportunities at instants.
 //!
 //! Packets are served one after the other, each from the end of the one before it or from its arrival, so a schedule only ever
 //! goes forward. Like all that a link does, a service takes a picosecond at least.
@@ -11,9 +11,9 @@ pub use opportunities::{OPPORTUNITY_BYTES, Opportunities};
 pub use rates::{Rates, mean_of_steps};
 
 use crate::TokenBucket;
-use base::{Bytes, Span, Time};
+use base::{Bytes, RunMonitor, Span, Time};
 
-/// After every run: what cannot be served before counts as served then.
+/// Time after every run: services that cannot end before it count as ended then.
 const FAR: Time = Time(1 << 62);
 
 /// See the [module](self).
@@ -28,8 +28,8 @@ pub enum Schedule {
 }
 
 impl Schedule {
-    /// When a packet of `size` bytes leaves whose service begins at `start`. It `follows` the one before it without a pause, or
-    /// found the link idle.
+    /// End of the service of a packet of `size` bytes that begins at `start`. It `follows` the one before it without a pause,
+    /// or found the link idle.
     pub fn finish(&mut self, start: Time, follows: bool, size: u32) -> Time {
         let size = Bytes(u64::from(size));
         match self {
@@ -42,8 +42,8 @@ impl Schedule {
         }
     }
 
-    /// How long `packets` with so many `bytes` take from `start` on, as if the link were idle before. Later calls ask for later
-    /// starts.
+    /// Time that `packets` with `bytes` in total take from `start` on, as if the link were idle before. Later calls
+    /// must have later starts.
     pub fn drain(&mut self, start: Time, packets: u32, bytes: Bytes) -> Span {
         if start >= FAR {
             return Span::ZERO;
@@ -77,13 +77,15 @@ impl Schedule {
         }
     }
 
-    /// Bits that could be sent from `from` until before `to`, of a schedule that has served nothing yet.
+    /// Bits that could be sent from `from` until before `to`, of a schedule that has served nothing yet; any number if `monitor` stops it.
     #[must_use]
-    pub fn offered_bits(&self, from: Time, to: Time) -> f64 {
+    pub fn offered_bits(&self, from: Time, to: Time, monitor: &RunMonitor) -> f64 {
         match self {
-            Self::Rates(rates) => rates.clone().offered_bits(from, to),
+            Self::Rates(rates) => rates.clone().offered_bits(from, to, monitor),
             Self::Opportunities(list) => 8.0 * ((list.before(to) - list.before(from)) * OPPORTUNITY_BYTES) as f64,
-            Self::Shaped(bucket, wire) => wire.offered_bits(from, to).min(bucket.rate().bytes_in(to - from) * 8.0),
+            Self::Shaped(bucket, wire) => {
+                wire.offered_bits(from, to, monitor).min(bucket.rate().bytes_in(to - from) * 8.0)
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
-//! Instants at which so many bytes may leave. Packets share what leaves at one, or take several; what nothing takes is lost. What
-//! leaves at one instant leaves a picosecond apart. A packet that arrives at an instant comes too late for it.
+//! Instants at which a number of bytes may be sent. Packets share an opportunity, or take several; unused opportunities
+//! are lost. Packets sent at one instant leave a picosecond apart. A packet that arrives at an instant is too late for
+//! it.
 //!
 //! Source: the traces of mahimahi (Netravali et al., USENIX ATC 2015): each time is one at which 1504 bytes may leave, a packet of
 //! 1500 and the 4 bytes that its device puts in front; after the last of them they begin anew.
@@ -9,9 +10,9 @@ use base::time::PS_PER_S;
 use base::{Bytes, Span, Time};
 use std::sync::Arc;
 
-/// What leaves at one opportunity, in bytes.
+/// Data sent at one opportunity, in bytes.
 pub const OPPORTUNITY_BYTES: u64 = 1504;
-/// What the device puts in front of each packet, in bytes.
+/// Overhead that the device adds to each packet, in bytes.
 pub const DEVICE_BYTES: u64 = 4;
 
 /// Times of opportunities are in milliseconds.
@@ -20,29 +21,29 @@ const PS_PER_MS: u64 = PS_PER_S / 1000;
 /// See the [module](self).
 #[derive(Clone, Debug)]
 pub struct Opportunities {
-    /// In milliseconds.
+    /// Instants of the opportunities, in milliseconds.
     list: Arc<[u32]>,
     period: u64,
     /// The next one.
     at: usize,
-    /// When the list began last.
+    /// Time at which the list last began.
     origin: u64,
-    /// What is left of the one before it, in bytes.
+    /// Remainder of the opportunity before it, in bytes.
     left: u64,
 }
 
 impl Opportunities {
-    /// At these milliseconds, which are in order; at the last of them, which is above 0, they begin anew.
+    /// Opportunities at these milliseconds, in order. The list repeats from its last element, which is above 0, on.
     ///
     /// # Panics
-    /// If there are none.
+    /// Panics if `list` is empty.
     #[must_use]
     pub fn new(list: Arc<[u32]>) -> Self {
         let period = u64::from(list[list.len() - 1].max(1)) * PS_PER_MS;
         Self { list, period, at: 0, origin: 0, left: 0 }
     }
 
-    /// When the next one is.
+    /// Time of the next opportunity.
     fn next(&self) -> Time {
         Time(self.origin.saturating_add(u64::from(self.list[self.at]) * PS_PER_MS))
     }
@@ -66,7 +67,7 @@ impl Opportunities {
         }
     }
 
-    /// How many there are before `time`.
+    /// Number of opportunities before `time`.
     #[must_use]
     pub fn before(&self, time: Time) -> u64 {
         let earlier = |ps: u64| self.list.partition_point(|&ms| u64::from(ms) * PS_PER_MS < ps) as u64;
@@ -75,7 +76,7 @@ impl Opportunities {
         whole * self.list.len() as u64 + earlier(time.0 - whole * self.period)
     }
 
-    /// When a service of `size`, the device's bytes included, ends that begins at `start`. See [`super::Schedule::finish`].
+    /// End of a service of `size`, the device's bytes included, that begins at `start`. See [`super::Schedule::finish`].
     pub fn finish(&mut self, start: Time, follows: bool, size: Bytes) -> Time {
         if start >= FAR {
             return FAR;
@@ -113,7 +114,7 @@ mod tests {
         Opportunities::new(list.into())
     }
 
-    /// When packets of these sizes leave that all arrive at `ms`, in milliseconds.
+    /// Times at which packets of these sizes leave that all arrive at `ms`, in milliseconds.
     fn leave(list: &[u32], ms: u64, sizes: &[u64]) -> Vec<f64> {
         let (mut list, mut free) = (of(list), Time(ms * PS_PER_MS));
         let each = sizes.iter().enumerate().map(|(i, size)| {

@@ -5,8 +5,11 @@
 
 use super::FAR;
 use base::time::PS_PER_S;
-use base::{Bytes, Quantity, Rate, Span, Stream, Time};
+use base::{Bytes, Quantity, Rate, RunMonitor, Span, Stream, Time};
 use std::sync::Arc;
+
+/// Changes of the rate until the monitor is looked at again.
+const TURNS_BETWEEN_LOOKS: u32 = 65_536;
 
 /// Steps of a wave.
 const SINE_STEPS: u32 = 360;
@@ -20,7 +23,7 @@ pub struct Rates {
     source: Source,
 }
 
-/// Where the rates come from.
+/// Source of the rates.
 #[derive(Clone, Debug)]
 enum Source {
     /// The `at`-th of a list is the present one; the list began at `origin`.
@@ -29,7 +32,7 @@ enum Source {
     Markov { rates: [Rate; 2], means: [Span; 2], state: usize, chance: Stream },
 }
 
-/// After what time a list begins anew, and the work that can be done until then.
+/// Period after which a list repeats, and the work that can be done in it.
 #[derive(Clone, Copy, Debug)]
 struct Period {
     span: Span,
@@ -78,7 +81,7 @@ impl Rates {
         Self { rate: rates[state], until, source: Source::Markov { rates, means, state, chance } }
     }
 
-    /// The highest that there is.
+    /// Highest rate.
     #[must_use]
     pub fn fastest(&self) -> Rate {
         match &self.source {
@@ -87,7 +90,7 @@ impl Rates {
         }
     }
 
-    /// On to the rate that holds at `now`.
+    /// Moves on to the rate that holds at `now`.
     pub fn forward(&mut self, now: Time) {
         if now >= self.until {
             self.catch_up(now);
@@ -107,7 +110,7 @@ impl Rates {
         }
     }
 
-    /// On to the next rate.
+    /// Moves on to the next rate.
     fn turn(&mut self) {
         match &mut self.source {
             Source::Steps { list, at, origin, period } => {
@@ -137,7 +140,7 @@ impl Rates {
         if let Source::Steps { at: 0, period, .. } = self.source { period } else { None }
     }
 
-    /// When a service of `size` ends that begins at `start`.
+    /// End of a service of `size` that begins at `start`.
     pub fn finish(&mut self, start: Time, size: Bytes) -> Time {
         if start >= FAR {
             return FAR;
@@ -165,14 +168,21 @@ impl Rates {
         }
     }
 
-    /// Bits that pass from `from` until before `to`.
+    /// Bits that pass from `from` until before `to`; any number if `monitor` stops it: rates may change a billion times.
     #[must_use]
-    pub fn offered_bits(mut self, from: Time, to: Time) -> f64 {
-        self.forward(from);
-        let (mut done, mut at) = (0, from);
+    pub fn offered_bits(mut self, from: Time, to: Time, monitor: &RunMonitor) -> f64 {
+        // Two states are followed from the start, with looks at the monitor on the way.
+        if matches!(self.source, Source::Steps { .. }) {
+            self.forward(from);
+        }
+        let (mut done, mut at, mut turns) = (0, from, 0u32);
         while self.until < to {
-            done += work(self.rate, self.until - at);
-            at = self.until;
+            turns = turns.wrapping_add(1);
+            if turns.is_multiple_of(TURNS_BETWEEN_LOOKS) && monitor.is_stopped() {
+                return 0.0;
+            }
+            done += work(self.rate, self.until.since(at));
+            at = at.max(self.until);
             self.turn();
             if let Some(period) = self.begun() {
                 let whole = to.since(at).0 / period.span.0;
@@ -185,23 +195,23 @@ impl Rates {
     }
 }
 
-/// When the step at `at` of a list ends that began at `origin`.
+/// End of the step at `at` of a list that began at `origin`.
 fn end_of_step(list: &[(Span, Rate)], at: usize, origin: Time, period: Option<Period>) -> Time {
     let ends = list.get(at + 1).map(|step| step.0).or(period.map(|period| period.span));
     ends.map_or(Time::NEVER, |span| origin.saturating_add(span))
 }
 
-/// When a state ends that begins at `from`: it lasts a picosecond at least.
+/// End of a state that begins at `from`: it lasts a picosecond at least.
 fn sojourn(mean: Span, from: Time, chance: &mut Stream) -> Time {
     from.saturating_add(Span::from_secs(chance.exponential(mean.as_secs())).max(Span(1)))
 }
 
-/// What `rate` does in `span`, in bits times a second in picoseconds: whole numbers.
+/// Work done at `rate` in `span`, in (bit/s) times picoseconds: an integer.
 fn work(rate: Rate, span: Span) -> u128 {
     u128::from(rate.0) * u128::from(span.0)
 }
 
-/// What holds from each step of a list on times how long it holds, over the first `span`: of rates what is done in it.
+/// Sum of each step's value times its duration, over the first `span`; for rates, the work that can be done.
 fn integral<T: Quantity>(list: &[(Span, T)], span: Span) -> u128 {
     let ends = list.iter().skip(1).map(|step| step.0).chain([span]);
     let held = |(step, end): (&(Span, T), Span)| {
@@ -220,8 +230,16 @@ pub fn mean_of_steps<T: Quantity>(list: &[(Span, T)], span: Span) -> T {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicU64, Ordering};
 
     const MBIT: u64 = 1_000_000;
+
+    /// A monitor that stops at look number `last`, and the looks so far.
+    fn counted(last: u64) -> (Arc<AtomicU64>, RunMonitor) {
+        let looks = Arc::new(AtomicU64::new(0));
+        let counted = Arc::clone(&looks);
+        (looks, RunMonitor::asking(move || counted.fetch_add(1, Ordering::Relaxed) + 1 >= last))
+    }
 
     fn steps(list: &[(u64, u64)], period_ms: Option<u64>) -> Rates {
         let list = list.iter().map(|&(ms, mbit)| (Span::millis(ms), Rate(mbit * MBIT)));
@@ -268,24 +286,33 @@ mod tests {
         assert_eq!(square().finish(ms(0.5), Bytes(125)), ms(2.5));
         assert_eq!(square().finish(ms(7_000_001.5), Bytes(125)), ms(7_000_003.0));
         // The mean of a square wave is half of what it is at the top, over whole periods.
-        assert_eq!(square().offered_bits(ms(0.0), ms(1000.0)), 500_000.0);
-        assert_eq!(square().offered_bits(ms(300.0), ms(1300.0)), 500_000.0);
-        assert_eq!(square().offered_bits(ms(2.5), ms(3.0)), 500.0);
-        assert_eq!(square().offered_bits(ms(0.25), ms(2.25)), 1000.0);
+        assert_eq!(square().offered_bits(ms(0.0), ms(1000.0), &RunMonitor::default()), 500_000.0);
+        assert_eq!(square().offered_bits(ms(300.0), ms(1300.0), &RunMonitor::default()), 500_000.0);
+        assert_eq!(square().offered_bits(ms(2.5), ms(3.0), &RunMonitor::default()), 500.0);
+        assert_eq!(square().offered_bits(ms(0.25), ms(2.25), &RunMonitor::default()), 1000.0);
         assert_eq!(mean_of_steps(&[(Span(0), Rate(10)), (Span(5), Rate(0))], Span(10)), Rate(5));
     }
 
     #[test]
     fn a_wave_passes_what_its_integral_says() {
         let wave = || Rates::sine(Rate(50 * MBIT), Rate(20 * MBIT), Span::secs(10));
-        assert_eq!(wave().offered_bits(Time::ZERO, ms(30_000.0)), 1.5e9);
+        assert_eq!(wave().offered_bits(Time::ZERO, ms(30_000.0), &RunMonitor::default()), 1.5e9);
         for to in [1.0, 2.5, 4.0, 5.0, 7.5, 9.0f64] {
             let angle = to / 10.0 * std::f64::consts::TAU;
             let integral = 50e6 * to + 20e6 * (1.0 - libm::cos(angle)) * 10.0 / std::f64::consts::TAU;
-            let bits = wave().offered_bits(Time::ZERO, ms(1000.0 * to));
+            let bits = wave().offered_bits(Time::ZERO, ms(1000.0 * to), &RunMonitor::default());
             // These are ends of steps: only rates of 360 steps are rounded, to half a bit/s.
             assert!((bits - integral).abs() < 5.0, "{to}: {bits}, not {integral}");
         }
+    }
+
+    #[test]
+    fn the_mean_of_a_billion_changes_can_be_stopped() {
+        let chance = Stream::new(7, 0, ("link", 0), "rate");
+        let rates = Rates::markov([Rate(3), Rate(1)], [Span::millis(1); 2], chance);
+        let (looks, monitor) = counted(3);
+        assert_eq!(rates.offered_bits(Time(1 << 58), Time(1 << 59), &monitor), 0.0);
+        assert_eq!(looks.load(Ordering::Relaxed), 3);
     }
 
     #[test]
@@ -324,7 +351,7 @@ mod tests {
             [Span::millis(30), Span::millis(10)],
             Stream::new(7, 0, ("l", 0), "rate"),
         )
-        .offered_bits(Time::ZERO, ms(400_000.0));
+        .offered_bits(Time::ZERO, ms(400_000.0), &RunMonitor::default());
         // 10^4 cycles, each with a relative deviation of about one: three standard deviations are below 2 %.
         assert!((mean / 400.0 / 2.5 - 1.0).abs() < 0.02, "{mean}");
     }

@@ -63,7 +63,7 @@ const WORDS: &[&str] = &[
     "arrivals",
 ];
 
-/// How many parameters the longest list has, or more.
+/// Upper bound of the number of parameters of a discipline.
 pub const MOST: usize = 24;
 
 /// The value that `draw` stands for, of the kind of the row's default.

@@ -16,7 +16,7 @@ pub struct LossEvents {
     pub hit: u64,
     /// The number of the last event, from 1 on.
     number: u32,
-    /// By place: the number of the last event that hit it.
+    /// For each place, the number of the last event that hit it.
     hit_in: Vec<u32>,
 }
 
@@ -51,7 +51,7 @@ impl LossEvents {
         self.number += 1;
     }
 
-    /// By a quarter: with many flows the slack of doubling adds up.
+    /// Grows the list by a quarter: doubling would waste memory with many flows.
     #[cold]
     fn make_room(&mut self, place: usize) {
         let len = self.hit_in.len();

@@ -1,5 +1,5 @@
-//! What is measured at a link beside its totals: samples of its backlog, its loss events, and, where the scenario asks
-//! for it, single packets and every waiting time. The same for both engines.
+//! Measurements at a link beside its totals: samples of its backlog, its loss events, and, where the scenario asks
+//! for it, single packets and every waiting time. Both engines use this code.
 
 mod losses;
 mod samples;

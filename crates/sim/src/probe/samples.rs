@@ -6,16 +6,16 @@ use crate::plan::{LinkPlan, Marks};
 use base::{Bytes, Rate, Span, Time};
 use queue::{Backlog, Schedule};
 
-/// The state of a link at an instant, before anything happens at it.
+/// State of a link at an instant, before anything happens at it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkSnapshot {
     pub backlog: Backlog,
-    /// What is left of the service in progress.
+    /// Remaining time of the service in progress.
     pub serving: Span,
 }
 
 impl LinkSnapshot {
-    /// How long a first-in first-out link would need for all this at `at`: what a packet that arrived then would wait there.
+    /// Time that a FIFO link would need for this backlog at `at`, which is the wait of a packet arriving then.
     fn drain(&self, at: Time, server: &mut ServerModel) -> Span {
         match (self.backlog.bytes, server) {
             (Bytes(0), _) => self.serving,
@@ -27,7 +27,7 @@ impl LinkSnapshot {
     }
 }
 
-/// How long a link needs for what waits, for samples: the link itself may be ahead of them.
+/// Model of the service time of a backlog, for samples: the link itself may be ahead of them.
 #[derive(Clone, Debug)]
 pub enum ServerModel {
     Rate(Rate),
@@ -35,7 +35,7 @@ pub enum ServerModel {
 }
 
 impl ServerModel {
-    /// That of the link.
+    /// Model of the link's server.
     pub fn of<Q>(plan: &LinkPlan<Q>) -> Self {
         match &plan.schedule {
             Some(schedule) => Self::Schedule(Box::new(schedule.clone())),
@@ -60,7 +60,7 @@ pub struct LinkSamples {
     pub series: Option<LinkSeries>,
     /// Samples in the measured period by packets waiting.
     pub backlog: Histogram,
-    /// The same by the picoseconds that it will take to serve them.
+    /// Histogram of the time to serve the backlog, in picoseconds.
     pub drain: Histogram,
     /// The discipline's own numbers; with the series.
     pub gauges: Vec<Gauge>,

@@ -23,7 +23,7 @@ struct Present {
 #[derive(Clone, Debug, Default)]
 pub struct DelayHistograms {
     pub all: Histogram,
-    /// As far as there are packets; by group.
+    /// Histogram of each group, up to the last group with a packet.
     pub by_group: Vec<Histogram>,
 }
 
@@ -52,7 +52,7 @@ impl GroupDelays {
 /// See the [module](self).
 #[derive(Debug)]
 pub struct PacketTracer {
-    /// When arrivals are recorded.
+    /// Time spans in which arrivals are recorded.
     recorded: Vec<Range<Time>>,
     /// The number of the first segment of every flow, and by flow that of the last that arrived.
     first: u64,
@@ -60,7 +60,7 @@ pub struct PacketTracer {
     rows: Vec<PacketRow>,
     present: BTreeSet<Present>,
     delays: Option<GroupDelays>,
-    /// When waiting times are counted.
+    /// Time span in which waiting times are counted.
     measured: Range<Time>,
 }
 
@@ -146,7 +146,7 @@ impl PacketTracer {
 mod tests {
     use super::*;
 
-    /// What became of segments that all arrived at 5: when each left, and whether it was dropped.
+    /// Departure time of each segment, and whether it was dropped, where all arrived at time 5.
     fn fates(happens: impl FnOnce(&mut PacketTracer, &Packet)) -> Vec<(u64, bool)> {
         let plan = ProbePlan { packets: vec![Time(0)..Time(10)], ..ProbePlan::default() };
         let marks = Marks { warmup: Time::ZERO, end: Time(20), every: None };

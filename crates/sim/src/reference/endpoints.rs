@@ -1,4 +1,4 @@
-//! A sender of the reference engine with its receiver, and what it hands over.
+//! Sender of the reference engine with its receiver, and the packets that it sends.
 
 use crate::Trace;
 use crate::hash::Rolling;
@@ -41,7 +41,7 @@ pub struct Endpoints<C> {
 }
 
 impl<C: FlowControl> Endpoints<C> {
-    /// The sender's counters, and what the receiver has in order; of datagrams, what was sent and delivered.
+    /// Counters of the sender, and of the receiver's in-order data; for datagrams, the numbers sent and delivered.
     pub fn counters(&self) -> (Counters, u64) {
         match &self.plan {
             FlowPlan::Tcp(_, tcp) => (tcp.sender.counters(), tcp.receiver.delivered()),

@@ -4,7 +4,7 @@ use base::Time;
 use queue::Packet;
 use transport::Ack;
 
-/// What happens, in the order of phases at one instant.
+/// Kinds of events, in the order in which they happen at one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
     Mark,
@@ -40,15 +40,15 @@ pub enum Event {
     Arrive(usize, Packet),
 }
 
-/// When an event happens, and its place among those of the same instant.
+/// Time of an event, and its place among those of the same instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {
     pub time: Time,
     pub phase: Phase,
     pub flow: u32,
-    /// Of arrivals.
+    /// Link at which a packet arrives.
     pub link: usize,
-    /// In the order in which they were put into the heap.
+    /// Sequence number of insertion into the heap.
     pub pushed: u64,
 }
 

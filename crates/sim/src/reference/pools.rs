@@ -25,7 +25,7 @@ impl<C: FlowControl, Q: LinkQueue> Engine<C, Q> {
         }
     }
 
-    /// Accounts for what link `l` holds of its pool.
+    /// Updates the pool's account of link `l`.
     pub fn keep_pool(&mut self, now: Time, l: usize) {
         let node = &self.nodes[l];
         if let Some((p, place)) = node.pool {

@@ -30,7 +30,7 @@ pub struct AccessDrops {
     pub since_warmup: u64,
 }
 
-/// Where the headers of a flow's packets go.
+/// Route of the headers of a flow's packets.
 #[derive(Debug)]
 pub struct HeaderPath {
     pub lanes: HeaderLanes,
@@ -38,7 +38,7 @@ pub struct HeaderPath {
     pub packet: f32,
 }
 
-/// Why packets may enter late or not at all, those that did not, and where headers go: what only few own links have.
+/// State that only few own links have: reasons for late or dropped packets, the drops, and the route of headers.
 #[derive(Debug)]
 struct AccessLimits {
     headers: Option<HeaderPath>,
@@ -99,7 +99,7 @@ impl AccessLink {
         Self { service, free: Time::ZERO, first_link_delay, limits }
     }
 
-    /// Where headers go, if packets carry any.
+    /// Route of the headers, if packets carry any.
     #[inline]
     pub fn headers(&self) -> Option<&HeaderPath> {
         self.limits.as_deref()?.headers.as_ref()
@@ -110,13 +110,13 @@ impl AccessLink {
         self.service
     }
 
-    /// From here to the first link.
+    /// Delay from here to the first link.
     #[inline]
     pub fn first_link_delay(&self) -> Span {
         self.first_link_delay
     }
 
-    /// What was dropped here.
+    /// Number of drops on this link.
     pub fn drops(&self) -> AccessDrops {
         self.limits.as_ref().map_or_else(AccessDrops::default, |limits| limits.drops)
     }
@@ -126,7 +126,7 @@ impl AccessLink {
         self.limits.as_ref().map_or(0, |limits| limits.late)
     }
 
-    /// How many of `n` packets handed over from `now` on are surely not dropped here, however close together they come.
+    /// Number of the `n` packets sent from `now` on that certainly pass without a drop, however close together they are.
     #[inline]
     pub fn room(&self, now: Time, n: usize) -> usize {
         let Some(limits) = self.limits.as_deref().filter(|limits| limits.longest_wait < UNLIMITED) else { return n };
@@ -146,8 +146,8 @@ impl AccessLink {
         self.free.max(enters).saturating_add(Span(busy))
     }
 
-    /// One packet at each of `times`, when there is [`Self::room`]; tags count from `tag`. The arrivals at the first link go into
-    /// `bucket`, which reaches as far as [`Self::latest`].
+    /// Sends one packet at each of `times`, when there is [`Self::room`]; tags count from `tag`. The arrivals at the
+    /// first link go into `bucket`, which reaches as far as [`Self::latest`].
     #[inline(never)]
     pub fn pass_all(&mut self, times: impl ExactSizeIterator<Item = Time>, mut tag: u64, bucket: &mut Bucket) {
         if self.limits.is_some() {
@@ -175,7 +175,7 @@ impl AccessLink {
         self.serve(enter)
     }
 
-    /// The same where every packet enters when it is handed over; `None` elsewhere.
+    /// Time at which a packet enters, where every packet enters when it is handed over; `None` elsewhere.
     #[inline]
     pub fn pass_plainly(&mut self, now: Time) -> Option<Time> {
         self.limits.is_none().then(|| self.serve(now))

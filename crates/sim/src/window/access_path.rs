@@ -1,4 +1,4 @@
-//! From a sender to its first link: the sender's own link, and the packets that arrive only after the window.
+//! Path from a sender to its first link: the sender's own link, and packets that arrive after the current window.
 
 use super::access_link::{AccessDrops, AccessLink, HeaderPath};
 use super::bucket::Bucket;
@@ -45,7 +45,7 @@ impl AccessPath {
         self.admit(now, number, flags, bucket, until)
     }
 
-    /// As [`Self::send`], where packets may be late or dropped.
+    /// The same as [`Self::send`], where packets may be late or dropped.
     #[inline(never)]
     fn admit(&mut self, now: Time, number: PacketNumber, flags: Flags, bucket: &mut Bucket, until: Time) -> bool {
         let arrives = self.link.admit(now);
@@ -55,7 +55,7 @@ impl AccessPath {
         arrives.is_some()
     }
 
-    /// As [`Self::send`], of packets from `number` on at `times`, which carry no headers.
+    /// [`Self::send`] for packets numbered from `number` on, sent at `times`, without headers.
     pub fn send_row(
         &mut self,
         times: impl ExactSizeIterator<Item = Time> + DoubleEndedIterator + Clone,
@@ -77,7 +77,7 @@ impl AccessPath {
         }
     }
 
-    /// Whether `n` packets handed over until `last` all arrive in the window that ends at `until`, after what was emitted before.
+    /// Whether `n` packets sent until `last` all arrive in the window that ends at `until`, after those sent before.
     #[inline]
     pub fn all_arrive(&self, last: Time, n: u32, until: Time) -> bool {
         self.spill.is_none() && self.link.latest(last, n) < until
@@ -121,7 +121,7 @@ impl AccessPath {
         self.spill.get_or_insert_default().push(rec);
     }
 
-    /// What was emitted before and arrives before `until`.
+    /// Releases packets sent earlier that arrive before `until`.
     #[inline]
     pub fn release(&mut self, bucket: &mut Bucket, until: Time) {
         if self.spill.is_some() {
@@ -141,13 +141,13 @@ impl AccessPath {
         }
     }
 
-    /// When the first of what is still here arrives.
+    /// Time at which the first packet that is still here arrives.
     #[inline]
     pub fn due(&self) -> Time {
         self.spill.as_deref().and_then(Ring::peek).map_or(Time::NEVER, |rec| rec.time)
     }
 
-    /// What the sender's own full queue dropped.
+    /// Number of drops at the sender's own full queue.
     pub fn drops(&self) -> AccessDrops {
         self.link.drops()
     }

@@ -1,4 +1,4 @@
-//! What the ACKs of a flow say that are on their way through return links, oldest first: 8 bytes each while they only acknowledge.
+//! ACKs of a flow that are on their way through return links, oldest first: 8 bytes each while they only acknowledge.
 
 use base::PacketNumber;
 use std::collections::VecDeque;
@@ -12,7 +12,7 @@ const FULL: u64 = 1 << 63;
 pub struct AckQueue {
     /// Number of the oldest.
     first: PacketNumber,
-    /// What each acknowledges, below [`FULL`] as all numbers of segments are.
+    /// Cumulative number of each ACK; with the bit [`FULL`], the ACK is in `full`.
     numbers: VecDeque<u64>,
     full: VecDeque<Ack>,
 }
@@ -29,7 +29,7 @@ impl AckQueue {
         self.first.plus(self.numbers.len() as u32)
     }
 
-    /// One that acknowledges everything below `cum`, and says nothing else.
+    /// Adds an ACK of everything below `cum` that says nothing else.
     #[inline]
     pub fn push_plain(&mut self, cum: u64) {
         self.numbers.push_back(cum);
@@ -60,8 +60,8 @@ impl AckQueue {
         if cum & FULL == 0 { Some(Ack::new(cum, &[], false)) } else { self.full.pop_front() }
     }
 
-    /// How many of the oldest `most` acknowledge `each` segments more than the one before, or the first of them than `una`, and
-    /// say nothing else.
+    /// Number of the oldest `most` ACKs that do nothing but acknowledge `each` segments more than the one before (the first of
+    /// them, more than `una`).
     #[inline]
     pub fn alike(&self, most: usize, una: u64, each: u64) -> usize {
         let expected = std::iter::successors(Some(una + each), |cum| Some(cum + each));

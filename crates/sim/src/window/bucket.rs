@@ -12,17 +12,19 @@ use std::hint::select_unpredictable;
 /// Below this many records a comparison sort is quicker than counting.
 const FEW: usize = 48;
 
-/// So many records in one slot (a burst after silence, when the slots are too wide) want a comparison sort, too: mending inside a
-/// slot is quadratic in its records. A power of two: that any slot has so many is seen in the bits of all.
+/// Number of records in one slot from which a comparison sort is faster, because insertion inside a slot is quadratic: a burst
+/// after silence, when slots are too wide. A power of two, so that the OR of all counts shows whether any slot reached it.
 const CROWD: u32 = 64;
 
 /// One window, as it is for the senders of one link.
-#[derive(Clone, Copy, Debug)]
-pub struct Window {
+#[derive(Clone, Copy)]
+pub struct Window<'a> {
     /// They run everything before this.
     pub horizon: Time,
-    /// What arrives at the link before this belongs to the window, what arrives later to another.
+    /// End of the window: later arrivals at the link belong to another window.
     pub until: Time,
+    /// Whether the run has been stopped, so that they may leave off.
+    pub is_stopped: &'a dyn Fn() -> bool,
 }
 
 /// See the [module](self).
@@ -73,7 +75,7 @@ impl Bucket {
         }));
     }
 
-    /// What was put in order last.
+    /// Records that the last sort put in order.
     pub fn in_order(&self) -> &[Rec] {
         &self.sorted[..self.guess as usize]
     }
@@ -115,7 +117,7 @@ impl Bucket {
     }
 }
 
-/// What [`Bucket::sort`] has put in order, of several buckets: simultaneous arrivals of one flow are all in one of them.
+/// Merges the sorted records of several buckets ([`Bucket::sort`]); simultaneous arrivals of one flow are all in one bucket.
 pub fn merge<'a>(mut lists: Vec<&'a [Rec]>, [now, before]: &'a mut [Vec<Rec>; 2]) -> &'a [Rec] {
     if lists.len() < 2 {
         return lists.pop().unwrap_or_default();
@@ -144,7 +146,7 @@ fn merge_pairs(lists: &[&[Rec]], merged: &mut Vec<Rec>) -> Vec<usize> {
     ends
 }
 
-/// Of what is equal the first list's goes first.
+/// Merges two sorted lists; of equal records, the first list's comes first.
 fn merge_two(a: &[Rec], b: &[Rec], out: &mut [Rec]) {
     let (mut i, mut j) = (0, 0);
     while i < a.len() && j < b.len() {
@@ -157,8 +159,8 @@ fn merge_two(a: &[Rec], b: &[Rec], out: &mut [Rec]) {
     out[a.len() + j..].copy_from_slice(&b[j..]);
 }
 
-/// Sorts by time what is almost sorted; simultaneous ones keep their order. Holds back the later of the last two records,
-/// so that one that is one place late needs no branch; a later one is put back where it belongs.
+/// Sorts nearly sorted records by time; simultaneous ones keep their order. Holds back the later of the last two records,
+/// so that one that is one place late needs no branch; a later one is inserted in its place.
 fn bubble(recs: &mut [Rec]) {
     let Some(&(mut held)) = recs.first() else { return };
     let (n, mut last) = (recs.len(), Time::ZERO);
@@ -195,7 +197,7 @@ fn put_back(recs: &mut [Rec], at: usize) {
     }
 }
 
-/// Sorts by time and flow what is almost sorted; equal ones keep their order.
+/// Sorts nearly sorted records by time and flow; equal ones keep their order.
 fn insertion(recs: &mut [Rec]) {
     for i in 1..recs.len() {
         let rec = recs[i];

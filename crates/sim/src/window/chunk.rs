@@ -1,4 +1,4 @@
-//! Flows that lie next to each other, with their rings and what else only they touch: what one thread needs to run them ahead.
+//! Consecutive flows with their rings and all other state that only they touch: a thread needs this to run them ahead.
 
 use super::bucket::{Bucket, Window};
 use super::headers::Headers;
@@ -11,8 +11,9 @@ use crate::plan::{FlowControl, Marks};
 use base::steps::count_steps;
 use base::{Span, Time};
 
-/// Flows that run in a window until it is looked whether the run goes on: a window of a million takes half a second.
-const FLOWS_BETWEEN_LOOKS: usize = 4096;
+/// Flows with something to do that run in a window until the monitor is looked at again: one of them may have thousands of samples
+/// to take after a pause, or sends a whole window.
+pub const FLOWS_BETWEEN_LOOKS: usize = 256;
 
 /// See the [module](self). Everything is by flow, and begins with that of the number `first`.
 #[derive(Debug)]
@@ -21,11 +22,11 @@ pub struct Chunk<'a, O, C> {
     flows: &'a mut [AnySender<O, C>],
     senders: Readers<'a>,
     receivers: Readers<'a>,
-    /// None if there is no trace at all.
+    /// Trace of each flow; empty if none is recorded.
     traces: &'a mut [Option<Box<Trace>>],
 }
 
-/// Rings, when their readers have something to do, and how long before that they must act.
+/// Rings, the times at which their readers have something to do, and how long before that they must act.
 #[derive(Debug)]
 struct Readers<'a> {
     rings: &'a mut [Ring],
@@ -33,7 +34,7 @@ struct Readers<'a> {
     delay_to_link: &'a [Span],
 }
 
-/// The flows that have something to do at one link: those that send into it, and those whose ACKs enter it.
+/// Flows with something to do at one link: those that send into it, and those whose ACKs enter it.
 #[derive(Clone, Copy, Debug)]
 pub struct AtLink<'a> {
     pub senders: &'a [u32],
@@ -41,7 +42,7 @@ pub struct AtLink<'a> {
 }
 
 impl AtLink<'_> {
-    /// Those of them below the number `end`, and the others.
+    /// Splits the lists into numbers below `end`, and the others.
     pub fn split(self, end: usize) -> (Self, Self) {
         let cut = |list: &'_ [u32]| list.partition_point(|&f| (f as usize) < end);
         let (senders, more_senders) = self.senders.split_at(cut(self.senders));
@@ -50,12 +51,12 @@ impl AtLink<'_> {
     }
 }
 
-/// Where one window ends.
+/// Ends of one window.
 #[derive(Clone, Copy, Debug)]
 pub struct Ends {
-    /// For senders, as arrivals at their link.
+    /// End for senders, as arrivals at their link.
     pub stop: Time,
-    /// The same, but no later than the end of the run.
+    /// End for receivers, at most the end of the run.
     pub until: Time,
 }
 
@@ -69,7 +70,7 @@ impl Readers<'_> {
         (Self { rings, due, delay_to_link }, Self { rings: more_rings, due: more_due, delay_to_link: more_delays })
     }
 
-    /// Takes in what left a link: as [`Shared::push`].
+    /// Takes in the packets that left a link, like [`Shared::push`].
     fn take_in(&mut self, first: usize, outbox: &mut Ring) {
         for rec in outbox.all() {
             let i = rec.flow() as usize - first;
@@ -102,7 +103,7 @@ impl<'a, O: Observer, C: FlowControl> Chunk<'a, O, C> {
         (all, &mut shared.headers)
     }
 
-    /// Those below the number `end`, and the others.
+    /// Splits the flows into those numbered below `end`, and the others.
     pub fn split(self, end: usize) -> (Self, Self) {
         let count = end - self.first;
         let (flows, more_flows) = self.flows.split_at_mut(count);
@@ -122,7 +123,7 @@ impl<'a, O: Observer, C: FlowControl> Chunk<'a, O, C> {
     }
 
     /// Runs sender `f` alone, up to the horizon of `window`.
-    pub fn settle(self, f: usize, window: Window, bucket: &mut Bucket, headers: &mut Headers, marks: &Marks) {
+    pub fn settle(self, f: usize, window: Window<'_>, bucket: &mut Bucket, headers: &mut Headers, marks: &Marks) {
         let f = f - self.first;
         if let AnySender::Tcp(flow) = &mut self.flows[f] {
             let mut untraced = None;
@@ -132,15 +133,14 @@ impl<'a, O: Observer, C: FlowControl> Chunk<'a, O, C> {
         }
     }
 
-    /// Takes in what links have sent on to the senders and to the receivers of these flows.
+    /// Takes in the packets that links sent to the senders and receivers of these flows.
     pub fn take_in(&mut self, outboxes: &mut [Ring]) {
         for (readers, outbox) in [&mut self.senders, &mut self.receivers].into_iter().zip(outboxes) {
             readers.take_in(self.first, outbox);
         }
     }
 
-    /// Runs what flows have to do at one link in a window that ends so; arrivals go into `bucket`. Leaves off
-    /// once `is_stopped` says so.
+    /// Runs the flows at one link up to the ends of a window; arrivals go into `bucket`. Stops early when `is_stopped` says so.
     #[inline]
     pub fn run(
         &mut self,
@@ -151,7 +151,7 @@ impl<'a, O: Observer, C: FlowControl> Chunk<'a, O, C> {
         marks: &Marks,
         is_stopped: impl Fn() -> bool,
     ) {
-        let (Ends { stop, until }, mut untraced) = (ends, None);
+        let (Ends { stop, until }, mut untraced, mut ran) = (ends, None, 0);
         count_steps(receivers.len() + senders.len());
         for &f in receivers {
             let f = f as usize - self.first;
@@ -162,14 +162,15 @@ impl<'a, O: Observer, C: FlowControl> Chunk<'a, O, C> {
                 self.receivers.due[f] = flow.run_receiver(ring, bucket, headers, until, marks);
             }
         }
-        for (i, &f) in senders.iter().enumerate() {
-            if i % FLOWS_BETWEEN_LOOKS == FLOWS_BETWEEN_LOOKS - 1 && is_stopped() {
-                return;
-            }
+        for &f in senders {
             let f = f as usize - self.first;
             if self.senders.due[f] < stop {
+                ran += 1;
+                if ran % FLOWS_BETWEEN_LOOKS == 0 && is_stopped() {
+                    return;
+                }
                 let horizon = stop.saturating_sub(self.senders.delay_to_link[f]).min(marks.end);
-                let window = Window { horizon, until };
+                let window = Window { horizon, until, is_stopped: &is_stopped };
                 let (ring, trace) = (&mut self.senders.rings[f], self.traces.get_mut(f).unwrap_or(&mut untraced));
                 self.senders.due[f] = match &mut self.flows[f] {
                     AnySender::Tcp(flow) => flow.run(ring, bucket, headers, window, marks, trace),

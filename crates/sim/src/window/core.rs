@@ -1,4 +1,4 @@
-//! What links of the window engine have in common, however packets are served: clock, totals, routes, measurements.
+//! Common part of links of the window engine, whichever way packets are served: clock, totals, routes, measurements.
 
 use super::headers::NONE;
 use super::ring::Rec;
@@ -18,10 +18,10 @@ use queue::{Packet, Schedule};
 #[derive(Debug)]
 pub struct FlowTable {
     pub places: FlowPlaces,
-    /// By place: the ring that the flow's packets go to next.
+    /// For each place, the ring to which the flow's packets go next.
     pub routes: Vec<u32>,
     pub service: Service,
-    /// By place: the lane in which headers of the flow's packets come; empty on a link without headers.
+    /// For each place, the lane in which headers of the flow's packets arrive; empty on a link without headers.
     pub lanes: Vec<u32>,
 }
 
@@ -60,7 +60,7 @@ impl FlowPlaces {
         Self { first, count: listed.len(), listed }
     }
 
-    /// How many places there are.
+    /// Number of places.
     pub fn count(&self) -> usize {
         self.count
     }
@@ -88,12 +88,12 @@ impl FlowPlaces {
 pub struct LinkCore<O> {
     index: u32,
     pub flows: FlowTable,
-    /// When what is in service, or was last, leaves.
+    /// Time at which the packet in service, or the last one, leaves.
     pub free: Time,
     pub ingress: Option<Ingress>,
-    /// What becomes of a packet behind the server; only with a schedule.
+    /// Hand-over behind the server; only with a schedule.
     pub handover: Handover,
-    /// What it can send when, if packets do not always take as long.
+    /// Schedule, if the service time of packets varies.
     pub schedule: Option<Box<Schedule>>,
     pub most_seen: u32,
     /// Start of the last accepted packet, for the time with a packet waiting.
@@ -171,20 +171,20 @@ impl<O: Observer> LinkCore<O> {
         }
     }
 
-    /// When `packet` leaves, whose service begins at `start`, on a link with a schedule: it `follows` another without a pause, or
-    /// found the link idle.
+    /// Time at which `packet` leaves, whose service begins at `start`, on a link with a schedule: it `follows` another without
+    /// a pause, or found the link idle.
     #[inline]
     pub fn scheduled(&mut self, start: Time, follows: bool, size: u32) -> Time {
         self.schedule.as_mut().map_or(start, |schedule| schedule.finish(start, follows, size))
     }
 
-    /// When what leaves the server of a link with a schedule at `end` has only the delay of its ring in front of it.
+    /// Time from which a packet that leaves the server of a link with a schedule at `end` has only the delay of its ring ahead.
     #[inline]
     pub fn handed_over(&mut self, end: Time) -> Time {
         self.handover.at(end)
     }
 
-    /// Why the arrival that was just counted is dropped before the queue sees it, if it is.
+    /// Cause of dropping the arrival just counted before the queue sees it, if it is dropped.
     pub fn turns_away(&mut self, rec: &Rec) -> Option<Cause> {
         let size = self.tx_of(rec.flow(), rec.number()).size;
         self.ingress.as_mut()?.drops(rec.time, self.totals.arrived, size)
@@ -196,7 +196,7 @@ impl<O: Observer> LinkCore<O> {
         self.count_drops(std::iter::once(rec), cause, marks, shared);
     }
 
-    /// The same of several.
+    /// Counts several drops.
     #[inline]
     pub fn count_drops<'a>(
         &mut self,
@@ -253,7 +253,7 @@ impl<O: Observer> LinkCore<O> {
         if flags.has(Flags::ACK) { NONE } else { self.flows.lanes[self.flows.places.of(flow)] }
     }
 
-    /// Whether something is measured at `at`; timers expire between marks, and looking through all that waits takes time.
+    /// Whether a measurement is due at `at`; timers expire between marks, and a search of the waiting packets takes time.
     pub fn is_mark(&self, at: Time, marks: &Marks) -> bool {
         at == marks.warmup || at == self.next_sample
     }

@@ -18,7 +18,8 @@ use crate::meter::LinkTotals;
 use crate::observer::Observer;
 use crate::plan::Marks;
 use crate::probe::LinkSnapshot;
-use base::{Bytes, Cause, Flags, Span, Time};
+use base::steps::count_steps;
+use base::{Bytes, Cause, Flags, RunMonitor, Span, Time};
 use plain::{Clock, TOGETHER};
 use queue::{Admission, AnyAdmission, Backlog, Limit, Packet, RuleVisitor, Verdict};
 use std::collections::VecDeque;
@@ -28,7 +29,7 @@ use std::collections::VecDeque;
 pub struct Fifo {
     rule: AnyAdmission,
     waiting: AnyWaitingQueue,
-    /// Where the clock decides: the longest wait that still is within the buffer.
+    /// Longest wait that is still within the buffer, where waiting time alone decides on drops.
     longest_wait: Option<Span>,
     /// The longest that any packet waited, where the clock decides.
     longest_seen: Span,
@@ -41,18 +42,21 @@ enum AnyWaitingQueue {
     Stored(StoredQueue),
 }
 
-/// What a link must know of the packets that wait.
+/// Number of timers of a rule between two looks at the monitor.
+pub const TIMERS_BETWEEN_LOOKS: u32 = 1024;
+
+/// Queue of waiting packets as a link needs it.
 trait WaitingQueue {
-    /// What waits for service that begins at `from` or later, of a link that is free at `free`; what began before is
-    /// forgotten.
+    /// Packets that wait for service beginning at `from` or later, at a link that becomes idle at `free`. Packets with an
+    /// earlier start are removed.
     fn backlog_from(&mut self, from: Time, free: Time) -> Backlog;
     /// A packet of `size` will begin service at `start`.
     fn join(&mut self, start: Time, size: u32);
-    /// What was counted ahead, taken back: the totals before `at`, and the link as it is then; it is free at `free`.
+    /// State at `at` without the service that was counted ahead; the link becomes idle at `free`.
     fn state_at(&self, at: Time, free: Time, totals: &LinkTotals) -> LinkState;
 }
 
-/// A link at an instant: what it has done before, and what is there.
+/// State of a link at an instant: totals, and occupancy.
 struct LinkState {
     totals: LinkTotals,
     snapshot: LinkSnapshot,
@@ -73,7 +77,7 @@ impl UniformQueue {
         Self { tx, per: exact + 1, exact }
     }
 
-    /// How many begin within the last `over` before the link is free, at its start included.
+    /// Number of services that begin in the last `over` before the link becomes idle, including one at the start of that time.
     #[inline]
     fn within(&self, over: Span) -> u64 {
         // Rounding up adds over (per time - 2^64) / 2^64 / time, less than the 1 / time that could lift the quotient.
@@ -174,7 +178,7 @@ impl Fifo {
         Self { rule, waiting, longest_wait, longest_seen: Span::ZERO }
     }
 
-    /// When the rule's timer first expires.
+    /// Time at which the rule's timer first expires.
     pub fn timer(&self) -> Time {
         self.rule.next_wakeup()
     }
@@ -242,7 +246,7 @@ impl Fifo {
         let mut rest = arrivals;
         while let Some(first) = rest.first() {
             if first.time >= core.next_mark {
-                self.pass_marks(first.time, core, marks);
+                self.pass_marks(first.time, core, marks, &shared.monitor);
             }
             // Up to the next mark nothing needs to be looked at but the clock.
             let n = before(rest, core.next_mark);
@@ -255,17 +259,17 @@ impl Fifo {
         }
     }
 
-    fn pass_marks<O: Observer>(&mut self, now: Time, core: &mut LinkCore<O>, marks: &Marks) {
+    fn pass_marks<O: Observer>(&mut self, now: Time, core: &mut LinkCore<O>, marks: &Marks, monitor: &RunMonitor) {
         if core.next_mark <= marks.warmup && marks.warmup <= now {
             self.longest_seen = Span::ZERO;
         }
         match &mut self.waiting {
-            AnyWaitingQueue::Uniform(waiting) => pass_marks(core, now, marks, &mut self.rule, waiting),
-            AnyWaitingQueue::Stored(waiting) => pass_marks(core, now, marks, &mut self.rule, waiting),
+            AnyWaitingQueue::Uniform(waiting) => pass_marks(core, now, marks, &mut self.rule, waiting, monitor),
+            AnyWaitingQueue::Stored(waiting) => pass_marks(core, now, marks, &mut self.rule, waiting, monitor),
         }
     }
 
-    /// What waits at `at`, before which everything has been served, and what has happened until then.
+    /// Number of waiting packets and the totals at `at`, before which everything has been served.
     pub fn state<O: Observer>(&self, core: &LinkCore<O>, at: Time) -> (u32, LinkTotals) {
         let LinkState { totals, snapshot } = match &self.waiting {
             AnyWaitingQueue::Uniform(waiting) => waiting.state_at(at, core.free, &core.totals),
@@ -275,8 +279,8 @@ impl Fifo {
     }
 
     /// The run is over.
-    pub fn finish<O: Observer>(&mut self, core: &mut LinkCore<O>, marks: &Marks) -> LinkResult {
-        self.pass_marks(Time(marks.end.0 - 1), core, marks);
+    pub fn finish<O: Observer>(&mut self, core: &mut LinkCore<O>, marks: &Marks, monitor: &RunMonitor) -> LinkResult {
+        self.pass_marks(Time(marks.end.0 - 1), core, marks, monitor);
         let (end, free) = (marks.end, core.free);
         let (state, most) = match &self.waiting {
             AnyWaitingQueue::Uniform(waiting) => {
@@ -289,7 +293,7 @@ impl Fifo {
     }
 }
 
-/// How many of `arrivals` come before `mark`.
+/// Number of `arrivals` before `mark`.
 #[inline]
 fn before(arrivals: &[Rec], mark: Time) -> usize {
     match arrivals.last() {
@@ -298,7 +302,7 @@ fn before(arrivals: &[Rec], mark: Time) -> usize {
     }
 }
 
-/// Shows `packet`, which arrives and would wait so long, behind others that take `time` each.
+/// Shows the observer `packet`, which arrives and would wait for `wait`, behind others that take `time` each.
 fn observe_plain(observer: &mut impl Observer, packet: &Packet, wait: Span, longest: Span, time: Span) {
     observer.on_arrival(packet, (wait.0.div_ceil(time.0) as u32).saturating_sub(1));
     if wait > longest {
@@ -327,7 +331,7 @@ impl<O: Observer, const PLAIN: bool, const SCHEDULED: bool, W: WaitingQueue, P: 
         let Self { waiting, core, mut arrivals, pool, marks, shared } = self;
         while let Some(first) = arrivals.first() {
             if first.time >= core.next_mark {
-                pass_marks(core, first.time, marks, rule, waiting);
+                pass_marks(core, first.time, marks, rule, waiting, &shared.monitor);
             }
             // Up to the next mark the sums stay in registers.
             let (now, later) = arrivals.split_at(before(arrivals, core.next_mark));
@@ -436,7 +440,8 @@ fn serve_until_mark<O: Observer, const PLAIN: bool, const SCHEDULED: bool, A, W,
     (core.free, core.last_start, core.most_seen) = (free, last_start, most);
 }
 
-/// Takes every mark at or before `now`, as it was just before anything happened at the mark, and the rule's timer.
+/// Takes every mark at or before `now`, as it was just before anything happened at the mark, and the rule's timer. Leaves off if the
+/// run is stopped: after a pause there may be millions.
 #[cold]
 fn pass_marks<O: Observer, A: Admission, W: WaitingQueue>(
     core: &mut LinkCore<O>,
@@ -444,10 +449,20 @@ fn pass_marks<O: Observer, A: Admission, W: WaitingQueue>(
     marks: &Marks,
     rule: &mut A,
     waiting: &mut W,
+    monitor: &RunMonitor,
 ) {
+    let mut passed = 0u32;
     while core.next_mark <= now {
         let at = core.next_mark;
-        if core.is_mark(at, marks) {
+        let is_mark = core.is_mark(at, marks);
+        // What a mark takes may grow with what waits. The first of several comes without a look, as most do.
+        if passed > 0 && (is_mark || passed.is_multiple_of(TIMERS_BETWEEN_LOOKS)) && monitor.is_stopped() {
+            core.next_mark = Time::NEVER;
+            return;
+        }
+        passed = passed.wrapping_add(1);
+        count_steps(1);
+        if is_mark {
             let LinkState { totals, snapshot } = waiting.state_at(at, core.free, &core.totals);
             core.pass_mark(at, marks, totals, &snapshot, |put| rule.gauges(put));
         }

@@ -19,6 +19,7 @@ use crate::places::{ClosedTransfer, OpenTransfer};
 use crate::plan::{FlowControl, Marks, Party, TcpPlan};
 use crate::results::FinalTally;
 use crate::writes::FlowWrites;
+use base::steps::count_steps;
 use base::{Flags, Header, PacketNumber, Span, Time};
 use transport::{Ack, Sender, Wire};
 
@@ -26,7 +27,7 @@ use transport::{Ack, Sender, Wire};
 #[derive(Debug)]
 pub struct TcpFlow<O, C> {
     plan: Box<TcpPlan<C>>,
-    /// Which flow of the scenario.
+    /// Number of the flow in the scenario.
     flow: u32,
     return_delay: Span,
     /// Flags of a new data segment.
@@ -36,8 +37,8 @@ pub struct TcpFlow<O, C> {
     stop: Time,
     /// ACKs on their way through return links; none where they reach the sender a fixed time after the delivery.
     acks: Option<Box<AckQueue>>,
-    /// When something of it is to be noted next: the next sample, or the end of the warm-up until that is over; where both run here
-    /// also as the sender sees what the receiver does then.
+    /// Time of the next mark for this sender: the next sample, or the end of the warm-up until that is over; where both run
+    /// here also as the sender sees what the receiver does then.
     next_mark: Time,
     /// Whether the warm-up is over for the sender, and for the receiver.
     is_warm: bool,
@@ -45,7 +46,7 @@ pub struct TcpFlow<O, C> {
     meter: FlowMeter,
     /// Whether an application writes to it.
     has_writes: bool,
-    /// Of a place of a session.
+    /// Place, for a sender of a session.
     place: Option<Box<Place>>,
     observer: O,
     delivered: u64,
@@ -58,7 +59,7 @@ struct Place {
     ended: Option<Time>,
 }
 
-/// Where TCP's segments go in one window, which ends at `until` at the first link.
+/// Destination of TCP's segments in one window, which ends at `until` at the first link.
 struct WindowWire<'a, O> {
     access: &'a mut AccessPath,
     bucket: &'a mut Bucket,
@@ -96,7 +97,7 @@ impl<O: Observer> Wire for WindowWire<'_, O> {
     }
 }
 
-/// What happens next at the sender.
+/// Kind of the sender's next event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     Record,
@@ -167,7 +168,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         self.acks.is_none()
     }
 
-    /// Which flow of the scenario.
+    /// Number of the flow in the scenario.
     pub fn number(&self) -> usize {
         self.flow as usize
     }
@@ -204,7 +205,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         Some(ClosedTransfer { open: place.open.take()?, closed, delivered: self.meter.finished() })
     }
 
-    /// When the transfer of a place ended, until [`Self::close`] takes it.
+    /// Time at which the transfer of a place ended, until [`Self::close`] takes it.
     pub fn ended(&self) -> Option<Time> {
         self.place.as_deref()?.ended
     }
@@ -228,11 +229,11 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         ring: &mut Ring,
         bucket: &mut Bucket,
         headers: &mut Headers,
-        window: Window,
+        window: Window<'_>,
         marks: &Marks,
         trace: &mut Option<Box<Trace>>,
     ) -> Time {
-        let Window { horizon, until } = window;
+        let Window { horizon, until, is_stopped } = window;
         self.access.release(bucket, until);
         let mut ack = Ack::NONE;
         loop {
@@ -289,6 +290,10 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
                     }
                 }
                 Next::Start => {
+                    // An application may write without an end before the horizon.
+                    if is_stopped() {
+                        break;
+                    }
                     let (plan, mut wire) = self.plan_and_wire(bucket, headers, until);
                     self.start = plan.start(now, &mut wire);
                 }
@@ -339,20 +344,20 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         }
     }
 
-    /// Time and kind of what happens next; ACKs before timers at the same instant.
+    /// Time and kind of the next event; ACKs before timers at the same instant.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "in the loop over all that happens at a sender")]
     fn next(&self, ring: &Ring) -> (Time, Next) {
         self.next_of(ring, self.plan.sender.deadline())
     }
 
-    /// When something happens that is no timer of the sender.
+    /// Time of the next event other than a timer of the sender.
     #[inline(never)]
     fn before_timer(&self, ring: &Ring) -> Time {
         self.next_of(ring, Time::NEVER).0
     }
 
-    /// As [`Self::next`], were the timer of the sender to expire at `timer`.
+    /// [`Self::next`] for a sender whose timer expires at `timer`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "as `next`")]
     fn next_of(&self, ring: &Ring, timer: Time) -> (Time, Next) {
@@ -394,7 +399,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         acknowledges
     }
 
-    /// Notes what the receiver has at the warm-up, if that is over `at`.
+    /// Notes the state of the receiver at the end of the warm-up, if `at` is later.
     #[inline]
     fn pass_receiver_warm(&mut self, at: Time, marks: &Marks) {
         if !self.is_receiver_warm && at >= marks.warmup {
@@ -419,7 +424,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         acknowledges
     }
 
-    /// The receiver's timers before `at`, when its ACKs reach nobody any more.
+    /// Runs the receiver's timers before `at`, when its ACKs do not reach the sender any more.
     fn time_receiver_before(&mut self, at: Time, marks: &Marks) {
         let mut ack = Ack::NONE;
         while self.plan.receiver.deadline() < at {
@@ -473,7 +478,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         }
     }
 
-    /// Takes the marks at or before `now`, as the sender was just before anything happened at them.
+    /// Takes the marks at or before `now`, in the sender's state before anything happened at them.
     #[cold]
     fn pass_marks(&mut self, now: Time, marks: &Marks) {
         if now < self.next_mark {
@@ -481,11 +486,12 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         }
         // No sample lies between a mark and the one before.
         let mut sample = marks.sample_from(self.next_mark);
-        if self.plan.is_place() && self.plan.sender.is_done() {
-            // A free place is not sampled, however long it was free.
+        if !self.meter.is_sampled(&self.plan.sender) {
+            // One that has not started, or has ended, is not sampled, however long that is.
             sample = sample.max(marks.sample_after(now));
         }
         while sample <= now && sample < marks.end {
+            count_steps(1);
             self.meter.sample(sample, marks, &self.plan.sender);
             sample = marks.next_sample(sample);
         }

@@ -21,7 +21,7 @@ pub struct HeaderLanes {
 pub struct Headers(Vec<VecDeque<Header>>);
 
 impl Headers {
-    /// So many empty lanes.
+    /// Creates `lanes` empty lanes.
     pub fn new(lanes: usize) -> Self {
         Self(vec![VecDeque::new(); lanes])
     }

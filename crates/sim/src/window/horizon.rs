@@ -1,4 +1,4 @@
-//! How long a window may be.
+//! Longest possible window.
 //!
 //! Links are the nodes, flows the edges between them: what one link serves at t reaches the next at t + latency or later.
 //! Within a window links are taken in an order that respects the short edges; an edge against the order must be at least
@@ -17,7 +17,7 @@ pub struct Part {
     pub window: Span,
 }
 
-/// From one link to the next: how soon at the earliest.
+/// Edge from one link to the next, with its smallest latency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Edge {
     latency: Span,
@@ -25,7 +25,7 @@ struct Edge {
     to: usize,
 }
 
-/// Where packets go from one link to the next, short edges first.
+/// Edges between consecutive links of a path, sorted by latency.
 fn edges<C, Q>(network: &Network<C, Q>) -> Vec<Edge> {
     let mut edges = Vec::new();
     for (f, plan) in network.flows.iter().enumerate() {
@@ -169,8 +169,7 @@ buffer = "10 packets"
 
     fn parts_with(flows: &[&str]) -> Vec<Part> {
         let text = flows.iter().fold(TWO_WAYS.to_owned(), |text, flow| format!("{text}[[flows]]\n{flow}\n"));
-        let scenario = scenario::read(&text).unwrap_or_else(|e| panic!("{e}"));
-        parts(&crate::build::network(&scenario, 0, 0, &mut crate::BuiltIn).expect("small"))
+        parts(&crate::build::network_of(&text))
     }
 
     const TCP: &str = "path = [\"a\"]\nreturn = [\"b\"]\nrtt = \"20 ms\"\npacket = \"1000 B\"";
@@ -202,9 +201,7 @@ buffer = "10 packets"
         let shared = TWO_WAYS.replace("buffer = \"10 packets\"", "pool = \"chip\"");
         let of = |links: &str, flow: &str| {
             let pool = "[[pools]]\nname = \"chip\"\nsize = \"30 packets\"\n";
-            let scenario =
-                scenario::read(&format!("{links}{pool}[[flows]]\n{flow}\n")).unwrap_or_else(|e| panic!("{e}"));
-            parts(&crate::build::network(&scenario, 0, 0, &mut crate::BuiltIn).expect("small"))
+            parts(&crate::build::network_of(&format!("{links}{pool}[[flows]]\n{flow}\n")))
         };
         // From a to b, which leads back to the pool: 0.8 ms for a packet and 7 ms. Nothing crosses c.
         let all = of(&shared, TCP);
@@ -225,10 +222,7 @@ buffer = "10 packets"
         let text = |path: &str| {
             format!("{TWO_WAYS}{array}[[flows]]\ncount = 1000\npath = [{path}]\nrtt = \"20 ms\"\npacket = \"1000 B\"\n")
         };
-        let of = |path: &str| {
-            let scenario = scenario::read(&text(path)).unwrap_or_else(|e| panic!("{e}"));
-            parts(&crate::build::network(&scenario, 0, 0, &mut crate::BuiltIn).expect("small"))
-        };
+        let of = |path: &str| parts(&crate::build::network_of(&text(path)));
         // 19 ms of the round trip are not the link's, which takes 0.8 ms for a packet.
         let apart = of("\"d[*]\"");
         assert_eq!(apart.len(), 503);

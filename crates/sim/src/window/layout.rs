@@ -1,4 +1,4 @@
-//! Where every flow's packets go: a ring for each hop, and for each link a table of the flows that cross it.
+//! Paths of all flows: a ring for each hop, and for each link a table of the flows that cross it.
 //!
 //! A table has places for the flows of its link only, so that links cost what their flows cost.
 
@@ -12,17 +12,17 @@ use base::{Span, Time};
 use scenario::HEADER;
 use std::collections::BTreeMap;
 
-/// What links know of the flows that cross them, and who feeds whom.
+/// Flows that cross each link, and the sources of each link's packets.
 #[derive(Debug, Default)]
 pub struct Layout {
-    /// By link.
+    /// Table of each link.
     pub tables: Vec<FlowTable>,
-    /// By link: flows whose first link it is (places of sessions left out), receivers whose ACKs it carries first, rings into it
-    /// from other links.
+    /// For each link: flows that enter the network there (without places of sessions), and receivers whose ACKs enter there, before
+    /// rings from other links.
     pub senders: Vec<Vec<u32>>,
     pub receivers: Vec<Vec<u32>>,
     pub pipes: Vec<Vec<u32>>,
-    /// By flow, if its packets carry headers; empty if those of none do.
+    /// For each flow, its lanes if its packets carry headers; empty if there are no headers.
     pub header_lanes: Vec<Option<HeaderLanes>>,
 }
 
@@ -122,7 +122,7 @@ fn table<C, Q>(network: &Network<C, Q>, link: usize, hops: &[Hop]) -> FlowTable 
     FlowTable { places, routes, service, lanes: Vec::new() }
 }
 
-/// How long the packets of these flows take on a link.
+/// Service times of these flows' packets on a link.
 fn service<C, Q>(network: &Network<C, Q>, link: usize, hops: &[Hop], places: &FlowPlaces) -> Service {
     // A link without flows has nothing to serve; one packet size is as good as another.
     let Some(first) = hops.first() else { return Service::One(Tx { size: HEADER, time: Span(1), is_ack: true }) };
@@ -155,9 +155,8 @@ mod tests {
             format!("[[links]]\nname = \"{name}\"\nrate = \"10 Mbit/s\"\ndelay = \"{ms} ms\"\nbuffer = \"5 packets\"\n")
         };
         let text = format!("duration = \"1 s\"\n{}{}{flows}", link("a", 10), link("b", 3));
-        let scenario = scenario::read(&text).unwrap_or_else(|e| panic!("{e}"));
         let mut shared = Shared::default();
-        let network = crate::build::network(&scenario, 0, 0, &mut crate::BuiltIn).expect("small");
+        let network = crate::build::network_of(&text);
         let layout = lay_out(&network, &mut shared);
         (layout, shared)
     }

@@ -11,7 +11,7 @@ use crate::observer::{NoObserver, PacketObserver};
 use crate::plan::Marks;
 use queue::AnyQueue;
 
-/// What built-in disciplines do under an observer: no function here may be generic, nor inlined into one that is.
+/// Operations of built-in disciplines under an observer: no function here may be generic, nor inlined into one that is.
 pub trait Links: Sized {
     /// See [`Fifo::serve`].
     fn serve(fifo: &mut Fifo, core: &mut LinkCore<Self>, arrivals: &[Rec], marks: &Marks, shared: &mut Shared);

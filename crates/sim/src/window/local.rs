@@ -1,7 +1,8 @@
-//! A link of the window engine whose discipline chooses whom to serve, or decides at departure: its own little calendar
+//! Link of the window engine whose discipline chooses the flow to serve, or decides at departure: its own small calendar
 //! of arrivals, departures and timers, in the reference engine's order. Compiled for each discipline by itself.
 
 use super::core::LinkCore;
+use super::fifo::TIMERS_BETWEEN_LOOKS;
 use super::results::LinkResult;
 use super::ring::{Rec, tag};
 use super::service::Tx;
@@ -13,6 +14,7 @@ use crate::meter::LinkTotals;
 use crate::observer::Observer;
 use crate::plan::{LinkQueue, Marks};
 use crate::probe::LinkSnapshot;
+use base::steps::count_steps;
 use base::{Flags, PacketNumber, Span, Time};
 use queue::{AnyQueue, Either, Packet, QueueDiscipline, Visitor};
 
@@ -26,8 +28,8 @@ pub struct Local<Q> {
     ledger: Ledger,
 }
 
-/// How many wait, and the integrals over time of their number and of there being any, kept up only when it changes:
-/// each packet counts minus the instant it joined plus the instant it left. Negative in between, so both wrap around.
+/// Backlog, and integrals over time of its size and of its being nonempty, updated only when it changes: each packet counts
+/// minus the instant it joined plus the instant it left. The sums are negative in between, so both wrap around.
 #[derive(Clone, Copy, Debug, Default)]
 struct BacklogIntegral {
     packets: u32,
@@ -36,7 +38,7 @@ struct BacklogIntegral {
 }
 
 impl BacklogIntegral {
-    /// So many wait, most likely one more than before.
+    /// Sets the number of waiting packets to `packets`; the fast case is one more than before.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "in the hottest loop")]
     fn on_enqueue(&mut self, packets: u32, now: Time) {
@@ -48,7 +50,7 @@ impl BacklogIntegral {
         }
     }
 
-    /// So many wait, most likely one less than before.
+    /// Sets the number of waiting packets to `packets`; the fast case is one less than before.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "in the hottest loop")]
     fn on_dequeue(&mut self, packets: u32, now: Time) {
@@ -60,7 +62,8 @@ impl BacklogIntegral {
         }
     }
 
-    /// By any number, to or from none. By value, so that the loop may hold the sums in registers.
+    /// Changes the number to any value, also to or from zero. Takes `self` by value so that the loop keeps the sums in
+    /// registers.
     #[cold]
     fn resync(self, packets: u32, now: Time) -> Self {
         let none = |packets| if packets == 0 { now.0 } else { 0 };
@@ -141,7 +144,7 @@ impl<Q: LinkQueue> Local<Q> {
     }
 }
 
-/// What changes with every packet, kept by value so that it can stay in registers.
+/// State that changes with every packet, kept by value so that it can stay in registers.
 #[derive(Clone, Copy)]
 pub struct ServerState {
     busy: bool,
@@ -190,7 +193,7 @@ impl<O: Observer, const PLAIN: bool, const SCHEDULED: bool> Visitor for Serve<'_
     type Out = ServerState;
 
     fn visit<Q: QueueDiscipline>(mut self, queue: &mut Q) -> ServerState {
-        let (mut arrivals, until) = (self.arrivals, self.until);
+        let (mut arrivals, until, mut timers) = (self.arrivals, self.until, 0u32);
         loop {
             // Up to here nothing but arrivals and departures.
             let stop = until.min(self.core.next_mark).min(queue.next_wakeup());
@@ -210,6 +213,12 @@ impl<O: Observer, const PLAIN: bool, const SCHEDULED: bool> Visitor for Serve<'_
                 self.pass_marks(now, queue);
             }
             if wake == now {
+                timers = timers.wrapping_add(1);
+                count_steps(1);
+                // After a pause there may be millions.
+                if timers.is_multiple_of(TIMERS_BETWEEN_LOOKS) && self.shared.monitor.is_stopped() {
+                    return self.state;
+                }
                 queue.on_wakeup(now, self.state.idle_since(), self.ledger);
                 self.state.waiting.on_dequeue(queue.backlog().packets, now);
                 self.count_fates(now, None);
@@ -252,7 +261,7 @@ impl<'a, O: Observer, const PLAIN: bool, const SCHEDULED: bool> Serve<'a, O, PLA
         arrivals
     }
 
-    /// Adds to the totals what the loop left for afterwards: all packets of a plain link have one size.
+    /// Adds to the totals what the loop did not: all packets of a plain link have one size.
     fn count(&mut self, arrived: usize) {
         let begun = std::mem::take(&mut self.state.begun);
         self.core.totals.begun += begun;
@@ -324,7 +333,7 @@ impl<'a, O: Observer, const PLAIN: bool, const SCHEDULED: bool> Serve<'a, O, PLA
         self.shared.push(self.core.route(packet.flow), out, tag);
     }
 
-    /// Counts what the discipline dropped and marked in one call.
+    /// Counts the drops and marks of the discipline in one call.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "in the hottest loop")]
     fn count_fates(&mut self, now: Time, arrival: Option<&Packet>) {

@@ -10,6 +10,7 @@ mod acks;
 mod bucket;
 mod chunk;
 mod core;
+mod course;
 mod fifo;
 mod flow;
 mod headers;
@@ -39,7 +40,8 @@ use crate::transfers::TransferMeter;
 use crate::{Balance, Options, Outcome, Trace};
 use base::{RunMonitor, Span, Time};
 use bucket::{Bucket, Window};
-use chunk::{AtLink, Chunk, Ends};
+use chunk::{AtLink, Chunk, Ends, FLOWS_BETWEEN_LOOKS};
+use course::{ARRIVALS, Course};
 use flow::TcpFlow;
 use horizon::Part;
 use layout::{Layout, lay_out};
@@ -54,10 +56,7 @@ use shared::Shared;
 use source::Source;
 use threads::Threads;
 
-/// Arrivals a window should hold: enough to pay for visiting flows and slots, few enough for the caches.
-const ARRIVALS: u64 = 8192;
-
-/// The same, where several threads share it: enough to pay for their waiting for each other.
+/// [`ARRIVALS`] where several threads share a window: enough to pay for their waiting for each other.
 const ARRIVALS_ON_THREADS: u64 = 16_384;
 
 /// Windows with fewer arrivals or flows, or parts with more links (each of which is waited for in every window), run on one thread.
@@ -65,90 +64,62 @@ const FEWEST_ARRIVALS: u64 = 8192;
 const FEWEST_FLOWS: usize = 64;
 const MOST_LINKS: usize = 16;
 
-/// With more arrivals than this for each flow, long runs of ACKs cost less than threads; but not of laws that measure every delivery, of
-/// whose flows so few are enough.
+/// Number of arrivals per flow above which threads do not pay, because long runs of ACKs cost less. It does not apply to laws that
+/// measure every delivery; for these [`FEWEST_MEASURING`] flows are enough.
 const MOST_ARRIVALS_PER_FLOW: u64 = 64;
 const FEWEST_MEASURING: usize = 4;
 
 /// Arrivals per flow and window that are worth a visit, when there are many flows.
 const ARRIVALS_PER_FLOW: u64 = 4;
 
-/// Where flows send much more than a link carries, a window is shorter, but no shorter than one in so many parts.
-const MOST_PARTS: u64 = 16;
+/// Number of arrivals that a link serves between two looks at the monitor: in one window a million flows may send ten packets each. Few where
+/// debug assertions are on, so that tests serve windows in pieces.
+const ARRIVALS_BETWEEN_LOOKS: usize = if cfg!(debug_assertions) { 256 } else { 65_536 };
 
-/// What a ring takes, and what goes with it.
+/// Memory of a ring and its entries elsewhere, in bytes.
 pub const RING_BYTES: usize = size_of::<Ring>() + size_of::<Time>() + size_of::<Span>();
-/// What a sender takes besides its plan: itself, its ring and its drops. Where the ACKs of any flow cross links,
-/// each receiver has a ring, too.
+/// Memory of a sender besides its plan: the sender, its ring and its drop count, in bytes. Where the ACKs of any flow cross
+/// links, each receiver has a ring, too.
 pub const SENDER_BYTES: usize = size_of::<AnySender<NoObserver, law::Control>>() + RING_BYTES + size_of::<u64>();
-/// What a link takes besides its discipline.
+/// Memory of a link besides its discipline, in bytes.
 pub const LINK_BYTES: usize =
     size_of::<Node<NoObserver, queue::NoOwn>>() + size_of::<Bucket>() + size_of::<Vec<u32>>() * 3;
-/// What a sender takes at each of its links: where its packets go, and how long they take.
+/// Memory of a sender's entries at each of its links, in bytes: where its packets go, and their transmission time.
 pub const HOP_BYTES: usize = size_of::<u32>() * 2 + size_of::<Tx>();
-/// What a packet in flight takes.
+/// Memory of a packet in flight, in bytes.
 pub const PACKET_BYTES: usize = size_of::<Rec>();
 
 struct Engine<O, C, Q> {
     nodes: Vec<Node<O, Q>>,
     buckets: Vec<Bucket>,
     pools: Vec<Pool>,
-    /// By link, if there are pools: its pool and its place there.
+    /// For each link, if there are pools: its pool and its place there.
     places: Vec<Option<(usize, usize)>>,
     flows: Vec<AnySender<O, C>>,
     identities: Vec<Identity>,
-    /// By group.
+    /// Packet size of each group.
     packets: Vec<u32>,
     /// The sessions, by the link that they send into first.
     sessions: Vec<Vec<Session>>,
-    /// By group.
+    /// Transfer results of each group.
     transfers: Vec<TransferMeter>,
     shared: Shared,
     layout: Layout,
-    /// By link.
+    /// Capacity and delays of each link.
     facts: Vec<LinkFacts>,
     marks: Marks,
-    /// In a part that runs on more than one.
+    /// Threads, for a part that runs on more than one.
     threads: Option<Threads>,
-    /// As in [`Options`].
+    /// Number of chunks, as in [`Options`].
     chunks: usize,
 }
 
-/// How far a part of the network is, and what its windows need.
-#[derive(Debug)]
-struct Course {
-    /// Where the next window begins: everything that arrives at a link before it has been served.
-    now: Time,
-    /// Where the run is over.
-    last: Time,
-    window: Span,
-    /// The longest that it may be on one thread, and on several.
-    windows: [Span; 2],
-    /// That of them which counts now.
-    longest: Span,
-    /// About how far apart packets arrive, see [`Engine::gap`].
-    gap: u64,
-    /// Whether threads are worth it.
-    threadable: bool,
-    /// Whether links of it share memory.
-    pooled: bool,
-}
-
-impl Course {
-    /// A window of `length` had so many arrivals at one link. Where flows send much more than it carries, as when many open at once,
-    /// the next windows are shorter: what arrives in one takes memory.
-    fn after(&mut self, length: Span, arrivals: u64) {
-        let most = 2 * (self.longest.0 / self.gap).max(ARRIVALS);
-        if self.window == self.longest && arrivals <= most {
-            return;
-        }
-        let window = length.0 as f64 * most as f64 / arrivals.max(1) as f64;
-        self.window = Span(window as u64).clamp(Span(self.longest.0.div_ceil(MOST_PARTS)), self.longest);
-    }
-}
-
-/// Runs `network` to its end. If `monitor` stops it before, the outcome is none of any run.
-pub fn run<C: FlowControl, Q: LinkQueue>(network: Network<C, Q>, options: Options, monitor: &RunMonitor) -> Outcome {
+/// Runs `network` to its end. `None` if `monitor` stops it before.
+pub fn run<C: FlowControl, Q: LinkQueue>(
+    network: Network<C, Q>,
+    options: Options,
+    monitor: &RunMonitor,
+) -> Option<Outcome> {
     if options.hash || network.links.iter().any(|link| link.probe.traces_packets()) {
         run_observed::<PacketObserver, C, Q>(network, options, monitor)
     } else {
@@ -160,22 +131,25 @@ fn run_observed<O: Observer, C: FlowControl, Q: LinkQueue>(
     network: Network<C, Q>,
     options: Options,
     monitor: &RunMonitor,
-) -> Outcome {
+) -> Option<Outcome> {
     let parts = horizon::parts(&network);
-    let mut engine = Engine::<O, C, Q>::build(network, options);
+    let mut engine = Engine::<O, C, Q>::build(network, options, monitor);
     for (done, part) in parts.iter().enumerate() {
-        engine.run_part(part, monitor, [done, done + 1].map(|parts_done| parts_done as f64 / parts.len() as f64));
+        if monitor.was_stopped() {
+            return None;
+        }
+        engine.run_part(part, [done, done + 1].map(|parts_done| parts_done as f64 / parts.len() as f64));
     }
     engine.finish(options)
 }
 
 impl<O: Observer, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
-    fn build(network: Network<C, Q>, options: Options) -> Self {
-        let mut shared = Shared::default();
+    fn build(network: Network<C, Q>, options: Options, monitor: &RunMonitor) -> Self {
+        let mut shared = Shared { monitor: monitor.clone(), ..Shared::default() };
         let mut layout = lay_out(&network, &mut shared);
         let Network { links, pools, flows, identities, packets, sessions, marks, .. } = network;
         let mut engine = Self {
-            facts: links.iter().map(|link| LinkFacts::of(link, &marks)).collect(),
+            facts: links.iter().map(|link| LinkFacts::of(link, &marks, monitor)).collect(),
             buckets: links.iter().map(|_| Bucket::default()).collect(),
             pools: pools.iter().map(Pool::new).collect(),
             places: Vec::new(),
@@ -211,6 +185,9 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
         engine.layout = layout;
         let n = flows.len();
         for (f, plan) in flows.into_iter().enumerate() {
+            if f % FLOWS_BETWEEN_LOOKS == FLOWS_BETWEEN_LOOKS - 1 && monitor.is_stopped() {
+                break;
+            }
             let plan = if options.series { plan.sampled(&marks) } else { plan };
             let party = plan.party();
             if party.traced {
@@ -236,7 +213,8 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
 
     /// Runs one part of the network from start to end, or until it is stopped; `shares` of the whole run are done before
     /// and after it.
-    fn run_part(&mut self, part: &Part, monitor: &RunMonitor, shares: [f64; 2]) {
+    fn run_part(&mut self, part: &Part, shares: [f64; 2]) {
+        let monitor = self.shared.monitor.clone();
         let mut course = self.course(part);
         let last = course.last;
         // Tests have chunks on one thread, too.
@@ -249,7 +227,7 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
                 course.longest = course.windows[usize::from(self.threads.is_some())];
                 course.window = course.longest;
             }
-            self.run_window(part, &mut course, last, monitor);
+            self.run_window(part, &mut course, last);
         }
         self.leave_threads();
     }
@@ -283,13 +261,10 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
     }
 
     /// The next window of a part, which ends at `limit` or before it.
-    fn run_window(&mut self, part: &Part, course: &mut Course, limit: Time, monitor: &RunMonitor) {
+    fn run_window(&mut self, part: &Part, course: &mut Course, limit: Time) {
         let (start, stop) = (course.now, course.now.saturating_add(course.window).min(limit));
-        let (busy, arrivals) = if course.pooled {
-            self.step::<true>(part, start, stop, monitor)
-        } else {
-            self.step::<false>(part, start, stop, monitor)
-        };
+        let (busy, arrivals) =
+            if course.pooled { self.step::<true>(part, start, stop) } else { self.step::<false>(part, start, stop) };
         course.now = stop;
         course.after(stop - start, arrivals as u64);
         if !busy {
@@ -301,7 +276,7 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
         }
     }
 
-    /// When the first of the readers of rings in this part has something to do.
+    /// Time at which the first reader of a ring in this part has something to do.
     fn next_reading(&self, part: &Part) -> Option<Time> {
         let n = self.flows.len();
         let of_link = |&l: &usize| {
@@ -329,7 +304,7 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
         shortest.map_or(1, |time| time.0).max(apart).min((1.0 / of_datagrams) as u64).max(1)
     }
 
-    /// Whether threads are worth their waiting for each other in a part whose windows hold so many arrivals.
+    /// Whether threads are worth their synchronisation in a part whose windows hold this number of arrivals.
     fn may_take_threads(&self, part: &Part, arrivals: u64) -> bool {
         let flows = self.flows_of(part);
         let measures =
@@ -351,7 +326,7 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
         flows
     }
 
-    /// Goes on with `part` on so many threads.
+    /// Continues `part` on `threads` threads.
     fn take_threads(&mut self, part: &Part, threads: usize) {
         self.leave_threads();
         if threads < 2 && self.chunks == 0 {
@@ -380,16 +355,10 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
         self.places.get(l).copied().flatten()
     }
 
-    /// One window at every link of a part. Returns whether anything arrived anywhere, and how much at one link at the most. `POOLED`:
+    /// Runs one window at every link of a part. Returns whether anything arrived, and the most arrivals at one link. `POOLED`:
     /// some of them share memory.
-    fn step<const POOLED: bool>(
-        &mut self,
-        part: &Part,
-        start: Time,
-        stop: Time,
-        monitor: &RunMonitor,
-    ) -> (bool, usize) {
-        let end = self.marks.end;
+    fn step<const POOLED: bool>(&mut self, part: &Part, start: Time, stop: Time) -> (bool, usize) {
+        let (end, monitor) = (self.marks.end, self.shared.monitor.clone());
         let until = stop.min(end);
         let ends = Ends { stop, until };
         let (mut busy, mut most) = (false, 0);
@@ -410,7 +379,7 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
             let at_link = AtLink { senders: &self.layout.senders[l], receivers: &self.layout.receivers[l] };
             let bucket = if let Some(threads) = &mut self.threads {
                 threads.begin(start, until);
-                threads.run(&mut self.flows, shared, at_link, ends, &self.marks, monitor);
+                threads.run(&mut self.flows, shared, at_link, ends, &self.marks, &monitor);
                 threads.of_sessions()
             } else {
                 let (mut all, headers) = Chunk::all(&mut self.flows, shared);
@@ -428,7 +397,7 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
                         flows: &mut self.flows,
                         shared,
                         bucket,
-                        window: Window { horizon, until },
+                        window: Window { horizon, until, is_stopped: &|| monitor.is_stopped() },
                         stop,
                         marks: &self.marks,
                         transfers: &mut self.transfers[who.group as usize],
@@ -459,19 +428,40 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
                     )
                 };
                 most = most.max(arrivals.len());
-                self.nodes[l].serve(arrivals, until, &self.marks, shared);
+                let mut rest = arrivals;
+                while let Some((now, later)) = split_off(rest) {
+                    self.nodes[l].serve(now, later[0].time, &self.marks, shared);
+                    if monitor.is_stopped() {
+                        return (false, most);
+                    }
+                    rest = later;
+                }
+                self.nodes[l].serve(rest, until, &self.marks, shared);
             }
         }
         (busy, most)
     }
 
-    fn finish(mut self, options: Options) -> Outcome {
+    /// The outcome at the end of the run. `None` if the run is stopped.
+    fn finish(mut self, options: Options) -> Option<Outcome> {
+        let monitor = self.shared.monitor.clone();
+        for flow in &mut self.flows {
+            if monitor.is_stopped() {
+                return None;
+            }
+            if let AnySender::Tcp(flow) = flow {
+                flow.pass_marks_before(self.marks.end, &self.marks);
+            }
+        }
         let mut hash = Rolling::default();
         let mut balance = Balance { dropped: self.shared.dropped_total, ..Balance::default() };
         let mut links = Vec::with_capacity(self.nodes.len());
         let mut packets = Vec::new();
         for (l, (mut node, facts)) in self.nodes.into_iter().zip(self.facts).enumerate() {
             let result = node.finish(&self.marks, &mut self.shared);
+            if monitor.is_stopped() {
+                return None;
+            }
             balance.in_flight += result.still_waiting;
             let (seen, tracer) = node.core.observer.finish();
             hash.word(seen.value());
@@ -506,7 +496,7 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
             balance.in_flight += result.in_flight;
             result.tally
         });
-        Outcome {
+        Some(Outcome {
             fault,
             links,
             pools,
@@ -523,8 +513,15 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
                 .collect(),
             packets,
             hash: if options.hash { hash.value() } else { 0 },
-        }
+        })
     }
+}
+
+/// The first of more than [`ARRIVALS_BETWEEN_LOOKS`] arrivals, and those at a later instant than all of them; `None` if there are none.
+fn split_off(arrivals: &[Rec]) -> Option<(&[Rec], &[Rec])> {
+    let last = arrivals.get(ARRIVALS_BETWEEN_LOOKS)?.time;
+    let (now, later) = arrivals.split_at(arrivals.partition_point(|rec| rec.time <= last));
+    (!later.is_empty()).then_some((now, later))
 }
 
 #[cfg(test)]
@@ -532,42 +529,17 @@ mod tests {
     use super::*;
     use crate::observer::NoObserver;
 
-    /// Whether so many flows of a law on a link of 10 Gbit/s take threads.
+    /// Whether `count` flows of a law on a link of 10 Gbit/s take threads.
     fn take_threads(count: u32, law: &str, ms: u32) -> bool {
         let text = format!(
             "duration = \"1 s\"\n[[links]]\nname = \"l\"\nrate = \"10 Gbit/s\"\nbuffer = \"5000 packets\"\n[[flows]]\ncount = {count}\n\
              path = [\"l\"]\nrtt = \"{ms} ms\"\npacket = \"1500 B\"\ncontrol = {{ law = \"{law}\" }}\nrecovery = \"sack\"\n"
         );
-        let scenario = scenario::read(&text).unwrap_or_else(|e| panic!("{e}"));
-        let network = crate::build::network(&scenario, 0, 0, &mut crate::BuiltIn).expect("small");
+        let network = crate::build::network_of(&text);
         let parts = horizon::parts(&network);
-        let engine = Engine::<NoObserver, _, _>::build(network, Options::default());
+        let engine = Engine::<NoObserver, _, _>::build(network, Options::default(), &RunMonitor::default());
         let gap = engine.gap(&parts[0].order, &engine.flows_of(&parts[0]));
         engine.may_take_threads(&parts[0], parts[0].window.0 / gap)
-    }
-
-    #[test]
-    fn windows_are_shorter_where_flows_send_more_than_the_link_carries() {
-        let longest = Span(40_000_000);
-        let mut course = Course {
-            now: Time::ZERO,
-            last: Time::NEVER,
-            window: longest,
-            windows: [longest; 2],
-            longest,
-            gap: 1000,
-            threadable: false,
-            pooled: false,
-        };
-        // The link carries 40,000 in a window.
-        let mut next = |length: u64, arrivals| {
-            course.after(Span(length), arrivals);
-            course.window.0
-        };
-        assert_eq!([next(40_000_000, 80_000), next(40_000_000, 160_000)], [40_000_000, 20_000_000]);
-        assert_eq!([next(20_000_000, 80_000), next(20_000_000, 10_000_000)], [20_000_000, 2_500_000]);
-        // One that nothing came in is followed by the longest.
-        assert_eq!([next(2_500_000, 9_000), next(22_222_222, 0)], [22_222_222, 40_000_000]);
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub struct Node<O, Q> {
     server: Server<Q>,
 }
 
-/// Who decides what is served, and when.
+/// Server of a link: the code that decides what is served, and when.
 #[derive(Debug)]
 enum Server<Q> {
     /// First-in first-out behind a rule.
@@ -51,7 +51,7 @@ impl<O: Observer, Q: LinkQueue> Node<O, Q> {
         }
     }
 
-    /// When a packet that waits here will next go into service: later arrivals may still change which one.
+    /// Time at which a waiting packet will next go into service: later arrivals may still change which one.
     pub fn due(&self) -> Time {
         match &self.server {
             Server::Local(local) if local.has_waiting() => self.core.free,
@@ -59,7 +59,7 @@ impl<O: Observer, Q: LinkQueue> Node<O, Q> {
         }
     }
 
-    /// What has happened at the link before `at`, before which everything has been served, and what is there.
+    /// Totals and occupancy of the link at `at`, before which everything has been served.
     pub fn state(&self, at: Time) -> LinkReading {
         let (waiting, totals) = match &self.server {
             Server::Fifo(fifo) => fifo.state(&self.core, at),
@@ -93,7 +93,7 @@ impl<O: Observer, Q: LinkQueue> Node<O, Q> {
     /// The run is over.
     pub fn finish(&mut self, marks: &Marks, shared: &mut Shared) -> LinkResult {
         match &mut self.server {
-            Server::Fifo(fifo) => fifo.finish(&mut self.core, marks),
+            Server::Fifo(fifo) => fifo.finish(&mut self.core, marks, &shared.monitor),
             Server::Local(local) => local.finish(&mut self.core, marks, shared),
         }
     }

@@ -2,6 +2,7 @@
 //! are one node of the network (`horizon`): once the arrivals of a window are known at each, all are served in one order. A
 //! calendar of the packets that wait, whose starts are known when they are accepted, says how much is in use at each arrival.
 
+use super::ARRIVALS_BETWEEN_LOOKS;
 use super::node::Node;
 use super::ring::Rec;
 use super::shared::Shared;
@@ -13,7 +14,7 @@ use base::Time;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// What a link is asked of its place in a pool.
+/// Operations of a link on its place in a pool.
 pub trait PlaceInPool {
     /// Whether a packet of `size` bytes may wait.
     fn has_room(&mut self, size: u32) -> bool;
@@ -21,7 +22,7 @@ pub trait PlaceInPool {
     fn join(&mut self, now: Time, start: Time, size: u32);
 }
 
-/// That of a link without a pool.
+/// Place of a link without a pool.
 #[derive(Debug)]
 pub struct NoPool;
 
@@ -35,7 +36,7 @@ impl PlaceInPool for NoPool {
     fn join(&mut self, _now: Time, _start: Time, _size: u32) {}
 }
 
-/// That of one of its links.
+/// Place of one link in a pool.
 #[derive(Debug)]
 pub struct Place<'a> {
     pool: &'a mut Pool,
@@ -69,9 +70,9 @@ pub struct Pool {
     /// The links, in order.
     pub links: Vec<usize>,
     account: PoolAccount,
-    /// By place: what waits, when its service begins and what it takes, oldest first.
+    /// For each place, the waiting packets, oldest first: start of service, and size.
     waiting: Vec<VecDeque<(Time, u64)>>,
-    /// Of each link at which something waits, when the next begins.
+    /// Next start of service at each link where a packet waits.
     next: BinaryHeap<Reverse<(Time, usize)>>,
     warm: bool,
     /// Arrivals of a window at all links, each with its place.
@@ -95,7 +96,7 @@ impl Pool {
         self.arrivals.extend(arrivals.iter().map(|rec| (*rec, place)));
     }
 
-    /// Serves what was added. Returns whether there was anything.
+    /// Serves the packets added. Returns whether there were any.
     pub fn serve<O: Observer, Q: LinkQueue>(
         &mut self,
         nodes: &mut [Node<O, Q>],
@@ -105,7 +106,10 @@ impl Pool {
         let mut arrivals = std::mem::take(&mut self.arrivals);
         // Stable, and quick on stretches in order: simultaneous ones come by flow, then by link.
         arrivals.sort_by_key(|(rec, _)| (rec.time, rec.flow()));
-        for &(rec, place) in &arrivals {
+        for (i, &(rec, place)) in arrivals.iter().enumerate() {
+            if i % ARRIVALS_BETWEEN_LOOKS == ARRIVALS_BETWEEN_LOOKS - 1 && shared.monitor.is_stopped() {
+                break;
+            }
             self.pass_warmup(rec.time, marks);
             self.begin_until(rec.time);
             let link = self.links[place];
@@ -117,7 +121,7 @@ impl Pool {
         any
     }
 
-    /// What was to begin service by `now` no longer waits.
+    /// Removes the packets whose service begins at or before `now`.
     fn begin_until(&mut self, now: Time) {
         while let Some(&Reverse((start, place))) = self.next.peek()
             && start <= now
@@ -132,7 +136,7 @@ impl Pool {
         }
     }
 
-    /// The warm-up ends before anything else at its instant.
+    /// Ends the warm-up, before anything else at its instant.
     fn pass_warmup(&mut self, now: Time, marks: &Marks) {
         if !self.warm && now >= marks.warmup {
             if let Some(before) = marks.warmup.0.checked_sub(1) {

@@ -1,12 +1,12 @@
-//! What links and flows of the window engine leave behind when the run is over.
+//! Final results of links and flows in the window engine.
 
 use crate::hash::Rolling;
 use crate::meter::LinkTotals;
 use crate::results::FinalTally;
 
-/// What a link leaves behind.
+/// Final results of a link.
 pub struct LinkResult {
-    /// Before the end of the run.
+    /// Totals before the end of the run.
     pub totals: LinkTotals,
     /// The most packets that waited.
     pub most_waiting: u32,
@@ -14,7 +14,7 @@ pub struct LinkResult {
     pub still_waiting: u64,
 }
 
-/// What a flow, or a place of a session, leaves behind. Counts are those of the whole run.
+/// Final results of a flow, or of a place of a session. Counts cover the whole run.
 pub struct FlowResult {
     pub in_flight: u64,
     pub sent: u64,

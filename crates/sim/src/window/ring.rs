@@ -22,7 +22,7 @@ pub fn tag(flow: u32, number: PacketNumber, flags: Flags) -> u64 {
     u64::from(flags.0) << 56 | u64::from(flow) << 32 | u64::from(number.0)
 }
 
-/// How many packets from this one on have tags one apart, at most: their numbers do not begin at 0 again.
+/// Number of packets from this one on whose tags are consecutive: their 32-bit numbers do not wrap.
 #[inline]
 pub fn until_wrap(number: PacketNumber) -> u64 {
     (1 << 32) - u64::from(number.0)
@@ -56,11 +56,11 @@ impl Rec {
     }
 }
 
-/// First-in first-out, in one piece: what was read is cut off when it is as long as what is left, or a third of that in a
-/// long ring, so that moving costs little and the memory follows the use.
+/// First-in first-out queue in one piece: entries that were read are removed when they are as many as those left, or a
+/// third of that in a long ring, so that moving costs little and the memory follows the use.
 #[derive(Debug, Default)]
 pub struct Ring {
-    /// What every record takes from the link that feeds this ring to its reader.
+    /// Delay of every record from the link that feeds this ring to its reader.
     pub delay: Span,
     recs: Vec<Rec>,
     head: usize,
@@ -72,7 +72,7 @@ const SMALL: usize = 32;
 /// The first room of a ring. It is given back when the ring is empty: of a million flows most have nothing on the way, most of the time.
 const FIRST: usize = 4;
 
-/// Rings longer than this keep less of what was read.
+/// Length above which rings keep fewer entries that were read.
 const LONG: usize = 4096;
 
 impl Ring {
@@ -99,7 +99,7 @@ impl Ring {
         self.recs.push(rec);
     }
 
-    /// The same where the ring holds something and has room; returns whether that is so.
+    /// Appends a record if the ring holds something and has room; returns whether it does.
     #[inline]
     pub fn push_plain(&mut self, rec: Rec) -> bool {
         // What is empty begins at 0.
@@ -110,7 +110,7 @@ impl Ring {
         plain
     }
 
-    /// Room by cutting off what was read, or else by growing by half: with many flows the slack of doubling adds up.
+    /// Makes room by removing entries that were read, or else by growing by half: with many flows doubling would waste memory.
     #[cold]
     fn make_room(&mut self) {
         if 4 * self.head >= self.recs.len() && self.head > 0 {
@@ -159,7 +159,7 @@ impl Ring {
         Some(rec)
     }
 
-    /// Cuts off what was read, if that is worth it: to be called now and then by the reader.
+    /// Removes entries that were read, if that is worth it. The reader calls it now and then.
     #[inline]
     pub fn tidy(&mut self) {
         // A short ring moves a record once at most, a long one up to three times: it should stay in the cache.

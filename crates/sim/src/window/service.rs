@@ -7,19 +7,19 @@ use traffic::PacketSizes;
 /// Size and time on the wire of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tx {
-    /// In bytes.
+    /// Size of a packet, in bytes.
     pub size: u32,
     pub time: Span,
     pub is_ack: bool,
 }
 
-/// How long packets take on the wire.
+/// Transmission times of packets.
 #[derive(Debug)]
 pub enum Service {
     /// All the same.
     One(Tx),
-    /// By place in the table: the packets that the flow sends here; a time of [`DRAWN`] for sizes drawn one by
-    /// one, of which this is the mean.
+    /// For each place in the table, the packets that the flow sends here; a time of [`DRAWN`] means that sizes are
+    /// drawn one by one, and the size is their mean.
     Each(Vec<Tx>, Option<Box<Drawn>>),
 }
 
@@ -30,7 +30,7 @@ pub const DRAWN: Span = Span::ZERO;
 #[derive(Debug)]
 pub struct Drawn {
     pub rate: Rate,
-    /// By place in the table.
+    /// For each place in the table, its packet sizes if they are drawn.
     pub sizes: Vec<Option<PacketSizes>>,
 }
 

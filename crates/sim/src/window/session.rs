@@ -11,9 +11,13 @@ use super::shared::Shared;
 use crate::observer::Observer;
 use crate::plan::{FlowControl, Identity, Marks, SessionPlan};
 use crate::transfers::TransferMeter;
+use base::steps::count_steps;
 use base::{Span, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+
+/// Transfers that begin or end in a window until the monitor is looked at again: there may be millions where most are refused.
+const TRANSFERS_BETWEEN_LOOKS: u32 = 256;
 
 /// See the [module](self).
 #[derive(Debug)]
@@ -24,16 +28,16 @@ pub struct Session {
     used: u32,
     /// Ends that the session does not know of yet: when, and which place.
     ends: BinaryHeap<Reverse<(Time, u32)>>,
-    /// When the session itself next has something to do, as an arrival at the first link.
+    /// Time at which the session itself next has something to do, as an arrival at the first link.
     pub due: Time,
 }
 
-/// What a session works with in one window.
+/// State that a session uses in one window.
 pub struct SessionCtx<'a, O, C> {
     pub flows: &'a mut [AnySender<O, C>],
     pub shared: &'a mut Shared,
     pub bucket: &'a mut Bucket,
-    pub window: Window,
+    pub window: Window<'a>,
     /// The end of the window, also where the run ends before.
     pub stop: Time,
     pub marks: &'a Marks,
@@ -47,7 +51,7 @@ impl Session {
         Self { plan, first_link_delay, used: 0, ends: BinaryHeap::new(), due }
     }
 
-    /// Which flow of the scenario it is.
+    /// Number of the flow in the scenario.
     pub fn flow(&self) -> usize {
         self.plan.flow as usize
     }
@@ -61,16 +65,21 @@ impl Session {
         self.plan.first_place as usize..(self.plan.first_place + self.used) as usize
     }
 
-    /// Runs everything before the window's horizon.
+    /// Runs everything before the window's horizon, or leaves off if the run is stopped.
     pub fn run<O: Observer, C: FlowControl>(&mut self, ctx: &mut SessionCtx<'_, O, C>) {
         let horizon = ctx.window.horizon;
         self.run_places(ctx, TcpFlow::is_open);
-        let mut now = Time::ZERO;
+        let (mut now, mut transfers) = (Time::ZERO, 0u32);
         loop {
             let end = self.ends.peek().map_or(Time::NEVER, |Reverse((at, _))| *at);
             let open = self.plan.places.due().max(now);
             if end.min(open) >= horizon {
                 break;
+            }
+            transfers = transfers.wrapping_add(1);
+            count_steps(1);
+            if transfers % TRANSFERS_BETWEEN_LOOKS == 0 && (ctx.window.is_stopped)() {
+                return;
             }
             if end <= open {
                 now = end;
@@ -85,12 +94,12 @@ impl Session {
         self.due = self.plan.places.due().saturating_add(self.first_link_delay);
     }
 
-    /// Whether anything happens before `stop`.
+    /// Whether an event is due before `stop`.
     pub fn is_due(&self, shared: &Shared, stop: Time) -> bool {
         self.due < stop || shared.due[self.used()].iter().any(|&due| due < stop)
     }
 
-    /// Runs the places that `are` so and have something to do.
+    /// Runs the places that `are` in this state and have something to do.
     fn run_places<O: Observer, C: FlowControl>(
         &mut self,
         ctx: &mut SessionCtx<'_, O, C>,
@@ -127,7 +136,7 @@ impl Session {
         ctx.transfers.close(&mut self.plan, f, transfer, ctx.who);
     }
 
-    /// What is due opens at `now`.
+    /// Opens the transfer that is due at `now`.
     fn open<O: Observer, C: FlowControl>(&mut self, ctx: &mut SessionCtx<'_, O, C>, now: Time) {
         let Some((place, transfer)) = self.plan.places.open(now) else {
             ctx.transfers.refused(now);

@@ -1,17 +1,17 @@
-//! What links and flows of the window engine write into besides their own state: rings, headers, counts of drops, traces.
+//! Shared state that links and flows of the window engine write to: rings, headers, counts of drops, traces.
 
 use super::core::FlowTable;
 use super::headers::Headers;
 use super::ring::{Rec, Ring};
 use crate::Trace;
-use base::{Span, Time};
+use base::{RunMonitor, Span, Time};
 
 /// See the [module](self).
 #[derive(Debug, Default)]
 pub struct Shared {
     /// Senders' rings by flow, then receivers' by flow if there are any, then one per pair of links in series.
     pub rings: Vec<Ring>,
-    /// How many receivers have rings: all, or none where the ACKs of no flow cross links.
+    /// Number of receivers with rings: all, or none where the ACKs of no flow cross links.
     pub receivers: usize,
     /// For each ring: when its reader next has something to do, in the time of the link that the reader feeds.
     pub due: Vec<Time>,
@@ -25,6 +25,8 @@ pub struct Shared {
     pub headers: Headers,
     /// Traces, by flow where there is one; empty if there is none at all.
     pub traces: Vec<Option<Box<Trace>>>,
+    /// Stops the run.
+    pub monitor: RunMonitor,
 }
 
 impl Shared {
@@ -55,8 +57,8 @@ impl Shared {
         }
     }
 
-    /// The same up to the first whose ring is empty or has no room, whose place is returned. Apart, so that nothing is called in
-    /// between.
+    /// Pushes records up to the first whose ring is empty or has no room, and returns its position. A function of its
+    /// own, so that no function is called in the loop.
     #[inline(never)]
     fn push_plain(&mut self, routes: &[u32], recs: &[Rec], place: impl Fn(u32) -> usize) -> usize {
         let rings = &mut self.rings[..];

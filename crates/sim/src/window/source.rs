@@ -20,7 +20,7 @@ use transport::Counters;
 pub struct Source<O> {
     plan: Box<SourcePlan>,
     access: AccessPath,
-    /// When the next packet goes.
+    /// Time of the next packet.
     next: Time,
     /// Packets sent, and those of them sent before the warm-up.
     sent: u64,
@@ -60,8 +60,8 @@ impl<O: Observer> Source<O> {
 
     /// Emits what goes before `horizon`; arrivals before `until` go into `bucket`. Returns when there is next something to
     /// do, as an arrival at the link.
-    pub fn run(&mut self, ring: &mut Ring, bucket: &mut Bucket, window: Window, marks: &Marks) -> Time {
-        let Window { horizon, until } = window;
+    pub fn run(&mut self, ring: &mut Ring, bucket: &mut Bucket, window: Window<'_>, marks: &Marks) -> Time {
+        let Window { horizon, until, .. } = window;
         self.access.release(bucket, until);
         self.deliver(ring, marks);
         let last = horizon.min(self.plan.party.stop);
@@ -76,7 +76,7 @@ impl<O: Observer> Source<O> {
         next.saturating_add(self.plan.party.first_link_delay).min(self.access.due())
     }
 
-    /// Counts what reaches the receiver before the end of the run.
+    /// Counts the packets that reach the receiver before the end of the run.
     fn deliver(&mut self, ring: &mut Ring, marks: &Marks) {
         let all = ring.all();
         let n = all.partition_point(|rec| rec.time < marks.end);
@@ -148,8 +148,7 @@ mod tests {
         let text = "duration = \"1 s\"\nwarmup = \"20 ms\"\n[[links]]\nname = \"l\"\nrate = \"1 Gbit/s\"\nbuffer = \"unlimited\"\n\
                     [[flows]]\npath = [\"l\"]\nrtt = \"8 ms\"\npacket = \"1000 B\"\nstop = \"100 ms\"\n\
                     traffic = { kind = \"cbr\", rate = \"8 Mbit/s\" }\n";
-        let scenario = scenario::read(text).unwrap_or_else(|e| panic!("{e}"));
-        let network = crate::build::network(&scenario, 0, 0, &mut crate::BuiltIn).expect("small");
+        let network = crate::build::network_of(text);
         match network.flows.into_iter().next() {
             Some(FlowPlan::Datagrams(plan)) => (Source::new(plan, 0, &network.marks), network.marks),
             other => panic!("{other:?}"),
@@ -164,13 +163,18 @@ mod tests {
     fn sends_up_to_the_horizon_and_says_when_the_next_packet_reaches_the_link() {
         let ((mut source, marks), mut ring, mut bucket) = (source(), Ring::default(), Bucket::default());
         bucket.begin(ms(0), ms(14));
-        let window = Window { horizon: ms(10), until: ms(14) };
+        let window = Window { horizon: ms(10), until: ms(14), is_stopped: &|| false };
         let due = source.run(&mut ring, &mut bucket, window, &marks);
         let arrivals: Vec<Time> = bucket.sort(true).iter().map(|rec| rec.time).collect();
         assert_eq!((arrivals, due), ((4..14).map(ms).collect(), ms(14)));
         // Nothing goes at or after the stop.
         bucket.begin(ms(14), ms(500));
-        let due = source.run(&mut ring, &mut bucket, Window { horizon: ms(500), until: ms(500) }, &marks);
+        let due = source.run(
+            &mut ring,
+            &mut bucket,
+            Window { horizon: ms(500), until: ms(500), is_stopped: &|| false },
+            &marks,
+        );
         assert_eq!((bucket.sort(true).len(), due), (90, Time::NEVER));
     }
 
@@ -178,7 +182,7 @@ mod tests {
     fn counts_what_was_sent_and_delivered_before_the_warm_up_and_before_the_end() {
         let ((mut source, marks), mut ring, mut bucket) = (source(), Ring::default(), Bucket::default());
         bucket.begin(ms(0), ms(500));
-        source.run(&mut ring, &mut bucket, Window { horizon: ms(500), until: ms(500) }, &marks);
+        source.run(&mut ring, &mut bucket, Window { horizon: ms(500), until: ms(500), is_stopped: &|| false }, &marks);
         for (number, time) in [(0, ms(19)), (1, ms(20)), (2, ms(999)), (3, ms(1000))] {
             ring.push(crate::window::ring::Rec {
                 time,

@@ -14,22 +14,22 @@ use crate::{LinkReading, Options, Outcome};
 use base::{RunMonitor, Time};
 use transport::Sender;
 
-/// What a run in steps does, whatever observes it.
+/// Interface of a run in steps, independent of its observer.
 pub trait Steps<C>: Send {
     /// Goes on to `until`, with everything before it and nothing at it.
-    fn advance(&mut self, until: Time, monitor: &RunMonitor);
-    /// Runs sender `f`, which is no place of a session, up to `until`, to which the run has gone on.
+    fn advance(&mut self, until: Time);
+    /// Runs sender `f`, which is not a place of a session, up to `until`, which the run has reached.
     fn settle(&mut self, f: usize, until: Time);
     /// TCP sender `f`.
     fn sender(&self, f: usize) -> Option<&Sender<C>>;
     /// The congestion control of TCP sender `f`.
     fn control_mut(&mut self, f: usize) -> Option<&mut C>;
-    /// The group of the first sender whose control did something wrong, and what.
+    /// Group of the first sender whose control has a fault, and the fault.
     fn fault(&self) -> Option<(u32, String)>;
     /// Link `l` at `now`, to which the run has gone on.
     fn link(&self, l: usize, now: Time) -> LinkReading;
     /// Goes on to the end.
-    fn finish(self: Box<Self>, monitor: &RunMonitor) -> Outcome;
+    fn finish(self: Box<Self>) -> Outcome;
 }
 
 struct SteppedEngine<O, C, Q> {
@@ -53,7 +53,7 @@ pub fn begin<C: FlowControl + 'static, Q: LinkQueue + 'static>(
 impl<O: Observer, C: FlowControl, Q: LinkQueue> SteppedEngine<O, C, Q> {
     fn new(network: Network<C, Q>, options: Options) -> Self {
         let parts = horizon::parts(&network);
-        let engine = Engine::build(network, options);
+        let engine = Engine::build(network, options, &RunMonitor::default());
         let parts = parts.into_iter().map(|part| {
             let course = engine.course(&part);
             (part, course)
@@ -63,11 +63,11 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> SteppedEngine<O, C, Q> {
 }
 
 impl<O: Observer, C: FlowControl, Q: LinkQueue> Steps<C> for SteppedEngine<O, C, Q> {
-    fn advance(&mut self, until: Time, monitor: &RunMonitor) {
+    fn advance(&mut self, until: Time) {
         for (part, course) in &mut self.parts {
             let limit = until.min(course.last);
-            while course.now < limit && !monitor.is_stopped() {
-                self.engine.run_window(part, course, limit, monitor);
+            while course.now < limit {
+                self.engine.run_window(part, course, limit);
             }
         }
     }
@@ -76,7 +76,7 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> Steps<C> for SteppedEngine<O, C,
         let Engine { flows, shared, marks, .. } = &mut self.engine;
         let (chunk, headers) = Chunk::all(flows, shared);
         // Nothing that leaves now arrives in a window that is over.
-        let window = Window { horizon: until.min(marks.end), until: Time::ZERO };
+        let window = Window { horizon: until.min(marks.end), until: Time::ZERO, is_stopped: &|| false };
         chunk.settle(f, window, &mut Bucket::default(), headers, marks);
     }
 
@@ -107,8 +107,8 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> Steps<C> for SteppedEngine<O, C,
         self.engine.nodes[l].state(now)
     }
 
-    fn finish(mut self: Box<Self>, monitor: &RunMonitor) -> Outcome {
-        self.advance(Time::NEVER, monitor);
-        self.engine.finish(self.options)
+    fn finish(mut self: Box<Self>) -> Outcome {
+        self.advance(Time::NEVER);
+        self.engine.finish(self.options).expect("nothing stops a run in steps")
     }
 }

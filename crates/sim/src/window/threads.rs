@@ -30,13 +30,13 @@ pub struct Threads {
     first_outbox: usize,
     /// For each thread, and the last for what the sessions send.
     buckets: Vec<Bucket>,
-    /// What was merged, and room for the step before.
+    /// Result of the merge, and buffer for the step before.
     merged: [Vec<Rec>; 2],
-    /// Where packets went before there were outboxes, by link.
+    /// Routes of each link before the outboxes replaced them.
     routes: Vec<(usize, Vec<u32>)>,
 }
 
-/// Chunks that nobody has taken, from both ends, so that a thread mostly gets those of the window before.
+/// Chunks that no thread has taken, from both ends, so that a thread mostly gets those of the window before.
 struct Jobs<'a, O, C>(Mutex<std::vec::IntoIter<Job<'a, O, C>>>);
 
 struct Job<'a, O, C> {
@@ -53,8 +53,8 @@ impl<'a, O, C> Jobs<'a, O, C> {
 }
 
 impl Threads {
-    /// So many threads, or `None` if the system gives none; chunks of these `flows`, which are in order: so many, or as many
-    /// as fit the threads.
+    /// Starts `threads` threads and cuts `flows`, which are in order, into `chunks` chunks (0: a number that fits the
+    /// threads); `None` if the system gives no threads.
     pub fn new(threads: usize, chunks: usize, flows: &[u32]) -> Option<Self> {
         let pool = ThreadPoolBuilder::new().num_threads((threads - 1).max(1)).build().ok()?;
         let chunks = if chunks > 0 { chunks } else { CHUNKS_PER_THREAD * threads };
@@ -73,7 +73,7 @@ impl Threads {
         })
     }
 
-    /// Leads what the links send to `flows` into outboxes.
+    /// Redirects the packets that links send to `flows` into outboxes.
     pub fn redirect<'a>(
         &mut self,
         tables: impl Iterator<Item = (usize, &'a mut FlowTable)>,
@@ -115,7 +115,7 @@ impl Threads {
         self.routes
     }
 
-    /// How many threads there are.
+    /// Number of threads.
     pub fn count(&self) -> usize {
         self.buckets.len() - 1
     }
@@ -127,7 +127,7 @@ impl Threads {
         }
     }
 
-    /// Where the arrivals go that sessions send.
+    /// Bucket for the arrivals that sessions send.
     pub fn of_sessions(&mut self) -> &mut Bucket {
         self.buckets.last_mut().expect("one more than threads")
     }

@@ -81,7 +81,7 @@ fn alone(traffic: &str, tcp: &str) -> Outcome {
     simulate(&scenario, 0, Options { series: true, ..Options::default() }).expect("small")
 }
 
-/// How long each write took to arrive, in ms, rounded down: 50 ms of propagation, and so many round trips before it.
+/// Time each write took to arrive, in ms, rounded down: 50 ms of propagation, and a whole number of round trips before it.
 fn times_ms(out: &Outcome) -> Vec<u64> {
     let rows = &out.transfers[0].as_ref().expect("writes are transfers").rows;
     rows.iter().map(|row| (row.done - row.opened).0 / 1_000_000_000).collect()

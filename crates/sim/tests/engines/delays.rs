@@ -94,7 +94,7 @@ fn stream(lines: &str, wait: &str, seconds: u32) -> Outcome {
         .expect("small")
 }
 
-/// When each packet left link "a" and when it arrived at "l", in picoseconds; the order is that of both.
+/// Times at which each packet left link "a" and arrived at "l", in picoseconds; the order is that of both.
 fn ways(outcome: &Outcome) -> Vec<(u64, u64)> {
     let [from, to] = [0, 1].map(|link| &outcome.packets[link].rows);
     // Each finds the link idle, and takes 12 us.
@@ -188,7 +188,7 @@ fn chi_square(values: &[f64], most: f64, law: impl Fn(f64) -> f64) -> f64 {
 /// Nine degrees of freedom: 1 in 1000 lies above.
 const MOST: f64 = 27.9;
 
-/// How long each packet was on its way beyond 5 ms, in ms; every `nth`.
+/// Propagation delay of every `nth` packet above 5 ms, in ms.
 fn beyond(jitter: &str, wait: &str, nth: usize) -> Vec<f64> {
     let ways = ways(&stream(&format!("delay = \"5 ms\"\njitter = {jitter}"), wait, 60));
     assert!(ways.windows(2).all(|pair| pair[0].1 <= pair[1].1), "no packet arrives before the one in front of it");

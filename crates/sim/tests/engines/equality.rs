@@ -12,7 +12,7 @@ fn run(text: &str, seed: u32, engine: Engine) -> Outcome {
     simulate(&scenario, seed, Options { engine, series: true, hash: true, ..Options::default() }).expect("small")
 }
 
-/// In the window engine, its flows in so many chunks on so many threads.
+/// Runs the window engine with the flows in `chunks` chunks on `threads` threads.
 fn run_on(threads: usize, chunks: usize, text: &str, seed: u32) -> Outcome {
     let scenario = scenario::read(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let monitor = RunMonitor::default();
@@ -21,7 +21,7 @@ fn run_on(threads: usize, chunks: usize, text: &str, seed: u32) -> Outcome {
     simulate_monitored(&scenario, seed, options, &monitor).expect("small").expect("nobody stops it")
 }
 
-/// In the window engine, a step at a time, of lengths from a twentieth of `step` to `step`.
+/// Runs the window engine in steps of random lengths, from a twentieth of `step` to `step`.
 pub(crate) fn run_in_steps(scenario: &scenario::Scenario, seed: u32, step: Span) -> Outcome {
     let options = Options { series: true, hash: true, ..Options::default() };
     let mut run = SteppedRun::begin(scenario, seed, options).expect("small");

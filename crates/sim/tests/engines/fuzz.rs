@@ -19,7 +19,7 @@ use traffic::{Sort, TRAFFIC, TrafficSpec};
 use transport::Recovery;
 use wires::{Wire, wire};
 
-/// How fast the world goes: its times are multiplied by this, its rates divided.
+/// Time scale: times are multiplied by this, rates divided.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Pace {
     /// A hundred: the slowest links there are.
@@ -30,7 +30,7 @@ enum Pace {
 }
 
 impl Pace {
-    /// A time of so many microseconds.
+    /// Text of a time in microseconds.
     fn time(self, us: u32) -> String {
         match self {
             Self::Slow => format!("{} us", 100 * u64::from(us)),
@@ -39,7 +39,7 @@ impl Pace {
         }
     }
 
-    /// A rate of so many bit/s.
+    /// Text of a rate in bit/s.
     fn rate(self, bps: u64) -> String {
         let scaled = match self {
             Self::Slow => (bps / 100).max(1000),
@@ -58,16 +58,16 @@ struct Link {
     /// A rate that changes, instead.
     rate: Option<&'static str>,
     wire: Wire,
-    /// How far beyond these rates are drawn.
+    /// Range above these rates from which rates are drawn.
     more_kbit: u32,
     buffer: String,
     loss: &'static str,
     /// Whether its buffer is in one of two pools, if its discipline lets it.
     pool: Option<Pool>,
     queue: &'static str,
-    /// By parameter: which value, if not the default.
+    /// Value of each parameter, if not the default.
     draws: Vec<Option<u32>>,
-    /// What comes of them.
+    /// Text of the parameters.
     parameters: String,
 }
 
@@ -77,14 +77,14 @@ struct Group {
     /// Bits: which links the data crosses (one at least), which of the others the ACKs cross.
     path: u8,
     back: u8,
-    /// Which of an array it crosses: even for one after the other.
+    /// Link of an array that it crosses: even numbers take one after the other.
     pick: u32,
     slack_us: u32,
     spread_us: u32,
     rtt: Rtt,
     packet: u32,
     access: &'static str,
-    /// Of the slack, by flow or drawn.
+    /// Share of the slack on the access link, by flow or drawn.
     access_delay: Option<bool>,
     law: &'static str,
     start: &'static str,
@@ -108,7 +108,7 @@ struct Session {
 }
 
 impl Session {
-    /// What the file says, as far as the kind has such parameters.
+    /// Text of the scenario file, with the parameters that the kind has.
     fn text(&self, pace: Pace) -> String {
         let spec = TrafficSpec::named(self.kind).expect("registered");
         // No time of a session is below a microsecond.
@@ -144,7 +144,7 @@ fn session() -> impl Strategy<Value = Session> {
     parts.prop_map(|(kind, bytes, wait_us, places)| Session { kind, bytes, wait_us, places })
 }
 
-/// How its round-trip times are written.
+/// Form in which round-trip times are written.
 #[derive(Clone, Copy, Debug)]
 enum Rtt {
     Auto,
@@ -176,7 +176,7 @@ struct Datagrams {
     kind: &'static str,
     per_s: u32,
     jitter: &'static str,
-    /// What only some kinds take: whether sizes are drawn; mean lengths of bursts and silences, and whether they are Pareto.
+    /// Parameters of some kinds: whether sizes are drawn; mean lengths of bursts and silences, and whether they are Pareto.
     drawn: bool,
     lengths_ms: Option<(u32, u32, bool)>,
 }
@@ -371,7 +371,7 @@ fn range(from: &str, to: &str) -> String {
     if from == to { format!("{from:?}") } else { format!("{{ uniform = [{from:?}, {to:?}] }}") }
 }
 
-/// What follows `rtt =`; all propagation is `base` microseconds at most.
+/// Text after `rtt =`; all propagation is at most `base` microseconds.
 fn rtts(pace: Pace, group: &Group, base: u32) -> String {
     let (from, to) = (pace.time(base), pace.time(base + group.spread_us));
     match group.rtt {

@@ -1,6 +1,6 @@
-//! Nothing is superlinear: doubling the BDP, the flows or the losses per window raises the steps per packet by less than 1.3. Steps
-//! are what lists, heaps and sets do for one record of many (`base::steps`), counted where debug assertions are on; `make scaling`
-//! counts instructions, of every sender.
+//! Steps per packet grow slower than linearly: doubling the BDP, the flows or the losses per window raises them by less than 1.3.
+//! A step is an operation of a list, heap or set on one record of many (`base::steps`), counted where debug assertions are on;
+//! `make scaling` counts instructions of every sender.
 //!
 //! A logarithm adds a tenth here, and what is linear in one of them multiplies by two.
 
@@ -22,7 +22,7 @@ struct Point {
 
 /// Filled in two round trips: what does not fit into the buffer is lost at once.
 const FILLED: Point = Point { rate_mbps: 600, flows: 2, loss: 0.0, duration_s: 0.4 };
-/// With some losses in every window.
+/// Point with some losses in every window.
 const LOSSY: Point = Point { loss: 0.005, ..FILLED };
 /// Windows of a few segments.
 const MANY: Point = Point { flows: 100, ..FILLED };
@@ -98,7 +98,7 @@ fn cost(pair: Pair, point: Point) -> f64 {
     per_packet(steps() - before, &outcome)
 }
 
-/// With what a packet costs without any list: two hundred instructions at least, where a step takes ten.
+/// Steps per packet, plus 20 for the cost without any list: at least two hundred instructions, of which a step takes ten.
 fn per_packet(steps: u64, outcome: &Outcome) -> f64 {
     20.0 + steps as f64 / outcome.balance.sent as f64
 }

@@ -22,9 +22,9 @@ struct Path {
     recovery: &'static str,
     mbit: f64,
     rtt_ms: f64,
-    /// Of the BDP.
+    /// Buffer size as a multiple of the BDP.
     buffer: f64,
-    /// Of the link's rate.
+    /// Access rate as a multiple of the link's rate.
     access: f64,
     delayed_ack: u32,
     jitter_us: u32,
@@ -74,7 +74,7 @@ impl Path {
     }
 }
 
-/// What a flow of its own link scored.
+/// Measurements of a single flow on its own link.
 #[derive(Debug)]
 struct Life {
     /// Longest time without progress of the cumulative ACK, in seconds.
@@ -82,7 +82,7 @@ struct Life {
     /// Largest share lost in twenty full round trips, of what a full link carries and what is lost. Without the first hundred: a
     /// slow start that overshoots tenfold (Hybla's does) is given back by an eighth a recovery.
     loss: f64,
-    /// In-order delivery over what the link carried.
+    /// Share of in-order delivery in what the link carried.
     useful: f64,
 }
 

@@ -1,5 +1,6 @@
 //! A run seen from outside: it says how far it is, ends when it is stopped, and is the same run when it is not.
 
+use base::steps::steps;
 use sim::{Engine, Options, RunMonitor, simulate, simulate_monitored};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -140,4 +141,103 @@ fn two_parts_are_half_done_when_the_first_is() {
     let monitor = RunMonitor::asking(move || left.fetch_sub(1, Ordering::Relaxed) == 1);
     assert_eq!(simulate_monitored(&scenario, 0, options(Engine::Window), &monitor).unwrap(), None);
     assert!((monitor.share() - 0.5).abs() < 0.01, "{}", monitor.share());
+}
+
+/// A link of this rate and queue, and a group of flows, each with more of its own keys.
+fn one_link(duration_s: u32, rate: &str, queue: &str, flows: &str) -> scenario::Scenario {
+    let text = format!(
+        "duration = \"{duration_s} s\"\n[[links]]\nname = \"l\"\nrate = {rate}\nbuffer = \"100 packets\"\n{queue}\n\
+         [[flows]]\npath = [\"l\"]\n{flows}\n"
+    );
+    scenario::read(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// Returns the end of a run in the window engine that is stopped at look number `at`: its steps in all and after that look, and
+/// the share of the run that it reaches. Steps are counted in this thread (`base::steps`).
+fn stopped_at(scenario: &scenario::Scenario, at: u64) -> (u64, u64, f64) {
+    let (looks, when_stopped) = (AtomicU64::new(0), Arc::new(AtomicU64::new(u64::MAX)));
+    let (seen, before) = (Arc::clone(&when_stopped), steps());
+    let monitor = RunMonitor::asking(move || {
+        let stops = looks.fetch_add(1, Ordering::Relaxed) + 1 >= at;
+        if stops {
+            seen.fetch_min(steps(), Ordering::Relaxed);
+        }
+        stops
+    });
+    let unhashed = Options { engine: Engine::Window, ..Options::default() };
+    assert_eq!(simulate_monitored(scenario, 0, unhashed, &monitor).unwrap(), None);
+    let (all, last) = (steps() - before, steps() - when_stopped.load(Ordering::Relaxed));
+    (all, last, monitor.share())
+}
+
+#[test]
+fn what_is_stopped_takes_no_more_samples() {
+    // Of 100 flows there are ten million left.
+    let scenario = one_link(1000, "\"10 Mbit/s\"", "", "rtt = \"20 ms\"\ncount = 100\n[record]\nevery = \"10 ms\"");
+    let (_, last, share) = stopped_at(&scenario, 10);
+    assert!(last < 10_000 && share < 0.01, "{last} {share}");
+}
+
+#[test]
+fn a_run_is_stopped_among_the_timers_of_a_pause() {
+    for queue in ["discipline = \"pie\", t_update = \"10 us\"", "discipline = \"dualpi2\", tupdate = \"10 us\""] {
+        // Ten million updates lie between one packet and the next.
+        let flows = "rtt = \"20 ms\"\ntraffic = { kind = \"ping\", every = \"100 s\" }";
+        let scenario = one_link(250, "\"10 Mbit/s\"", &format!("queue = {{ {queue} }}"), flows);
+        let (all, last, _) = stopped_at(&scenario, 50);
+        assert!(all < 200_000 && last < 10_000, "{queue}: {all} {last}");
+    }
+}
+
+#[test]
+fn a_run_is_stopped_among_the_transfers_of_one_window() {
+    // 800 million a second, of which all but one are refused.
+    let flows = "rtt = \"10 s\"\ntraffic = { kind = \"elastic\", load = 100, size = \"1500 B\", places = 1 }";
+    let (all, last, share) = stopped_at(&one_link(100, "\"100 Gbit/s\"", "", flows), 10);
+    // The first window is over before anything arrives.
+    assert!(all < 10_000 && last < 1000 && share < 0.1, "{all} {last} {share}");
+}
+
+#[test]
+fn a_run_is_stopped_among_the_writes_of_one_window() {
+    // Windows of 10 s, in each of which the application writes ten million times.
+    let flows = "rtt = \"10 s\"\ntcp = { receive_window = 1000 }\n\
+                 traffic = { kind = \"video\", size = \"1 B\", every = \"1 us\" }";
+    let (_, last, share) = stopped_at(&one_link(1000, "\"1 Mbit/s\"", "", flows), 10);
+    assert!(last < 1000 && share < 0.01, "{last} {share}");
+}
+
+#[test]
+fn a_run_is_stopped_among_the_arrivals_of_one_window() {
+    // All open at once; where debug assertions are on a link serves 256 arrivals between looks.
+    let scenario = one_link(100, "\"1 Gbit/s\"", "", "rtt = \"20 ms\"\ncount = 1000");
+    let (_, last, share) = stopped_at(&scenario, 20);
+    assert!(last < 1000 && share == 0.0, "{last} {share}");
+}
+
+#[test]
+fn flows_that_have_not_started_take_no_samples() {
+    let cost = |count: u32| {
+        let flows = format!("rtt = \"20 ms\"\ncount = {count}\nstart = \"990 s\"\n[record]\nevery = \"10 ms\"");
+        let before = steps();
+        simulate(&one_link(1000, "\"10 Mbit/s\"", "", &flows), 0, Options::default()).unwrap();
+        steps() - before
+    };
+    // Before the start of each lie 99,000 samples, and a thousand after it.
+    let (one, some) = (cost(1), cost(11));
+    assert!(some < one + 10 * 50_000, "{one} {some}");
+}
+
+#[test]
+fn the_reference_engine_looks_at_its_monitor_at_every_sample() {
+    let flows = "rtt = \"20 ms\"\ntraffic = { kind = \"ping\", every = \"100 s\" }\n[record]\nevery = \"1 s\"";
+    let looks = Arc::new(AtomicU64::new(0));
+    let counted = Arc::clone(&looks);
+    let monitor = RunMonitor::asking(move || {
+        counted.fetch_add(1, Ordering::Relaxed);
+        false
+    });
+    let scenario = one_link(100, "\"10 Mbit/s\"", "", flows);
+    assert!(simulate_monitored(&scenario, 0, options(Engine::Reference), &monitor).unwrap().is_some());
+    assert!(looks.load(Ordering::Relaxed) > 100, "{looks:?}");
 }

@@ -50,7 +50,7 @@ fn offload_with_jitter_links_of_its_own_and_queued_acks() {
     }
 }
 
-/// How many packets arrive at an empty link of 10 Gbit/s in each burst of a flow with a window of 60 segments and an RTT of 100 ms.
+/// Sizes of the bursts that arrive at an empty link of 10 Gbit/s, for a flow with a window of 60 segments and an RTT of 100 ms.
 fn bursts(tcp: &str) -> Vec<usize> {
     let text = format!(
         "duration = \"6 s\"\nwarmup = \"3 s\"\nrecord = {{ packets = [{{ link = \"l\", from = \"3 s\", to = \"6 s\" }}] }}\n[[links]]\nname = \"l\"\n\

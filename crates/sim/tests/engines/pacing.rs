@@ -50,7 +50,7 @@ fn paced_senders_with_jitter_links_of_their_own_and_queued_acks() {
     }
 }
 
-/// When the packets of one flow of 20 segments at most reach an empty link, in seconds from 3 s on.
+/// Times at which the packets of one flow of 20 segments at most reach an empty link, in seconds from 3 s on.
 fn arrivals(pace: &str) -> Vec<f64> {
     let text = format!(
         "duration = \"6 s\"\nwarmup = \"3 s\"\nrecord = {{ packets = [{{ link = \"l\", from = \"3 s\", to = \"6 s\" }}] }}\n[[links]]\nname = \"l\"\n\

@@ -170,7 +170,7 @@ fn saturated(n: usize, over: f64, size: &str, sharing: &str, alpha: f64) -> Outc
     simulate(&scenario, 0, Options { engine: Engine::Window, ..Options::default() }).expect("small")
 }
 
-/// What the link that holds least, and the one that holds most, have in the mean, as shares of `size`.
+/// Mean occupancy of the link that holds least, and of the one that holds most, as shares of `size`.
 fn held(outcome: &Outcome, size: f64) -> [f64; 2] {
     let shares = outcome.links.iter().map(|link| link.pool.expect("in a pool").held_mean / size);
     [shares.clone().fold(f64::INFINITY, f64::min), shares.fold(0.0, f64::max)]

@@ -1,5 +1,5 @@
-//! What is measured at links beside totals: histograms against queueing theory, single packets and loss events against
-//! what the totals and the traces say, and that looking changes nothing. The equality of both engines is in `fuzz`.
+//! Measurements at links beside totals: compares histograms with queueing theory, and single packets and loss events with the
+//! totals and the traces, and checks that measuring changes nothing. The equality of both engines is in `fuzz`.
 
 use sim::histogram::Histogram;
 use sim::{Engine, Options, Outcome, simulate};

@@ -1,4 +1,4 @@
-//! What a recovery is worth where the buffer is a hundredth of the pipe: ten HighSpeed flows under SACK, PRR and RACK-TLP.
+//! Benefit of SACK, PRR and RACK-TLP for ten HighSpeed flows where the buffer is a hundredth of the pipe.
 //!
 //! Source: the first paper's long link (`scenarios/hstcp-1g.toml`) with 125 packets, where ns-2's Sack1 leaves 0.17 to 0.22
 //! of it used; RFC 6675, RFC 9937 (Section 1: what goes wrong without), RFC 8985. Not timeouts are what PRR spares: after a

@@ -177,7 +177,7 @@ fn policers_shapers_and_batches_are_the_same_in_both_engines() {
     }
 }
 
-/// When each packet that was served began service, in picoseconds.
+/// Times at which each served packet began service, in picoseconds.
 fn served(outcome: &Outcome) -> Vec<u64> {
     let rows = outcome.packets[0].rows.iter().filter(|row| !row.dropped && row.left != base::Time::NEVER);
     rows.map(|row| row.left.0).collect()

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use sim::{Engine, Options, simulate};
 use transport::Recovery;
 
-/// What TCP does: law, slow start, recovery, its options.
+/// Random TCP settings: law, slow start, recovery, options.
 fn senders() -> impl Strategy<Value = String> {
     let of = |names: Vec<&'static str>| prop::sample::select(names);
     let names = (
@@ -92,7 +92,7 @@ traffic = {{ kind = "finite", size = "{size} kB" }}
     }
 }
 
-/// A flow of 1000-byte packets whose ACKs, one for each, return over 32 kbit/s; header of so many bytes.
+/// A flow of 1000-byte packets whose ACKs, one for each, return over 32 kbit/s; `header` is the size of an ACK in bytes.
 fn behind_slow_acks(header: u32, traffic: &str) -> sim::Outcome {
     let text = format!(
         "duration = \"30 s\"\nwarmup = \"5 s\"\n[[links]]\nname = \"there\"\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\nbuffer = \"unlimited\"\n\

@@ -5,7 +5,7 @@
 
 use sim::{Engine, Options, Outcome, simulate};
 
-/// One flow with timestamps over a path of 100 ms, for so long.
+/// Runs one flow with timestamps over a path of 100 ms.
 fn run(rate: &str, [warmup, duration]: [u32; 2], tcp: &str) -> Outcome {
     let text = format!(
         r#"
@@ -50,7 +50,7 @@ fn a_flow_uses_of_a_link_what_the_largest_window_is_of_its_round_trip() {
     }
 }
 
-/// What arrives in so many round trips, of a flow on an empty link.
+/// Packets delivered in `round_trips` round trips to a flow on an empty link.
 fn delivered(round_trips: u32, tcp: &str) -> u64 {
     // Flight k arrives from 50 + 100 k ms on and takes less than 40 ms at this rate.
     run("10 Gbit/s", [0, 100 * round_trips - 5], tcp).balance.delivered

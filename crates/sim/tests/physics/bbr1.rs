@@ -30,7 +30,7 @@ control = {{ law = "bbr1"{parameters} }}
         .expect("small")
 }
 
-/// A link of so many segments per second, and the round-trip time with the service of one.
+/// Link with a rate in segments per second, and the round-trip time with the service of one.
 #[derive(Clone, Copy)]
 struct Link {
     rate: f64,
@@ -47,18 +47,18 @@ impl Link {
         self.rate * self.rtt
     }
 
-    /// Segments of a burst at a pace of so many bandwidths.
+    /// Segments of a burst at a pace of `gain` times the bandwidth.
     fn burst(self, gain: f64) -> f64 {
         (0.99 * gain * self.rate / 1024.0).floor().max(2.0)
     }
 
-    /// What may be in flight: so many bdp and three bursts, an even number.
+    /// Limit on the data in flight: `bdps` times the BDP and three bursts, rounded up to an even number.
     fn inflight(self, bdps: f64, burst: f64) -> f64 {
         let needed = (bdps * self.bdp()).ceil() + 3.0 * burst;
         2.0 * (needed / 2.0).ceil()
     }
 
-    /// Most that waits: the probe ends when all but its next burst is in flight.
+    /// Largest queue: the probe ends when all but its next burst is in flight.
     fn peak(self, up: f64) -> f64 {
         self.inflight(up, self.burst(up)) + 2.0 - self.burst(up) - self.bdp().round()
     }

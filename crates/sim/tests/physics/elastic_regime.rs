@@ -55,8 +55,8 @@ fn lost(runs: &[Outcome], senders: usize) -> Vec<f64> {
     runs.iter().map(|run| run.flows[senders..].iter().map(|flow| flow.dropped).sum::<u64>() as f64).collect()
 }
 
-/// That the mean of `ours` differs from ns-2's by no more than the intervals of both, with 1 % of the mean for what the two
-/// do differently on purpose (ns-2 halves at the first cut, and counts round trips in ticks of 10 ms).
+/// Asserts that the mean of `ours` differs from ns-2's by no more than both intervals and 1 % of the mean, for what the two do
+/// differently on purpose (ns-2 halves at the first cut, and counts round trips in ticks of 10 ms).
 fn agrees(ours: &[f64], (theirs, deviation): (f64, f64), what: &str) {
     let (mean, half) = interval(ours);
     // Five seeds: the standard deviation times 2.776 over the root of five.

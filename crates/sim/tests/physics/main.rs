@@ -1,4 +1,4 @@
-//! What laws, queues and traffic do on links, against closed forms, RFCs and pinned results. One program for all of them: they share the time to link.
+//! Laws, queues and traffic on links, compared with closed forms, RFCs and pinned results. One program, to link only once.
 
 extern crate elephan_sim as sim;
 

@@ -1,4 +1,4 @@
-//! Hashes over every arrival and every ACK of a few runs, so that nobody changes the physics without noticing. A change is
+//! Hashes over every arrival and every ACK of a few runs, so that every change of the physics is noticed. A change is
 //! reviewed: which sentence of which source justifies the new numbers?
 
 use sim::{Engine, Options, simulate};

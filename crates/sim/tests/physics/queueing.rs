@@ -7,7 +7,7 @@ use std::fmt::Write;
 /// Time of a packet of 1000 B on the link of 10 Mbit/s, in seconds.
 const SERVICE: f64 = 8e-4;
 
-/// So many flows, of packets of so many bytes, of a kind with these parameters, that offer a share of the link together.
+/// Number of flows, packet size in bytes, kind with parameters, and the share of the link that they offer together.
 struct Group<'a>(u32, u32, &'a str, f64);
 
 /// Replications of these on a link with this buffer.
@@ -101,7 +101,7 @@ fn each(outcomes: &[Outcome], what: impl Fn(&LinkOutcome) -> f64) -> Vec<f64> {
     outcomes.iter().map(|outcome| what(&outcome.links[0])).collect()
 }
 
-/// That the mean of `values` is `expected`, and that they are at least so precise.
+/// Asserts that the mean of `values` is `expected`, and that its precision is at least `precision`.
 fn agree(values: &[f64], expected: f64, precision: f64, what: &str) {
     let (mean, four) = within(values);
     assert!((mean - expected).abs() < four, "{what}: {mean} +- {four} for {expected}");

@@ -36,7 +36,7 @@ every = "none"
     outcome.flows[0].goodput_bps / 12_000.0 * rtt_ms / 1e3
 }
 
-/// What a law does between two losses at the same window: round trips and ACKs of the climb, and the window it begins with.
+/// Growth of a law between two losses at the same window: round trips, ACKs, and the window after the loss.
 struct Climb {
     rounds: f64,
     acks: f64,

@@ -61,13 +61,13 @@ fn red(max_p: f64) -> String {
     early(&format!("discipline = \"red\", w_q = 0.002, max_p = {max_p}"))
 }
 
-/// That `ours` lies within `room`, and half its interval, of `theirs`.
+/// Asserts that the mean of `ours` is within `room`, and half its interval, of `theirs`.
 fn near(ours: &[f64], theirs: f64, room: f64, what: &str) {
     let (mean, half) = interval(ours);
     assert!((mean - theirs).abs() <= room + half, "{what}: {mean} +- {half}, not {theirs}");
 }
 
-/// That `b` has more than `a`, and by how much.
+/// Asserts that `b` is larger than `a`; the message says by how much.
 fn exceeds(b: &[f64], a: &[f64], what: &str) {
     let (mean, half) = interval(&more(a, b));
     assert!(mean - half > 0.0, "{what}: {mean} +- {half} more");

@@ -21,8 +21,8 @@ fn run(text: &str, replication: u32) -> Outcome {
     .expect("small")
 }
 
-/// What the flow of 75 ms gets over what the other gets: the interval of the ratio over five replications, least and most.
-/// 1 Gbit/s, 500 packets, jitter of one packet time; without it the long flow meets the full queue twice as often.
+/// Throughput of the 75 ms flow divided by the other's: the interval of the ratio over five replications, lower and upper end.
+/// 1 Gbit/s, 500 packets, jitter of one packet time; without jitter the long flow meets the full queue twice as often.
 fn ratio(law: &str, other: u32) -> (f64, f64) {
     let mut text = String::from(
         r#"

@@ -81,8 +81,8 @@ fn error(ours: (f64, f64), theirs: (f64, f64)) -> f64 {
     ours.1.hypot(theirs.1) / f64::from(SEEDS).sqrt()
 }
 
-/// Of eighteen comparisons one in twenty times one is farther out: Student's t for 0.05 / 18 and 13 degrees of freedom, what
-/// Welch's formula gives where one deviation is half the other.
+/// Limit that one of eighteen comparisons exceeds by chance once in twenty times: Student's t for 0.05 / 18 and 13 degrees of
+/// freedom, which Welch's formula gives where one deviation is half the other.
 const FAR: f64 = 3.68;
 
 /// Flows, limit; ns-2's share and background packets lost: mean and standard deviation over its seeds.

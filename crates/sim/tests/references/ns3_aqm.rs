@@ -10,7 +10,7 @@
 
 use sim::{Engine, Options, simulate};
 
-/// What is measured of the link: utilization, waiting in milliseconds, share lost.
+/// Measurements of the link: utilization, waiting time in milliseconds, share lost.
 #[derive(Clone, Copy, Debug)]
 struct Row {
     utilization: f64,

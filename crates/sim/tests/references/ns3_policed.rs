@@ -8,7 +8,7 @@
 
 use sim::{Engine, Options, simulate};
 
-/// What passes [Mbit/s], share of packets dropped, recoveries and timeouts of all flows.
+/// Throughput behind the policer in Mbit/s, share of packets dropped, recoveries and timeouts of all flows.
 #[derive(Clone, Copy, Debug)]
 struct Row(f64, f64, f64);
 
@@ -25,11 +25,11 @@ const RENO: Cell = Cell { law: "reno", flows: 4, mbps: (20, 100), rtt: (30, 50),
 const CUBIC: Cell = Cell { law: "cubic", flows: 1, mbps: (50, 500), rtt: (100, 100), span: (190, 40) };
 
 const POLICER: (&str, u32) = ("policer", 1000);
-/// What ns-3's is, but for what the waiting packet does to the ones after it.
+/// ns-3's token bucket: a shaper that holds one waiting packet.
 const SHAPER: (&str, u32) = ("shaper", 1);
 
 impl Cell {
-    /// Mean of three replications with a bucket of so many bytes: `kind` and the packets that may wait.
+    /// Means of three replications with a bucket of `burst` bytes: `kind` and the packets that may wait.
     fn ours(&self, (kind, buffer): (&str, u32), burst: u32) -> Row {
         let Self { law, flows, mbps: (rate, link), rtt: (from, to), span: (until, warmup) } = self;
         let rtt =

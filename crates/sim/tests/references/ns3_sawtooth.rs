@@ -68,8 +68,8 @@ fn top(buffer: u32) -> f64 {
     floor(BASE / SERVICE + f64::from(buffer)) + 1.0
 }
 
-/// What a window does on its way from `from` to `to`: seconds, segments sent, and its integral over time. `rounds(w, t)`
-/// is how many round trips a segment takes at the whole window `w`, `t` seconds after the beginning.
+/// Growth of a window from `from` to `to`: seconds, segments sent, and its integral over time. `rounds(w, t)` is the number of
+/// round trips per segment at the whole window `w`, `t` seconds after the beginning.
 fn climb(from: f64, to: f64, rounds: impl Fn(f64, f64) -> f64) -> (f64, f64, f64) {
     let (mut w, mut seconds, mut sent, mut area) = (from, 0.0, 0.0, 0.0);
     while w < to {
@@ -189,7 +189,7 @@ fn teeth(name: &str, buffer: u32, delayed_ack: u32) -> Vec<Tooth> {
     }
 }
 
-/// What elephan does on that path, between the first and the last cut after 10 s.
+/// Measurements of elephan on that path, between the first and the last cut after 10 s.
 struct Ours {
     peak: f64,
     trough: f64,
@@ -197,9 +197,9 @@ struct Ours {
     factor: f64,
     /// Seconds from cut to cut.
     period: f64,
-    /// Of these, seconds of growth.
+    /// Part of this in growth, in seconds.
     growing: f64,
-    /// As ns-3's traces show it, falling evenly while losses are repaired.
+    /// Mean window with a linear decrease while losses are repaired, as ns-3's traces show it.
     mean: f64,
     queue: u32,
     goodput: f64,

@@ -12,7 +12,7 @@ fn source(law: Law, shape: f64, gap: Span, key: u64) -> OnOff {
     OnOff::new(&params, Bytes(1000), Stream::new(5, 0, ("test", key), "traffic")).unwrap()
 }
 
-/// Lengths of so many whole bursts and silences, in seconds: a gap longer than a packet's has a silence in it.
+/// Lengths of `n` whole bursts and silences, in seconds: a gap longer than a packet's has a silence in it.
 fn cycles(source: &mut OnOff, n: usize) -> (Vec<f64>, Vec<f64>) {
     let gap = source.gap;
     let (mut bursts, mut silences, mut packets) = (Vec::new(), Vec::new(), None);

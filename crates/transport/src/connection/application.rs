@@ -1,4 +1,4 @@
-//! A connection whose application writes now and then: more data to send, and what becomes of a window that it left unused.
+//! Connection whose application writes at intervals: new data, and validation of the window that it did not use.
 //!
 //! Source: RFC 5681, Section 4.1; [`crate::validation`] has the rules.
 
@@ -11,7 +11,7 @@ use base::Time;
 use law::{CongestionControl, Restart};
 
 impl<C: CongestionControl> Connection<C> {
-    /// The application writes now and then: its window is validated as `options` say.
+    /// Enables window validation according to `options`, for an application that writes at intervals.
     pub fn expect_writes(&mut self, options: &Options) {
         let validation = Validation::new(options.window_validation, options.initial_window, options.rto_granularity);
         let base = self.seq.base();
@@ -20,7 +20,7 @@ impl<C: CongestionControl> Connection<C> {
         optional.begin_at(base);
     }
 
-    /// The application has `segments` more; `None` for as many as can be sent until [`Self::stop`].
+    /// Adds `segments` of data; `None` for as many as can be sent until [`Self::stop`].
     pub fn write(&mut self, recovery: &mut impl RecoveryRules, now: Time, segments: Option<u64>, wire: &mut impl Wire) {
         let is_idle = self.seq.una() == self.seq.high() && self.seq.high() > self.seq.base();
         self.seq.offer(segments);
@@ -36,7 +36,7 @@ impl<C: CongestionControl> Connection<C> {
         self.arm_timers(recovery, now, self.seq.high() > high);
     }
 
-    /// After an ACK, before anything leaves; the connection was in `phase_before` when it came.
+    /// Validates the window after an ACK and before anything is sent; `phase_before` is the phase when the ACK arrived.
     #[inline(never)]
     pub(super) fn validate_after_ack(&mut self, recovery: &impl RecoveryRules, info: &AckInfo, phase_before: Phase) {
         if info.acked == 0 || self.phase.repairs() {
@@ -53,7 +53,7 @@ impl<C: CongestionControl> Connection<C> {
         self.optional.as_deref_mut().and_then(OptionalState::validation)
     }
 
-    /// The sender as its window is judged.
+    /// State of the sender as input to the validation.
     fn window_state(&self, recovery: &impl RecoveryRules, now: Time) -> WindowState {
         WindowState {
             now,
@@ -71,7 +71,7 @@ impl<C: CongestionControl> Connection<C> {
         }
     }
 
-    /// Asks the validation, where there is one, and does what it says.
+    /// Applies the result of the validation, where there is one.
     #[inline]
     pub(super) fn validate(
         &mut self,

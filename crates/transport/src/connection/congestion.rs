@@ -59,7 +59,7 @@ impl<C: CongestionControl> Connection<C> {
         self.restart_rto(now);
     }
 
-    /// Everything lost was repaired.
+    /// Ends a recovery: every loss was repaired.
     pub fn leave_recovery(&mut self) {
         self.phase = Phase::Open;
         self.control.on_recovered();
@@ -72,7 +72,7 @@ impl<C: CongestionControl> Connection<C> {
         self.seq.go_back();
     }
 
-    /// A congestion echo: at most one reduction per window, none while a loss is being repaired (RFC 3168, 6.1.2).
+    /// Reacts to a congestion echo: at most one reduction per window, none during a recovery (RFC 3168, 6.1.2).
     pub(super) fn on_echo(&mut self, recovery: &mut impl RecoveryRules, info: &AckInfo) {
         if self.phase != Phase::Open || !self.seq.is_past_echo() {
             return;

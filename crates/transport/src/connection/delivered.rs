@@ -1,4 +1,4 @@
-//! What a connection reports to a control that wants to know of deliveries and losses one by one.
+//! Reports of single deliveries and losses to controls that ask for them.
 
 use super::Connection;
 use crate::optional::OptionalState;
@@ -7,7 +7,7 @@ use base::Time;
 use law::CongestionControl;
 
 impl<C: CongestionControl> Connection<C> {
-    /// A recovery found that segments [start, end) arrived above `una`.
+    /// Reports that segments [start, end) above `una` were SACKed.
     #[inline]
     pub fn on_sacked(&mut self, now: Time, start: u64, end: u64) {
         if let Some(deliveries) = self.optional.as_deref_mut().and_then(OptionalState::deliveries) {
@@ -15,7 +15,7 @@ impl<C: CongestionControl> Connection<C> {
         }
     }
 
-    /// The same of one.
+    /// Reports the SACK of the single segment `seq`, which is the next.
     #[inline]
     pub fn on_next_sacked(&mut self, now: Time, seq: u64) {
         if let Some(deliveries) = self.optional.as_deref_mut().and_then(OptionalState::deliveries) {
@@ -23,7 +23,7 @@ impl<C: CongestionControl> Connection<C> {
         }
     }
 
-    /// A recovery takes `segments` for lost.
+    /// Reports that `segments` are considered lost.
     #[inline]
     pub fn on_lost(&mut self, now: Time, segments: impl Iterator<Item = u64>) {
         if let Some(deliveries) = self.optional.as_deref_mut().and_then(OptionalState::deliveries) {
@@ -37,7 +37,7 @@ impl<C: CongestionControl> Connection<C> {
         self.optional.as_deref().is_some_and(OptionalState::counts_deliveries)
     }
 
-    /// Reports to the control what the ACK said about the rate of delivery.
+    /// Reports the delivery-rate sample of an ACK to the control.
     #[inline]
     pub(super) fn report_delivery(&mut self, recovery: &impl RecoveryRules, now: Time, in_flight_before: u32) {
         let Some(deliveries) = self.optional.as_deref_mut().and_then(OptionalState::deliveries) else { return };

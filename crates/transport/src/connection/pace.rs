@@ -1,5 +1,5 @@
-//! Segments that leave at their pace while no ACK comes: the same bits as a timer for each would give, without looking for
-//! what cannot be there.
+//! Paced segments sent in a row while no ACK arrives. The result is the same, to the bit, as with a timer for each
+//! segment, without checks that are unnecessary here.
 
 use super::Connection;
 use crate::Wire;
@@ -39,8 +39,8 @@ impl<C: CongestionControl> Connection<C> {
         true
     }
 
-    /// Sends what may leave `now` by its pace, of the new segments before `end`: nothing where what was sent again since the timer
-    /// was set has taken the time. Returns when the next may leave, if there is one.
+    /// Sends the new segments before `end` that pacing allows at `now`; none where retransmissions since the timer was
+    /// set have taken the time. Returns when the next may be sent, if there is one.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "one caller, for every segment that leaves between ACKs")]
     fn release(
@@ -78,14 +78,14 @@ impl<C: CongestionControl> Connection<C> {
         waits
     }
 
-    /// Whether so many new segments may be sent, and more are to be.
+    /// Whether `segments` new segments may be sent, and more remain to be sent.
     #[inline]
     pub fn has_new_beyond(&self, segments: u32) -> bool {
         self.seq.unsent() > u64::from(segments)
             && u64::from(self.seq.outstanding()) + u64::from(segments) <= u64::from(self.receive_window)
     }
 
-    /// How many new segments [`Self::fill_window`] would send, if more than those are to be sent; else 0.
+    /// Number of new segments that [`Self::fill_window`] would send if it has only new segments to send; else 0.
     #[inline]
     pub fn room_in_window(&self, inflation: u32) -> u32 {
         let window = self.window().saturating_add(inflation).min(self.receive_window);

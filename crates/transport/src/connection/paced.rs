@@ -1,5 +1,5 @@
-//! ACKs in a row of a sender that spaces its segments, while nothing is lost, SACKed or marked: the same bits as one after the
-//! other would give.
+//! ACKs in a row at a paced sender, while nothing is lost, SACKed or marked. The result is the same, to the bit, as with single
+//! ACKs.
 //!
 //! Everything that an ACK or a segment changes is at hand. What leaves is handed over in rows ([`Wire::send_row`]), and a law that
 //! counts ([`law::Step`]) is asked only where its step ends.
@@ -17,7 +17,7 @@ use crate::{Phase, Rtt, Wire};
 use base::{Flags, Span, Time};
 use law::{AckSample, CongestionControl, Step};
 
-/// Segments in a row are handed over together, so many at most.
+/// Largest number of segments in a row that are handed over together.
 const ROW: usize = 32;
 
 impl<C: CongestionControl> Connection<C> {
@@ -104,19 +104,19 @@ impl<C: CongestionControl> Connection<C> {
     }
 }
 
-/// A control in a run of ACKs, with its window.
+/// Congestion control during a run of ACKs, with its window.
 struct Counting<'a, C> {
     control: &'a mut C,
-    /// Whether it may count: it takes neither deliveries nor every round-trip time.
+    /// Whether ACKs may only be counted: the control takes neither deliveries nor every round-trip time.
     counts: bool,
     abc_limit: f64,
     cwnd: f64,
     /// cwnd in whole segments.
     whole: u32,
     ssthresh: f64,
-    /// What it does until its window reaches the next whole number, if it counts.
+    /// Window growth per ACK until the window reaches the next whole number, if the control can state it.
     step: Option<Step>,
-    /// Segments acknowledged in that step that it does not know of.
+    /// Segments acknowledged in that step and not yet reported to it.
     segments: u32,
 }
 
@@ -140,7 +140,7 @@ impl<'a, C: CongestionControl> Counting<'a, C> {
         }
     }
 
-    /// It learns of all ACKs so far.
+    /// Reports all ACKs so far to the control.
     #[inline(always)]
     fn flush(&mut self) {
         if self.segments > 0
@@ -150,7 +150,7 @@ impl<'a, C: CongestionControl> Counting<'a, C> {
         }
     }
 
-    /// An ACK of `acked` segments that begins no round trip. Returns whether that is all there is to it.
+    /// Takes an ACK of `acked` segments that does not begin a round trip. Returns whether nothing else is to be done.
     #[inline(always)]
     fn count(&mut self, acked: u32, limited: bool) -> bool {
         let Some(step) = self.step else { return false };
@@ -167,7 +167,7 @@ impl<'a, C: CongestionControl> Counting<'a, C> {
         counted
     }
 
-    /// Any other ACK.
+    /// Takes any other ACK.
     fn on_ack(&mut self, ack: &AckSample) {
         self.flush();
         self.control.on_ack(ack);
@@ -175,7 +175,7 @@ impl<'a, C: CongestionControl> Counting<'a, C> {
     }
 }
 
-/// New segments that leave one after the other.
+/// Row of consecutive new segments to send.
 struct Row {
     times: [Time; ROW],
     len: usize,
@@ -183,20 +183,20 @@ struct Row {
     flags: Flags,
 }
 
-/// What a run of ACKs changes.
+/// State that a run of ACKs changes.
 struct Run<'a, C, W> {
     seq: SequenceSpace,
-    /// Segments that may be outstanding.
+    /// Limit on the outstanding segments.
     window: u32,
     pace: Pace,
     timed: TimedSegment,
-    /// When the next segment leaves by its pace.
+    /// Time at which pacing sends the next segment.
     waits: Time,
     row: Row,
-    /// Segments that have left.
+    /// Segments sent.
     sent: u64,
     receive_window: u32,
-    /// RACK asks for the pace before it looks whether there is anything to send.
+    /// Whether pacing is also asked when nothing is left to send, as RACK does.
     asks_pace_at_end: bool,
     control: Counting<'a, C>,
     rtt: &'a mut Rtt,
@@ -213,7 +213,7 @@ impl<C: CongestionControl, W: Wire> Run<'_, C, W> {
         self.window = self.control.whole.min(self.receive_window);
     }
 
-    /// An ACK for the next `acked` segments; returns when the last of them had left, and its round-trip time.
+    /// Takes an ACK for the next `acked` segments; returns when the last of them was sent, and its round-trip time.
     #[inline(always)]
     fn acknowledge(
         &mut self,
@@ -278,7 +278,7 @@ impl<C: CongestionControl, W: Wire> Run<'_, C, W> {
         latest
     }
 
-    /// Sends what window and pace let leave `now`, and notes how full the window is.
+    /// Sends what window and pace allow at `now`, and notes how full the window is.
     #[inline(always)]
     fn fill(&mut self, now: Time) {
         let end = self.seq.end_of_window(self.window);
@@ -317,7 +317,7 @@ impl<C: CongestionControl, W: Wire> Run<'_, C, W> {
         self.row.len += 1;
     }
 
-    /// Hands over what has left. None of it is acknowledged in this run.
+    /// Hands over the segments sent. None of them is acknowledged in this run.
     fn hand_over(&mut self) {
         let Row { times, len, first, flags } = &mut self.row;
         let times = &times[..std::mem::take(len)];
@@ -374,7 +374,7 @@ mod tests {
         }
     }
 
-    /// What left: when, which, and by how many rows.
+    /// Segments that were sent, with their times, and the number of rows.
     #[derive(Default, PartialEq, Debug)]
     struct Left {
         segments: Vec<(Time, u64)>,

@@ -1,5 +1,5 @@
-//! ACKs in a row of a repair, each of which SACKs the segment after the highest run of SACKed ones and says nothing else: the same
-//! bits as `on_ack` would give, without looking for what cannot be there.
+//! ACKs in a row in a recovery, each of which SACKs only the segment after the highest run of SACKed ones. The result
+//! is the same, to the bit, as with `on_ack` for each.
 //!
 //! While the first of several lost segments is on its way again, all that arrive are of this kind up to the next that was lost.
 
@@ -29,7 +29,7 @@ impl<C: CongestionControl> Connection<C> {
         if self.optional.is_some() { None } else { recovery.row(self) }
     }
 
-    /// How many new segments may leave one by one, each after an ACK of its own, with more to follow.
+    /// Number of new segments that may be sent one per ACK while more remain to be sent.
     #[inline]
     pub fn new_in_row(&self) -> u32 {
         let room = self.receive_window.saturating_sub(self.seq.outstanding());
@@ -104,9 +104,9 @@ impl<C: CongestionControl> Connection<C> {
         taken
     }
 
-    /// The same where nothing waits to be sent again, segments leave as soon as they may and nobody asks for single deliveries, of a
-    /// recovery that says beforehand how many ACKs show no loss ([`RecoveryRules::extend_row`]): what each lets leave are new
-    /// segments.
+    /// [`Self::take_repairs`] without retransmissions waiting, pacing, or reports of single deliveries, under a
+    /// recovery that says beforehand how many ACKs show no loss ([`RecoveryRules::extend_row`]). Each ACK releases only
+    /// new segments.
     #[inline]
     fn take_quiet_repairs(
         &mut self,
@@ -159,20 +159,20 @@ impl<C: CongestionControl> Connection<C> {
         acks
     }
 
-    /// New segments that may be sent as far as receiver and application are concerned.
+    /// Number of new segments that receiver and application allow.
     #[inline]
     fn unsent_within_window(&self) -> u32 {
         let room = self.receive_window.saturating_sub(self.seq.outstanding());
         self.seq.unsent().min(u64::from(room)) as u32
     }
 
-    /// Whether segments leave as soon as they may, and nothing is kept of single ones but by the recovery.
+    /// Whether segments are sent without pacing, and only the recovery keeps data of single ones.
     #[inline]
     pub fn is_unpaced(&self) -> bool {
         self.optional.is_none()
     }
 
-    /// Sends `room` segments after those sent, or as many as there are and the receiver takes, where all were sent in order and
+    /// Sends `room` new segments, or as many as there are and the receiver allows, if all were sent in order and
     /// [`Self::is_unpaced`].
     #[inline]
     pub fn send_unpaced(&mut self, recovery: &mut impl RecoveryRules, now: Time, room: u32, wire: &mut impl Wire) {
@@ -194,7 +194,7 @@ impl<C: CongestionControl> Connection<C> {
         }
     }
 
-    /// Sends what may leave by its pace before `now`. Returns whether no other timer expires before.
+    /// Sends the paced segments due before `now`. Returns whether no other timer expires before.
     #[inline]
     fn release_before(
         &mut self,
@@ -223,7 +223,7 @@ impl<C: CongestionControl> Connection<C> {
         }
     }
 
-    /// Sends what may leave, and `notes` how full the window is.
+    /// Sends the segments that may be sent now; `notes` says whether to note how full the window is.
     #[inline]
     fn fill_in_repair(&mut self, recovery: &mut impl RecoveryRules, (now, notes): (Time, bool), wire: &mut impl Wire) {
         if !notes && self.seq.unsent() > 0 && self.waits_already(recovery, now) {
@@ -239,7 +239,7 @@ impl<C: CongestionControl> Connection<C> {
         self.note_use(recovery, (now, notes));
     }
 
-    /// After all that may leave has left.
+    /// Notes the use of the window after everything that may be sent has been sent.
     #[inline]
     fn note_use(&mut self, recovery: &impl RecoveryRules, (now, notes): (Time, bool)) {
         if notes || self.seq.unsent() == 0 && self.optional.is_some() {
@@ -247,7 +247,7 @@ impl<C: CongestionControl> Connection<C> {
         }
     }
 
-    /// Sends the next `room` segments for the first time, those of them that need not wait for their pace.
+    /// Sends the next `room` segments for the first time, as far as pacing allows.
     #[inline]
     fn send_new(&mut self, recovery: &mut impl RecoveryRules, now: Time, room: u32, wire: &mut impl Wire) {
         debug_assert_ne!(self.timers.rto(), Time::NEVER, "something is outstanding");
@@ -279,7 +279,7 @@ impl<C: CongestionControl> Connection<C> {
         }
     }
 
-    /// Whether the timer is set by which whatever leaves next does so: nothing leaves before.
+    /// Whether the pacing timer is already set to the time of the next segment, so that nothing is sent before it.
     #[inline]
     fn waits_already(&mut self, recovery: &impl RecoveryRules, now: Time) -> bool {
         let at = self.timers.pacing();
@@ -306,7 +306,7 @@ mod tests {
     struct Path {
         left: Vec<(Time, u64, Flags)>,
         arriving: VecDeque<(Time, u64, Flags)>,
-        /// After each ACK: when, window, `una`, `nxt`, in flight.
+        /// State after each ACK: time, window, `una`, `nxt`, segments in flight.
         seen: Vec<(Time, f64, u64, u64, u32)>,
     }
 

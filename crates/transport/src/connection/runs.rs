@@ -1,5 +1,5 @@
-//! Short ways for ACKs that come in a row while nothing is lost, SACKed or marked: the same bits as `on_ack` would give, without
-//! looking for what cannot be there.
+//! Batches of ACKs that arrive while nothing is lost, SACKed or marked. The result is the same, to the bit, as with
+//! `on_ack` for each.
 //!
 //! Where the law counts, or decides only at some ACKs (`law::Step`), a whole run is a few additions (`steady`). Where it
 //! is asked on every ACK, each costs the law and what it releases (`plain`).
@@ -61,8 +61,8 @@ impl<C: CongestionControl> Connection<C> {
         self.timers.set_rto(last + self.rtt.rto());
     }
 
-    /// Whether an ACK of so many segments grows the window by as many gains: none of them is one too many for slow start, and
-    /// the law does not look at single ACKs.
+    /// Whether an ACK of `each` segments grows the window by `each` gains: slow start accepts all of them, and the law
+    /// does not look at single ACKs.
     fn counts_all(&self, step: Step, each: u32) -> bool {
         let opens = self.control.cwnd() < self.control.ssthresh();
         step.acks == u32::MAX && (!opens || f64::from(each) <= self.abc_limit())
@@ -96,7 +96,7 @@ impl<C: CongestionControl> Connection<C> {
         }
     }
 
-    /// The departures of a run of ACKs, each of which released `each` segments at `times`, from `una` and `nxt` on.
+    /// Updates the departures for a run of ACKs, each of which released `each` segments at `times`, from `una` and `nxt` on.
     fn take_departures(
         &mut self,
         recovery: &mut impl RecoveryRules,
@@ -145,7 +145,7 @@ impl<C: CongestionControl> Connection<C> {
             && self.allows_runs(recovery)
     }
 
-    /// Whether what only some senders keep lets ACKs be taken in a short way: with departures, all of them are first ones.
+    /// Whether optional state lets ACKs be taken in a batch: with departures, all of them must be first transmissions.
     #[inline]
     fn allows_runs(&self, recovery: &LossRecovery) -> bool {
         match self.optional.as_deref() {
@@ -167,8 +167,8 @@ impl<C: CongestionControl> Connection<C> {
         self.until_timed(recovery, each).min(self.seq.outstanding() / each)
     }
 
-    /// How many ACKs of `each` segments leave the timers where they would only be moved on: up to the one that acknowledges the
-    /// segment being timed, or the next where a longer wait for a delayed ACK ends with it.
+    /// Number of ACKs of `each` segments that do not change the timers except by moving them on. The last of them acknowledges
+    /// the segment being timed; it is the next ACK where a longer wait for a delayed ACK ends with it.
     #[inline]
     pub(super) fn until_timed(&self, recovery: &LossRecovery, each: u32) -> u32 {
         if recovery.expects_delayed_acks() && self.rtt.options().may_delay_ack(self.seq.outstanding()) {
@@ -240,7 +240,7 @@ impl<C: CongestionControl> Connection<C> {
         self.arm_timers(recovery, last, true);
     }
 
-    /// Sends the next new segment, when nothing is lost, paced or to be announced.
+    /// Sends the next new segment, when nothing is lost, paced or to be signalled.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "one caller, for most segments")]
     fn transmit_plain(

@@ -14,17 +14,17 @@ use crate::rtt::{AckRtt, Round};
 use base::Time;
 use law::CongestionControl;
 
-/// Departure times of what an ACK acknowledges cumulatively.
+/// Transmission times of the segments that an ACK acknowledges cumulatively.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct AckTimes {
-    /// First and last of the segments newly reported, if all were sent once.
+    /// First and last of the newly reported segments, if all were sent once.
     acked: Option<(Time, Time)>,
-    /// The echoed timestamp, if not.
+    /// Echoed timestamp, otherwise.
     echoed: Option<Time>,
 }
 
 impl<C: CongestionControl> Connection<C> {
-    /// Departure times of what `ack` acknowledges, before they are forgotten.
+    /// Transmission times of the segments that `ack` acknowledges, before they are forgotten.
     pub(super) fn ack_times(&mut self, recovery: &mut impl RecoveryRules, ack: &Ack) -> AckTimes {
         let una = self.seq.una();
         if ack.cum == una {
@@ -40,7 +40,7 @@ impl<C: CongestionControl> Connection<C> {
         AckTimes { acked, echoed }
     }
 
-    /// Takes the sample of an ACK that was taken in.
+    /// Takes the sample of an ACK after it was processed.
     pub(super) fn sample_stamped(
         &mut self,
         recovery: &mut impl RecoveryRules,
@@ -62,7 +62,7 @@ impl<C: CongestionControl> Connection<C> {
         }
     }
 
-    /// An ACK SACKs the segment after the highest run of SACKed ones, which was sent once, at `left`.
+    /// Takes the sample of an ACK that SACKs the segment after the highest run, which was sent once, at `left`.
     #[inline]
     pub fn sample_next_sacked(&mut self, recovery: &mut impl RecoveryRules, now: Time, left: Time, in_flight: u32) {
         if !self.habits.timestamps() {
@@ -81,8 +81,8 @@ impl<C: CongestionControl> Connection<C> {
         }
     }
 
-    /// [`RecoveryRules::extend_row`] with a sample of each ACK, of a sender with the timers of Linux ([`Self::smooths_alike`]): what
-    /// is in flight does not matter to them.
+    /// [`RecoveryRules::extend_row`] with a sample of each ACK, for a sender with Linux's timers
+    /// ([`Self::smooths_alike`]): these do not depend on the number of segments in flight.
     #[inline]
     pub(super) fn extend_stamped_row(
         &mut self,
@@ -102,14 +102,14 @@ impl<C: CongestionControl> Connection<C> {
         })
     }
 
-    /// Whether samples count the same whatever is in flight: RFC 7323's do not (Appendix G).
+    /// Whether the weight of samples is independent of the segments in flight: RFC 7323's is not (Appendix G).
     #[inline]
     pub(super) fn smooths_alike(&self) -> bool {
         !self.habits.timestamps() || self.rtt.options().rule() == Rto::Linux
     }
 
-    /// Linux lets the timer begin anew with SACKs of what had left before the first outstanding segment last did: that one may still
-    /// be on its way.
+    /// Restarts the retransmission timer, as Linux does, for SACKs of segments sent before the last transmission of the
+    /// first outstanding segment, which may still be in flight.
     #[inline]
     fn restart_rto_by_sack(&mut self, recovery: &mut impl RecoveryRules, now: Time, left: Time) {
         let una = self.seq.una();
@@ -120,7 +120,7 @@ impl<C: CongestionControl> Connection<C> {
         }
     }
 
-    /// When segments left, wherever that is kept.
+    /// Transmission times of segments, wherever they are kept.
     #[inline]
     pub(super) fn departures<'a>(&'a mut self, recovery: &'a mut impl RecoveryRules) -> Option<&'a mut Departures> {
         recovery.departures().or_else(|| self.optional.as_deref_mut().and_then(OptionalState::departures))

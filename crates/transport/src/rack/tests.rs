@@ -7,7 +7,7 @@ use proptest::prelude::*;
 const SRTT: Span = Span(40);
 const MIN_RTT: Span = Span(20);
 
-/// The same, looking at every segment every time.
+/// RACK state that looks at every segment every time.
 #[derive(Default)]
 struct Plain {
     segments: Vec<Segment>,

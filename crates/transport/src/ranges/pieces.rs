@@ -1,4 +1,4 @@
-//! Runs of a set in pieces, and how one is found in them: mostly at the next run from the last.
+//! Runs of a set in pieces, with a search that starts at the last result.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Numbers `[start, end)`.
 pub type Run = (u64, u64);
 
-/// The place of a run: in which piece, and where in it, those that are gone included.
+/// Place of a run: the piece, and the index in it, which includes removed runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     pub piece: usize,
     pub at: usize,
 }
 
-/// Pieces in order, and where in them something was found last and put last: the next is mostly at the next run.
+/// Pieces in order, with the places of the last search and the last insertion: the next one is mostly at the next run.
 #[derive(Clone, Debug, Default)]
 pub struct Pieces {
     pub list: VecDeque<Vec<Run>>,
@@ -21,7 +21,7 @@ pub struct Pieces {
     pub put: Finger,
 }
 
-/// A place to begin at, which may not be one any more. Atomic for looking something up to be no change; it is no one's but its set's.
+/// Cached place, which may be out of date. Atomic only so that a search with `&self` can update it.
 #[derive(Debug, Default)]
 pub struct Finger([AtomicUsize; 2]);
 
@@ -45,7 +45,7 @@ impl Clone for Finger {
     }
 }
 
-/// So many runs are looked at from a finger on.
+/// Number of runs to search linearly from a finger on.
 const NEAR: usize = 4;
 
 impl Pieces {
@@ -66,7 +66,7 @@ impl Pieces {
         Some(Place { piece, at: at + place })
     }
 
-    /// The same by bisection.
+    /// Finds the place by bisection.
     fn search(&self, head: usize, seq: u64) -> Place {
         let is_below = |piece: &Vec<Run>| piece.last().is_some_and(|run| run.1 <= seq);
         // Again the top or the lowest, mostly.
@@ -81,7 +81,7 @@ impl Pieces {
         Place { piece, at: head + first_above(runs, seq) }
     }
 
-    /// The same from a finger on, which is moved there.
+    /// Finds the place from a finger on, and moves the finger there.
     #[inline]
     pub fn position(&self, finger: &Finger, head: usize, seq: u64) -> Place {
         let place = self.near(finger.place(), head, seq).unwrap_or_else(|| self.search(head, seq));

@@ -1,4 +1,4 @@
-//! What only some receivers keep, apart from the others: a flow of a million should not carry it.
+//! Optional state of a receiver, kept apart so that a million plain flows do not carry it.
 
 use super::Receiver;
 use crate::ack::MAX_BLOCKS;
@@ -7,25 +7,25 @@ use crate::options::Coalescing;
 use crate::sequence::NO_SEGMENT;
 use base::{Flags, Time};
 
-/// What a receiver keeps whose connection carries transfers or headers, whose ACKs may be lost, or whose segments are merged or window is tuned.
+/// State for connections with transfers, headers, ACKs that may be lost, merged segments, or a tuned window.
 #[derive(Clone, Debug)]
 pub struct Extra {
-    /// First segment and end of the transfer that comes next, once its sender has opened it.
+    /// First segment and end of the next transfer, once its sender has opened it.
     pub upcoming: (u64, u64),
-    /// Segments delivered of the transfers before the one that is open.
+    /// Number of segments delivered in transfers before the present one.
     pub earlier: u64,
     /// Segments whose blocks were reported last, most recent first.
     pub recent: [u64; MAX_BLOCKS],
-    /// What routers granted since the last ACK.
+    /// Window increase granted by routers since the last ACK, in segments (XCP).
     pub granted: f32,
-    /// What the interface has not handed over yet, where it merges segments.
+    /// Segments that the interface has not delivered yet, where it merges segments.
     pub merging: Option<Merging>,
-    /// Where the window is tuned.
+    /// Receive-window tuning, if it is on.
     pub tuner: Option<Tuner>,
 }
 
 impl Receiver {
-    /// The same behind an interface that merges segments.
+    /// Adds an interface that merges segments.
     #[must_use]
     pub fn behind(mut self, offload: Option<Coalescing>) -> Self {
         if let Some(coalescing) = offload {
@@ -35,7 +35,7 @@ impl Receiver {
         self
     }
 
-    /// The same, tuning its window within `limits`; its ACKs may be lost or not.
+    /// Adds receive-window tuning within `limits`; `may_lose_acks` says whether ACKs can be lost.
     #[must_use]
     pub fn tuning(mut self, limits: WindowLimits, may_lose_acks: bool) -> Self {
         self.extra.get_or_insert_default().tuner = Some(Tuner::new(limits, may_lose_acks));
@@ -51,22 +51,22 @@ impl Default for Extra {
     }
 }
 
-/// Segments in a row that wait to be handed over as one.
+/// Consecutive segments that wait to be delivered as one.
 #[derive(Clone, Copy, Debug)]
 pub struct Merging {
     pub coalescing: Coalescing,
-    /// First segment and end; nothing waits if they are equal.
+    /// First segment and end; equal if no segment waits.
     pub run: (u64, u64),
-    /// Flags of each of them.
+    /// Flags that all of them have.
     pub flags: Flags,
-    /// When they are handed over at the latest.
+    /// Latest time at which they are handed over.
     pub due: Time,
-    /// When the delayed ACK leaves: the receiver's deadline is the earlier of the two.
+    /// Time at which the delayed ACK is sent: the receiver's deadline is the earlier of the two.
     pub delayed: Time,
 }
 
 impl Merging {
-    /// Nothing waits.
+    /// Interface with no segment waiting.
     pub fn new(coalescing: Coalescing) -> Self {
         Self { coalescing, run: (0, 0), flags: Flags::NONE, due: Time::NEVER, delayed: Time::NEVER }
     }

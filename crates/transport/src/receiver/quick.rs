@@ -6,7 +6,7 @@ use super::Receiver;
 use base::{Span, Time};
 
 impl Receiver {
-    /// The same, which does not delay its first ACKs, nor those after a pause of `quick_after`.
+    /// Receiver that does not delay its first `acks` ACKs, nor those after a pause of `quick_after`.
     #[must_use]
     pub fn acknowledging_quickly(mut self, acks: u32, quick_after: Span) -> Self {
         let acks = acks.min(u32::from(u8::MAX)) as u8;
@@ -14,7 +14,7 @@ impl Receiver {
         self
     }
 
-    /// A segment arrives in order: after a long pause ACKs are quick again.
+    /// Processes an in-order segment: after a long pause ACKs are quick again.
     #[inline]
     pub(super) fn note_arrival(&mut self, now: Time) {
         if self.is_late(now) {

@@ -1,4 +1,4 @@
-//! Short ways of a receiver: segments in a row that it takes at once, when each does the same.
+//! Fast paths of a receiver for segments in a row that have equal effects.
 
 use super::Receiver;
 use base::Time;
@@ -11,15 +11,15 @@ impl Receiver {
         self.acknowledges_each && self.held.is_empty() && !self.echo && !self.is_announced
     }
 
-    /// `n` segments in order, each acknowledged, when [`Self::is_plain`].
+    /// Processes `n` in-order segments, each acknowledged, when [`Self::is_plain`].
     #[inline]
     pub fn take_plain(&mut self, n: u32) {
         debug_assert!(self.is_plain());
         self.next += u64::from(n);
     }
 
-    /// How many segments in order, all without a mark, do no more than make an ACK of every [`Self::delayed_ack`] of them, unless
-    /// the next of those comes too late for the one before.
+    /// Number of in-order unmarked segments that only produce an ACK per [`Self::delayed_ack`] segments, unless the next of
+    /// those arrives too late for the one before.
     #[inline]
     #[must_use]
     pub fn delays_plainly(&self) -> u64 {
@@ -30,7 +30,8 @@ impl Receiver {
         if plain { row } else { 0 }
     }
 
-    /// `n` such segments, the last at `last`; those that are not acknowledged yet have an ACK at `deadline` at the latest.
+    /// Processes `n` such segments, the last at `last`; those that are not acknowledged yet have an ACK at `deadline`
+    /// at the latest.
     #[inline]
     pub fn take_delayed(&mut self, n: u32, last: Time, deadline: Time) {
         debug_assert!(u64::from(n) <= self.delays_plainly());
@@ -48,7 +49,7 @@ impl Receiver {
         !self.held.is_empty()
     }
 
-    /// The highest run of segments out of order, if those that follow it do no more than extend it, each with an ACK that says so.
+    /// Highest run of segments out of order, if the following segments only extend it, each with an ACK that says so.
     #[inline]
     #[must_use]
     pub fn extends_plainly(&self) -> Option<(u64, u64)> {
@@ -56,7 +57,7 @@ impl Receiver {
         if plain { self.held.top() } else { None }
     }
 
-    /// The next `n` such segments.
+    /// Processes the next `n` such segments.
     #[inline]
     pub fn extend(&mut self, n: u32) {
         debug_assert!(self.extends_plainly().is_some() && self.deadline == Time::NEVER);

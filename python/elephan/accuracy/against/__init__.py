@@ -1,4 +1,4 @@
-"""Every model beside packets: closed form, numerical integration and simulation of the same thing."""
+"""Comparison of every model with packets: closed form, numerical integration and simulation of the same quantity."""
 
 from elephan.accuracy.against import buffers, elastic, fluid, recovery, windows
 from elephan.accuracy.against.entry import ExtraColumn, ModelTest, simulated, spread
@@ -29,7 +29,7 @@ AGAINST: dict[str, ModelTest] = {
         recovery.LOSS_SHARE,
     )
 }
-"""By model, in the order of the catalogue."""
+"""Comparisons by model, in the order of the catalogue."""
 
 WITHOUT: dict[str, str] = {
     "rules": (
@@ -41,11 +41,11 @@ WITHOUT: dict[str, str] = {
         "are those of loss-share, which is simulated"
     ),
 }
-"""Why the other models are not compared."""
+"""Reasons why the other models are not compared."""
 
 
 def against(model: str) -> ModelTest:
-    """Find how a model is compared with packets.
+    """Find the comparison of a model with packets.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def against(model: str) -> ModelTest:
     Raises
     ------
     InputError
-        If it is not; the message says why.
+        If there is no such comparison; the message says why.
 
     Examples
     --------

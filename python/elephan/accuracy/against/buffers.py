@@ -1,4 +1,4 @@
-"""Models of buffers, beside long flows on the link of the row.
+"""Comparisons of buffer models with long flows on the link of a table's row.
 
 Source: by default the links of Barman2004 (1 Gbit/s, 120 ms, ten HighSpeed flows) and Andrew2005 (16 Mbit/s, 500 B),
 and for models of many flows a link on which each has a window of 38 segments.
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from elephan.theory.response import Floats
 
 SETTLING, MEASURED = 3, 6
-"""Times between two losses of the slowest flow that are left out, and measured."""
+"""Settling and measuring time, in sawteeth of the slowest flow."""
 LEAST_PACKETS = 1e6
-"""That a link can carry while many short sawteeth are measured."""
+"""Minimum number of packets that a link can carry while many short sawteeth are measured."""
 
 
 def _used(outcome: ReplicationOutcome, _: Row) -> float:
@@ -48,11 +48,11 @@ def _flows(
     access: Mapping[str, str] | None = None,
     **more: Any,
 ) -> Scenario:
-    """Equal flows on the link of a row, whose RTTs it gives by ``rtt`` or by ``rtt_min`` and ``rtt_max``."""
+    """Make equal flows on the link of a row, which gives their RTTs by ``rtt`` or by ``rtt_min`` and ``rtt_max``."""
     rtts = (row["rtt"], row["rtt"]) if "rtt" in row else (row["rtt_min"], row["rtt_max"])
     count = round(row["flows"])
     share = row["rate"] / 8 / row["packet"] * sum(rtts) / 2 / count
-    # All that differs between runs of a flow that is alone is where in its sawtooth they begin to measure.
+    # Runs of a single flow differ only in the point of its sawtooth at which the measurement begins.
     within_s = row["period_s"] if count == 1 and "period_s" in row else 1.0
     group = bulk(law, row["packet"], rtts, count, row["rate"], share, within_s)
     if access is not None:
@@ -64,7 +64,7 @@ def _flows(
 
 
 def _simulated(row: Row) -> str:
-    """The law that a row stands for."""
+    """Return the law that a row represents."""
     return OF_PAPERS.get(row["law"], str(row["law"]))
 
 
@@ -74,7 +74,7 @@ def reno_closed_form(table: ModelTable) -> Floats:
     Parameters
     ----------
     table : ModelTable
-        Of the model sawtooth.
+        Table of the model `sawtooth`.
 
     Returns
     -------
@@ -84,8 +84,8 @@ def reno_closed_form(table: ModelTable) -> Floats:
     Notes
     -----
     B is the buffer in BDP. The sum of the windows climbs from (1 + B)/2 to 1 + B [BDP], by the same step each round
-    trip. Below 1 a round trip takes tau and the link idles, above it as long as the sum takes to send: (1 - B)/2 and
-    ((1 + B)^2 - 1)/2 in units of time, 3/8 (1 + B)^2 sent.
+    trip. Below 1 a round trip takes tau and the link idles; above 1 it takes as long as sending the sum. The times are
+    (1 - B)/2 and ((1 + B)^2 - 1)/2, and the amount sent is 3/8 (1 + B)^2.
     """
     v = table.values
     shares = v["buffer"] / (v["rate"] / 8 / v["packet"] * v["rtt"])
@@ -94,10 +94,10 @@ def reno_closed_form(table: ModelTable) -> Floats:
 
 
 def _followed(table: ModelTable) -> Floats:
-    """Windows followed in time until they repeat, all cut at an overflow."""
+    """Integrate windows in time until they repeat; all flows are cut at an overflow."""
     v = table.values
     rows = zip(v["law"], v["rate"] / 8 / v["packet"], v["buffer"], v["rtt"], v["flows"], strict=True)
-    # Of equal flows one is enough: the others do the same.
+    # One of several equal flows is enough: the others behave identically.
     return np.array(
         [
             float(partial(response(str(law)), rate / n, buffer / n, [rtt], 1, turns=1).utilisation)
@@ -107,7 +107,7 @@ def _followed(table: ModelTable) -> Floats:
 
 
 def _together(table: ModelTable) -> Floats:
-    """Windows of one RTT, all cut at an overflow: the other end of what a buffer can give."""
+    """Compute windows of one RTT, all cut at an overflow: the other extreme for a given buffer."""
     v = table.values
     rtt = (v["rtt_min"] + v["rtt_max"]) / 2
     rate = v["rate"] / 8 / v["packet"]
@@ -177,7 +177,7 @@ DROPTAIL = ModelTest(
         "arrivals have neither the bursts that overflow a small buffer nor the losses that 8 to 9 of the 10 flows "
         "have at once."
     ),
-    # K counts the packet in service too, a scenario's buffer does not.
+    # K includes the packet in service, a scenario's buffer does not.
     scenario=lambda row: _flows(row, row["buffer"] - 1, _simulated(row)),
     measure=_used,
     given={"buffer": "126..8001:13"},
@@ -220,7 +220,7 @@ GAUSSIAN = ModelTest(
 
 
 def _of_exponential_packets(table: ModelTable) -> Floats:
-    """The same fixed point where the loss is the power of the load."""
+    """Compute the same fixed point with the loss as a power of the load."""
     values = {**table.values, "sizes": np.full(len(table.values["buffer"]), "exponential")}
     return np.asarray(table.model.compute(values)["utilization"])
 
@@ -252,7 +252,7 @@ SMALL = ModelTest(
 )
 
 MIXTURE = 5
-"""Flows with RTTs from a fifth of the largest on."""
+"""Number of flows, with RTTs from a fifth of the largest up."""
 
 
 def _mixture(row: Row) -> Scenario:
@@ -277,7 +277,7 @@ QUEUE_BOUND = ModelTest(
 
 
 EACH_S = 20.0
-"""Between one flow and the next: with more of them FAST takes longer to come to rest."""
+"""Time between the starts of two flows [s]: with more flows FAST needs longer to settle."""
 
 
 def _one_by_one(row: Row) -> Scenario:

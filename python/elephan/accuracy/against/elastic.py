@@ -1,4 +1,4 @@
-"""Models of traffic that comes and goes, beside sessions and datagrams.
+"""Comparisons of models of arriving and ending transfers with sessions and datagrams.
 
 Source: Andrew2005 for the closed population, AugeRoberts2006 for the flow beside a Poisson background.
 """
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from elephan.scenario import Scenario
 
 HEADER = 40
-"""Of a packet [bytes]."""
+"""Header of a packet [bytes]."""
 
 
 def _transfers(outcome: ReplicationOutcome) -> dict[str, Any]:
@@ -32,7 +32,7 @@ def _transfers(outcome: ReplicationOutcome) -> dict[str, Any]:
 
 
 SHARED = 2500
-"""Transfers of a run."""
+"""Transfers in a run."""
 
 
 def _sharing(row: Row) -> Scenario | None:
@@ -80,9 +80,9 @@ PROCESSOR_SHARING = ModelTest(
 )
 
 ARRIVALS = 1e6
-"""Packets of a run."""
+"""Packets in a run."""
 LEAST_LOST = 100
-"""Losses of a run to be expected: with fewer a ratio is not accurate to a tenth."""
+"""Minimum expected number of losses in a run: with fewer a ratio is not accurate to a tenth."""
 
 
 def _datagrams(row: Row) -> Scenario | None:
@@ -96,7 +96,7 @@ def _datagrams(row: Row) -> Scenario | None:
         "traffic": {"kind": "poisson", "rate": rate_text(row["load"] * row["rate"])},
     }
     seconds = ARRIVALS * 8 * row["packet"] / row["rate"] / row["load"]
-    # K counts the packet in service too, a scenario's buffer does not.
+    # K includes the packet in service, a scenario's buffer does not.
     return scene("datagrams", link(row["rate"], 0, row["buffer"] - 1), [group], seconds / 100, seconds, seconds / 10)
 
 
@@ -116,7 +116,7 @@ POISSON_LOSS = ModelTest(
 
 
 def _beside(row: Row) -> Scenario:
-    """One Reno flow, and Poisson packets, at the buffer that the model asks for."""
+    """Make a scenario of one Reno flow and Poisson packets, at the buffer that the model requires."""
     if row["permanent"] != 1 or row["offered"] != 0:
         message = "mixed: simulated is one flow that never ends; leave permanent=1 and offered=0"
         raise InputError(message)

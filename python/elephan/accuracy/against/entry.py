@@ -1,4 +1,4 @@
-"""What a model is compared with: a scenario for each row of its table, and what of the run is the model's column."""
+"""Comparison of a model with simulations: a scenario for each row of its table, and the compared measure."""
 
 from __future__ import annotations
 
@@ -26,42 +26,44 @@ Row = dict[str, Any]
 
 
 class ExtraColumn(NamedTuple):
-    """One more column of theory, for this comparison."""
+    """A further column of theory for this comparison."""
 
     column: ModelColumn
     compute: Callable[[ModelTable], Floats]
-    """From the model's table to an array of shape (rows,)."""
+    """Function of the model's table that returns an array of shape (rows,)."""
 
 
 @dataclass(frozen=True)
 class ModelTest:
-    """How one model is compared with packets.
+    """Comparison of one model with packets.
 
     Parameters
     ----------
     model : str
     line : str
-        Column of the model that is measured.
+        Column of the model that is compared.
     says : str
-        What is simulated, and how far it agrees and why.
+        Description of the simulation, and of its agreement with the model.
     scenario : callable
-        From a `Row` to a scenario, or None where nothing can be learned; rows with the same one share its runs.
+        Function of a `Row` that returns a scenario, or None if a simulation would show nothing; rows with the same
+        scenario share its runs.
     measure : callable
-        From a `ReplicationOutcome` and a row to what was measured; its series begin where the warm-up ends, at 0 s.
+        Function of a `ReplicationOutcome` and a row that returns the measured value; the outcome's series begin at the
+        end of the warm-up, at 0 s.
     picture : ModelPicture
-        Of the lines that the points are drawn over.
+        Picture of the model's lines, over which the points are drawn.
     given : mapping of str to str
-        Parameters, where the user gives none.
+        Default parameters.
     beside : mapping of str to ExtraColumn
-        Columns of theory that the model's own table has not.
+        Columns of theory that the model's own table lacks.
     meanings : mapping of str to str
-        Of the model's columns, where a legend that holds several needs others.
+        Descriptions of the model's columns for a common legend, if they differ from the model's own.
     points : int
-        Of each curve that are simulated at most, spread evenly, both ends among them.
+        Maximum number of simulated points of each curve, spread evenly, both ends included.
     replications : int
-        With one there is no interval.
+        Number of replications; one gives no interval.
     called : str
-        What is measured, where the column has the name of a method.
+        Name of the measured quantity, if the column is named after a method.
     """
 
     model: str
@@ -79,33 +81,33 @@ class ModelTest:
 
     @property
     def column(self) -> str:
-        """Name of the column that holds what was measured."""
+        """Name of the column with the measured values."""
         return f"simulated_{self.called or self.line}"
 
     def simulate(
         self, table: ModelTable, progress: Callable[[int, int], None] | None = None, workers: int | None = None
     ) -> ModelTable:
-        """Add what a simulation of some rows measures.
+        """Add the measurements from simulations of some rows.
 
         Parameters
         ----------
         table : ModelTable
-            Of this model.
+            Table of this model.
         progress : callable, optional
-            Called with (runs done, runs to do) after each.
+            Called with (runs done, total runs) after each.
         workers : int, optional
-            Threads; the results do not depend on it.
+            Number of threads; the results do not depend on it.
 
         Returns
         -------
         ModelTable
-            With the columns of `beside`, `column`, and the same with ``_ci95``: NaN in rows that were not simulated,
-            or have no interval.
+            The table with the columns of `beside`, with `column`, and with `column` plus ``_ci95``: NaN in rows that
+            were not simulated, or have no interval.
 
         Raises
         ------
         ScenarioError
-            If a row's parameters make no scenario that can be run.
+            If a row's parameters do not give a valid scenario.
 
         Examples
         --------
@@ -145,7 +147,7 @@ class ModelTest:
     def _runs(
         self, scenarios: list[Scenario], progress: Callable[[int, int], None] | None, workers: int | None
     ) -> dict[str, list[ReplicationOutcome]]:
-        """Run each different scenario once, all its replications; by its identity."""
+        """Run all replications of each different scenario once; return them by the scenario's identity."""
         different = {scenario.id: scenario for scenario in scenarios}
         jobs = [ReplicationJob(scenario, k) for scenario in different.values() for k in range(self.replications)]
         done = 0
@@ -163,7 +165,7 @@ class ModelTest:
         return runs
 
     def to_json(self) -> dict[str, Any]:
-        """Return what ``elephan model NAME --simulate --json`` says of the simulation.
+        """Return the description of the simulation for ``elephan model NAME --simulate --json``.
 
         Returns
         -------
@@ -178,7 +180,7 @@ def simulated(table: ModelTable) -> ModelTable:
     Parameters
     ----------
     table : ModelTable
-        As `ModelTest.simulate` returns it.
+        Table returned by `ModelTest.simulate`.
 
     Returns
     -------
@@ -187,7 +189,7 @@ def simulated(table: ModelTable) -> ModelTable:
     Raises
     ------
     ValueError
-        If it is another.
+        If it is another table.
     """
     if table.model.picture is None or not table.model.picture.points:
         message = f"{table.model.name}: nothing of this table was simulated"
@@ -198,24 +200,24 @@ def simulated(table: ModelTable) -> ModelTable:
 
 
 def _measured(outcome: ReplicationOutcome, warmup_s: float) -> ReplicationOutcome:
-    """Leave the warm-up out of the series."""
+    """Remove the warm-up from the series."""
     time = outcome.samples["time_s"]
     kept = time >= warmup_s
-    # Without any TCP flow there is no cwnd at any time.
+    # Without TCP flows there is no cwnd series.
     samples = {name: column[..., kept] if column.size else column for name, column in outcome.samples.items()}
     return replace(outcome, samples=samples | {"time_s": time[kept] - warmup_s})
 
 
 def spread(table: ModelTable, x: str, most: int) -> list[int]:
-    """Choose a few rows of each curve, evenly spaced, both ends among them.
+    """Choose a few rows of each curve, evenly spaced, both ends included.
 
     Parameters
     ----------
     table : ModelTable
     x : str
-        Parameter in which alone the rows of a curve differ.
+        The only parameter in which the rows of a curve differ.
     most : int
-        Rows of a curve.
+        Maximum number of rows per curve.
 
     Returns
     -------

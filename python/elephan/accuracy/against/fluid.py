@@ -1,4 +1,4 @@
-"""Model `fluid`: where the queue rests, how it moves, and the backlog of a run that begins as the fluid does.
+"""Comparisons of the model `fluid`: equilibrium and motion of the queue, and the backlog of a simulation.
 
 Source: Hollot2001 for the flows, the link and RED's thresholds. *Differs from* it: RED's weight, so that the queue
 settles or not within seconds.
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
 
 LONGEST_S = 60.0
 BEGUN = 3
-"""Round trips until flows that start together have the fluid's first window."""
+"""Round trips until flows that start together have the fluid's initial window."""
 EVERY_S = 0.25
 
 
 def discipline(kind: str, row: Row, room: float) -> dict[str, Any]:
-    """Write a queue discipline from a row that has its parameters as shares of the buffer.
+    """Write a queue discipline from a row whose parameters are shares of the buffer.
 
     Parameters
     ----------
     kind : str
         ``red`` or another of its family, or one without parameters.
     room : float [packets]
-        That can wait.
+        Buffer size.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Models of recovery from a loss, beside flows whose losses come from a full link, or from bursts at stated times."""
+"""Comparisons of models of loss recovery with flows that lose at a full link or in bursts at given times."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ if TYPE_CHECKING:
     from elephan.scenario import Scenario
 
 ROOM = 0.02
-"""Buffer over the flow's window: less, and HighSpeed overflows it with the bursts of its own growth at 0.3 windows."""
+"""Buffer over the flow's window; with less, HighSpeed's own bursts of growth overflow it at 0.3 windows."""
 BEGUN = 0.9
 """Share of that window at which slow start ends."""
 TEETH = 8
-"""Recoveries measured."""
+"""Number of recoveries that are measured."""
 SAMPLES = 400
-"""Samples of cwnd in one."""
+"""Samples of cwnd in one recovery."""
 
 ACCESS, LINK = 1.5, 4.0
-"""Rates of the flow's own link and of the link over the flow's: packets are spread over most of a round trip."""
+"""Rates of the flow's access link and of the link over the flow's: packets are spread over most of a round trip."""
 BURST_RTTS, BURST = 0.8, 0.9
 """Length of a burst [round trips], short enough to be one loss event, and its rate over that of the link."""
 SETTLING, BURSTS = 30, 20
-"""Periods left out, and measured: windows come to their share by some percent each."""
+"""Periods left out, and periods measured: windows approach their share by some percent per period."""
 
 
 def _filling(row: Row) -> Scenario:
-    """A flow alone on a link with next to no buffer, which it fills again and again."""
+    """Make a flow alone on a link with a very small buffer, which it fills repeatedly."""
     window = row["rate"] / 8 / row["mss"] * row["rtt"]
     there = link(row["rate"], row["rtt"] / 4, ROOM * window)
     took = row["integral_s"]
@@ -49,7 +49,7 @@ def _between_losses(outcome: ReplicationOutcome, _: Row) -> float:
 
 
 def _hit(row: Row) -> Scenario:
-    """A flow, and a burst of datagrams that makes the link overflow for most of a round trip every so often."""
+    """Make a flow, and a burst of datagrams that periodically overflows the link for most of a round trip."""
     fair, rtt, period = row["integral_bps"], row["rtt"], row["period"]
     window = fair / 8 / row["mss"] * rtt
     there = link(LINK * fair, rtt / 4, max(10, window / 20))
@@ -70,7 +70,7 @@ def _hit(row: Row) -> Scenario:
 
 
 def _rate_at_losses(outcome: ReplicationOutcome, row: Row) -> float:
-    """Window before a burst over the round-trip time, mean over the bursts."""
+    """Return the window before a burst over the round-trip time, mean over the bursts."""
     number = np.floor(outcome.samples["time_s"] / row["period"])
     cwnd = outcome.samples["cwnd_segments"][0]
     tops = [float(cwnd[number == k].max()) for k in range(BURSTS)]

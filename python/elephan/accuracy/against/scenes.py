@@ -1,4 +1,4 @@
-"""Scenarios that several comparisons share: equal long flows on one link, for as long as their sawteeth ask for."""
+"""Scenarios that several comparisons share: equal long flows on one link, for a given number of sawteeth."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 ACCESS = 10.0
 """Rate of a sender's own link over that of the link [1], as in the first paper."""
 OF_PAPERS = {"barman": "highspeed", "phillips-hu": "highspeed"}
-"""Laws that run, by the names of their readings in papers."""
+"""Simulated laws, by the papers' names of their variants."""
 UNKNOWN_S = 5.0
-"""Taken for the time between two losses of laws without a sawtooth that is known, and of windows of a few segments."""
+"""Assumed time between two losses for laws without a known sawtooth, and for windows of a few segments [s]."""
 LEAST_SETTLING_S = 5.0
-"""Before anything is measured: timeouts of the first losses are over by then [s]."""
+"""Minimum warm-up: the timeouts of the first losses are over by then [s]."""
 
 
 def link(rate_bps: float, delay_s: float, buffer: float, **more: Any) -> dict[str, Any]:
@@ -64,16 +64,17 @@ def bulk(
     Parameters
     ----------
     law : str
-        Or a model's name for HighSpeed as a paper has it.
+        Name of a law, or a model's name for a paper's version of HighSpeed.
     packet : float [bytes]
     rtts : tuple of float [s]
-        The shortest and the longest, the others equally spaced.
+        The shortest and the longest RTT; the others are equally spaced.
     rate_bps : float [bit/s]
-        Of the link; access is ten times as fast.
+        Rate of the link; access is ten times as fast.
     ssthresh : float [segments]
-        Where slow start ends: what it would overshoot takes large windows minutes to forget.
+        End of slow start: large windows would need minutes to recover from its overshoot.
     within_s : float [s]
-        Start, drawn for each replication: of a flow that is alone, all that differs between them.
+        Range of start times, drawn for each replication; for a single flow it is the only difference between
+        replications.
 
     Examples
     --------
@@ -82,7 +83,7 @@ def bulk(
     """
     low, high = (time_text(rtt) for rtt in rtts)
     several = count > 1
-    # Flows with one RTT keep step unless their packets are shaken by a packet time.
+    # Flows with one RTT synchronize unless their packets are jittered by a packet time.
     shaken = {"send_jitter": time_text(8 * packet / rate_bps)} if several and low == high else {}
     return {
         "name": "flows",
@@ -107,18 +108,18 @@ def scene(
     measured_s: float,
     every_s: float = 1.0,
 ) -> Scenario:
-    """Put a scenario with one link together.
+    """Assemble a scenario with one link.
 
     Parameters
     ----------
     warmup_s, measured_s : float [s]
     every_s : float [s]
-        Between samples.
+        Time between samples.
 
     Raises
     ------
     ScenarioError
-        If the values make none.
+        If the values do not give a valid scenario.
 
     Examples
     --------
@@ -142,14 +143,14 @@ def scene(
 def with_sawtooth_duration(
     scenario: Scenario, settling: float, measured: float, least_packets: float = 0.0
 ) -> Scenario:
-    """Let a scenario run for some times between two losses of its slowest flow.
+    """Set a scenario's duration to a number of sawteeth of its slowest flow.
 
     Parameters
     ----------
     settling, measured : float
-        Sawteeth of its warm-up, and after.
+        Number of sawteeth in the warm-up, and after it.
     least_packets : float
-        That the first link can carry while it is measured.
+        Minimum number of packets that the first link can carry while it is measured.
 
     Examples
     --------
@@ -170,13 +171,13 @@ def with_sawtooth_duration(
 
 
 def cuts(outcome: ReplicationOutcome) -> NDArray[np.int64]:
-    """Samples after which the window of the first flow is cut.
+    """Return the samples after which the window of the first flow is cut.
 
     Parameters
     ----------
     outcome : ReplicationOutcome
-        With samples so dense that growth between cuts hides none.
+        Outcome with samples dense enough that growth between them does not hide a cut.
     """
     cwnd = outcome.samples["cwnd_segments"][0]
-    # No law here gives up less than a tenth of its window, and none lets it fall otherwise.
+    # Every law here reduces its window by at least a tenth at a cut, and never otherwise.
     return np.flatnonzero(cwnd[1:] < 0.95 * cwnd[:-1])

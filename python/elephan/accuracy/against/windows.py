@@ -1,4 +1,4 @@
-"""Models of a window and its loss rate, beside one flow that never queues on a link that loses every n-th packet."""
+"""Comparisons of models of window and loss rate with one flow on a link that loses every n-th packet."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from elephan.theory.response import Floats
 
 PACKET = 1000
-"""[bytes]"""
+"""Packet size [bytes]."""
 ROOM = 20
-"""Rate of the link over that of the flow: no window comes near it."""
+"""Rate of the link over that of the flow: no window reaches it."""
 SETTLING, PERIODS = 4, 8
-"""Periods between two losses that are left out, and measured."""
+"""Periods between two losses that are left out, and periods that are measured."""
 
 
 def _losing(row: Row, law: str, window: float, every_s: float = 0.0) -> Scenario:
-    """One flow that loses one packet of 1/p, from about its window on."""
+    """Make a flow that loses one packet of 1/p, starting near its mean window."""
     rate = 8 * PACKET * ROOM * window / row["rtt"]
     lossy = link(rate, row["rtt"] / 4, ROOM * window, loss={"every": round(1 / row["p"])})
     period = row["rtt"] / (row["p"] * window)
@@ -44,7 +44,7 @@ def _losing(row: Row, law: str, window: float, every_s: float = 0.0) -> Scenario
 
 
 def _followed(table: ModelTable) -> Floats:
-    """Mean window between two losses 1/p segments apart, from a(w) and b(w); of laws that have both."""
+    """Integrate the mean window between two losses 1/p segments apart, from a(w) and b(w), for laws that have both."""
     v = table.values
     found = np.full(len(v["p"]), np.nan)
     tops = np.geomspace(2, 1e7, 600)
@@ -54,7 +54,7 @@ def _followed(table: ModelTable) -> Floats:
             continue
         rows = (v["law"] == name) & (v["rtt"] == rtt)
         tooth = synchronised(law, tops / rtt, 0, rtt)
-        # Both fall with p along straight lines of a doubly logarithmic picture, nearly.
+        # Both fall with p along nearly straight lines in a doubly logarithmic picture.
         p, mean = np.log(tooth.events[::-1]), np.log(tooth.utilisation * tops)[::-1]
         found[rows] = np.exp(np.interp(np.log(v["p"][rows]), p, mean, left=np.nan, right=np.nan))
     return found
@@ -69,7 +69,7 @@ def _goodput(outcome: ReplicationOutcome, _: Row) -> float:
 
 
 def _at_share(outcome: ReplicationOutcome, row: Row) -> float:
-    """Window at a share of the period, mean over the periods."""
+    """Return the window at a share of the period, mean over the periods."""
     time, cwnd = outcome.samples["time_s"], outcome.samples["cwnd_segments"][0]
     last = cuts(outcome)
     first = last[:-1] + 1

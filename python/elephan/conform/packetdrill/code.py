@@ -1,7 +1,7 @@
-"""Assertions of scripts: a small part of Python, evaluated with the fields of ``tcp_info``.
+"""Assertions of scripts: a small subset of Python, evaluated with the fields of ``tcp_info``.
 
-packetdrill runs them in an interpreter. Here a script of somebody else is not a program: assignments, assertions and
-arithmetic are evaluated, printing is passed over, and everything else is said to be left out.
+packetdrill runs them in an interpreter. Here foreign scripts are not executed: assignments, assertions and arithmetic
+are evaluated, printing is ignored, and everything else is reported as left out.
 """
 
 from __future__ import annotations
@@ -34,26 +34,26 @@ CALLS: dict[str, Callable[..., Any]] = {"abs": abs, "min": min, "max": max, "int
 
 
 class NotEvaluatedError(Exception):
-    """Why something is left out."""
+    """Raised with the reason why a statement is left out."""
 
 
 class FailedAssertionError(Exception):
-    """An assertion that does not hold; the message says what was found."""
+    """Raised for an assertion that does not hold; the message states the found value."""
 
 
 class Assertions:
-    """Evaluates the code of one script, whose variables stay from block to block."""
+    """Evaluator of the code of one script; variables persist from block to block."""
 
     def __init__(self) -> None:
         self.variables: dict[str, Any] = {}
 
     def statements(self, text: str) -> list[ast.stmt]:
-        """Split a block of code.
+        """Parse a block of code into statements.
 
         Raises
         ------
         NotEvaluatedError
-            If it is no Python.
+            If the block is not valid Python.
         """
         try:
             return ast.parse(textwrap.dedent(text.strip("\n")).strip()).body
@@ -62,14 +62,14 @@ class Assertions:
             raise NotEvaluatedError(message) from None
 
     def run(self, statement: ast.stmt, fields: Mapping[str, Any]) -> bool:
-        """Run a statement; say whether it was an assertion.
+        """Run a statement; return whether it was an assertion.
 
         Raises
         ------
         NotEvaluatedError
-            If it asks for what is not there.
+            If it needs something that is not supported.
         FailedAssertionError
-            If it does not hold.
+            If the assertion does not hold.
         """
         names = _Names(fields, self.variables)
         if isinstance(statement, ast.Assert):
@@ -151,6 +151,6 @@ def _binary(op: ast.AST, left: Any, right: Any) -> Any:
 
 
 def _found(test: ast.expr, names: _Names) -> str:
-    """Say what an assertion that fails found: of a comparison its left side."""
+    """Describe the value found by a failed assertion; for a comparison, its left side."""
     left = test.left if isinstance(test, ast.Compare) else test
     return f"{ast.unparse(left)} is {_value(left, names)}"

@@ -1,4 +1,4 @@
-"""A sender in virtual time as a script sees it: bytes instead of segments, and the fields of ``tcp_info``."""
+"""A sender in virtual time as a script sees it: byte sequence numbers, and the fields of ``tcp_info``."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 INFINITE_SSTHRESH = 0x7FFF_FFFF
-"""``tcpi_snd_ssthresh`` of Linux while there is no slow-start threshold."""
+"""Value of Linux's ``tcpi_snd_ssthresh`` without a slow-start threshold."""
 
 STATES = {"open": 0, "disorder": 1, "reduction": 2, "recovery": 3, "loss": 4}
-"""``tcpi_ca_state`` by what the sender is busy with."""
+"""Values of ``tcpi_ca_state`` by the sender's phase."""
 
 CONSTANTS = {
     **dict(
@@ -31,21 +31,21 @@ MICROSECOND = 10**6
 
 @dataclass(frozen=True)
 class Sent:
-    """A segment that left.
+    """A sent segment.
 
     Parameters
     ----------
     at : int [ps]
     start, end : int
-        Its payload, in bytes: the first of all is 1.
+        Sequence numbers of its payload, in bytes; the connection's first is 1.
     again : bool
-        Whether it was sent before.
+        Whether it is a retransmission.
     marked : bool
         Whether it can be marked (ECT).
     cause : str
-        What let it leave: ``"write"``, ``"ack"``, or which timer.
+        Event that triggered it: ``"write"``, ``"ack"``, or the name of a timer.
     phase : str
-        What the sender was busy with.
+        Phase of the sender.
     """
 
     at: int
@@ -58,31 +58,31 @@ class Sent:
 
 
 class PartialAckError(Exception):
-    """An ACK or a SACK ends within a segment."""
+    """Raised for an ACK or a SACK block that ends within a segment."""
 
 
 class Connection:
-    """A connection after its handshake, of which the handshake is a segment of its own: it gives the first sample.
+    """A connection after its handshake, which counts as a segment of its own and gives the first RTT sample.
 
     Parameters
     ----------
     canonical : str
-        A scenario whose first group is the sender.
+        Canonical form of a scenario whose first group is the sender.
     mss : int [bytes]
         Payload of a full segment.
     times : tuple of int [ps]
-        When the segment of the handshake left and when it was acknowledged.
+        Times at which the handshake's segment was sent and acknowledged.
     window : int [bytes]
-        What the receiver lets be outstanding.
+        The receiver's window.
     nodelay : bool
-        Whether the last segment, which is not full, need not wait (``TCP_NODELAY``).
+        Whether a last partial segment is sent without waiting (``TCP_NODELAY``).
     """
 
     def __init__(self, canonical: str, mss: int, times: tuple[int, int], window: int, *, nodelay: bool) -> None:
         self.mss, self.nodelay = mss, nodelay
         self.sent: deque[Sent] = deque()
         self._tcp = _native.TcpSender(canonical)
-        # By number of segment, one past its last byte: the handshake is segment 0 and ends before byte 1.
+        # End of each segment by its number, one past its last byte: the handshake is segment 0 and ends before byte 1.
         self._ends = [1]
         self._closed = True
         self._held = 0
@@ -97,17 +97,17 @@ class Connection:
 
     @property
     def written(self) -> int:
-        """One past the last byte that the application has written."""
+        """Sequence number one past the last byte that the application has written."""
         return self._ends[-1] + self._held
 
     @property
     def has_unsent(self) -> bool:
-        """Whether something waits to be sent for the first time."""
+        """Whether data waits to be sent for the first time."""
         state = self._tcp.state()
         return self._held > 0 or state["una"] + state["outstanding"] < len(self._ends)
 
     def write(self, now: int, count: int, *, ends_record: bool = False) -> None:
-        """Take in bytes from the application; ``MSG_EOR`` keeps later ones out of the last segment."""
+        """Accept bytes from the application; ``MSG_EOR`` keeps later ones out of the last segment."""
         before = len(self._ends)
         count += self._held
         self._held = 0
@@ -137,7 +137,7 @@ class Connection:
         self._short = len(self._ends)
 
     def _waits(self, *, ends_record: bool) -> bool:
-        """Nagle's rule as Linux has it (RFC 896; Minshall): a short segment waits while another is not acknowledged."""
+        """Apply Nagle's rule in Linux's version (RFC 896; Minshall): one unacknowledged short segment at a time."""
         return not (self.nodelay or ends_record) and self._tcp.state()["una"] < self._short
 
     def acknowledge(
@@ -151,14 +151,14 @@ class Connection:
         echoes_resent: bool = False,
         has_data: bool = False,
     ) -> None:
-        """Take in an ACK; one with data or another window does not count as a duplicate (RFC 5681, 2).
+        """Process an ACK; one with data or another window does not count as a duplicate (RFC 5681, 2).
 
         Raises
         ------
         PartialAckError
-            If it reports a part of a segment.
+            If it acknowledges a part of a segment.
         ValueError
-            If it reports what was not sent.
+            If it acknowledges data that was not sent.
         """
         before = self._tcp.state()
         cum = self._number(ack)
@@ -204,15 +204,15 @@ class Connection:
         return int(state["una"] + state["outstanding"])
 
     def deadline(self) -> int | None:
-        """Return when the next timer expires [ps]; None if none runs."""
+        """Return the expiry time of the next timer [ps]; None if no timer runs."""
         return self._tcp.deadline()
 
     def expire(self) -> None:
-        """Let the next timer expire."""
+        """Expire the next timer."""
         self._collect(self._tcp.on_timer())
 
     def advance(self, to: int) -> None:
-        """Let every timer expire that is due before a time [ps]."""
+        """Expire every timer that is due before a time [ps]."""
         while (at := self.deadline()) is not None and at < to:
             self.expire()
 
@@ -223,12 +223,12 @@ class Connection:
             self.sent.append(Sent(at, start, end, again, marked, cause, phase))
 
     def phase(self) -> str:
-        """Return what the sender is busy with."""
+        """Return the sender's phase."""
         phase = str(self._tcp.state()["phase"])
         return "disorder" if phase == "open" and self._duplicates else phase
 
     def info(self) -> dict[str, Any]:
-        """Return the fields of ``tcp_info`` that a sender here has; None where its recovery does not keep them."""
+        """Return the available fields of ``tcp_info``; None for those that the sender's recovery does not keep."""
         state = self._tcp.state()
         return {
             **CONSTANTS,

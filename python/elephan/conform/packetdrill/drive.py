@@ -1,8 +1,7 @@
-"""Drives a sender through a script in virtual time, and compares what leaves and what it keeps with what is expected.
+"""Drives a sender through a script in virtual time, and compares its segments and state with the expected ones.
 
-*Differs from packetdrill*: cuts between the packets of one burst, PSH, the window and the options of what leaves are
-not compared; the ends of a connection, and what the host receives, are not modelled. What is passed over is said by
-line.
+*Differs from packetdrill*: segmentation within a burst, PSH, the window and the options of sent segments are not
+compared; closing a connection and receiving data are not modelled. Ignored lines are reported.
 """
 
 from __future__ import annotations
@@ -30,59 +29,59 @@ Verdict = Literal["agrees", "differs", "not expressible"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 CONTROL = "flows[0].control: "
-"""Beginning of what is said of a law that did something wrong."""
+"""Prefix of messages about a law that failed."""
 
 TOLERANCE = 4000
-"""Default of packetdrill in microseconds, which allows for a loaded machine. A script may ask for more."""
+"""packetdrill's default tolerance [µs], which allows for a loaded machine. A script may set a larger one."""
 
 TOLERANCE_PERCENT = 12.5
-"""The same as a share of the time since the event before."""
+"""The same as a percentage of the time since the previous event."""
 
 OPTIONS = {
     "gateway_ip", "ip_version", "local_ip", "mtu", "netmask_ip", "remote_ip", "tolerance_percent", "tolerance_usecs",
 }  # fmt: skip
-"""Options of scripts that are read, or on which no segment depends."""
+"""Options of scripts that are read, or that affect no segment."""
 
 LONGEST = 24 * 3600 * SECOND
-"""A script that takes longer is refused: timers would expire for ever."""
+"""Longest duration of a script [ps]: timers would expire for ever."""
 
 MOST_SEGMENTS = 100_000
-"""Limit of all writes of a script: a number that was mistyped must not fill the memory."""
+"""Maximum number of segments in all writes of a script: a mistyped number must not fill the memory."""
 
 DEFAULT_MTU = 1500
 DEFAULT_MSS = 536
-"""MSS of a peer that does not say it (RFC 9293, 3.7.1)."""
+"""MSS of a peer without an MSS option (RFC 9293, 3.7.1)."""
 
 HEADERS = 40
-"""Bytes of IPv4 and TCP without options."""
+"""Size of IPv4 and TCP headers without options [bytes]."""
 
 TIMESTAMP_BYTES = 12
 LARGEST_SCALE = 14
-"""Largest window scale (RFC 7323, Section 2.3); a larger one counts as this."""
+"""Largest window scale (RFC 7323, Section 2.3); larger ones are reduced to it."""
 
 ARRIVAL = MICROSECOND
-"""Time that an injected packet takes to arrive: on a host nothing happens at the very time of the event before."""
+"""Time that an injected packet takes to arrive: on a host no two events happen at the same instant."""
 
 WRITES = ("write", "writev", "send", "sendto", "sendmsg", "sendfile", "splice")
 IGNORED = (
     "accept", "bind", "connect", "epoll_create", "epoll_ctl", "epoll_wait", "fcntl", "getsockopt", "ioctl", "listen",
     "pipe", "poll", "read", "readv", "recv", "recvfrom", "recvmsg", "socket",
 )  # fmt: skip
-"""Calls on which no segment of data depends."""
+"""System calls that affect no data segment."""
 
 IGNORED_OPTIONS = ("SO_REUSEADDR", "SO_SNDBUF", "SO_RCVBUF", "SO_LINGER", "IP_TOS", "IP_MTU_DISCOVER", "TCP_QUICKACK")
 
 
 @dataclass(frozen=True)
 class Difference:
-    """The first place where a sender does something else than its script expects.
+    """The first place where a sender deviates from its script.
 
     Parameters
     ----------
     line : int
     expected, actual : str
     rule : str
-        The rule by which the sender did it: of an RFC, or a function of Linux.
+        The sender's rule for it: of an RFC, or a function of Linux.
     """
 
     line: int
@@ -101,14 +100,14 @@ class JudgedScript:
     verdict : {"agrees", "differs", "not expressible"}
     difference : Difference, optional
     stopped : tuple of (int, str), optional
-        Line from which on it cannot be expressed, and why.
+        First line that cannot be expressed, and the reason.
     left_out : tuple of (int, str)
-        Lines that were passed over, and why.
+        Ignored lines, and the reasons.
     segments, assertions : int
-        How many were compared and agree.
+        Number of segments and assertions that agree.
     sender : dict of str
-        ``law``, ``variant``, ``slow_start``, ``recovery`` and ``rto`` of the sender, as a scenario file says them; None
-        before the connection is open, and where a law has none.
+        ``law``, ``variant``, ``slow_start``, ``recovery`` and ``rto`` of the sender, as in a scenario file; None before
+        the connection is open, and for a law without it.
     """
 
     path: Path
@@ -136,7 +135,7 @@ class JudgedScript:
 
 
 class _StopError(Exception):
-    """Raised at the line from which on the script cannot be expressed."""
+    """Raised at the first line that cannot be expressed."""
 
     def __init__(self, line: int, why: str) -> None:
         super().__init__(why)
@@ -150,7 +149,7 @@ class _DifferenceError(Exception):
 
 
 class _EndError(Exception):
-    """The connection is over."""
+    """Raised when the connection is closed."""
 
 
 def judge_script(path: Path, changes: Mapping[str, object] | None = None) -> JudgedScript:
@@ -160,8 +159,7 @@ def judge_script(path: Path, changes: Mapping[str, object] | None = None) -> Jud
     ----------
     path : Path
     changes : mapping, optional
-        What the sender has otherwise than the host of the script, by place in its scenario:
-        ``{"flows[0].recovery": "prr"}``.
+        Differences of the sender from the script's host, by place in its scenario: ``{"flows[0].recovery": "prr"}``.
 
     Returns
     -------
@@ -177,7 +175,7 @@ def judge_script(path: Path, changes: Mapping[str, object] | None = None) -> Jud
 
 @dataclass
 class _Handshake:
-    """Data of the first segments, until the connection is open."""
+    """State of the handshake, until the connection is open."""
 
     theirs: TcpOptions | None = None
     ours: TcpOptions | None = None
@@ -263,7 +261,7 @@ class _Driver:
         self.before = (max(at, self.now) if not inbound else at, inbound)
 
     def _time(self, when: When, inbound: bool) -> int:
-        """Give the time of an event since the beginning; injected packets in a row count from each other."""
+        """Return the time of an event since the start; consecutive injected packets are timed from each other."""
         if when.kind == "absolute":
             return when.at
         base = self.before[0] if inbound and self.before is not None and self.before[1] else self.now
@@ -334,7 +332,7 @@ class _Driver:
         elif not words & set(IGNORED_OPTIONS):
             self._leave_out(event, f"{event.text}: no such setting of a connection here")
 
-    # Packets that come in.
+    # Packets from the network.
 
     def _inject(self, packet: Packet) -> None:
         if packet.has("R"):
@@ -396,7 +394,7 @@ class _Driver:
             raise InputError(message) from None
 
     def _scenario(self, mss: int, *, stamped: bool, selective: bool, marks: bool) -> Scenario:
-        """Make the scenario of the sender that the handshake and the host's settings ask for."""
+        """Build the sender's scenario from the handshake and the host's settings."""
         header = HEADERS + (TIMESTAMP_BYTES if stamped else 0)
         tcp = self.host.tcp() | {"header": f"{header} B", "timestamps": stamped, "receive_window": "none"}
         if marks and self.host.sysctl("tcp_ecn", "2") != ECN_OFF:
@@ -442,7 +440,7 @@ class _Driver:
             raise _StopError(packet.line, "acknowledges what the sender has not sent") from None
         self._check_window(packet)
 
-    # What is expected.
+    # Expected packets.
 
     def _expect(self, packet: Packet, at: int) -> None:
         if self.connection is None:
@@ -453,7 +451,7 @@ class _Driver:
             self._leave_out(packet, "the end of a connection is not modelled")
             self.now = max(self.now, at)
         elif not packet.has("S"):
-            # ACKs of what the host has received.
+            # ACKs of data that the host has received.
             self.now = max(self.now, at)
 
     def _our_syn(self, packet: Packet, at: int) -> None:
@@ -480,7 +478,7 @@ class _Driver:
                 begin = self._compare(packet, wanted, sent.popleft(), begin, (low, high))
 
     def _compare(self, packet: Packet, wanted: str, sent: Sent, begin: int, accepted: tuple[int, int]) -> int:
-        """Hold a segment against an expected one; return where the next has to begin."""
+        """Compare a segment with an expected one; return the begin of the next."""
         found = f"{sent.start}:{sent.end} at {_seconds(sent.at)} s"
         named = rule(self.sender, sent.cause, sent.phase)
         if sent.start != begin or sent.end > packet.end:
@@ -497,7 +495,7 @@ class _Driver:
         return sent.end
 
     def _accepted(self, when: When, at: int) -> tuple[int, int]:
-        """Return between which times something may happen that is expected at a time."""
+        """Return the earliest and the latest accepted time of an event that is expected at a time."""
         if when.kind == "any":
             return 0, LONGEST
         tolerance = self.tolerance

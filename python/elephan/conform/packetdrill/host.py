@@ -1,6 +1,6 @@
-"""The host that a script sets up: which of its commands have a key here, and which sender follows from them.
+"""The host that a script sets up: the scenario keys for its commands, and the resulting sender.
 
-*Source*: ip-sysctl of Linux for the names; the profile ``tcp = "linux"`` for what is not set.
+*Source*: ip-sysctl of Linux for the names; the profile ``tcp = "linux"`` for everything that is not set.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ WITHOUT_EFFECT = frozenset(
         "ipv4.tcp_synack_retries", "ipv4.tcp_syncookies", "ipv4.tcp_wmem",
     }
 )  # fmt: skip
-"""Settings on which no segment of a sender here depends: handshake, receiver, cuts of bursts."""
+"""Settings that affect no segment of a sender here: handshake, receiver, segmentation of bursts."""
 
 USUAL = {"ipv4.tcp_early_retrans": ("3", "4"), "ipv4.tcp_reordering": ("3",)}
-"""Settings that have no key, and with which values a sender here behaves."""
+"""Settings without a key, and their values that match the sender's behaviour."""
 
 DECISIVE = frozenset({"ipv4.tcp_mtu_probing", "ipv4.tcp_base_mss", "ipv4.tcp_thin_linear_timeouts"})
-"""Settings without a key that decide which segments leave."""
+"""Settings without a key that change which segments are sent."""
 
 SLOW_TSO = 50
-"""Smallest tcp_tso_win_divisor with which no segment waits for a longer burst: two of a window of a hundred leave."""
+"""Smallest tcp_tso_win_divisor for which no segment waits for a longer burst."""
 
 ECN_OFF = "0"
 
 
 @dataclass
 class Host:
-    """Settings of the commands so far, and what was left out of them.
+    """Settings made by the commands so far, and the commands that were ignored.
 
     Parameters
     ----------
@@ -50,9 +50,9 @@ class Host:
     paced : bool
         Whether the queue of its interface is ``fq``.
     left_out : list of (int, str)
-        Line, and why.
+        Line, and the reason.
     stops : str or None
-        Why no sender here is one of this host.
+        Reason why no sender can represent this host.
     """
 
     folder: Path
@@ -63,7 +63,7 @@ class Host:
     stops: str | None = None
 
     def run(self, text: str, line: int) -> None:
-        """Take in commands."""
+        """Process commands."""
         for words in _commands(text):
             self._command(words, line)
 
@@ -86,7 +86,7 @@ class Host:
             self._leave_out(line, f"{' '.join(words)[:60]}: no such setting here")
 
     def _file(self, name: str, line: int) -> None:
-        """Take in a file of commands beside the script; one that the test itself writes puts back what it has set."""
+        """Process a file of commands beside the script; a file that the test itself writes restores its settings."""
         if "$" in name or name.startswith("/"):
             return
         path = self.folder / name
@@ -115,11 +115,11 @@ class Host:
         self.left_out.append((line, why))
 
     def sysctl(self, name: str, default: str) -> str:
-        """Give the value of ``net.ipv4.NAME``."""
+        """Return the value of ``net.ipv4.NAME``."""
         return self.sysctls.get(f"ipv4.{name}", default)
 
     def tcp(self) -> dict[str, Any]:
-        """Give the keys of ``tcp`` that follow from the settings."""
+        """Return the keys of ``tcp`` that follow from the settings."""
         keys: dict[str, Any] = {"profile": next(iter(PROFILES))}
         if self.sysctl("tcp_slow_start_after_idle", "1") == "0":
             keys["window_validation"] = "linux-kept"
@@ -131,7 +131,7 @@ class Host:
         return keys
 
     def _number(self, name: str, default: int) -> int:
-        """Give the value of ``net.ipv4.NAME`` where it is a whole number."""
+        """Return the value of ``net.ipv4.NAME`` if it is an integer."""
         text = self.sysctl(name, "")
         return int(text) if re.fullmatch(r"\d{1,9}", text) else default
 
@@ -143,11 +143,11 @@ READ = frozenset(
         "tcp_slow_start_after_idle", "tcp_timestamps", "tcp_tso_win_divisor",
     )
 )  # fmt: skip
-"""Settings that have a key here, or that the handshake shows."""
+"""Settings that have a key here, or that take effect in the handshake."""
 
 
 def _commands(text: str) -> Iterator[list[str]]:
-    """Split commands into words, without comments, redirections and what a shell works out."""
+    """Split commands into words, without comments, redirections and shell substitutions."""
     for line in re.sub(r"\\\n", " ", text).split("\n"):
         plain = re.sub(r"(^|\s)#.*", "", line)
         for command in re.split(r";|&&", re.sub(r"\d?>[>&]?\s*\S+", "", plain)):

@@ -1,4 +1,4 @@
-"""Rules that a sender goes by where it does something else than a script expects."""
+"""The sender's rules that cause differences from a script."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ REPAIRS = {
 
 
 def rule(sender: Mapping[str, str | None], cause: str, phase: str) -> str:
-    """Name the rule of an RFC, or the function of Linux.
+    """Return the rule of an RFC, or the function of Linux.
 
     Parameters
     ----------
     sender : mapping of str
-        As `JudgedScript` has it.
+        As in `JudgedScript`.
     cause : str
-        What let a segment leave (`Sent`), ``"held"`` if none did, ``"state"`` for an assertion.
+        Event that triggered a segment (`Sent`), ``"held"`` if no segment was sent, ``"state"`` for an assertion.
     phase : str
-        What the sender was busy with.
+        Phase of the sender.
     """
     linux = sender["rto"] == "linux"
     if cause == "timeout":

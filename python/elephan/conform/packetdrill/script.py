@@ -1,7 +1,7 @@
-"""Scripts of packetdrill as data: what happens when, line by line.
+"""Scripts of packetdrill as data: a list of timed events, line by line.
 
-*Source*: the language as packetdrill's ``lexer.l`` and ``parser.y`` have it, for TCP. Packets of other protocols and
-inside tunnels, and options of TCP that a sender here does not have, are read and kept as text.
+*Source*: the language of packetdrill's ``lexer.l`` and ``parser.y``, for TCP. Packets of other protocols and inside
+tunnels, and TCP options that a sender here lacks, are read and kept as text.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SECOND = 10**12
-"""A second in picoseconds, in which times are kept."""
+"""A second in picoseconds, the unit of times."""
 
 TIME = r"\d*\.\d+|\d+(?:\.(?!\.))?"
 STAMP = re.compile(rf"(?P<any>\*)|(?P<plus>\+)?(?P<at>{TIME})\s*(?:~\s*\+?(?P<most>{TIME}))?")
@@ -40,14 +40,14 @@ CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 @dataclass(frozen=True)
 class When:
-    """When something happens or is expected.
+    """Time at which an event happens or is expected.
 
     Parameters
     ----------
     kind : {"absolute", "relative", "any"}
-        Since the beginning, since what was before, or whenever.
+        Since the start, since the previous event, or at any time.
     at, most : int [ps]
-        The latest time where that is not the same.
+        Earliest and latest time.
     """
 
     kind: Literal["absolute", "relative", "any"]
@@ -57,19 +57,19 @@ class When:
 
 @dataclass(frozen=True)
 class TcpOptions:
-    """Options of a segment.
+    """TCP options of a segment.
 
     Parameters
     ----------
     mss, wscale : int or None
     timestamp : tuple of int, optional
-        Value and echo.
+        Value and echo reply.
     blocks : tuple of (int, int)
         SACK blocks, in bytes.
     any : bool
-        Whether whatever is there is right.
+        Whether any options match.
     others : tuple of str
-        Those that are kept as text.
+        Options that are kept as text.
     """
 
     mss: int | None = None
@@ -83,7 +83,7 @@ class TcpOptions:
 
 @dataclass(frozen=True)
 class Event:
-    """Something at a line of a script."""
+    """An event at a line of a script."""
 
     line: int
     when: When
@@ -97,13 +97,13 @@ class Packet(Event):
     Parameters
     ----------
     flags : str
-        As packetdrill writes them: ``"P."``.
+        In packetdrill's notation: ``"P."``.
     start, end : int
         Sequence numbers of its payload, in bytes.
     window : int or None
-        As in the header, not scaled.
+        Unscaled, as in the header.
     ip : tuple of str
-        What is said of the IP header: ``ect0``.
+        Properties of the IP header, such as ``ect0``.
     """
 
     expected: bool = False
@@ -116,7 +116,7 @@ class Packet(Event):
     options: TcpOptions = field(default_factory=TcpOptions)
 
     def has(self, flag: str) -> bool:
-        """Whether a flag of TCP is set."""
+        """Whether a TCP flag is set."""
         return flag in self.flags
 
 
@@ -133,7 +133,7 @@ class Call(Event):
     ----------
     arguments : tuple of str
     result : int or None
-        None where any is right.
+        None if any result matches.
     """
 
     name: str = ""
@@ -143,7 +143,7 @@ class Call(Event):
 
 @dataclass(frozen=True)
 class Shell(Event):
-    """Commands for the shell."""
+    """Shell commands."""
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ class Code(Event):
 
 @dataclass(frozen=True)
 class Script:
-    """A script that was read.
+    """A parsed script.
 
     Parameters
     ----------
@@ -181,13 +181,13 @@ def read_script(path: Path) -> Script:
     Raises
     ------
     InputError
-        With file and line, if it cannot be read.
+        If it cannot be read; the message names file and line.
     """
     return _Reader(path, read_text(path, "packetdrill script")).script()
 
 
 class _Reader:
-    """A place in the text, and what stands there."""
+    """Cursor into the text of a script."""
 
     def __init__(self, path: Path, text: str) -> None:
         self.path = path
@@ -226,7 +226,7 @@ class _Reader:
             when = When(kind, _picoseconds(match["at"]), most)
         else:
             when = When("any")
-        # A call that blocks says when it returns, too.
+        # A call that blocks also states its return time.
         if match := UNTIL.match(self.text, self.at):
             self.at = match.end()
         self._skip()
@@ -259,7 +259,7 @@ class _Reader:
         text = self._rest_of_line()
         if re.match(r"(\[[^\]]*\]\s*)?(icmp|udp|ipv4|ipv6|gre|mpls|sctp|encap)\b", text):
             return OtherPacket(line, when, text)
-        # Port numbers say which of several connections is meant.
+        # Port numbers identify one of several connections.
         text = re.sub(r"^(\[[^\]]*\]\s*)?\d+\s*>\s*\d+\s+", lambda match: match[1] or "", text)
         match = PACKET.match(text)
         if match is None:
@@ -320,7 +320,7 @@ class _Reader:
         return Call(line, when, text, match["name"], arguments, number)
 
     def _arguments(self, line: int) -> tuple[str, ...]:
-        """Read up to the parenthesis that closes the call."""
+        """Read up to the closing parenthesis of the call."""
         parts: list[str] = []
         begin, open_ = self.at, [")"]
         while self.at < len(self.text):
@@ -350,7 +350,7 @@ class _Reader:
         return re.sub(r"/\*.*?\*/", " ", text.split("//")[0]).strip()
 
     def _skip(self) -> None:
-        """Pass blanks and comments."""
+        """Skip blanks and comments."""
         while match := BLANK.match(self.text, self.at):
             self.at = match.end()
         if self.text.startswith("/*", self.at):

@@ -1,4 +1,4 @@
-"""Several scripts that were run: the document of ``elephan conform tcp --json``."""
+"""Results of several scripts: the document of ``elephan conform tcp --json``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class TcpConformance:
     Parameters
     ----------
     scripts : tuple of JudgedScript
-        In the order in which they were given, those of a folder by name.
+        Scripts in the given order, those of a folder by name.
     """
 
     scripts: tuple[JudgedScript, ...]
@@ -41,7 +41,7 @@ class TcpConformance:
 
     @property
     def segments(self) -> int:
-        """Number of segments that left as and when they were expected."""
+        """Number of segments that were sent as expected, at the expected time."""
         return sum(script.segments for script in self.scripts)
 
     @property
@@ -82,12 +82,11 @@ def conform_scripts(
     Parameters
     ----------
     paths : sequence of str or Path
-        Scripts, and folders whose ``*.pkt`` are meant.
+        Scripts, and folders with ``*.pkt`` files.
     changes : mapping, optional
-        What the sender has otherwise than the hosts of the scripts, by place in its scenario:
-        ``{"flows[0].recovery": "prr"}``.
+        Differences of the sender from the scripts' hosts, by place in its scenario: ``{"flows[0].recovery": "prr"}``.
     progress : callable, optional
-        Called with (scripts done, scripts to do) after each.
+        Called with (scripts done, total scripts) after each.
 
     Returns
     -------

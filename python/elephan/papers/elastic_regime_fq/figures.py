@@ -30,7 +30,7 @@ FIGURES = PaperExhibits()
 FIGURES.update(regimes_figures.FIGURES)
 
 SPAN = 100.0
-"""What the traces show from the end of the warm-up on, as the paper does [s]."""
+"""Time span of the traces from the end of the warm-up on, as in the paper [s]."""
 
 TIME = Axis("time", "s")
 USED = Axis("utilization of each round trip", low=0.0, high=1.05)
@@ -77,7 +77,7 @@ def figure3(runs: ExperimentRuns) -> tuple[Figure | Table, ...]:
     experiments=("bursts",),
 )
 def figure4(runs: ExperimentRuns) -> tuple[Figure | Table, ...]:
-    """Each packet by when it arrived and where in the round trip."""
+    """Draw each packet at its arrival time and its phase in the round trip."""
     arrived = runs["bursts"].at(queue=measures.FIFO).packets
     mine = (arrived["replication"] == 0) & (arrived["flow"] == 0)
     time, lost = arrived["time_s"][mine], arrived["dropped"][mine]
@@ -85,7 +85,7 @@ def figure4(runs: ExperimentRuns) -> tuple[Figure | Table, ...]:
     begin = (time[lost][0] if lost.any() else time[0]) - 3
     near = (time > begin) & (time < begin + 12)
     time, lost = time[near], lost[near]
-    # A base round trip and the time in service, so that a stripe without waiting stays where it is.
+    # A base round trip plus the service time, so that a stripe of packets without waiting is horizontal.
     within = 1e3 * ((time - time[0]) % 0.10016)
     every = slice(None, None, 5)
     series = (
@@ -118,7 +118,7 @@ def figure4(runs: ExperimentRuns) -> tuple[Figure | Table, ...]:
     experiments=("traces", "several-flows", "one-flow"),
 )
 def figure5(runs: ExperimentRuns) -> tuple[Figure | Table, ...]:
-    """Cwnd over time, and what the flows get."""
+    """Draw cwnd over time, and the flows' goodput."""
     pictures = [
         _cwnd(
             "figure-5-1",
@@ -182,7 +182,7 @@ def figure7(runs: ExperimentRuns) -> tuple[Figure | Table, ...]:
     experiments=("one-flow", "several-flows", "pair-625", "finite-flows", "finite-pair"),
 )
 def finite(runs: ExperimentRuns) -> tuple[Figure | Table, ...]:
-    """Each comparison beside both backgrounds."""
+    """Compare each quantity beside both backgrounds."""
     rows = tuple(
         (
             cell(what),
@@ -253,7 +253,7 @@ def _used(name: str, title: str, points: list[tuple[str, ExperimentPoint]]) -> F
 
 
 def _shares(runs: ExperimentRuns) -> Figure:
-    """Share of the residual against the buffer: packets, the fluid, the paper's numbers."""
+    """Draw the share of the residual against the buffer: packets, the fluid, the paper's numbers."""
     buffers = np.array([leading(label) for label in runs["one-flow"].labels("buffer")])
     series = [
         _against("New Reno", buffers, [measures.share(runs, buffer=int(b)) for b in buffers], "blue"),
@@ -293,7 +293,7 @@ def _alone(runs: ExperimentRuns) -> Table:
 
 
 def _gain(runs: ExperimentRuns) -> Figure:
-    """Share of HighSpeed less that of New Reno, by buffer."""
+    """Draw the share of HighSpeed minus that of New Reno, by buffer."""
     buffers = np.array([leading(label) for label in runs["one-flow"].labels("buffer")])
     gains = [measures.highspeed_gain(runs, buffers=[int(b)]) for b in buffers]
     plain = [leading(label) for label in runs["recoveries"].labels("buffer")]

@@ -1,4 +1,4 @@
-"""What the claims of Augé and Roberts 2006 are judged by.
+"""Measures of the claims of Augé and Roberts 2006.
 
 Source: AugeRoberts2006; the formulas are those of `elephan.theory.elastic`.
 """
@@ -27,10 +27,10 @@ MEASURES = MeasureRegistry()
 MEASURES.update(regimes_measures.MEASURES)
 
 RESIDUAL = 25e6
-"""What the background leaves [bit/s]."""
+"""Rate that the background leaves to the flows [bit/s]."""
 
 RATE, PACKET = 50e6, 8000
-"""Of the link [bit/s]; of a packet [bit]."""
+"""Rate of the link [bit/s], and size of a packet [bit]."""
 
 FIFO, FAIR = "drop-tail", "fq"
 ORDER = (20, 100, 625)
@@ -41,37 +41,37 @@ ORDER = (20, 100, 625)
 
 @MEASURES
 def more_in_progress(_: ExperimentRuns, *, load: float, flows: int) -> float:
-    """Chance of more than so many flows."""
+    """Return the probability that more than `flows` flows are in progress."""
     return float(elastic.more_in_progress(load, flows))
 
 
 @MEASURES
 def loss_bound(_: ExperimentRuns, *, load: float, packets: int) -> float:
-    """Loss of Poisson packets, at most."""
+    """Return the upper bound of the loss of Poisson packets."""
     return float(elastic.loss(load, packets))
 
 
 @MEASURES
 def load_for_loss(_: ExperimentRuns, *, loss: float, packets: int) -> float:
-    """Load at which so much is lost."""
+    """Return the load at which the loss ratio is `loss`."""
     return float(elastic.load_for_loss(loss, packets))
 
 
 @MEASURES
 def drain_time(_: ExperimentRuns, *, packets: int, size: float, rate: float) -> float:
-    """Time to send what waits [s]."""
+    """Return the time to send a number of waiting packets [s]."""
     return float(elastic.drain_time(packets, size, rate))
 
 
 @MEASURES
 def product(_: ExperimentRuns, *, rate: float, rtt: float, size: float = 1.0) -> float:
-    """Product of rate and round-trip time in packets of a size."""
+    """Return the product of rate and round-trip time, in packets of a size."""
     return elastic.mixed(rate, size, rtt, background=0.0).bottlenecked_packets
 
 
 @MEASURES
 def unheld_flows(_: ExperimentRuns, *, rate: float, load: float, per_flow: list[float]) -> float:
-    """Flows that a load consists of, at the least and at the most that one may have: the one farther from 1e5."""
+    """Return the number of flows in a load, for the smallest or largest rate of a flow; the one farther from 1e5."""
     return max((rate * load / each for each in per_flow), key=lambda flows: abs(np.log(flows / 1e5)))
 
 
@@ -80,32 +80,32 @@ def unheld_flows(_: ExperimentRuns, *, rate: float, load: float, per_flow: list[
 
 @MEASURES
 def share(runs: ExperimentRuns, *, buffer: int, case: str = "newreno", queue: str = FIFO) -> MeasuredQuantity:
-    """Share of the residual capacity that one flow gets."""
+    """Return one flow's share of the residual capacity."""
     return _share(runs["one-flow"].at(buffer=buffer, case=case, queue=queue))
 
 
 @MEASURES
 def utilization(runs: ExperimentRuns, *, buffer: int, case: str = "newreno") -> MeasuredQuantity:
-    """Of the link with one flow."""
+    """Return the utilization of the link with one flow."""
     return used(runs["one-flow"].at(buffer=buffer, case=case, queue=FIFO))
 
 
 @MEASURES
 def rise_with_buffer(runs: ExperimentRuns) -> MeasuredQuantity:
-    """Least step of utilization between the paper's buffers."""
+    """Return the smallest step of utilization between the paper's buffers."""
     each = [utilization(runs, buffer=buffer) for buffer in ORDER]
     return least(_steps(each, [f"from {a} to {b} packets" for a, b in pairwise(ORDER)]))
 
 
 @MEASURES
 def used_alone(runs: ExperimentRuns, *, buffer: int, jitter: str = "0 s") -> MeasuredQuantity:
-    """Utilization without background."""
+    """Return the utilization without background."""
     return used(runs["alone"].at(buffer=buffer, jitter=jitter))
 
 
 @MEASURES
 def highspeed_gain(runs: ExperimentRuns, *, buffers: list[int], queue: str = FIFO) -> MeasuredQuantity:
-    """Share of one HighSpeed flow less that of one New Reno flow, the least over buffers."""
+    """Return the share of one HighSpeed flow minus that of one New Reno flow, the minimum over buffers."""
     gains = []
     for buffer in buffers:
         both = [share(runs, buffer=buffer, case=case, queue=queue) for case in ("highspeed", "newreno")]
@@ -115,7 +115,7 @@ def highspeed_gain(runs: ExperimentRuns, *, buffers: list[int], queue: str = FIF
 
 @MEASURES
 def fair_gain(runs: ExperimentRuns, *, buffer: int, case: str = "newreno") -> MeasuredQuantity:
-    """Share of one flow under fair queueing less that under drop-tail."""
+    """Return the share of one flow under fair queueing minus that under drop-tail."""
     return share(runs, buffer=buffer, case=case, queue=FAIR) - share(runs, buffer=buffer, case=case)
 
 
@@ -123,9 +123,9 @@ def fair_gain(runs: ExperimentRuns, *, buffer: int, case: str = "newreno") -> Me
 def needed(
     runs: ExperimentRuns, *, target: float, case: str = "newreno", buffers: list[int] | None = None
 ) -> MeasuredQuantity:
-    """Smallest buffer with which one flow gets a share of the residual, between the simulated ones [packets].
+    """Return the smallest buffer for a share of the residual with one flow, interpolated [packets].
 
-    Or the smallest of some buffers, nothing between them.
+    If `buffers` are given, the smallest of them without interpolation.
     """
     points = list(runs["one-flow"].where(case=case, queue=FIFO))
     sizes = np.array([float(point.document["links"][0]["buffer_packets"]) for point in points])
@@ -142,7 +142,7 @@ def _first(sizes: NDArray[np.float64], enough: NDArray[np.bool_]) -> float:
 
 @MEASURES
 def needed_by_highspeed(runs: ExperimentRuns, *, targets: list[float]) -> MeasuredQuantity:
-    """Smallest buffer that HighSpeed needs over that which New Reno needs, for the target where it is most."""
+    """Return HighSpeed's smallest buffer over New Reno's, for the target with the largest ratio."""
     ratios = []
     for target in targets:
         highspeed, newreno = (needed(runs, target=target, case=case) for case in ("highspeed", "newreno"))
@@ -153,7 +153,7 @@ def needed_by_highspeed(runs: ExperimentRuns, *, targets: list[float]) -> Measur
 
 @MEASURES
 def loss_events_ratio(runs: ExperimentRuns, *, buffer: int) -> MeasuredQuantity:
-    """Loss events of one HighSpeed flow over those of one New Reno flow."""
+    """Return the loss events of one HighSpeed flow over those of one New Reno flow."""
     points = [runs["one-flow"].at(buffer=buffer, case=case, queue=FIFO) for case in ("highspeed", "newreno")]
     events = [MeasuredQuantity(point.flows("loss_events", group="flows").sum(axis=1)) for point in points]
     return events[0] / events[1]
@@ -164,10 +164,10 @@ def loss_events_ratio(runs: ExperimentRuns, *, buffer: int) -> MeasuredQuantity:
 
 @MEASURES
 def bursts(runs: ExperimentRuns, *, queue: str = FIFO) -> MeasuredQuantity:
-    """How much more the flow is than Poisson packets of its rate in what distinguishes bursts, the least of three.
+    """Return the flow's excess in burstiness over Poisson packets of the same rate, the smallest of three measures.
 
-    Share of time between bursts; rate of arrivals during bursts, over the link's; where in their burst losses lie, from
-    0 to 1, beside packets of the flow drawn by chance.
+    The measures are the share of time between bursts, the rate of arrivals during bursts over the link's, and the
+    position of losses within their burst, from 0 to 1, compared with random packets of the flow.
     """
     point = runs["bursts"].at(queue=queue)
     flow, chance = packets.of_flow(point, PACKET / RATE), packets.of_poisson(point, PACKET / RATE)
@@ -183,7 +183,7 @@ def bursts(runs: ExperimentRuns, *, queue: str = FIFO) -> MeasuredQuantity:
 
 @MEASURES
 def window_at_loss(runs: ExperimentRuns, *, queue: str = FIFO) -> MeasuredQuantity:
-    """Mean cwnd before it is cut [segments]."""
+    """Return the mean cwnd before a cut [segments]."""
     point = runs["bursts"].at(queue=queue)
     return MeasuredQuantity([_mean(_peaks_of(windows[0])) for windows, _ in _windows(point, 1)])
 
@@ -193,7 +193,7 @@ def window_at_loss(runs: ExperimentRuns, *, queue: str = FIFO) -> MeasuredQuanti
 
 @MEASURES
 def rise_with_flows(runs: ExperimentRuns) -> MeasuredQuantity:
-    """Least step of utilization from one to two to four New Reno flows at 20 packets."""
+    """Return the smallest step of utilization from one to two to four New Reno flows at 20 packets."""
     each = [utilization(runs, buffer=20), *(used(several(runs, flows)) for flows in (2, 4))]
     return least(_steps(each, ["from 1 to 2 flows", "from 2 to 4 flows"]))
 
@@ -202,14 +202,14 @@ def rise_with_flows(runs: ExperimentRuns) -> MeasuredQuantity:
 def common_losses(
     runs: ExperimentRuns, *, flows: int, buffer: int = 20, case: str = "newreno", queue: str = FIFO
 ) -> MeasuredQuantity:
-    """Share of the instants at which some flow's window is cut that cut more than one."""
+    """Return the share of common cuts: instants with a cut at which more than one window is cut."""
     point = several(runs, flows, buffer, case, queue)
     return MeasuredQuantity([_common(windows) for windows, _ in _windows(point, flows)])
 
 
 @MEASURES
 def largest_over_smallest(runs: ExperimentRuns) -> MeasuredQuantity:
-    """Largest goodput over the smallest, two and four New Reno flows at 20 packets."""
+    """Return the largest goodput over the smallest, for two and four New Reno flows at 20 packets."""
     ratios = []
     for flows in (2, 4):
         rates = several(runs, flows).flows("goodput_bps", group="flows")
@@ -219,7 +219,7 @@ def largest_over_smallest(runs: ExperimentRuns) -> MeasuredQuantity:
 
 @MEASURES
 def changes_of_leader(runs: ExperimentRuns, *, queue: str = FIFO) -> MeasuredQuantity:
-    """Share of 10 s windows in which another of four HighSpeed flows leads than before, and has 30 % or more."""
+    """Return the share of 10 s windows in which the leader of four HighSpeed flows changes and has at least 30 %."""
     found = []
     for rates in _ten_seconds(several(runs, 4, 625, "highspeed", queue)):
         leader, leads = rates.argmax(axis=0), rates.max(axis=0) > 0.3 * rates.sum(axis=0)
@@ -229,7 +229,7 @@ def changes_of_leader(runs: ExperimentRuns, *, queue: str = FIFO) -> MeasuredQua
 
 @MEASURES
 def short_term_fairness(runs: ExperimentRuns) -> MeasuredQuantity:
-    """Jain's index of four HighSpeed flows over 10 s, fair queueing less drop-tail."""
+    """Return Jain's index of four HighSpeed flows over 10 s under fair queueing, minus that under drop-tail."""
     both = []
     for queue in (FAIR, FIFO):
         every = _ten_seconds(several(runs, 4, 625, "highspeed", queue))
@@ -239,10 +239,10 @@ def short_term_fairness(runs: ExperimentRuns) -> MeasuredQuantity:
 
 @MEASURES
 def helps_small_buffers(runs: ExperimentRuns) -> MeasuredQuantity:
-    """What fair queueing does, the least of four, each above 0 if it is as said.
+    """Return the smallest of four effects of fair queueing, each above 0 if it is as claimed.
 
-    Fewer losses in step of four New Reno flows at 20 packets, and of two at 625; lower rate within bursts at 20; more
-    gain of one flow at 20 packets than at 625.
+    The effects are fewer synchronized losses of four New Reno flows at 20 packets and of two at 625, a lower rate
+    within bursts at 20, and a larger gain of one flow at 20 packets than at 625.
     """
     small, large = (fair_gain(runs, buffer=buffer) for buffer in (20, 625))
     return least(
@@ -257,7 +257,7 @@ def helps_small_buffers(runs: ExperimentRuns) -> MeasuredQuantity:
 
 @MEASURES
 def desynchronised(runs: ExperimentRuns, *, buffer: int, flows: int, case: str) -> MeasuredQuantity:
-    """Share of common losses under drop-tail less that under fair queueing."""
+    """Return the share of common losses under drop-tail minus that under fair queueing."""
     both = [common_losses(runs, flows=flows, buffer=buffer, case=case, queue=queue) for queue in (FIFO, FAIR)]
     note = f"common losses of {flows} flows at {buffer} packets: {both[0].mean:.2f} under drop-tail, "
     return (both[0] - both[1]).noted(f"{note}{both[1].mean:.2f} under fair queueing")
@@ -265,9 +265,9 @@ def desynchronised(runs: ExperimentRuns, *, buffer: int, flows: int, case: str) 
 
 @MEASURES
 def losses_of_several(runs: ExperimentRuns, *, of: str = "dropped") -> MeasuredQuantity:
-    """Packets that four New Reno flows lose at 20 packets under fair queueing over those under drop-tail.
+    """Return the packets that four New Reno flows lose at 20 packets under fair queueing, over those under drop-tail.
 
-    Or loss events, or another column of flows.
+    `of` selects loss events, or another column of flows.
     """
     fair, fifo = (
         MeasuredQuantity(several(runs, 4, queue=queue).flows(of, group="flows").sum(axis=1)) for queue in (FAIR, FIFO)
@@ -279,13 +279,13 @@ def losses_of_several(runs: ExperimentRuns, *, of: str = "dropped") -> MeasuredQ
 def fair_gain_of_several(
     runs: ExperimentRuns, *, flows: int, buffer: int = 20, case: str = "newreno"
 ) -> MeasuredQuantity:
-    """Utilization with several flows under fair queueing less that under drop-tail."""
+    """Return the utilization with several flows under fair queueing minus that under drop-tail."""
     return used(several(runs, flows, buffer, case, FAIR)) - used(several(runs, flows, buffer, case))
 
 
 @MEASURES
 def paced(runs: ExperimentRuns) -> MeasuredQuantity:
-    """Rate of the flow within its bursts over the link's, drop-tail less fair queueing."""
+    """Return the rate of the flow within its bursts over the link's, under drop-tail minus under fair queueing."""
     points = [runs["bursts"].at(queue=queue) for queue in (FIFO, FAIR)]
     fifo, fair = (MeasuredQuantity([one.own for one in packets.of_flow(point, PACKET / RATE)]) for point in points)
     return (fifo - fair).noted(f"within bursts {fifo.mean:.3f} of the link's rate, {fair.mean:.3f} under fair queueing")
@@ -296,24 +296,24 @@ def paced(runs: ExperimentRuns) -> MeasuredQuantity:
 
 @MEASURES
 def advantage(runs: ExperimentRuns, *, queue: str = FIFO, experiment: str = "pair-625") -> MeasuredQuantity:
-    """Goodput of HighSpeed less that of New Reno [Mbit/s]."""
+    """Return the goodput of HighSpeed minus that of New Reno [Mbit/s]."""
     point = runs[experiment].at(queue=queue)
     return (_goodput(point, "highspeed") - _goodput(point, "newreno")) * 1e-6
 
 
 @MEASURES
 def advantage_ratio(runs: ExperimentRuns, *, queue: str = FAIR) -> MeasuredQuantity:
-    """Goodput of HighSpeed over that of New Reno."""
+    """Return the goodput of HighSpeed over that of New Reno."""
     point = runs["pair-625"].at(queue=queue)
     return _goodput(point, "highspeed") / _goodput(point, "newreno")
 
 
 @MEASURES
 def nearly_alike(runs: ExperimentRuns) -> MeasuredQuantity:
-    """Whether HighSpeed is ahead of New Reno under fair queueing, slightly, and much less than under drop-tail.
+    """Measure whether HighSpeed is slightly ahead under fair queueing, much less than under drop-tail.
 
-    The least of: its ratio to New Reno less 1; 0.3 less that; a quarter of the same under drop-tail less its distance
-    from 0.
+    The result is positive if so. With d the ratio to New Reno minus 1, it is the smallest of d, 0.3 - d, and a quarter
+    of d under drop-tail minus the absolute value of d.
     """
     fair, fifo = (advantage_ratio(runs, queue=queue) - 1 for queue in (FAIR, FIFO))
     note = f"{1 + fair.mean:.3f} under fair queueing, {1 + fifo.mean:.2f} under drop-tail"
@@ -322,20 +322,20 @@ def nearly_alike(runs: ExperimentRuns) -> MeasuredQuantity:
 
 @MEASURES
 def variant_ratio(runs: ExperimentRuns, *, case: str) -> MeasuredQuantity:
-    """Goodput of HighSpeed over that of New Reno under another fair discipline."""
+    """Return the goodput of HighSpeed over that of New Reno under another fair discipline."""
     point = runs["fair-variants"].at(case=case)
     return _goodput(point, "highspeed") / _goodput(point, "newreno")
 
 
 @MEASURES
 def background_rate(runs: ExperimentRuns, *, case: str) -> MeasuredQuantity:
-    """What the background gets under another fair discipline [Mbit/s]."""
+    """Return the background's goodput under another fair discipline [Mbit/s]."""
     return _goodput(runs["fair-variants"].at(case=case), "background") * 1e-6
 
 
 @MEASURES
 def background_delay(runs: ExperimentRuns) -> MeasuredQuantity:
-    """Mean wait of background packets beside HighSpeed and New Reno, fair queueing over drop-tail."""
+    """Return the mean wait of background packets beside HighSpeed and New Reno, fair queueing over drop-tail."""
     fair, fifo = (MeasuredQuantity(packets.waits(runs["pair-625"].at(queue=queue))) for queue in (FAIR, FIFO))
     note = f"{1e3 * fair.mean:.2f} ms under fair queueing, {1e3 * fifo.mean:.1f} ms under drop-tail"
     return (fair / fifo).noted(note)
@@ -343,7 +343,7 @@ def background_delay(runs: ExperimentRuns) -> MeasuredQuantity:
 
 @MEASURES
 def background_lost(runs: ExperimentRuns) -> MeasuredQuantity:
-    """Background packets that fair queueing loses in the panels of Figure 7, the most."""
+    """Return the background packets that fair queueing loses in the panels of Figure 7, the maximum."""
     panels = [
         runs["one-flow"].at(buffer=20, case="newreno", queue=FAIR),
         runs["one-flow"].at(buffer=20, case="highspeed", queue=FAIR),
@@ -353,14 +353,14 @@ def background_lost(runs: ExperimentRuns) -> MeasuredQuantity:
     return largest(MeasuredQuantity(point.flows("dropped", group="background").sum(axis=1)) for point in panels)
 
 
-# A new flow, and how many flows wait.
+# A new flow, and the number of flows with waiting packets.
 
 
 @MEASURES
 def existing_losses(runs: ExperimentRuns, *, queue: str = FAIR, cases: list[str] | None = None) -> MeasuredQuantity:
-    """Packets that existing flows lose in the 3 s after a new one starts, less so many under drop-tail; the most.
+    """Return the packets lost by existing flows within 3 s of a new one's start, minus those under drop-tail; maximum.
 
-    Of ``queue``, ``"head"`` is fair queueing that drops the head of the longest queue.
+    As ``queue``, ``"head"`` is fair queueing that drops the head of the longest queue.
     """
     found = []
     for case in cases or ("newreno", "highspeed"):
@@ -375,7 +375,7 @@ def existing_losses(runs: ExperimentRuns, *, queue: str = FAIR, cases: list[str]
 
 @MEASURES
 def flows_hit(runs: ExperimentRuns, *, queue: str = FAIR) -> MeasuredQuantity:
-    """Existing flows that lose a packet in the 3 s after a new one starts, less so many under drop-tail; the most."""
+    """Return the existing flows with a loss within 3 s of a new one's start, minus those under drop-tail; maximum."""
     found = []
     for case in ("newreno", "highspeed"):
         hit, cuts = zip(*(_hit(runs["new-flow"].at(queue=q, case=case)) for q in (queue, FIFO)), strict=True)
@@ -386,13 +386,13 @@ def flows_hit(runs: ExperimentRuns, *, queue: str = FAIR) -> MeasuredQuantity:
 
 @MEASURES
 def old_cuts(runs: ExperimentRuns, *, case: str, queue: str) -> MeasuredQuantity:
-    """Loss events of the three old flows in the 3 s after a new one starts, less so many under drop-tail."""
+    """Return the loss events of the three old flows within 3 s of a new one's start, minus those under drop-tail."""
     return _hit(runs["new-flow"].at(queue=queue, case=case))[1] - _hit(runs["new-flow"].at(queue=FIFO, case=case))[1]
 
 
 @MEASURES
 def most_waiting(runs: ExperimentRuns, *, queue: str = FAIR) -> MeasuredQuantity:
-    """Flows with packets waiting that are exceeded in 1 of 1000 instants, at the worst capacity."""
+    """Return the number of flows with waiting packets that 1 of 1000 instants exceed, at the worst capacity."""
     return largest(
         MeasuredQuantity(
             packets.waiting(point), f"at {point.labels['rate']}, with {point.labels['background']} flows besides"
@@ -406,7 +406,7 @@ def most_waiting(runs: ExperimentRuns, *, queue: str = FAIR) -> MeasuredQuantity
 
 @MEASURES
 def alike(runs: ExperimentRuns) -> MeasuredQuantity:
-    """Share of the principal comparisons that come out alike beside packets and beside finite flows."""
+    """Return the share of the principal comparisons with the same result beside packets and beside finite flows."""
     every = comparisons(runs)
     unlike = [what for what, (packets, flows) in every.items() if (packets > 0) != (flows > 0)]
     return MeasuredQuantity(
@@ -420,14 +420,14 @@ def comparisons(runs: ExperimentRuns) -> dict[str, tuple[float, float]]:
     Returns
     -------
     dict of str to tuple of float
-        Of the link's utilization, or in Mbit/s.
+        Differences of the link's utilization, or in Mbit/s.
     """
     packets, flows = _beside(runs, "one-flow", "pair-625"), _beside(runs, "finite-flows", "finite-pair")
     return {what: (packets[what], flows[what]) for what in flows}
 
 
 def _beside(runs: ExperimentRuns, single: str, pair: str) -> dict[str, float]:
-    """The comparisons beside one background; the experiments with one flow and with two."""
+    """Return the comparisons beside one background, given the experiments with one flow and with two."""
 
     def one(buffer: int, case: str = "newreno", queue: str = FIFO) -> float:
         return used(runs[single].at(buffer=buffer, case=case, queue=queue)).mean
@@ -451,36 +451,36 @@ def _beside(runs: ExperimentRuns, single: str, pair: str) -> dict[str, float]:
     }
 
 
-# What the paper leaves open.
+# Details that the paper leaves open.
 
 
 @MEASURES
 def variant(runs: ExperimentRuns, *, case: str, buffer: int = 20, law: str = "reno") -> MeasuredQuantity:
-    """Share of one flow with another choice of what is not stated."""
+    """Return the share of one flow under another assumption about an unstated detail."""
     return _share(runs["variants"].at(case=case, buffer=buffer, law=law))
 
 
 @MEASURES
 def variant_gain(runs: ExperimentRuns, *, case: str) -> MeasuredQuantity:
-    """Share of one HighSpeed flow less that of one New Reno flow at 20 packets, with another choice."""
+    """Return the share of one HighSpeed flow minus that of one New Reno flow at 20 packets, as in `variant`."""
     return variant(runs, case=case, law="highspeed") - variant(runs, case=case)
 
 
 @MEASURES
 def beside_flows(runs: ExperimentRuns, *, buffer: int, case: str = "newreno") -> MeasuredQuantity:
-    """Share of one flow beside finite flows in place of Poisson packets."""
+    """Return the share of one flow beside finite flows instead of Poisson packets."""
     return _share(runs["finite-flows"].at(case=case, buffer=buffer, queue=FIFO))
 
 
 @MEASURES
 def recovered(runs: ExperimentRuns, *, recovery: str, buffer: int, law: str = "reno") -> MeasuredQuantity:
-    """Share of one flow with another recovery."""
+    """Return the share of one flow with another recovery."""
     return _share(runs["recoveries"].at(law=law, recovery=recovery, buffer=buffer))
 
 
 @MEASURES
 def gain_over_plain_reno(runs: ExperimentRuns, *, buffer: int = 20) -> MeasuredQuantity:
-    """Share of one HighSpeed flow with SACK less that of a Reno flow without partial acknowledgements."""
+    """Return the share of one HighSpeed flow with SACK minus that of a Reno flow without partial acknowledgements."""
     return share(runs, buffer=buffer, case="highspeed") - recovered(runs, recovery="reno", buffer=buffer)
 
 
@@ -512,19 +512,19 @@ def _steps(each: list[MeasuredQuantity], notes: Iterable[str]) -> list[MeasuredQ
 
 
 def _lost(point: ExperimentPoint) -> tuple[MeasuredQuantity, MeasuredQuantity]:
-    """Packets that the old flows lost, and the background."""
+    """Return the packets lost by the old flows and by the background."""
     old, background = (point.flows("dropped", group=group).sum(axis=1) for group in ("old", "background"))
     return MeasuredQuantity(old), MeasuredQuantity(background)
 
 
 def _hit(point: ExperimentPoint) -> tuple[MeasuredQuantity, MeasuredQuantity]:
-    """How many existing flows lost something, and loss events of the old ones."""
+    """Return the number of existing flows with losses, and the loss events of the old ones."""
     hit = sum((point.flows("dropped", group=group) > 0).sum(axis=1) for group in ("old", "background"))
     return MeasuredQuantity(hit), MeasuredQuantity(point.flows("loss_events", group="old").sum(axis=1))
 
 
 def _windows(point: ExperimentPoint, flows: int) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """Of each replication the sampled windows [segments] and round-trip times [s], shape (flows, instants)."""
+    """Yield for each replication the windows [segments] and round-trip times [s], shape (flows, instants)."""
     samples = point.samples("flows")
     mine = (samples["name"] == "flows") & (samples["time_s"] >= point.document["run"]["warmup_s"])
     replication = samples["replication"][mine]
@@ -537,7 +537,7 @@ def _windows(point: ExperimentPoint, flows: int) -> Iterator[tuple[NDArray[np.fl
 
 
 def _cuts(window: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Instants at which a window has fallen by a quarter or more; those that follow within two samples are the same."""
+    """Return the instants at which a window has fallen by a quarter or more; falls within two samples are one cut."""
     found = np.flatnonzero(window[1:] < 0.75 * window[:-1])
     return found[np.diff(found, prepend=-10) > 2]
 
@@ -547,7 +547,7 @@ def _peaks_of(window: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _common(windows: NDArray[np.float64]) -> float:
-    """Share of epochs that cut more than one flow; cuts in the same sample or the next are of one epoch."""
+    """Return the share of epochs that cut more than one flow; cuts in the same sample or the next are of one epoch."""
     every = np.sort(np.concatenate([_cuts(window) for window in windows]))
     first = np.flatnonzero(np.diff(every, prepend=-10) > 1)
     sizes = np.diff(first, append=every.size)
@@ -555,12 +555,12 @@ def _common(windows: NDArray[np.float64]) -> float:
 
 
 def _mean(values: NDArray[Any]) -> float:
-    """Mean of what there is, if there is anything."""
+    """Return the mean of the values that are not NaN, if there are any."""
     return float(np.mean(values)) if values.size else float("nan")
 
 
 def _ten_seconds(point: ExperimentPoint) -> Iterator[NDArray[np.float64]]:
-    """Of each replication the rates of four flows in 10 s windows, shape (flows, windows)."""
+    """Yield for each replication the rates of four flows in 10 s windows, shape (flows, windows)."""
     for windows, rtts in _windows(point, 4):
         rates = windows / rtts
         whole = rates.shape[1] // 50 * 50

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Bools = NDArray[np.bool_]
 
 GAP = 5e-3
-"""What ends a burst [s]: a twentieth of the round trip. With 2 to 10 ms its rate is the same to a hundredth."""
+"""Gap that ends a burst [s]: a twentieth of the round trip. Between 2 and 10 ms the rate differs by below 1 %."""
 
 
 class PacketBursts(NamedTuple):
@@ -31,13 +31,13 @@ class PacketBursts(NamedTuple):
     idle : float
         Share of time between bursts.
     rate : float
-        Of all packets that arrive during bursts, over the link's.
+        Rate of all packets that arrive during bursts, over the link's.
     own : float
-        Of the packets themselves during bursts, over the link's.
+        Rate of the selected packets during bursts, over the link's.
     place : float
-        Where in their burst losses lie, from 0 to 1; not a number without any.
+        Mean position of losses within their burst, from 0 to 1; NaN without losses.
     middle : float
-        Where losses lay if each packet were lost with the same chance.
+        Mean position of losses if each packet were lost with the same probability.
     """
 
     idle: float
@@ -48,12 +48,12 @@ class PacketBursts(NamedTuple):
 
 
 def of_flow(point: ExperimentPoint, packet: float) -> list[PacketBursts]:
-    """Return of each replication the bursts of the first flow.
+    """Return the bursts of the first flow, for each replication.
 
     Parameters
     ----------
     point : ExperimentPoint
-        With its packets.
+        A point with recorded packets.
     packet : float [s]
         Time of a packet in service.
     """
@@ -61,7 +61,7 @@ def of_flow(point: ExperimentPoint, packet: float) -> list[PacketBursts]:
 
 
 def of_poisson(point: ExperimentPoint, packet: float) -> list[PacketBursts]:
-    """Return the same of background streams that have as many packets as the flow: what chance makes of its rate.
+    """Return the bursts of background streams with as many packets as the flow, as a reference without structure.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def of_poisson(point: ExperimentPoint, packet: float) -> list[PacketBursts]:
 
 
 def waits(point: ExperimentPoint) -> list[float]:
-    """Return of each replication the mean wait of background packets beside two flows [s]."""
+    """Return the mean wait of background packets beside two flows, for each replication [s]."""
     packets = point.packets
     mine = (packets["flow"] >= 2) & ~packets["dropped"]
     replication, waited = packets["replication"][mine], packets["waited_s"][mine]
@@ -85,7 +85,7 @@ def waits(point: ExperimentPoint) -> list[float]:
 
 
 def waiting(point: ExperimentPoint) -> list[float]:
-    """Return of each replication the number of flows with packets waiting that 1 of 1000 instants exceed."""
+    """Return the number of flows with waiting packets that 1 of 1000 instants exceed, for each replication."""
     packets = point.packets
     found = []
     for one in np.unique(packets["replication"]):
@@ -111,7 +111,7 @@ def _each(point: ExperimentPoint, which: Callable[[NDArray[np.int64]], Bools], p
 
 
 def _stripes(every: Floats, dropped: Bools, which: Bools, packet: float) -> PacketBursts:
-    """Of all arrivals in order, those that are looked at."""
+    """Select the given arrivals from all arrivals in order."""
     time, lost = every[which], dropped[which]
     first = np.flatnonzero(np.diff(time, prepend=-np.inf) > GAP)
     last = np.append(first[1:], time.size) - 1

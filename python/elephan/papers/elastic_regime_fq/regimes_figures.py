@@ -1,7 +1,7 @@
-"""The three regimes of a link, and packet-pair: Figures 1 and 2 in our terms, and what Section 2 says, from our runs.
+"""The three regimes of a link, and packet-pair: Figures 1 and 2 in our terms, and Section 2 from our runs.
 
-Source: AugeRoberts2006. *Differs from the source*: what its two sketches draw is not in our digest of the paper, which
-has no number of them; these are pictures of the regimes that it tells apart.
+Source: AugeRoberts2006. *Differs from the source*: our digest of the paper does not describe its two sketches, which
+have no numbers; these are pictures of the regimes that it distinguishes.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 FIGURES = PaperExhibits()
 CONTROLS = PaperExhibits()
-"""What comes after the paper's own figures."""
+"""Exhibits that follow the paper's own figures."""
 PACKETS_BEFORE_S, PACKETS_AFTER_S = 3.0, 9.0
-"""What of Figure 4 is drawn about the first loss."""
+"""Time before and after the first loss that is drawn of Figure 4 [s]."""
 ROUND_S = 0.10016
-"""A base round trip and the time in service, so that a stripe without waiting stays where it is."""
+"""Base round trip plus service time [s], so that a stripe of packets without waiting is horizontal."""
 
 
 @FIGURES(
@@ -39,7 +39,7 @@ ROUND_S = 0.10016
     "than it has.",
 )
 def regimes(_: ExperimentRuns) -> Made:
-    """What flows ask for as the share of the link that they could take grows, and how many are then in progress."""
+    """Draw the offered load of flows and the number in progress, against their share of the link."""
     load = np.linspace(0.02, 0.98, 97)
     found = np.asarray(elastic.mean_in_progress(load))
     more = np.asarray(elastic.more_in_progress(load, 4))
@@ -72,7 +72,7 @@ def regimes(_: ExperimentRuns) -> Made:
     experiments=("transparent-packets", "transparent", "overload"),
 )
 def section2(runs: ExperimentRuns) -> Made:
-    """Loss against the formulas; completion times under both disciplines; flows in progress in overload."""
+    """Compare losses with the formulas, completion times under both disciplines, and flows in progress in overload."""
     return _losses(runs), _completions(runs), _overload(runs)
 
 
@@ -151,7 +151,7 @@ def _overload(runs: ExperimentRuns) -> Table:
     experiments=("packet-pair", "packet-pair-alone", "one-flow"),
 )
 def packet_pair(runs: ExperimentRuns) -> Made:
-    """What a packet-pair flow gets alone, beside New Reno and beside another."""
+    """Compare the goodput of a packet-pair flow alone, beside New Reno and beside another packet-pair flow."""
     rows = []
     for queue, words in ((measures.FIFO, "drop-tail"), (measures.FAIR, "fair queueing")):
         pairs = [runs["packet-pair"].at(case=case, queue=queue) for case in ("newreno", "packet-pair")]

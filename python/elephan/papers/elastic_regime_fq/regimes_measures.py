@@ -1,8 +1,8 @@
-"""What the claims about the three regimes of a link, packet-pair, and the background's packets are judged by.
+"""Measures of the claims about the three regimes of a link, packet-pair, and the background's packets.
 
 Source: AugeRoberts2006: transparent, elastic and overloaded links (Section 2), packet-pair as a control that fair
-queueing makes possible, and the packets of Figure 4. *Differs from the source*: it sends no packet for any of these
-but those of the figure; loads, sizes and durations are chosen here.
+queueing makes possible, and the packets of Figure 4. *Differs from the source*: the paper simulates only the packets of
+the figure; loads, sizes and durations are chosen here.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ MEASURES = MeasureRegistry()
 
 LINK_MBPS = 50.0
 RESIDUAL_MBPS = 25.0
-"""What the background leaves [Mbit/s]."""
+"""Rate that the background leaves to the flows [Mbit/s]."""
 
 FIFO, FAIR = "drop-tail", "fq"
 CAPPED, FREE = "1 Mbit/s", "1 Gbit/s"
-"""What flows of the transparent regime may send at most, and flows that the link holds back."""
+"""Maximum rate of flows in the transparent regime, and of flows that only the link limits."""
 
 
 # Transparent.
@@ -39,7 +39,7 @@ CAPPED, FREE = "1 Mbit/s", "1 Gbit/s"
 
 @MEASURES
 def simulated_loss(runs: ExperimentRuns, *, rate: float, buffer: int) -> Found:
-    """Loss of Poisson packets of exponential sizes at a rate [Mbit/s]; noted is what 5 % more load gives."""
+    """Return the loss of Poisson packets of exponential sizes at a rate [Mbit/s], noting that for 5 % more load."""
     points = runs["transparent-packets"]
     found = MeasuredQuantity(points.at(rate=rate, buffer=buffer).link("loss_ratio"))
     more = points.where(rate=47.5, buffer=buffer)
@@ -51,9 +51,9 @@ def simulated_loss(runs: ExperimentRuns, *, rate: float, buffer: int) -> Found:
 
 @MEASURES
 def off_exact(runs: ExperimentRuns) -> Found:
-    """How far losses are from M/M/1/K with one packet in service, relative, where they are farthest.
+    """Return the largest relative difference between losses and M/M/1/K with one packet in service.
 
-    Of points at which thousands of packets are lost, which 100 packets at 90 % are not.
+    Only points with thousands of lost packets count, which excludes 100 packets at 90 %.
     """
     found = []
     for point in runs["transparent-packets"]:
@@ -68,15 +68,15 @@ def off_exact(runs: ExperimentRuns) -> Found:
 
 
 def exact_loss(rate: float, buffer: float) -> float:
-    """Return the loss of M/M/1/K at a rate [Mbit/s]; a buffer of n packets waits beside the one in service."""
+    """Return the loss of M/M/1/K at a rate [Mbit/s]; the buffer's packets wait in addition to the one in service."""
     return float(elastic.loss(rate / LINK_MBPS, buffer + 1, "M/M/1/K"))
 
 
 @MEASURES
 def transparent_gain(runs: ExperimentRuns) -> Found:
-    """What fair queueing gains for flows of at most 1 Mbit/s over what it gains for flows that the link holds back.
+    """Return fair queueing's gain for flows of at most 1 Mbit/s over its gain for flows that the link limits.
 
-    Gains are shares of the mean completion time under drop-tail. Where it gains for neither, this is no number.
+    Gains are shares of the mean completion time under drop-tail. The result is NaN if there is no gain for either.
     """
     capped, free = (-(_completion_ratio(runs, access) - 1.0) for access in (CAPPED, FREE))
     return (capped / free).noted(f"{100 * capped.mean:.2g} % and {100 * free.mean:.2g} %")
@@ -84,7 +84,7 @@ def transparent_gain(runs: ExperimentRuns) -> Found:
 
 @MEASURES
 def scheduling_helps(runs: ExperimentRuns) -> Found:
-    """By how much fair queueing shortens the mean completion time of flows that the link holds back [1]."""
+    """Return the relative reduction of the mean completion time of flows that the link limits by fair queueing [1]."""
     return -(_completion_ratio(runs, FREE) - 1.0)
 
 
@@ -101,10 +101,10 @@ def _completion_ratio(runs: ExperimentRuns, access: str) -> MeasuredQuantity:
 
 @MEASURES
 def grows(runs: ExperimentRuns) -> Found:
-    """By how much more flows in progress grow with time at a load of 1.2 than at 0.8, the least of both disciplines.
+    """Return the growth of flows in progress at a load of 1.2 minus that at 0.8, the smaller of both disciplines.
 
-    Growth is the mean number of 20 to 220 s over that of 20 to 70 s: 2.7 if it grows evenly from the start, 1 if it has
-    a law that stays.
+    Growth is the mean number from 20 to 220 s over that from 20 to 70 s: 2.7 for linear growth from the start, 1 for a
+    stationary number.
     """
     found = []
     for queue in (FIFO, FAIR):
@@ -121,14 +121,14 @@ def grows(runs: ExperimentRuns) -> Found:
 
 @MEASURES
 def growth_over_fluid(runs: ExperimentRuns) -> Found:
-    """Flows that are added in a second of overload over those of a fluid that loses nothing, first come first served.
+    """Return the growth of flows in progress in overload, over that of a fluid without losses, first come first served.
 
-    The fluid adds what arrives less what the link carries, in flows of the mean size.
+    The fluid's growth is the arrival rate minus the link's rate, in flows of the mean size.
     """
     point = runs["overload"].at(case="load 1.2", queue=FIFO, duration=220)
     run, flows = point.document["run"], point.document["groups"][0]["transfers"]
     measured = run["duration_s"] - run["warmup_s"]
-    # Growing from the start, the mean number is that of the middle of what is measured.
+    # The number grows from the start, so its mean is the value at the middle of the measured time.
     per_second = _open(point) / (run["warmup_s"] + measured / 2)
     fluid = flows["opened"]["mean"] / measured * (1 - 1 / 1.2)
     return MeasuredQuantity(per_second / fluid, f"{per_second:.1f} and {fluid:.1f} flows a second")
@@ -136,7 +136,7 @@ def growth_over_fluid(runs: ExperimentRuns) -> Found:
 
 @MEASURES
 def refused(runs: ExperimentRuns) -> Found:
-    """Share of the flows that find no place, where there are 100; the farther discipline from what is too much."""
+    """Return the share of flows refused with a limit of 100; for the discipline farther from the excess load."""
     found = []
     for queue in (FIFO, FAIR):
         flows = runs["overload"].at(case="load 1.2, 100 places", queue=queue, duration=220).document["groups"][0]
@@ -147,7 +147,7 @@ def refused(runs: ExperimentRuns) -> Found:
 
 @MEASURES
 def admitted_take(runs: ExperimentRuns) -> Found:
-    """Mean completion time of flows that found one of 100 places over that without a limit, the most of both."""
+    """Return the mean completion time of flows admitted with a limit of 100, over that without, maximum of both."""
     found = []
     for queue in (FIFO, FAIR):
         limited, free = (
@@ -159,12 +159,12 @@ def admitted_take(runs: ExperimentRuns) -> Found:
 
 
 def _open(point: ExperimentPoint) -> float:
-    """Flows in progress, mean over time and replications."""
+    """Return the number of flows in progress, mean over time and replications."""
     return float(point.document["groups"][0]["transfers"]["open"]["mean"])
 
 
 def _completion(point: ExperimentPoint) -> MeasuredQuantity:
-    """Mean time from the opening of a flow to its end [s]: the document has it with its interval only."""
+    """Return the mean time from the opening of a flow to its end [s]; the document has only its mean and interval."""
     return MeasuredQuantity(point.document["groups"][0]["transfers"]["completion_time_s"]["mean"])
 
 
@@ -173,7 +173,7 @@ def _completion(point: ExperimentPoint) -> MeasuredQuantity:
 
 @MEASURES
 def pair_over_newreno(runs: ExperimentRuns, *, queue: str) -> MeasuredQuantity:
-    """Goodput of a packet-pair flow over that of a New Reno flow beside it, 100 packets."""
+    """Return the goodput of a packet-pair flow over that of a New Reno flow beside it, 100 packets."""
     point = runs["packet-pair"].at(case="newreno", queue=queue)
     first, second = (MeasuredQuantity(point.flows("goodput_bps", group=group).sum(axis=1)) for group in _PAIR)
     return (first / second).noted(f"{first.mean / 1e6:.1f} and {second.mean / 1e6:.1f} Mbit/s")
@@ -181,14 +181,14 @@ def pair_over_newreno(runs: ExperimentRuns, *, queue: str) -> MeasuredQuantity:
 
 @MEASURES
 def fair_queueing_tames(runs: ExperimentRuns) -> Found:
-    """Logarithm of that ratio under drop-tail less under fair queueing."""
+    """Return the logarithm of that ratio under drop-tail minus under fair queueing."""
     fifo, fair = (pair_over_newreno(runs, queue=queue) for queue in (FIFO, FAIR))
     return MeasuredQuantity(np.log(fifo.samples) - np.log(fair.samples), f"{fifo.mean:.0f} and {fair.mean:.2f} times")
 
 
 @MEASURES
 def pair_of_pairs(runs: ExperimentRuns, *, queue: str) -> Found:
-    """Larger over smaller goodput of two packet-pair flows, 100 packets."""
+    """Return the larger over the smaller goodput of two packet-pair flows, 100 packets."""
     point = runs["packet-pair"].at(case="packet-pair", queue=queue)
     both = np.array([point.flows("goodput_bps", group=group).sum(axis=1) for group in _PAIR])
     return MeasuredQuantity(both.max(axis=0) / both.min(axis=0))
@@ -196,7 +196,7 @@ def pair_of_pairs(runs: ExperimentRuns, *, queue: str) -> Found:
 
 @MEASURES
 def pair_gain(runs: ExperimentRuns, *, buffer: int, queue: str = FAIR) -> Found:
-    """Share of the residual of one packet-pair flow less that of one New Reno flow under fair queueing."""
+    """Return the share of the residual of one packet-pair flow minus that of one New Reno flow under fair queueing."""
     pair, newreno = (
         MeasuredQuantity(point.flows("goodput_bps", group="flows").sum(axis=1) / (1e6 * RESIDUAL_MBPS))
         for point in (
@@ -209,7 +209,7 @@ def pair_gain(runs: ExperimentRuns, *, buffer: int, queue: str = FAIR) -> Found:
 
 @MEASURES
 def pair_background_lost(runs: ExperimentRuns, *, queue: str) -> MeasuredQuantity:
-    """Share of background packets dropped beside packet-pair, the largest of all runs."""
+    """Return the share of background packets dropped beside packet-pair, the maximum of all runs."""
     every = [*runs["packet-pair"].where(queue=queue), *runs["packet-pair-alone"].where(queue=queue)]
     return largest(
         MeasuredQuantity(
@@ -220,7 +220,7 @@ def pair_background_lost(runs: ExperimentRuns, *, queue: str) -> MeasuredQuantit
 
 
 _PAIR = ("highspeed", "newreno")
-"""Groups of pair.toml, whatever laws they have here."""
+"""Names of the groups in pair.toml, whatever laws they have here."""
 
 
 # The background's packets of Figure 4.
@@ -228,12 +228,12 @@ _PAIR = ("highspeed", "newreno")
 
 @MEASURES
 def background_hit(runs: ExperimentRuns, *, queue: str = FIFO) -> MeasuredQuantity:
-    """Share of lost background packets that come within the flow's bursts less the share of all background packets.
+    """Return the share of lost background packets within the flow's bursts, minus the share of all background packets.
 
-    0 if what is lost is a matter of chance.
+    It is 0 if losses are random.
     """
     every = within_bursts(runs["bursts"].at(queue=queue))
-    # A replication that loses none of the background has nothing to say.
+    # A replication without background losses does not count.
     losing = [(lost, kept) for lost, kept in every if lost.size]
     count = sum(lost.size for lost, _ in losing)
     note = f"{np.concatenate([lost for lost, _ in losing]).mean():.2f} of {count} lost" if losing else "none lost"
@@ -242,17 +242,17 @@ def background_hit(runs: ExperimentRuns, *, queue: str = FIFO) -> MeasuredQuanti
 
 
 def within_bursts(point: ExperimentPoint) -> list[tuple[NDArray[np.bool_], float]]:
-    """Return for each lost background packet whether it came within a burst of the flow, and how many of all did.
+    """Return whether each lost background packet arrived within a burst of the flow, and the share of all that did.
 
     Parameters
     ----------
     point : ExperimentPoint
-        With its packets.
+        A point with recorded packets.
 
     Returns
     -------
     list of tuple of ndarray of bool and float
-        Of each replication its lost packets one by one, and the share of all.
+        For each replication, its lost packets one by one, and the share of all.
     """
     packets, found = point.packets, []
     for one in np.unique(packets["replication"]):

@@ -1,7 +1,7 @@
 """Cells of Tables 1 to 6: throughput of both groups, utilization and the max-min index, ours and the paper's.
 
 *Source*: Zhang, Hasegawa and Murata, IEICE Trans. Commun. E88-B(6), 2005, Section 3 (metrics) and Tables 1 to 6. Its
-column of throughputs is lost; utilization and index give it back if the flows of a group are equal.
+column of throughputs is lost; it follows from utilization and index if the flows of a group are equal.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ DELAYS = (25, 50, 100)
 CASES = range(1, 32)
 RATE = 2.5e9
 SHARES = (100e6, 400e6)
-"""Max-min fair shares of a flow of S1, which its access link bounds, and of one of S2 [bit/s]."""
+"""Max-min fair shares of a flow of S1, which its access link limits, and of one of S2 [bit/s]."""
 
 _LAST_CASE = {1: 4, 2: 7, 3: 13, 4: 19, 5: 25, 6: 31}
 
 
 @dataclass(frozen=True)
 class PaperCell:
-    """A cell as the paper has it.
+    """A cell of the paper's tables.
 
     Parameters
     ----------
     table, case, delay : int
-        The delay one way [ms].
+        Numbers of table and case, and the one-way delay [ms].
     util : float [%]
     ci_mbps : float [Mbit/s]
         Half-width of the interval of the total throughput.
     s1, s2 : float [Mbit/s]
-        Throughput of a flow of each group, from the two numbers above.
+        Throughput of a flow of each group, computed from utilization and index.
     """
 
     table: int
@@ -61,7 +61,7 @@ def printed() -> dict[tuple[int, int], PaperCell]:
     Returns
     -------
     dict
-        By case and delay.
+        Cells by case and delay.
     """
     path = Path(__file__).with_name("tables.csv")
     with path.open(encoding="utf-8", newline="") as file:
@@ -71,7 +71,7 @@ def printed() -> dict[tuple[int, int], PaperCell]:
 
 
 def table_of(case: int) -> int:
-    """Return the table that a case stands in.
+    """Return the number of the table with a case.
 
     Examples
     --------
@@ -87,23 +87,23 @@ def cell(runs: ExperimentRuns, case: int, delay: int) -> ExperimentPoint:
 
 
 def s1(point: ExperimentPoint) -> MeasuredQuantity:
-    """Throughput of a flow of S1, wire bits [Mbit/s]."""
+    """Return the throughput of a flow of S1 in wire bits [Mbit/s]."""
     return MeasuredQuantity(point.flows("goodput_bps", "S1").mean(axis=1) / 1e6)
 
 
 def s2(point: ExperimentPoint) -> MeasuredQuantity:
-    """Throughput of a flow of S2, wire bits [Mbit/s]."""
+    """Return the throughput of a flow of S2 in wire bits [Mbit/s]."""
     return MeasuredQuantity(point.flows("goodput_bps", "S2").mean(axis=1) / 1e6)
 
 
 def util(point: ExperimentPoint) -> MeasuredQuantity:
-    """What TCP gets of the bottleneck [%]; the link's own utilization has the UDP, too."""
+    """Return TCP's share of the bottleneck [%]; the link's own utilization includes the UDP."""
     both = [point.flows("goodput_bps", group) for group in ("S1", "S2")]
     return MeasuredQuantity(100 * np.hstack(both).sum(axis=1) / RATE)
 
 
 def fair(point: ExperimentPoint) -> MeasuredQuantity:
-    """Jain's index of throughputs over max-min shares."""
+    """Return Jain's index of throughputs over max-min shares."""
     both = [point.flows("goodput_bps", group) for group in ("S1", "S2")]
     shares = np.repeat(SHARES, [rates.shape[1] for rates in both])
     return MeasuredQuantity([jain_maxmin(rates, shares) for rates in np.hstack(both)])
@@ -116,11 +116,11 @@ def _cell(row: dict[str, str]) -> PaperCell:
 
 
 OF = {"s1": s1, "s2": s2, "util": util, "fair": fair}
-"""What is compared, by name."""
+"""Compared quantities by name."""
 
 
 def measured(runs: ExperimentRuns, of: str, case: int, delay: int) -> MeasuredQuantity:
-    """Return what a cell of ours has.
+    """Return a quantity of a cell of ours.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def measured(runs: ExperimentRuns, of: str, case: int, delay: int) -> MeasuredQu
 
 
 def difference(first: MeasuredQuantity, second: MeasuredQuantity) -> MeasuredQuantity:
-    """Return how much more one has than another: replication by replication, or of the means if one has fewer.
+    """Return a difference, replication by replication, or of the means if one has fewer replications.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Figures 3, 8 and 9: the two networks, drawn from the scenarios, and when gentle adaptive RED moves max_p.
+"""Figures 3, 8 and 9: the two networks, drawn from the scenarios, and the changes of max_p by gentle adaptive RED.
 
-*Source*: Zhang2005. What we have of the paper does not describe these three figures: what each shows is inferred from
-its place between the others (Figures 1, 2, 4 to 7 and 10 to 12 are known) and from the text around it.
+*Source*: Zhang2005. Our copy of the paper does not describe these three figures; their content is inferred from their
+places between the others (Figures 1, 2, 4 to 7 and 10 to 12 are known) and from the text around it.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
     from elephan.papers.runs import ExperimentPoint, ExperimentRuns
 
 FIGURE_3, FIGURE_8, FIGURE_9 = PaperExhibits(), PaperExhibits(), PaperExhibits()
-"""Each goes to its place among the paper's."""
+"""Exhibits that are inserted at their places among the paper's."""
 
 PLACES = ("senders", "R1", "R2", "receivers")
 COLOURS = ("blue", "vermilion", "green")
 MOST = 12
-"""Lines of one cluster; more would be one surface."""
+"""Maximum number of lines of a cluster; more would look like one surface."""
 
 TARGET = (4500.0, 5500.0)
-"""Ends of the target of both disciplines: 0.4 and 0.6 of the way from min_th to max_th [packets]."""
+"""Limits of the target of both disciplines: 0.4 and 0.6 of the way from min_th to max_th [packets]."""
 
 LOOK = 10
-"""Samples between two looks: 0.5 s in samples of 50 ms."""
+"""Samples between two updates of max_p: 0.5 s in samples of 50 ms."""
 
 
 @FIGURE_3(
@@ -77,7 +77,7 @@ def figure9(_: ExperimentRuns) -> Made:
     experiments=("surges",),
 )
 def figure8(runs: ExperimentRuns) -> Made:
-    """Draw where both disciplines raise and lower max_p."""
+    """Draw the points at which both disciplines raise and lower max_p."""
     colours = {"raised": "vermilion", "lowered": "blue"}
     names = ("adaptive RED", "gentle adaptive RED")
     return tuple(_moves(runs["surges"].at(case=name), name, i, colours) for i, name in enumerate(names))
@@ -88,14 +88,14 @@ def _scenario(name: str) -> dict[str, Any]:
 
 
 def _sender(group: Mapping[str, Any]) -> str:
-    """A group in the legend: how many, and what bounds them."""
+    """Describe a group for the legend: the number of flows, and their limits."""
     if "access" in group:
         return f"{group['name']}: {group['count']} x {group['access']['rate']}"
     return f"{group['name']}: {group['traffic']['rate']}"
 
 
 def _span(rate: Any) -> str:
-    """A rate, or the two that it is drawn between, with the unit once."""
+    """Format a rate, or the range from which it is drawn, with the unit once."""
     if not isinstance(rate, dict):
         return str(rate)
     low, high = rate["uniform"]
@@ -103,7 +103,7 @@ def _span(rate: Any) -> str:
 
 
 def _network(name: str, title: str, link: Mapping[str, Any], ends: Sequence[tuple[str, int, str]]) -> Figure:
-    """Draw a bottleneck between two routers and what sends through it."""
+    """Draw a bottleneck between two routers, and its senders."""
     lefts, rights = (
         [(label, n, colour) for (label, n, side), colour in zip(ends, COLOURS, strict=False) if side != other]
         for other in ("right", "left")
@@ -139,7 +139,7 @@ def _network(name: str, title: str, link: Mapping[str, Any], ends: Sequence[tupl
 
 
 def _fan(at: int, y: Floats, middle: float) -> tuple[Floats, Floats]:
-    """Lines between one router and each of its ends: ``at`` 0 to its left, 2 to its right."""
+    """Return the lines between one router and each of its ends: ``at`` 0 to its left, 2 to its right."""
     edge, router = (0.0, 1.0) if at == 0 else (3.0, 2.0)
     x = np.tile([edge, router, np.nan], y.size)
     return x, np.column_stack([y, np.full(y.size, middle), np.full(y.size, np.nan)]).ravel()
@@ -167,7 +167,7 @@ def _moves(point: ExperimentPoint, name: str, which: int, colours: dict[str, str
 
 
 def _changed(point: ExperimentPoint, of: str) -> Iterator[tuple[Floats, Floats]]:
-    """Find in each replication where max_p was changed: the average, and its change since the look before."""
+    """Find the changes of max_p in each replication: the average, and its change since the update before."""
     rows = point.samples("links")
     for one in np.unique(rows["replication"]):
         mine = (rows["replication"] == one) & (rows["time_s"] > traces.START - LOOK)

@@ -1,6 +1,6 @@
 """Figures 1, 2 and 4 to 7 and Tables 1 to 6, ours beside the paper's; the other figures are in files of their own.
 
-*Source*: Zhang, Hasegawa and Murata 2005. Of its traces no numbers are known; each exhibit says what they show.
+*Source*: Zhang, Hasegawa and Murata 2005. The numbers of its traces are unknown; each exhibit describes them.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 FIGURES = PaperExhibits()
 
 SHOWN_S = (50.0, 110.0)
-"""What is shown of a trace: a minute after slow start's overshoot [s]."""
+"""Displayed part of a trace: a minute after slow start's overshoot [s]."""
 
 SURGE_S = (74.0, 82.0)
-"""What is shown of the surges: the second one [s]."""
+"""Displayed part of the surges: the second one [s]."""
 
 _WINDOW = Axis("congestion window", "segments")
 _TIME = Axis("time", "s", low=SHOWN_S[0], high=SHOWN_S[1])

@@ -1,6 +1,6 @@
-"""What is drawn beside the tables: Scalable TCP, XCP and Vegas, other thresholds of Z, unequal round-trip times.
+"""Figures beside the tables: Scalable TCP, XCP and Vegas, other thresholds of Z, unequal round-trip times.
 
-*Source*: Zhang2005 for what is compared; it has no figure of these.
+*Source*: Zhang2005 for the compared laws; the paper has no figure of these.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def thresholds(runs: ExperimentRuns) -> Made:
 
 
 def _line(each: Sequence[MeasuredQuantity]) -> tuple[Floats, Floats, Floats]:
-    """Means, and both ends of their intervals."""
+    """Return the means, and both ends of their intervals."""
     mean = np.array([one.mean for one in each])
     half = np.array([one.ci95 or 0.0 for one in each])
     return mean, mean - half, mean + half
@@ -165,6 +165,6 @@ def unequal_delays(runs: ExperimentRuns) -> Made:
 
 
 def _points(name: str, which: int, of: int, each: Sequence[MeasuredQuantity]) -> Series:
-    """Points side by side at the places 0, 1, 2 and so on."""
+    """Make a series of points side by side at the places 0, 1, 2 and so on."""
     x = np.arange(len(each), dtype=np.float64) + 0.18 * (which - (of - 1) / 2)
     return Series(name, x, *_line(each), colour=colour(which), kind="points")

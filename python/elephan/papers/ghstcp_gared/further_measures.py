@@ -1,7 +1,7 @@
-"""What is judged beside the tables: Scalable TCP, XCP and Vegas, other thresholds of Z, and unequal round-trip times.
+"""Measures beside the tables: Scalable TCP, XCP and Vegas, other thresholds of Z, and unequal round-trip times.
 
-*Source*: Zhang2005 names the three laws, calls its delays homogeneous and takes 3.09 for Z. What is compared is
-measured as in its tables; an ordering "at every delay" is judged by the delay at which it is closest to failing.
+*Source*: Zhang2005 names the three laws, calls its delays homogeneous and takes 3.09 for Z. The quantities are measured
+as in its tables; an ordering "at every delay" is judged by the delay at which it is closest to failing.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 MEASURES = MeasureRegistry()
 
 LAWS = {"scalable": "Scalable TCP", "xcp": "XCP"}
-"""Experiments with another law in the place of HighSpeed TCP, and its name."""
+"""Experiments with another law instead of HighSpeed TCP, and the law's name."""
 
 PAPERS = 3.09
-"""The paper's threshold."""
+"""Threshold of the paper."""
 
 AT = 50
-"""The delay of ``z-threshold`` [ms]."""
+"""Delay of ``z-threshold`` [ms]."""
 
 
 def other_law(runs: ExperimentRuns, law: str, delay: int) -> ExperimentPoint:
@@ -36,12 +36,12 @@ def other_law(runs: ExperimentRuns, law: str, delay: int) -> ExperimentPoint:
 
 
 def threshold(runs: ExperimentRuns, z: float) -> ExperimentPoint:
-    """Return the runs of case 7 at 50 ms with a threshold: those of Table 2 with the paper's."""
+    """Return the runs of case 7 at 50 ms with a threshold; for the paper's threshold those of Table 2."""
     return cells.cell(runs, 7, AT) if z == PAPERS else runs["z-threshold"].at(z=z)
 
 
 def unequal(runs: ExperimentRuns, of: str, case: int) -> MeasuredQuantity:
-    """Return what a case has with unequal round-trip times."""
+    """Return a quantity of a case with unequal round-trip times."""
     return OF[of](runs["unequal-delays"].at(case=case))
 
 
@@ -55,25 +55,25 @@ def _beside(runs: ExperimentRuns, law: str, of: str, case: int) -> Iterator[Meas
 
 
 def delays(runs: ExperimentRuns, law: str) -> Sequence[int]:
-    """Return those that were run: shortened runs have one."""
+    """Return the delays that were run; shortened runs have one."""
     return [delay for delay in DELAYS if runs[law].where(delay=delay).points]
 
 
 @MEASURES
 def law_below(runs: ExperimentRuns, law: str, of: str, case: int) -> MeasuredQuantity:
-    """How much more another law has than a case of the tables, at the delay where it is most."""
+    """Return another law's excess over a case of the tables, at the delay where it is largest."""
     return largest(_beside(runs, law, of, case))
 
 
 @MEASURES
 def law_above(runs: ExperimentRuns, law: str, of: str, case: int) -> MeasuredQuantity:
-    """How much more another law has than a case of the tables, at the delay where it is least."""
+    """Return another law's excess over a case of the tables, at the delay where it is smallest."""
     return least(_beside(runs, law, of, case))
 
 
 @MEASURES
 def law_loses(runs: ExperimentRuns, law: str) -> MeasuredQuantity:
-    """The largest share of packets that are lost at the bottleneck with a law [%]."""
+    """Return the largest share of packets lost at the bottleneck with a law [%]."""
     return largest(
         MeasuredQuantity(100 * other_law(runs, law, delay).link("loss_ratio"), f"at {delay} ms")
         for delay in delays(runs, law)
@@ -82,7 +82,7 @@ def law_loses(runs: ExperimentRuns, law: str) -> MeasuredQuantity:
 
 @MEASURES
 def vegas_behind(runs: ExperimentRuns) -> MeasuredQuantity:
-    """Throughput of a flow of Vegas less that of one of Reno beside it [Mbit/s]."""
+    """Return the throughput of a Vegas flow minus that of a Reno flow beside it [Mbit/s]."""
     point = runs["vegas"].at(case="Reno, Vegas")
     vegas, reno = cells.s2(point), cells.s1(point)
     return (vegas - reno).noted(f"{vegas.mean:.0f} and {reno.mean:.0f} Mbit/s")
@@ -90,7 +90,7 @@ def vegas_behind(runs: ExperimentRuns) -> MeasuredQuantity:
 
 @MEASURES
 def vegas_gains_from_reno(runs: ExperimentRuns) -> MeasuredQuantity:
-    """Throughput of Reno beside Vegas less that of Reno beside Reno [Mbit/s]."""
+    """Return the throughput of Reno beside Vegas minus that of Reno beside Reno [Mbit/s]."""
     beside, alone = (cells.s1(runs["vegas"].at(case=case)) for case in ("Reno, Vegas", "Reno, Reno"))
     return (beside - alone).noted(f"{beside.mean:.0f} and {alone.mean:.0f} Mbit/s")
 
@@ -100,15 +100,15 @@ def vegas_gains_from_reno(runs: ExperimentRuns) -> MeasuredQuantity:
 
 @MEASURES
 def z_step(runs: ExperimentRuns, of: str, low: float, high: float) -> MeasuredQuantity:
-    """How much more case 7 has with a high threshold than with a low one."""
+    """Return the excess of case 7 with a high threshold over case 7 with a low one."""
     return difference(OF[of](threshold(runs, high)), OF[of](threshold(runs, low)))
 
 
 @MEASURES
 def z_share(runs: ExperimentRuns, of: str, low: float, high: float) -> MeasuredQuantity:
-    """What case 7 loses from one threshold to a higher one, as a share of what separates the two laws.
+    """Return the loss of case 7 from one threshold to a higher one, as a share of the difference between the two laws.
 
-    The ends alone: the range of several means would grow with their noise, whatever the threshold does.
+    Only the two ends are compared: the range of several means would grow with their noise even without an effect.
     """
     loss = difference(OF[of](threshold(runs, low)), OF[of](threshold(runs, high)))
     return (loss / _between_laws(runs, of)).noted(
@@ -118,7 +118,7 @@ def z_share(runs: ExperimentRuns, of: str, low: float, high: float) -> MeasuredQ
 
 @MEASURES
 def z_left(runs: ExperimentRuns, of: str, z: float) -> MeasuredQuantity:
-    """What a threshold leaves of the distance between gentle HighSpeed TCP and HighSpeed TCP, as a share."""
+    """Return the share of the difference between gentle HighSpeed TCP and HighSpeed TCP that a threshold keeps."""
     return difference(OF[of](threshold(runs, z)), measured(runs, of, 4, AT)) / _between_laws(runs, of)
 
 
@@ -131,7 +131,7 @@ def _between_laws(runs: ExperimentRuns, of: str) -> MeasuredQuantity:
 
 @MEASURES
 def unequal_gap(runs: ExperimentRuns, of: str, case: int, other: int) -> MeasuredQuantity:
-    """How much more a case has than another, with unequal round-trip times."""
+    """Return the excess of a case over another, with unequal round-trip times."""
     return (unequal(runs, of, case) - unequal(runs, of, other)).noted(
         f"{unequal(runs, of, case).mean:.4g} and {unequal(runs, of, other).mean:.4g}"
     )

@@ -1,8 +1,8 @@
-"""The intervals that Tables 1 to 6 print, beside ours: whether they meet, how wide they are, and what a null scores.
+"""The intervals printed in Tables 1 to 6, beside ours: overlap, widths, and the results of nulls.
 
-*Source*: Zhang2005, Tables 1 to 6: half-widths of the 95 % interval of the total throughput [Mbit/s]. Of how many runs,
-or of which parts of one, is not said; none is printed for the index. A null has our own widths, cell by cell: what
-it is short of is its means alone.
+*Source*: Zhang2005, Tables 1 to 6: half-widths of the 95 % interval of the total throughput [Mbit/s]. The paper does
+not say from how many runs, or from which parts of one, they come, and prints none for the index. A null has our own
+widths, cell by cell, so that only its means differ.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ POINT = RATE / 1e6 / 100
 """One point of utilization [Mbit/s]."""
 
 BY_CHANCE = 3.1
-"""A ratio that the half-widths of two sets of five runs of one thing exceed, either way, once in twenty times: the
-square root of 9.6, the 97.5 % point of F with 4 and 4 degrees of freedom."""
+"""A ratio that the half-widths of two sets of five equal runs exceed in one of twenty cases: the square root of 9.6,
+the 97.5 % point of F with 4 and 4 degrees of freedom."""
 
 SETS = {"exact": "table", "profile": "profile-table"}
-"""What is held against the paper, the exact laws and its simulator as inferred: how their experiments begin."""
+"""Prefixes of the experiments compared with the paper: the exact laws, and its simulator as inferred."""
 
 
 class UtilizationInterval(NamedTuple):
@@ -48,16 +48,16 @@ class UtilizationInterval(NamedTuple):
     half: float
 
     def meets(self, other: UtilizationInterval) -> bool:
-        """Whether the two have a number in common."""
+        """Whether the intervals overlap."""
         return abs(self.mean - other.mean) <= self.half + other.half
 
     def agrees(self, other: UtilizationInterval) -> bool:
-        """Whether the difference is within its own 95 % interval: so in 95 of 100 pairs that estimate one thing."""
+        """Whether the difference is within its own 95 % interval, as in 95 of 100 pairs of equal quantities."""
         return abs(self.mean - other.mean) <= math.hypot(self.half, other.half)
 
 
 def theirs() -> Cells:
-    """Return what the paper prints, in points of utilization."""
+    """Return the paper's intervals, in points of utilization."""
     return {at: UtilizationInterval(cell.util, cell.ci_mbps / POINT) for at, cell in printed().items()}
 
 
@@ -67,7 +67,7 @@ def interval(point: ExperimentPoint) -> UtilizationInterval:
     Raises
     ------
     NotRunError
-        If it was run once only.
+        If there is only one run.
     """
     found = util(point)
     if found.ci95 is None:
@@ -87,7 +87,7 @@ def ours(runs: ExperimentRuns, which: str = "exact") -> Cells:
     Raises
     ------
     NotRunError
-        If a cell was not run, or once only.
+        If a cell was not run, or only once.
     """
     return {
         (case, delay): interval(runs[f"{SETS[which]}{table_of(case)}"].at(case=case, delay=delay))
@@ -96,11 +96,11 @@ def ours(runs: ExperimentRuns, which: str = "exact") -> Cells:
     }
 
 
-# Nulls: cells of ours in the wrong places. Each keeps the widths of the cell that it stands for.
+# Nulls: cells of ours in the wrong places. Each keeps the widths of the cell that it replaces.
 
 
 def constant(cells: Cells) -> Cells:
-    """Two numbers for all cells, with SACK on the fast flows and without: those that meet the paper's most often."""
+    """Return two constants for the cells with and without SACK on the fast flows, those that overlap most intervals."""
     target = theirs()
     best = {}
     for sack in (False, True):
@@ -112,17 +112,17 @@ def constant(cells: Cells) -> Cells:
 
 
 def wrong_law(cells: Cells) -> Cells:
-    """Each cell the one with gentle HighSpeed TCP for HighSpeed TCP, or the other way; case 2 for case 1."""
+    """Replace each cell by the one with the other of HighSpeed TCP and gentle HighSpeed TCP; case 1 by case 2."""
     return _moved(cells, lambda case, delay: (nulls.wrong_law(case)[0], delay))
 
 
 def wrong_queue(cells: Cells) -> Cells:
-    """Each cell the one of the same senders at the next router; case 2 for case 1, which one router had."""
+    """Replace each cell by the one of the same senders at the next router; case 1, which has one router, by case 2."""
     return _moved(cells, lambda case, delay: (_next(nulls.wrong_queue(case), case), delay))
 
 
 def wrong_delay(cells: Cells) -> Cells:
-    """Each cell the one at the next longer delay, and the shortest for the longest."""
+    """Replace each cell by the one at the next longer delay, and the longest by the shortest."""
     return _moved(cells, lambda case, delay: (case, DELAYS[(DELAYS.index(delay) + 1) % len(DELAYS)]))
 
 
@@ -146,53 +146,53 @@ NULLS: dict[str, Callable[[Cells], Cells]] = {
 
 
 def meeting(cells: Cells) -> int:
-    """In how many cells the intervals meet."""
+    """Count the cells in which the intervals overlap."""
     return sum(cells[at].meets(other) for at, other in theirs().items())
 
 
 def agreeing(cells: Cells) -> int:
-    """In how many cells the difference is within its 95 % interval."""
+    """Count the cells in which the difference is within its 95 % interval."""
     return sum(cells[at].agrees(other) for at, other in theirs().items())
 
 
 def inside(cells: Cells) -> int:
-    """In how many cells our mean lies in the printed interval."""
+    """Count the cells in which our mean is in the printed interval."""
     return sum(abs(cells[at].mean - other.mean) <= other.half for at, other in theirs().items())
 
 
 def ratios(cells: Cells) -> Floats:
-    """How many times as wide as ours the printed interval is, cell by cell."""
+    """Return the width of the printed interval over the width of ours, cell by cell."""
     return np.array([other.half / cells[at].half for at, other in theirs().items()])
 
 
 def rank_correlation(cells: Cells) -> float:
-    """Whether the cells that are uncertain in the paper are so here: Spearman's correlation of the widths."""
+    """Return Spearman's correlation of the widths: whether cells that are uncertain in the paper are so here."""
     here, there = (rankdata([of[at].half for at in theirs()]) for of in (cells, theirs()))
     return float(np.corrcoef(here, there)[0, 1])
 
 
 @MEASURES
 def times_as_wide(runs: ExperimentRuns) -> float:
-    """How many times as wide as ours the printed interval is, in the middle cell."""
+    """Return the width of the printed interval over the width of ours, median over the cells."""
     return float(np.median(ratios(ours(runs))))
 
 
 @MEASURES
 def widths_by_chance(runs: ExperimentRuns) -> float:
-    """In how many of the 93 cells the widths are as close as those of five runs of one thing are in 19 pairs of 20."""
+    """Count the cells whose widths differ no more than those of two sets of five equal runs do in 19 of 20 cases."""
     return float(np.sum(np.abs(np.log(ratios(ours(runs)))) <= math.log(BY_CHANCE)))
 
 
 @MEASURES
 def widths_together(runs: ExperimentRuns) -> float:
-    """Spearman's correlation of the printed widths and ours."""
+    """Return Spearman's correlation of the printed widths and ours."""
     return rank_correlation(ours(runs))
 
 
 def by_cell(
     runs: ExperimentRuns,
 ) -> Iterator[tuple[tuple[int, int], UtilizationInterval, UtilizationInterval, UtilizationInterval | None]]:
-    """Give each cell: the paper's, ours, and that of its simulator as inferred, where it was run."""
+    """Yield each cell: the paper's, ours, and that of its simulator as inferred, if it was run."""
     profile = ours(runs, "profile") if all(f"{SETS['profile']}{table}" in runs for table in range(1, 7)) else {}
     here = ours(runs)
     for at, other in theirs().items():

@@ -1,7 +1,7 @@
-"""What the claims of the gHSTCP and gARED paper are judged by; those about web traffic are in ``web_measures.py``.
+"""Measures of the claims of the gHSTCP and gARED paper; those about web traffic are in ``web_measures.py``.
 
 *Source*: Zhang, Hasegawa and Murata 2005. An ordering "at every delay" is judged by the delay at which it is closest to
-failing, among those at which the paper's own tables have it.
+failing, among the delays at which the paper's own tables have it.
 """
 
 from __future__ import annotations
@@ -37,50 +37,50 @@ MEASURES.update(further_measures.MEASURES)
 
 @MEASURES
 def cell(runs: ExperimentRuns, of: str, case: int, delay: int) -> MeasuredQuantity:
-    """A cell of a table."""
+    """Return a cell of a table."""
     return measured(runs, of, case, delay)
 
 
 @MEASURES
 def varied(runs: ExperimentRuns, experiment: str, of: str, case: int, delay: int = 50) -> MeasuredQuantity:
-    """A cell with something else than the tables' settings; ``experiment`` says what."""
+    """Return a cell with a setting that differs from the tables', as named by ``experiment``."""
     return OF[of](_of(runs, experiment, case, delay))
 
 
 @MEASURES
 def above(runs: ExperimentRuns, of: str, case: int, other: int, but: int = 0) -> MeasuredQuantity:
-    """How much more a case has than another at the delay where it is least."""
+    """Return the excess of a case over another at the delay where it is smallest."""
     return least(_differences(runs, of, case, other, but))
 
 
 @MEASURES
 def below(runs: ExperimentRuns, of: str, cases: Sequence[int], others: Sequence[int], but: int = 0) -> MeasuredQuantity:
-    """How much more cases have than others at the delay and in the pair where it is most: below 0 if less in all."""
+    """Return the largest excess of cases over others, over delays and pairs: below 0 if all are less."""
     pairs = zip(cases, others, strict=True)
     return largest(each for case, other in pairs for each in _differences(runs, of, case, other, but))
 
 
 @MEASURES
 def gap_at(runs: ExperimentRuns, of: str, case: int, other: int, delay: int) -> MeasuredQuantity:
-    """How much more a case has than another at one delay."""
+    """Return the excess of a case over another at one delay."""
     return difference(measured(runs, of, case, delay), measured(runs, of, other, delay))
 
 
 @MEASURES
 def apart(runs: ExperimentRuns, of: str, case: int, other: int) -> MeasuredQuantity:
-    """The largest distance between two cases."""
+    """Return the largest difference between two cases."""
     return largest(abs(each) for each in _differences(runs, of, case, other))
 
 
 @MEASURES
 def over(runs: ExperimentRuns, of: str, case: int, level: float) -> MeasuredQuantity:
-    """How far a case stays above a level at the delay where it is least."""
+    """Return the excess of a case over a level at the delay where it is smallest."""
     return least((measured(runs, of, case, delay) - level).noted(f"at {delay} ms") for delay in DELAYS)
 
 
 @MEASURES
 def falls(runs: ExperimentRuns, of: str, cases: Sequence[int]) -> MeasuredQuantity:
-    """The step to the next longer delay that falls least, of all cases: negative if all fall."""
+    """Return the smallest fall to the next longer delay, over all cases: negative if all fall."""
     steps = pairwise(DELAYS)
     return largest(
         difference(measured(runs, of, case, after), measured(runs, of, case, before)).noted(
@@ -93,14 +93,14 @@ def falls(runs: ExperimentRuns, of: str, cases: Sequence[int]) -> MeasuredQuanti
 
 @MEASURES
 def spread(runs: ExperimentRuns, of: str, case: int) -> MeasuredQuantity:
-    """How much a case varies over the delays, as a share of its largest value."""
+    """Return the variation of a case over the delays, as a share of its largest value."""
     every = np.array([measured(runs, of, case, delay).samples for delay in DELAYS])
     return MeasuredQuantity(1 - every.min(axis=0) / every.max(axis=0))
 
 
 @MEASURES
 def slow_ones_full(runs: ExperimentRuns) -> MeasuredQuantity:
-    """By how much, in case 1, S1 has above 90 Mbit/s per flow or S2 below 95 % of the rest, where it is least."""
+    """Return the smallest excess, in case 1, of S1 over 90 Mbit/s per flow or of 95 % of the rest over S2."""
     s1, s2 = ({delay: measured(runs, of, 1, delay) for delay in DELAYS} for of in ("s1", "s2"))
     full = [(s1[delay] - 90.0).noted(f"S1 at {delay} ms") for delay in DELAYS]
     spare = [((s1[delay] * -5.0 + 2450.0) * 0.19 - s2[delay]).noted(f"S2 at {delay} ms") for delay in DELAYS]
@@ -109,17 +109,17 @@ def slow_ones_full(runs: ExperimentRuns) -> MeasuredQuantity:
 
 @MEASURES
 def within(runs: ExperimentRuns, of: str, by: float, tables: str = "table", *, sack: bool = False) -> float:
-    """How many of the 93 cells, or of those with SACK on the fast group, are as close to the paper's."""
+    """Count those of the 93 cells, or of those with SACK on the fast group, that are within `by` of the paper's."""
     cases = [case for case in CASES if has_sack(case) or not sack]
     return float(sum(abs(ours.mean - theirs) <= by for ours, theirs in _cells(runs, of, cases, tables)))
 
 
-# Claims in the paper's simulator as inferred; other values of what is not stated.
+# Claims in the paper's simulator as inferred; other values of unstated details.
 
 
 @MEASURES
 def in_profile(runs: ExperimentRuns, claim: str) -> Found:
-    """What a claim is judged by, in the paper's simulator as inferred."""
+    """Return a claim's measure in the paper's simulator as inferred."""
     asked = claims()[claim]
     found: Found = MEASURES(asked.measure, profiled(runs, asked.experiments))
     return found
@@ -129,7 +129,7 @@ def in_profile(runs: ExperimentRuns, claim: str) -> Found:
 def close(
     runs: ExperimentRuns, experiment: str, of: str, by: float, cases: Sequence[int], delays: Sequence[int] = DELAYS
 ) -> float:
-    """How many cells of some cases are as close to the paper's in an experiment."""
+    """Count the cells of some cases that are within `by` of the paper's in an experiment."""
     every = [(case, delay) for case in cases for delay in delays]
     found = [abs(OF[of](_of(runs, experiment, *at)).mean - getattr(printed()[at], of)) for at in every]
     return float(sum(miss <= by for miss in found))
@@ -137,7 +137,7 @@ def close(
 
 @MEASURES
 def times(runs: ExperimentRuns, experiment: str, what: str, group: str, case: int, delay: int = 50) -> float:
-    """How many times as often as in the tables something happens to a group: ``timeouts``, ``loss_events``."""
+    """Return the frequency of ``timeouts`` or ``loss_events`` of a group, over that in the tables."""
     there, here = (
         _a_second(point, what, group) for point in (_of(runs, experiment, case, delay), cells.cell(runs, case, delay))
     )
@@ -149,13 +149,13 @@ def times(runs: ExperimentRuns, experiment: str, what: str, group: str, case: in
 
 @MEASURES
 def cut_together(runs: ExperimentRuns, cases: Sequence[int]) -> MeasuredQuantity:
-    """How many more of the five flows of S2 are cut where one is than by chance, in the case where it is least."""
+    """Return how many more of the five S2 flows are cut together than by chance, in the case where it is smallest."""
     return least(_more_cut(runs, case) for case in cases)
 
 
 @MEASURES
 def falls_to_one(runs: ExperimentRuns) -> MeasuredQuantity:
-    """Figure 4: how often S2 times out together without SACK, with gentle HighSpeed, or with HighSpeed less that."""
+    """Return the smaller of S2's common timeouts with gentle HighSpeed and their excess with HighSpeed (Figure 4)."""
     hstcp, gentle = (_resets(runs, case) for case in (8, 11))
     note = f"flows fall together {hstcp.mean:.1f} times with HighSpeed TCP, {gentle.mean:.1f} with gentle HighSpeed TCP"
     return least([gentle, hstcp - gentle]).noted(note)
@@ -163,7 +163,7 @@ def falls_to_one(runs: ExperimentRuns) -> MeasuredQuantity:
 
 @MEASURES
 def cut_but_not_to_one(runs: ExperimentRuns) -> MeasuredQuantity:
-    """Figure 5: share of runs where no flow of S2 falls to one segment, and one more is cut together than by chance."""
+    """Return the share of runs with one more common cut than by chance but no fall to one segment (Figure 5)."""
     fallen = [np.array([bool(each) for each in traces.resets(runs["traces"].at(case=case))]) for case in (9, 12)]
     alone = [_more_cut(runs, case).samples < 1 for case in (9, 12)]
     bad = np.any([*fallen, *alone], axis=0)
@@ -172,7 +172,7 @@ def cut_but_not_to_one(runs: ExperimentRuns) -> MeasuredQuantity:
 
 @MEASURES
 def empty(runs: ExperimentRuns, cases: Sequence[int], delay: int = 50) -> MeasuredQuantity:
-    """The share of time in which nothing waits at the bottleneck, in the case where it is least."""
+    """Return the share of time with an empty queue at the bottleneck, in the case where it is smallest."""
     each = {case: MeasuredQuantity(cells.cell(runs, case, delay).link("empty_fraction")) for case in cases}
     note = ", ".join(f"{100 * one.mean:.1f} % in case {case}" for case, one in each.items())
     return least(each.values()).noted(note)
@@ -180,10 +180,10 @@ def empty(runs: ExperimentRuns, cases: Sequence[int], delay: int = 50) -> Measur
 
 @MEASURES
 def raises_late(runs: ExperimentRuns, looks: str) -> MeasuredQuantity:
-    """Figure 7: how much longer than an interval the average falls when adaptive RED still raises max_p [s].
+    """Return how long beyond an interval the average falls before adaptive RED still raises max_p (Figure 7) [s].
 
-    Or how much shorter it falls, at the longest, when gentle adaptive RED does, if that is less. Routers look at their
-    average at ``"arrivals"``, as in Tables 5 and 6, or by a ``"clock"``.
+    If it is smaller: how much shorter than an interval the average falls at most before gentle adaptive RED raises it.
+    Routers check their average at ``"arrivals"``, as in Tables 5 and 6, or by a ``"clock"``.
     """
     end = ", arrivals" if looks == "arrivals" else ""
     cases = (f"adaptive RED{end}", f"gentle adaptive RED{end}")
@@ -197,66 +197,66 @@ def raises_late(runs: ExperimentRuns, looks: str) -> MeasuredQuantity:
 
 @MEASURES
 def longest_lag(runs: ExperimentRuns, case: str) -> MeasuredQuantity:
-    """The longest that the average of a router had been falling when max_p was raised [s]."""
+    """Return the longest time that a router's average had been falling when max_p was raised [s]."""
     return _longest(traces.lags(runs["surges"].at(case=case)))
 
 
-# What formulas decide.
+# Results of formulas.
 
 
 @MEASURES
 def curves_of_highspeed(_: ExperimentRuns) -> bool:
-    """Figure 1: a(w) rises and b(w) falls."""
+    """Return whether a(w) rises and b(w) falls (Figure 1)."""
     w, law = np.geomspace(38.1, 83000, 200), highspeed()
     return bool((np.diff(law.increase(w)) > 0).all() and (np.diff(law.decrease(w)) < 0).all())
 
 
 @MEASURES
 def window(_: ExperimentRuns, law: str, p: float) -> float:
-    """Figure 2: the window of a response function [segments]."""
+    """Return the window of a response function (Figure 2) [segments]."""
     response = highspeed() if law == "highspeed" else reno()
     return float(response.window(p))
 
 
 @MEASURES
 def needed_window(_: ExperimentRuns, rate: float, rtt: float) -> float:
-    """Segments of 1500 bytes that fill a path."""
+    """Return the segments of 1500 bytes that fill a path."""
     return elastic.mixed(rate, 1500, rtt, background=0.0).bottlenecked_packets
 
 
 @MEASURES
 def reno_loss(_: ExperimentRuns, w: float) -> float:
-    """The loss rate at which Reno has a window."""
+    """Return the loss rate at which Reno has a window."""
     return float(reno().loss(w))
 
 
 @MEASURES
 def reno_recovery(_: ExperimentRuns, w: float) -> float:
-    """How long Reno takes back to a window after a loss [round trips]."""
+    """Return the time that Reno needs to recover a window after a loss [round trips]."""
     return float(sawtooth.recovery_time(reno(), w, 1.0))
 
 
 @MEASURES
 def fisher_z(_: ExperimentRuns, r: float, n: int) -> float:
-    """Fisher's Z of a correlation of n samples (Section 4)."""
+    """Return Fisher's Z of a correlation of n samples (Section 4)."""
     return math.atanh(r) * math.sqrt(n - 3)
 
 
 @MEASURES
 def critical_correlation(_: ExperimentRuns, z: float, n: int) -> float:
-    """The correlation of n samples at which Z reaches its threshold."""
+    """Return the correlation of n samples at which Z reaches its threshold."""
     return math.tanh(z / math.sqrt(n - 3))
 
 
 @MEASURES
 def index(_: ExperimentRuns, first: float, second: float) -> float:
-    """The max-min index of five flows with one throughput and five with another [Mbit/s]."""
+    """Return the max-min index of five flows with one throughput and five with another [Mbit/s]."""
     return index_of(first, second)
 
 
 @MEASURES
 def weight(_: ExperimentRuns, rate: float) -> float:
-    """Adaptive RED's w_q for packets of 1500 bytes."""
+    """Return Adaptive RED's w_q for packets of 1500 bytes."""
     return float(with_pole(Red(2500, 7500), 1.0, rate / 12000).weight)
 
 
@@ -282,14 +282,14 @@ def _longest(lags: Sequence[traces.Floats]) -> MeasuredQuantity:
 
 
 def _resets(runs: ExperimentRuns, case: int) -> MeasuredQuantity:
-    """How often two flows or more fall to one segment together."""
+    """Count the times at which two or more flows fall to one segment together."""
     return MeasuredQuantity(
         [sum(len(flows) > 1 for flows in one) for one in traces.resets(runs["traces"].at(case=case))]
     )
 
 
 def _more_cut(runs: ExperimentRuns, case: int) -> MeasuredQuantity:
-    """Flows cut where one is, less those that chance cuts."""
+    """Return the flows cut together with another one, minus those expected by chance."""
     point = runs["traces"].at(case=case)
     cut, chance = (MeasuredQuantity([_size(each) for each in of(point)]) for of in (traces.cuts, traces.cuts_by_chance))
     return (cut - chance).noted(f"{cut.mean:.1f} at a time, {chance.mean:.1f} by chance, in case {case}")

@@ -1,4 +1,4 @@
-"""Nulls of Tables 1 to 6: what our own cells of another law, another queue or another delay pass in a cell's band.
+"""Nulls of Tables 1 to 6: our own cells of another law, queue or delay, judged in a cell's band.
 
 Cases 2 to 31 are five routers times two laws times three pairs of recoveries, in this order; case 1 is Reno alone.
 """
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from elephan.papers.paper import Claim
 
 FIRST, PAIRS, ROUTERS = 2, 3, 5
-"""The first case with a law that is compared, pairs of recoveries of one law, routers."""
+"""The first case with a compared law, pairs of recoveries of one law, and routers."""
 
 
 def wrong_law(case: int) -> list[int]:
@@ -33,7 +33,7 @@ def wrong_law(case: int) -> list[int]:
 
 
 def wrong_queue(case: int) -> list[int]:
-    """Return the cases with the same senders at the other routers; none for Reno alone, which one router had.
+    """Return the cases with the same senders at the other routers; empty for Reno alone, which has one router.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def wrong_queue(case: int) -> list[int]:
 
 
 def _cell(claim: Claim) -> tuple[str, int, int] | None:
-    """What of which case and delay a claim is about, if it is about a cell."""
+    """Return the quantity, case and delay of a claim about a cell; None for other claims."""
     name, given = parse(claim.measure)
     return (given["of"], given["case"], given["delay"]) if name == "cell" else None
 
@@ -79,7 +79,7 @@ ALTERNATIVES: Mapping[str, Callable[[Claim], Sequence[str]]] = {
 
 
 def column(claim: Claim) -> str:
-    """Name the column that a constant is taken for: cells with SACK on the fast group, and cells without."""
+    """Name the column that shares a constant: cells with SACK on the fast group, or cells without."""
     cell = _cell(claim)
     return "" if cell is None else "SACK" if has_sack(cell[1]) else "none"
 

@@ -1,4 +1,4 @@
-"""A picture of each of Tables 1 to 6, and of the intervals that they print: the paper, ours, its simulator, and ns-2.
+"""Pictures of Tables 1 to 6, and of their printed intervals: the paper, ours, its simulator, and ns-2.
 
 *Source*: Zhang2005, Tables 1 to 6; ``ns2.csv`` for ns-2. The paper prints an interval for the throughput, none for the
 index.
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 FIGURES = PaperExhibits()
 
 BLOCK = len(DELAYS)
-"""Places that a case takes."""
+"""Number of places that a case takes."""
 
 BESIDE = {"paper": -0.27, "elephan": -0.09, "paper's simulator": 0.09, "ns-2 2.35": 0.27}
-"""Series, and where each stands within a place."""
+"""Series, and the position of each within a place."""
 
 SETTLED_S = 50
-"""Parts of ns-2's runs count from there: before it slow start's overshoot decides [s]."""
+"""Begin of the evaluated part of ns-2's runs [s]; before it slow start's overshoot dominates."""
 
 MEASURED = {"util": Axis("TCP's share of the link", "%"), "fair": Axis("max-min index")}
 NAMES = {"util": "utilization", "fair": "fairness"}
@@ -51,7 +51,7 @@ EVERY = tuple(f"{beginning}{table}" for beginning in intervals.SETS.values() for
 
 @cache
 def ns2() -> dict[tuple[int, int], dict[str, list[float]]]:
-    """Read what ns-2 gave with the tables' settings: of each cell the parts of its run, by measure."""
+    """Read the results of ns-2 with the tables' settings: for each cell the parts of its run, by measure."""
     found: dict[tuple[int, int], dict[str, list[float]]] = {}
     with Path(__file__).with_name("ns2.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
@@ -70,7 +70,7 @@ def pictures(runs: ExperimentRuns, table: int) -> tuple[Figure, ...]:
     Parameters
     ----------
     runs : ExperimentRuns
-        With the table's experiment; that of the paper's simulator is drawn where it was run.
+        Runs of the table's experiment; that of the paper's simulator is drawn if it was run.
     """
     cases = [case for case in CASES if table_of(case) == table]
     return tuple(_picture(runs, table, of, cases) for of in MEASURED)
@@ -79,7 +79,7 @@ def pictures(runs: ExperimentRuns, table: int) -> tuple[Figure, ...]:
 def _picture(runs: ExperimentRuns, table: int, of: str, cases: list[int]) -> Figure:
     places = {(case, delay): BLOCK * i + j for i, case in enumerate(cases) for j, delay in enumerate(DELAYS)}
     series = [made for made in _series(runs, table, of, places) if made.x.size]
-    # Every second case is shaded, so that no point is read as its neighbour's.
+    # Every second case is shaded, so that points can be assigned to their case.
     shades = tuple(
         Mark(None, "", "x", "shade", BLOCK * i - 0.5, BLOCK * (i + 1) - 0.5) for i in range(1, len(cases), 2)
     )
@@ -148,13 +148,13 @@ def _names(runs: ExperimentRuns, table: int, cases: list[int]) -> Iterator[str]:
     for case in cases:
         first, middle, last = DELAYS
         below = f"\ncase {case}\n{full[case]}"
-        # As many lines each, so that the first of all stand at one height.
+        # All names have the same number of lines, so that the first lines are at one height.
         empty = "\n" * below.count("\n")
         yield from (f"{first}{empty}", f"{middle}{below}", f"{last}{empty}")
 
 
 def _case_texts(series: list[Series], of: str) -> Iterator[str]:
-    """Say how far each is from the paper: on how many sides, and how far on average."""
+    """Describe how far each is from the paper: in which directions, and how far on average."""
     paper = {round(x - BESIDE["paper"]): y for x, y in zip(series[0].x, series[0].y, strict=True)}
     digits, unit = (1, " points") if of == "util" else (3, "")
     for one in series[1:]:
@@ -173,7 +173,7 @@ def _case_texts(series: list[Series], of: str) -> Iterator[str]:
     experiments=EVERY,
 )
 def printed_intervals(runs: ExperimentRuns) -> Made:
-    """Hold the printed intervals against ours: all cells together, their widths, and cell by cell."""
+    """Compare the printed intervals with ours: all cells together, their widths, and cell by cell."""
     return (_together(runs), _widths(runs), _cells(runs))
 
 
@@ -207,7 +207,7 @@ _WIDTHS = (
 
 
 def _compared(says: str, columns: dict[str, Cells], own: list[str], which: int) -> tuple[Cell, ...]:
-    """A statistic of the widths; nulls have none of their own."""
+    """Return a statistic of the widths; nulls have none of their own."""
 
     def of(cells: Cells) -> float:
         ratios = intervals.ratios(cells)

@@ -1,4 +1,4 @@
-"""What the windows of S2 and the queue do over time: falls to one segment, cuts, raises of max_p.
+"""Behaviour of S2's windows and of the queue over time: falls to one segment, cuts, raises of max_p.
 
 *Source*: Figures 4 to 7 of Zhang, Hasegawa and Murata 2005, which show traces without numbers.
 """
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 START = 50.0
-"""Before it the overshoot of slow start decides [s]."""
+"""Begin of the evaluation [s]; before it the overshoot of slow start dominates."""
 
 TOGETHER = 1.0
-"""Flows that time out, or are cut, within this of one another do so together: the smallest timeout [s]."""
+"""Largest time between timeouts, or cuts, that count as common: the smallest timeout [s]."""
 
 SHIFTS = 20
-"""So often the cuts of flows are shifted for what chance gives: it is then accurate to a tenth of a flow."""
+"""Number of shifts of the flows' cuts that estimate coincidences by chance, accurate to a tenth of a flow."""
 
 INTERVAL = 0.5
-"""Between two looks of adaptive RED at its average [s]."""
+"""Time between two checks of the average by adaptive RED [s]."""
 
 LOW = 2.0
-"""Segments: a window after a timeout is one, and two a round trip later."""
+"""Window after a timeout [segments]: one, and two a round trip later."""
 
 DEEP = 0.9
-"""A window that falls below this share from one sample to the next was cut: HighSpeed gives up 0.1 at least."""
+"""A window that falls below this share from one sample to the next was cut: HighSpeed reduces it by at least 0.1."""
 
 
 def windows(point: ExperimentPoint, group: str = "S2", replication: int = 0) -> tuple[Floats, Floats]:
@@ -43,7 +43,7 @@ def windows(point: ExperimentPoint, group: str = "S2", replication: int = 0) -> 
     Parameters
     ----------
     point : ExperimentPoint
-        With its series.
+        A point with its series.
 
     Returns
     -------
@@ -58,23 +58,23 @@ def windows(point: ExperimentPoint, group: str = "S2", replication: int = 0) -> 
 
 
 def queue(point: ExperimentPoint) -> dict[str, Floats]:
-    """Return ``time_s``, ``backlog_packets`` and what the discipline shows of itself, over time."""
+    """Return ``time_s``, ``backlog_packets`` and the discipline's own variables, over time."""
     rows = point.samples("links", replication=0)
     return {name: np.asarray(rows[name], dtype=float) for name in rows if name not in ("kind", "name")}
 
 
 def resets(point: ExperimentPoint) -> list[list[set[int]]]:
-    """Find of each replication falls to one segment: the flows of each, those within a second together."""
+    """Find falls to one segment in each replication: the flows of each, those within a second together."""
     return [_together(time, cwnd <= LOW) for time, cwnd in _every(point)]
 
 
 def cuts(point: ExperimentPoint) -> list[list[set[int]]]:
-    """Find of each replication cuts of windows: the flows of each, those within a second of one another together."""
+    """Find cuts of windows in each replication: the flows of each, those within a second of one another together."""
     return [_together(time[1:], _cut(cwnd)) for time, cwnd in _every(point)]
 
 
 def cuts_by_chance(point: ExperimentPoint) -> list[list[set[int]]]:
-    """Find the same with the cuts of each flow shifted in time by an amount of its own: as if flows did not meet."""
+    """Find common cuts after shifting the cuts of each flow in time by its own amount, as if flows were independent."""
     random = np.random.default_rng(1)
     found = []
     for time, cwnd in _every(point):
@@ -85,17 +85,17 @@ def cuts_by_chance(point: ExperimentPoint) -> list[list[set[int]]]:
 
 
 def lags(point: ExperimentPoint) -> list[Floats]:
-    """Find how long the average had been falling when max_p was last raised in each of its falls.
+    """Return how long the average had been falling when max_p was last raised in each of its falls.
 
     Parameters
     ----------
     point : ExperimentPoint
-        With its series, sampled oftener than the router looks.
+        A point with its series, sampled more often than the router checks.
 
     Returns
     -------
     list of ndarray [s]
-        Of each replication the falls in which max_p was raised; empty where it was raised in none.
+        For each replication, the falls in which max_p was raised; may be empty.
     """
     every = point.samples("links")
     return [
@@ -114,7 +114,7 @@ def _lags(time: Floats, average: Floats, max_p: Floats) -> Floats:
 
 
 def _every(point: ExperimentPoint) -> Iterator[tuple[Floats, Floats]]:
-    """Windows after the start, of each replication."""
+    """Yield the windows after the start, for each replication."""
     for replication in np.unique(point.samples("flows")["replication"]):
         time, cwnd = windows(point, replication=int(replication))
         yield time[time > START], cwnd[:, time > START]

@@ -1,6 +1,6 @@
-"""Tables 1 to 6 in the paper's own simulator, as inferred from them: what every claim about them is held against.
+"""Tables 1 to 6 in the paper's own simulator, as inferred from them: the variant for every claim about the tables.
 
-The one variant of all six tables: ``experiments/profile.toml`` declares what it sets and says what that is from.
+This is the one variant of all six tables: ``experiments/profile.toml`` declares its settings and their origin.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from elephan.papers.paper import Claim
 
 PROFILE = "profile-"
-"""What the names of its experiments begin with; the rest is the table's."""
+"""Prefix of the names of the variant's experiments; the rest is the table's name."""
 
 
 @cache
@@ -25,19 +25,19 @@ def claims() -> dict[str, Claim]:
 
 
 def profiled(runs: ExperimentRuns, needed: tuple[str, ...]) -> ExperimentRuns:
-    """Return tables with all cells of the profile in place of their own.
+    """Return the tables with all cells of the profile instead of their own.
 
     Parameters
     ----------
     runs : ExperimentRuns
-        Of the profile.
+        Runs of the profile.
     needed : tuple of str
         Names of the tables' experiments.
 
     Raises
     ------
     NotRunError
-        If the profile of one was not run.
+        If the profile of a table was not run.
     """
     tables = {name: runs[f"{PROFILE}{name}"] for name in needed}
     return ExperimentRuns({name: ExperimentPoints(name, points.points) for name, points in tables.items()}, runs.quick)

@@ -1,6 +1,6 @@
-"""Figures 10 to 12 of the gHSTCP and gARED paper, made again: web traffic beside high-speed flows.
+"""Figures 10 to 12 of the gHSTCP and gARED paper, reproduced: web traffic beside high-speed flows.
 
-*Source*: Zhang2005. Its bars are not given as numbers; each exhibit says what they show.
+*Source*: Zhang2005. The paper gives no numbers of its bars; each exhibit describes them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ CASES = {(1000, 5000): 32, (1000, 500): 33, (500, 5000): 34, (500, 500): 35}
     experiments=("web-loss",),
 )
 def figures10and11(runs: ExperimentRuns) -> Made:
-    """Losses of all cases, a picture for each bandwidth."""
+    """Draw the losses of all cases, a picture for each bandwidth."""
     return (*(_losses(runs, rate) for rate in RATES), _table(runs))
 
 
@@ -76,7 +76,7 @@ def _table(runs: ExperimentRuns) -> Table:
     experiments=("web-responses",),
 )
 def figure12(runs: ExperimentRuns) -> Made:
-    """Distributions of all replications together, and their numbers."""
+    """Draw the distributions of all replications together, and list their numbers."""
     found = {law: responses(runs, law) for law in LAWS}
     at = np.geomspace(0.05, 10, 120)
     series = []

@@ -1,6 +1,6 @@
-"""What the claims about web traffic beside HSTCP and gHSTCP are judged by: loss at the bottleneck, and response times.
+"""Measures of the claims about web traffic beside HSTCP and gHSTCP: loss at the bottleneck, and response times.
 
-*Source*: Zhang2005, cases 32 to 35. The response time is that of an object, until its client has all of it.
+*Source*: Zhang2005, cases 32 to 35. The response time of an object ends when its client has received all of it.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
 MEASURES = MeasureRegistry()
 RATES = (1000, 500)
-"""Of the bottleneck [Mbit/s]."""
+"""Rates of the bottleneck [Mbit/s]."""
 BUFFERS = (5000, 500)
-"""Of the bottleneck [packets]."""
+"""Buffers of the bottleneck [packets]."""
 COUNTS = (5, 10, 20)
-"""High-speed flows."""
+"""Numbers of high-speed flows."""
 LAWS = ("highspeed", "ghstcp")
 BOTTLENECK = "bottleneck"
 DECILES = tuple(q / 10 for q in range(1, 10))
-"""Where two distributions are compared."""
+"""Quantiles at which two distributions are compared."""
 
 
 def loss(runs: ExperimentRuns, rate: int, buffer: int, count: int, law: str) -> MeasuredQuantity:
@@ -43,25 +43,25 @@ def loss(runs: ExperimentRuns, rate: int, buffer: int, count: int, law: str) -> 
 
 @MEASURES
 def web_gentle_loses(runs: ExperimentRuns, rate: int, buffer: int, count: int) -> Found:
-    """Loss under gHSTCP less loss under HSTCP [1]."""
+    """Return the loss under gHSTCP minus the loss under HSTCP [1]."""
     return loss(runs, rate, buffer, count, "ghstcp") - loss(runs, rate, buffer, count, "highspeed")
 
 
 def buffer_rise(runs: ExperimentRuns, rate: int, count: int, law: str) -> MeasuredQuantity:
-    """Return by how much the loss rises from 5000 to 500 packets [1]."""
+    """Return the rise of the loss from 5000 to 500 packets of buffer [1]."""
     large, small = (loss(runs, rate, buffer, count, law) for buffer in BUFFERS)
     return (small - large).noted(f"least with {rate} Mbit/s, {count} flows, {law}")
 
 
 @MEASURES
 def web_least_rise_by_buffer(runs: ExperimentRuns) -> Found:
-    """That rise, where it is least [1]."""
+    """Return the smallest of the rises by buffer [1]."""
     return least(buffer_rise(runs, rate, count, law) for rate in RATES for count in COUNTS for law in LAWS)
 
 
 @MEASURES
 def web_hstcp_rises_more(runs: ExperimentRuns) -> Found:
-    """That rise under HSTCP less that under gHSTCP, mean over the bandwidths and numbers of flows [1]."""
+    """Return the rise under HSTCP minus that under gHSTCP, mean over bandwidths and numbers of flows [1]."""
     both = [[buffer_rise(runs, rate, count, law) for law in LAWS] for rate in RATES for count in COUNTS]
     more = [hstcp - gentle for hstcp, gentle in both]
     return mean(more).noted(f"in {sum(one.mean > 0 for one in more)} of {len(more)} settings")
@@ -69,7 +69,7 @@ def web_hstcp_rises_more(runs: ExperimentRuns) -> Found:
 
 @MEASURES
 def web_least_rise_by_rate(runs: ExperimentRuns) -> Found:
-    """Rise of the loss from 1000 to 500 Mbit/s, where it is least [1]."""
+    """Return the smallest rise of the loss from 1000 to 500 Mbit/s [1]."""
 
     def rise(buffer: int, count: int, law: str) -> MeasuredQuantity:
         fast, slow = (loss(runs, rate, buffer, count, law) for rate in RATES)
@@ -85,7 +85,7 @@ def responses(runs: ExperimentRuns, law: str) -> list[Floats]:
 
 @MEASURES
 def web_left(runs: ExperimentRuns) -> Found:
-    """By how much the distribution under gHSTCP lies left of that under HSTCP, at the tenth where it is least [s]."""
+    """Return the smallest difference between the deciles of response times under HSTCP and under gHSTCP [s]."""
     hstcp, gentle = (responses(runs, law) for law in LAWS)
     tenths = [_earlier(hstcp, gentle, q) for q in DECILES]
     left = sum(one.mean > 0 for one in tenths)
@@ -99,7 +99,7 @@ def _earlier(hstcp: Sequence[Floats], gentle: Sequence[Floats], q: float) -> Mea
 
 @MEASURES
 def web_faster(runs: ExperimentRuns, q: float | None = None) -> Found:
-    """Response time under HSTCP less that under gHSTCP [s]: quantile `q`, or the mean."""
+    """Return the response time under HSTCP minus that under gHSTCP [s]: quantile `q`, or the mean."""
     hstcp, gentle = (responses(runs, law) for law in LAWS)
     if q is None:
         return MeasuredQuantity([a.mean() - b.mean() for a, b in zip(hstcp, gentle, strict=True)])
@@ -108,7 +108,7 @@ def web_faster(runs: ExperimentRuns, q: float | None = None) -> Found:
 
 @MEASURES
 def web_queue(runs: ExperimentRuns) -> Found:
-    """Mean backlog under gHSTCP less that under HSTCP, case 32 with ten flows [packets]."""
+    """Return the mean backlog under gHSTCP minus that under HSTCP, case 32 with ten flows [packets]."""
     hstcp, gentle = (
         MeasuredQuantity(runs["web-responses"].at(law=law).link("backlog_packets", BOTTLENECK)) for law in LAWS
     )
@@ -117,17 +117,17 @@ def web_queue(runs: ExperimentRuns) -> Found:
 
 @MEASURES
 def web_later_than(runs: ExperimentRuns, seconds: float) -> Found:
-    """Share of responses later than so many seconds, under HSTCP less under gHSTCP [1]."""
+    """Return the share of responses later than `seconds` under HSTCP minus that under gHSTCP [1]."""
     hstcp, gentle = (MeasuredQuantity([np.mean(times > seconds) for times in responses(runs, law)]) for law in LAWS)
     return hstcp - gentle
 
 
-# What the paper leaves open.
+# Details that the paper leaves open.
 
 
 @MEASURES
 def web_loss_with(runs: ExperimentRuns, case: str) -> Found:
-    """Loss under gHSTCP over loss under HSTCP, in case 32 with ten flows and a choice changed."""
+    """Return the loss under gHSTCP over loss under HSTCP, in case 32 with ten flows and another assumption."""
     hstcp, gentle = (
         MeasuredQuantity(runs["web-choices"].at(case=case, law=law).link("loss_ratio", BOTTLENECK)) for law in LAWS
     )
@@ -136,7 +136,7 @@ def web_loss_with(runs: ExperimentRuns, case: str) -> Found:
 
 @MEASURES
 def web_response_with(runs: ExperimentRuns, case: str) -> Found:
-    """Mean response time under HSTCP less that under gHSTCP [s], of the same."""
+    """Return the mean response time under HSTCP minus that under gHSTCP [s], in the same case."""
     hstcp, gentle = (_mean_response(runs, case, law) for law in LAWS)
     return hstcp - gentle
 

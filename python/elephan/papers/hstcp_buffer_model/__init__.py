@@ -1,4 +1,4 @@
-"""HighSpeed TCP against the size of a router's buffer: Figures 3 to 8, and the fixed points beside them.
+"""HighSpeed TCP and the size of a router's buffer: Figures 3 to 8, and the fixed points beside them.
 
 *Source*: Barman2004.
 """

@@ -1,7 +1,7 @@
 """Figures 1 and 2 of the first paper in our terms: the window between two losses, the network, and the fixed point.
 
-*Source*: Barman2004, Sections II and III. What the two sketches draw is not in our digest of the paper, which has no
-number of them: these are pictures of what the sections that hold them say.
+*Source*: Barman2004, Sections II and III. Our digest of the paper does not describe the two sketches, which have no
+numbers: these are pictures of their sections' content.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 FIGURES = PaperExhibits()
 LOSS, RTT = 1e-5, 0.12
-"""Of the sketch: about the loss at which ten flows fill the first link, and its mean round trip [s]."""
+"""Loss and mean round trip [s] of the sketch: about those at which ten flows fill the first link."""
 PERIODS = 3
 PACKETS = (12, 125, 1250)
 """Buffers whose fixed points are drawn [packets]."""
@@ -36,7 +36,7 @@ PACKETS = (12, 125, 1250)
     "one; senders and receivers lie on either side of one link between two routers.",
 )
 def sketches(_: ExperimentRuns) -> Made:
-    """The window as a fluid, in closed form and exactly, and who sends over what."""
+    """Draw the window as a fluid, in closed form and exactly, and the network of senders."""
     exact = hstcp.exact(LOSS, RTT)
     closed = hstcp.closed_form(LOSS, RTT)
     top, share = float(exact.period.peak), float(exact.period.decrease)
@@ -65,7 +65,7 @@ def sketches(_: ExperimentRuns) -> Made:
 
 
 def _repeated(name: str, t: np.ndarray, window: np.ndarray, colour: str, until: float) -> Series:
-    """A period again and again, with a gap in the line where the window falls."""
+    """Repeat a period, with a gap in the line where the window falls."""
     times = int(np.ceil(until / t[-1]))
     x = np.concatenate([t + i * t[-1] for i in range(times)])
     y = np.tile(window, times)
@@ -93,8 +93,8 @@ def _network() -> Table:
     paper="A load at which flows and queue agree exists; whether it is unique is left to the size of the buffer.",
 )
 def fixed_points(_: ExperimentRuns) -> Made:
-    """What flows offer against the load that is assumed, and how steeply at the fixed point."""
-    # As close together as it takes for the steep curves to pass through their fixed points.
+    """Draw the flows' offered load against the assumed load, and its slope at the fixed point."""
+    # Loads are dense enough for the steep curves to pass through their fixed points.
     loads, series = np.linspace(0.2, 1.2, 501), []
     for size, shade in zip(PACKETS, ("blue", "green", "purple"), strict=True):
         setting = LinkSetting("1g", 10, size, None)

@@ -1,4 +1,4 @@
-"""Figures 3 to 8 of the first paper: our runs, the models beside them, what ns-2 gives, and the paper's numbers.
+"""Figures 3 to 8 of the first paper: our runs, the models beside them, ns-2's results, and the paper's numbers.
 
 *Source*: Barman2004.
 """
@@ -35,7 +35,7 @@ QUEUES = {"droptail": "drop-tail", "ared": "Adaptive RED"}
 
 @cache
 def ns2() -> tuple[dict[str, str], ...]:
-    """Return what was run with ns-2."""
+    """Return the results of ns-2."""
     text = Path(__file__).with_name("ns2.csv").read_text(encoding="utf-8")
     return tuple(csv.DictReader(text.splitlines()))
 
@@ -51,7 +51,7 @@ def _measured(
     what: Callable[[ExperimentPoint], MeasuredQuantity],
     colour: str,
 ) -> Series:
-    """A line through what was measured at each buffer, with its intervals."""
+    """Make a line through the measurements at each buffer, with their intervals."""
     found = [(_packets(point) / LINKS[link].full, what(point)) for point in points]
     x, y = np.array([share for share, _ in found]), np.array([one.mean for _, one in found])
     within = np.array([one.ci95 or 0.0 for _, one in found])
@@ -86,7 +86,7 @@ def _share(link: str) -> Axis:
 def _used(
     queue: str, link: str, runs: ExperimentRuns, more: tuple[Series, ...] = (), note: str = ""
 ) -> tuple[Figure, Figure]:
-    """Utilization against the buffer: on linear axes, whose shares end at 1 as the paper's do, and on ours."""
+    """Draw utilization against the buffer: on linear axes that end at a share of 1, as the paper's, and on ours."""
     logarithmic = _on_log_axes(queue, link, runs, more, note)
     linear = replace(
         logarithmic,
@@ -101,7 +101,7 @@ def _used(
 
 
 def _on_log_axes(queue: str, link: str, runs: ExperimentRuns, more: tuple[Series, ...], note: str) -> Figure:
-    """Utilization against the buffer, small buffers and full links both spread out."""
+    """Draw utilization against the buffer with small buffers and full links both spread out."""
     model = "model: M/M/1/K" if queue == "droptail" else "model: RED"
     points = [point for point in runs[f"{queue}-{link}"] if _packets(point) / LINKS[link].full >= min(SHARES) * 0.9]
     ours = _measured("simulated", link, points, _utilization, "blue")
@@ -126,7 +126,7 @@ def _on_log_axes(queue: str, link: str, runs: ExperimentRuns, more: tuple[Series
 
 
 def _lost(queue: str, link: str, runs: ExperimentRuns, printed: float | None = None) -> Figure:
-    """Loss against the buffer: lost packets, and how often flows notice; beside what the paper prints, if it does."""
+    """Draw the loss against the buffer: lost packets, and loss events, beside the paper's value if there is one."""
     points = [point for point in runs[f"{queue}-{link}"] if _packets(point) / LINKS[link].full >= min(SHARES) * 0.9]
     packets = _measured("lost packets", link, points, _loss, "blue")
     events = _measured("loss events", link, points, loss_events, "green")
@@ -186,7 +186,7 @@ def _trace(point: ExperimentPoint, kind: str, column: str, index: int | None = N
 
 
 def _traces(runs: ExperimentRuns, buffer: int, word: str) -> tuple[Figure | Table, ...]:
-    """Windows and queue of two flows over time."""
+    """Draw windows and queue of two flows over time."""
     point = runs["two-flows"].at(buffer=buffer)
     first, second = (MeasuredQuantity(each) for each in (point.flows("goodput_bps") / 1e6).T)
     names = ("80 ms", "40 ms")
@@ -243,12 +243,12 @@ def figure5(runs: ExperimentRuns) -> tuple[Figure | Table, ...]:
     experiments=("two-flows", "as-ns2"),
 )
 def figure6(runs: ExperimentRuns) -> tuple[Figure | Table, ...]:
-    """Traces with 10,000 packets, and what ns-2 has with both buffers."""
+    """Draw traces with 10,000 packets, and list ns-2's results for both buffers."""
     return (*_traces(runs, 10_000, "over-buffered"), _two_by_ns2(runs))
 
 
 def _two_by_ns2(runs: ExperimentRuns) -> Table:
-    """The rates of two flows in ns-2, a run a row, and ours on its settings."""
+    """List the rates of two flows in ns-2, a run per row, and ours with its settings."""
     rows = []
     for row in ns2():
         point = _as_ns2(row, runs) if row["first_mbps"] else None
@@ -308,7 +308,7 @@ def figure8(runs: ExperimentRuns) -> tuple[Figure | Table, ...]:
 
 
 def _as_ns2(row: dict[str, str], runs: ExperimentRuns) -> ExperimentPoint | None:
-    """Our point on the settings of a row: a case has them all; None where it was not run."""
+    """Return our point with the settings of a row, if a case has them all; None if it was not run."""
     of = runs["as-ns2"].where(case=row["case"], buffer=int(row["buffer_packets"]))
     return of.points[0] if len(of) else None
 
@@ -318,7 +318,7 @@ def _while(row: dict[str, str]) -> str:
 
 
 def _beside(row: dict[str, str], runs: ExperimentRuns) -> tuple[Cell, ...]:
-    """A row of ns-2 and ours with its settings."""
+    """Return a row of ns-2 and ours with its settings."""
     point = _as_ns2(row, runs)
     if point is None:
         return ()
@@ -348,7 +348,7 @@ def _beside(row: dict[str, str], runs: ExperimentRuns) -> tuple[Cell, ...]:
     experiments=("as-ns2",),
 )
 def beside_ns2(runs: ExperimentRuns) -> tuple[Figure | Table, ...]:
-    """One run of ns-2 a row, ours with intervals."""
+    """List one run of ns-2 per row, and ours with intervals."""
     both = [(f"{what}, ns-2", "ours") for what in ("utilization [%]", "lost [1e-6]", "loss events [1e-6]")]
     heads = ("case", "buffer [packets]", "measured [s]", "ns-2's settings", *(head for pair in both for head in pair))
     rows = tuple(filter(None, (_beside(row, runs) for row in ns2())))

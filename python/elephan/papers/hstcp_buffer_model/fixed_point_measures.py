@@ -1,10 +1,10 @@
-"""Whether flows and queue agree at one load, and whether plain substitution finds it: the first paper's fixed points.
+"""Existence and uniqueness of the first paper's fixed points, and whether plain substitution converges to them.
 
 *Source*: Barman2004, Sections III and IV, which claim that a fixed point exists and leave its uniqueness to the size of
-the buffer. Here what the flows offer at an assumed load is worked out again, apart from the solver of
-`elephan.theory.fixed_points`, over loads from a ten-thousandth to a hundred capacities: where it falls at every step
-from above the load to below it, there is one fixed point and no other. *Differs from the source*: above a loss of 1e-3,
-of which it says nothing, flows are Reno; where the two laws meet, the rate jumps up by 0.2 %, which is not looked at.
+the buffer. Here the load that flows offer at an assumed load is computed independently of the solver of
+`elephan.theory.fixed_points`, for loads from a ten-thousandth to a hundred capacities: if it falls at every step from
+above the assumed load to below it, there is exactly one fixed point. *Differs from the source*: above a loss of 1e-3,
+which the paper does not cover, flows are Reno; the upward jump of the rate by 0.2 % between the two laws is ignored.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ MEASURES = MeasureRegistry()
 LOADS = np.geomspace(1e-4, 100.0, 241)
 """Assumed loads [capacities of the link]."""
 FLOWS = (1, 10, 100)
-"""How many share the link, with its round trips spread over them."""
+"""Numbers of flows that share the link, with its round trips spread over them."""
 P_MAX = (0.01, 0.1, 1.0)
-"""Of RED, whose value the paper does not give."""
+"""RED's max_p, whose value the paper does not give."""
 RED_SIZES = (5, 2500)
-"""Buffers that RED is looked at with [packets]: its chain has a state for each, and its thresholds need a few."""
+"""Buffers for RED [packets]: its chain has a state for each packet, and its thresholds need a few."""
 LOW_P = 1e-3
 """Loss above which flows are Reno."""
 LEAST_LOSS = 1e-100
-"""Below it the closed form is not asked: a load that loses so little is one that flows exceed by far."""
+"""Smallest loss for which the closed form is evaluated; at a smaller loss flows exceed the load by far."""
 
 
 class LinkSetting(NamedTuple):
@@ -49,7 +49,7 @@ class LinkSetting(NamedTuple):
     ----------
     buffer : int [packets]
     p_max : float or None
-        Of RED with thresholds at 0.4 of the buffer and at the buffer; None for drop-tail.
+        RED's max_p, with thresholds at 0.4 of the buffer and at the buffer; None for drop-tail.
     """
 
     link: str
@@ -59,7 +59,7 @@ class LinkSetting(NamedTuple):
 
     @property
     def rtts(self) -> Floats:
-        """Of its flows, over the range of the link's [s]."""
+        """Round-trip times of the flows, over the range of the link's [s]."""
         of = LINKS[self.link].rtts
         return np.linspace(min(of), max(of), self.flows) if self.flows > 1 else np.array([np.mean(of)])
 
@@ -70,7 +70,7 @@ class LinkSetting(NamedTuple):
 
 @cache
 def settings() -> tuple[LinkSetting, ...]:
-    """Return what is looked at: both links, 1 to 100 flows, buffers from one packet to twice the link's product."""
+    """Return the settings: both links, 1 to 100 flows, buffers from one packet to twice the link's product."""
     found = []
     for link, on in LINKS.items():
         sizes = sorted({int(size) for size in np.geomspace(1, 2 * on.full, 12)})
@@ -95,18 +95,18 @@ def droptail_queue(setting: LinkSetting, loads: Floats) -> tuple[Floats, Floats]
 
 @cache
 def offered(setting: LinkSetting) -> Floats:
-    """Return what the flows offer where the queue is that of each load [capacities].
+    """Return the load that flows offer at the queue of each assumed load [capacities].
 
     Returns
     -------
     ndarray, shape of `LOADS`
-        Not a number where the loss is below `LEAST_LOSS`.
+        NaN where the loss is below `LEAST_LOSS`.
     """
     return behind(setting, *queue(setting))
 
 
 def behind(setting: LinkSetting, lost: Floats, waiting: Floats) -> Floats:
-    """Return what the flows offer behind a queue that loses so much, and makes so many packets wait [capacities]."""
+    """Return the load that flows offer behind a queue with given losses and waiting packets [capacities]."""
     rate, rtts = LINKS[setting.link].rate, setting.rtts
     seen = np.clip(lost, LEAST_LOSS, 1.0)[:, np.newaxis]
     total = hstcp.throughput(seen, rtts + waiting[:, np.newaxis] / rate).sum(axis=1) / rate
@@ -115,7 +115,7 @@ def behind(setting: LinkSetting, lost: Floats, waiting: Floats) -> Floats:
 
 @cache
 def _red(buffer: int, p_max: float) -> tuple[Floats, Floats]:
-    """Loss of RED's chain, and the mean number that accepted arrivals find, at each load."""
+    """Return the loss of RED's chain, and the mean number that accepted arrivals find, at each load."""
     drop = RedThresholds(0.4 * buffer, buffer, p_max).drop(np.arange(buffer + 1.0))
     drop[-1] = 1.0
     n = np.arange(buffer + 1.0)
@@ -124,35 +124,35 @@ def _red(buffer: int, p_max: float) -> tuple[Floats, Floats]:
     weights = n * np.log(LOADS)[:, np.newaxis] + thinned
     law = np.exp(weights - weights.max(axis=1, keepdims=True))
     law /= law.sum(axis=1, keepdims=True)
-    # Kept apart from the loss, which is all but one where nearly everything is dropped.
+    # Computed separately from the loss, which is close to one if nearly everything is dropped.
     passed = law @ (1 - drop)
     return law @ drop, (law @ ((1 - drop) * n)) / passed
 
 
 def crossings(setting: LinkSetting) -> int:
-    """Return at how many places what is offered crosses the load that is assumed."""
+    """Count the crossings of the offered load with the assumed one."""
     above = np.where(np.isnan(offered(setting)), np.inf, offered(setting)) > LOADS
     return int(np.count_nonzero(np.diff(above.astype(int))))
 
 
 @MEASURES
 def fewest_fixed_points(_: ExperimentRuns) -> float:
-    """The least number of fixed points of any setting."""
+    """Return the smallest number of fixed points of any setting."""
     return float(min(crossings(each) for each in settings()))
 
 
 @MEASURES
 def most_fixed_points(_: ExperimentRuns) -> float:
-    """The largest number of fixed points of any setting."""
+    """Return the largest number of fixed points of any setting."""
     return float(max(crossings(each) for each in settings()))
 
 
 @MEASURES
 def least_fall(_: ExperimentRuns) -> float:
-    """The least by which the logarithm of what is offered falls from a load to the next, over all settings.
+    """Return the smallest fall of the logarithm of the offered load between assumed loads, over all settings.
 
-    Above 0 it falls at each, and no setting has a second fixed point between those loads. The step at which HighSpeed
-    becomes Reno is left out.
+    If it is above 0, no setting has a second fixed point between those loads. The step at which HighSpeed becomes Reno
+    is left out.
     """
     falls = []
     for each in settings():
@@ -171,7 +171,7 @@ def slope(link: str, buffer: int) -> float:
     Returns
     -------
     float [1]
-        Plain substitution of what is offered for the load draws nearer only within -1 and 1.
+        Plain substitution of the offered for the assumed load converges only within -1 and 1.
     """
     on = LINKS[link]
     [point] = droptail(hstcp.throughput, on.rate, buffer, on.rtts)
@@ -186,15 +186,15 @@ def slope(link: str, buffer: int) -> float:
 
 @MEASURES
 def contracts_at(_: ExperimentRuns, *, buffer: int) -> bool:
-    """Whether plain substitution draws nearer to the fixed point of both links with a buffer."""
+    """Return whether plain substitution converges to the fixed point on both links with a buffer."""
     return all(abs(slope(link, buffer)) < 1 for link in LINKS)
 
 
 @MEASURES
 def largest_contracting(_: ExperimentRuns) -> float:
-    """The largest buffer up to which plain substitution draws nearer to the fixed point of both links [packets].
+    """Return the largest buffer up to which plain substitution converges to the fixed point on both links [packets].
 
-    Or that of the figures' smallest share, beyond which nobody needs to look.
+    The search ends at the buffer of the figures' smallest share.
     """
     buffers = range(1, LINKS["1g"].packets(0.005) + 1)
     return float(next((size - 1 for size in buffers if not contracts_at(_, buffer=size)), buffers[-1]))

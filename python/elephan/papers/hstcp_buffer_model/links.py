@@ -1,7 +1,7 @@
-"""The two links of the first paper, the shares that buffers are given in, and what its models say of them.
+"""The two links of the first paper, the buffers as shares, and the predictions of its models.
 
 *Source*: Barman2004; `elephan.theory.hstcp` and `elephan.theory.fixed_points` hold its equations. *Differs from the
-source*: for RED's p_max, which it does not give, 0.1.
+source*: RED's p_max, which the paper does not give, is 0.1.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class BottleneckLink(NamedTuple):
     ----------
     rate : float [packets/s]
     full : int [packets]
-        What shares are of: rate times twice the link's own delay.
+        The buffer at a share of 1: rate times twice the link's own delay.
     rtts : tuple of float [s]
     """
 
@@ -36,7 +36,7 @@ class BottleneckLink(NamedTuple):
     rtts: tuple[float, ...]
 
     def packets(self, share: float) -> int:
-        """Return a share of it in whole packets."""
+        """Return a share of the buffer in whole packets."""
         return int(self.full * share + 1e-9)
 
 

@@ -1,4 +1,4 @@
-"""What the claims of the first paper are judged by.
+"""Measures of the claims of the first paper.
 
 *Source*: Barman2004, Figures 3 to 8, and the equations of Sections II to IV.
 """
@@ -28,13 +28,13 @@ MEASURES = MeasureRegistry()
 MEASURES.update(fixed_point_measures.MEASURES)
 MEASURES.update(mixed_measures.MEASURES)
 BELOW = (0.1, 0.02, 0.005, 0.001)
-"""Shares through which the buffer falls when windows are looked at."""
+"""Decreasing shares of the buffer at which windows are compared."""
 KNEE, SATURATED, NOISE = 0.2, 0.11, 0.01
-"""What counts as a significant fall, as a marginal gain, and as noise [utilization]: those of the 1 Gbit/s claims."""
+"""Thresholds of a significant fall, of a marginal gain, and of noise [utilization], for the 1 Gbit/s claims."""
 FULL = 0.99
-"""Utilization from which on a link is full: a larger buffer has nothing to add, and noise decides what a step is."""
+"""Utilization from which a link counts as full: a larger buffer cannot add to it, and steps are noise."""
 SHORT = 0.03
-"""What shortened runs may miss these by: one seed, and windows that are still growing."""
+"""Additional tolerance of shortened runs, which have one seed and windows that are still growing."""
 
 
 def point(runs: ExperimentRuns, experiment: str, share: float) -> ExperimentPoint:
@@ -50,12 +50,12 @@ def curve(
     Parameters
     ----------
     experiment : str
-        Ends with its link, unless cases are named by their links.
+        Name of the experiment, which ends with its link unless cases are named by links.
 
     Returns
     -------
     dict of float to MeasuredQuantity
-        By share, in their order; each says in its note where it is.
+        Values by share, in their order; each has its share in the note.
     """
     link = case or _link(experiment)
     there = {
@@ -77,12 +77,12 @@ def _used(runs: ExperimentRuns, experiment: str, share: float) -> MeasuredQuanti
 
 
 def _steps(used: dict[float, MeasuredQuantity]) -> list[MeasuredQuantity]:
-    """Return what each step of the buffer adds."""
+    """Return the increase at each step of the buffer."""
     return [(after - before).noted(after.note) for before, after in pairwise(used.values())]
 
 
 def loss_events(at: ExperimentPoint) -> MeasuredQuantity:
-    """Return how often flows notice a loss, per packet that arrives."""
+    """Return the loss events noticed by flows, per packet that arrives."""
     return MeasuredQuantity(at.flows("loss_events").sum(axis=1) / at.link("arrived"))
 
 
@@ -91,21 +91,21 @@ def loss_events(at: ExperimentPoint) -> MeasuredQuantity:
 
 @MEASURES
 def utilization(runs: ExperimentRuns, experiment: str, share: float) -> MeasuredQuantity:
-    """Utilization at one share."""
+    """Return the utilization at one share."""
     return _used(runs, experiment, share)
 
 
 @MEASURES
 def gain(runs: ExperimentRuns, experiment: str, share: float, over: float) -> MeasuredQuantity:
-    """Utilization at one share less that at another."""
+    """Return the utilization at one share minus that at another."""
     return _used(runs, experiment, share) - _used(runs, experiment, over)
 
 
 @MEASURES
 def rises(runs: ExperimentRuns, experiment: str) -> MeasuredQuantity:
-    """What the next larger buffer adds to the utilization, the least of all steps: above 0 if it rises throughout.
+    """Return the smallest increase of utilization from one buffer to the next: above 0 if it rises throughout.
 
-    Steps of a link that is full count with what noise may take, so that they are below 0 only if more is lost.
+    Steps of a full link are credited with the noise, so that they are below 0 only for a larger fall.
     """
     return _least_rise(curve(runs, experiment).values())
 
@@ -120,7 +120,7 @@ def _least_rise(every: Iterable[MeasuredQuantity]) -> MeasuredQuantity:
 
 @MEASURES
 def rises_to_saturation(runs: ExperimentRuns, experiment: str, knee: list[float], case: str = "") -> bool:
-    """Whether utilization rises with every buffer, falls below the knee and gains little beyond it."""
+    """Return whether utilization rises with every buffer, falls below the knee and gains little beyond it."""
     used, spare = curve(runs, experiment, case), SHORT if runs.quick else 0.0
     below, above = (used[share] for share in knee)
     rises = least(_steps(used)).mean >= -NOISE - spare
@@ -130,7 +130,7 @@ def rises_to_saturation(runs: ExperimentRuns, experiment: str, knee: list[float]
 
 @MEASURES
 def distance(runs: ExperimentRuns, experiment: str, least_share: float, case: str = "") -> MeasuredQuantity:
-    """How far the model is from the runs, at the buffer where it is farthest."""
+    """Return the largest difference between model and runs over the buffers."""
     queue, link = experiment.split("-", 1)[0], case or _link(experiment)
     return largest(
         abs(used - modelled(queue, link, share).utilisation).noted(used.note)
@@ -141,7 +141,7 @@ def distance(runs: ExperimentRuns, experiment: str, least_share: float, case: st
 
 @MEASURES
 def red_distance(runs: ExperimentRuns, least_share: float, experiment: str = "") -> MeasuredQuantity:
-    """How far RED's fixed point is from Adaptive RED, on the link and at the buffer where it is farthest."""
+    """Return the largest difference between RED's fixed point and Adaptive RED over links and buffers."""
     return largest(
         distance(runs, experiment, least_share, link) if experiment else distance(runs, f"ared-{link}", least_share)
         for link in LINKS
@@ -150,9 +150,9 @@ def red_distance(runs: ExperimentRuns, least_share: float, experiment: str = "")
 
 @MEASURES
 def goodput_rises(runs: ExperimentRuns, experiment: str) -> MeasuredQuantity:
-    """What the next larger buffer adds to the flows' rate, the least of all steps, as a share of the link.
+    """Return the smallest increase of the flows' rate from one buffer to the next, as a share of the link.
 
-    Or by how much the rate with the smallest buffer is below half of that with the largest: slow is not only slower.
+    The difference between half of the rate with the largest buffer and the rate with the smallest one also counts.
     """
     link = LINKS[_link(experiment)]
     shares = curve(runs, experiment)
@@ -168,19 +168,19 @@ def goodput_rises(runs: ExperimentRuns, experiment: str) -> MeasuredQuantity:
 
 @MEASURES
 def loss(runs: ExperimentRuns, experiment: str, share: float) -> MeasuredQuantity:
-    """Lost packets over packets that arrived."""
+    """Return the lost packets over the packets that arrived."""
     return MeasuredQuantity(point(runs, experiment, share).link("loss_ratio"))
 
 
 @MEASURES
 def usual_loss(runs: ExperimentRuns, experiment: str) -> MeasuredQuantity:
-    """The median over the buffers: what it mostly is."""
+    """Return the median loss over the buffers."""
     return _median(curve(runs, experiment, column="loss_ratio").values())
 
 
 @MEASURES
 def usual_events(runs: ExperimentRuns, experiment: str) -> MeasuredQuantity:
-    """The same of the losses that flows notice, per packet that arrived."""
+    """Return the median of the loss events, per packet that arrived, over the buffers."""
     return _median(loss_events(point(runs, experiment, share)) for share in curve(runs, experiment))
 
 
@@ -190,7 +190,7 @@ def _median(each: Iterable[MeasuredQuantity]) -> MeasuredQuantity:
 
 @MEASURES
 def most_lost(runs: ExperimentRuns, experiment: str, buffer: int) -> MeasuredQuantity:
-    """The loss ratio under the case that has the largest."""
+    """Return the largest loss ratio of the cases."""
     points = runs[experiment].where(buffer=buffer)
     return largest(MeasuredQuantity(at.link("loss_ratio"), str(at.labels["case"])) for at in points)
 
@@ -199,31 +199,31 @@ def most_lost(runs: ExperimentRuns, experiment: str, buffer: int) -> MeasuredQua
 def farthest_loss(
     runs: ExperimentRuns, experiment: str, claimed: float, above: float, case: str = ""
 ) -> MeasuredQuantity:
-    """The loss ratio that is farthest from what is claimed, among the buffers above a share."""
+    """Return the loss ratio that is farthest from the claimed one, among the buffers above a share."""
     lost = [one for share, one in curve(runs, experiment, case, "loss_ratio").items() if share > above]
     return max(lost, key=lambda one: abs(float(np.log(one.mean / claimed))))
 
 
 @MEASURES
 def events(runs: ExperimentRuns, experiment: str, share: float) -> MeasuredQuantity:
-    """Losses that flows notice, per packet that arrived."""
+    """Return the loss events noticed by flows, per packet that arrived."""
     return loss_events(point(runs, experiment, share))
 
 
 @MEASURES
 def time_below(runs: ExperimentRuns, experiment: str, share: float, window: float = 38.0) -> MeasuredQuantity:
-    """Share of the time, after the warm-up, that a flow's cwnd is below a window."""
+    """Return the share of the time after the warm-up in which a flow's cwnd is below a window."""
     return MeasuredQuantity([np.mean(windows < window) for windows in _windows(runs, experiment, share)])
 
 
 @MEASURES
 def typical_window(runs: ExperimentRuns, experiment: str, share: float) -> MeasuredQuantity:
-    """The median of all flows' cwnd over the time after the warm-up [segments]."""
+    """Return the median of all flows' cwnd over the time after the warm-up [segments]."""
     return MeasuredQuantity([np.median(windows) for windows in _windows(runs, experiment, share)])
 
 
 def _windows(runs: ExperimentRuns, experiment: str, share: float) -> list[NDArray[np.float64]]:
-    """The samples of cwnd after the warm-up, by replication."""
+    """Return the samples of cwnd after the warm-up, by replication."""
     at = point(runs, experiment, share)
     samples = at.samples("flows")
     late = samples["time_s"] >= at.document["run"]["warmup_s"]
@@ -233,10 +233,10 @@ def _windows(runs: ExperimentRuns, experiment: str, share: float) -> list[NDArra
 
 @MEASURES
 def towards_reno(runs: ExperimentRuns, experiment: str) -> MeasuredQuantity:
-    """The least share of the median window that the next smaller buffer takes, if Reno's region is reached at last.
+    """Return the smallest relative fall of the median window to the next smaller buffer, if Reno's region is reached.
 
-    That is, if with the smallest buffer windows are below 38 segments for more of the time than with the largest of
-    these; else -1.
+    It is reached if with the smallest buffer windows are below 38 segments for more of the time than with the largest;
+    otherwise the result is -1.
     """
     below = [time_below(runs, experiment, share) for share in BELOW]
     windows = [typical_window(runs, experiment, share) for share in BELOW]
@@ -260,7 +260,7 @@ def _ratio(runs: ExperimentRuns, buffer: int) -> MeasuredQuantity:
 
 @MEASURES
 def shorter_gains(runs: ExperimentRuns) -> MeasuredQuantity:
-    """What the flow with the shorter round trip has more [Mbit/s], at the buffer where it is least."""
+    """Return the excess of the flow with the shorter round trip [Mbit/s], at the buffer where it is smallest."""
     return least(_ahead(runs, buffer) for buffer in (250, 10_000))
 
 
@@ -272,110 +272,110 @@ def _ahead(runs: ExperimentRuns, buffer: int) -> MeasuredQuantity:
 
 @MEASURES
 def fairer_with_more(runs: ExperimentRuns) -> MeasuredQuantity:
-    """Ratio of the two rates in the small buffer, less that in the large one."""
+    """Return the ratio of the two rates in the small buffer, minus that in the large one."""
     return _ratio(runs, 250) - _ratio(runs, 10_000)
 
 
 @MEASURES
 def ratio(runs: ExperimentRuns, case: str, buffer: int) -> MeasuredQuantity:
-    """Rate of the flow with the shorter round trip over that of the other, which the case is named by."""
+    """Return the rate of the flow with the shorter round trip over that of the other, which gives the case its name."""
     rates = runs["two-flows-open"].at(case=case, buffer=buffer).flows("goodput_bps")
     return MeasuredQuantity(rates[:, 1] / rates[:, 0])
 
 
 @MEASURES
 def ratio_in_step(_: ExperimentRuns, buffer: int) -> float:
-    """That ratio for 80 and 40 ms if both flows are cut at each overflow."""
+    """Return the ratio for 80 and 40 ms if both flows are cut at each overflow."""
     first, second = two_in_step(buffer)
     return float(second / first)
 
 
-# With other settings: open points and what deviations rest on.
+# Other settings, for open points and deviations.
 
 
 @MEASURES
 def with_case(
     runs: ExperimentRuns, experiment: str, case: str, buffer: int, what: str = "utilization"
 ) -> MeasuredQuantity:
-    """A column of the link under one case, or the loss events per packet."""
+    """Return a column of the link in one case, or the loss events per packet."""
     at = runs[experiment].at(case=case, buffer=buffer)
     return loss_events(at) if what == "loss_events" else MeasuredQuantity(at.link(what))
 
 
 @MEASURES
 def evenness(runs: ExperimentRuns, case: str, buffer: int) -> MeasuredQuantity:
-    """Jain's index of the rates of the ten flows on 1 Gbit/s."""
+    """Return Jain's index of the rates of the ten flows on 1 Gbit/s."""
     rates = runs["senders-1g"].at(case=case, buffer=buffer).flows("goodput_bps")
     return MeasuredQuantity([jain(each) for each in rates])
 
 
 @MEASURES
 def averaged(runs: ExperimentRuns, w_q: float) -> MeasuredQuantity:
-    """Utilization with a weight of the average."""
+    """Return the utilization with a weight of the average."""
     return MeasuredQuantity(runs["ared-average"].at(w_q=w_q).link("utilization"))
 
 
 @MEASURES
 def beyond_droptail(runs: ExperimentRuns, link: str, share: float, experiment: str = "ared") -> MeasuredQuantity:
-    """Utilization under Adaptive RED less that under drop-tail."""
+    """Return the utilization under Adaptive RED minus that under drop-tail."""
     return _column(runs, experiment, link, share, "utilization") - _used(runs, f"droptail-{link}", share)
 
 
 @MEASURES
 def loss_over_droptail(runs: ExperimentRuns, link: str, share: float, experiment: str = "ared") -> MeasuredQuantity:
-    """Lost packets under Adaptive RED over those under drop-tail."""
+    """Return the packets lost under Adaptive RED over those under drop-tail."""
     return _column(runs, experiment, link, share, "loss_ratio") / loss(runs, f"droptail-{link}", share)
 
 
 @MEASURES
 def filled(runs: ExperimentRuns, link: str, share: float) -> MeasuredQuantity:
-    """Mean queue under Adaptive RED as a share of the buffer."""
+    """Return the mean queue under Adaptive RED as a share of the buffer."""
     return _column(runs, "ared", link, share, "backlog_packets") / LINKS[link].packets(share)
 
 
 def _column(runs: ExperimentRuns, experiment: str, link: str, share: float, column: str) -> MeasuredQuantity:
-    """A column of one share, of an experiment on each link or of one with cases for them."""
+    """Return a column at one share, of an experiment for each link or of one with cases for them."""
     if experiment == "ared":
         return curve(runs, f"ared-{link}", column=column)[share]
     return curve(runs, experiment, link, column)[share]
 
 
-# What formulas decide.
+# Results of formulas.
 
 
 @MEASURES
 def over_largest_product(_: ExperimentRuns, link: str, rate: float = 0.0) -> float:
-    """The buffer that shares are of, over the product of the largest round trip and the rate [bit/s]."""
+    """Return the buffer at a share of 1, over the product of the largest round trip and the rate [bit/s]."""
     on = LINKS[link]
     return on.full / (on.rtts[-1] * (rate / 8000 if rate else on.rate))
 
 
 @MEASURES
 def period(_: ExperimentRuns, what: str, p: float, rtt: float = 0.12) -> float:
-    """Duration [s], packets or throughput [packets/s] of the time between two losses, in closed form."""
+    """Return duration [s], packets or throughput [packets/s] of the period between two losses, in closed form."""
     return float(getattr(hstcp.closed_form(p, rtt), what))
 
 
 @MEASURES
 def droptail(_: ExperimentRuns, link: str, share: float) -> float:
-    """Utilization of the fixed point of Section III."""
+    """Return the utilization of the fixed point of Section III."""
     return tail_at(link, share).utilisation
 
 
 @MEASURES
 def red(_: ExperimentRuns, link: str, share: float, p_max: float = 0.1) -> float:
-    """Utilization of the fixed point of Section IV."""
+    """Return the utilization of the fixed point of Section IV."""
     return red_at(link, share, p_max).utilisation
 
 
 @MEASURES
 def model_loss(_: ExperimentRuns, queue: str, link: str, share: float) -> float:
-    """Loss rate of a fixed point."""
+    """Return the loss rate of a fixed point."""
     return modelled(queue, link, share).loss
 
 
 @MEASURES
 def offered(_: ExperimentRuns, link: str, p: float) -> float:
-    """What the ten flows send if each meets a loss rate p and no queue, in capacities of the link."""
+    """Return the rate of the ten flows at a loss rate p without a queue, in capacities of the link."""
     on = LINKS[link]
     return float(hstcp.throughput(p, np.array(on.rtts)).sum() / on.rate)

@@ -1,4 +1,4 @@
-"""What the first paper names and gives no number of: several bottlenecks, datagrams and short flows, FAST.
+"""Figures of cases that the first paper names without numbers: several bottlenecks, datagrams and short flows, FAST.
 
 *Source*: Barman2004 names them; scenarios and pictures are ours.
 """
@@ -36,7 +36,7 @@ LAWS = ("highspeed", "fast, alpha 20", "fast, alpha 200")
     experiments=("three-hops",),
 )
 def three_hops(runs: ExperimentRuns) -> Made:
-    """Utilization of each hop, and what flows over one and over three get."""
+    """Draw the utilization of each hop, and the rates of flows over one and over three."""
     points = list(runs["three-hops"])
     used = tuple(_line(hop, points, "utilization", i, hop) for i, hop in enumerate(HOPS))
     rows = []
@@ -71,7 +71,7 @@ def three_hops(runs: ExperimentRuns) -> Made:
     experiments=("mixed-1g", "fast-1g"),
 )
 def mixed(runs: ExperimentRuns) -> Made:
-    """Utilization beside each traffic."""
+    """Draw the utilization beside each kind of traffic."""
     cases = [case for case in TRAFFIC if case in runs["mixed-1g"].labels("case")]
     series = [_line(case, runs["mixed-1g"].where(case=case), "utilization", i) for i, case in enumerate(cases)]
     series.append(_line("HighSpeed alone", runs["fast-1g"].where(case="highspeed"), "utilization", 6))
@@ -96,7 +96,7 @@ def mixed(runs: ExperimentRuns) -> Made:
     experiments=("fast-1g",),
 )
 def fast(runs: ExperimentRuns) -> Made:
-    """Utilization and loss by law."""
+    """Draw utilization and loss by law."""
     used = [_line(case, runs["fast-1g"].where(case=case), "utilization", i) for i, case in enumerate(LAWS)]
     rows = []
     for point in runs["fast-1g"]:

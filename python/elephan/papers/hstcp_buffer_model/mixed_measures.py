@@ -1,7 +1,7 @@
-"""What the claims about several bottlenecks, other traffic and FAST are judged by.
+"""Measures of the claims about several bottlenecks, other traffic and FAST.
 
-*Source*: Barman2004, which names them and gives no numbers: the measures are those of its Figure 3, on links that see
-more than ten HighSpeed flows.
+*Source*: Barman2004, which names them and gives no numbers: the measures are those of its Figure 3, on links with more
+than ten HighSpeed flows.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ def hop_used(runs: ExperimentRuns, hop: str, share: float) -> MeasuredQuantity:
 
 @MEASURES
 def hops_used(runs: ExperimentRuns, *, share: float) -> Found:
-    """Utilization of the bottleneck that is used least."""
+    """Return the utilization of the bottleneck that is used least."""
     return least(hop_used(runs, hop, share) for hop in HOPS)
 
 
 @MEASURES
 def hops_gain(runs: ExperimentRuns, *, share: float, over: float) -> Found:
-    """Utilization at one share less that at another, of the bottleneck where it is least."""
+    """Return the utilization at one share minus that at another, for the bottleneck with the smallest difference."""
     return least((hop_used(runs, hop, share) - hop_used(runs, hop, over)).noted(hop) for hop in HOPS)
 
 
 @MEASURES
 def long_path_gets(runs: ExperimentRuns, *, share: float) -> Found:
-    """What a flow over all three bottlenecks gets over what one over a single one gets, the most of the three [1]."""
+    """Return the rate of a flow over all bottlenecks over that of a flow over one, the largest of three [1]."""
     point = at_share(runs, "three-hops", share)
     long, *cross = (
         MeasuredQuantity(point.flows("goodput_bps", group).mean(axis=1))
@@ -61,7 +61,7 @@ def long_path_gets(runs: ExperimentRuns, *, share: float) -> Found:
 
 @MEASURES
 def more_behind_with_more(runs: ExperimentRuns) -> Found:
-    """That ratio at a tenth less at a fiftieth."""
+    """Return the ratio at a tenth minus the ratio at a fiftieth."""
 
     def ratio(share: float) -> MeasuredQuantity:
         point = at_share(runs, "three-hops", share)
@@ -81,25 +81,25 @@ def mixed_used(runs: ExperimentRuns, case: str, share: float) -> MeasuredQuantit
 
 
 def _cases(runs: ExperimentRuns) -> list[str]:
-    """The traffic that was run: shortened runs keep one case."""
+    """List the kinds of traffic that were run; shortened runs keep one case."""
     return [case for case in TRAFFIC if case in runs["mixed-1g"].labels("case")]
 
 
 @MEASURES
 def mixed_least_used(runs: ExperimentRuns, *, share: float) -> Found:
-    """Utilization of the first link beside the traffic with which it is least."""
+    """Return the smallest utilization of the first link over the kinds of traffic."""
     return least(mixed_used(runs, case, share) for case in _cases(runs))
 
 
 @MEASURES
 def mixed_gain(runs: ExperimentRuns, *, share: float, over: float) -> Found:
-    """Utilization at one share less that at another, beside the traffic with which it is least."""
+    """Return the smallest difference in utilization between two shares over the kinds of traffic."""
     return least((mixed_used(runs, case, share) - mixed_used(runs, case, over)).noted(case) for case in _cases(runs))
 
 
 @MEASURES
 def mixed_beside(runs: ExperimentRuns, *, share: float) -> Found:
-    """How far utilization is from that of HighSpeed flows by themselves, beside the traffic with which it is most."""
+    """Return the largest difference in utilization between mixed traffic and HighSpeed flows alone."""
     alone = MeasuredQuantity(at_share(runs, "fast-1g", share, "highspeed").link("utilization"))
     return largest(abs(mixed_used(runs, case, share) - alone).noted(case) for case in _cases(runs))
 
@@ -114,19 +114,19 @@ def fast_used(runs: ExperimentRuns, case: str, share: float) -> MeasuredQuantity
 
 @MEASURES
 def fast_gain(runs: ExperimentRuns, *, alpha: int, share: float) -> Found:
-    """Utilization under FAST less that under HighSpeed with the same buffer."""
+    """Return the utilization under FAST minus that under HighSpeed with the same buffer."""
     fast, highspeed = (fast_used(runs, case, share) for case in (f"fast, alpha {alpha}", "highspeed"))
     return (fast - highspeed).noted(f"{fast.mean:.3f} and {highspeed.mean:.3f}")
 
 
 @MEASURES
 def fast_lost(runs: ExperimentRuns, *, alpha: int, share: float) -> Found:
-    """Packets that FAST loses of a million."""
+    """Return FAST's lost packets per million."""
     return MeasuredQuantity(1e6 * at_share(runs, "fast-1g", share, f"fast, alpha {alpha}").link("loss_ratio"))
 
 
 @MEASURES
 def fast_queue(runs: ExperimentRuns, *, alpha: int, share: float) -> Found:
-    """Mean backlog over what ten FAST flows mean to keep there, alpha each."""
+    """Return the mean backlog over the target of ten FAST flows, alpha each."""
     backlog = MeasuredQuantity(at_share(runs, "fast-1g", share, f"fast, alpha {alpha}").link("backlog_packets"))
     return backlog / (10.0 * alpha)

@@ -1,7 +1,7 @@
-"""Figure 1 of the paper in our terms: how much of the queue an overflow leaves, by who has the link.
+"""Figure 1 of the paper in our terms: the queue that remains after an overflow, by the flows' shares of the link.
 
-Source: Andrew2005, Section II. *Differs from the source*: what its sketch draws is not in our digest of the paper,
-which has no number of it; this is a picture of the bound that its section proves.
+Source: Andrew2005, Section II. *Differs from the source*: our digest of the paper does not describe its sketch, which
+has no numbers; this picture shows the bound that its section proves.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 FIGURES = PaperExhibits()
 
 RTTS = [0.02, 0.05, 0.1]
-"""Of three flows [s]; the longest is the paper's mean."""
+"""Round-trip times of three flows [s]; the longest is the paper's mean."""
 
 SHARES = {"a third each": 1 / 3, "longest 80 %": 0.8, "longest alone": 0.99999}
-"""What the flow of the longest round-trip time has of the link when the buffer overflows; the others share the rest."""
+"""Shares of the flow with the longest round-trip time when the buffer overflows; the others share the rest."""
 
 
 @FIGURES(
@@ -36,7 +36,7 @@ SHARES = {"a third each": 1 / 3, "longest 80 %": 0.8, "longest alone": 0.99999}
     "time, alone on the link, leaves just that.",
 )
 def sketch(_: ExperimentRuns) -> Made:
-    """The queue that is left against the buffer, for three ways to share the link, random ones, and the bound."""
+    """Draw the remaining queue against the buffer, for three divisions of the link, random ones, and the bound."""
     product = MU * max(RTTS)
     buffers = np.linspace(0.2, 3.0, 57) * product
     series = []

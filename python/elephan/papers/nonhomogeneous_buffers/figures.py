@@ -39,7 +39,7 @@ BUFFER = Axis("buffer", "packets", scale="log")
     experiments=("long-lived", "variants"),
 )
 def figure2(runs: ExperimentRuns) -> tuple[Figure | Table, ...]:
-    """The buffer against the number of flows, for three laws of round-trip times, beside the Gaussian window."""
+    """Draw the buffer against the number of flows for three distributions of RTTs, beside the Gaussian window."""
     return (*(_sizes(runs, idle) for idle in (0.01, 0.05)), _idle_curves(runs))
 
 
@@ -51,7 +51,7 @@ def figure2(runs: ExperimentRuns) -> tuple[Figure | Table, ...]:
     experiments=("sessions",),
 )
 def figure3(runs: ExperimentRuns) -> tuple[Figure | Table, ...]:
-    """Idle time and users in a session against the buffer."""
+    """Draw idle time and users in a session against the buffer."""
     series, rows = [], []
     for i, users in enumerate((200, 500)):
         for case, words in (("sack", "SACK"), ("reno", "plain Reno")):
@@ -82,7 +82,7 @@ def figure3(runs: ExperimentRuns) -> tuple[Figure | Table, ...]:
     experiments=("loss",),
 )
 def figure4(runs: ExperimentRuns) -> tuple[Figure | Table, ...]:
-    """Loss against the buffer."""
+    """Draw the loss against the buffer."""
     return (_by_buffer(runs, "loss_ratio", "figure-4", "Loss ratio", Axis("loss ratio", scale="log"), (25, 100)),)
 
 
@@ -93,7 +93,7 @@ def figure4(runs: ExperimentRuns) -> tuple[Figure | Table, ...]:
     experiments=("loss",),
 )
 def figure5(runs: ExperimentRuns) -> tuple[Figure | Table, ...]:
-    """Occupancy against the buffer."""
+    """Draw the occupancy against the buffer."""
     axis = Axis("mean queue over the buffer", low=0.0, high=1.05)
     return (_by_buffer(runs, "backlog_packets", "figure-5", "Mean occupancy", axis, (25, 100, 1000)),)
 
@@ -112,7 +112,7 @@ def _sizes(runs: ExperimentRuns, idle: float) -> Figure:
     as_ns2 = np.array([float(n) for n in runs["variants"].labels("flows")])
     found = [measures.variant(runs, case=AS_NS2, flows=int(n), idle=idle).samples for n in as_ns2]
     largest = max(leading(label) for label in runs["variants"].labels("buffer"))
-    # A draw that needs more than the largest buffer is shown there.
+    # A draw that needs more than the largest buffer is shown at the largest.
     reached = np.array([np.where(np.isnan(one), largest, one) for one in found])
     middle, low, high = (of(reached, axis=1) for of in (np.median, np.min, np.max))
     words = "drawn, plain Reno, minimum RTO 0.2 s"
@@ -169,7 +169,7 @@ def _idle_curves(runs: ExperimentRuns) -> Figure:
 
 
 def _line(name: str, points: ExperimentPoints, column: str, i: int, *, dashed: bool = False) -> Series:
-    """Idle time, or a column, against the buffer, with its interval."""
+    """Make a line of idle time, or of a column, against the buffer, with its interval."""
     x = np.array([leading(point.labels["buffer"]) for point in points])
     every = [estimate(_values(point, column)) for point in points]
     mean = np.array([one.mean for one in every])

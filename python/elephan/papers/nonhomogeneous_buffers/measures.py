@@ -1,4 +1,4 @@
-"""What the claims of Andrew et al. 2005 are judged by.
+"""Measures of the claims of Andrew et al. 2005.
 
 Source: Andrew2005; formulas of `elephan.theory`.
 """
@@ -31,7 +31,7 @@ MEAN_RTT = 0.1
 """Mean round-trip time [s]."""
 
 THINK, SESSION = 2.0, 100.5
-"""Mean time between sessions [s], mean size of one [packets]."""
+"""Mean time between sessions [s], and mean size of a session [packets]."""
 
 PACKET = 500
 
@@ -41,21 +41,21 @@ PACKET = 500
 
 @MEASURES
 def smallest_queue(_: ExperimentRuns, *, buffer: float, rtts: list[float]) -> float:
-    """The bound on the queue, equation (1)."""
+    """Return the bound on the queue, equation (1)."""
     return _bound(buffer, rtts)
 
 
 @MEASURES
 def least_left(_: ExperimentRuns) -> float:
-    """What random patterns of losses leave in the queue less the bound, the least [packets]; buffers above (2)."""
+    """Return the smallest difference of the queue after random losses and the bound [packets]; buffers above (2)."""
     found = [(queue, queue - _bound(buffer, rtts)) for rtts, buffer, queue in patterns((1.001, 3.0))]
-    # A queue that is empty contradicts (2), whatever the bound says.
+    # An empty queue contradicts (2), whatever the bound.
     return min(over if queue > 0 else -np.inf for queue, over in found)
 
 
 @MEASURES
 def longest_alone_empties(_: ExperimentRuns) -> bool:
-    """Whether the longest flow, with nearly all of the link, empties the queue below (2), and not above."""
+    """Return whether the longest flow, with nearly all of the link, empties the queue below (2), and not above."""
     rtts, shares = [0.02, 0.05, 0.1], [5e-4, 5e-4, 0.999]
     below, above = (left(rtts, buffer, shares, losers=[True] * 3) for buffer in (390, 410))
     return below == 0 < above
@@ -63,9 +63,9 @@ def longest_alone_empties(_: ExperimentRuns) -> bool:
 
 @MEASURES
 def left_over_bound(_: ExperimentRuns, *, share: float) -> float:
-    """What is left in the queue less the bound, the most of three buffers, as all flows lose [packets].
+    """Return the largest difference of remaining queue and bound over three buffers, if all flows lose [packets].
 
-    The flow with the longest round-trip time has a share of the link, the two others the rest.
+    The flow with the longest round-trip time has the given share of the link, the two others the rest.
     """
     rtts, shares = [0.02, 0.1, 0.15], [(1 - share) / 2, (1 - share) / 2, share]
     return max(
@@ -75,43 +75,43 @@ def left_over_bound(_: ExperimentRuns, *, share: float) -> float:
 
 @MEASURES
 def bound_over_flows(_: ExperimentRuns) -> float:
-    """Spread of the bound over 1 to 1000 flows."""
+    """Return the spread of the bound over 1 to 1000 flows."""
     return float(np.ptp([_bound(700, [0.1] * n) for n in (1, 10, 1000)]))
 
 
 @MEASURES
 def fluid(_: ExperimentRuns, *, buffer: float) -> float:
-    """Utilization of one Reno flow as a fluid."""
+    """Return the utilization of one Reno flow as a fluid."""
     return float(sawtooth.synchronised(reno(), MU, buffer, MEAN_RTT, 1).utilisation)
 
 
 @MEASURES
 def pareto_mean(_: ExperimentRuns, *, least: float, shape: float) -> float:
-    """Mean of a Pareto law, in the unit of its smallest value."""
+    """Return the mean of a Pareto distribution, in units of its smallest value."""
     return least * shape / (shape - 1)
 
 
 @MEASURES
 def bdp(_: ExperimentRuns) -> float:
-    """Bandwidth-delay product [packets]."""
+    """Return the bandwidth-delay product [packets]."""
     return elastic.mixed(MU * PACKET * 8, PACKET, MEAN_RTT, background=0.0).bottlenecked_packets
 
 
 @MEASURES
 def rate(_: ExperimentRuns) -> float:
-    """Of the link [Mbit/s]."""
+    """Return the rate of the link [Mbit/s]."""
     return MU * PACKET * 8 / 1e6
 
 
 @MEASURES
 def mean_session(_: ExperimentRuns, *, most: int) -> float:
-    """Mean of the uniform law from 1 on [packets]."""
+    """Return the mean of the uniform distribution from 1 on [packets]."""
     return float(np.mean(np.arange(1, most + 1)))
 
 
 @MEASURES
 def balance(_: ExperimentRuns, *, users: int) -> float:
-    """Users in a session while the link is full."""
+    """Return the users in a session while the link is full."""
     return float(elastic.active_by_balance(users, THINK, SESSION, MU))
 
 
@@ -122,7 +122,7 @@ def balance(_: ExperimentRuns, *, users: int) -> float:
 def buffer_for(
     runs: ExperimentRuns, *, flows: int, idle: float = 0.01, case: str = "drawn", waiting: bool = False
 ) -> MeasuredQuantity:
-    """Smallest buffer from which on the link idles so little, or no packet waits so rarely [packets]."""
+    """Return the smallest buffer with an idle share, or a share of an empty queue, of at most `idle` [packets]."""
     points = runs["long-lived"].where(flows=flows, case=case)
     found = MeasuredQuantity(_crossings(points, idle, waiting=waiting))
     if case != "drawn":
@@ -134,7 +134,7 @@ def buffer_for(
 
 @MEASURES
 def fall_with_flows(runs: ExperimentRuns) -> MeasuredQuantity:
-    """Buffer of 100 flows less that of five, the largest over both targets and both laws of round-trip times."""
+    """Return the buffer of 100 flows minus that of five, maximum over both targets and both distributions of RTTs."""
     return largest(
         (buffer_for(runs, flows=100, idle=idle, case=case) - buffer_for(runs, flows=5, idle=idle, case=case)).noted(
             f"{case}, {100 * idle:g} % idle"
@@ -146,7 +146,7 @@ def fall_with_flows(runs: ExperimentRuns) -> MeasuredQuantity:
 
 @MEASURES
 def stricter_needs_more(runs: ExperimentRuns) -> MeasuredQuantity:
-    """Buffer for 1 % idle less that for 5 %, the least over flows and laws of round-trip times."""
+    """Return the buffer for 1 % idle time minus that for 5 %, minimum over flows and distributions of RTTs."""
     return least(
         (buffer_for(runs, flows=n, case=case) - buffer_for(runs, flows=n, idle=0.05, case=case)).noted(
             f"{case}, {n} flows"
@@ -158,7 +158,7 @@ def stricter_needs_more(runs: ExperimentRuns) -> MeasuredQuantity:
 
 @MEASURES
 def most_needed(runs: ExperimentRuns, *, flows: int) -> MeasuredQuantity:
-    """Buffer for 1 % idle with so many flows or more, the most of both laws of round-trip times [packets]."""
+    """Return the buffer for 1 % idle time with at least `flows` flows, the maximum over cases and flows [packets]."""
     return largest(
         buffer_for(runs, flows=n, case=case).noted(f"{case}, {n} flows")
         for n in runs["long-lived"].labels("flows")
@@ -169,7 +169,7 @@ def most_needed(runs: ExperimentRuns, *, flows: int) -> MeasuredQuantity:
 
 @MEASURES
 def idle_above_mean_product(runs: ExperimentRuns) -> MeasuredQuantity:
-    """Largest idle share of time of any run whose buffer exceeds the rate times the mean of its round-trip times."""
+    """Return the largest idle share of any run whose buffer exceeds the rate times the mean round-trip time."""
     found = []
     for point in runs["long-lived"]:
         products, idle = MU * point.flows("base_rtt_s").mean(axis=1), 1 - point.link("utilization")
@@ -180,26 +180,26 @@ def idle_above_mean_product(runs: ExperimentRuns) -> MeasuredQuantity:
             if buffer > product
         ]
     worst = largest(found)
-    # Each single run counts: there is nothing that it is the mean of.
+    # Each single run counts; there is no mean.
     return MeasuredQuantity(worst.samples, f"{len(found)} runs; most with {worst.note}", half=0.0)
 
 
 @MEASURES
 def equal_need_more(runs: ExperimentRuns, *, flows: int = 5) -> MeasuredQuantity:
-    """Buffer for 1 % idle with equal round-trip times less that with unequal ones."""
+    """Return the buffer for 1 % idle time with equal round-trip times minus that with unequal ones."""
     both = [buffer_for(runs, flows=flows, case=case) for case in ("equal", "quantiles")]
     return (both[0] - both[1]).noted(f"{both[0].mean:.0f} and {both[1].mean:.0f} packets")
 
 
 @MEASURES
 def variant(runs: ExperimentRuns, *, case: str, flows: int = 5, idle: float = 0.01) -> MeasuredQuantity:
-    """Smallest buffer for so little idle time with another choice of what is not stated [packets]."""
+    """Return the smallest buffer for an idle share under another assumption [packets]."""
     return MeasuredQuantity(_crossings(runs["variants"].where(case=case, flows=flows), idle))
 
 
 @MEASURES
 def typical_variant(runs: ExperimentRuns, *, case: str, flows: int = 5, idle: float = 0.01) -> MeasuredQuantity:
-    """The same as the median of the draws, of which some may need more than the largest buffer [packets]."""
+    """Return the same as the median of the draws, some of which may need more than the largest buffer [packets]."""
     found = variant(runs, case=case, flows=flows, idle=idle).samples
     beyond = int(np.isnan(found).sum())
     ends = f"from {np.nanmin(found):.0f}" + ("" if beyond else f" to {np.nanmax(found):.0f}")
@@ -209,7 +209,7 @@ def typical_variant(runs: ExperimentRuns, *, case: str, flows: int = 5, idle: fl
 
 @MEASURES
 def tail(runs: ExperimentRuns) -> MeasuredQuantity:
-    """Share of time with less than a tenth of the buffer filled: largest step from 5 to 25 to 100 flows."""
+    """Return the share of time with less than a tenth of the buffer filled: largest step from 5 to 25 to 100 flows."""
     below = []
     for point in runs["occupancy"]:
         samples = point.samples("links")
@@ -225,7 +225,7 @@ def tail(runs: ExperimentRuns) -> MeasuredQuantity:
 
 @MEASURES
 def loss_step(runs: ExperimentRuns) -> MeasuredQuantity:
-    """Loss at a buffer less that at the next smaller one, the largest over 25 and 100 flows."""
+    """Return the loss at a buffer minus that at the next smaller one, maximum over 25 and 100 flows."""
     return largest(
         (b - a).noted(f"{n} flows") for n in (25, 100) for a, b in pairwise(_by_buffer(runs, n, "loss_ratio"))
     )
@@ -233,13 +233,13 @@ def loss_step(runs: ExperimentRuns) -> MeasuredQuantity:
 
 @MEASURES
 def loss_order(runs: ExperimentRuns) -> MeasuredQuantity:
-    """Loss of 100 flows less that of 25, the least over buffers."""
+    """Return the loss of 100 flows minus that of 25, minimum over buffers."""
     return _least_gap(_by_buffer(runs, 25, "loss_ratio"), _by_buffer(runs, 100, "loss_ratio"))
 
 
 @MEASURES
 def contrast(runs: ExperimentRuns) -> MeasuredQuantity:
-    """Utilization of 100 flows less that of 25 at 50 packets, if they lose more too; else -1."""
+    """Return the utilization of 100 flows minus that of 25 at 50 packets, if they lose more too; otherwise -1."""
     if loss_order(runs).mean <= 0:
         return MeasuredQuantity(-1.0, "25 flows lose as much")
     few, many = (_by_buffer(runs, n, "utilization")[0] for n in (25, 100))
@@ -248,14 +248,14 @@ def contrast(runs: ExperimentRuns) -> MeasuredQuantity:
 
 @MEASURES
 def occupancy_order(runs: ExperimentRuns) -> MeasuredQuantity:
-    """Share of the buffer that is filled: least step from 25 to 100 to 1000 flows, over buffers."""
+    """Return the filled share of the buffer: smallest step from 25 to 100 to 1000 flows, over buffers."""
     every = [_filled(runs, n) for n in (25, 100, 1000)]
     return least(_least_gap(a, b) for a, b in pairwise(every))
 
 
 @MEASURES
 def delay_step(runs: ExperimentRuns) -> MeasuredQuantity:
-    """Mean queueing delay at a buffer less that at the next smaller one, the least over flows [s]."""
+    """Return the mean queueing delay at a buffer minus that at the next smaller one, minimum over flows [s]."""
     return least(
         (b - a).noted(f"{n} flows")
         for n in (25, 100, 1000)
@@ -263,12 +263,12 @@ def delay_step(runs: ExperimentRuns) -> MeasuredQuantity:
     )
 
 
-# Users who think.
+# Users with think times.
 
 
 @MEASURES
 def idle_step(runs: ExperimentRuns) -> MeasuredQuantity:
-    """Idle share of time at a buffer less that at the next smaller one, if that idles; the largest step."""
+    """Return the idle share at a buffer minus that at the next smaller one, if that idles; the largest step."""
     return largest(
         max(
             ((b - a).noted(f"{users} users") for a, b in pairwise(_idle(runs, users)) if a.mean > FULL),
@@ -279,25 +279,25 @@ def idle_step(runs: ExperimentRuns) -> MeasuredQuantity:
 
 
 FULL = 1e-3
-"""Idle share below which a link is full, and nothing is left that a larger buffer could save."""
+"""Idle share below which a link counts as full, so that a larger buffer has no effect."""
 
 
 @MEASURES
 def idle_order(runs: ExperimentRuns) -> MeasuredQuantity:
-    """Idle share of time of 500 users less that of 200, the largest over buffers with which it idles."""
+    """Return the idle share of 500 users minus that of 200, maximum over buffers with idle time."""
     few, many = _idle(runs, 200), _idle(runs, 500)
     return largest(b - a for a, b in zip(few, many, strict=True) if a.mean > FULL)
 
 
 @MEASURES
 def active(runs: ExperimentRuns, *, users: int, buffer: int = 400, case: str = "sack") -> MeasuredQuantity:
-    """Users in a session, on average."""
+    """Return the mean number of users in a session."""
     return _active(runs["sessions"].where(users=users, case=case, buffer=buffer))[0]
 
 
 @MEASURES
 def active_fall(runs: ExperimentRuns) -> MeasuredQuantity:
-    """Users in a session with the largest buffer less those with the smallest, the larger of both populations."""
+    """Return the users in a session with the largest buffer minus those with the smallest, maximum of populations."""
     found = []
     for users in (200, 500):
         every = _active(runs["sessions"].where(users=users, case="sack"))
@@ -313,7 +313,7 @@ def _bound(buffer: float, rtts: Sequence[float]) -> float:
 
 
 def _crossings(points: ExperimentPoints, idle: float, *, waiting: bool = False) -> list[float]:
-    """Of each replication the buffer from which on the link idles no longer, between simulated ones [packets]."""
+    """Return for each replication the buffer from which on the link no longer idles, by interpolation [packets]."""
     buffers = np.log([leading(point.labels["buffer"]) for point in points])
     every = np.array([point.link("empty_fraction") if waiting else 1 - point.link("utilization") for point in points])
     return [_crossing(buffers, one, idle) for one in every.T]
@@ -354,7 +354,7 @@ def _idle(runs: ExperimentRuns, users: int) -> list[MeasuredQuantity]:
 
 
 def _active(points: ExperimentPoints) -> list[MeasuredQuantity]:
-    """Means over replications: the document has no more of them."""
+    """Return the means over replications, which the document has only as means."""
     every = [point.document["groups"][0]["transfers"]["open"] for point in points]
     return [
         MeasuredQuantity(one["mean"], "" if one["ci95"] is None else f"± {one['ci95']:.1f}", half=one["ci95"])

@@ -1,7 +1,7 @@
-"""What a pattern of losses leaves in the queue: the fluid of Section II, flow by flow.
+"""The queue that remains after a pattern of losses: the fluid of Section II, flow by flow.
 
-*Source*: Andrew2005, Section II: Reno flows, at most one loss per flow and overflow, no timeouts. Flows share the
-link in any way when the buffer overflows, any of them lose, and each that does halves its window.
+*Source*: Andrew2005, Section II: Reno flows, at most one loss per flow and overflow, no timeouts. Flows may share the
+link in any way when the buffer overflows, any of them may lose a packet, and each that does halves its window.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ MU = 4000.0
 
 
 def left(rtts: Sequence[float], buffer: float, shares: ArrayLike, losers: ArrayLike) -> float:
-    """Return the queue that stands once the flows that lost have halved their windows.
+    """Return the queue that remains after the flows with losses have halved their windows.
 
     Parameters
     ----------
     rtts : sequence of float [s]
-        Without queueing here.
+        RTTs without queueing at this link.
     buffer : float [packets]
     shares : array_like
-        Of the link, when the buffer overflows; they sum up to 1.
+        Shares of the link when the buffer overflows, with the sum 1.
 
     Returns
     -------
     float [packets]
-        Zero if the windows that are left do not fill the link.
+        Zero if the remaining windows do not fill the link.
     """
     times = np.asarray(rtts, dtype=float)
     windows = np.asarray(shares, dtype=float) * MU * (times + buffer / MU)
@@ -45,17 +45,17 @@ def left(rtts: Sequence[float], buffer: float, shares: ArrayLike, losers: ArrayL
     def spare(queue: float) -> float:
         return float((windows / (times + queue / MU)).sum() - MU)
 
-    # No more than the buffer, which rounding may miss where nobody lost.
+    # Limited to the buffer, which rounding may exceed if no flow has a loss.
     return float(brentq(spare, 0.0, 2 * buffer, xtol=1e-9)) if spare(0.0) > 0 else 0.0
 
 
 def patterns(buffers: tuple[float, float], count: int = 500) -> Iterator[tuple[list[float], float, float]]:
-    """Yield random patterns: round-trip times, buffer, and what is left in the queue.
+    """Yield random patterns: round-trip times, buffer, and the remaining queue.
 
     Parameters
     ----------
     buffers : tuple of float
-        Between what and what they are drawn, in products of the rate and the longest round-trip time.
+        Range from which they are drawn, in products of the rate and the longest round-trip time.
 
     Yields
     ------
@@ -65,7 +65,7 @@ def patterns(buffers: tuple[float, float], count: int = 500) -> Iterator[tuple[l
     for _ in range(count):
         n = int(draw.integers(1, 9))
         rtts = draw.uniform(0.01, 0.2, n)
-        # Small numbers of the Dirichlet law make shares uneven: often one flow has nearly all of the link.
+        # Small parameters of the Dirichlet distribution make shares uneven: often one flow has nearly the whole link.
         shares = draw.dirichlet(np.full(n, 0.2))
         losers = draw.random(n) < draw.choice([0.3, 0.7, 1.0])
         buffer = float(draw.uniform(*buffers) * MU * rtts.max())

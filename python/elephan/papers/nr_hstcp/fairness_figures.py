@@ -1,6 +1,6 @@
 """The network of Figure 2, Figure 3 hop by hop, and pictures of segment sizes, RED, other laws and slow links.
 
-*Source*: PhillipsHu2006, Section IV; what goes beyond its Figure 3 is ours.
+*Source*: PhillipsHu2006, Section IV; everything beyond its Figure 3 is ours.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 FIGURES = PaperExhibits()
 NETWORK = PaperExhibits()
-"""That of the network stands before Figure 3."""
+"""The exhibit of the network, which comes before Figure 3."""
 NODES = ("sources", "R1", "R2", "R3", "sinks")
 WORDS = {"highspeed": "HSTCP", "nr-hstcp": "NR-HSTCP", "bic": "BIC", "fast": "FAST", "reno": "standard TCP"}
 RATIO = Axis("75 ms over the other", scale="log", low=0.8, high=100.0)
@@ -37,7 +37,7 @@ RATIO = Axis("75 ms over the other", scale="log", low=0.8, high=100.0)
     "standard TCP over each, behind 100 Mbit/s. 75 ms for S1, 75 to 250 ms for S2.",
 )
 def network(_: ExperimentRuns) -> Made:
-    """Who sends over which hop."""
+    """Draw the senders and the hops that they use."""
     paths = (
         ("S1 to D1, 75 ms", (0, 4), "blue"),
         ("S2 to D2, 75 to 250 ms", (0, 4), "vermilion"),
@@ -65,17 +65,17 @@ def network(_: ExperimentRuns) -> Made:
 
 
 def by_hop(runs: ExperimentRuns, law: str) -> tuple[Figure, ...]:
-    """Draw what each hop carries of S1, of S2 and of its standard flows together, as the paper's Figure 3 does.
+    """Draw the rates of S1, of S2 and of the standard flows together at each hop, as in the paper's Figure 3.
 
     Parameters
     ----------
     law : str
-        Of S1 and S2.
+        Law of S1 and S2.
 
     Returns
     -------
     tuple of Figure
-        One a hop.
+        One per hop.
     """
     points = list(runs["two-hops"].where(law=law))
     times = np.array([leading(point.labels["rtt"]) for point in points]) / 75.0
@@ -110,7 +110,7 @@ def by_hop(runs: ExperimentRuns, law: str) -> tuple[Figure, ...]:
     experiments=("segments",),
 )
 def segments(runs: ExperimentRuns) -> Made:
-    """What each of the two gets, behind queues that count packets or bytes."""
+    """Compare the goodput of two flows behind queues that count packets or bytes."""
     rows = []
     for point in runs["segments"]:
         first, second = (MeasuredQuantity(point.flows("goodput_bps", g).mean(axis=1) / 1e6) for g in ("short", "long"))
@@ -142,7 +142,7 @@ def segments(runs: ExperimentRuns) -> Made:
     experiments=("laws",),
 )
 def red(runs: ExperimentRuns) -> Made:
-    """The bias, how many cuts hit both, and the use of the hops, behind both queues."""
+    """Draw the bias, the share of common cuts, and the utilization of the hops, behind both queues."""
     rows = []
     for law in ("highspeed", "nr-hstcp"):
         for queue in ("drop-tail", "red"):
@@ -183,7 +183,7 @@ def red(runs: ExperimentRuns) -> Made:
     experiments=("laws",),
 )
 def laws(runs: ExperimentRuns) -> Made:
-    """The bias of each law."""
+    """Draw the bias of each law."""
     names = tuple(WORDS[law] for law in measures.LAWS)
     series = []
     for i, rtt in enumerate(runs["laws"].labels("rtt")):
@@ -241,7 +241,7 @@ def _rates(points: ExperimentPoints) -> Table:
     experiments=("slow-link",),
 )
 def slow_links(runs: ExperimentRuns) -> Made:
-    """The bias of each law among its own, and its rate beside standard TCP."""
+    """Draw the bias of each law among its own flows, and its rate beside standard TCP."""
     points = runs["slow-link"]
     rows = []
     for rate in points.labels("rate"):

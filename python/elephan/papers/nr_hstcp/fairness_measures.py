@@ -1,8 +1,8 @@
-"""What the claims about segment sizes, other queues, other laws and slow links are judged by.
+"""Measures of the claims about segment sizes, other queues, other laws and slow links.
 
 *Source*: PhillipsHu2006, which proves fairness between round-trip times and segment sizes for losses at equal times,
 and simulates round-trip times behind drop-tail alone: the rest is simulated here. Two flows are compared by the ratio
-of what they get, and ratios by their logarithms, so that twice and half are as far from alike.
+of their rates, and ratios by their logarithms, so that twice and half are equally far from equal.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ MEASURES = MeasureRegistry()
 HOPS = ("hop1", "hop2")
 LAWS = ("highspeed", "nr-hstcp", "bic", "fast")
 PACKETS, BYTES = "500 packets", "750 kB"
-"""What the queues of the hops count."""
+"""Limits of the hops' queues, counted in packets or bytes."""
 STEP_S = 0.1
-"""From a sample of cwnd to the next."""
+"""Time between samples of cwnd [s]."""
 FALL = 0.05
-"""Fall of cwnd within two samples that counts as a cut; the laws give up a tenth or more, and gain some of it again."""
+"""Fall of cwnd within two samples that counts as a cut; the laws cut by a tenth or more, and grow again in between."""
 TOGETHER_S = 0.3
-"""Cuts of two flows that lie no farther apart come from one overflow: the longer round trip and its queueing."""
+"""Largest time between cuts of two flows from one overflow: the longer round trip and its queueing."""
 
 
 def ratio(point: ExperimentPoint, over: str = "short", under: str = "long") -> MeasuredQuantity:
-    """Return what a flow of one group gets over what one of another gets.
+    """Return the rate of a flow of one group over that of a flow of another.
 
     Parameters
     ----------
@@ -53,12 +53,12 @@ def ratio(point: ExperimentPoint, over: str = "short", under: str = "long") -> M
 
 
 def log(found: MeasuredQuantity) -> MeasuredQuantity:
-    """Return the logarithm, with the note."""
+    """Return the logarithm, keeping the note."""
     return MeasuredQuantity(np.log(found.samples), found.note)
 
 
 def farthest(each: Iterable[MeasuredQuantity]) -> MeasuredQuantity:
-    """Return the ratio that is farthest from 1, either way."""
+    """Return the ratio that is farthest from 1, in either direction."""
     return max(each, key=lambda one: float(np.abs(np.log(one.mean))))
 
 
@@ -66,7 +66,7 @@ def farthest(each: Iterable[MeasuredQuantity]) -> MeasuredQuantity:
 
 
 def larger_over_smaller(point: ExperimentPoint) -> MeasuredQuantity:
-    """Return what the flow of larger segments gets over what that of smaller ones gets."""
+    """Return the rate of the flow of larger segments over that of the flow of smaller ones."""
     size = leading(point.labels["packet"])
     named = f"1500 and {size:.0f} bytes, {point.labels['buffer']}"
     larger, smaller = ("long", "short") if size > 1500 else ("short", "long")
@@ -75,7 +75,7 @@ def larger_over_smaller(point: ExperimentPoint) -> MeasuredQuantity:
 
 @MEASURES
 def by_segment(runs: ExperimentRuns, *, law: str, counts: str) -> Found:
-    """Throughput of larger over smaller segments, where it is farthest from 1: queues that count packets or bytes."""
+    """Return the throughput of larger over smaller segments, farthest from 1, by what the queues count."""
     every = {
         case: farthest(larger_over_smaller(point) for point in runs["segments"].where(case=case, buffer=_room(counts)))
         for case in ("highspeed", "nr-hstcp")
@@ -86,7 +86,7 @@ def by_segment(runs: ExperimentRuns, *, law: str, counts: str) -> Found:
 
 @MEASURES
 def segments_bias_less(runs: ExperimentRuns, *, counts: str) -> Found:
-    """Logarithm of HSTCP's ratio less that of NR-HSTCP's, the least over segment sizes."""
+    """Return the logarithm of HSTCP's ratio minus that of NR-HSTCP's, minimum over segment sizes."""
     points = runs["segments"].where(buffer=_room(counts))
     found = []
     for packet in points.labels("packet"):
@@ -97,7 +97,7 @@ def segments_bias_less(runs: ExperimentRuns, *, counts: str) -> Found:
 
 @MEASURES
 def smaller_loses_oftener(runs: ExperimentRuns, *, law: str, counts: str) -> Found:
-    """Loss events of the flow of 576 bytes over those of the flow of 1500."""
+    """Return the loss events of the flow of 576 bytes over those of the flow of 1500."""
     point = runs["segments"].where(case=law, buffer=_room(counts)).at(packet=576)
     small, large = (MeasuredQuantity(point.flows("loss_events", group).sum(axis=1)) for group in ("long", "short"))
     return small / large
@@ -115,18 +115,18 @@ def _words(law: str, *, other: bool = False) -> str:
 
 
 def of_law(runs: ExperimentRuns, law: str, queue: str = "drop-tail") -> ExperimentPoints:
-    """Return the runs of a law over two hops, one for each round trip of the longer way."""
+    """Return the runs of a law over two hops, one for each round trip of the longer path."""
     return runs["laws"].where(case=queue, law=law)
 
 
 def bias(runs: ExperimentRuns, law: str, queue: str = "drop-tail") -> list[MeasuredQuantity]:
-    """Return what the flow of 75 ms gets over what the other gets, for each round trip of the other."""
+    """Return the rate of the flow of 75 ms over that of the other, for each round trip of the other."""
     return [ratio(point).noted(f"75 and {point.labels['rtt']}") for point in of_law(runs, law, queue)]
 
 
 @MEASURES
 def by_rtt(runs: ExperimentRuns, *, law: str, queue: str = "drop-tail") -> Found:
-    """Throughput of the flow of 75 ms over that of the other, where it is farthest from 1."""
+    """Return the throughput of the flow of 75 ms over that of the other, farthest from 1."""
     found = farthest(bias(runs, law, queue))
     hstcp = farthest(bias(runs, "highspeed", queue))
     return found.noted(f"{found.note}; HSTCP {hstcp.mean:.2g}")
@@ -134,10 +134,10 @@ def by_rtt(runs: ExperimentRuns, *, law: str, queue: str = "drop-tail") -> Found
 
 @MEASURES
 def less_biased(runs: ExperimentRuns, *, law: str, than: str) -> Found:
-    """Logarithm of that ratio under one law less under another, the least over round trips."""
+    """Return the logarithm of that ratio under one law minus under another, minimum over round trips."""
     found = []
     for one, other in zip(bias(runs, than), bias(runs, law), strict=True):
-        # Either way: a flow that is behind with the shorter way counts as much.
+        # In both directions: a flow on the shorter path that is behind counts as much.
         gap = abs(log(one)) - abs(log(other))
         found.append(gap.noted(f"{one.note}: {one.mean:.2g} with {than}, {other.mean:.2g} with {law}"))
     return least(found)
@@ -145,7 +145,7 @@ def less_biased(runs: ExperimentRuns, *, law: str, than: str) -> Found:
 
 @MEASURES
 def red_softens(runs: ExperimentRuns, *, law: str = "highspeed") -> Found:
-    """Logarithm of that ratio behind drop-tail less behind RED, the least over round trips."""
+    """Return the logarithm of that ratio behind drop-tail minus behind RED, minimum over round trips."""
     pairs = zip(bias(runs, law), bias(runs, law, "red"), strict=True)
     return least(
         (log(one) - log(other)).noted(f"{one.mean:.2g} and {other.mean:.2g}, {one.note}") for one, other in pairs
@@ -154,7 +154,7 @@ def red_softens(runs: ExperimentRuns, *, law: str = "highspeed") -> Found:
 
 @MEASURES
 def red_apart(runs: ExperimentRuns) -> Found:
-    """Share of cuts that hit both flows behind drop-tail less behind RED, the least over laws and round trips."""
+    """Return the share of common cuts behind drop-tail minus behind RED, minimum over laws and round trips."""
     found = []
     for law in ("highspeed", "nr-hstcp"):
         for one, other in zip(of_law(runs, law), of_law(runs, law, "red"), strict=True):
@@ -165,7 +165,7 @@ def red_apart(runs: ExperimentRuns) -> Found:
 
 @MEASURES
 def used_behind(runs: ExperimentRuns, *, queue: str, law: str = "nr-hstcp") -> Found:
-    """Utilization of the hop that is used least, the least over round trips."""
+    """Return the utilization of the hop that is used least, minimum over round trips."""
     return least(
         MeasuredQuantity(point.link("utilization", hop), f"{point.labels['rtt']}, {hop}")
         for point in of_law(runs, law, queue)
@@ -174,17 +174,17 @@ def used_behind(runs: ExperimentRuns, *, queue: str, law: str = "nr-hstcp") -> F
 
 
 def together(point: ExperimentPoint) -> MeasuredQuantity:
-    """Return the share of the cuts of either flow that hit both.
+    """Return the share of cuts that both flows have in common.
 
     Parameters
     ----------
     point : ExperimentPoint
-        With samples of cwnd.
+        A point with samples of cwnd.
 
     Returns
     -------
     MeasuredQuantity
-        Cuts in common, twice, over the cuts of both flows.
+        Twice the common cuts over the cuts of both flows.
     """
     samples = point.samples("flows")
     late = samples["time_s"] >= point.document["run"]["warmup_s"]
@@ -225,7 +225,7 @@ def _among(runs: ExperimentRuns, law: str, rate: float, rtt: float) -> MeasuredQ
 
 @MEASURES
 def no_worse_than_standard(runs: ExperimentRuns) -> Found:
-    """Throughput of 75 ms over that of the longer way with standard TCP less with NR-HSTCP, the least over settings."""
+    """Return the ratio of 75 ms to the longer path with standard TCP minus with NR-HSTCP, minimum over settings."""
     found = []
     for rate in map(leading, runs["slow-link"].labels("rate")):
         for rtt in (150, 225):
@@ -237,7 +237,7 @@ def no_worse_than_standard(runs: ExperimentRuns) -> Found:
 
 @MEASURES
 def beside_standard(runs: ExperimentRuns, *, rate: float, law: str = "nr-hstcp") -> Found:
-    """Throughput of a flow of a law over that of a standard one beside it, both of 100 ms."""
+    """Return the throughput of a flow of a law over that of a standard one beside it, both of 100 ms."""
     points = runs["slow-link"].where(case="beside standard TCP", law=law)
     found = ratio(points.at(rate=rate))
     faster = max(points, key=lambda point: leading(point.labels["rate"]))
@@ -249,7 +249,7 @@ def beside_standard(runs: ExperimentRuns, *, rate: float, law: str = "nr-hstcp")
 
 @MEASURES
 def behind_on_each_hop(runs: ExperimentRuns, *, above: float) -> Found:
-    """Share of HSTCP's runs in which the long flow has less than a standard flow of a hop, the least of both hops."""
+    """Return the share of HSTCP's runs with a long flow slower than a hop's standard flow, minimum of both hops."""
     points = [point for point in runs["two-hops"].where(law="highspeed") if leading(point.labels["rtt"]) > 75 * above]
     found = []
     for group in ("cross1", "cross2"):
@@ -260,7 +260,7 @@ def behind_on_each_hop(runs: ExperimentRuns, *, above: float) -> Found:
 
 @MEASURES
 def standard_over_long(runs: ExperimentRuns, *, law: str, above: float) -> Found:
-    """What the two standard flows of a hop get over what the long flow gets there, mean of runs; the smaller hop."""
+    """Return the rate of a hop's two standard flows over that of the long flow there, mean of runs; the smaller hop."""
     points = [point for point in runs["two-hops"].where(law=law) if leading(point.labels["rtt"]) > 75 * above]
     sums = [[2 * ratio(point, group, "long").mean for point in points] for group in ("cross1", "cross2")]
     one, other = (MeasuredQuantity(float(np.exp(np.mean(np.log(each))))) for each in sums)

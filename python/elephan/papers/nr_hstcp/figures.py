@@ -1,4 +1,4 @@
-"""Figures 1 and 3 of the paper on NR-HSTCP, made again.
+"""Figures 1 and 3 of the paper on NR-HSTCP, reproduced.
 
 *Source*: PhillipsHu2006.
 """
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 FIGURES = PaperExhibits()
 RATES_BPS = np.geomspace(1e5, 1e10, 101)
 PAPER_MBPS = np.array([96.0, 43.0, 22.0, 13.0])
-"""Rates that the paper reads at 4 s off its own curves."""
+"""Rates that the paper reads off its own curves at 4 s."""
 NS2 = Path(__file__).with_name("ns2.csv")
 
 
@@ -42,7 +42,7 @@ NS2 = Path(__file__).with_name("ns2.csv")
     "96, 43, 22 and 13 Mbit/s.",
 )
 def figure1a(_: ExperimentRuns) -> Made:
-    """HSTCP's curves, and the paper's example on them."""
+    """Draw HSTCP's curves, and the paper's example on them."""
     example = Series("paper, losses every 4 s", PAPER_MBPS, np.full(4, 4.0), colour="ink", kind="points")
     ours = fairness.share(fairness.highspeed, 4.0, EXAMPLE_S, method="steps") / 1e6
     values = ", ".join(f"{rate:.1f}" for rate in ours)
@@ -67,7 +67,7 @@ def figure1a(_: ExperimentRuns) -> Made:
     "begins to add more than a segment in a round trip; a short one stays with a segment until it has a high rate.",
 )
 def figure1b(_: ExperimentRuns) -> Made:
-    """NR-HSTCP's curves."""
+    """Draw NR-HSTCP's curves."""
     rtts = np.array([0.075, 0.1, 0.15, 0.25])
     return (
         Figure(
@@ -100,7 +100,7 @@ FIGURES.update(fairness_figures.NETWORK)
     experiments=("two-hops", "early"),
 )
 def figure3a(runs: ExperimentRuns) -> Made:
-    """HSTCP's runs, with what losses at equal times would give."""
+    """Draw HSTCP's runs, with the prediction for synchronized losses."""
     points = protocol(runs, "highspeed")
     note = (
         "Above a ratio of 2 the long flow has more than the model of equal loss times gives it: it is not hit in every "
@@ -121,7 +121,7 @@ def figure3a(runs: ExperimentRuns) -> Made:
     experiments=("two-hops",),
 )
 def figure3b(runs: ExperimentRuns) -> Made:
-    """NR-HSTCP's runs, with what losses at equal times would give."""
+    """Draw NR-HSTCP's runs, with the prediction for synchronized losses."""
     points = protocol(runs, "nr-hstcp")
     return (
         _scatter("two-hops-nr-hstcp", "Throughputs, NR-HSTCP", points, fairness.normalised, ""),
@@ -158,7 +158,7 @@ def _scatter(name: str, title: str, points: ExperimentPoints, law: fairness.Law,
 
 
 def _equal_loss_times(points: ExperimentPoints, law: fairness.Law) -> tuple[Series, Series]:
-    """Shares of what the two got together if every loss hit both: then each recovers in the same time."""
+    """Divide the sum of both rates for losses that hit both flows, so that both recover in the same time."""
     both = (across(points, "short") + across(points, "long")).mean * 1e6
     ratio = np.linspace(1.0, 250 / 75, 15)
     first, second = np.array([_shares(law, both, SHORT_S * np.array([1.0, each])) for each in ratio]).T / 1e6
@@ -169,12 +169,12 @@ def _equal_loss_times(points: ExperimentPoints, law: fairness.Law) -> tuple[Seri
 
 
 def _shares(law: fairness.Law, both: float, rtts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Rates of two flows that recover in one time and sum up to a rate [bit/s]."""
+    """Return rates of two flows with equal recovery times and a given sum [bit/s]."""
 
     def at(period: float) -> NDArray[np.float64]:
         return fairness.share(law, period, rtts, bounds_bps=(1e3, 1e10))
 
-    # The one that recovers first has at least half of it, and no more than all.
+    # The flow that recovers first has at least half of the sum, and at most all of it.
     low, high = (float(fairness.recovery_time(law, rate, rtts).min()) for rate in (both / 2, both))
     return at(float(brentq(lambda period: at(period).sum() - both, 0.99 * low, 1.01 * high)))
 
@@ -205,7 +205,7 @@ def _table(title: str, points: ExperimentPoints) -> Table:
 
 
 def _beside_ns2(runs: ExperimentRuns) -> Table:
-    """Our runs of the minutes that ns-2 was run for, and its rows."""
+    """List our runs of the same duration as ns-2's, and its rows."""
     rows = []
     for row in csv.DictReader(NS2.read_text(encoding="utf-8").splitlines()):
         point = runs["early"].at(rtt=float(row["rtt_ms"]))

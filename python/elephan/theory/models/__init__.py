@@ -1,9 +1,6 @@
-"""Every analytic model by name: its card, its table, what it predicts for a link. One file each."""
-
-from typing import TYPE_CHECKING
+"""Every analytic model by name: its card, its table, and its prediction for a link. One file each."""
 
 from elephan.errors import InputError, suggest
-from elephan.renamed import renamed_attributes
 from elephan.theory.models import (
     convergence,
     delay_based,
@@ -42,11 +39,6 @@ __all__ = [
     "model",
 ]
 
-if not TYPE_CHECKING:  # or any name would pass a type checker
-    __getattr__ = renamed_attributes(
-        __name__,
-        {"Column": "ModelColumn", "Parameter": "ModelParameter", "Picture": "ModelPicture", "Table": "ModelTable"},
-    )
 
 MODELS: dict[str, Model] = {
     module.MODEL.name: module.MODEL
@@ -73,7 +65,7 @@ MODELS: dict[str, Model] = {
         convergence,
     )
 }
-"""In the order of the catalogue."""
+"""Models by name, in the order of the catalogue."""
 
 
 def model(name: str) -> Model:
@@ -90,7 +82,7 @@ def model(name: str) -> Model:
     Raises
     ------
     InputError
-        If there is none of this name.
+        If there is no model of this name.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""A link as the models see it: its rate, the round-trip times and laws of the long flows it limits, what else there is.
+"""A link as the models see it: its rate, the round-trip times and laws of the long flows it limits, other traffic.
 
-It comes from a network, as a scenario states it, and never from a run.
+It is derived from a scenario's network, never from a run.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from elephan.network import FlowGroup, Network
 
 UNPACED = "none"
-"""The word of ``tcp.pacing`` for senders that do not space their packets."""
+"""Value of ``tcp.pacing`` for senders without pacing."""
 
 
 @dataclass(frozen=True)
@@ -31,25 +31,25 @@ class Bottleneck:
     name : str
     rate_bps : float [bit/s]
     packet_bytes : float [bytes]
-        Mean of the long flows.
+        Mean packet size of the long flows.
     rtts_s : tuple of float [s], shape (flows,)
-        Base RTTs without queueing; of flows that draw theirs, spread evenly over the range.
+        Base RTTs without queueing; drawn RTTs are represented by values spread evenly over the range.
     laws : tuple of str, shape (flows,)
-        Names with parameters behind them that are not at their defaults, as `elephan.theory.controls` writes them.
+        Names followed by the parameters that are not at their defaults, in the form of `elephan.theory.controls`.
     senders : tuple of mapping
-        What else each group of them is set to: ``slow_start``, ``recovery`` and the keys of ``tcp``, as resolved; but
+        Other settings of each group of senders: ``slow_start``, ``recovery`` and the keys of ``tcp``, as resolved, but
         ``receive_window`` [segments] is None where it holds at no buffer up to the scenario's.
     discipline : str
     queue : callable
-        From a buffer [packets] to the discipline's parameters as resolved with it, amounts as text.
+        Function of a buffer [packets] that returns the discipline's resolved parameters, with amounts as text.
     buffer_packets : float or None [packets]
-        As the scenario has it; None without limit.
+        Buffer of the scenario; None without limit.
     background : float [1]
-        Share of the rate that datagrams, and transfers that arrive at a stated load, ask for.
+        Share of the rate offered by datagrams and by transfers that arrive at a given load.
     others : tuple of str
         Kinds of TCP traffic on the link that are neither long flows nor limited here.
     access_bps : float [bit/s]
-        Of the fastest flow; infinite without limit.
+        Access rate of the fastest flow; infinite without limit.
     rtts_are_drawn : bool
     held_from : float [packets]
         Smallest buffer at which a receive window keeps a flow from filling pipe and buffer; infinite if none does.
@@ -79,12 +79,12 @@ class Bottleneck:
 
     @property
     def flows(self) -> int:
-        """Long flows."""
+        """Number of long flows."""
         return len(self.rtts_s)
 
     @property
     def rate(self) -> float:
-        """What the background leaves of the link [packets/s]."""
+        """Rate that the background leaves to the flows [packets/s]."""
         return max(1 - self.background, 0.0) * self.rate_bps / 8 / self.packet_bytes
 
     @property
@@ -104,14 +104,14 @@ class Bottleneck:
 
     @property
     def pacings(self) -> tuple[Any, ...]:
-        """How the senders space their packets, as ``tcp.pacing`` has it, each way once; ``("none",)`` if none does."""
-        # Canonical forms leave the key out where it has its default.
+        """The senders' values of ``tcp.pacing``, each once; ``("none",)`` if none paces."""
+        # Canonical forms omit keys with default values.
         ways = [sender.get("pacing", UNPACED) for sender in self.senders]
         return tuple(way for i, way in enumerate(ways) if way not in ways[:i])
 
     @property
     def is_paced(self) -> bool:
-        """Whether any sender spaces its packets."""
+        """Whether any sender paces."""
         return self.pacings != (UNPACED,)
 
     @property
@@ -121,7 +121,7 @@ class Bottleneck:
 
 
 def bottleneck(network: Network, link: int) -> Bottleneck | None:
-    """See a link of a network as the models do.
+    """Convert a link of a network into the models' view.
 
     Parameters
     ----------
@@ -149,13 +149,14 @@ def bottleneck(network: Network, link: int) -> Bottleneck | None:
     flows = sum(group.flows for group in limited)
     kinds = {group.traffic for group in network.crossing(link) if group.is_tcp} - {BULK}
     elsewhere = ["bulk limited elsewhere"] if len(limited) < len(crossing) else []
+    octets = sum(group.packet_bytes * group.flows for group in limited) / flows
     return Bottleneck(
         name=facts.name,
         rate_bps=facts.rate_bps,
-        packet_bytes=sum(group.packet_bytes * group.flows for group in limited) / flows,
+        packet_bytes=octets,
         rtts_s=tuple(rtt for group in limited for rtt in _spread(group.rtts_s, group.flows)),
         laws=tuple(law for group in limited for law in [controls.write(group.control)] * group.flows),
-        senders=tuple(_sender(group) for group in limited),
+        senders=tuple(map(_sender, limited)),
         discipline=facts.discipline,
         queue=cache(partial(network.queue_with, link)),
         buffer_packets=facts.buffer_packets,
@@ -168,7 +169,7 @@ def bottleneck(network: Network, link: int) -> Bottleneck | None:
 
 
 def _held_from(group: FlowGroup) -> float:
-    """Smallest buffer at which the receive window of a group holds [packets]; infinite if none does."""
+    """Return the smallest buffer at which the receive window of a group holds [packets]; infinite if none does."""
     if group.receive_window is None:
         return math.inf
     room = group.receive_window - group.bdp
@@ -179,15 +180,15 @@ def _held_from(group: FlowGroup) -> float:
 
 
 def _sender(group: FlowGroup) -> Mapping[str, Any]:
-    """What a group's senders are set to, besides their law."""
+    """Return the settings of a group's senders besides their law."""
     window = group.receive_window if group.is_held_by_receiver else None
-    # A law of one's own has no slow start, and no model.
+    # A user's own law has no slow start, and no model.
     start = group.control.get("slow_start")
     return {"slow_start": start, "recovery": group.recovery, **group.tcp, "receive_window": window}
 
 
 def _spread(rtts: tuple[float, ...], flows: int) -> list[float]:
-    """One RTT for each flow: those given, or evenly between the ends of what they are drawn from."""
+    """Return one RTT for each flow: the given ones, or values spread evenly over the range of drawn ones."""
     if len(rtts) == flows:
         return list(rtts)
     low, high = min(rtts), max(rtts)

@@ -1,4 +1,4 @@
-"""What a model is to its users: a card, a table for given parameters, and what it predicts for a link.
+"""A model for its users: a card, a table for given parameters, and a prediction for a link.
 
 A model is one file in this folder that ends in ``MODEL = Model(...)``, and one line in `elephan.theory.models`.
 """
@@ -29,38 +29,38 @@ Values = Mapping[str, Any]
 """Parameters by name: arrays of shape (rows,) of floats in base units, or of text."""
 
 CI95 = "_ci95"
-"""Behind the name of a column: half of its 95 % interval."""
+"""Suffix of the column with half of the 95 % interval of another column."""
 
 MOST = 1e15
-"""Beyond it no quantity of a link lies; its powers would overflow."""
+"""Upper limit of a quantity of a link; its powers would overflow."""
 
 
 class Prediction(NamedTuple):
-    """What a model says of a link, for several buffers; NaN where it says nothing. All of shape (buffers,)."""
+    """Prediction of a model for a link with several buffers, shape (buffers,); NaN where the model does not apply."""
 
     utilization: Floats
     """[1]"""
     loss_ratio: Floats
-    """Dropped over arrived [1]."""
+    """Dropped over arrived packets [1]."""
     queueing_delay_s: Floats
-    """Mean [s]."""
+    """Mean queueing delay [s]."""
     period_s: Floats | None = None
-    """Between two overflows [s]; None of a model that knows none."""
+    """Time between two overflows [s]; None for a model without periods."""
 
 
 @dataclass(frozen=True)
 class ModelParameter:
-    """What may be chosen.
+    """A parameter of a model.
 
     Parameters
     ----------
     default : str
-        As it would be written on a command line: a value, a list ``a,b,c`` or a range ``a..b`` (``a..b:21``).
+        Default as on a command line: a value, a list ``a,b,c`` or a range ``a..b`` (``a..b:21``).
     unit : str
         ``s``, ``bit/s``, ``B``, ``packets``, ``1`` (a number or a percentage), or empty for a word.
     meaning : str
     choices : tuple of str
-        Words that may be given.
+        Accepted words.
     within : str
         Interval of numbers in base units, as ``(0, inf)`` or ``[0, 1)``; empty for any.
     bdp : float or None [packets]
@@ -80,7 +80,7 @@ class ModelParameter:
         Parameters
         ----------
         name : str
-            For the message.
+            Name for the message.
         text : str
 
         Returns
@@ -90,7 +90,7 @@ class ModelParameter:
         Raises
         ------
         InputError
-            If it is neither; the message says what would be right.
+            If the text has none of these forms; the message says what would be right.
 
         Examples
         --------
@@ -114,12 +114,12 @@ class ModelParameter:
 
     @property
     def _counted(self) -> str:
-        """What a number counts, where a scenario takes other units too."""
+        """Unit that a message about a number adds, where a scenario also accepts other units."""
         return "" if self.unit != "packets" else " of packets" if self.bdp is None else ' of packets or of "bdp"'
 
     @property
     def range(self) -> str:
-        """Where numbers lie, in words; empty for anywhere."""
+        """The range of numbers, in words; empty if unlimited."""
         low, high = self.within[1:-1].split(", ") if self.within else ("", "")
         if high != "inf":
             return f"within {self.within}" if self.within else ""
@@ -192,18 +192,18 @@ class ModelColumn:
 
 @dataclass(frozen=True)
 class ModelPicture:
-    """How a model's table is drawn.
+    """Description of the plot of a model's table.
 
     Parameters
     ----------
     x : str
-        A parameter.
+        The parameter on the horizontal axis.
     lines : tuple of str
-        Columns, in one panel; the first is the closed form, the second what checks it, where there are two.
+        Columns in one panel; of two, the first is the closed form, the second its check.
     logarithmic : str
-        Which axes are: ``""``, ``"x"``, ``"y"`` or ``"xy"``.
+        The logarithmic axes: ``""``, ``"x"``, ``"y"`` or ``"xy"``.
     y : str
-        What the axis of several lines says; of a single one it is the column's meaning.
+        Label of the axis of several lines; the axis of a single line is labelled with the column's meaning.
     points : str
         Column that is drawn as points over the lines, with intervals from the column of its name and `CI95`; empty for
         none.
@@ -218,15 +218,15 @@ class ModelPicture:
 
 @dataclass(frozen=True, repr=False)
 class ModelTable:
-    """What a model says for some parameters.
+    """Results of a model for given parameters.
 
     Parameters
     ----------
     model : Model
     values : dict of str to ndarray, shape (rows,)
-        Every parameter.
+        Values of every parameter.
     columns : dict of str to ndarray, shape (rows,)
-        What was computed; NaN where the model says nothing.
+        Computed columns; NaN where the model does not apply.
     """
 
     model: Model
@@ -234,7 +234,7 @@ class ModelTable:
     columns: dict[str, Any]
 
     def __getitem__(self, name: str) -> Any:
-        """One column, of a parameter or of what was computed."""
+        """Return one column, of a parameter or a result."""
         columns = {**self.values, **self.columns}
         if name not in columns:
             message = f"{self.model.name}: {unknown('column', name, columns)}"
@@ -242,19 +242,19 @@ class ModelTable:
         return columns[name]
 
     def to_columns(self) -> ColumnTable:
-        """Return the parameters that vary, and what was computed, as a small table.
+        """Return the varied parameters and the results as a small table.
 
         Returns
         -------
         ColumnTable
-            With `to_pandas` and `to_arrow`.
+            Table with `to_pandas` and `to_arrow`.
         """
         varied = {name: self.values[name].tolist() for name in self.varied}
         computed = {name: column.tolist() for name, column in self.columns.items()}
         return ColumnTable(varied | computed, self.model.title)
 
     def plot(self) -> Figure:
-        """Draw the computed columns against the parameter that varies.
+        """Draw the results against the varied parameter.
 
         Returns
         -------
@@ -263,7 +263,7 @@ class ModelTable:
         Raises
         ------
         InputError
-            If nothing varies that could be drawn.
+            If no parameter varies that can be on an axis.
         """
         return figure(self, None)
 
@@ -282,12 +282,12 @@ class ModelTable:
         return joined(table(shown, self.model.title), *notes)
 
     def _written(self, name: str, value: Any) -> str:
-        """A parameter's value with its unit."""
+        """Format a parameter's value with its unit."""
         return format_quantity(value, self.model.parameters[name].unit) if isinstance(value, float) else str(value)
 
     @property
     def varied(self) -> list[str]:
-        """Parameters of which several values were given."""
+        """Names of parameters with several values."""
         return [name for name, column in self.values.items() if len(set(column.tolist())) > 1]
 
     def to_json(self) -> dict[str, Any]:
@@ -329,39 +329,39 @@ def _asks_nothing(_: str, __: Bottleneck) -> Floats:
 
 @dataclass(frozen=True)
 class Model:
-    """One model.
+    """An analytic model.
 
     Parameters
     ----------
     name : str
-        In lower case, with hyphens.
+        Name in lower case, with hyphens.
     title : str
     source : str
         Key of the citation.
     says : str
-        What it computes, in a sentence or two.
+        Description of the computation, in a sentence or two.
     fails : tuple of str
-        What it is known not to predict; said wherever the model is shown.
+        Known limits of the model, shown together with it.
     parameters : dict of str to ModelParameter
     columns : dict of str to ModelColumn
     compute : callable
-        From `Values` to columns, arrays of shape (rows,).
+        Function of `Values` that returns columns, arrays of shape (rows,).
     picture : ModelPicture or None
     predict : callable or None
-        From a `Bottleneck` and buffers [packets], shape (buffers,), to a `Prediction`; None if it is no model
-        of links.
+        Function of a `Bottleneck` and buffers [packets], shape (buffers,), that returns a `Prediction`; None if it is
+        not a model of links.
     from_link : callable or None
-        From a network and the index of a link to values of parameters, as text; for a model whose own
+        Function of a network and the index of a link that returns values of parameters, as text; for a model whose own
         table applies to a link.
     unsuited : callable
-        Why it does not apply to a bottleneck; empty if it does.
+        Function that returns why the model does not apply to a bottleneck; empty if it does.
     doubts : callable
-        Which of its assumptions a bottleneck breaks, a line each.
+        Function that returns the assumptions that a bottleneck violates, a line each.
     asks : callable
-        What it asks of a law, named as in `controls`, on a bottleneck: a parameter that changes none of that has no
-        effect on its prediction.
+        Function that returns the quantities of a law, named as in `controls`, that the prediction for a bottleneck
+        depends on: a parameter that changes none of them has no effect.
     takes_pacing : bool
-        Whether its own `doubts` say what it makes of how senders space their packets; if not, it knows none of it.
+        Whether its own `doubts` cover pacing; otherwise the model ignores pacing.
 
     Examples
     --------
@@ -387,12 +387,12 @@ class Model:
     takes_pacing: bool = False
 
     def table(self, given: Mapping[str, str] | None = None) -> ModelTable:
-        """Compute the table for some parameters, the others at their defaults.
+        """Compute the table for given parameters; the others have their defaults.
 
         Parameters
         ----------
         given : mapping of str to str, optional
-            Values, lists or ranges as text; of several lists every combination is a row.
+            Values, lists or ranges as text; every combination of several lists is a row.
 
         Returns
         -------
@@ -454,7 +454,7 @@ class Model:
 
 
 MOST_ROWS = 100_000
-"""Of a table."""
+"""Maximum number of rows of a table."""
 
 
 def _meaning(row: ModelParameter) -> str:

@@ -1,4 +1,4 @@
-"""Model `convergence`: for which laws synchronised losses even out the rates of flows with different RTTs."""
+"""Model `convergence`: laws under which synchronised losses equalize the rates of flows with different RTTs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from elephan.theory.models.card import Values
 
-# Pairs of so many rates and RTTs are compared, spaced by ratio and equally.
+# Numbers of compared rates and RTTs; rates are spaced geometrically, RTTs equally.
 RATES, RTTS = 25, 8
 
 
@@ -28,7 +28,7 @@ def _row(name: str, slowest: float, fastest: float, short: float, longest: float
     if not (slowest < fastest and short <= longest):
         message = "convergence: give a rate_max above rate_min and an rtt_max of at least rtt_min"
         raise InputError(message)
-    # An RTT that is there twice would only count twice.
+    # A repeated RTT would only count twice.
     rtts = np.unique(np.linspace(short, longest, RTTS))
     found = convergence(law(name), np.geomspace(slowest, fastest, RATES), rtts, mss)
     worst = found.worst or (np.nan,) * 4

@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from elephan.theory.response import Floats
 
 TARGETS = {"fast": ("alpha", "alpha"), "vegas": ("alpha", "beta")}
-"""Parameters for least and most own packets of a flow in the queue, by law."""
+"""Parameters for the minimum and maximum of a flow's own packets in the queue, by law."""
 
 MOST_FLOWS = 10_000
-"""Of which the table is computed in no time."""
+"""Maximum number of flows, for which the table is still computed immediately."""
 
 
 def targets(law: str) -> tuple[float, float]:
-    """Least and most own packets of a flow in the queue.
+    """Minimum and maximum of a flow's own packets in the queue.
 
     Parameters
     ----------
     law : str
-        As `controls.write` names it.
+        Name in the form of `controls.write`.
 
     Returns
     -------
@@ -48,15 +48,15 @@ def targets(law: str) -> tuple[float, float]:
 
 
 def joining(flows: int) -> float:
-    """Queue of flows that come one after the other and take what they meet for propagation.
+    """Queue of flows that start one after the other and take the queue they find for propagation delay.
 
-    A flow that met a queue q' has r (q - q') / C of its own packets beyond it, so its rate is r = C alpha / (q - q');
-    the rates of all make C.
+    A flow that found a queue q' has r (q - q') / C of its own packets in the queue, so its rate is r = C alpha / (q -
+    q'); the sum of all rates is C.
 
     Returns
     -------
     float [1]
-        In targets of one flow; without that mistake it is the number of flows.
+        Queue in units of one flow's target; without that error it would be the number of flows.
 
     References
     ----------
@@ -69,7 +69,7 @@ def joining(flows: int) -> float:
     """
     met, step = np.zeros(1), 1.0
     for _ in range(flows):
-        # Each newcomer adds more than the one before; from there Newton's method comes from below.
+        # Each new flow adds more than the one before; starting there, Newton's method converges from below.
         queue = met[-1] + step
         while (rates := 1 / (queue - met)).sum() > 1 + 1e-12:
             queue += (rates.sum() - 1) / (rates**2).sum()

@@ -1,4 +1,4 @@
-"""Model `droptail-fixed-point`: flows that answer to loss, and a drop-tail queue of Poisson arrivals that makes it."""
+"""Model `droptail-fixed-point`: loss-responsive flows, and the loss of a drop-tail queue with Poisson arrivals."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ COLUMNS = {
     "shortest_over_longest": ModelColumn("1", "rate of the flow with the shortest RTT over that with the longest"),
     "solutions": ModelColumn("1", "loads that agree; the row is the least of them"),
 }
-"""Of the models that are fixed points."""
+"""Columns of the fixed-point models."""
 
 
 def columns(found: list[list[FixedPoint]]) -> dict[str, Floats]:
-    """Arrange fixed points as columns, the one of least load where there are several.
+    """Arrange fixed points as columns; of several, the one of the smallest load.
 
     Returns
     -------
@@ -69,12 +69,12 @@ def columns(found: list[list[FixedPoint]]) -> dict[str, Floats]:
 
 
 def prediction(link: Bottleneck, found: list[list[FixedPoint]]) -> Prediction:
-    """Say of a link what its fixed points are.
+    """Return the prediction for a link from its fixed points.
 
     Returns
     -------
     Prediction
-        An exponential service has no memory: the number that an arrival finds is its wait in service times.
+        As exponential service is memoryless, the number that an arrival finds is its wait in service times.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def _table(v: Values) -> Mapping[str, Floats]:
 
 
 def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
-    # K counts the packet in service too, a scenario's buffer does not.
+    # K includes the packet in service, a scenario's buffer does not.
     return prediction(link, droptail_each(mixed(link.laws), link.rate, buffers + 1, link.rtts_s))
 
 
@@ -121,7 +121,7 @@ def _unsuited(link: Bottleneck) -> str:
 
 
 def doubts(link: Bottleneck) -> list[str]:
-    """Say which assumptions of Poisson arrivals a link breaks.
+    """List the assumptions of Poisson arrivals that a link violates.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def doubts(link: Bottleneck) -> list[str]:
     'takes arrivals of many independent flows; here 2, whose losses come together'
     """
     lines = []
-    # Appenzeller2004 saw flows in step below about a hundred of them.
+    # Appenzeller2004 observed synchronized flows below about a hundred.
     if link.flows < 100:
         lines.append(f"takes arrivals of many independent flows; here {link.flows}, whose losses come together")
     if how := bursts(link):

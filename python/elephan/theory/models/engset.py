@@ -1,4 +1,4 @@
-"""Model `engset`: a closed population of users who think, then transfer, then think again."""
+"""Model `engset`: a closed population of users that alternate between thinking and transfers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _table(v: Values) -> Mapping[str, Floats]:
     rows = [engset(*row) for row in zip(*given, strict=True)]
     return {
         "active": np.array([row.active for row in rows]),
-        # Below full load the balance would have fewer than nobody active.
+        # Below full load the balance would give a negative number of active users.
         "active_at_full_load": np.maximum(active_by_balance(users, v["think"], v["session"], rate), 0),
         "utilization": np.array([row.throughput for row in rows]) / rate,
         "throughput_bps": np.array([row.throughput for row in rows]) * 8 * v["packet"],

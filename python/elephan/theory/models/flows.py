@@ -1,4 +1,4 @@
-"""What several models need of flows: RTTs of a table's row, throughput of mixed laws, rows that belong together."""
+"""Common functions of flow models: RTTs of a table's row, throughput of mixed laws, rows that belong together."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LINK = {
     "rate": ModelParameter("1 Gbit/s", "bit/s", "of the link", within="(0, inf)"),
     "packet": ModelParameter("1000 B", "B", "size of a packet", within="(0, inf)"),
 }
-"""Parameters that every model of a link has."""
+"""Parameters of every model of a link."""
 
 SPREAD = {
     "flows": ModelParameter("10", "1", "how many"),
@@ -35,7 +35,7 @@ SPREAD = {
 """Parameters of flows with different RTTs."""
 
 ANSWERING = ("barman", *SOURCES)
-"""Laws that answer to loss alone, and are asked how; ``barman`` is HighSpeed's lambda(p) of Barman2004."""
+"""Laws that respond to loss alone, and are evaluated; ``barman`` is HighSpeed's lambda(p) of Barman2004."""
 
 MOST_FLOWS = 100_000
 
@@ -46,7 +46,7 @@ def spread(v: Values, row: int) -> Floats:
     Parameters
     ----------
     v : mapping
-        With ``flows``, ``rtt_min`` [s] and ``rtt_max`` [s].
+        Values with ``flows``, ``rtt_min`` [s] and ``rtt_max`` [s].
     row : int
 
     Returns
@@ -56,7 +56,7 @@ def spread(v: Values, row: int) -> Floats:
     Raises
     ------
     InputError
-        If there is no whole number of flows, or the RTTs are no range.
+        If the number of flows is not an integer, or the RTTs are not a range.
 
     Examples
     --------
@@ -74,12 +74,12 @@ def spread(v: Values, row: int) -> Floats:
 
 
 def packet_rate(v: Values, row: int) -> float:
-    """Rate of the link of a row [packets/s].
+    """Return the rate of the link of a row [packets/s].
 
     Parameters
     ----------
     v : mapping
-        With ``rate`` [bit/s] and ``packet`` [bytes].
+        Values with ``rate`` [bit/s] and ``packet`` [bytes].
 
     Returns
     -------
@@ -94,12 +94,12 @@ def packet_rate(v: Values, row: int) -> float:
 
 
 def together(v: Values, apart: Sequence[str] = ()) -> Iterator[Indices]:
-    """Rows that differ in some parameters at most.
+    """Group rows that differ at most in some parameters.
 
     Parameters
     ----------
     apart : sequence of str
-        Those parameters.
+        Parameters that may differ within a group.
 
     Examples
     --------
@@ -116,12 +116,12 @@ def together(v: Values, apart: Sequence[str] = ()) -> Iterator[Indices]:
 
 
 def throughput(law: str) -> Throughput:
-    """Rate of a flow at a loss rate and a round-trip time.
+    """Return the rate of a flow as a function of loss rate and round-trip time.
 
     Parameters
     ----------
     law : str
-        One of `ANSWERING`, with its parameters behind it.
+        One of `ANSWERING`, followed by its parameters.
 
     Examples
     --------
@@ -132,17 +132,17 @@ def throughput(law: str) -> Throughput:
 
 
 def mixed(laws: Sequence[str]) -> Throughput:
-    """Rates of flows that each have their own law, at one loss rate.
+    """Return the rates of flows with different laws, as a function of one loss rate.
 
     Parameters
     ----------
     laws : sequence of str, shape (n,)
-        Each as of `throughput`.
+        Laws, each as in `throughput`.
 
     Returns
     -------
     callable
-        Of loss rates (..., 1) and round-trip times (..., n).
+        Function of loss rates (..., 1) and round-trip times (..., n).
 
     Examples
     --------
@@ -163,12 +163,12 @@ def mixed(laws: Sequence[str]) -> Throughput:
 
 
 def no_capacity_left(link: Bottleneck) -> str:
-    """Say that a link's background leaves nothing.
+    """Return a message if a link's background leaves no capacity.
 
     Returns
     -------
     str
-        Empty if it leaves something.
+        Empty if there is capacity left.
 
     Examples
     --------
@@ -181,12 +181,12 @@ def no_capacity_left(link: Bottleneck) -> str:
 
 
 def mixed_laws(link: Bottleneck) -> str:
-    """Say that the flows of a link do not have one law.
+    """Return a message if the flows of a link have different laws.
 
     Returns
     -------
     str
-        Empty if they do.
+        Empty if they have one law.
 
     Examples
     --------
@@ -202,7 +202,7 @@ def mixed_laws(link: Bottleneck) -> str:
 
 
 def other_signals(link: Bottleneck) -> str:
-    """Say that laws of a link do not answer to loss alone; empty if all do.
+    """Return a message if laws of a link do not respond to loss alone; empty if all do.
 
     Examples
     --------
@@ -218,12 +218,12 @@ def other_signals(link: Bottleneck) -> str:
 
 
 def other_traffic(link: Bottleneck) -> list[str]:
-    """Say what crosses a link besides its long flows.
+    """Describe the traffic on a link besides its long flows.
 
     Returns
     -------
     list of str
-        A line or none.
+        One line, or none.
 
     Examples
     --------
@@ -238,13 +238,13 @@ def other_traffic(link: Bottleneck) -> list[str]:
 
 
 def bursts(link: Bottleneck) -> str:
-    """Say how packets of a flow can come at once, where a model takes them one by one.
+    """Return a message if packets of a flow can arrive in bursts, which a model assumes not to happen.
 
     Returns
     -------
     str
-        Empty if they come one by one: from paced senders, or over access links below a tenth of the link's rate, the
-        spacing at which Enachescu2006 finds pacing unnecessary, roughly.
+        Empty if they arrive one by one: from paced senders, or over access links below about a tenth of the link's
+        rate, the spacing at which Enachescu2006 finds pacing unnecessary.
 
     Examples
     --------
@@ -264,16 +264,16 @@ def bursts(link: Bottleneck) -> str:
 
 
 ENOUGH = 0.1
-"""Rate of an access link, over the link's, that spreads packets by itself [1]."""
+"""Ratio of an access link's rate to the link's rate below which the access link spreads packets by itself [1]."""
 
 
 def few_segments(link: Bottleneck) -> list[str]:
-    """Say that flows whose windows are so small lose by timeouts.
+    """Return a message if windows are so small that losses are repaired by timeouts.
 
     Returns
     -------
     list of str
-        A line or none.
+        One line, or none.
 
     Examples
     --------
@@ -283,12 +283,12 @@ def few_segments(link: Bottleneck) -> list[str]:
     ["assumes no timeouts; here a flow's share is 2.5 segments"]
     """
     window = link.bdp / link.flows
-    # Fast retransmit needs three segments behind the lost one.
+    # Fast retransmit needs three segments after the lost one.
     return [f"assumes no timeouts; here a flow's share is {window:.2g} segments"] if window < 4 else []
 
 
 def used(link: Bottleneck, share: Floats) -> Floats:
-    """Utilization of a link of which flows use a share of what datagrams leave.
+    """Return the utilization of a link whose flows use a share of the capacity that datagrams leave.
 
     Parameters
     ----------

@@ -29,19 +29,19 @@ if TYPE_CHECKING:
 
 QUEUES = ("drop-tail", "small-buffer", "red", "ared", "gared", "pie")
 PREDICTED = ("drop-tail", "red", "ared", "gared", "pie")
-"""Disciplines of a scenario that it applies to."""
+"""Disciplines of a scenario to which the model applies."""
 
 MOST_STEPS = 200_000
-"""Of a table's trajectory: about ten seconds."""
+"""Maximum number of steps of a table's trajectory: about ten seconds."""
 
-# A prediction follows as many sawteeth, of which the first is left out, in as many steps: below a second.
+# A prediction covers this many sawteeth, without the first, in this many steps: less than a second.
 _PERIODS, _STEPS = 4, 8_000
-# In less a queue does not settle; a controller's times do not go with the round trip's.
+# Minimum duration for a queue to settle; a controller's time constants do not scale with the round trip.
 _LEAST_ROUNDS, _LEAST_S, _SETTLING_S = 60, 10.0, 30.0
 
 
 def _step(discipline: Discipline, rtt: float) -> float:
-    """Tenth of a round trip, and no longer than a controller's interval."""
+    """Return the step: a tenth of a round trip, and at most a controller's interval."""
     return min(rtt / 10, discipline.interval_s) if isinstance(discipline, Pie) else rtt / 10
 
 
@@ -54,11 +54,11 @@ def _table(v: Values) -> Mapping[str, Floats]:
 
 
 def _followed(v: Values, row: int, times: Floats) -> dict[str, Floats]:
-    """One trajectory at some times, and where it would rest."""
+    """Compute one trajectory at some times, and its equilibrium."""
     rtt, flows, start = (float(v[name][row]) for name in ("rtt", "flows", "start"))
     path = FluidPath(packet_rate(v, row), rtt, flows)
     discipline = _discipline(v, row)
-    # Windows overshoot what fills link and buffer, but not a hundredfold.
+    # Windows exceed the size that fills link and buffer, but not a hundredfold.
     law = fluid_law(response(str(v["law"][row])), rtt, 100 * (packet_rate(v, row) * rtt + float(v["buffer"][row])))
     step = _step(discipline, rtt)
     if not (times >= 0).all() or times.max() / step > MOST_STEPS:
@@ -66,7 +66,7 @@ def _followed(v: Values, row: int, times: Floats) -> dict[str, Floats]:
         raise InputError(message)
     rest = equilibrium(law, path, discipline)
     once = str(v["cuts"][row]) == "once"
-    # A step more, so that the last time lies within.
+    # One more step, so that the last time is within the trajectory.
     run = trajectory(
         law, path, discipline, float(times.max()) + 2 * step, step, start * rest.window, rest.queue, once=once
     )
@@ -110,7 +110,7 @@ def _adapt(kind: str) -> Literal["", "ared", "gared"]:
 
 
 def _of_link(link: Bottleneck, buffers: Floats) -> Discipline:
-    """Discipline of a scenario's link, one case a buffer."""
+    """Return the discipline of a scenario's link, with one case per buffer."""
     if link.discipline == "drop-tail":
         return DropTail(buffers)
     queues = [link.queue(float(buffer)) for buffer in buffers]
@@ -125,7 +125,7 @@ def _of_link(link: Bottleneck, buffers: Floats) -> Discipline:
 
 
 def _periods(link: Bottleneck, buffers: Floats) -> Floats:
-    """Time that a window takes to recover from a cut at a full buffer."""
+    """Return the time that a window takes to recover from a cut at a full buffer."""
     top = (link.bdp + buffers) / link.flows
     return recovery_time(response(link.law), top, link.mean_rtt_s + buffers / link.rate)
 
@@ -147,7 +147,7 @@ def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
         run.mean_loss(since),
         run.queue[run.time_s >= since].mean(axis=0) / link.rate,
     )
-    # Fewer sawteeth are no mean.
+    # Fewer sawteeth do not give a mean.
     shown = period <= since * (1 + 1e-9)
     return Prediction(*(np.where(shown, column, np.nan) for column in found))
 
@@ -209,7 +209,7 @@ MODEL = Model(
     ),
     parameters={
         "time": ModelParameter("0 s..30 s:61", "s", "from the start"),
-        # The link, flows and thresholds of Hollot2001; RED's average is quick enough to settle within the picture.
+        # Link, flows and thresholds of Hollot2001; RED's average is fast enough to settle within the plot.
         "law": ModelParameter("reno", "", "congestion-control law", LAWS),
         "queue": ModelParameter("red", "", "discipline", QUEUES),
         **LINK,

@@ -1,4 +1,4 @@
-"""Model `gaussian`: the sum of many independent windows, and how often it leaves the link short."""
+"""Model `gaussian`: the sum of many independent windows, and how often it does not fill the link."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ if TYPE_CHECKING:
     from elephan.theory.response import Floats, Response
 
 LAWS = tuple(SOURCES)
-"""Laws that answer to loss alone."""
+"""Laws that respond to loss alone."""
 
 FEWEST = 10
-"""The fewest flows whose sum is about Gaussian."""
+"""Smallest number of flows whose sum is approximately Gaussian."""
 
 
 class FullLinkShares:
-    """How flows of one law share a link that is just full, without a queue.
+    """Shares of flows of one law on a link that is just full, without a queue.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class FullLinkShares:
         """Sum of the windows that fill the link without a queue [segments]."""
         cuts = law.decrease(law.window(loss, rtts), rtts)
         self.decrease = float(rates @ cuts / rates.sum())
-        """Share of a window given up, mean over the segments [1]."""
+        """Share by which a loss reduces the window, mean over the segments [1]."""
 
 
 def filling(law: Response, rate: float, rtts: Floats, waits: Floats) -> Floats:
@@ -80,7 +80,7 @@ def filling(law: Response, rate: float, rtts: Floats, waits: Floats) -> Floats:
     rate : float [segments/s]
     rtts : ndarray [s], shape (n,)
     waits : ndarray [s], shape (cases,)
-        What queues add to them.
+        Queueing delays added to the RTTs.
 
     Returns
     -------
@@ -120,7 +120,7 @@ def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
     law, rtts = response(link.law), np.array(link.rtts_s)
     shares = FullLinkShares(law, link.rate, rtts)
     busy = utilization(shares.bdp, buffers, shares.flows, shares.decrease)
-    # In the middle of the buffer on average: the normal distribution is symmetric about it.
+    # The queue is at half of the buffer on average, as the normal distribution is symmetric.
     queue = buffers / 2
     return Prediction(used(link, busy), filling(law, link.rate, rtts, queue / link.rate), queue / link.rate)
 
@@ -135,11 +135,11 @@ def _unsuited(link: Bottleneck) -> str:
 
 def _doubts(link: Bottleneck) -> list[str]:
     lines = []
-    # Appenzeller2004 saw flows in step below about a hundred of them, and hardly ever above 500.
+    # Appenzeller2004 observed synchronized flows below about a hundred, and hardly ever above 500.
     if link.flows < 100:
         lines.append(f"assumes hundreds of unsynchronized flows; here {link.flows}")
     n = FullLinkShares(response(link.law), link.rate, np.array(link.rtts_s)).flows
-    # A tenth fewer flows ask for a twentieth more buffer.
+    # A tenth fewer flows need a twentieth more buffer.
     if n < 0.9 * link.flows:
         lines.append(
             f"replaces unequal flows by {n:.0f} equal ones; Spang2021 says the root of n fails for unfair flows"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def _table(v: Values) -> Mapping[str, Floats]:
     closed = hstcp.closed_form(v["p"], v["rtt"])
-    # Above p = 1e-3 the window is Reno's, and there is no equation of HighSpeed's to integrate.
+    # Above p = 1e-3 the window is Reno's; HighSpeed has no equation to integrate there.
     exact = [hstcp.exact(p, rtt).period if p <= LOW_P else None for p, rtt in zip(v["p"], v["rtt"], strict=True)]
     return {
         "peak_segments": closed.peak,

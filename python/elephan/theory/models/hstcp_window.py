@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from elephan.theory.models.card import Values
     from elephan.theory.response import Floats
 
-# Between them the trajectory is taken as straight: an error below 1e-6 of the window.
+# Number of instants; linear interpolation between them has an error below 1e-6 of the window.
 SAMPLES = 2001
 
 

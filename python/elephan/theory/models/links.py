@@ -1,4 +1,4 @@
-"""What a model says of a link of a network, for one buffer or many: the same table as for given parameters."""
+"""Results of a model for a link of a network, for one buffer or many, in the same table as for given parameters."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ COLUMNS = {
     "backlog_packets": ModelColumn("packets", "mean queue"),
     "period_s": ModelColumn("s", "between two overflows"),
 }
-"""Of the table for a link; the period only of models that know it."""
+"""Columns of the table for a link; models without periods leave out `period_s`."""
 
 
 def suited(model: Model, network: Network, link: int) -> Bottleneck:
-    """Reduce a link to what a model sees of it, or say why the model does not apply.
+    """Reduce a link to a model's view of it, or raise an error if the model does not apply.
 
     Raises
     ------
     InputError
-        If it is no model of links, or does not apply to this one.
+        If it is not a model of links, or does not apply to this one.
 
     Examples
     --------
@@ -57,18 +57,18 @@ def suited(model: Model, network: Network, link: int) -> Bottleneck:
 
 
 def table(model: Model, network: Network, link: int, given: Mapping[str, str]) -> ModelTable:
-    """Compute what a model says of a link.
+    """Compute a model's table for a link.
 
     Parameters
     ----------
     given : mapping of str to str
         ``buffer``: a value, list or range; by default from a hundredth of the bandwidth-delay product to its double.
-        Of a model that has a table of its own for a link: any of its parameters, instead of what the scenario says.
+        For a model with its own table for a link: any of its parameters, instead of the scenario's values.
 
     Raises
     ------
     InputError
-        As in `suited`, or if something is given that is no parameter.
+        As in `suited`, or if a given name is not a parameter.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def table(model: Model, network: Network, link: int, given: Mapping[str, str]) -
 
 
 def _own_table(model: Model, network: Network, link: int, given: Mapping[str, str]) -> ModelTable:
-    """Compute a model's own table, with a link's values for defaults."""
+    """Compute a model's own table, with a link's values as defaults."""
     assert model.from_link is not None  # `table` has looked
     name = network.links[link].name
     if not network.links[link].flows:
@@ -121,7 +121,7 @@ def _own_table(model: Model, network: Network, link: int, given: Mapping[str, st
 
 
 def rate(bps: float) -> str:
-    """Write a rate as a parameter, in full.
+    """Format a rate as a parameter, with all digits.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def rate(bps: float) -> str:
 
 
 def time(s: float) -> str:
-    """Write a time as a parameter, to the picosecond.
+    """Format a time as a parameter, to the picosecond.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Model `loss-share`: at which rate losses that come every so often find flows of different RTTs."""
+"""Model `loss-share`: rates of flows with different RTTs under periodic synchronised losses."""
 
 from __future__ import annotations
 

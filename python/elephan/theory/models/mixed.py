@@ -1,4 +1,4 @@
-"""Model `mixed`: a few flows that the link holds back beside traffic that it does not, and the buffer each asks for."""
+"""Model `mixed`: the buffers for a few flows limited by the link, and for the other traffic beside them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def _table(v: Values) -> Mapping[str, Any]:
     names = ("rate", "packet", "rtt", "background", "offered")
     rows = [
-        # What never ends is not offered as a load.
+        # Permanent flows are not an offered load.
         mixed(*given, loss_target=target, chance=chance)
         for *given, target, chance in zip(*(v[name].tolist() for name in (*names, "target", "chance")), strict=True)
     ]

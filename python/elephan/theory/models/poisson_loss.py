@@ -1,4 +1,4 @@
-"""Model `poisson-loss`: what a small buffer loses of traffic that nothing here holds back, as a bound and exactly."""
+"""Model `poisson-loss`: loss of a small buffer under traffic that the link does not limit, as a bound and exactly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Model `processor-sharing`: flows in progress and how long a transfer takes, where flows share a link equally."""
+"""Model `processor-sharing`: flows in progress and duration of a transfer if flows share a link equally."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Model `queue-bound`: how far the queue of any number of Reno flows can fall, and the buffer that never empties."""
+"""Model `queue-bound`: lower bound of the queue of any number of Reno flows, and the buffer that never empties."""
 
 from __future__ import annotations
 

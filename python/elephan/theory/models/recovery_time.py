@@ -1,4 +1,4 @@
-"""Model `recovery-time`: how long a flow of a given rate takes to be back at it after a loss."""
+"""Model `recovery-time`: time that a flow of a given rate takes to reach it again after a loss."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Model `red-fixed-point`: flows that answer to loss, and RED's drops as Poisson arrivals find them."""
+"""Model `red-fixed-point`: loss-responsive flows, and RED's drops under Poisson arrivals."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from elephan.theory.response import Floats
 
 KINDS = ("red", "ared", "gared")
-"""Disciplines it applies to."""
+"""Disciplines to which the model applies."""
 
 MOST_STATES = 1_000_000
-"""Packets of buffer: the chain has a state for each."""
+"""Maximum buffer [packets]: the chain has a state for each packet."""
 
-# gARED has no lower end of its slope; below this nothing is dropped before the queue is full.
+# gARED's slope has no lower limit; below this value nothing is dropped before the queue is full.
 _LEAST_P_MAX = 1e-6
-# Halvings of the logarithm of an adaptive slope: to 4 % of it.
+# Bisections of the logarithm of an adaptive slope: to 4 % of it.
 _HALVINGS = 8
 
 
@@ -85,7 +85,7 @@ def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
     top = np.array([float(queue["max_p"]) for queue in queues])
     if link.discipline == "red":
         return prediction(link, _solved(link, buffers, top))
-    # An adaptive slope lies where it brings the mean queue into the middle of its band, or at an end.
+    # An adaptive slope puts the mean queue into the middle of its band, or is at a limit.
     bottom = np.array([float(queue.get("bottom", _LEAST_P_MAX)) for queue in queues])
     top = np.array([float(queue.get("top", 0.5)) for queue in queues])
     wanted = np.array([_middle(queue) for queue in queues])
@@ -105,7 +105,7 @@ def _predict(link: Bottleneck, buffers: Floats) -> Prediction:
 
 def _solved(link: Bottleneck, buffers: Floats, p_max: Floats) -> list[list[FixedPoint]]:
     curves = [_curve(link.queue(float(buffer)), p) for buffer, p in zip(buffers, p_max.tolist(), strict=True)]
-    # States count the packet in service too, a scenario's buffer does not.
+    # States include the packet in service, a scenario's buffer does not.
     return red_each(mixed(link.laws), link.rate, np.round(buffers) + 1, link.rtts_s, curves)
 
 

@@ -1,11 +1,11 @@
-"""`elephan.models`: every analytic model as a function of its parameters that gives its table.
+"""`elephan.models`: every analytic model as a function of its parameters that returns its table.
 
 >>> from elephan import models
 >>> table = models.hstcp(p=[1e-5, 1e-6], rtt="120 ms")
 >>> table.columns["closed_packets_per_s"].round().tolist()
 [12474.0, 90756.0]
 
-The types that editors complete stand in ``registry.pyi``, which `tools/stubs.py` writes from the models' cards.
+The types for editors' completion are in ``registry.pyi``, which `tools/stubs.py` writes from the models' cards.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from elephan.theory.models.card import ModelTable
 
 BASE = {"s": " s", "bit/s": " bit/s", "B": " B"}
-"""What a number given without its unit is in."""
+"""Units of numbers given without a unit."""
 
 
 def _text(value: Any, unit: str) -> str:
-    """A parameter as `Model.table` reads it: several values as a list, a bare number in the base unit."""
+    """Format a parameter for `Model.table`: several values as a list, a bare number in the base unit."""
     if isinstance(value, str):
         return value
     if isinstance(value, Mapping):

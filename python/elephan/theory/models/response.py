@@ -1,4 +1,4 @@
-"""Model `response`: what window each law holds at a loss rate, and what loss rate it needs for a window."""
+"""Model `response`: the window of each law at a loss rate, and the loss rate that it needs for a window."""
 
 from __future__ import annotations
 

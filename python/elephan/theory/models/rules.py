@@ -1,4 +1,4 @@
-"""Model `rules`: every buffer rule for one link, and which of its assumptions do not hold there."""
+"""Model `rules`: every buffer rule for one link, and its assumptions that do not hold there."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from elephan.network import Network
     from elephan.theory.models.card import Values
 
-# The largest rate that can be written.
+# The largest rate that can be formatted.
 UNLIMITED_BPS = 1e15
 
 

@@ -1,4 +1,4 @@
-"""Model `sawtooth`: windows as a fluid that are all cut whenever the buffer overflows."""
+"""Model `sawtooth`: windows as a fluid, all cut whenever the buffer overflows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from elephan.theory.response import Floats
 
 LAWS = tuple(SOURCES)
-"""Laws that grow until they lose."""
+"""Laws that grow until a loss."""
 
 COLUMNS = {
     "utilization": "utilisation",
@@ -30,7 +30,7 @@ COLUMNS = {
     "loss_ratio": "dropped",
     "loss_events": "events",
 }
-"""Of the table, by what a `Sawtooth` calls them."""
+"""Columns of the table, with the names of `Sawtooth`'s fields."""
 
 
 def _table(v: Values) -> Mapping[str, Floats]:

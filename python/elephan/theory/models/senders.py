@@ -1,6 +1,6 @@
-"""What the models take of senders besides their law, and which of a law's parameters a model does not feel.
+"""Models' assumptions about senders' settings, and the parameters of laws that a model ignores.
 
-Source: none; a parameter is put back to its default, and the law is asked again what the model asks of it.
+Source: none; a parameter is ignored if its default gives the same inputs to the model.
 """
 
 from __future__ import annotations
@@ -30,32 +30,32 @@ TAKEN: dict[str, tuple[tuple[Any, ...], str]] = {
     "ecn": (("off",), "assumes that drops are the signal, one for each lost packet"),
     "receive_window": ((None,), "takes windows that the receiver does not limit"),
 }
-"""What a sawtooth depends on besides the law: values that the models stand for, and that in words."""
+"""Settings besides the law that affect a sawtooth: the values that the models assume, and the assumption in words."""
 
-# What a model says of a link by less than this is the same [1].
+# Predictions that differ by less than this are equal [1].
 _SAME = 1e-6
 
 
 PERIOD = ("recovery", "ecn", "receive_window")
-"""Of these, what decides how long a sawtooth takes."""
+"""Settings of `TAKEN` that affect the duration of a sawtooth."""
 
 
 def violated_by_senders(
     link: Bottleneck, keys: tuple[str, ...] = tuple(TAKEN), buffer: float | None = None
 ) -> list[str]:
-    """Say which settings of the senders are not those that the models take.
+    """List the settings of the senders that differ from the models' assumptions.
 
     Parameters
     ----------
     keys : tuple of str
-        Settings that matter.
+        Settings to compare.
     buffer : float, optional [packets]
-        The largest that a model is asked about; the scenario's by default.
+        Largest buffer that a model is asked about; the scenario's by default.
 
     Returns
     -------
     list of str
-        A line each.
+        One line each.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def _held_by_receivers(link: Bottleneck, buffer: float | None) -> list[str]:
 
 
 def shown(value: Any) -> str:
-    """Write a setting.
+    """Format a setting.
 
     Parameters
     ----------
@@ -103,17 +103,17 @@ def shown(value: Any) -> str:
 
 
 def ignored_parameters(model: Model, link: Bottleneck) -> list[str]:
-    """Say which parameters of the laws could be at their defaults without the model noticing.
+    """List the parameters of the laws whose values do not affect the model.
 
     Parameters
     ----------
     model : Model
-        One that predicts, and is suited.
+        A model that predicts and applies to the link.
 
     Returns
     -------
     list of str
-        A line each.
+        One line each.
 
     Examples
     --------
@@ -136,12 +136,12 @@ def ignored_parameters(model: Model, link: Bottleneck) -> list[str]:
 
 
 def sawtooth_inputs(law: str, link: Bottleneck) -> Floats:
-    """What a model of sawteeth needs of a law on a link.
+    """Return the inputs that a sawtooth model takes from a law on a link.
 
     Returns
     -------
     ndarray
-        Growth and cut at windows about those of the link, or sawteeth of a flow that has its share.
+        Growth and cut at windows around those of the link, or sawteeth of a flow with its share.
 
     Examples
     --------
@@ -160,12 +160,12 @@ def sawtooth_inputs(law: str, link: Bottleneck) -> Floats:
 
 
 def period_inputs(law: str, link: Bottleneck) -> Floats:
-    """What a model with a given loss rate needs of a law on a link.
+    """Return the inputs that a model with a given loss rate takes from a law on a link.
 
     Returns
     -------
     ndarray
-        Loss rates of windows about those of the link, and what is given up there.
+        Loss rates of windows around those of the link, and the reductions there.
 
     Examples
     --------
@@ -179,7 +179,7 @@ def period_inputs(law: str, link: Bottleneck) -> Floats:
     return np.concatenate([packets, rounds, law_responses(law).decrease(windows, rtt)])
 
 
-# Windows about a flow's share of the product, and buffers, as parts of that share.
+# Windows, and buffers, relative to a flow's share of the bandwidth-delay product.
 _WINDOWS, _BUFFERS = np.geomspace(0.2, 3.0, 9), np.array([0.02, 0.2, 1.0])
 
 
@@ -188,19 +188,19 @@ def _value(value: object) -> str:
 
 
 def doubts(model: Model, link: Bottleneck, buffer: float | None = None) -> list[str]:
-    """Which of a model's assumptions a link breaks, its senders' settings included.
+    """List a model's assumptions that a link violates, its senders' settings included.
 
     Parameters
     ----------
     model : Model
-        One that predicts, and is suited.
+        A model that predicts and applies to the link.
     buffer : float, optional [packets]
-        The largest that it is asked about; the scenario's by default.
+        Largest buffer that it is asked about; the scenario's by default.
 
     Returns
     -------
     list of str
-        A line each.
+        One line each.
 
     Examples
     --------
@@ -218,12 +218,12 @@ def doubts(model: Model, link: Bottleneck, buffer: float | None = None) -> list[
 
 
 def knows_no_pacing(link: Bottleneck) -> list[str]:
-    """Say that senders pace, of a model that says the same of all.
+    """Return a message if senders pace, for a model that ignores pacing.
 
     Returns
     -------
     list of str
-        A line or none.
+        One line, or none.
 
     Examples
     --------
@@ -239,19 +239,19 @@ def knows_no_pacing(link: Bottleneck) -> list[str]:
 
 
 def differing(one: Mapping[str, Any], other: Mapping[str, Any], but: tuple[str, ...] = ()) -> list[str]:
-    """Settings in which two groups of senders differ.
+    """Return the settings in which two groups of senders differ.
 
     Parameters
     ----------
     one, other : mapping
-        As `Bottleneck.senders` has them.
+        Settings as in `Bottleneck.senders`.
     but : tuple of str
-        Keys that do not matter.
+        Keys to ignore.
 
     Examples
     --------
     >>> differing({"recovery": "sack", "pacing": "linux"}, {"recovery": "tahoe"})
     ['recovery', 'pacing']
     """
-    # Keys that came later are left out of canonical forms where they have their defaults.
+    # Keys added in later versions are omitted from canonical forms if they have their defaults.
     return [key for key in dict.fromkeys((*one, *other)) if key not in but and one.get(key) != other.get(key)]

@@ -1,7 +1,7 @@
-"""Model `small-buffer`: a buffer that fills and drains far within a round trip, under packets that come one by one.
+"""Model `small-buffer`: a buffer that fills and drains within much less than a round trip, with single arrivals.
 
-Source: RainaWischik2005. Differs from the source: packets have one size by default, as simulated ones have (M/D/1/K,
-Keilson1966); the power of the load, load^B, is what packets of exponential size lose.
+Source: RainaWischik2005. Differs from the source: packets have one size by default, as in simulations (M/D/1/K,
+Keilson1966); the power of the load, load^B, is the loss for exponential packet sizes.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _solved(
                 nothing[name][small] = column
         return nothing
     equal = sizes == EQUAL
-    # K counts the packet in service too.
+    # K includes the packet in service.
     room, loss = (buffers + 1, "equal") if equal else (buffers, "tail")
     each = droptail_each(law, rate, room, rtts, delay="none", loss=loss)  # type: ignore[arg-type]  # one of two
     found = [points[0] for points in each]
@@ -58,7 +58,7 @@ def _solved(
     if equal:
         queue = equal_packets(load, room).waiting
     else:
-        # The queue of M/M/1, which the power is the tail of; no longer than the buffer, as it is where the load is 1.
+        # The queue of M/M/1, whose tail the power is; limited to the buffer, as at a load of 1.
         queue = np.minimum(np.where(load < 1, load / np.maximum(1 - load, 1e-12), np.inf), buffers)
     return {
         "utilization": np.array([point.utilisation for point in found]),
@@ -97,7 +97,7 @@ def _doubts(link: Bottleneck) -> list[str]:
     lines = []
     if how := bursts(link):
         lines.append(f"takes paced senders or slow access links; here {how}")
-    # Appenzeller2004 saw flows in step below about a hundred of them.
+    # Appenzeller2004 observed synchronized flows below about a hundred.
     if link.flows < 100:
         lines.append(f"takes many independent flows; here {link.flows}")
     if link.buffer_packets is None or link.buffer_packets**2 > link.bdp:

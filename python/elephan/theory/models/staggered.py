@@ -1,4 +1,4 @@
-"""Model `staggered`: windows as a fluid of which the largest alone is cut whenever the buffer overflows."""
+"""Model `staggered`: windows as a fluid of which only the largest is cut whenever the buffer overflows."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from elephan.theory.response import Floats
 
 SLOW = "compound"
-"""It swings around the segments of its own that it lets wait, in steps of half a round trip."""
+"""Law that takes too long to follow: it oscillates around its own target backlog, in steps of half a round trip."""
 
 MOST = 100
-"""Flows: the time to follow them goes with their number, and beyond it the link is full at any buffer."""
+"""Maximum number of flows: the computing time grows with it, and beyond it the link is full at any buffer."""
 
 
 def _followed(law: str, rate: float, buffers: Floats, rtts: Floats) -> Sawtooth:

@@ -13,13 +13,13 @@ use base::{Cause, Span, Time};
 use queue::Packet;
 use std::hint::select_unpredictable;
 
-/// So many packets are decided on together, as many as a word has bits.
+/// Number of packets decided on together: one for each bit of a word.
 pub const TOGETHER: usize = 64;
 
-/// When packets that are accepted leave.
+/// Departure times of accepted packets.
 pub type Room = [Rec; TOGETHER];
 
-/// The clock of a plain link, and what is to be added to its totals.
+/// Clock of a plain link, and sums to be added to its totals.
 #[derive(Clone, Debug)]
 pub struct Clock {
     /// Time of a packet in service.
@@ -35,12 +35,13 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Of a link on which packets take `time` and wait for `longest` at most; it is free at `free`, and the longest wait was `most`.
+    /// Clock of a link where packets take `time` and wait at most `longest`; it is idle from `free` on, and `most` is the
+    /// longest wait yet.
     pub fn new((time, longest): (Span, Span), free: Time, most: Span) -> Self {
         Self { time, longest, free, most, waited: 0, nonempty: 0, refused: 0 }
     }
 
-    /// How many packets the sums have room for, which have 64 bits even where a wait may be days long.
+    /// Number of packets for which the 64-bit sums cannot overflow, even where a wait may be days long.
     pub fn at_most(&self) -> usize {
         (u64::MAX / self.longest.0.max(1)) as usize
     }
@@ -86,7 +87,7 @@ impl Clock {
         recs.first().is_some_and(|first| self.free.since(first.time).0.saturating_add(before_last) <= self.most.0)
     }
 
-    /// As [`Self::take`], of packets of which that is true: each leaves a service after the one before it.
+    /// [`Self::take`] for packets that are all accepted because each service ends before the next arrival.
     #[inline]
     fn pass_all(&mut self, recs: &[Rec], room: &mut Room) -> (usize, u64) {
         let Self { time, free: mut clock, mut waited, .. } = *self;
@@ -100,7 +101,7 @@ impl Clock {
         (recs.len(), 0)
     }
 
-    /// As [`Self::take`]; `BUSY`: none of them finds the link idle, nor about to be.
+    /// [`Self::take`] in general; `BUSY` means that no packet finds the link idle, nor about to be.
     ///
     /// Without a branch for each: behind a full buffer it is as good as random which ones are refused.
     #[inline]
@@ -181,7 +182,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The same one by one, as the definition has it: when each leaves, if it is accepted.
+    /// Departure times computed one by one by the definition, for the packets that are accepted.
     fn one_by_one(clock: &mut Clock, recs: &[Rec]) -> Vec<Option<Rec>> {
         let one = |rec: &Rec| {
             let wait = clock.free.since(rec.time);

@@ -15,7 +15,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         ring: &mut Ring,
         bucket: &mut Bucket,
         headers: &mut Headers,
-        Window { horizon, until }: Window,
+        Window { horizon, until, .. }: Window<'_>,
     ) {
         let limit = horizon.min(self.next_mark).min(self.stop);
         while let Some(top) = self.plan.receiver.extends_plainly() {

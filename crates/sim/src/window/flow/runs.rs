@@ -10,7 +10,7 @@ use crate::window::ring::{Rec, Ring, tag, until_wrap};
 use base::{Flags, PacketNumber, Span, Time};
 use transport::Receiver;
 
-/// How ACKs that are alike are taken.
+/// Method for processing a row of equal ACKs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     /// [`transport::Sender::take_steady`].
@@ -22,7 +22,7 @@ enum Way {
 }
 
 impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
-    /// Takes what can be taken in a short way. Returns whether a place's transfer has ended.
+    /// Takes as many ACKs as possible on the fast paths. Returns whether a place's transfer has ended.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "one caller, in the loop over all that happens at a sender")]
     pub(super) fn run_short(
@@ -30,7 +30,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         ring: &mut Ring,
         bucket: &mut Bucket,
         headers: &mut Headers,
-        window: Window,
+        window: Window<'_>,
     ) -> bool {
         if !self.is_folded() {
             return self.run_acks(ring, bucket, headers, window);
@@ -46,13 +46,13 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         }
     }
 
-    /// As many ACKs as are all alike: each releases one segment. Returns whether a place's transfer has ended.
+    /// Processes a row of ACKs that each release one segment. Returns whether a place's transfer has ended.
     fn run_steady(
         &mut self,
         ring: &mut Ring,
         bucket: &mut Bucket,
         headers: &mut Headers,
-        Window { horizon, until }: Window,
+        Window { horizon, until, .. }: Window<'_>,
     ) -> bool {
         let limit = horizon.min(self.next_mark).min(self.stop);
         loop {
@@ -127,13 +127,13 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         }
     }
 
-    /// As [`Self::run_steady`], behind a receiver that acknowledges several segments together.
+    /// [`Self::run_steady`] behind a receiver that acknowledges several segments together.
     fn run_delayed(
         &mut self,
         ring: &mut Ring,
         bucket: &mut Bucket,
         headers: &mut Headers,
-        Window { horizon, until }: Window,
+        Window { horizon, until, .. }: Window<'_>,
     ) -> bool {
         if self.plan.receiver.delays_plainly() == 0 {
             return false;
@@ -185,13 +185,13 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         }
     }
 
-    /// As [`Self::run_steady`], of ACKs that came through return links and acknowledge as many segments each.
+    /// [`Self::run_steady`] for ACKs that came through return links and acknowledge the same number of segments each.
     fn run_acks(
         &mut self,
         ring: &mut Ring,
         bucket: &mut Bucket,
         headers: &mut Headers,
-        Window { horizon, until }: Window,
+        Window { horizon, until, .. }: Window<'_>,
     ) -> bool {
         let limit = horizon.min(self.next_mark).min(self.stop);
         loop {
@@ -223,8 +223,8 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         }
     }
 
-    /// In which way how many ACKs of the next `each` segments can be taken, all of them at an instant or before it: the timer that
-    /// the last one started, so that none of them lets it expire.
+    /// Method and number of ACKs of the next `each` segments that can be processed together, and the latest time for all of
+    /// them: the timer that the last one started must not expire before the others.
     #[inline]
     fn way(&self, each: u32) -> Option<(Way, u32, Time)> {
         let sender = &self.plan.sender;
@@ -326,7 +326,8 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
         }
     }
 
-    /// Shows the sender after each ACK of `each` segments, which releases so many, as it would be had it taken them one by one.
+    /// Shows the observer the sender after each ACK of `each` segments, which releases `released`, as if ACKs were
+    /// taken one by one.
     fn observe_alike(&mut self, (each, released): (u32, u32), times: impl Iterator<Item = Time>) {
         let sender = &self.plan.sender;
         let gain = sender.control().step().map_or(0.0, |step| step.gain);
@@ -338,7 +339,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
     }
 }
 
-/// How many records have the tags `expected`, `expected` + 1 and so on, if tags only grow: by bisection.
+/// Number of records with consecutive tags from `expected` on; by bisection, since tags only grow.
 fn tags_in_row(recs: &[Rec], expected: u64) -> usize {
     let (mut good, mut bad) = (0, recs.len());
     while good < bad {
@@ -377,7 +378,7 @@ fn in_time<'a>(recs: &'a [Rec], receiver: &Receiver, after: Span) -> &'a [Rec] {
 
 #[cfg(test)]
 thread_local! {
-    /// How many records were taken one by one.
+    /// Number of records processed one by one.
     pub(super) static SINGLE: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
 }
 
@@ -389,7 +390,7 @@ mod tests {
     /// Profile without bursts, whose senders take every ACK by itself.
     const LINUX: &str = "{ profile = \"linux\", burst = \"none\", receive_window = \"none\" }";
 
-    /// The same with paced segments.
+    /// TCP settings with paced segments.
     const PACED: &str = "{ profile = \"linux\", burst = \"none\", receive_window = \"none\", pacing = \"linux\" }";
 
     /// Records that flows took one by one, for each packet delivered: five flows on a link of 100 Mbit/s, 50 ms.

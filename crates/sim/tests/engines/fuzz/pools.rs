@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use queue::QueueSpec;
 use std::fmt::Write;
 
-/// What the first link of a pool says of it, and its own alpha.
+/// Shared settings of a pool, which its first link states, and the alpha of each link.
 #[derive(Clone, Debug)]
 pub struct Pool {
     name: &'static str,

@@ -7,11 +7,11 @@ use proptest::prelude::*;
 #[derive(Clone, Debug)]
 pub struct Wire {
     delay: u32,
-    /// How far beyond it delays are drawn.
+    /// Range above `delay` from which delays are drawn.
     more: u32,
-    /// One that changes, instead.
+    /// Steps of a changing delay instead.
     steps: Option<Steps>,
-    /// What is drawn for each packet.
+    /// Jitter drawn for each packet.
     jitter: Option<Jitter>,
 }
 
@@ -41,7 +41,7 @@ enum Jitter {
 }
 
 impl Wire {
-    /// With no delay, where it does not change, below this.
+    /// The same wire with a constant delay of at least `delay`.
     pub fn of_at_least(self, delay: u32) -> Self {
         Self { delay: self.delay.max(delay), ..self }
     }
@@ -56,7 +56,7 @@ impl Wire {
         drawn + steps.unwrap_or(self.delay + self.more)
     }
 
-    /// What a file says after `delay =`, with a line for the jitter.
+    /// Text of a scenario file after `delay =`, with a line for the jitter.
     pub fn text(&self, pace: Pace) -> String {
         let text = |us: u32| format!("{:?}", pace.time(us));
         let delay = match self.steps {
