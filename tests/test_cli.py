@@ -11,7 +11,7 @@ import pytest
 from conftest import SCENARIOS, Command
 from elephan.cli import _command_for, command
 from elephan.cli.common import WorkersOption
-from elephan.run.parallel import MOST_WORKERS
+from elephan.workers import MOST_WORKERS
 
 
 def one_line(text: str) -> str:
