@@ -256,7 +256,7 @@ fn tcp() -> impl Strategy<Value = String> {
         "burst = \"linux\", receive_offload = { segments = 6, wait = \"3 ms\" }, ",
         "burst = { max_segments = 5 }, receive_offload = {}, abc_limit = \"none\", ",
         "window_validation = \"linux\", ",
-        "timestamps = true, quick_acks = 3, rto = \"linux\", ",
+        "timestamps = true, quick_acks = 40, rto = \"linux\", ",
         "timestamps = true, rto = \"linux\", burst = \"linux\", ecn_floor = 2, ",
         "timestamps = true, window_validation = \"rfc7661\", burst = \"linux\", ",
         "window_validation = \"none\", abc_limit = 1, ecn_floor = 2, header = \"41 B\", ",

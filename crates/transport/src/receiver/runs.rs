@@ -61,6 +61,8 @@ impl Receiver {
     #[inline]
     pub fn extend(&mut self, n: u32) {
         debug_assert!(self.extends_plainly().is_some() && self.deadline == Time::NEVER);
+        // Each of their ACKs counts as a quick one.
+        self.quick = self.quick.saturating_sub(n.min(u32::from(u8::MAX)) as u8);
         self.held.extend(n);
     }
 }
