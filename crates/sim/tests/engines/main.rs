@@ -19,6 +19,7 @@ mod monitored;
 mod numbers;
 mod offload;
 mod pacing;
+mod pinned;
 mod pools;
 mod probes;
 mod recoveries;

@@ -1,4 +1,4 @@
-//! Laws, queues and traffic on links, compared with closed forms, RFCs and pinned results. One program, to link only once.
+//! Laws, queues and traffic on links, compared with closed forms and RFCs. One program, to link only once.
 
 extern crate elephan_sim as sim;
 
@@ -11,7 +11,6 @@ mod elastic_regime;
 mod flow_level;
 mod l4s;
 mod packet_pair;
-mod physics;
 mod queueing;
 mod responses;
 mod theory;
