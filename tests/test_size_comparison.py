@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+import re
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -480,6 +481,8 @@ def test_the_verb_prints_a_row_each_and_one_recommendation(elephan: Command, sma
     rows = [row for row in map(str.split, done.out.splitlines()) if {"drop-tail", "fq"} & set(row[1:3]) and "%" in row]
     assert [row[0] for row in rows] == ["reno", "reno", "cubic", "cubic"]
     assert sum("*" in row for row in rows) == 1
+    # Variants are ranked by their delay, which has its interval.
+    assert all(re.search(r"(±|\(<)\S+ (us|ms)\b", " ".join(row)) for row in rows)
     assert "Recommended for utilization >= 0.8: " in done.out
     assert len(done.out.splitlines()) <= 15
     # Only the line for Linux is longer: it is for copying.

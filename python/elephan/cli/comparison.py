@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.cli.columns import LINES, Column, command_lines, table_lines, wrapped
 from elephan.cli.common import can_draw, new_table, shown
-from elephan.cli.size_screen import buffer_columns, short_percent, short_time, within
+from elephan.cli.size_screen import buffer_columns, decided_by, short_percent, short_time, with_decisive, within
 from elephan.errors import InputError
 from elephan.units import format_packets
 
@@ -148,7 +148,7 @@ def _table_of_variants(comparison: SizeComparison) -> list[str]:
     rows = [variant.answer.row(buffer or 1) for variant, buffer in zip(variants, buffers, strict=True)]
     smallest = [variant.answer.buffer_packets for variant in variants]
     names = [f"{variant.law}{f' {MARK}' if variant is chosen else ''}" for variant in variants]
-    buffer, _, *measured = buffer_columns(rows)
+    buffer = buffer_columns(rows)[0]
     if set(buffers) == {ample}:
         waits = [
             None if b is None else variant.answer.at(b)["queueing_delay_s"]
@@ -167,9 +167,11 @@ def _table_of_variants(comparison: SizeComparison) -> list[str]:
         Column("queue", "", tuple(variant.queue for variant in variants), is_text=True),
         Column("needs", "packets", tuple("not met" if b is None else f"{b:,}" for b in smallest)),
         beside,
-        *measured,
     ]
-    return [*wrapped(f"needs: smallest buffer for the target; the rest with {said}"), *table_lines(columns)]
+    # Variants that meet the targets are ranked by their delay first.
+    decisive = (*decided_by(variants[0].answer.targets), "queueing_delay_s")
+    table = with_decisive(lambda keys: columns + buffer_columns(rows, decisive=keys)[2:], decisive)
+    return [*wrapped(f"needs: smallest buffer for the target; the rest with {said}"), *table]
 
 
 def _table_of_models(comparison: SizeComparison) -> list[str]:

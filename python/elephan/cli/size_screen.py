@@ -139,7 +139,7 @@ def decided_by(targets: Iterable[Target]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(("utilization", *(target.metric for target in targets))))
 
 
-def with_decisive(make: Callable[[Collection[str]], list[Column]], decisive: Collection[str]) -> list[str]:
+def with_decisive(make: Callable[[Collection[str]], list[Column]], decisive: Sequence[str]) -> list[str]:
     """Format a table in which the deciding numbers have intervals, if there is room for them.
 
     Intervals take the room of columns that a table can do without, and of no other.
@@ -148,15 +148,19 @@ def with_decisive(make: Callable[[Collection[str]], list[Column]], decisive: Col
     ----------
     make : callable
         From the keys of quantities that have intervals to the columns.
-    decisive : collection of str
+    decisive : sequence of str
     """
     width = terminal_width()
-    full, bare = make(decisive), make(())
-    kept = fitting(full, width)
+    bare = make(())
     needed = sum(column.rank <= NEEDED for column in fitting(bare, width))
-    fits = sum(column.width + len(GAP) for column in kept) - len(GAP) <= width
-    has_all = sum(column.rank <= NEEDED for column in kept) >= needed
-    return table_lines(full if fits and has_all else bare, width)
+    # Without room for all intervals, those of the last quantities are shown.
+    for first in range(len(decisive)):
+        full = make(decisive[first:])
+        kept = fitting(full, width)
+        fits = sum(column.width + len(GAP) for column in kept) - len(GAP) <= width
+        if fits and sum(column.rank <= NEEDED for column in kept) >= needed:
+            return table_lines(full, width)
+    return table_lines(bare, width)
 
 
 NEEDED = 1
