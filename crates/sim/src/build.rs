@@ -4,12 +4,12 @@
 
 use crate::datagrams::DatagramDelays;
 use crate::draw::{self, Draws, Expanded, Propagation, RoundTrip};
+use crate::identity::{Identity, Transfers};
+use crate::marks::Marks;
 use crate::own::{self, FlowSite, Parts};
 use crate::places::SessionPlaces;
-use crate::plan::{
-    Application, FlowControl, FlowPlan, Identity, LinkPlan, Marks, Network, Party, SendJitter, SessionPlan, SourcePlan,
-    TcpPlan, Transfers,
-};
+use crate::places::SessionPlan;
+use crate::plan::{Application, FlowControl, FlowPlan, LinkPlan, Network, Party, SendJitter, SourcePlan, TcpPlan};
 use crate::writes::FlowWrites;
 use crate::{BuildError, sizes};
 use base::{PacketNumber, RunMonitor, Span, Stream, Time};

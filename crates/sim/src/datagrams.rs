@@ -2,7 +2,7 @@
 //! the measured period count; what was lost has no delay.
 
 use crate::histogram::{Histogram, bin_of};
-use crate::plan::Marks;
+use crate::marks::Marks;
 use base::{PacketNumber, Span, Time};
 
 /// Delays of the datagrams of a flow, from the instant at which its application sends them.

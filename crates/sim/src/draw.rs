@@ -6,8 +6,9 @@
 use crate::BuildError;
 use crate::handover::{Handover, VaryingDelay};
 use crate::ingress::{Ingress, InjectedLoss};
+use crate::marks::Marks;
 use crate::own::{LinkSite, Parts};
-use crate::plan::{LinkPlan, Marks, PoolPlan, ProbePlan};
+use crate::plan::{LinkPlan, PoolPlan, ProbePlan};
 use base::{ParetoQuantiles, Span, Stream, Time};
 use queue::{Either, Opportunities, Port, Rates, Schedule, TokenBucket};
 use scenario::{By, Group, Hop, Link, LinkDelay, LinkRate, Pick, Quantity, Ranged, Rtt, Scenario, Start, Stop, Values};

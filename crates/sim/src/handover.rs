@@ -2,7 +2,7 @@
 //! delay, the part above the smallest delay is added here. Packets stay in order: a packet arrives at the later of its
 //! predecessor's arrival and the instant at which it left plus the delay at that instant.
 
-use crate::plan::Marks;
+use crate::marks::Marks;
 use base::{Span, Stream, Time};
 use scenario::{DelayStep, Jitter, LinkDelay};
 use std::sync::Arc;

@@ -2,7 +2,9 @@
 
 use crate::DelayOutcome;
 use crate::handover::{Handover, Propagation};
-use crate::plan::{Identity, LinkPlan, Marks, TcpPlan};
+use crate::identity::Identity;
+use crate::marks::Marks;
+use crate::plan::{LinkPlan, TcpPlan};
 use crate::probe::Probe;
 use crate::{ByCause, FlowOutcome, FlowSeries, LinkOutcome, PacketTrace};
 use base::{RunMonitor, Time};

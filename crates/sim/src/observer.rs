@@ -4,14 +4,13 @@
 use crate::hash::{PacketFate, Rolling};
 use crate::ledger::Ledger;
 use crate::probe::PacketTracer;
-use crate::window::Links;
 use base::{PacketNumber, Time};
 use law::CongestionControl;
 use queue::Packet;
 use transport::Sender;
 
 /// Observes one link, or one sender and its receiver.
-pub trait Observer: Links + std::fmt::Debug + Send {
+pub trait Observer: std::fmt::Debug + Sized + Send {
     /// Whether it looks at single packets and ACKs; if not, the engine does not even prepare what it would show.
     const ACTIVE: bool;
 

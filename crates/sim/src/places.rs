@@ -16,6 +16,16 @@ pub struct SessionPlaces {
     free: BinaryHeap<Reverse<u32>>,
 }
 
+/// A session, ready to start: its flow, and the senders that are its places.
+#[derive(Debug)]
+pub struct SessionPlan {
+    pub flow: u32,
+    /// The first of its senders, and how many they are.
+    pub first_place: u32,
+    pub place_count: u32,
+    pub places: SessionPlaces,
+}
+
 /// A transfer that is open in a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenTransfer {

@@ -4,14 +4,14 @@
 
 use crate::datagrams::DatagramDelays;
 use crate::handover::Handover;
+use crate::identity::Identity;
 use crate::ingress::Ingress;
-use crate::places::SessionPlaces;
+use crate::marks::Marks;
+use crate::places::SessionPlan;
 use crate::writes::FlowWrites;
 use base::{Bytes, PacketNumber, Rate, RunMonitor, Span, Stream, Time};
 use law::{CongestionControl, Control};
 use queue::{AnyQueue, Either, Limit, NoOwn, QueueDiscipline, Schedule, SharedMemory};
-use scenario::Scenario;
-use std::num::NonZeroU64;
 use std::ops::Range;
 use std::sync::Arc;
 use traffic::{AnySource, PacketSizes};
@@ -122,60 +122,6 @@ impl ProbePlan {
     pub fn traces_packets(&self) -> bool {
         self.delays || !self.packets.is_empty()
     }
-}
-
-/// Identity of a flow in the scenario, and the reference values of its results.
-#[derive(Clone, Debug)]
-pub struct Identity {
-    pub group: u32,
-    pub index: u32,
-    pub base_rtt: Span,
-    pub start: Time,
-    /// Unless it only sends, from its start on and without an end.
-    pub transfers: Option<Box<Transfers>>,
-}
-
-/// Data about a flow's transfers, and the reference values of their results.
-#[derive(Clone, Debug)]
-pub struct Transfers {
-    /// Time from sending a packet until its receiver has it, with nothing else in the network.
-    pub one_way_latency: Span,
-    /// Time of a data packet on the slowest link of the path.
-    pub bottleneck_tx_time: Span,
-    /// Whether it is a session.
-    pub session: bool,
-    /// Its segments, if it is one transfer with an end.
-    pub finite: Option<NonZeroU64>,
-}
-
-impl Identity {
-    /// Whether it is a session.
-    pub fn is_session(&self) -> bool {
-        self.transfers.as_deref().is_some_and(|transfers| transfers.session)
-    }
-
-    /// Its segments, if it is one transfer with an end.
-    pub fn finite(&self) -> Option<u64> {
-        Some(self.transfers.as_deref()?.finite?.get())
-    }
-}
-
-impl Transfers {
-    /// The shortest time that a transfer of `segments` can take: each on its way as soon as the one before has left the
-    /// slowest link.
-    pub fn ideal(&self, segments: u64) -> Span {
-        Span((segments - 1).saturating_mul(self.bottleneck_tx_time.0).saturating_add(self.one_way_latency.0))
-    }
-}
-
-/// A session, ready to start: its flow, and the senders that are its places.
-#[derive(Debug)]
-pub struct SessionPlan {
-    pub flow: u32,
-    /// The first of its senders, and how many they are.
-    pub first_place: u32,
-    pub place_count: u32,
-    pub places: SessionPlaces,
 }
 
 /// A flow, ready to start. Boxed: with many flows the engine's own lists should not copy them; and apart, as the window engine forgets
@@ -395,47 +341,6 @@ impl<C> FlowPlan<C> {
     /// Whether ACKs come back.
     pub fn is_tcp(&self) -> bool {
         matches!(self, Self::Tcp(..))
-    }
-}
-
-/// Times of measurements: the end of the warm-up, the samples and the end, each before anything else at its instant.
-#[derive(Clone, Copy, Debug)]
-pub struct Marks {
-    pub warmup: Time,
-    pub end: Time,
-    pub every: Option<Span>,
-}
-
-impl Marks {
-    pub fn of(scenario: &Scenario) -> Self {
-        let [warmup, end] = [scenario.warmup, scenario.duration].map(|span| Time::ZERO + span);
-        Self { warmup, end, every: scenario.record.every }
-    }
-
-    /// The first sample at or after `time`, if sampling.
-    pub fn sample_from(&self, time: Time) -> Time {
-        match self.every {
-            Some(every) => Time(time.0.div_ceil(every.0) * every.0),
-            None => Time::NEVER,
-        }
-    }
-
-    /// The first sample after `time`, if sampling.
-    pub fn sample_after(&self, time: Time) -> Time {
-        self.sample_from(Time(time.0 + 1))
-    }
-
-    /// The sample after the one at `sample`.
-    pub fn next_sample(&self, sample: Time) -> Time {
-        self.every.map_or(Time::NEVER, |every| sample.saturating_add(every))
-    }
-
-    /// All samples before the end.
-    pub fn samples(&self) -> Vec<Time> {
-        match self.every {
-            Some(every) => (0..self.end.0.div_ceil(every.0)).map(|i| Time(i * every.0)).collect(),
-            None => Vec::new(),
-        }
     }
 }
 

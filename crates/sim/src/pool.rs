@@ -1,6 +1,7 @@
 //! Account of a pool: the memory that each link holds, now and on average, for both engines.
 
-use crate::plan::{Marks, PoolPlan};
+use crate::marks::Marks;
+use crate::plan::PoolPlan;
 use crate::{LinkOutcome, PoolOutcome, PoolShare};
 use base::Time;
 use queue::SharedMemory;

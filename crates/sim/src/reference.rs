@@ -13,10 +13,13 @@ mod sessions;
 
 use crate::handover::Handover;
 use crate::hash::Rolling;
+use crate::identity::Identity;
 use crate::ingress::Ingress;
 use crate::ledger::Ledger;
+use crate::marks::Marks;
 use crate::meter::{FlowMeter, LinkFacts, LinkSpan, LinkTotals, Tally, link_outcome};
-use crate::plan::{FlowControl, FlowPlan, Identity, LinkQueue, Marks, Network, SessionPlan, TcpPlan};
+use crate::places::SessionPlan;
+use crate::plan::{FlowControl, FlowPlan, LinkQueue, Network, TcpPlan};
 use crate::pool::PoolAccount;
 use crate::probe::{LinkSnapshot, Probe, ServerModel};
 use crate::results::{FinalResults, FinalTally, FlowResults};

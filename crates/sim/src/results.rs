@@ -1,8 +1,9 @@
 //! Computation of the results of flows and groups from the final state of the senders, for both engines.
 
+use crate::identity::Identity;
+use crate::marks::Marks;
 use crate::meter::Tally;
 use crate::places::OpenTransfer;
-use crate::plan::{Identity, Marks};
 use crate::transfers::TransferMeter;
 use crate::writes::FlowWrites;
 use crate::{FlowOutcome, TransferOutcome};
@@ -113,7 +114,7 @@ impl<'a> FlowResults<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Transfers;
+    use crate::identity::Transfers;
     use base::{Span, Time};
     use transport::Counters;
 

@@ -2,7 +2,8 @@
 //! from the sizes of the types, so they stay right when a type grows.
 
 use crate::datagrams::DatagramDelays;
-use crate::plan::{Identity, Network, SourcePlan, TcpPlan};
+use crate::identity::Identity;
+use crate::plan::{Network, SourcePlan, TcpPlan};
 use crate::{LinkOutcome, window};
 use scenario::Scenario;
 use std::hint::black_box;

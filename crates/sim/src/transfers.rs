@@ -1,8 +1,10 @@
 //! Results of a group's transfers, for both engines. The time of opening decides whether a transfer counts: from the end of the
 //! warm-up on.
 
+use crate::identity::Identity;
+use crate::marks::Marks;
+use crate::places::SessionPlan;
 use crate::places::{ClosedTransfer, OpenTransfer};
-use crate::plan::{Identity, Marks, SessionPlan};
 use crate::{PageRow, TransferOutcome, TransferRow};
 use base::Time;
 
@@ -133,7 +135,7 @@ impl TransferMeter {
 mod tests {
     use super::*;
     use crate::histogram::Histogram;
-    use crate::plan::Transfers;
+    use crate::identity::Transfers;
     use base::Span;
 
     fn ms(n: u64) -> Time {

@@ -3,8 +3,8 @@
 //! A write is a transfer of its own in the results: from when it is written, although older data may stand before it in line, until
 //! its receiver has it. Its last segment is pushed (RFC 9293, Section 3.9.1): the receiver acknowledges it at once.
 
+use crate::identity::Identity;
 use crate::places::OpenTransfer;
-use crate::plan::Identity;
 use crate::transfers::TransferMeter;
 use base::Time;
 use law::CongestionControl;

@@ -9,7 +9,8 @@ pub use losses::LossEvents;
 pub use samples::{LinkSamples, LinkSnapshot, ServerModel};
 pub use tracer::PacketTracer;
 
-use crate::plan::{Marks, ProbePlan};
+use crate::marks::Marks;
+use crate::plan::ProbePlan;
 
 /// See the [module](self).
 #[derive(Debug)]

@@ -2,7 +2,8 @@
 
 use crate::Gauge;
 use crate::histogram::Histogram;
-use crate::plan::{LinkPlan, Marks};
+use crate::marks::Marks;
+use crate::plan::LinkPlan;
 use base::{Bytes, Rate, Span, Time};
 use queue::{Backlog, Schedule};
 

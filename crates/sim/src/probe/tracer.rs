@@ -2,7 +2,8 @@
 //! a histogram. Off unless asked for: the window engine must look at every packet then.
 
 use crate::histogram::Histogram;
-use crate::plan::{Marks, ProbePlan};
+use crate::marks::Marks;
+use crate::plan::ProbePlan;
 use crate::{PacketRow, PacketTrace};
 use base::{Flags, PacketNumber, Time};
 use queue::Packet;

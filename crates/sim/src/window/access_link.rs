@@ -7,7 +7,8 @@
 use super::bucket::Bucket;
 use super::headers::HeaderLanes;
 use super::ring::{FAR, Rec};
-use crate::plan::{Marks, SendJitter};
+use crate::marks::Marks;
+use crate::plan::SendJitter;
 use base::{Span, Time};
 
 /// No wait is longer than this.

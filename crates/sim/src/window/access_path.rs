@@ -4,7 +4,8 @@ use super::access_link::{AccessDrops, AccessLink, HeaderPath};
 use super::bucket::Bucket;
 use super::headers::{HeaderLanes, Headers};
 use super::ring::{Rec, Ring, tag, until_wrap};
-use crate::plan::{Marks, Party};
+use crate::marks::Marks;
+use crate::plan::Party;
 use base::{Flags, Header, PacketNumber, Time};
 
 /// See the [module](self).

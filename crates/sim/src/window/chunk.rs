@@ -6,8 +6,9 @@ use super::ring::{Rec, Ring};
 use super::sender::AnySender;
 use super::shared::Shared;
 use crate::Trace;
+use crate::marks::Marks;
 use crate::observer::Observer;
-use crate::plan::{FlowControl, Marks};
+use crate::plan::FlowControl;
 use base::steps::count_steps;
 use base::{Span, Time};
 

@@ -14,9 +14,9 @@ use super::service::{Service, Tx};
 use super::shared::Shared;
 use crate::cause_index;
 use crate::hash::PacketFate;
+use crate::marks::Marks;
 use crate::meter::LinkTotals;
 use crate::observer::Observer;
-use crate::plan::Marks;
 use crate::probe::LinkSnapshot;
 use base::steps::count_steps;
 use base::{Bytes, Cause, Flags, RunMonitor, Span, Time};
@@ -299,18 +299,6 @@ fn before(arrivals: &[Rec], mark: Time) -> usize {
     match arrivals.last() {
         Some(last) if last.time < mark => arrivals.len(),
         _ => arrivals.partition_point(|rec| rec.time < mark),
-    }
-}
-
-/// Shows the observer `packet`, which arrives and would wait for `wait`, behind others that take `time` each.
-fn observe_plain(observer: &mut impl Observer, packet: &Packet, wait: Span, longest: Span, time: Span) {
-    observer.on_arrival(packet, (wait.0.div_ceil(time.0) as u32).saturating_sub(1));
-    if wait > longest {
-        observer.on_drop(packet, packet.arrived);
-        observer.on_fate(packet, PacketFate::Dropped);
-    } else {
-        observer.on_service(packet, packet.arrived + wait);
-        observer.on_fate(packet, PacketFate::Accepted);
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A table has places for the flows of its link only, so that links cost what their flows cost.
 
-use super::core::{FlowPlaces, FlowTable};
+use super::flow_table::{FlowPlaces, FlowTable};
 use super::headers::{HeaderLanes, Headers, NONE};
 use super::ring::Ring;
 use super::service::{DRAWN, Drawn, Service, Tx};

@@ -7,12 +7,12 @@ use super::local::{Serve, ServerState};
 use super::pool::Place;
 use super::ring::Rec;
 use super::shared::Shared;
-use crate::observer::{NoObserver, PacketObserver};
-use crate::plan::Marks;
+use crate::marks::Marks;
+use crate::observer::{NoObserver, Observer, PacketObserver};
 use queue::AnyQueue;
 
 /// Operations of built-in disciplines under an observer: no function here may be generic, nor inlined into one that is.
-pub trait Links: Sized {
+pub trait Links: Observer {
     /// See [`Fifo::serve`].
     fn serve(fifo: &mut Fifo, core: &mut LinkCore<Self>, arrivals: &[Rec], marks: &Marks, shared: &mut Shared);
 

@@ -10,9 +10,10 @@ use super::shared::Shared;
 use crate::cause_index;
 use crate::hash::PacketFate;
 use crate::ledger::Ledger;
+use crate::marks::Marks;
 use crate::meter::LinkTotals;
 use crate::observer::Observer;
-use crate::plan::{LinkQueue, Marks};
+use crate::plan::LinkQueue;
 use crate::probe::LinkSnapshot;
 use base::steps::count_steps;
 use base::{Flags, PacketNumber, Span, Time};
@@ -113,29 +114,34 @@ impl<Q: LinkQueue> Local<Q> {
         self.waiting.packets
     }
 
-    /// Everything before `until`, with these arrivals.
+    /// Everything before `until`, with these arrivals; `built_in` serves a built-in discipline, see `Links`.
     pub fn serve<O: Observer>(
         &mut self,
         core: &mut LinkCore<O>,
         arrivals: &[Rec],
         until: Time,
-        marks: &Marks,
-        shared: &mut Shared,
+        (marks, shared): (&Marks, &mut Shared),
+        built_in: UnderBuiltIn<O>,
     ) {
         let Self { queue, busy, waiting, ledger } = self;
         let state = ServerState { busy: *busy, free: core.free, waiting: *waiting, begun: 0 };
         let serve = Serve { core: &mut *core, state, tx: Tx::default(), ledger, arrivals, until, marks, shared };
         let state = match queue {
-            Either::First(queue) => O::serve_under(queue, serve),
+            Either::First(queue) => built_in(queue, serve),
             Either::Second(queue) => serve.under(queue),
         };
         (*busy, *waiting, core.free) = (state.busy, state.waiting, state.free);
     }
 
     /// The run is over.
-    pub fn finish<O: Observer>(&mut self, core: &mut LinkCore<O>, marks: &Marks, shared: &mut Shared) -> LinkResult {
+    pub fn finish<O: Observer>(
+        &mut self,
+        core: &mut LinkCore<O>,
+        (marks, shared): (&Marks, &mut Shared),
+        built_in: UnderBuiltIn<O>,
+    ) -> LinkResult {
         // Timers of an empty queue, at which nothing was due, and the last marks.
-        self.serve(core, &[], marks.end, marks, shared);
+        self.serve(core, &[], marks.end, (marks, shared), built_in);
         LinkResult {
             totals: self.waiting.totals_at(marks.end, core.totals),
             most_waiting: core.most_seen,
@@ -143,6 +149,9 @@ impl<Q: LinkQueue> Local<Q> {
         }
     }
 }
+
+/// Function that serves everything under a built-in discipline.
+pub type UnderBuiltIn<O> = fn(&mut AnyQueue, Serve<'_, O, false, false>) -> ServerState;
 
 /// State that changes with every packet, kept by value so that it can stay in registers.
 #[derive(Clone, Copy)]

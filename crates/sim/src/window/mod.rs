@@ -13,6 +13,7 @@ mod core;
 mod course;
 mod fifo;
 mod flow;
+mod flow_table;
 mod headers;
 mod horizon;
 mod layout;
@@ -31,9 +32,11 @@ pub mod steps;
 mod threads;
 
 use crate::hash::Rolling;
+use crate::identity::Identity;
+use crate::marks::Marks;
 use crate::meter::{LinkFacts, LinkSpan, link_outcome};
-use crate::observer::{NoObserver, Observer, PacketObserver};
-use crate::plan::{FlowControl, FlowPlan, Identity, LinkQueue, Marks, Network};
+use crate::observer::{NoObserver, PacketObserver};
+use crate::plan::{FlowControl, FlowPlan, LinkQueue, Network};
 use crate::probe::Probe;
 use crate::results::{FinalResults, FlowResults};
 use crate::transfers::TransferMeter;
@@ -45,14 +48,14 @@ use course::{ARRIVALS, Course};
 use flow::TcpFlow;
 use horizon::Part;
 use layout::{Layout, lay_out};
-pub use links::Links;
+use links::Links;
 use node::Node;
 use pool::Pool;
 use ring::{Rec, Ring};
 use sender::AnySender;
 use service::Tx;
 use session::{Session, SessionCtx};
-use shared::Shared;
+use shared::{ARRIVALS_BETWEEN_LOOKS, Shared};
 use source::Source;
 use threads::Threads;
 
@@ -71,10 +74,6 @@ const FEWEST_MEASURING: usize = 4;
 
 /// Arrivals per flow and window that are worth a visit, when there are many flows.
 const ARRIVALS_PER_FLOW: u64 = 4;
-
-/// Number of arrivals that a link serves between two looks at the monitor: in one window a million flows may send ten packets each. Few where
-/// debug assertions are on, so that tests serve windows in pieces.
-const ARRIVALS_BETWEEN_LOOKS: usize = if cfg!(debug_assertions) { 256 } else { 65_536 };
 
 /// Memory of a ring and its entries elsewhere, in bytes.
 pub const RING_BYTES: usize = size_of::<Ring>() + size_of::<Time>() + size_of::<Span>();
@@ -127,7 +126,7 @@ pub fn run<C: FlowControl, Q: LinkQueue>(
     }
 }
 
-fn run_observed<O: Observer, C: FlowControl, Q: LinkQueue>(
+fn run_observed<O: Links, C: FlowControl, Q: LinkQueue>(
     network: Network<C, Q>,
     options: Options,
     monitor: &RunMonitor,
@@ -143,7 +142,7 @@ fn run_observed<O: Observer, C: FlowControl, Q: LinkQueue>(
     engine.finish(options)
 }
 
-impl<O: Observer, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
+impl<O: Links, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
     fn build(network: Network<C, Q>, options: Options, monitor: &RunMonitor) -> Self {
         let mut shared = Shared { monitor: monitor.clone(), ..Shared::default() };
         let mut layout = lay_out(&network, &mut shared);
@@ -410,7 +409,10 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> Engine<O, C, Q> {
                 pool.add(place, self.buckets[l].sort(false));
                 // Links of a pool stand one after the other.
                 if place + 1 == pool.links.len() {
-                    busy |= pool.serve(&mut self.nodes, &self.marks, &mut self.shared);
+                    let (nodes, marks) = (&mut self.nodes, &self.marks);
+                    busy |= pool.serve(marks, &mut self.shared, |link, rec, place, shared| {
+                        nodes[link].serve_in_pool(rec, place, marks, shared);
+                    });
                 }
                 continue;
             }

@@ -1,16 +1,18 @@
 //! A link of the window engine: serves the sorted arrivals of a window and hands each packet on. What links of all kinds
 //! share is in `core`, how they serve in `fifo` and `local`.
 
-use super::core::{FlowTable, LinkCore};
+use super::core::LinkCore;
 use super::fifo::Fifo;
+use super::flow_table::FlowTable;
+use super::links::Links;
 use super::local::Local;
 use super::pool::Place;
 use super::results::LinkResult;
 use super::ring::Rec;
 use super::shared::Shared;
 use crate::LinkReading;
-use crate::observer::Observer;
-use crate::plan::{LinkPlan, LinkQueue, Marks};
+use crate::marks::Marks;
+use crate::plan::{LinkPlan, LinkQueue};
 use crate::probe::{Probe, ServerModel};
 use base::Time;
 use queue::{AnyQueue, Either};
@@ -31,7 +33,7 @@ enum Server<Q> {
     Local(Box<Local<Q>>),
 }
 
-impl<O: Observer, Q: LinkQueue> Node<O, Q> {
+impl<O: Links, Q: LinkQueue> Node<O, Q> {
     /// `pooled`: it shares memory.
     pub fn new(index: u32, plan: LinkPlan<Q>, flows: FlowTable, pooled: bool, marks: &Marks, series: bool) -> Self {
         let probe = Probe::new(ServerModel::of(&plan), plan.probe, marks, series);
@@ -79,7 +81,7 @@ impl<O: Observer, Q: LinkQueue> Node<O, Q> {
     pub fn serve(&mut self, arrivals: &[Rec], until: Time, marks: &Marks, shared: &mut Shared) {
         match &mut self.server {
             Server::Fifo(fifo) => O::serve(fifo, &mut self.core, arrivals, marks, shared),
-            Server::Local(local) => local.serve(&mut self.core, arrivals, until, marks, shared),
+            Server::Local(local) => local.serve(&mut self.core, arrivals, until, (marks, shared), O::serve_under),
         }
     }
 
@@ -94,7 +96,7 @@ impl<O: Observer, Q: LinkQueue> Node<O, Q> {
     pub fn finish(&mut self, marks: &Marks, shared: &mut Shared) -> LinkResult {
         match &mut self.server {
             Server::Fifo(fifo) => fifo.finish(&mut self.core, marks, &shared.monitor),
-            Server::Local(local) => local.finish(&mut self.core, marks, shared),
+            Server::Local(local) => local.finish(&mut self.core, (marks, shared), O::serve_under),
         }
     }
 }

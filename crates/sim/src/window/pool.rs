@@ -2,12 +2,10 @@
 //! are one node of the network (`horizon`): once the arrivals of a window are known at each, all are served in one order. A
 //! calendar of the packets that wait, whose starts are known when they are accepted, says how much is in use at each arrival.
 
-use super::ARRIVALS_BETWEEN_LOOKS;
-use super::node::Node;
 use super::ring::Rec;
-use super::shared::Shared;
-use crate::observer::Observer;
-use crate::plan::{LinkQueue, Marks, PoolPlan};
+use super::shared::{ARRIVALS_BETWEEN_LOOKS, Shared};
+use crate::marks::Marks;
+use crate::plan::PoolPlan;
 use crate::pool::PoolAccount;
 use crate::{LinkOutcome, PoolOutcome};
 use base::Time;
@@ -96,12 +94,12 @@ impl Pool {
         self.arrivals.extend(arrivals.iter().map(|rec| (*rec, place)));
     }
 
-    /// Serves the packets added. Returns whether there were any.
-    pub fn serve<O: Observer, Q: LinkQueue>(
+    /// Serves the packets added: `serve` takes the link of each, its record and its place. Returns whether there were any.
+    pub fn serve(
         &mut self,
-        nodes: &mut [Node<O, Q>],
         marks: &Marks,
         shared: &mut Shared,
+        mut serve: impl FnMut(usize, &Rec, &mut Place<'_>, &mut Shared),
     ) -> bool {
         let mut arrivals = std::mem::take(&mut self.arrivals);
         // Stable, and quick on stretches in order: simultaneous ones come by flow, then by link.
@@ -113,7 +111,7 @@ impl Pool {
             self.pass_warmup(rec.time, marks);
             self.begin_until(rec.time);
             let link = self.links[place];
-            nodes[link].serve_in_pool(&rec, &mut Place { pool: self, place }, marks, shared);
+            serve(link, &rec, &mut Place { pool: self, place }, shared);
         }
         let any = !arrivals.is_empty();
         arrivals.clear();

@@ -1,10 +1,14 @@
 //! Shared state that links and flows of the window engine write to: rings, headers, counts of drops, traces.
 
-use super::core::FlowTable;
+use super::flow_table::FlowTable;
 use super::headers::Headers;
 use super::ring::{Rec, Ring};
 use crate::Trace;
 use base::{RunMonitor, Span, Time};
+
+/// Number of arrivals that a link serves between two looks at the monitor: in one window a million flows may send ten packets each. Few where
+/// debug assertions are on, so that tests serve windows in pieces.
+pub const ARRIVALS_BETWEEN_LOOKS: usize = if cfg!(debug_assertions) { 256 } else { 65_536 };
 
 /// See the [module](self).
 #[derive(Debug, Default)]

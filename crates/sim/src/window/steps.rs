@@ -6,9 +6,10 @@
 use super::bucket::{Bucket, Window};
 use super::chunk::Chunk;
 use super::horizon::{self, Part};
+use super::links::Links;
 use super::sender::AnySender;
 use super::{Course, Engine};
-use crate::observer::{NoObserver, Observer, PacketObserver};
+use crate::observer::{NoObserver, PacketObserver};
 use crate::plan::{FlowControl, LinkQueue, Network};
 use crate::{LinkReading, Options, Outcome};
 use base::{RunMonitor, Time};
@@ -50,7 +51,7 @@ pub fn begin<C: FlowControl + 'static, Q: LinkQueue + 'static>(
     }
 }
 
-impl<O: Observer, C: FlowControl, Q: LinkQueue> SteppedEngine<O, C, Q> {
+impl<O: Links, C: FlowControl, Q: LinkQueue> SteppedEngine<O, C, Q> {
     fn new(network: Network<C, Q>, options: Options) -> Self {
         let parts = horizon::parts(&network);
         let engine = Engine::build(network, options, &RunMonitor::default());
@@ -62,7 +63,7 @@ impl<O: Observer, C: FlowControl, Q: LinkQueue> SteppedEngine<O, C, Q> {
     }
 }
 
-impl<O: Observer, C: FlowControl, Q: LinkQueue> Steps<C> for SteppedEngine<O, C, Q> {
+impl<O: Links, C: FlowControl, Q: LinkQueue> Steps<C> for SteppedEngine<O, C, Q> {
     fn advance(&mut self, until: Time) {
         for (part, course) in &mut self.parts {
             let limit = until.min(course.last);

@@ -6,13 +6,14 @@
 
 use super::bucket::{Bucket, merge};
 use super::chunk::{AtLink, Chunk, Ends};
-use super::core::FlowTable;
+use super::flow_table::FlowTable;
 use super::headers::Headers;
 use super::ring::{Rec, Ring};
 use super::sender::AnySender;
 use super::shared::Shared;
+use crate::marks::Marks;
 use crate::observer::Observer;
-use crate::plan::{FlowControl, Marks};
+use crate::plan::FlowControl;
 use base::{RunMonitor, Span, Time};
 use rayon_core::{ThreadPool, ThreadPoolBuilder};
 use std::sync::{Mutex, PoisonError};

@@ -6,9 +6,9 @@
 use super::super::core::LinkCore;
 use super::super::ring::Rec;
 use super::super::shared::Shared;
-use super::observe_plain;
+use crate::hash::PacketFate;
+use crate::marks::Marks;
 use crate::observer::Observer;
-use crate::plan::Marks;
 use base::{Cause, Span, Time};
 use queue::Packet;
 use std::hint::select_unpredictable;
@@ -175,6 +175,18 @@ fn count_refused<O: Observer>(
         recs.get(recs.len() - 1 - highest as usize)
     });
     core.count_drops(dropped, Cause::Overflow, marks, shared);
+}
+
+/// Shows the observer `packet`, which arrives and would wait for `wait`, behind others that take `time` each.
+fn observe_plain(observer: &mut impl Observer, packet: &Packet, wait: Span, longest: Span, time: Span) {
+    observer.on_arrival(packet, (wait.0.div_ceil(time.0) as u32).saturating_sub(1));
+    if wait > longest {
+        observer.on_drop(packet, packet.arrived);
+        observer.on_fate(packet, PacketFate::Dropped);
+    } else {
+        observer.on_service(packet, packet.arrived + wait);
+        observer.on_fate(packet, PacketFate::Accepted);
+    }
 }
 
 #[cfg(test)]

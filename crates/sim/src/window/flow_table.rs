@@ -1,0 +1,72 @@
+//! Tables of the flows that cross a link of the window engine.
+
+use super::service::Service;
+
+/// The flows that cross a link, each at a place: where their packets go, and how long they take here.
+#[derive(Debug)]
+pub struct FlowTable {
+    pub places: FlowPlaces,
+    /// For each place, the ring to which the flow's packets go next.
+    pub routes: Vec<u32>,
+    pub service: Service,
+    /// For each place, the lane in which headers of the flow's packets arrive; empty on a link without headers.
+    pub lanes: Vec<u32>,
+}
+
+impl FlowTable {
+    /// The ring that packets of `flow` go to next.
+    #[inline]
+    pub fn route(&self, flow: u32) -> u32 {
+        self.routes[self.places.of(flow)]
+    }
+}
+
+/// Places of flows in the tables of a link.
+#[derive(Debug, Default)]
+pub struct FlowPlaces {
+    first: u32,
+    /// The flows in the order of their numbers, where these lie far apart; otherwise empty, and a flow's place is its
+    /// number less the first.
+    listed: Vec<u32>,
+    count: usize,
+}
+
+/// Numbers that the flows of a link may be spread over, for each of its flows, before they are listed: a search costs more
+/// than a subtraction, but tables that reach over all flows of the scenario cost links times flows.
+const MOST_SPREAD: usize = 4;
+
+impl FlowPlaces {
+    /// Places for `flows`, which are in order; one may be there twice.
+    pub fn new(flows: impl Iterator<Item = u32> + Clone) -> Self {
+        let mut listed: Vec<u32> = flows.collect();
+        listed.dedup();
+        let (Some(&first), Some(&last)) = (listed.first(), listed.last()) else { return Self::default() };
+        let spread = (last - first) as usize + 1;
+        if spread <= MOST_SPREAD * listed.len() {
+            return Self { first, listed: Vec::new(), count: spread };
+        }
+        Self { first, count: listed.len(), listed }
+    }
+
+    /// Number of places.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The flow at the first place, if the place of each is its number less that one's.
+    #[inline]
+    pub fn direct(&self) -> Option<u32> {
+        self.listed.is_empty().then_some(self.first)
+    }
+
+    /// The place of `flow`, which crosses the link.
+    #[inline]
+    pub fn of(&self, flow: u32) -> usize {
+        if self.listed.is_empty() { (flow - self.first) as usize } else { self.listed_at(flow) }
+    }
+
+    #[inline(never)]
+    fn listed_at(&self, flow: u32) -> usize {
+        self.listed.partition_point(|&other| other < flow)
+    }
+}
