@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from elephan.papers import reproduce
+from elephan_evidence.papers import reproduce
 from elephan.plots import exhibits
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import elephan
-from elephan.papers import Paper
-from elephan.papers.experiments import sweep_of
+from elephan_evidence.papers import Paper
+from elephan_evidence.papers.experiments import sweep_of
 from elephan.theory import highspeed
 
 PAPER = Paper.read("ghstcp-gared")

@@ -17,7 +17,7 @@ from elephan.compare import compare as ask
 from elephan.formats import stamped
 from elephan.pictures.figure import Axis, Figure, Mark, Series
 from elephan.report import report
-from elephan.report.reproduction import VERDICTS
+from elephan_evidence.report.reproduction import VERDICTS
 from elephan.report.themes import THEMES
 from elephan.scenario import EXAMPLE, Scenario
 from elephan.size import size_variants

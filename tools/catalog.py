@@ -17,7 +17,7 @@ import numpy as np
 import queue_pictures as queues
 from law_pictures import START_STORY, STORY, draw_rounds, rounds
 
-from elephan.accuracy.against import AGAINST, WITHOUT, simulated, spread
+from elephan_evidence.against import AGAINST, WITHOUT, simulated, spread
 from elephan.catalog import needed
 from elephan.plots.model import draw_model
 from elephan.run.measures import MEASURES, SERIES, TRACE

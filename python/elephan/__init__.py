@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from elephan import metrics, plots, stats, store, theory
     from elephan.catalog.registries import laws, queues, recoveries, slow_starts, traffic
     from elephan.compare import compare
-    from elephan.conform import conform
+    from elephan_evidence.conform import conform
     from elephan.estimate import estimate
     from elephan.loading import load
-    from elephan.papers import reproduce
+    from elephan_evidence.papers import reproduce
     from elephan.report import report
     from elephan.run import run
     from elephan.scenario import EXAMPLE, Scenario
@@ -48,13 +48,13 @@ _FOUND = {
     "Scenario": "elephan.scenario",
     "Store": "elephan.store",
     "compare": "elephan.compare",
-    "conform": "elephan.conform",
+    "conform": "elephan_evidence.conform",
     "estimate": "elephan.estimate",
     "load": "elephan.loading",
     "law_table": "elephan.tabulate",
     "models": "elephan.theory.models.registry",
     "report": "elephan.report",
-    "reproduce": "elephan.papers",
+    "reproduce": "elephan_evidence.papers",
     "run": "elephan.run",
     "size": "elephan.size",
     "size_limit": "elephan.size",

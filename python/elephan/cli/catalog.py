@@ -174,7 +174,7 @@ def _cards(kind: str) -> list[Any]:
 
         return cards()
     if kind == "experiments":
-        from elephan.papers import papers  # noqa: PLC0415 (NumPy; start-up does without)
+        from elephan_evidence.papers import papers  # noqa: PLC0415 (NumPy; start-up does without)
 
         return [card for paper in papers() for card in paper.cards()]
     message = f'list: there is no "{kind}"; {suggest(kind, KINDS.split(", "))}'

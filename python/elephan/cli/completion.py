@@ -164,8 +164,8 @@ def table(group: TyperGroup) -> dict[str, Any]:
         laws (``aliases`` of these), ``keys`` of scenario files, ``values`` (which names a key takes).
     """
     from elephan.bench import WORKLOADS  # noqa: PLC0415 (as everything here: other verbs do without)
-    from elephan.conform.case import Suite  # noqa: PLC0415 (as above)
-    from elephan.conform.conformance import SUITES  # noqa: PLC0415 (as above)
+    from elephan_evidence.conform.case import Suite  # noqa: PLC0415 (as above)
+    from elephan_evidence.conform.conformance import SUITES  # noqa: PLC0415 (as above)
     from elephan.metrics import METRICS  # noqa: PLC0415 (as above)
     from elephan.run.measures import numbers  # noqa: PLC0415 (as above)
     from elephan.run.precision import OF_GROUPS, OF_LINKS  # noqa: PLC0415 (as above)

@@ -133,7 +133,7 @@ def _checked_for_pacing(table: ModelTable, network: Network, link: int) -> Model
 
 def _simulate(chosen: Model, given: dict[str, str], *, other: bool) -> tuple[ModelTable, dict[str, Any]]:
     """Return the table with the measurements of a simulation, and remarks on them."""
-    from elephan.accuracy.against import against  # noqa: PLC0415 (loads the simulator)
+    from elephan_evidence.against import against  # noqa: PLC0415 (loads the simulator)
 
     if other:
         message = "--simulate: makes its own scenario; for a link of another use elephan size, which has the models too"
@@ -251,7 +251,7 @@ def _parts(
 ) -> tuple[str, str, Sequence[str], Sequence[list[str]], list[bool]]:
     """Return title, constant columns, and for each other column its head, cells, and whether they are words."""
     if only_simulated:
-        from elephan.accuracy.against import simulated  # noqa: PLC0415 (start-up does without)
+        from elephan_evidence.against import simulated  # noqa: PLC0415 (start-up does without)
 
         table = simulated(table)
     model, varied = table.model, table.varied
