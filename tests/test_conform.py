@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 from conftest import Command
+from elephan.errors import InputError
+from elephan.run import run
 from elephan_evidence.conform import Conformance, conform
 from elephan_evidence.conform.adapting import ADAPTING
 from elephan_evidence.conform.amounts import evaluate, filled
@@ -19,11 +21,9 @@ from elephan_evidence.conform.case import Observation, Suite
 from elephan_evidence.conform.judge import JudgedCase, JudgedObservation, judge
 from elephan_evidence.conform.lawtrace import LawTrace
 from elephan_evidence.conform.measures import MEASURES
-from elephan.errors import InputError
 from elephan_evidence.papers.accept import AcceptedBand
 from elephan_evidence.papers.measures import parse
 from elephan_evidence.report.conform import page
-from elephan.run import run
 
 DOCS = Path(__file__).resolve().parent.parent / "docs" / "conformance"
 SUITE = Suite.read("bbr")

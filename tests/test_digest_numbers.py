@@ -9,11 +9,11 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
+from elephan.theory import elastic, highspeed, hstcp, sawtooth
+from elephan.theory.fixed_points import blocking, droptail, occupancy
 from elephan_evidence.papers.hstcp_buffer_model.links import LINKS, red_at, tail_at
 from elephan_evidence.papers.nr_hstcp.measures import doubling_window
 from elephan_evidence.papers.runs import ExperimentRuns
-from elephan.theory import elastic, highspeed, hstcp, sawtooth
-from elephan.theory.fixed_points import blocking, droptail, occupancy
 
 # Factor by which rounding may exceed a tolerance: "1.25" for "1.2" is half of its last digit.
 EDGE = 1 + 1e-9

@@ -10,6 +10,9 @@ import numpy as np
 import pytest
 
 import elephan
+from elephan.pictures.figure import Axis, Figure, Mark, Series
+from elephan.pictures.table import Table, cell
+from elephan.sweep import tasks
 from elephan_evidence.papers import Paper, reproduction
 from elephan_evidence.papers.accept import AcceptedBand
 from elephan_evidence.papers.exhibits import PaperExhibits
@@ -17,10 +20,7 @@ from elephan_evidence.papers.measured import MeasuredQuantity, largest, least
 from elephan_evidence.papers.measures import parse
 from elephan_evidence.papers.reproduction import Reproduction, reproduce
 from elephan_evidence.papers.runs import ExperimentRuns, NotRunError
-from elephan.pictures.figure import Axis, Figure, Mark, Series
-from elephan.pictures.table import Table, cell
 from elephan_evidence.report.papers import write_pages
-from elephan.sweep import tasks
 from toy_paper import CLAIMS, MEASURES, toy_paper
 
 

@@ -11,9 +11,9 @@ import pytest
 
 import elephan_evidence.papers
 from conftest import Command
+from elephan.sweep import execution
 from elephan_evidence.papers import Paper, reproduction
 from elephan_evidence.papers.nulls import NullPower
-from elephan.sweep import execution
 from test_site_reference import keys, rows
 from toy_paper import toy_paper
 

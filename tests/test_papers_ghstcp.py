@@ -7,6 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from elephan.pictures.figure import Figure
+from elephan.pictures.table import Table
 from elephan_evidence.papers import Paper
 from elephan_evidence.papers.experiments import sweep_of
 from elephan_evidence.papers.ghstcp_gared import cells, traces
@@ -16,8 +18,6 @@ from elephan_evidence.papers.measured import MeasuredQuantity, number
 from elephan_evidence.papers.measures import parse
 from elephan_evidence.papers.runs import ExperimentPoint, ExperimentPoints, ExperimentRuns, NotRunError
 from elephan_evidence.papers.verdicts import Argument, Evidence, judge
-from elephan.pictures.figure import Figure
-from elephan.pictures.table import Table
 
 if TYPE_CHECKING:
     from elephan.store import StoredRun

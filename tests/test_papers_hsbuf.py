@@ -10,6 +10,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from elephan.pictures.figure import Figure
+from elephan.pictures.table import Table
+from elephan.store import Store
 from elephan_evidence.papers import Paper
 from elephan_evidence.papers.experiments import run, sweep_of
 from elephan_evidence.papers.hstcp_buffer_model.figures import FIGURES, ns2
@@ -17,9 +20,6 @@ from elephan_evidence.papers.hstcp_buffer_model.links import LINKS, SHARES, in_s
 from elephan_evidence.papers.hstcp_buffer_model.measures import BELOW, MEASURES
 from elephan_evidence.papers.runs import ExperimentPoints, ExperimentRuns, leading
 from elephan_evidence.papers.verdicts import judge, see
-from elephan.pictures.figure import Figure
-from elephan.pictures.table import Table
-from elephan.store import Store
 
 PAPER = Paper.read("hstcp-buffer-model")
 

@@ -1,10 +1,19 @@
 """Comparison of every model with packets: closed form, numerical integration and simulation of the same quantity."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from elephan.errors import InputError
 from elephan_evidence.against import buffers, elastic, fluid, recovery, windows
 from elephan_evidence.against.entry import ExtraColumn, ModelTest, simulated, spread
-from elephan.errors import InputError
 
-__all__ = ["AGAINST", "WITHOUT", "ExtraColumn", "ModelTest", "against", "simulated", "spread"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from elephan.theory.models import Model, ModelTable
+
+__all__ = ["AGAINST", "WITHOUT", "ExtraColumn", "ModelTest", "against", "simulate", "simulated", "spread"]
 
 AGAINST: dict[str, ModelTest] = {
     entry.model: entry
@@ -70,3 +79,31 @@ def against(model: str) -> ModelTest:
         message = f"--simulate: {model}: {WITHOUT.get(model, 'no scenario was made for it')}"
         raise InputError(message)
     return AGAINST[model]
+
+
+def simulate(
+    model: Model, given: Mapping[str, str], progress: Callable[[int, int], None] | None = None
+) -> tuple[ModelTable, ModelTable, dict[str, Any]]:
+    """Simulate some rows of a model's table, for ``elephan model NAME --simulate``.
+
+    Parameters
+    ----------
+    model : Model
+    given : mapping of str to str
+        Parameters that differ from the defaults of the comparison.
+    progress : callable, optional
+        Called with (runs done, total runs) after each.
+
+    Returns
+    -------
+    ModelTable, ModelTable, dict
+        The whole table, its simulated rows, and the description of the simulation for the document.
+
+    Raises
+    ------
+    InputError
+        If there is no comparison of this model, or a parameter is wrong.
+    """
+    entry = against(model.name)
+    table = entry.simulate(model.table({**entry.given, **given}), progress)
+    return table, simulated(table), {"simulation": entry.to_json()}

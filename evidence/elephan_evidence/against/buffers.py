@@ -10,23 +10,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan_evidence.against.entry import ExtraColumn, ModelTest
-from elephan_evidence.against.fluid import discipline
-from elephan_evidence.against.scenes import OF_PAPERS, bulk, link, scene, with_sawtooth_duration
 from elephan.theory.laws import response
 from elephan.theory.models import ModelColumn, ModelPicture
 from elephan.theory.models.links import time as time_text
 from elephan.theory.sawtooth import partial, synchronised
+from elephan_evidence.against.entry import ExtraColumn, ModelTest
+from elephan_evidence.against.fluid import discipline
+from elephan_evidence.against.scenes import OF_PAPERS, bulk, link, scene, with_sawtooth_duration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from elephan_evidence.against.entry import Row
     from elephan.run.outcome import ReplicationOutcome
     from elephan.scenario import Scenario
     from elephan.theory.models import ModelTable
     from elephan.theory.response import Floats
+    from elephan_evidence.against.entry import Row
 
 SETTLING, MEASURED = 3, 6
 """Settling and measuring time, in sawteeth of the slowest flow."""

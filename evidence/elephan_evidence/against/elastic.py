@@ -7,19 +7,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from elephan_evidence.against.entry import ModelTest
-from elephan_evidence.against.scenes import bulk, link, scene
 from elephan.errors import InputError
 from elephan.theory.models import ModelPicture
 from elephan.theory.models.links import rate as rate_text
 from elephan.theory.models.links import time as time_text
+from elephan_evidence.against.entry import ModelTest
+from elephan_evidence.against.scenes import bulk, link, scene
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from elephan_evidence.against.entry import Row
     from elephan.run.outcome import ReplicationOutcome
     from elephan.scenario import Scenario
+    from elephan_evidence.against.entry import Row
 
 HEADER = 40
 """Header of a packet [bytes]."""

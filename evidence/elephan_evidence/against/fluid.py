@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan_evidence.against.entry import ModelTest
-from elephan_evidence.against.scenes import bulk, link, scene
 from elephan.errors import InputError
 from elephan.theory.models import ModelPicture
+from elephan_evidence.against.entry import ModelTest
+from elephan_evidence.against.scenes import bulk, link, scene
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from elephan_evidence.against.entry import Row
     from elephan.run.outcome import ReplicationOutcome
     from elephan.scenario import Scenario
+    from elephan_evidence.against.entry import Row
 
 LONGEST_S = 60.0
 BEGUN = 3

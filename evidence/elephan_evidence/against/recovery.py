@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan_evidence.against.entry import ModelTest
-from elephan_evidence.against.scenes import bulk, cuts, link, scene
 from elephan.theory.models import ModelPicture
 from elephan.theory.models.links import rate as rate_text
 from elephan.theory.models.links import time as time_text
+from elephan_evidence.against.entry import ModelTest
+from elephan_evidence.against.scenes import bulk, cuts, link, scene
 
 if TYPE_CHECKING:
-    from elephan_evidence.against.entry import Row
     from elephan.run.outcome import ReplicationOutcome
     from elephan.scenario import Scenario
+    from elephan_evidence.against.entry import Row
 
 ROOM = 0.02
 """Buffer over the flow's window; with less, HighSpeed's own bursts of growth overflow it at 0.3 windows."""

@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan_evidence.against.entry import ExtraColumn, ModelTest
-from elephan_evidence.against.scenes import bulk, cuts, link, scene
 from elephan.theory.law_responses import law_responses
 from elephan.theory.models import ModelColumn, ModelPicture
 from elephan.theory.sawtooth import synchronised
+from elephan_evidence.against.entry import ExtraColumn, ModelTest
+from elephan_evidence.against.scenes import bulk, cuts, link, scene
 
 if TYPE_CHECKING:
-    from elephan_evidence.against.entry import Row
     from elephan.run.outcome import ReplicationOutcome
     from elephan.scenario import Scenario
     from elephan.theory.models import ModelTable
     from elephan.theory.response import Floats
+    from elephan_evidence.against.entry import Row
 
 PACKET = 1000
 """Packet size [bytes]."""

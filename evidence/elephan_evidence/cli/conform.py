@@ -24,10 +24,10 @@ from elephan.cli.common import (
     say,
     writing,
 )
-from elephan_evidence.cli.conform_tcp import SCRIPTS, refuse_options, show_scripts
 from elephan.cli.progress import ProgressLine
 from elephan.scenario import parse_assignments
 from elephan.units import format_time
+from elephan_evidence.cli.conform_tcp import SCRIPTS, refuse_options, show_scripts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,9 +43,28 @@ elephan conform bbr --out conformance/
 elephan conform tcp packetdrill/gtests/net/tcp/fast_recovery"""
 
 
+def _suites() -> list[tuple[str, str]]:
+    """Return the suites that Tab offers, with their titles."""
+    from elephan_evidence.conform.case import Suite  # noqa: PLC0415 (--help does without NumPy)
+    from elephan_evidence.conform.conformance import SUITES  # noqa: PLC0415 (as above)
+
+    return [*((suite, Suite.read(suite).title) for suite in SUITES), (SCRIPTS, "Scripts of packetdrill")]
+
+
+def _cases() -> list[tuple[str, str]]:
+    """Return the cases that Tab offers, with their titles."""
+    from elephan_evidence.conform.case import Suite  # noqa: PLC0415 (as above)
+    from elephan_evidence.conform.conformance import SUITES  # noqa: PLC0415 (as above)
+
+    return [(case.name, case.title) for suite in SUITES for case in Suite.read(suite).cases]
+
+
 def conform(
     suite: Annotated[
-        str, typer.Argument(metavar="SUITE", help="Whose test cases: bbr, or tcp for packetdrill scripts.")
+        str,
+        typer.Argument(
+            metavar="SUITE", help="Whose test cases: bbr, or tcp for packetdrill scripts.", autocompletion=_suites
+        ),
     ],
     cases: Annotated[
         list[str] | None,
@@ -53,6 +72,7 @@ def conform(
             metavar="CASE",
             help="Names (drain-time) or numbers of cases; of tcp scripts, or folders.",
             show_default="all",
+            autocompletion=_cases,
         ),
     ] = None,
     law: Annotated[

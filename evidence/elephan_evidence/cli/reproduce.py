@@ -122,8 +122,8 @@ def reproduce(
 
 
 def _write(found: Reproduction, document: Mapping[str, Any], out: Path | None, pages: Path | None) -> list[Path]:
-    from elephan_evidence.papers.reproduction import DOCUMENT  # noqa: PLC0415 (--help does without NumPy)
     from elephan.run.files import write_json  # noqa: PLC0415 (as above)
+    from elephan_evidence.papers.reproduction import DOCUMENT  # noqa: PLC0415 (--help does without NumPy)
 
     written: list[Path] = []
     if out is not None:

@@ -1,4 +1,7 @@
-"""Measures of BBR's response to a path that changes, batches, loses or polices: see `elephan_evidence.conform.measures`."""
+"""Measures of BBR's response to a path that changes, batches, loses or polices.
+
+See `elephan_evidence.conform.measures`.
+"""
 
 from __future__ import annotations
 

@@ -7,12 +7,12 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from elephan_evidence.conform.case import Suite
-from elephan_evidence.conform.judge import WORST, JudgedCase, judge
 from elephan.errors import InputError, suggest
 from elephan.run import default_workers
 from elephan.run.files import provenance, write_json
 from elephan.run.threads import SimulationThreads
+from elephan_evidence.conform.case import Suite
+from elephan_evidence.conform.judge import WORST, JudgedCase, judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

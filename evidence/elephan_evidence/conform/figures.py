@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from elephan.pictures.figure import Axis, Figure, Mark, Series
 from elephan_evidence.conform.case import PACKET_BITS
 from elephan_evidence.papers.measures import parse
-from elephan.pictures.figure import Axis, Figure, Mark, Series
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

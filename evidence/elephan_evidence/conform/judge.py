@@ -6,19 +6,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
+from elephan.run import run as simulate
+from elephan.scenario import Scenario
 from elephan_evidence.conform.adapting import ADAPTING
 from elephan_evidence.conform.amounts import evaluate, filled
 from elephan_evidence.conform.lawtrace import LawTrace
 from elephan_evidence.conform.measures import MEASURES
-from elephan.run import run as simulate
-from elephan.scenario import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from elephan.run.result import RunResult
     from elephan_evidence.conform.case import CaseExplanation, Observation, Suite, TestCase, TestPath
     from elephan_evidence.conform.registry import Found
-    from elephan.run.result import RunResult
 
 MEASURES.update(ADAPTING)
 

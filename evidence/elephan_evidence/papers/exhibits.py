@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from elephan_evidence.papers.runs import ExperimentRuns
     from elephan.pictures.figure import Figure
     from elephan.pictures.table import Table
+    from elephan_evidence.papers.runs import ExperimentRuns
 
     Made = tuple[Figure | Table, ...]
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from elephan_evidence.papers.runs import ExperimentPoint, ExperimentPoints, same
 from elephan.store import StoredRun
 from elephan.sweep import Sweep
 from elephan.sweep.axes import CASE, SweepAxis, SweepCases
 from elephan.sweep.running import run_sweeps
+from elephan_evidence.papers.runs import ExperimentPoint, ExperimentPoints, same
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from elephan_evidence.papers.paper import Experiment
     from elephan.store import Store
     from elephan.sweep import PointResult, SweepProgress, SweepResult
+    from elephan_evidence.papers.paper import Experiment
 
 
 @dataclass(frozen=True)

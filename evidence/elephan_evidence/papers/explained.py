@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from elephan.stats import estimate
 from elephan_evidence.papers import measured
 from elephan_evidence.papers.measured import MeasuredQuantity
-from elephan.stats import estimate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -210,8 +210,8 @@ class Ambiguity:
 class Deviation:
     """Explanation of claims whose number is not met.
 
-    A claim that is not met is a *deviation* if `variant` explains it (`elephan_evidence.papers.explained`) while everything in
-    `shown` holds in the same reproduction; otherwise it fails, and this text states what is known.
+    A claim that is not met is a *deviation* if `variant` explains it (`elephan_evidence.papers.explained`) while
+    everything in `shown` holds in the same reproduction; otherwise it fails, and this text states what is known.
 
     Parameters
     ----------

@@ -9,25 +9,25 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError, suggest
+from elephan.run.files import provenance, write_json
+from elephan.store import Store
 from elephan_evidence.papers import committed, nulls
 from elephan_evidence.papers import experiments as running
 from elephan_evidence.papers.committed import CommittedVerdict
 from elephan_evidence.papers.paper import ORIGINS, Paper
 from elephan_evidence.papers.runs import ExperimentRuns
 from elephan_evidence.papers.verdicts import VERDICTS, Argument, Evidence, JudgedClaim, judge, see
-from elephan.run.files import provenance, write_json
-from elephan.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from elephan.sweep import SweepProgress
     from elephan_evidence.papers.committed import VerdictChange
     from elephan_evidence.papers.exhibits import Exhibit
     from elephan_evidence.papers.experiments import ExperimentRun
     from elephan_evidence.papers.nulls import NullPower
     from elephan_evidence.papers.paper import Ambiguity, Claim, Experiment
-    from elephan.sweep import SweepProgress
 
 PAPERS = ("hstcp-buffer-model", "ghstcp-gared", "nonhomogeneous-buffers", "elastic-regime-fq", "nr-hstcp")
 """Names of the papers, in the recommended order of reading."""
@@ -263,6 +263,17 @@ def papers() -> tuple[Paper, ...]:
     ['hsbuf', 'ghstcp', 'nonhom', 'elastic', 'nr']
     """
     return tuple(Paper.read(name) for name in PAPERS)
+
+
+def cards() -> list[dict[str, Any]]:
+    """Return a card for each experiment of the papers, for ``elephan list experiments``.
+
+    Examples
+    --------
+    >>> cards()[0]["name"]
+    'droptail-1g'
+    """
+    return [card for paper in papers() for card in paper.cards()]
 
 
 def reproduce(

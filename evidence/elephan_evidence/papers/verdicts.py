@@ -1,7 +1,8 @@
 """The verdict on a claim: the measured value, its interval, and, if it is not met, the explanation by one variant.
 
 Full runs: *pass*, *undecided* (an ordering or a shape whose interval holds the limit), *deviation* (not met, and one
-variant explains it), *fail*; claims that nulls pass as often as ours become *uninformative* (`elephan_evidence.papers.nulls`).
+variant explains it), *fail*; claims that nulls pass as often as ours become *uninformative*
+(`elephan_evidence.papers.nulls`).
 Shortened runs give *ran*, and *pass* or *fail* only for claims that full runs met and that are judged in the same band,
 orderings by an interval.
 """

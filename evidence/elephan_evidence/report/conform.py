@@ -6,13 +6,13 @@ import re
 from typing import TYPE_CHECKING
 
 from elephan import _native
-from elephan_evidence.conform.figures import draw_case
 from elephan.errors import InputError
 from elephan.pictures.markdown import code, line, table
 from elephan.pictures.words import joined, number
 from elephan.plots.pictures import draw
 from elephan.plots.style import save
 from elephan.run.files import write_text
+from elephan_evidence.conform.figures import draw_case
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

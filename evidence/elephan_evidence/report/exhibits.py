@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from elephan_evidence.papers.runs import NotRunError
 from elephan.pictures.figure import Figure
 from elephan.plots.pictures import draw
 from elephan.plots.style import save
+from elephan_evidence.papers.runs import NotRunError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,27 +13,27 @@ from typing import TYPE_CHECKING, Any
 from elephan import _native
 from elephan.citations import CITATIONS
 from elephan.errors import InputError
-from elephan_evidence.papers import PAPERS
-from elephan_evidence.papers.paper import ORIGINS
-from elephan_evidence.papers.runs import NotRunError
-from elephan_evidence.papers.verdicts import VERDICTS
-from elephan_evidence.papers.words import MEANS, SAID, WORTH, headline, tally
 from elephan.pictures.figure import Figure
 from elephan.pictures.markdown import line, table
 from elephan.pictures.words import joined, number
 from elephan.plots.pictures import draw
 from elephan.plots.style import save
 from elephan.run.files import write_text
+from elephan_evidence.papers import PAPERS
+from elephan_evidence.papers.paper import ORIGINS
+from elephan_evidence.papers.runs import NotRunError
+from elephan_evidence.papers.verdicts import VERDICTS
+from elephan_evidence.papers.words import MEANS, SAID, WORTH, headline, tally
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from elephan.pictures.table import Table
     from elephan_evidence.papers import Paper, Reproduction
     from elephan_evidence.papers.exhibits import Exhibit
     from elephan_evidence.papers.nulls import NullPower
     from elephan_evidence.papers.verdicts import Argument, Evidence, JudgedClaim
-    from elephan.pictures.table import Table
 
 INDEX = "README.md"
 PICTURES = "pictures"

@@ -11,13 +11,13 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, get_args
 
+from elephan.errors import InputError
+from elephan.scenario import Scenario
 from elephan_evidence.conform.packetdrill.code import Assertions, FailedAssertionError, NotEvaluatedError
 from elephan_evidence.conform.packetdrill.connection import MICROSECOND, Connection, PartialAckError, Sent
 from elephan_evidence.conform.packetdrill.host import ECN_OFF, Host
 from elephan_evidence.conform.packetdrill.rules import rule
 from elephan_evidence.conform.packetdrill.script import SECOND, Call, Code, OtherPacket, Packet, Shell, read_script
-from elephan.errors import InputError
-from elephan.scenario import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

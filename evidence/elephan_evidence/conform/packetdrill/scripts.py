@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elephan_evidence.conform.packetdrill.drive import VERDICTS, JudgedScript, Verdict, judge_script
 from elephan.errors import InputError
 from elephan.profiles import VERSION
 from elephan.run.files import provenance
+from elephan_evidence.conform.packetdrill.drive import VERDICTS, JudgedScript, Verdict, judge_script
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from elephan.metrics.links import utilization_series
-from elephan_evidence.papers.elastic_regime_fq import measures, packets, regimes_figures
-from elephan_evidence.papers.exhibits import PaperExhibits
-from elephan_evidence.papers.runs import leading
 from elephan.pictures.figure import Axis, Figure, Mark, Series, colour
 from elephan.pictures.table import Table, cell
 from elephan.stats import estimate
 from elephan.theory import reno, sawtooth
+from elephan_evidence.papers.elastic_regime_fq import measures, packets, regimes_figures
+from elephan_evidence.papers.exhibits import PaperExhibits
+from elephan_evidence.papers.runs import leading
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from elephan.metrics.fairness import jain
+from elephan.theory import elastic
 from elephan_evidence.papers.elastic_regime_fq import packets, regimes_measures
 from elephan_evidence.papers.measured import MeasuredQuantity, largest, least
 from elephan_evidence.papers.measures import MeasureRegistry
-from elephan.theory import elastic
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

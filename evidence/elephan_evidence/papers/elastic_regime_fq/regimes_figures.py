@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from elephan.pictures.figure import Axis, Figure, Mark, Series, colour
+from elephan.pictures.table import Table, cell
+from elephan.theory import elastic
 from elephan_evidence.papers.elastic_regime_fq import regimes_measures as measures
 from elephan_evidence.papers.exhibits import PaperExhibits
 from elephan_evidence.papers.measured import MeasuredQuantity
 from elephan_evidence.papers.runs import leading
-from elephan.pictures.figure import Axis, Figure, Mark, Series, colour
-from elephan.pictures.table import Table, cell
-from elephan.theory import elastic
 
 if TYPE_CHECKING:
     from elephan_evidence.papers.exhibits import Made

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from elephan.theory import elastic
 from elephan_evidence.papers.elastic_regime_fq.packets import GAP
 from elephan_evidence.papers.measured import MeasuredQuantity, largest, least
 from elephan_evidence.papers.measures import MeasureRegistry
 from elephan_evidence.papers.runs import leading
-from elephan.theory import elastic
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

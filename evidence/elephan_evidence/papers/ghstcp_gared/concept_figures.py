@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from elephan_evidence.papers.exhibits import PaperExhibits
-from elephan_evidence.papers.ghstcp_gared import traces
 from elephan.pictures.figure import Axis, Figure, Mark, Series
 from elephan.scenario import Scenario
+from elephan_evidence.papers.exhibits import PaperExhibits
+from elephan_evidence.papers.ghstcp_gared import traces
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -9,6 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from elephan.pictures.figure import Axis, Figure, Mark, Series, colour
+from elephan.pictures.table import Table
+from elephan.pictures.table import cell as entry
+from elephan.theory import highspeed, reno
 from elephan_evidence.papers.exhibits import PaperExhibits
 from elephan_evidence.papers.ghstcp_gared import (
     cells,
@@ -19,16 +23,12 @@ from elephan_evidence.papers.ghstcp_gared import (
     web_figures,
 )
 from elephan_evidence.papers.ghstcp_gared.cells import DELAYS, OF, printed
-from elephan.pictures.figure import Axis, Figure, Mark, Series, colour
-from elephan.pictures.table import Table
-from elephan.pictures.table import cell as entry
-from elephan.theory import highspeed, reno
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from elephan_evidence.papers.runs import ExperimentPoint, ExperimentRuns
     from elephan.pictures.table import Cell
+    from elephan_evidence.papers.runs import ExperimentPoint, ExperimentRuns
 
 FIGURES = PaperExhibits()
 

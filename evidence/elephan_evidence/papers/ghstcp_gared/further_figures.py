@@ -9,14 +9,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan_evidence.papers.exhibits import PaperExhibits
-from elephan_evidence.papers.ghstcp_gared import cells
-from elephan_evidence.papers.ghstcp_gared.cells import DELAYS, OF, measured
-from elephan_evidence.papers.ghstcp_gared.further_measures import AT, LAWS, PAPERS, delays, other_law, threshold, unequal
-from elephan_evidence.papers.runs import leading
 from elephan.pictures.figure import Axis, Figure, Mark, Series, colour
 from elephan.pictures.table import Table
 from elephan.pictures.table import cell as entry
+from elephan_evidence.papers.exhibits import PaperExhibits
+from elephan_evidence.papers.ghstcp_gared import cells
+from elephan_evidence.papers.ghstcp_gared.cells import DELAYS, OF, measured
+from elephan_evidence.papers.ghstcp_gared.further_measures import (
+    AT,
+    LAWS,
+    PAPERS,
+    delays,
+    other_law,
+    threshold,
+    unequal,
+)
+from elephan_evidence.papers.runs import leading
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from elephan.theory import elastic, highspeed, reno, sawtooth
+from elephan.theory.fluid_queues import Red, with_pole
 from elephan_evidence.papers.ghstcp_gared import cells, further_measures, intervals, traces, web_measures
 from elephan_evidence.papers.ghstcp_gared.cells import CASES, DELAYS, OF, difference, index_of, measured, printed
 from elephan_evidence.papers.ghstcp_gared.nulls import has_sack
 from elephan_evidence.papers.ghstcp_gared.variants import claims, profiled
 from elephan_evidence.papers.measured import Found, MeasuredQuantity, largest, least
 from elephan_evidence.papers.measures import MeasureRegistry
-from elephan.theory import elastic, highspeed, reno, sawtooth
-from elephan.theory.fluid_queues import Red, with_pole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from elephan.pictures.figure import Axis, Figure, Mark, Series
+from elephan.pictures.table import Cell, Table
+from elephan.pictures.table import cell as entry
 from elephan_evidence.papers.exhibits import PaperExhibits
 from elephan_evidence.papers.ghstcp_gared import intervals
 from elephan_evidence.papers.ghstcp_gared.cells import CASES, DELAYS, OF, printed, table_of
 from elephan_evidence.papers.ghstcp_gared.nulls import has_sack
-from elephan.pictures.figure import Axis, Figure, Mark, Series
-from elephan.pictures.table import Cell, Table
-from elephan.pictures.table import cell as entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from elephan.pictures.figure import Axis, Figure, Series
+from elephan.pictures.table import Table, cell
 from elephan_evidence.papers.exhibits import PaperExhibits
 from elephan_evidence.papers.ghstcp_gared.web_measures import BUFFERS, COUNTS, LAWS, RATES, loss, responses
 from elephan_evidence.papers.measured import MeasuredQuantity
-from elephan.pictures.figure import Axis, Figure, Series
-from elephan.pictures.table import Table, cell
 
 if TYPE_CHECKING:
     from elephan_evidence.papers.exhibits import Made

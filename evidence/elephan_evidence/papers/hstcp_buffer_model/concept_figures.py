@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan_evidence.papers.exhibits import PaperExhibits
-from elephan_evidence.papers.hstcp_buffer_model.fixed_point_measures import LinkSetting, behind, droptail_queue, slope
-from elephan_evidence.papers.hstcp_buffer_model.links import LINKS, tail_at
 from elephan.pictures.figure import Axis, Figure, Mark, Series
 from elephan.pictures.table import Table, cell
 from elephan.theory import hstcp
+from elephan_evidence.papers.exhibits import PaperExhibits
+from elephan_evidence.papers.hstcp_buffer_model.fixed_point_measures import LinkSetting, behind, droptail_queue, slope
+from elephan_evidence.papers.hstcp_buffer_model.links import LINKS, tail_at
 
 if TYPE_CHECKING:
     from elephan_evidence.papers.exhibits import Made

@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from elephan.pictures.figure import WARMUP, Axis, Figure, Mark, Series
+from elephan.pictures.table import Table, cell
 from elephan_evidence.papers.exhibits import PaperExhibits
 from elephan_evidence.papers.hstcp_buffer_model import concept_figures, mixed_figures
 from elephan_evidence.papers.hstcp_buffer_model.links import LINKS, SHARES, in_step, modelled, two_in_step
 from elephan_evidence.papers.hstcp_buffer_model.measures import loss_events
 from elephan_evidence.papers.measured import MeasuredQuantity
-from elephan.pictures.figure import WARMUP, Axis, Figure, Mark, Series
-from elephan.pictures.table import Table, cell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from elephan_evidence.papers.runs import ExperimentPoint, ExperimentRuns
     from elephan.pictures.table import Cell
+    from elephan_evidence.papers.runs import ExperimentPoint, ExperimentRuns
 
 FIGURES = PaperExhibits()
 FIGURES.update(concept_figures.FIGURES)

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from elephan_evidence.papers.hstcp_buffer_model.links import LINKS
-from elephan_evidence.papers.measures import MeasureRegistry
 from elephan.theory import hstcp
 from elephan.theory.fixed_points import RedThresholds, blocking, droptail, occupancy
+from elephan_evidence.papers.hstcp_buffer_model.links import LINKS
+from elephan_evidence.papers.measures import MeasureRegistry
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

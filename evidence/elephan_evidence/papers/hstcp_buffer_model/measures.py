@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elephan.metrics import jain
+from elephan.theory import hstcp
 from elephan_evidence.papers.hstcp_buffer_model import fixed_point_measures, mixed_measures
 from elephan_evidence.papers.hstcp_buffer_model.links import LINKS, SHARES, modelled, red_at, tail_at, two_in_step
 from elephan_evidence.papers.measured import MeasuredQuantity, largest, least
 from elephan_evidence.papers.measures import MeasureRegistry
-from elephan.theory import hstcp
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

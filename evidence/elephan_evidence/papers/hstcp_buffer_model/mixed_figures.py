@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from elephan.pictures.figure import Axis, Figure, Series, colour
+from elephan.pictures.table import Table, cell
 from elephan_evidence.papers.exhibits import PaperExhibits
 from elephan_evidence.papers.hstcp_buffer_model.links import LINKS
 from elephan_evidence.papers.hstcp_buffer_model.mixed_measures import FULL, HOPS, TRAFFIC
 from elephan_evidence.papers.measured import MeasuredQuantity
 from elephan_evidence.papers.runs import leading
-from elephan.pictures.figure import Axis, Figure, Series, colour
-from elephan.pictures.table import Table, cell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan_evidence.papers.exhibits import PaperExhibits
-from elephan_evidence.papers.nonhomogeneous_buffers.patterns import MU, left, patterns
 from elephan.pictures.figure import Axis, Figure, Mark, Series
 from elephan.theory import rules
+from elephan_evidence.papers.exhibits import PaperExhibits
+from elephan_evidence.papers.nonhomogeneous_buffers.patterns import MU, left, patterns
 
 if TYPE_CHECKING:
     from elephan_evidence.papers.exhibits import Made

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elephan_evidence.papers.exhibits import PaperExhibits
-from elephan_evidence.papers.nonhomogeneous_buffers import concept_figures, measures
-from elephan_evidence.papers.nonhomogeneous_buffers.patterns import MU
-from elephan_evidence.papers.runs import leading
 from elephan.pictures.figure import Axis, Figure, Mark, Series, colour
 from elephan.pictures.table import Table, cell
 from elephan.stats import estimate
 from elephan.theory import elastic, rules
+from elephan_evidence.papers.exhibits import PaperExhibits
+from elephan_evidence.papers.nonhomogeneous_buffers import concept_figures, measures
+from elephan_evidence.papers.nonhomogeneous_buffers.patterns import MU
+from elephan_evidence.papers.runs import leading
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from elephan.theory import elastic, reno, rules, sawtooth
 from elephan_evidence.papers.measured import MeasuredQuantity, largest, least
 from elephan_evidence.papers.measures import MeasureRegistry
 from elephan_evidence.papers.nonhomogeneous_buffers import many_measures
 from elephan_evidence.papers.nonhomogeneous_buffers.patterns import MU, left, patterns
 from elephan_evidence.papers.runs import leading
-from elephan.theory import elastic, reno, rules, sawtooth
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

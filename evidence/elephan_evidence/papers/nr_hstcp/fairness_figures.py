@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from elephan.pictures.figure import Axis, Figure, Mark, Series, colour
+from elephan.pictures.table import Table, cell
 from elephan_evidence.papers.exhibits import PaperExhibits
 from elephan_evidence.papers.measured import MeasuredQuantity
 from elephan_evidence.papers.nr_hstcp import fairness_measures as measures
 from elephan_evidence.papers.runs import leading
-from elephan.pictures.figure import Axis, Figure, Mark, Series, colour
-from elephan.pictures.table import Table, cell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.optimize import brentq
 
+from elephan.pictures.figure import Axis, Figure, Mark, Series
+from elephan.pictures.table import Table, cell
+from elephan.theory import fairness
 from elephan_evidence.papers.exhibits import PaperExhibits
 from elephan_evidence.papers.measured import MeasuredQuantity
 from elephan_evidence.papers.nr_hstcp import fairness_figures
 from elephan_evidence.papers.nr_hstcp.measures import EXAMPLE_S, SHORT_S, across, protocol, total
 from elephan_evidence.papers.runs import leading
-from elephan.pictures.figure import Axis, Figure, Mark, Series
-from elephan.pictures.table import Table, cell
-from elephan.theory import fairness
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from elephan.theory import fairness
 from elephan_evidence.papers.measured import MeasuredQuantity
 from elephan_evidence.papers.measures import MeasureRegistry
 from elephan_evidence.papers.nr_hstcp import fairness_measures
 from elephan_evidence.papers.runs import leading
-from elephan.theory import fairness
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
