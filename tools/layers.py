@@ -1,9 +1,9 @@
 """Checks the order of the layers: the dependencies between modules against the tables in docs/architecture.md.
 
 A crate may depend only on crates of a lower number. The layers of the import-linter contracts in pyproject.toml (which
-hold the Python modules to the same rule) must be rows of the table of their package. It also checks imports that the linter does
-not see: those of the package as a whole, which its configuration ignores, and those by name. It prints one line per
-violation, and exits with 1 if there is one.
+hold the Python modules to the same rule) must be rows of the table of their package. It also checks imports that the
+linter does not see: those of the package as a whole, which its configuration ignores, and those by name. It prints one
+line per violation, and exits with 1 if there is one.
 """
 
 import ast

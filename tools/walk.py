@@ -3,8 +3,8 @@
     python tools/walk.py
 
 First without any extra: commands that must work do, all others name the missing package in one line. Then with all
-extras and elephan-evidence: every command of README and the guides, by `tests/test_guide.py`. Run by `make walk`; packages come from the
-registry.
+extras and elephan-evidence: every command of README and the guides, by `tests/test_guide.py`. Run by `make walk`;
+packages come from the registry.
 """
 
 from __future__ import annotations
