@@ -20,6 +20,8 @@ PROFILE ?= release
 # Builds and installs the package; prints nothing unless it fails. An active environment must not catch what belongs into .venv.
 INSTALL = env -u CONDA_PREFIX VIRTUAL_ENV='$(CURDIR)/$(VENV)' PIP_DISABLE_PIP_VERSION_CHECK=1 \
           $(PY) -m maturin develop --profile $(PROFILE) $(KERNEL) --extras all
+# The evidence beside it, which adds verbs: elephan is there already, and no other package is needed.
+EVIDENCE = $(PIP) install --no-deps --editable ./evidence
 # With the laws of the Linux kernel where the headers that their loader needs are there; built again once they come, and
 # for another profile.
 HAS_KERNEL := $(shell pkg-config --exists libelf zlib 2>/dev/null && echo yes)
@@ -102,7 +104,7 @@ coverage: UNCOUNTED = $(shell sed -n 's/^mod \(.*\);/--skip \1::/p' crates/sim/t
 coverage: $(VENV)/.dev $(TOOLS)/cargo-tarpaulin ## how much of the lines the tests run: Rust's but for the long comparisons with references, Python's that are not slow
 	$(TOOLS)/cargo-tarpaulin tarpaulin --workspace $(LOADER) --exclude-files "crates/py/*" --exclude-files "target/*" --engine llvm --skip-clean --timeout 1800 \
 	    --target-dir target/coverage --out Json --output-dir target/coverage -- $(UNCOUNTED) >target/coverage.log 2>&1 || { tail -50 target/coverage.log; exit 1; }
-	COVERAGE_FILE=target/.coverage $(PY) -m pytest -n logical --dist loadfile -m 'not slow' -q --cov=elephan --cov-report=
+	COVERAGE_FILE=target/.coverage $(PY) -m pytest -n logical --dist loadfile -m 'not slow' -q --cov=elephan --cov=elephan_evidence --cov-report=
 	@tail -1 target/coverage.log | sed 's/^/Rust: /'
 	@COVERAGE_FILE=target/.coverage $(PY) -m coverage report | tail -1 | sed 's/^TOTAL/Python:/'
 
@@ -121,15 +123,18 @@ package: ## every crate as it would be published, compiled from what is packed
 # last crate alone is compiled again, and linked by zig for the C library of manylinux2014 (`maturin --zig` compiles all of it for a target
 # of its own). maturin refuses to pack what needs a newer one.
 wheel: LINKER = $(CURDIR)/$(VENV)/zig-cc
-wheel: $(VENV)/.made ## target/wheels: an abi3 wheel for every Linux of manylinux2014 on this processor
-	@$(PIP) install 'ziglang>=0.13,<0.17'
+wheel: $(VENV)/.made ## target/wheels: an abi3 wheel for every Linux of manylinux2014 on this processor, and the wheel of elephan-evidence
+	@$(PIP) install 'ziglang>=0.13,<0.17' 'build>=1.2'
 	@printf '#!/bin/sh\nCARGO_ZIGBUILD_ZIG_PATH="%s" exec "%s" zig cc -- -target "%s-linux-gnu.2.17" "$$@"\n' \
 	    "$$($(PY) -c 'import pathlib, ziglang; print(pathlib.Path(ziglang.__file__).with_name("zig"))')" \
 	    '$(CURDIR)/$(BIN)/maturin' "$$(uname -m)" >'$(LINKER)' && chmod +x '$(LINKER)'
+	$(PY) -m build --wheel --outdir target/wheels evidence
 	$(PY) -m maturin build --release --locked --compatibility manylinux2014 --out target/wheels -- -C linker='$(LINKER)'
 
-sdist: $(VENV)/.made ## target/wheels: the source as pip builds it
+sdist: $(VENV)/.made ## target/wheels: the source as pip builds it, of elephan and of elephan-evidence
+	@$(PIP) install 'build>=1.2'
 	$(PY) -m maturin sdist --out target/wheels
+	$(PY) -m build --sdist --outdir target/wheels evidence
 
 walk: ## every documented command in clean environments made from target/wheels (make wheel before)
 	@$(if $(PYTHON),,$(error $(NO_PYTHON)))
@@ -230,9 +235,10 @@ $(BUILT_AS): $(VENV)/.made
 	@rm -f $(VENV)/.built-as-*
 	@touch $@
 
-$(VENV)/.built: $(VENV)/.made $(BUILT_AS) pyproject.toml Cargo.toml Cargo.lock $(CRATES)
+$(VENV)/.built: $(VENV)/.made $(BUILT_AS) pyproject.toml evidence/pyproject.toml Cargo.toml Cargo.lock $(CRATES)
 	@echo 'building elephan (some minutes the first time)' >&2
 	@$(INSTALL) $(QUIETLY)
+	@$(EVIDENCE) $(QUIETLY)
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml | $(VENV)/.built

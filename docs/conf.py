@@ -15,7 +15,7 @@ exclude_patterns = ["_static", "**.ipynb_checkpoints"]
 exclude_patterns += [
     f"reference/python/{page.name}"
     for page in (HERE / "reference" / "python").glob("*.md")
-    if importlib.util.find_spec(f"elephan.{page.stem}") is None
+    if importlib.util.find_spec({"evidence": "elephan_evidence"}.get(page.stem, f"elephan.{page.stem}")) is None
 ]
 
 # Markdown as a code host reads it: anchors from headings, nothing made of quotes and dashes.

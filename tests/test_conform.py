@@ -12,18 +12,18 @@ import numpy as np
 import pytest
 
 from conftest import Command
-from elephan.conform import Conformance, conform
-from elephan.conform.adapting import ADAPTING
-from elephan.conform.amounts import evaluate, filled
-from elephan.conform.case import Observation, Suite
-from elephan.conform.judge import JudgedCase, JudgedObservation, judge
-from elephan.conform.lawtrace import LawTrace
-from elephan.conform.measures import MEASURES
 from elephan.errors import InputError
-from elephan.papers.accept import AcceptedBand
-from elephan.papers.measures import parse
-from elephan.report.conform import page
 from elephan.run import run
+from elephan_evidence.conform import Conformance, conform
+from elephan_evidence.conform.adapting import ADAPTING
+from elephan_evidence.conform.amounts import evaluate, filled
+from elephan_evidence.conform.case import Observation, Suite
+from elephan_evidence.conform.judge import JudgedCase, JudgedObservation, judge
+from elephan_evidence.conform.lawtrace import LawTrace
+from elephan_evidence.conform.measures import MEASURES
+from elephan_evidence.papers.accept import AcceptedBand
+from elephan_evidence.papers.measures import parse
+from elephan_evidence.report.conform import page
 
 DOCS = Path(__file__).resolve().parent.parent / "docs" / "conformance"
 SUITE = Suite.read("bbr")

@@ -1,7 +1,7 @@
 """Numbers of the papers' models that are not claims: losses beside utilizations, and numbers where ours differ.
 
 *Source*: a digest of Barman2004, Andrew2005, AugeRoberts2006 and PhillipsHu2006 with restored equations and numbers
-computed from them; what has an id there is a claim in `elephan.papers`.
+computed from them; what has an id there is a claim in `elephan_evidence.papers`.
 """
 
 from decimal import Decimal
@@ -9,11 +9,11 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from elephan.papers.hstcp_buffer_model.links import LINKS, red_at, tail_at
-from elephan.papers.nr_hstcp.measures import doubling_window
-from elephan.papers.runs import ExperimentRuns
 from elephan.theory import elastic, highspeed, hstcp, sawtooth
 from elephan.theory.fixed_points import blocking, droptail, occupancy
+from elephan_evidence.papers.hstcp_buffer_model.links import LINKS, red_at, tail_at
+from elephan_evidence.papers.nr_hstcp.measures import doubling_window
+from elephan_evidence.papers.runs import ExperimentRuns
 
 # Factor by which rounding may exceed a tolerance: "1.25" for "1.2" is half of its last digit.
 EDGE = 1 + 1e-9

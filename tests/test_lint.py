@@ -16,7 +16,7 @@ from elephan.lint.sawtooth import period_s, recovery_s
 from elephan.sweep import Sweep
 
 ROOT = SCENARIOS.parent
-FILES = [*SCENARIOS.rglob("*.toml"), *(ROOT / "python/elephan/papers").glob("*/experiments/*.toml")]
+FILES = [*SCENARIOS.rglob("*.toml"), *(ROOT / "evidence/elephan_evidence/papers").glob("*/experiments/*.toml")]
 FILES += (ROOT / "python/elephan/bench/scenarios").glob("*.toml")
 
 CLEAN = """

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from conftest import SCENARIOS, Command
-from elephan.accuracy.against import AGAINST, WITHOUT, ModelTest, against, simulated, spread
-from elephan.accuracy.against.buffers import reno_closed_form
 from elephan.errors import InputError
 from elephan.plots.model import model_figure
 from elephan.plots.style import house_style
 from elephan.theory.fairness import law, share
 from elephan.theory.models import MODELS, ModelTable
 from elephan.theory.models.card import CI95
+from elephan_evidence.against import AGAINST, WITHOUT, ModelTest, against, simulated, spread
+from elephan_evidence.against.buffers import reno_closed_form
 
 pytestmark = pytest.mark.slow
 

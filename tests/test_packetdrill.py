@@ -12,13 +12,13 @@ import pytest
 
 from conftest import Command
 from elephan import _native
-from elephan.conform.packetdrill import JudgedScript, conform_scripts, judge_script
-from elephan.conform.packetdrill.code import Assertions, FailedAssertionError, NotEvaluatedError
-from elephan.conform.packetdrill.connection import Connection, PartialAckError
-from elephan.conform.packetdrill.host import Host
-from elephan.conform.packetdrill.script import SECOND, Call, Packet, Shell, When, read_script
 from elephan.errors import InputError
 from elephan.scenario import EXAMPLE, Scenario
+from elephan_evidence.conform.packetdrill import JudgedScript, conform_scripts, judge_script
+from elephan_evidence.conform.packetdrill.code import Assertions, FailedAssertionError, NotEvaluatedError
+from elephan_evidence.conform.packetdrill.connection import Connection, PartialAckError
+from elephan_evidence.conform.packetdrill.host import Host
+from elephan_evidence.conform.packetdrill.script import SECOND, Call, Packet, Shell, When, read_script
 
 DATA = Path(__file__).resolve().parent / "data"
 OWN = DATA / "packetdrill"

@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 
 import elephan
-from elephan.papers import Paper, reproduction
-from elephan.papers.accept import AcceptedBand
-from elephan.papers.exhibits import PaperExhibits
-from elephan.papers.measured import MeasuredQuantity, largest, least
-from elephan.papers.measures import parse
-from elephan.papers.reproduction import Reproduction, reproduce
-from elephan.papers.runs import ExperimentRuns, NotRunError
 from elephan.pictures.figure import Axis, Figure, Mark, Series
 from elephan.pictures.table import Table, cell
-from elephan.report.papers import write_pages
 from elephan.sweep import tasks
+from elephan_evidence.papers import Paper, reproduction
+from elephan_evidence.papers.accept import AcceptedBand
+from elephan_evidence.papers.exhibits import PaperExhibits
+from elephan_evidence.papers.measured import MeasuredQuantity, largest, least
+from elephan_evidence.papers.measures import parse
+from elephan_evidence.papers.reproduction import Reproduction, reproduce
+from elephan_evidence.papers.runs import ExperimentRuns, NotRunError
+from elephan_evidence.report.papers import write_pages
 from toy_paper import CLAIMS, MEASURES, toy_paper
 
 
@@ -291,7 +291,7 @@ def drawn(paper: Paper, monkeypatch: pytest.MonkeyPatch) -> Paper:
     paper.about["cite"] = "Barman2004"  # type: ignore[index]
     paper.about["title"] = "A toy"  # type: ignore[index]
     paper.about["counts"] = [{"says": "twice as many", "measure": "product rate=4000"}]  # type: ignore[index]
-    monkeypatch.setattr(import_module("elephan.report.papers"), "PAPERS", ("toy",))
+    monkeypatch.setattr(import_module("elephan_evidence.report.papers"), "PAPERS", ("toy",))
     return paper
 
 

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from elephan.papers.elastic_regime_fq import regimes_measures as regimes
-from elephan.papers.hstcp_buffer_model import fixed_point_measures as fixed
-from elephan.papers.measured import MeasuredQuantity
-from elephan.papers.nr_hstcp import fairness_measures as fairness
-from elephan.papers.runs import ExperimentPoints, ExperimentRuns
 from elephan.theory import hstcp
+from elephan_evidence.papers.elastic_regime_fq import regimes_measures as regimes
+from elephan_evidence.papers.hstcp_buffer_model import fixed_point_measures as fixed
+from elephan_evidence.papers.measured import MeasuredQuantity
+from elephan_evidence.papers.nr_hstcp import fairness_measures as fairness
+from elephan_evidence.papers.runs import ExperimentPoints, ExperimentRuns
 
 FEW = (
     fixed.LinkSetting("1g", 10, 1, None),

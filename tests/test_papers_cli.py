@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-import elephan.papers
+import elephan_evidence.papers
 from conftest import Command
-from elephan.papers import Paper, reproduction
-from elephan.papers.nulls import NullPower
 from elephan.sweep import execution
+from elephan_evidence.papers import Paper, reproduction
+from elephan_evidence.papers.nulls import NullPower
 from test_site_reference import keys, rows
 from toy_paper import toy_paper
 
@@ -21,7 +21,7 @@ from toy_paper import toy_paper
 @pytest.fixture(autouse=True)
 def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paper:
     toy = toy_paper(tmp_path / "toy")
-    for where in (reproduction, elephan.papers):
+    for where in (reproduction, elephan_evidence.papers):
         monkeypatch.setattr(where, "papers", lambda: (toy,))
     return toy
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from elephan.papers import PAPERS, Paper, committed, papers
-from elephan.papers.experiments import sweep_of
-from elephan.papers.measured import number
-from elephan.papers.measures import parse
-from elephan.papers.runs import ExperimentRuns, NotRunError
+from elephan_evidence.papers import PAPERS, Paper, committed, papers
+from elephan_evidence.papers.experiments import sweep_of
+from elephan_evidence.papers.measured import number
+from elephan_evidence.papers.measures import parse
+from elephan_evidence.papers.runs import ExperimentRuns, NotRunError
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs" / "reproduction"

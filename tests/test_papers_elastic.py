@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from elephan.papers import Paper
-from elephan.papers.elastic_regime_fq import measures
-from elephan.papers.elastic_regime_fq import packets as arrivals
-from elephan.papers.elastic_regime_fq.figures import FIGURES
-from elephan.papers.experiments import run
-from elephan.papers.measured import MeasuredQuantity, number
-from elephan.papers.runs import ExperimentPoints, ExperimentRuns
-from elephan.papers.verdicts import judge, see
 from elephan.pictures.figure import Figure
 from elephan.pictures.table import Table
 from elephan.store import Store
+from elephan_evidence.papers import Paper
+from elephan_evidence.papers.elastic_regime_fq import measures
+from elephan_evidence.papers.elastic_regime_fq import packets as arrivals
+from elephan_evidence.papers.elastic_regime_fq.figures import FIGURES
+from elephan_evidence.papers.experiments import run
+from elephan_evidence.papers.measured import MeasuredQuantity, number
+from elephan_evidence.papers.runs import ExperimentPoints, ExperimentRuns
+from elephan_evidence.papers.verdicts import judge, see
 
 PAPER = Paper.read("elastic-regime-fq")
 

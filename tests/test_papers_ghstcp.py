@@ -7,17 +7,17 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from elephan.papers import Paper
-from elephan.papers.experiments import sweep_of
-from elephan.papers.ghstcp_gared import cells, traces
-from elephan.papers.ghstcp_gared.cells import CASES, DELAYS, printed
-from elephan.papers.ghstcp_gared.nulls import has_sack, wrong_law, wrong_queue
-from elephan.papers.measured import MeasuredQuantity, number
-from elephan.papers.measures import parse
-from elephan.papers.runs import ExperimentPoint, ExperimentPoints, ExperimentRuns, NotRunError
-from elephan.papers.verdicts import Argument, Evidence, judge
 from elephan.pictures.figure import Figure
 from elephan.pictures.table import Table
+from elephan_evidence.papers import Paper
+from elephan_evidence.papers.experiments import sweep_of
+from elephan_evidence.papers.ghstcp_gared import cells, traces
+from elephan_evidence.papers.ghstcp_gared.cells import CASES, DELAYS, printed
+from elephan_evidence.papers.ghstcp_gared.nulls import has_sack, wrong_law, wrong_queue
+from elephan_evidence.papers.measured import MeasuredQuantity, number
+from elephan_evidence.papers.measures import parse
+from elephan_evidence.papers.runs import ExperimentPoint, ExperimentPoints, ExperimentRuns, NotRunError
+from elephan_evidence.papers.verdicts import Argument, Evidence, judge
 
 if TYPE_CHECKING:
     from elephan.store import StoredRun

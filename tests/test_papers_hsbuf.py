@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from elephan.papers import Paper
-from elephan.papers.experiments import run, sweep_of
-from elephan.papers.hstcp_buffer_model.figures import FIGURES, ns2
-from elephan.papers.hstcp_buffer_model.links import LINKS, SHARES, in_step, modelled, two_in_step
-from elephan.papers.hstcp_buffer_model.measures import BELOW, MEASURES
-from elephan.papers.runs import ExperimentPoints, ExperimentRuns, leading
-from elephan.papers.verdicts import judge, see
 from elephan.pictures.figure import Figure
 from elephan.pictures.table import Table
 from elephan.store import Store
+from elephan_evidence.papers import Paper
+from elephan_evidence.papers.experiments import run, sweep_of
+from elephan_evidence.papers.hstcp_buffer_model.figures import FIGURES, ns2
+from elephan_evidence.papers.hstcp_buffer_model.links import LINKS, SHARES, in_step, modelled, two_in_step
+from elephan_evidence.papers.hstcp_buffer_model.measures import BELOW, MEASURES
+from elephan_evidence.papers.runs import ExperimentPoints, ExperimentRuns, leading
+from elephan_evidence.papers.verdicts import judge, see
 
 PAPER = Paper.read("hstcp-buffer-model")
 

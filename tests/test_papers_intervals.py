@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from elephan.papers import Paper
-from elephan.papers.ghstcp_gared import concept_figures, intervals, table_pictures
-from elephan.papers.ghstcp_gared.cells import CASES, DELAYS, printed, table_of
-from elephan.papers.ghstcp_gared.intervals import NULLS, UtilizationInterval
-from elephan.papers.runs import ExperimentPoints, ExperimentRuns, NotRunError
 from elephan.pictures.figure import Figure
 from elephan.plots.pictures import draw
+from elephan_evidence.papers import Paper
+from elephan_evidence.papers.ghstcp_gared import concept_figures, intervals, table_pictures
+from elephan_evidence.papers.ghstcp_gared.cells import CASES, DELAYS, printed, table_of
+from elephan_evidence.papers.ghstcp_gared.intervals import NULLS, UtilizationInterval
+from elephan_evidence.papers.runs import ExperimentPoints, ExperimentRuns, NotRunError
 from test_papers_ghstcp import some
 
 PAPER = Paper.read("ghstcp-gared")

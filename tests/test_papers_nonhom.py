@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from elephan.papers import Paper
-from elephan.papers.experiments import run
-from elephan.papers.nonhomogeneous_buffers import measures
-from elephan.papers.nonhomogeneous_buffers.figures import FIGURES
-from elephan.papers.nonhomogeneous_buffers.patterns import left, patterns
-from elephan.papers.runs import ExperimentPoints, ExperimentRuns
-from elephan.papers.verdicts import judge
 from elephan.pictures.figure import Figure
 from elephan.pictures.table import Table
 from elephan.store import Store
+from elephan_evidence.papers import Paper
+from elephan_evidence.papers.experiments import run
+from elephan_evidence.papers.nonhomogeneous_buffers import measures
+from elephan_evidence.papers.nonhomogeneous_buffers.figures import FIGURES
+from elephan_evidence.papers.nonhomogeneous_buffers.patterns import left, patterns
+from elephan_evidence.papers.runs import ExperimentPoints, ExperimentRuns
+from elephan_evidence.papers.verdicts import judge
 
 PAPER = Paper.read("nonhomogeneous-buffers")
 

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from elephan.papers import Paper, experiments
-from elephan.papers.runs import ExperimentPoints, ExperimentRuns, leading
-from elephan.papers.verdicts import judge
 from elephan.store import Store
+from elephan_evidence.papers import Paper, experiments
+from elephan_evidence.papers.runs import ExperimentPoints, ExperimentRuns, leading
+from elephan_evidence.papers.verdicts import judge
 
 PAPER = Paper.read("nr-hstcp")
 FORMULAS = [claim for claim in PAPER.claims.values() if not claim.experiments]

@@ -8,17 +8,17 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from elephan.papers import Paper, nulls, reproduction
-from elephan.papers.accept import AcceptedBand
-from elephan.papers.explained import closed, explain
-from elephan.papers.ghstcp_gared import cells
-from elephan.papers.ghstcp_gared.nulls import has_sack, wrong_law, wrong_queue
-from elephan.papers.measured import MeasuredQuantity, largest, least
-from elephan.papers.reproduction import Reproduction, reproduce
-from elephan.papers.runs import ExperimentPoint, ExperimentPoints, ExperimentRuns
-from elephan.papers.verdicts import JudgedClaim, judge, standing
-from elephan.papers.words import WORTH, bands
-from elephan.report.papers import _bands
+from elephan_evidence.papers import Paper, nulls, reproduction
+from elephan_evidence.papers.accept import AcceptedBand
+from elephan_evidence.papers.explained import closed, explain
+from elephan_evidence.papers.ghstcp_gared import cells
+from elephan_evidence.papers.ghstcp_gared.nulls import has_sack, wrong_law, wrong_queue
+from elephan_evidence.papers.measured import MeasuredQuantity, largest, least
+from elephan_evidence.papers.reproduction import Reproduction, reproduce
+from elephan_evidence.papers.runs import ExperimentPoint, ExperimentPoints, ExperimentRuns
+from elephan_evidence.papers.verdicts import JudgedClaim, judge, standing
+from elephan_evidence.papers.words import WORTH, bands
+from elephan_evidence.report.papers import _bands
 from toy_paper import toy_paper
 
 GHSTCP = Paper.read("ghstcp-gared")

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import elephan
-from elephan.papers import Paper
-from elephan.papers.experiments import sweep_of
 from elephan.theory import highspeed
+from elephan_evidence.papers import Paper
+from elephan_evidence.papers.experiments import sweep_of
 
 PAPER = Paper.read("ghstcp-gared")
 TABLES = (1, 2, 3, 4, 5, 6)

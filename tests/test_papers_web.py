@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from elephan.papers import Paper, experiments
-from elephan.papers.ghstcp_gared.web_figures import FIGURES
-from elephan.papers.ghstcp_gared.web_measures import MEASURES, loss
-from elephan.papers.measures import parse
-from elephan.papers.paper import Experiment
-from elephan.papers.runs import ExperimentRuns
 from elephan.store import Store
+from elephan_evidence.papers import Paper, experiments
+from elephan_evidence.papers.ghstcp_gared.web_figures import FIGURES
+from elephan_evidence.papers.ghstcp_gared.web_measures import MEASURES, loss
+from elephan_evidence.papers.measures import parse
+from elephan_evidence.papers.paper import Experiment
+from elephan_evidence.papers.runs import ExperimentRuns
 
 PAPER = Paper.read("ghstcp-gared")
 # A tenth of the web, a few seconds: what is seen is how measures read runs, not what the paper says.

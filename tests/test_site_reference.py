@@ -13,8 +13,9 @@ import pytest
 import elephan
 from elephan.compare import compare as ask
 from elephan.compare.several import PointComparison
-from elephan.conform.packetdrill import conform_scripts
 from elephan.size import size, size_limit, size_variants
+from elephan_evidence.conform import conform
+from elephan_evidence.conform.packetdrill import conform_scripts
 from testbeds import faked
 
 PAGE = (Path(__file__).resolve().parent.parent / "docs" / "reference" / "json.md").read_text(encoding="utf-8")
@@ -126,7 +127,7 @@ def documents(verb: str) -> Sequence[Mapping[str, Any]]:
         own = [found.to_json() | {"simulation": [], "testbed": []} for found in (alone, beside)]
         return [*own, {"points": [point]}]
     if verb == "elephan conform":
-        return [elephan.conform("bbr", "drain-time", 18).to_json()]
+        return [conform("bbr", "drain-time", 18).to_json()]
     if verb == "elephan conform tcp":
         return [conform_scripts([Path(__file__).parent / "data" / "packetdrill"]).to_json()]
     made = size_variants(

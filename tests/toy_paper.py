@@ -5,12 +5,12 @@ from textwrap import dedent
 from typing import Any
 
 import elephan
-from elephan.papers import Paper
-from elephan.papers.exhibits import PaperExhibits
-from elephan.papers.measured import Found, MeasuredQuantity
-from elephan.papers.measures import MeasureRegistry
-from elephan.papers.paper import COLUMNS
-from elephan.papers.runs import ExperimentRuns
+from elephan_evidence.papers import Paper
+from elephan_evidence.papers.exhibits import PaperExhibits
+from elephan_evidence.papers.measured import Found, MeasuredQuantity
+from elephan_evidence.papers.measures import MeasureRegistry
+from elephan_evidence.papers.paper import COLUMNS
+from elephan_evidence.papers.runs import ExperimentRuns
 
 CLAIMS = [
     "toy.rises,ordering,stated,utilization rises with the buffer,> 0,Figure 1,buffers,rise,sign,,its sign",

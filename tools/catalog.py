@@ -17,13 +17,13 @@ import numpy as np
 import queue_pictures as queues
 from law_pictures import START_STORY, STORY, draw_rounds, rounds
 
-from elephan.accuracy.against import AGAINST, WITHOUT, simulated, spread
 from elephan.catalog import needed
 from elephan.plots.model import draw_model
 from elephan.run.measures import MEASURES, SERIES, TRACE
 from elephan.theory.models import MODELS, ModelTable
 from elephan.theory.models.card import CI95
 from elephan.units import format_number
+from elephan_evidence.against import AGAINST, WITHOUT, simulated, spread
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "catalog"

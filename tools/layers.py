@@ -1,9 +1,9 @@
 """Checks the order of the layers: the dependencies between modules against the tables in docs/architecture.md.
 
-A crate may depend only on crates of a lower number. The layers of the import-linter contract in pyproject.toml (which
-holds the Python modules to the same rule) must be rows of the second table. It also checks imports that the linter does
-not see: those of the package as a whole, which its configuration ignores, and those by name. It prints one line per
-violation, and exits with 1 if there is one.
+A crate may depend only on crates of a lower number. The layers of the import-linter contracts in pyproject.toml (which
+hold the Python modules to the same rule) must be rows of the table of their package. It also checks imports that the
+linter does not see: those of the package as a whole, which its configuration ignores, and those by name. It prints one
+line per violation, and exits with 1 if there is one.
 """
 
 import ast
@@ -19,6 +19,9 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = "docs/architecture.md"
 PREFIX = "elephan-"
+TABLES = {"elephan": "Python layers", "elephan_evidence": "Evidence layers"}
+"""Heading of the table of each Python package."""
+PLACES = {"elephan": ROOT / "python", "elephan_evidence": ROOT / "evidence"}
 BY_NAME = ("import_module", "__import__")
 
 Layers = dict[str, int]
@@ -90,10 +93,12 @@ def python_violations(linter: Mapping[str, Any]) -> Iterable[str]:
     """List the settings in pyproject.toml that keep import-linter from seeing all imports of the Python package."""
     if linter.get("exclude_type_checking_imports"):
         yield "import-linter: must count the imports under TYPE_CHECKING"
-    paths = {_module(path): path for path in (ROOT / "python" / "elephan").rglob("*.py")}
+    paths = {
+        _module(path, place): path for name, place in PLACES.items() for path in sorted((place / name).rglob("*.py"))
+    }
     for module, path in sorted(paths.items()):
         # The package itself offers the names of all others, and the command line may use it as users do.
-        if module != "elephan" and not f"{module}.".startswith("elephan.cli."):
+        if module != "elephan" and not f"{module}.".startswith(("elephan.cli.", "elephan_evidence.cli.")):
             yield from unseen_imports(module, path.read_text(encoding="utf-8"), paths)
         yield from unreasoned_imports(module, path.read_text(encoding="utf-8"))
 
@@ -105,8 +110,8 @@ def unreasoned_imports(module: str, source: str) -> Iterable[str]:
             yield f"{module}:{number}: say behind noqa: PLC0415, in brackets, why the import is not at the top"
 
 
-def _module(path: Path) -> str:
-    parts = path.relative_to(ROOT / "python").with_suffix("").parts
+def _module(path: Path, place: Path) -> str:
+    parts = path.relative_to(place).with_suffix("").parts
     return ".".join(part for part in parts if part != "__init__")
 
 
@@ -117,10 +122,14 @@ def main() -> None:
     metadata = json.loads(subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     linter = project["tool"]["importlinter"]
-    layers = [layer for contract in linter["contracts"] if contract["type"] == "layers" for layer in contract["layers"]]
+    ordered = [contract for contract in linter["contracts"] if contract["type"] == "layers"]
     wrong = [
         *crate_violations(table(page, "Rust layers"), metadata),
-        *layer_violations(table(page, "Python layers"), layers),
+        *(
+            line
+            for contract in ordered
+            for line in layer_violations(table(page, TABLES[contract["containers"][0]]), contract["layers"])
+        ),
         *python_violations(linter),
     ]
     sys.exit("\n".join(wrong) or 0)

@@ -1,10 +1,10 @@
-"""Runs the commands of the documentation in clean environments made from the wheel in target/wheels.
+"""Runs the commands of the documentation in clean environments made from the wheels in target/wheels.
 
     python tools/walk.py
 
 First without any extra: commands that must work do, all others name the missing package in one line. Then with all
-extras: every command of README and the guides, by `tests/test_guide.py`. Run by `make walk`; packages come from the
-registry.
+extras and elephan-evidence: every command of README and the guides, by `tests/test_guide.py`. Run by `make walk`;
+packages come from the registry.
 """
 
 from __future__ import annotations
@@ -61,8 +61,11 @@ REFUSED = (
     (["size", "mine.toml", "--target", "utilization=0.95", "--out", "sized/"], "pyarrow"),
     (["sweep", "bell.toml", "--over", "seed=1,2", "--store", "runs/"], "pyarrow"),
     (["report", "run/"], ""),
+    (["reproduce", "--list"], "elephan-evidence"),
+    (["conform", "bbr"], "elephan-evidence"),
+    (["model", "sawtooth", "--simulate"], "elephan-evidence"),
 )
-"""Commands that fail without extras, and the package that their one line names; a missing folder may come first."""
+"""Commands that fail in a bare environment, and the package that their line names; a missing folder may come first."""
 
 
 def environment(name: str, what: str, *more: str, hashed: bool) -> Path:
@@ -124,9 +127,9 @@ def without_extras(wheel: Path) -> list[str]:
     return wrong
 
 
-def with_all(wheel: Path) -> list[str]:
-    """Try every documented command with all extras; return the failures."""
-    more = ("pytest>=8.3", "pytest-xdist>=3.6", "psutil>=6", "hypothesis>=6.115", "nbformat")
+def with_all(wheel: Path, evidence: Path) -> list[str]:
+    """Try every documented command with all extras and the evidence; return the failures."""
+    more = (str(evidence), "pytest>=8.3", "pytest-xdist>=3.6", "psutil>=6", "hypothesis>=6.115", "nbformat")
     programs = environment("all", f"{wheel}[all,frames]", *more, hashed=True)
     sys.stdout.write(f"with all extras: {megabytes(programs.parent):.0f} MB\n")
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "VIRTUAL_ENV", "ELEPHAN"))}
@@ -136,16 +139,22 @@ def with_all(wheel: Path) -> list[str]:
     return [] if done.returncode == 0 else ["documented commands failed in an environment of the wheel"]
 
 
+def newest(name: str) -> Path:
+    """Return the newest wheel of a distribution."""
+    wheels = sorted(WHEELS.glob(f"{name}-*.whl"), key=lambda path: path.stat().st_mtime)
+    if not wheels:
+        sys.exit(f"target/wheels: there is no wheel of {name}; make wheel builds it")
+    return wheels[-1]
+
+
 def main() -> None:
     """Run everything; exit with 1 if anything fails."""
-    wheels = sorted(WHEELS.glob("*.whl"), key=lambda path: path.stat().st_mtime)
-    if not wheels:
-        sys.exit("target/wheels: there is no wheel; make wheel builds one")
+    wheel, evidence = newest("elephan"), newest("elephan_evidence")
     PLACE.mkdir(parents=True, exist_ok=True)
-    wrong = [*without_extras(wheels[-1]), *with_all(wheels[-1])]
+    wrong = [*without_extras(wheel), *with_all(wheel, evidence)]
     if wrong:
         sys.exit("\n".join(wrong))
-    sys.stdout.write("every documented command runs from the wheel\n")
+    sys.stdout.write("every documented command runs from the wheels\n")
 
 
 if __name__ == "__main__":

@@ -26,10 +26,8 @@ if TYPE_CHECKING:
     from elephan import metrics, plots, stats, store, theory
     from elephan.catalog.registries import laws, queues, recoveries, slow_starts, traffic
     from elephan.compare import compare
-    from elephan.conform import conform
     from elephan.estimate import estimate
     from elephan.loading import load
-    from elephan.papers import reproduce
     from elephan.report import report
     from elephan.run import run
     from elephan.scenario import EXAMPLE, Scenario
@@ -48,13 +46,11 @@ _FOUND = {
     "Scenario": "elephan.scenario",
     "Store": "elephan.store",
     "compare": "elephan.compare",
-    "conform": "elephan.conform",
     "estimate": "elephan.estimate",
     "load": "elephan.loading",
     "law_table": "elephan.tabulate",
     "models": "elephan.theory.models.registry",
     "report": "elephan.report",
-    "reproduce": "elephan.papers",
     "run": "elephan.run",
     "size": "elephan.size",
     "size_limit": "elephan.size",
@@ -76,7 +72,6 @@ __all__ = [
     "UnknownNameError",
     "__version__",
     "compare",
-    "conform",
     "estimate",
     "law_table",
     "laws",
@@ -87,7 +82,6 @@ __all__ = [
     "queues",
     "recoveries",
     "report",
-    "reproduce",
     "run",
     "size",
     "size_limit",

@@ -11,7 +11,7 @@ import re
 import sys
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -26,14 +26,25 @@ from elephan.extras import of_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from importlib.metadata import EntryPoint
 
     from typer.core import TyperGroup
+
+    from elephan.plugins import Verbs
 
 _MODULES = {"list": "catalog", "import": "importing"}
 """Modules of the commands whose name is a Python keyword or built-in."""
 
-VERBS = {verb: f"elephan.cli.{_MODULES.get(verb, verb)}" for panel in PANELS.values() for verb in panel}
-"""Module of each command; only the module of the command that is called is loaded."""
+IN_EVIDENCE = ("reproduce", "conform")
+"""Commands of the distribution `elephan.plugins.EVIDENCE`."""
+
+VERBS = {
+    verb: f"elephan.cli.{_MODULES.get(verb, verb)}"
+    for panel in PANELS.values()
+    for verb in panel
+    if verb not in IN_EVIDENCE
+}
+"""Module of each command of elephan; only the module of the command that is called is loaded."""
 
 OUT_OF_MEMORY = "out of memory; `elephan estimate` says what needs how much of it"
 
@@ -75,11 +86,34 @@ def _new_app() -> typer.Typer:
 def _add(app: typer.Typer, verb: str) -> None:
     """Add a command, which may have subcommands."""
     module = import_module(VERBS[verb])
-    if hasattr(module, "app"):
-        app.add_typer(module.app)
+    _attach(app, verb, getattr(module, "app", None) or getattr(module, f"{verb}_" if verb in _MODULES else verb))
+
+
+def _add_other(app: typer.Typer, entry: EntryPoint) -> None:
+    """Add a command of another distribution."""
+    from elephan.plugins import load, source  # noqa: PLC0415 (reads the metadata of all packages; most commands do without)
+
+    found = load(entry)
+    if not callable(found):
+        message = f"{entry.name}: {source(entry)} names {entry.value}, which is no function and no typer.Typer"
+        raise InputError(message)
+    _attach(app, entry.name, found)
+
+
+def _attach(app: typer.Typer, verb: str, found: Any) -> None:
+    if isinstance(found, typer.Typer):
+        app.add_typer(found, name=verb)
     else:
-        function = getattr(module, f"{verb}_" if verb in _MODULES else verb)
-        app.command(verb, epilog=module.EXAMPLE, cls=CommandHelp)(function)
+        examples = getattr(sys.modules.get(found.__module__), "EXAMPLE", None)
+        app.command(verb, epilog=examples, cls=CommandHelp)(found)
+
+
+@cache
+def _others() -> Verbs:
+    """Return the commands of other distributions; nothing of them is imported."""
+    from elephan.plugins import verbs  # noqa: PLC0415 (as above)
+
+    return verbs(VERBS)
 
 
 def _unloaded() -> None:
@@ -98,6 +132,13 @@ def app() -> typer.Typer:
     made = _new_app()
     for verb in VERBS:
         _add(made, verb)
+    for line in _others().refused.values():
+        say(line)
+    for entry in _others().found.values():
+        try:
+            _add_other(made, entry)
+        except InputError as error:
+            say(str(error))
     return made
 
 
@@ -113,11 +154,30 @@ def _command_for(words: Sequence[str]) -> TyperGroup:
     if words and words[0] in VERBS:
         _add(made, words[0])
     elif set(words) <= {"-h", "--help", "--version"}:
-        for verb in VERBS:
-            made.command(verb, cls=CommandHelp)(_unloaded)
+        _list(made)
+    elif words and words[0] in _others().found:
+        _add_other(made, _others().found[words[0]])
+    elif words and words[0] in _others().refused:
+        raise InputError(_others().refused[words[0]])
+    elif words and words[0] in IN_EVIDENCE:
+        from elephan.plugins import absent  # noqa: PLC0415 (as in `_others`)
+
+        raise InputError(absent(f"{words[0]}:"))
     else:
         return command()
     return _parser(made)
+
+
+def _list(app: typer.Typer) -> None:
+    """Add all commands without importing their modules."""
+    from elephan.plugins import source  # noqa: PLC0415 (as in `_others`)
+
+    for verb in VERBS:
+        app.command(verb, cls=CommandHelp)(_unloaded)
+    for verb, entry in _others().found.items():
+        app.command(verb, short_help=f"From {source(entry)}.", cls=CommandHelp)(_unloaded)
+    for line in _others().refused.values():
+        say(line)
 
 
 def _usage(error: Exception, words: Sequence[str]) -> str:

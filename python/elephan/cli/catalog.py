@@ -174,9 +174,9 @@ def _cards(kind: str) -> list[Any]:
 
         return cards()
     if kind == "experiments":
-        from elephan.papers import papers  # noqa: PLC0415 (NumPy; start-up does without)
+        from elephan.plugins import hook  # noqa: PLC0415 (reads the metadata of all packages; start-up does without)
 
-        return [card for paper in papers() for card in paper.cards()]
+        return list(hook("list.experiments", "list experiments:")())
     message = f'list: there is no "{kind}"; {suggest(kind, KINDS.split(", "))}'
     raise InputError(message)
 

@@ -59,8 +59,6 @@ SOURCES: dict[str, str] = {
     "new KIND": "names templates",
     "schema KIND": "names schemas",
     "completion SHELL": "names shells",
-    "conform SUITE": "names suites",
-    "conform CASE": "names cases",
 }
 """Kinds of values of options and arguments: by command and name, by name, or by their name in the help."""
 
@@ -164,8 +162,6 @@ def table(group: TyperGroup) -> dict[str, Any]:
         laws (``aliases`` of these), ``keys`` of scenario files, ``values`` (which names a key takes).
     """
     from elephan.bench import WORKLOADS  # noqa: PLC0415 (as everything here: other verbs do without)
-    from elephan.conform.case import Suite  # noqa: PLC0415 (as above)
-    from elephan.conform.conformance import SUITES  # noqa: PLC0415 (as above)
     from elephan.metrics import METRICS  # noqa: PLC0415 (as above)
     from elephan.run.measures import numbers  # noqa: PLC0415 (as above)
     from elephan.run.precision import OF_GROUPS, OF_LINKS  # noqa: PLC0415 (as above)
@@ -191,8 +187,6 @@ def table(group: TyperGroup) -> dict[str, Any]:
         "templates": dict.fromkeys(DEFAULTS, ""),
         "schemas": dict.fromkeys(SCHEMAS, ""),
         "shells": dict.fromkeys(SHELLS, ""),
-        "suites": {suite: Suite.read(suite).title for suite in SUITES} | {"tcp": "Scripts of packetdrill"},
-        "cases": {case.name: case.title for suite in SUITES for case in Suite.read(suite).cases},
     }
     parameters = {name: {p: row.meaning for p, row in model.parameters.items()} for name, model in MODELS.items()}
     aliases: dict[str, str] = {}
@@ -202,43 +196,53 @@ def table(group: TyperGroup) -> dict[str, Any]:
             aliases |= {f"{key} {alias}": f"{key} {card['name']}" for alias in card["aliases"]}
     values = {"control": "laws", "law": "laws", "queue": "queues", "discipline": "queues"}
     values |= {"recovery": "recoveries", "traffic": "traffic"}
-    verbs = _group(group, "")
+    verbs = _group(group, "", names)
     known = {"names": names, "parameters": parameters, "aliases": aliases, "keys": _keys(), "values": values}
     return verbs | known
 
 
-def _group(group: Any, name: str) -> dict[str, Any]:
+def _group(group: Any, name: str, names: dict[str, dict[str, str]]) -> dict[str, Any]:
     """Return the completions of a group of commands, which may contain groups."""
     verbs = {
-        each: (_group if hasattr(verb, "commands") else _verb)(verb, f"{name} {each}".strip())
+        each: (_group if hasattr(verb, "commands") else _verb)(verb, f"{name} {each}".strip(), names)
         for each, verb in group.commands.items()
         if not verb.hidden
     }
     help_text = (group.short_help or group.help or "").strip().partition("\n")[0]
-    return {"help": help_text, "options": _verb(group, name)["options"], "verbs": verbs}
+    return {"help": help_text, "options": _verb(group, name, names)["options"], "verbs": verbs}
 
 
-def _verb(verb: Any, name: str) -> dict[str, Any]:
-    """Return the options and arguments of a command, each with its kind of value."""
+def _verb(verb: Any, name: str, names: dict[str, dict[str, str]]) -> dict[str, Any]:
+    """Return the options and arguments of a command, each with its kind of value; add the names of kinds of its own."""
     options: list[dict[str, Any]] = [{"names": ["--help", "-h"], "value": None, "help": "Show help.", "more": False}]
     arguments, more = [], False
     for each in verb.params:
         if each.param_type_name == "argument":
-            arguments.append(_source(name, each))
+            arguments.append(_source(verb, name, each, names))
             more = each.nargs == -1
         elif not each.hidden and "--help" not in each.opts:
-            value = None if each.is_flag else _source(name, each)
+            value = None if each.is_flag else _source(verb, name, each, names)
             help_text = (each.help or "").partition(";")[0].replace("\\[", "[")
             options.append({"names": list(each.opts), "value": value, "help": help_text, "more": each.multiple})
     help_text = (verb.short_help or verb.help or "").strip().partition("\n")[0]
     return {"help": help_text, "options": options, "arguments": arguments, "more": more}
 
 
-def _source(verb: str, each: Any) -> str:
-    """Return the kind of value of an option or argument; empty if unknown."""
+def _source(verb: Any, name: str, each: Any, names: dict[str, dict[str, str]]) -> str:
+    """Return the kind of value of an option or argument; empty if unknown.
+
+    Commands of other distributions declare their values by the parameter `autocompletion` of Typer.
+    """
     keys = [*each.opts, each.metavar or ""] if each.param_type_name == "option" else [each.metavar or ""]
-    asked = [*(f"{verb} {key}" for key in keys), *keys]
-    return next((SOURCES[key] for key in asked if key in SOURCES), "")
+    asked = [*(f"{name} {key}" for key in keys), *keys]
+    known = next((SOURCES[key] for key in asked if key in SOURCES), None)
+    if known is not None:
+        return known
+    offered = [item for item in each.shell_complete(typer.Context(verb), "") if item.type == "plain"]
+    if not offered:
+        return ""
+    names[asked[0]] = {item.value: item.help or "" for item in offered}
+    return f"names {asked[0]}"
 
 
 def _keys() -> dict[str, dict[str, str]]:

@@ -47,7 +47,10 @@ VERBS: dict[str, dict[str, str]] = {
         "bench": "How fast the engine is on this machine.",
     },
 }
-"""Groups of commands in the order of display, with all commands; each has a module of its name."""
+"""Groups of commands in the order of display; those of `elephan.plugins.EVIDENCE` are listed if it is installed."""
+
+OTHERS = "From other packages"
+"""Group of the commands of all other distributions."""
 
 START = """\
 New to it? An answer at once; or a file, an answer, a picture:
@@ -71,7 +74,7 @@ NAMES_WIDTH = 20
 
 
 def arrange(group: TyperGroup) -> TyperGroup:
-    """Put the commands in their groups and in order, each with its line; those without a group come last.
+    """Put the commands in their groups and in order, each with its line; those of other distributions come last.
 
     Returns
     -------
@@ -80,9 +83,8 @@ def arrange(group: TyperGroup) -> TyperGroup:
     """
     known = {name: (panel, line) for panel, verbs in VERBS.items() for name, line in verbs.items()}
     for name, command in group.commands.items():
-        if name in known:
-            panel, command.short_help = known[name]
-            command.rich_help_panel = panel  # type: ignore[attr-defined]
+        panel, command.short_help = known.get(name, (OTHERS, command.short_help))
+        command.rich_help_panel = panel  # type: ignore[attr-defined]
     order = {name: place for place, name in enumerate(known)}
     group.commands = dict(sorted(group.commands.items(), key=lambda item: order.get(item[0], len(order))))
     return group

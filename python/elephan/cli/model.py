@@ -82,8 +82,9 @@ def model(
         return
     given = _assignments(set_ or [])
     simulation: dict[str, Any] = {}
+    simulated: ModelTable | None = None
     if simulate:
-        table, simulation = _simulate(chosen, given, other=scenario is not None or link is not None)
+        table, simulated, simulation = _simulate(chosen, given, other=scenario is not None or link is not None)
     elif scenario is None:
         if link is not None:
             message = "--link: a link belongs to a scenario; give --scenario FILE too"
@@ -93,6 +94,7 @@ def model(
         read = elephan.Scenario.from_file(scenario)
         index = read.link_index(link)
         table = _checked_for_pacing(links.table(chosen, read.network, index, given), read.network, index)
+    printed = simulated if simulated is not None else table
     written = []
     if out is not None:
         from elephan.run.files import write_json, write_parquet  # noqa: PLC0415 (NumPy; --help does without)
@@ -109,9 +111,9 @@ def model(
     if json:
         print_json(table.to_json() | simulation)
     elif details:
-        print_tables(*_tables(table, only_simulated=simulate))
+        print_tables(*_tables(printed))
     else:
-        print_lines(*_screen(table, only_simulated=simulate))
+        print_lines(*_screen(printed))
     say_written(written)
     for line in table.model.fails if details or json else ():
         say(f"note: {line}")
@@ -131,17 +133,17 @@ def _checked_for_pacing(table: ModelTable, network: Network, link: int) -> Model
     return replace(table, model=replace(table.model, fails=(found.sentence, *table.model.fails)))
 
 
-def _simulate(chosen: Model, given: dict[str, str], *, other: bool) -> tuple[ModelTable, dict[str, Any]]:
-    """Return the table with the measurements of a simulation, and remarks on them."""
-    from elephan.accuracy.against import against  # noqa: PLC0415 (loads the simulator)
+def _simulate(chosen: Model, given: dict[str, str], *, other: bool) -> tuple[ModelTable, ModelTable, dict[str, Any]]:
+    """Return the table with the measurements of a simulation, the simulated rows alone, and remarks on them."""
+    from elephan.plugins import hook  # noqa: PLC0415 (reads the metadata of all packages; start-up does without)
 
     if other:
         message = "--simulate: makes its own scenario; for a link of another use elephan size, which has the models too"
         raise InputError(message)
-    entry = against(chosen.name)
+    simulate = hook("model.simulate", "--simulate:")
     with ProgressLine("simulation") as line:
-        table = entry.simulate(chosen.table({**entry.given, **given}), line.update)
-    return table, {"simulation": entry.to_json()}
+        found: tuple[ModelTable, ModelTable, dict[str, Any]] = simulate(chosen, given, line.update)
+    return found
 
 
 def _show_map(model: Model, out: Path | None, *, json: bool) -> None:
@@ -204,9 +206,9 @@ def _assignment(text: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-def _screen(table: ModelTable, *, only_simulated: bool) -> list[str]:
+def _screen(table: ModelTable) -> list[str]:
     """Return at most 15 lines: constant columns, some rows, and the number of omitted ones."""
-    title, fixed, heads, columns, words = _parts(table, only_simulated=only_simulated)
+    title, fixed, heads, columns, words = _parts(table)
     width = terminal_width()
     head = wrapped(title, width) + (wrapped(fixed, width) if fixed else [])
     # The model's limits precede its numbers; the first one is always shown.
@@ -240,20 +242,14 @@ def _split(head: str) -> tuple[str, str]:
     return name.replace(" ", "\n"), unit.removesuffix("]") if bracket else ""
 
 
-def _tables(table: ModelTable, *, only_simulated: bool) -> list[Printed | str]:
+def _tables(table: ModelTable) -> list[Printed | str]:
     """Return constant columns in one line, and the rest as a table."""
-    title, fixed, heads, columns, words = _parts(table, only_simulated=only_simulated)
+    title, fixed, heads, columns, words = _parts(table)
     return [f"{title}\n{fixed}", fitted_table(heads, list(zip(*columns, strict=True)), words)]
 
 
-def _parts(
-    table: ModelTable, *, only_simulated: bool
-) -> tuple[str, str, Sequence[str], Sequence[list[str]], list[bool]]:
+def _parts(table: ModelTable) -> tuple[str, str, Sequence[str], Sequence[list[str]], list[bool]]:
     """Return title, constant columns, and for each other column its head, cells, and whether they are words."""
-    if only_simulated:
-        from elephan.accuracy.against import simulated  # noqa: PLC0415 (start-up does without)
-
-        table = simulated(table)
     model, varied = table.model, table.varied
     fixed = [f"{name} = {_fixed(column[0], model.parameters[name].unit)}" for name, column in table.values.items()
              if name not in varied]  # fmt: skip

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from elephan.errors import InputError
+from elephan.plugins import hook
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -52,13 +53,20 @@ def page_of(folder: Path) -> ReportPage:
             "give a folder that elephan wrote with --out, or a store"
         )
         raise InputError(message)
-    make = cast("Callable[[Path], ReportPage]", import_module(f"elephan.report.{name}").page)
+    make = cast("Callable[[Path], ReportPage]", _page(name, folder))
     try:
         return make(folder)
     except KeyError as error:
         document = next((known for known in KINDS if KINDS[known] == name), "the table")
         message = f"{folder / document}: has no {error}; write the folder again with this version"
         raise InputError(message) from None
+
+
+def _page(name: str, folder: Path) -> object:
+    """Import the function that makes a page; that of a reproduction is in another distribution."""
+    if name == "reproduction":
+        return hook("report.reproduction", f"{folder}: the page of a reproduction")
+    return import_module(f"elephan.report.{name}").page
 
 
 def page_of_several(given: Sequence[str | Path] | Mapping[str, ReplicatedRun]) -> ReportPage:

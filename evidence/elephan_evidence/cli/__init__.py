@@ -1,0 +1,1 @@
+"""Verbs that this distribution adds to the command line of elephan."""

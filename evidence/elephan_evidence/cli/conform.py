@@ -1,0 +1,244 @@
+"""``elephan conform``: published test cases of a congestion control, with a verdict for each observation."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 (Typer reads the annotations)
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from elephan.cli.columns import text_table
+from elephan.cli.common import (
+    DetailsOption,
+    Interrupted,
+    JsonOption,
+    OutOption,
+    QuietOption,
+    WorkersOption,
+    check_out,
+    fitted_table,
+    print_json,
+    print_lines,
+    print_tables,
+    print_wrapped,
+    say,
+    writing,
+)
+from elephan.cli.progress import ProgressLine
+from elephan.scenario import parse_assignments
+from elephan.units import format_time
+from elephan_evidence.cli.conform_tcp import SCRIPTS, refuse_options, show_scripts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rich.table import Table
+
+    from elephan_evidence.conform import Conformance
+    from elephan_evidence.conform.case import Suite
+
+EXAMPLE = """Example:  elephan conform bbr
+elephan conform bbr drain-time 9 --details
+elephan conform bbr --out conformance/
+elephan conform tcp packetdrill/gtests/net/tcp/fast_recovery"""
+
+
+def _suites() -> list[tuple[str, str]]:
+    """Return the suites that Tab offers, with their titles."""
+    from elephan_evidence.conform.case import Suite  # noqa: PLC0415 (--help does without NumPy)
+    from elephan_evidence.conform.conformance import SUITES  # noqa: PLC0415 (as above)
+
+    return [*((suite, Suite.read(suite).title) for suite in SUITES), (SCRIPTS, "Scripts of packetdrill")]
+
+
+def _cases() -> list[tuple[str, str]]:
+    """Return the cases that Tab offers, with their titles."""
+    from elephan_evidence.conform.case import Suite  # noqa: PLC0415 (as above)
+    from elephan_evidence.conform.conformance import SUITES  # noqa: PLC0415 (as above)
+
+    return [(case.name, case.title) for suite in SUITES for case in Suite.read(suite).cases]
+
+
+def conform(
+    suite: Annotated[
+        str,
+        typer.Argument(
+            metavar="SUITE", help="Whose test cases: bbr, or tcp for packetdrill scripts.", autocompletion=_suites
+        ),
+    ],
+    cases: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="CASE",
+            help="Names (drain-time) or numbers of cases; of tcp scripts, or folders.",
+            show_default="all",
+            autocompletion=_cases,
+        ),
+    ] = None,
+    law: Annotated[
+        str | None, typer.Option("--law", metavar="NAME", help="The law of the sender of tcp scripts.")
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="PLACE=VALUE",
+            help='Change the sender of tcp scripts, as in flows[0].recovery="prr"; repeatable.',
+        ),
+    ] = None,
+    list_: Annotated[bool, typer.Option("--list", help="Only say which cases there are.")] = False,
+    details: DetailsOption = False,
+    workers: WorkersOption = None,
+    out: OutOption = None,
+    pages: Annotated[
+        Path | None,
+        typer.Option("--pages", metavar="DIR", help="Write the page of the suite, with its pictures, in Markdown."),
+    ] = None,
+    quiet: QuietOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Run the test cases of a specification: what each must show, whether it does, and what a sender without it shows.
+
+    With tcp: run scripts of packetdrill against a sender in virtual time; say of each whether it agrees.
+    Exit code 1 if an observation is not made and no run explains it, or if a script differs.
+    """
+    if suite == SCRIPTS:
+        refuse_options(SCRIPTS, {"--list": list_, "--workers": workers, "--out": out, "--pages": pages})
+        show_scripts(
+            cases or [], parse_assignments(set_, **{"flows[0].control": law}), details=details, quiet=quiet, json=json
+        )
+        return
+    refuse_options(suite, {"--law": law, "--set": set_})
+    from elephan_evidence.conform import conform as judge  # noqa: PLC0415 (--help does without NumPy)
+    from elephan_evidence.conform.conformance import find, select  # noqa: PLC0415 (as above)
+
+    check_out(out)
+    check_out(pages, "--pages", drawn=True)
+    read = find(suite)
+    asked = select(read, cases or ())
+    if list_:
+        _show_list(read, [case.number for case in asked], details=details, json=json)
+        return
+    with ProgressLine("conform", quiet=quiet, of="cases") as line:
+        try:
+            found = judge(suite, *(cases or ()), workers=workers, progress=line.update)
+        except KeyboardInterrupt:
+            message = "nothing was written"
+            raise Interrupted(message) from None
+    written = _write(found, out, pages)
+    document = found.to_json()
+    if json:
+        print_json(document)
+    else:
+        _show(document, details=details)
+        for path in written:
+            say(f"wrote {path}")
+    raise typer.Exit(0 if found.holds else 1)
+
+
+def _write(found: Conformance, out: Path | None, pages: Path | None) -> list[Path]:
+    written: list[Path] = []
+    if out is not None:
+        from elephan_evidence.conform.traces import write_traces  # noqa: PLC0415 (Arrow is slow to import)
+
+        with writing(out):
+            written += [found.write(out), write_traces(found, out)]
+    if pages is not None:
+        from elephan_evidence.report.conform import write_page  # noqa: PLC0415 (Matplotlib is slow to import)
+
+        with writing(pages, "--pages"):
+            written.append(write_page(found, pages))
+    return written
+
+
+def _show(document: Mapping[str, Any], *, details: bool) -> None:
+    """Print what fits on a screen: numbers of verdicts, the cases that are not met, and why."""
+    cases = document["cases"]
+    if details:
+        for case in cases:
+            print_wrapped(f"{case['number']}. {case['title']}: {_verdict(case)}", *_about(case))
+            if case["paths"]:
+                print_tables(_observations(case))
+    counts = ", ".join(f"{n} {verdict.replace('_', ' ')}" for verdict, n in document["summary"].items() if n)
+    print_wrapped(f"{len(cases)} test cases of {document['revision']}: {counts}.")
+    others = [case for case in cases if case["verdict"] != "met"]
+    if others and not details:
+        rows = [[f"{case['number']} {case['name']}", case["verdict"], _why(case)] for case in others]
+        print_tables(fitted_table(["case", "verdict", "why"], rows, [True] * 3))
+    paths = sum(len(case["paths"]) for case in cases)
+    observations = sum(len(path["seen"]) for case in cases for path in case["paths"])
+    unexplained = [str(case["number"]) for case in cases if not case["holds"]]
+    if unexplained:
+        say(f"not explained: {', '.join(unexplained)}")
+    more = "" if details else "; --details shows each"
+    say(f"{observations} observations on {paths} paths in {format_time(document['wall_s'])}{more}")
+
+
+def _verdict(case: Mapping[str, Any]) -> str:
+    """Format a verdict, and whether its failures are explained."""
+    explained = case["verdict"] == "contradicted" and case["holds"]
+    return "contradicted, explained" if explained else str(case["verdict"])
+
+
+def _about(case: Mapping[str, Any]) -> list[str]:
+    lines = [f"   {case['stimulus'] or case['impossible']}"]
+    whys = {seen["explained"]["why"] for path in case["paths"] for seen in path["seen"] if seen["explained"]}
+    return lines + [f"   {why}" for why in whys]
+
+
+def _why(case: Mapping[str, Any]) -> str:
+    """Return a short reason why a case is not met, or the missing observations if no run explains it."""
+    if case["impossible"]:
+        return str(case["impossible"]).partition(":")[0]
+    missed = {seen["id"]: seen for path in case["paths"] for seen in path["seen"] if seen["verdict"] != "met"}
+    explained = [seen["explained"]["short"] for seen in missed.values() if seen["explained"]]
+    return str(explained[0]) if case["holds"] and explained else f"not seen: {', '.join(missed)}"
+
+
+def _observations(case: Mapping[str, Any]) -> Table:
+    heads = ["path", "must be seen", "verdict", "measured", "accepted", "null"]
+    rows = [
+        [
+            path["name"] if n == 0 else "",
+            seen["says"],
+            seen["verdict"],
+            _number(seen["measured"]),
+            seen["accepted"],
+            _number(seen["null"]["measured"]),
+        ]
+        for path in case["paths"]
+        for n, seen in enumerate(path["seen"])
+    ]
+    return fitted_table(heads, rows, [True, True, True, False, True, False])
+
+
+def _number(value: float | bool | None) -> str:
+    if value is None or isinstance(value, bool):
+        return "-" if value is None else str(value).lower()
+    return f"{value:.4g}"
+
+
+def _show_list(suite: Suite, numbers: Sequence[int], *, details: bool, json: bool) -> None:
+    cases = [case for case in suite.cases if case.number in numbers]
+    if json:
+        print_json(
+            [
+                {
+                    "number": case.number,
+                    "name": case.name,
+                    "title": case.title,
+                    "section": case.section,
+                    "stimulus": case.stimulus,
+                    "paths": list(case.paths),
+                    "impossible": case.impossible,
+                }
+                for case in cases
+            ]
+        )
+        return
+    rows = [[str(case.number), case.name, case.title, case.stimulus or "not possible"] for case in cases]
+    if details:
+        print_tables(fitted_table(["#", "case", "what", "stimulus"], rows, [False, True, True, True]))
+    else:
+        print_lines(*text_table(("#", "case", "what"), [row[:3] for row in rows]))
+        say(f"{len(cases)} cases; what each does to the sender: --details")

@@ -1,0 +1,108 @@
+"""``elephan conform tcp``: packetdrill scripts, run against a sender in virtual time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from elephan.cli.common import print_json, print_wrapped, say
+from elephan.cli.progress import ProgressLine
+from elephan.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+SCRIPTS = "tcp"
+"""Name of the suite that consists of the user's own files."""
+
+SHOWN = 6
+"""Maximum number of scripts on a screen, with two lines each; --details shows all."""
+
+
+def refuse_options(suite: str, given: Mapping[str, object]) -> None:
+    """Refuse options that a suite does not have.
+
+    Raises
+    ------
+    InputError
+        If one was given.
+    """
+    for option, value in given.items():
+        if value:
+            message = f"{option}: conform {suite} has no such option"
+            raise InputError(message)
+
+
+def show_scripts(
+    paths: Sequence[str], changes: Mapping[str, object], *, details: bool, quiet: bool, json: bool
+) -> None:
+    """Run scripts, print the results, and exit with code 1 if one differs.
+
+    Raises
+    ------
+    InputError
+        If none is given, or one cannot be read.
+    """
+    from elephan_evidence.conform.packetdrill import conform_scripts  # noqa: PLC0415 (--help does without NumPy)
+
+    if not paths:
+        message = "conform tcp: give packetdrill scripts, or folders of them"
+        raise InputError(message)
+    with ProgressLine("conform", quiet=quiet, of="scripts") as line:
+        found = conform_scripts(paths, changes, line.update)
+    document = found.to_json()
+    if json:
+        print_json(document)
+    else:
+        _show(document, details=details)
+    raise typer.Exit(0 if found.holds else 1)
+
+
+def _show(document: Mapping[str, Any], *, details: bool) -> None:
+    scripts, counts = document["scripts"], document["summary"]
+    print_wrapped(
+        f"{_many(len(scripts), 'script', 'scripts')}: {_many(counts['agrees'], 'agrees', 'agree')}, "
+        f"{_many(counts['differs'], 'differs', 'differ')}, {counts['not_expressible']} cannot be expressed."
+    )
+    compared = f"{_many(document['segments'], 'segment', 'segments')} and {document['assertions']} assertions agree"
+    if details:
+        for script in scripts:
+            print_wrapped(*_about(script))
+        say(compared)
+        return
+    # Scripts that differ come first, because they decide the exit code.
+    others = sorted((script for script in scripts if script["verdict"] != "agrees"), key=lambda one: one["verdict"])
+    for script in others[:SHOWN]:
+        print_wrapped(*_first(script))
+    left = len(others) - SHOWN
+    say(f"{compared}; {f'{left} more and ' if left > 0 else ''}what was left out: --details")
+
+
+def _many(count: int, one: str, more: str) -> str:
+    return f"{count} {one if count == 1 else more}"
+
+
+def _first(script: Mapping[str, Any]) -> list[str]:
+    """Describe the first difference of a script in two lines, or why the script cannot be expressed."""
+    name, differs, stopped = Path(script["script"]).name, script["difference"], script["stopped"]
+    if differs:
+        found = differs["actual"].partition(" (")[0]
+        return [f"{name}:{differs['line']} differs", f"   expected {differs['expected']}; found {found}"]
+    return [f"{name}:{stopped['line']} is not expressible", f"   {stopped['why']}"]
+
+
+def _about(script: Mapping[str, Any]) -> list[str]:
+    """Describe a script completely: its sender, the agreeing lines, and every omitted line."""
+    sender, differs, stopped = script["sender"], script["difference"], script["stopped"]
+    lines = [f"{script['script']}: {script['verdict']}"]
+    if sender["law"]:
+        named = f"{sender['law']}, recovery {sender['recovery']}, rto {sender['rto']}"
+        lines.append(f"   {script['segments']} segments, {script['assertions']} assertions agree; {named}")
+    if differs:
+        lines.append(f"   line {differs['line']}: expected {differs['expected']}; found {differs['actual']}")
+        lines.append(f"   by {differs['rule']}")
+    if stopped:
+        lines.append(f"   from line {stopped['line']} on not expressible: {stopped['why']}")
+    return lines + [f"   line {each['line']} left out: {each['why']}" for each in script["left_out"]]

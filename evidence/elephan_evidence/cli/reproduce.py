@@ -1,0 +1,251 @@
+"""``elephan reproduce``: the papers' experiments, with a verdict on each claim."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path  # noqa: TC003 (Typer reads the annotations)
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from elephan.cli.columns import text_table
+from elephan.cli.common import (
+    Interrupted,
+    JsonOption,
+    OutOption,
+    QuietOption,
+    StoreOption,
+    WorkersOption,
+    check_out,
+    fitted_table,
+    print_json,
+    print_lines,
+    print_tables,
+    print_wrapped,
+    say,
+    shown,
+    writing,
+)
+from elephan.cli.progress import ProgressDisplay, ProgressLine
+from elephan.errors import InputError
+from elephan.units import format_time
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from rich.table import Table
+
+    from elephan_evidence.papers import Claim, Reproduction
+
+EXAMPLE = """Example:  elephan reproduce --quick
+elephan reproduce "hsbuf:Figure 3" --out reproduced/
+elephan reproduce nr-hstcp --list"""
+
+FEW = 8
+"""Maximum number of claims and of changed verdicts that are all shown; of more, only the requested ones."""
+
+
+def reproduce(
+    ids: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="ID",
+            help="Claims, beginnings of their ids (ghstcp.T1), papers (nr-hstcp) or places (hsbuf:Figure 3).",
+            show_default="all",
+        ),
+    ] = None,
+    list_: Annotated[bool, typer.Option("--list", help="Only say which claims there are.")] = False,
+    quick: Annotated[
+        bool,
+        typer.Option("--quick", help="Shorter runs and fewer seeds, to see that every measure works; some minutes."),
+    ] = False,
+    claims: Annotated[bool, typer.Option("--claims", help="Show each claim that is not met, however many.")] = False,
+    bless: Annotated[
+        bool, typer.Option("--bless", help="Take these verdicts as those that later runs are held against.")
+    ] = False,
+    store: StoreOption = None,
+    workers: WorkersOption = None,
+    out: OutOption = None,
+    pages: Annotated[
+        Path | None,
+        typer.Option("--pages", metavar="DIR", help="Write a page for each paper, with its figures, in Markdown."),
+    ] = None,
+    quiet: QuietOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Run the experiments of published papers; give a verdict on every claim, and say what the verdict is worth.
+
+    Runs are kept in the store: a reproduction that is stopped goes on where it was.
+
+    Exit code 1 if a verdict differs from the recorded one, or if a claim could not be judged.
+    """
+    from elephan_evidence.papers import papers  # noqa: PLC0415 (--help does without NumPy)
+    from elephan_evidence.papers import reproduce as judge  # noqa: PLC0415 (as above)
+    from elephan_evidence.papers.reproduction import select  # noqa: PLC0415 (as above)
+
+    check_out(out, drawn=True)
+    check_out(pages, "--pages", drawn=True)
+    asked = select(papers(), ids or ())
+    if list_:
+        _show_list(asked.values(), json=json)
+        return
+    if pages is not None:
+        from elephan_evidence.report.papers import check_whole  # noqa: PLC0415 (Matplotlib is slow to import)
+
+        check_whole(papers(), asked)
+    with ProgressLine("reproduce", quiet=quiet, of="points") as line:
+        watch = ProgressDisplay(line, workers)
+        try:
+            found = judge(*(ids or ()), quick=quick, store=store, workers=workers, progress=watch)
+            watch.after("judging")
+            document = found.to_json()
+            watch.after("writing")
+            written = _write(found, document, out, pages)
+            if bless:
+                written.extend(found.bless())
+        except KeyboardInterrupt:
+            raise Interrupted(watch.stopped()) from None
+        except InputError as error:
+            if watch.last is None:
+                raise
+            message = f"{error}; {watch.kept()}"
+            raise InputError(message) from None
+    if json:
+        print_json(document)
+    else:
+        _show(document, every=claims)
+        for folder in dict.fromkeys(path.parent for path in written):
+            names = [path.name for path in written if path.parent == folder]
+            more = f" and {len(names) - FEW} more" if len(names) > FEW else ""
+            say(f"wrote {folder}: {', '.join(names[:FEW])}{more}")
+    raise typer.Exit(0 if found.holds or (bless and not _unjudged(document)) else 1)
+
+
+def _write(found: Reproduction, document: Mapping[str, Any], out: Path | None, pages: Path | None) -> list[Path]:
+    from elephan.run.files import write_json  # noqa: PLC0415 (as above)
+    from elephan_evidence.papers.reproduction import DOCUMENT  # noqa: PLC0415 (--help does without NumPy)
+
+    written: list[Path] = []
+    if out is not None:
+        from elephan_evidence.report.exhibits import draw_exhibits  # noqa: PLC0415 (Matplotlib is slow to import)
+
+        with writing(out):
+            drawn, missing = draw_exhibits(found, out)
+            written += [write_json(out / DOCUMENT, document), *drawn]
+        for line in missing[:FEW]:
+            say(line)
+    if pages is not None:
+        from elephan_evidence.report.papers import write_pages  # noqa: PLC0415 (Matplotlib is slow to import)
+
+        with writing(pages, "--pages"):
+            written.extend(write_pages(found, pages))
+    return written
+
+
+def _show(document: Mapping[str, Any], *, every: bool) -> None:
+    """Print what fits on a screen: papers, the headline, the value of the bands, changes."""
+    from elephan_evidence.papers.words import bands, headline, missed  # noqa: PLC0415 (--help does without NumPy)
+
+    claims = document["claims"]
+    open_ = [each for each in claims if each["verdict"] not in ("pass", "ran")]
+    if len(claims) <= FEW or every:
+        print_tables(_table(claims if len(claims) <= FEW else open_))
+    if len(claims) > FEW:
+        print_tables(_by_paper(document))
+    counts, apart = headline(document["origins"])
+    print_wrapped(f"{counts}.", *([f"Counted apart: {apart}."] if apart else []))
+    if len(claims) > FEW and not every:
+        print_wrapped(*(f"{line[:1].upper()}{line[1:]}." for line in missed(claims, FEW)))
+    print_wrapped(*bands([each for each in document["power"] if each["whole"]]))
+    changed = [each for each in document["changed"] if each["was"] is not None]
+    for each in changed[:FEW]:
+        say(f"{each['id']}: {_plain(each['now'])}, was {_plain(each['was'])}")
+    if len(changed) > FEW:
+        say(f"and {len(changed) - FEW} more verdicts that are not what they were")
+    new = len(document["changed"]) - len(changed)
+    runs = sum(each["points"] for each in document["experiments"])
+    reused = sum(each["reused"] for each in document["experiments"])
+    took = f"{runs} points in {format_time(document['wall_s'])}, {reused} of them from the store"
+    same = f"{len(changed) or 'no'} verdicts have changed" + (f", {new} were not known" if new else "")
+    say(f"{len(claims)} claims: {_verdicts(claims)}; {same}; {took}")
+
+
+def _plain(verdict: str) -> str:
+    return verdict.replace("_", " ")
+
+
+def _unjudged(document: Mapping[str, Any]) -> bool:
+    return any(each["verdict"] == "not_run" for each in document["claims"])
+
+
+def _by_paper(document: Mapping[str, Any]) -> Table:
+    """Return the number of claims per paper and verdict; verdicts without claims are omitted."""
+    papers = document["summary"]
+    verdicts = [v for v in next(iter(papers.values())) if any(of[v] for of in papers.values())]
+    rows = [[paper, *(str(of[verdict]) for verdict in verdicts)] for paper, of in papers.items()]
+    return fitted_table(["paper", *map(_plain, verdicts)], rows, [True, *([False] * len(verdicts))])
+
+
+def _verdicts(claims: Sequence[Mapping[str, Any]]) -> str:
+    """Count claims by verdict, in words."""
+    counts = Counter(_plain(each["verdict"]) for each in claims)
+    return ", ".join(f"{n} {verdict}" for verdict, n in counts.most_common())
+
+
+def _table(claims: Sequence[Mapping[str, Any]]) -> Table:
+    heads = ["claim", "verdict", "paper says", "measured", "accepted", "note"]
+    rows = [
+        [
+            each["id"],
+            _plain(each["verdict"]),
+            "" if each["expected"] is None else _number(each["expected"]),
+            _number(each["measured"]),
+            each["tolerance"],
+            each["note"],
+        ]
+        for each in claims
+    ]
+    return fitted_table(heads, rows, [True, True, False, False, True, True])
+
+
+def _number(value: Any) -> str:
+    """Format a measured or claimed value: a quantity, a number, words, or a truth value."""
+    if isinstance(value, dict):
+        return shown(value)
+    if value is None or isinstance(value, bool):
+        return "-" if value is None else str(value).lower()
+    return value if isinstance(value, str) else f"{value:.4g}"
+
+
+def _by_place(claims: Sequence[Claim]) -> dict[str, list[Claim]]:
+    """Claims by where their paper makes them and what they are judged from."""
+    places: dict[str, list[Claim]] = {}
+    for claim in claims:
+        judged = f"judged from {', '.join(claim.experiments)}" if claim.experiments else "judged by a formula"
+        places.setdefault(f"{claim.paper}, {claim.figure}, {judged}:", []).append(claim)
+    return places
+
+
+def _show_list(claims: Iterable[Claim], *, json: bool) -> None:
+    every = list(claims)
+    if json:
+        rows = [
+            {
+                "id": claim.id,
+                "paper": claim.paper,
+                "kind": claim.kind,
+                "origin": claim.origin,
+                "figure": claim.figure,
+                "statement": claim.statement,
+                "expected": claim.value or None,
+                "tolerance": str(claim.accept),
+                "experiments": list(claim.experiments),
+            }
+            for claim in every
+        ]
+        print_json(rows)
+        return
+    for n, (place, group) in enumerate(_by_place(every).items()):
+        print_wrapped(*([""] if n else []), place)
+        print_lines(*text_table((), [(f"  {claim.id}", claim.statement) for claim in group]))
+    say(f"{len(every)} claims")

@@ -1,0 +1,1 @@
+"""Pages and pictures of reproductions and of suites of test cases."""
