@@ -80,27 +80,29 @@ def table(model: Model, network: Network, link: int, given: Mapping[str, str]) -
     """
     if model.predict is None and model.from_link is not None:
         return _own_table(model, network, link, given)
-    seen = suited(model, network, link)
+    seen, predict = suited(model, network, link), model.predict
+    assert predict is not None  # `suited` has seen to it
     low, high = max(1, round(seen.bdp / 100)), max(4, round(2 * seen.bdp))
 
     def compute(values: Values) -> Mapping[str, Floats]:
-        assert model.predict is not None  # `suited` has seen to it
         buffers = np.asarray(values["buffer"], dtype=float)
         if not (buffers >= 1).all():
             message = f"buffer: {buffers.min():g} packets is too small; give at least 1"
             raise InputError(message)
-        found = model.predict(seen, buffers)
-        columns = found._asdict() | {"backlog_packets": found.queueing_delay_s * seen.rate}
-        return {name: columns[name] for name in COLUMNS if columns[name] is not None}
+        found = predict(seen, buffers)
+        computed = found._asdict() | {"backlog_packets": found.queueing_delay_s * seen.rate}
+        return {name: computed[name] for name in columns}
 
     buffer = ModelParameter(f"{low}..{high}:15", "packets", f"of link {seen.name}", bdp=seen.bdp)
     most = max(buffer.read("buffer", given.get("buffer", buffer.default)))
     found = tuple(doubts(model, seen, float(most)))
+    knows_period = predict(seen, np.array([seen.bdp])).period_s is not None
+    columns = {name: column for name, column in COLUMNS.items() if name != "period_s" or knows_period}
     return replace(
         model,
         title=f"{model.title}; link {seen.name} of {network.title}",
         parameters={"buffer": buffer},
-        columns=COLUMNS,
+        columns=columns,
         compute=compute,
         fails=(*found, *model.fails),
         picture=ModelPicture("buffer", ("utilization",), "x"),
