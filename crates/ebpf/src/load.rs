@@ -30,7 +30,18 @@ const MOST_MAPS: usize = 256;
 /// The address of a kernel's function, which only tells that it is there.
 const NOT_CALLED: u64 = PROGRAM + (1 << 31);
 
-pub(crate) fn load(object: &Object, control: &Control, sections: &[(&str, &[u8])]) -> Result<Loaded, Error> {
+impl Object {
+    /// Decodes the programs of a control, found by its name or that of its variable. `sections` replaces what is in
+    /// data sections of the file, such as parameters: name and bytes, as many as there are.
+    ///
+    /// # Errors
+    /// If there is no such control or section, if the kernel would refuse the control, or if a program is damaged.
+    pub fn load(&self, control: &str, sections: &[(&str, &[u8])]) -> Result<Arc<Loaded>, Error> {
+        load(self, self.loadable(control)?, sections).map(Arc::new)
+    }
+}
+
+fn load(object: &Object, control: &Control, sections: &[(&str, &[u8])]) -> Result<Loaded, Error> {
     let plain = |problem| Error::new(&object.name, problem);
     let elf = Elf::read(&object.bytes).map_err(plain)?;
     let mut loader = Loader::new(object, &elf, sections).map_err(plain)?;

@@ -7,8 +7,6 @@
 use crate::btf::{self, Adaptation, Btf, Id, Kind, Member};
 use crate::elf::{Elf, FUNCTION, POINTER, SECTION, Symbol, u32_at, u64_at};
 use crate::error::{Error, Problem};
-use crate::load;
-use crate::socket::Loaded;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -192,12 +190,8 @@ impl Object {
         elf.section(name).filter(|(_, section)| !section.is_empty_in_file()).map(|(_, section)| section.data.to_vec())
     }
 
-    /// Decodes the programs of a control, found by its name or that of its variable. `sections` replaces what is in
-    /// data sections of the file, such as parameters: name and bytes, as many as there are.
-    ///
-    /// # Errors
-    /// If there is no such control or section, if the kernel would refuse the control, or if a program is damaged.
-    pub fn load(&self, control: &str, sections: &[(&str, &[u8])]) -> Result<Arc<Loaded>, Error> {
+    /// The control of this name, or of a variable of this name, if the kernel would take it.
+    pub(crate) fn loadable(&self, control: &str) -> Result<&Control, Error> {
         let mut all = self.controls.iter().filter(|one| one.name == control && !control.is_empty());
         let found = all.next();
         if all.next().is_some() {
@@ -220,7 +214,7 @@ impl Object {
         if !found.implements(Callback::CongAvoid) && !found.implements(Callback::CongControl) {
             return Err(self.incomplete(found, "cong_avoid and no cong_control"));
         }
-        load::load(self, found, sections).map(Arc::new)
+        Ok(found)
     }
 
     fn incomplete(&self, control: &Control, what: &str) -> Error {

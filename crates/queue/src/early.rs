@@ -11,6 +11,7 @@
 
 mod params;
 
+use params::Curve;
 pub use params::{AdaptOn, Count, Unit};
 pub(crate) use params::{Open, SPELLINGS, Settings, red_params, weight_of_a_second};
 
@@ -18,46 +19,6 @@ use crate::signal::signal;
 use crate::{Backlog, Limit, Packet, Port, Verdict};
 use base::time::PS_PER_S;
 use base::{Cause, ParamError, Span, Stream, Time};
-
-/// The drop probability against the average.
-#[derive(Clone, Debug)]
-struct Curve {
-    min_th: f64,
-    max_th: f64,
-    /// Average queue from which every packet is dropped.
-    end: f64,
-    max_p: f64,
-    slope: f64,
-    gentle_slope: f64,
-}
-
-impl Curve {
-    fn new(s: &Settings) -> Self {
-        let end = if s.gentle { 2.0 * s.max_th } else { s.max_th };
-        let mut curve = Self { min_th: s.min_th, max_th: s.max_th, end, max_p: 0.0, slope: 0.0, gentle_slope: 0.0 };
-        curve.set_max_p(s.max_p);
-        curve
-    }
-
-    fn set_max_p(&mut self, max_p: f64) {
-        self.max_p = max_p;
-        self.slope = max_p / (self.max_th - self.min_th);
-        self.gentle_slope = (1.0 - max_p) / self.max_th;
-    }
-
-    #[inline]
-    fn at(&self, average: f64) -> f64 {
-        if average < self.min_th {
-            0.0
-        } else if average >= self.end {
-            1.0
-        } else if average < self.max_th {
-            self.slope * (average - self.min_th)
-        } else {
-            self.max_p + self.gentle_slope * (average - self.max_th)
-        }
-    }
-}
 
 /// The rule: what [`crate::red`] does, and whose `max_p` other kinds adapt.
 #[derive(Clone, Debug)]

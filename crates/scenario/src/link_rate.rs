@@ -11,8 +11,8 @@ use crate::types::{OneOrTable, ordered, quantity, within};
 use crate::{ScenarioError, limits, schedule};
 use base::keys::Range;
 use base::text;
-use base::{Bytes, Key, Quantity, Ranged, Rate, Span};
-use queue::{OPPORTUNITY_BYTES, mean_of_steps};
+use base::{Key, Quantity, Ranged, Rate, Span};
+use queue::mean_of_steps;
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
 
@@ -293,10 +293,4 @@ impl KeyType for RatePair {
 table::table_types! {
     Sine = "Sine", "a table such as { mean = \"50 Mbit/s\", amplitude = \"20 Mbit/s\", period = \"10 s\" }";
     Markov = "Markov", "a table such as { rates = [\"100 Mbit/s\", \"10 Mbit/s\"], times = [\"2 s\", \"1 s\"] }";
-}
-
-/// Mean rate of `count` opportunities in `ms` milliseconds, to the nearest bit/s.
-pub(crate) fn opportunity_rate(count: usize, ms: u32) -> Rate {
-    let bits = 8 * u128::from(Bytes(OPPORTUNITY_BYTES).0) * count as u128 * 1000;
-    Rate(((bits + u128::from(ms) / 2) / u128::from(ms.max(1))) as u64)
 }

@@ -2,11 +2,11 @@
 //! messages.
 
 use crate::ScenarioError;
-use crate::link_rate::opportunity_rate;
 use crate::names::Names;
 use crate::node::Node;
 use crate::table::{Defs, KeyType};
-use base::{Key, Rate};
+use base::{Bytes, Key, Rate};
+use queue::OPPORTUNITY_BYTES;
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -87,6 +87,12 @@ impl KeyType for OpportunityTimes {
     fn schema(_key: &Key, _defs: &mut Defs) -> Json {
         json!({ "type": "string", "pattern": r"^\s*[0-9]+(x[0-9]+)?(\s+[0-9]+(x[0-9]+)?)*\s*$" })
     }
+}
+
+/// Mean rate of `count` opportunities in `ms` milliseconds, to the nearest bit/s.
+fn opportunity_rate(count: usize, ms: u32) -> Rate {
+    let bits = 8 * u128::from(Bytes(OPPORTUNITY_BYTES).0) * count as u128 * 1000;
+    Rate(((bits + u128::from(ms) / 2) / u128::from(ms.max(1))) as u64)
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 //! Source: thresholds and weight: Floyd, Gummadi and Shenker 2001 (FGS), Section 5; weight for a burst: Floyd and
 //! Jacobson 1993, Section 6.
 
-use super::Curve;
 use crate::Port;
 use base::{Amount, Auto, ParamError};
 
@@ -238,6 +237,46 @@ impl Settings {
             if self.ecn { " ecn harddrop" } else { "" },
             if adaptive { " adaptive" } else { "" },
         ))
+    }
+}
+
+/// The drop probability against the average.
+#[derive(Clone, Debug)]
+pub(super) struct Curve {
+    pub(super) min_th: f64,
+    pub(super) max_th: f64,
+    /// Average queue from which every packet is dropped.
+    pub(super) end: f64,
+    pub(super) max_p: f64,
+    pub(super) slope: f64,
+    pub(super) gentle_slope: f64,
+}
+
+impl Curve {
+    pub(super) fn new(s: &Settings) -> Self {
+        let end = if s.gentle { 2.0 * s.max_th } else { s.max_th };
+        let mut curve = Self { min_th: s.min_th, max_th: s.max_th, end, max_p: 0.0, slope: 0.0, gentle_slope: 0.0 };
+        curve.set_max_p(s.max_p);
+        curve
+    }
+
+    pub(super) fn set_max_p(&mut self, max_p: f64) {
+        self.max_p = max_p;
+        self.slope = max_p / (self.max_th - self.min_th);
+        self.gentle_slope = (1.0 - max_p) / self.max_th;
+    }
+
+    #[inline]
+    pub(super) fn at(&self, average: f64) -> f64 {
+        if average < self.min_th {
+            0.0
+        } else if average >= self.end {
+            1.0
+        } else if average < self.max_th {
+            self.slope * (average - self.min_th)
+        } else {
+            self.max_p + self.gentle_slope * (average - self.max_th)
+        }
     }
 }
 

@@ -8,13 +8,11 @@ mod rates;
 
 use opportunities::DEVICE_BYTES;
 pub use opportunities::{OPPORTUNITY_BYTES, Opportunities};
+use rates::FAR;
 pub use rates::{Rates, mean_of_steps};
 
 use crate::TokenBucket;
 use base::{Bytes, RunMonitor, Span, Time};
-
-/// Time after every run: services that cannot end before it count as ended then.
-const FAR: Time = Time(1 << 62);
 
 /// See the [module](self).
 #[derive(Clone, Debug)]

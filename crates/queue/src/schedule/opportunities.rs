@@ -5,7 +5,7 @@
 //! Source: the traces of mahimahi (Netravali et al., USENIX ATC 2015): each time is one at which 1504 bytes may leave, a packet of
 //! 1500 and the 4 bytes that its device puts in front; after the last of them they begin anew.
 
-use super::FAR;
+use super::rates::FAR;
 use base::time::PS_PER_S;
 use base::{Bytes, Span, Time};
 use std::sync::Arc;

@@ -3,10 +3,12 @@
 //! A service takes as long as the rates need for its bits, rounded at its end to the nearest picosecond and nowhere else: where
 //! the rate does not change that is what a link of one rate does.
 
-use super::FAR;
 use base::time::PS_PER_S;
 use base::{Bytes, Quantity, Rate, RunMonitor, Span, Stream, Time};
 use std::sync::Arc;
+
+/// Time after every run: services that cannot end before it count as ended then.
+pub(super) const FAR: Time = Time(1 << 62);
 
 /// Changes of the rate until the monitor is looked at again.
 const TURNS_BETWEEN_LOOKS: u32 = 65_536;
