@@ -90,6 +90,7 @@ check-python: $(VENV)/.dev
 # Without the pictures that are not committed: make docs draws them.
 check-layers: $(VENV)/.dev
 	$(PY) tools/layers.py
+	$(PY) tools/circles.py
 	$(PY) tools/lengths.py
 	$(PY) tools/catalog.py --check
 	$(PY) tools/stubs.py --check

@@ -27,6 +27,28 @@ PAGE = """
 
 
 layers = load_file(ROOT / "tools" / "layers.py")
+circles = load_file(ROOT / "tools" / "circles.py")
+
+
+def test_circles_of_rust_modules_are_found_and_uses_in_comments_tests_and_macros_are_none() -> None:
+    texts = {
+        (): "pub use a::A;\nmod a;",
+        (
+            "a",
+        ): "use crate::b::{self, c::{D, E as F}};\n// use crate::d::X;\n#[cfg(test)]\nmod tests { use crate::d::X; }",
+        ("b",): "mod c;\nuse c::D;\nmacro_rules! m { () => { $crate::d::X } }",
+        ("b", "c"): "fn f() -> super::super::a::A { crate::d::g() }",
+        ("d",): "use crate::A;",
+    }
+    edges = circles.graph(texts)
+    assert edges[("a",)] == {("b",), ("b", "c")}
+    assert edges[("b",)] == {("b", "c")}
+    assert edges[("b", "c")] == {("a",), ("d",)}
+    assert circles.circles(edges) == ["a, b, b::c"]
+
+
+def test_modules_of_the_crates_form_no_new_circles() -> None:
+    assert list(circles.violations(ROOT)) == []
 
 
 def metadata(**needs: list[str]) -> dict[str, Any]:
