@@ -361,6 +361,8 @@ def test_flows_that_start_after_the_end_leave_no_time_below_zero() -> None:
     (warned,) = lint(elephan.Scenario.from_text(CLEAN).replace(late))
     assert warned.rule == "short-run"
     assert warned.message.startswith("0 s of measured time")
+    (warned,) = lint(elephan.Scenario.from_text(CLEAN).replace(late), document(loss_events=2.2))
+    assert warned.message == "a flow of bulk lost 1.1 times"
 
 
 def test_random_datagrams_break_the_step_and_regular_ones_do_not() -> None:

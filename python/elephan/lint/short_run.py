@@ -25,7 +25,9 @@ def _check(study: LintSubject) -> Iterator[LintFinding]:
         measured_s = max(0.0, min(network.duration_s, group.stop_s or float("inf")) - begin)
         events = study.measured(group, "loss_events")
         if events is not None and events < SAWTEETH * group.flows:
-            message = f"a flow of {group.name} lost {events / group.flows:.2g} times in {format_time(measured_s)}"
+            # Without a time in which all of its flows have started there is none to state.
+            time = f" in {format_time(measured_s)}" if measured_s > 0 else ""
+            message = f"a flow of {group.name} lost {events / group.flows:.2g} times{time}"
         elif events is None and measured_s < SAWTEETH * period:
             message = (
                 f"{format_time(measured_s)} of measured time are less than {SAWTEETH} sawteeth of {group.name} "
