@@ -135,12 +135,12 @@ def test_the_linter_counts_imports_for_types() -> None:
 def test_this_project_has_its_tables() -> None:
     page = (ROOT / layers.PAGE).read_text(encoding="utf-8")
     assert layers.table(page, "Rust layers")["sim"] > layers.table(page, "Rust layers")["transport"]
-    assert layers.table(page, "Python layers")["theory"] < layers.table(page, "Python layers")["run"]
+    assert layers.table(page, "Python layers")["theory"] < layers.table(page, "Python layers")["runs"]
 
 
 def test_an_import_within_a_function_says_why() -> None:
     line = "    import pyarrow  # noqa: PLC0415"
     assert list(layers.unreasoned_imports("elephan.runs", f"{line} (slow to import)")) == []
     assert list(layers.unreasoned_imports("elephan.runs", line)) == [
-        "elephan.run:1: say behind noqa: PLC0415, in brackets, why the import is not at the top"
+        "elephan.runs:1: say behind noqa: PLC0415, in brackets, why the import is not at the top"
     ]
