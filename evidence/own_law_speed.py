@@ -14,7 +14,7 @@ import time
 from typing import Any
 
 from elephan import own_laws
-from elephan.run.outcome import simulate
+from elephan.runs.outcome import simulate
 from elephan.scenario import Scenario
 
 WINDOW = 1000

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from elephan.compare.sawtooth import sawtooth_statistics
+from elephan.comparisons.sawtooth import sawtooth_statistics
 
 ROOT = Path(__file__).resolve().parent.parent
 SCENARIO = ROOT / "scenarios" / "testbed-senders.toml"

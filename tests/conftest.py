@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from elephan.cli import main
-from elephan.estimate import machine
+from elephan.costs import machine
 from elephan.scenario import EXAMPLE
 
 SCENARIOS = Path(__file__).resolve().parent.parent / "scenarios"

@@ -176,7 +176,7 @@ def main() -> None:
             here = [sys.executable, __file__, *sys.argv[1:], "--loaded"]
             sys.exit(subprocess.run(here, env={**os.environ, "LD_PRELOAD": str(library)}, check=False).returncode)
         # Once for all the child processes.
-        for name in ("elephan.cli.sweep", "elephan.cli.store", "elephan.sweep", "elephan.store", "pyarrow.csv"):
+        for name in ("elephan.cli.sweep", "elephan.cli.store", "elephan.sweeps", "elephan.store", "pyarrow.csv"):
             importlib.import_module(name)
 
         campaign = Campaign(Path(folder), options.points)

@@ -11,7 +11,7 @@ import pytest
 
 import elephan
 from elephan import InputError, Scenario, ScenarioError, object_files
-from elephan.run.outcome import simulate
+from elephan.runs.outcome import simulate
 from elephan_evidence.conform.packetdrill import judge_script
 
 OBJECT = Path(__file__).resolve().parents[1] / "crates" / "law" / "kernel" / "laws.bpf.o"

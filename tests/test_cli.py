@@ -95,7 +95,7 @@ DRAWING, COMPUTING = {"matplotlib", "bokeh", "pyarrow", "jinja2"}, {"numpy", "sc
 @pytest.mark.parametrize(
     ("words", "without"),
     [
-        (["list", "laws", "--json"], DRAWING | COMPUTING | {"rich", "elephan.run", "elephan.cli.run"}),
+        (["list", "laws", "--json"], DRAWING | COMPUTING | {"rich", "elephan.runs", "elephan.cli.run"}),
         (["--help"], DRAWING | COMPUTING | {"elephan.scenario", "elephan.cli.run"}),
         (["run", "{small}", "--quiet", "--replications", "3"], DRAWING | {"scipy", "elephan.cli.size"}),
         (["report", "{folder}"], {"matplotlib", "scipy", "elephan.plots"}),

@@ -11,11 +11,11 @@ import pytest
 from conftest import Command
 from elephan import testbed
 from elephan.cli.columns import LINES
-from elephan.compare import ScenarioComparison, SweepComparison, compare
-from elephan.compare.several import compare_points
+from elephan.comparisons import ScenarioComparison, SweepComparison, compare
+from elephan.comparisons.several import compare_points
 from elephan.errors import InputError
 from elephan.scenario import EXAMPLE
-from elephan.sweep.document import Sweep
+from elephan.sweeps.document import Sweep
 
 SCENARIOS = Path(__file__).resolve().parents[1] / "scenarios"
 SHORT = ("--set", 'duration="20 s"', "--set", 'warmup="5 s"')
@@ -159,7 +159,7 @@ def test_a_testbed_says_how_long_it_takes_before_it_begins(
         raise InputError("begun")
 
     monkeypatch.setattr(testbed, "run", run)
-    monkeypatch.setattr(import_module("elephan.compare"), "compare_scenario", run)
+    monkeypatch.setattr(import_module("elephan.comparisons"), "compare_scenario", run)
     path = SCENARIOS / "testbed.toml"
     said = elephan(*(word.format(file=path) for word in shlex.split(words))).err.splitlines()
     assert [each for each in said if each.startswith("testbed: ")] == ([line] if line else [])

@@ -13,7 +13,7 @@ import pytest
 
 from conftest import Command
 from elephan.errors import InputError
-from elephan.run import run
+from elephan.runs import run
 from elephan_evidence.conform import Conformance, conform
 from elephan_evidence.conform.adapting import ADAPTING
 from elephan_evidence.conform.amounts import evaluate, filled

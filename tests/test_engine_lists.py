@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from elephan.catalog import catalog
-from elephan.estimate.memory import DELIVERIES, DISCIPLINE, EVERY_RTT, FIFO
+from elephan.costs.memory import DELIVERIES, DISCIPLINE, EVERY_RTT, FIFO
 from elephan.lint.sawtooth import ASKED
-from elephan.size.caveats import FULL_FIRST, SERVES_IN_TURN
+from elephan.sizing.caveats import FULL_FIRST, SERVES_IN_TURN
 
 CRATES = Path(__file__).resolve().parent.parent / "crates"
 

@@ -15,16 +15,16 @@ import pytest
 
 import elephan
 from conftest import Command
+from elephan.costs import RunEstimate, available_memory, check_memory, estimate_points
+from elephan.costs import machine as speed
+from elephan.costs.available import AvailableMemory
+from elephan.costs.memory import expected_memory
+from elephan.costs.traffic import expected_traffic
+from elephan.costs.work import expected_work, is_long
 from elephan.errors import InputError
-from elephan.estimate import RunEstimate, available_memory, check_memory, estimate_points
-from elephan.estimate import machine as speed
-from elephan.estimate.available import AvailableMemory
-from elephan.estimate.memory import expected_memory
-from elephan.estimate.traffic import expected_traffic
-from elephan.estimate.work import expected_work, is_long
 from elephan.lint import lint
-from elephan.run import parallel
-from elephan.sweep import tasks
+from elephan.runs import parallel
+from elephan.sweeps import tasks
 
 DUMBBELL = """
 duration = "1 s"
@@ -271,7 +271,7 @@ LITTLE = AvailableMemory(80_000_000, "ulimit -v")
 @pytest.fixture
 def little(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine whose memory suffices for ten flows, but not for ten thousand."""
-    for module in ("elephan.estimate", "elephan.estimate.check", "elephan.lint.much_memory"):
+    for module in ("elephan.costs", "elephan.costs.check", "elephan.lint.much_memory"):
         # Imported by the module's name, which is also that of the function.
         monkeypatch.setattr(import_module(module), "available_memory", lambda: LITTLE)
 
@@ -476,7 +476,7 @@ def test_what_a_link_hands_over_in_batches_is_kept_only_for_a_link_behind_it_and
 
 def test_batches_that_do_not_fit_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     room = AvailableMemory(8_000_000_000, "free memory of the machine")
-    monkeypatch.setattr(import_module("elephan.estimate.check"), "available_memory", lambda: room)
+    monkeypatch.setattr(import_module("elephan.costs.check"), "available_memory", lambda: room)
     scenario = elephan.Scenario.from_text(BATCHES.replace("PATH", '["wireless", "next"]'))
     check_memory(scenario, workers=1)
     large = {"links[0].rate": "100 Gbit/s", "links[1].rate": "200 Gbit/s", "links[0].batch": "60 s", "duration": "60 s"}

@@ -20,7 +20,7 @@ from elephan.input_files import MOST_BYTES, read_text
 from elephan.plots.packets import packets_figures
 from elephan.scenario import EXAMPLE, Scenario
 from elephan.store import Store
-from elephan.sweep import Sweep
+from elephan.sweeps import Sweep
 
 DEEP, LONG = "[" * 5000 + "]" * 5000, "9" * 5000
 LINK = 'duration = "1 s"\n[[links]]\nname = "{name}"\nrate = "10 Mbit/s"\ndelay = "5 ms"\nbuffer = "20 packets"\n'

@@ -18,7 +18,7 @@ import pytest
 import elephan
 from elephan import own_laws
 from elephan.errors import InputError, LawError, ScenarioError
-from elephan.run.outcome import simulate
+from elephan.runs.outcome import simulate
 from elephan.scenario import Scenario
 
 if TYPE_CHECKING:

@@ -104,25 +104,25 @@ def test_a_layer_needs_a_row() -> None:
     assert wrong_layers("run | attic") == ["import-linter: attic has no row in docs/architecture.md"]
 
 
-MODULES = ("elephan", "elephan.run", "elephan.run.result", "elephan.plots", "elephan.stats")
+MODULES = ("elephan", "elephan.runs", "elephan.runs.result", "elephan.plots", "elephan.stats")
 
 
 def unseen(*lines: str) -> list[str]:
-    return list(layers.unseen_imports("elephan.run.result", "\n".join(lines), MODULES))
+    return list(layers.unseen_imports("elephan.runs.result", "\n".join(lines), MODULES))
 
 
 def test_of_the_package_as_a_whole_only_the_extension_is_imported() -> None:
     assert unseen("from elephan import _native, stats", "from elephan.stats import ecdf") == []
     (found,) = unseen("if TYPE_CHECKING:", "    from elephan import _native, Scenario")
-    assert found.startswith("elephan.run.result:2: import Scenario from where it is defined")
+    assert found.startswith("elephan.runs.result:2: import Scenario from where it is defined")
     (found,) = unseen("def page():", "    import elephan")
-    assert found.startswith("elephan.run.result:2: import what is needed")
+    assert found.startswith("elephan.runs.result:2: import what is needed")
 
 
 def test_an_import_by_name_stays_in_its_package() -> None:
-    assert unseen('import_module("pandas")', 'importlib.import_module(f"elephan.run.{name}")') == []
+    assert unseen('import_module("pandas")', 'importlib.import_module(f"elephan.runs.{name}")') == []
     (found,) = unseen('import_module("elephan.plots").figures(of)')
-    assert found.startswith("elephan.run.result:1: elephan.plots is imported by its name")
+    assert found.startswith("elephan.runs.result:1: elephan.plots is imported by its name")
     assert unseen('__import__("elephan")', 'importlib.import_module(f"elephan.{name}")') != []
 
 
@@ -135,12 +135,12 @@ def test_the_linter_counts_imports_for_types() -> None:
 def test_this_project_has_its_tables() -> None:
     page = (ROOT / layers.PAGE).read_text(encoding="utf-8")
     assert layers.table(page, "Rust layers")["sim"] > layers.table(page, "Rust layers")["transport"]
-    assert layers.table(page, "Python layers")["theory"] < layers.table(page, "Python layers")["run"]
+    assert layers.table(page, "Python layers")["theory"] < layers.table(page, "Python layers")["runs"]
 
 
 def test_an_import_within_a_function_says_why() -> None:
     line = "    import pyarrow  # noqa: PLC0415"
-    assert list(layers.unreasoned_imports("elephan.run", f"{line} (slow to import)")) == []
-    assert list(layers.unreasoned_imports("elephan.run", line)) == [
-        "elephan.run:1: say behind noqa: PLC0415, in brackets, why the import is not at the top"
+    assert list(layers.unreasoned_imports("elephan.runs", f"{line} (slow to import)")) == []
+    assert list(layers.unreasoned_imports("elephan.runs", line)) == [
+        "elephan.runs:1: say behind noqa: PLC0415, in brackets, why the import is not at the top"
     ]

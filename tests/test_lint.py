@@ -13,7 +13,7 @@ from conftest import SCENARIOS, Command
 from elephan.lint import RULES, cards, lint
 from elephan.lint.rule import LintSubject
 from elephan.lint.sawtooth import period_s, recovery_s
-from elephan.sweep import Sweep
+from elephan.sweeps import Sweep
 
 ROOT = SCENARIOS.parent
 FILES = [*SCENARIOS.rglob("*.toml"), *(ROOT / "evidence/elephan_evidence/papers").glob("*/experiments/*.toml")]

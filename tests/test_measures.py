@@ -11,8 +11,8 @@ import elephan as package
 from conftest import Command
 from elephan.errors import InputError
 from elephan.metrics import METRICS, convergence_time, loss_synchronization, recovery_times
-from elephan.run.measures import MEASURES, numbers, parse_metrics
-from elephan.run.result import RunResult
+from elephan.runs.measures import MEASURES, numbers, parse_metrics
+from elephan.runs.result import RunResult
 
 TWO = """
 title = "Two flows, one later"

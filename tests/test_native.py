@@ -20,9 +20,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from elephan import _native
-from elephan.estimate.traffic import MOST_WRITTEN
-from elephan.run import files
-from elephan.run.files import encode_parquet
+from elephan.costs.traffic import MOST_WRITTEN
+from elephan.runs import files
+from elephan.runs.files import encode_parquet
 from elephan.scenario import EXAMPLE
 
 PYTHON = Path(__file__).resolve().parent.parent / "python"

@@ -13,7 +13,7 @@ from elephan import scenario as scenarios
 from elephan.lint import lint
 from elephan.network import FlowGroup, Network, read_network
 from elephan.scenario import Scenario
-from elephan.size.rules import rules
+from elephan.sizing.rules import rules
 
 TEXT = """
 duration = "20 s"

@@ -13,7 +13,7 @@ from conftest import load_file
 from elephan import own_laws
 from elephan.errors import InputError, LawError, ScenarioError
 from elephan.lint import lint
-from elephan.run.outcome import simulate
+from elephan.runs.outcome import simulate
 from elephan.scenario import Scenario
 
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ import copy
 import inspect
 import json
 import pickle
+import pkgutil
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -46,12 +47,14 @@ def test_the_catalogue_is_listed_without_computing_anything() -> None:
     assert "scipy" not in loaded_by("import elephan; dir(elephan); dir(elephan.queues)")
 
 
-def test_a_function_keeps_its_name_when_the_module_of_that_name_is_loaded() -> None:
-    program = "import elephan\nimport elephan.run.parallel, elephan.size.search, elephan.sweep.tasks\n"
-    loaded_by(
-        program
-        + "assert all(callable(f) for f in (elephan.run, elephan.size, elephan.sweep, elephan.compare, elephan.load))"
-    )
+def test_no_public_name_is_both_a_function_and_a_module() -> None:
+    modules = {module.name for module in pkgutil.iter_modules(elephan.__path__)}
+    shared = modules & set(elephan.__all__)
+    assert shared == {name for name in shared if inspect.ismodule(getattr(elephan, name))}
+
+
+def test_a_module_is_found_by_its_whole_name() -> None:
+    loaded_by("import elephan, elephan.runs.result as result; assert elephan.runs.result is result")
 
 
 def test_everything_that_is_promised_is_there() -> None:

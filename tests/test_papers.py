@@ -12,7 +12,7 @@ import pytest
 import elephan
 from elephan.pictures.figure import Axis, Figure, Mark, Series
 from elephan.pictures.table import Table, cell
-from elephan.sweep import tasks
+from elephan.sweeps import tasks
 from elephan_evidence.papers import Paper, reproduction
 from elephan_evidence.papers.accept import AcceptedBand
 from elephan_evidence.papers.exhibits import PaperExhibits

@@ -11,7 +11,7 @@ import pytest
 
 import elephan_evidence.papers
 from conftest import Command
-from elephan.sweep import execution
+from elephan.sweeps import execution
 from elephan_evidence.papers import Paper, reproduction
 from elephan_evidence.papers.nulls import NullPower
 from test_site_reference import keys, rows

@@ -9,9 +9,9 @@ import pytest
 import elephan
 from conftest import Command
 from elephan import Scenario
+from elephan.costs import memory_of
+from elephan.costs.memory import PROCESS
 from elephan.errors import InputError
-from elephan.estimate import memory_of
-from elephan.estimate.memory import PROCESS
 from elephan.lint import lint
 
 PACKET, SIZE = 1000, 60

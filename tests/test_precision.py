@@ -9,9 +9,9 @@ import pytest
 import elephan as package
 from conftest import Command
 from elephan.errors import InputError, ScenarioError
-from elephan.run.outcome import simulate
-from elephan.run.precision import parse_precision
-from elephan.run.warmup import _round_up, settle_warmup
+from elephan.runs.outcome import simulate
+from elephan.runs.precision import parse_precision
+from elephan.runs.warmup import _round_up, settle_warmup
 from elephan.scenario import AUTO, EXAMPLE
 
 

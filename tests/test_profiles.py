@@ -10,7 +10,7 @@ import elephan as package
 from conftest import Command
 from elephan.profiles import SOURCES, profiled_queues, profiles
 from elephan.scenario import EXAMPLE, Scenario
-from elephan.size.comparison import size_variants
+from elephan.sizing.comparison import size_variants
 
 LINUX = Scenario.from_text(EXAMPLE).replace({"flows[0].tcp": "linux"})
 

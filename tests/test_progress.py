@@ -10,8 +10,8 @@ import pytest
 from conftest import PATIENCE_S, Command
 from elephan import Scenario, own_laws
 from elephan.cli import common, estimate, progress
-from elephan.run.outcome import simulate
-from elephan.run.threads import SimulationThreads, running_shares
+from elephan.runs.outcome import simulate
+from elephan.runs.threads import SimulationThreads, running_shares
 
 LONG = """
 duration = "60 s"

@@ -14,9 +14,9 @@ import pytest
 
 import elephan
 from conftest import Command
-from elephan.run.files import file_names
-from elephan.run.qlog import AVOIDANCE, LAW_STATES, SLOW_START, encode_qlog, write_qlog
-from elephan.run.result import RunResult
+from elephan.runs.files import file_names
+from elephan.runs.qlog import AVOIDANCE, LAW_STATES, SLOW_START, encode_qlog, write_qlog
+from elephan.runs.result import RunResult
 
 TEXT = """
 title = "one flow"

@@ -13,15 +13,15 @@ import pytest
 
 import elephan
 from conftest import Command
-from elephan.compare import compare as ask
+from elephan.comparisons import compare as ask
 from elephan.formats import stamped
 from elephan.pictures.figure import Axis, Figure, Mark, Series
-from elephan.report import report
-from elephan.report.themes import THEMES
+from elephan.reports import report
+from elephan.reports.themes import THEMES
 from elephan.scenario import EXAMPLE, Scenario
-from elephan.size import size_variants
+from elephan.sizing import size_variants
 from elephan.store import Store
-from elephan.sweep import sweep
+from elephan.sweeps import sweep
 from elephan_evidence.report.reproduction import VERDICTS
 from report_pages import Node, contrast, numbers, read, swept, tables
 from testbeds import beside
@@ -339,7 +339,7 @@ def test_the_legend_of_a_picture_names_what_is_shaded(html: Callable[[str], str]
 
 
 def test_words_at_lines_that_lie_close_together_stand_beside_each_other() -> None:
-    from elephan.report.drawing import document  # noqa: PLC0415 (Bokeh is slow to import)
+    from elephan.reports.drawing import document  # noqa: PLC0415 (Bokeh is slow to import)
 
     marks = tuple(Mark(at, f"{at:g} packets", "y", "wanted") for at in (100.0, 101.0, 200.0))
     line = Series("backlog", np.array([0.0, 1.0]), np.array([0.0, 220.0]))

@@ -11,9 +11,9 @@ import pytest
 
 import elephan
 from conftest import PATIENCE_S
-from elephan.compare import compare
+from elephan.comparisons import compare
 from elephan.formats import stamped
-from elephan.report import report
+from elephan.reports import report
 from elephan.scenario import EXAMPLE, Scenario
 from report_pages import swept
 from testbeds import beside

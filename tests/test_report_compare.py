@@ -9,9 +9,9 @@ import pytest
 
 import elephan
 from conftest import Command
-from elephan.compare import ScenarioComparison, compare
-from elephan.report import report
-from elephan.report.testbed_section import counted
+from elephan.comparisons import ScenarioComparison, compare
+from elephan.reports import report
+from elephan.reports.testbed_section import counted
 from elephan.scenario import EXAMPLE, Scenario
 from report_pages import Node, numbers, read, tables
 from testbeds import DIFFERENT, beside, faked, punctual

@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 
 import elephan
-from elephan.compare import compare as ask
-from elephan.compare.several import SweepComparison, compare_points
+from elephan.comparisons import compare as ask
+from elephan.comparisons.several import SweepComparison, compare_points
 from elephan.display import ColumnTable
 from elephan.errors import InputError
 from elephan.loading import load
 from elephan.results import TABLES, ResultTables, meanings
 from elephan.results.axes import as_numbers, result_axes
-from elephan.run.saved import SavedRun
+from elephan.runs.saved import SavedRun
 from elephan.store import Store
-from elephan.sweep.document import Sweep
-from elephan.sweep.result import SweepResult
+from elephan.sweeps.document import Sweep
+from elephan.sweeps.result import SweepResult
 from testbeds import beside, faked
 
 if TYPE_CHECKING:

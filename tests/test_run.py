@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 import elephan
 from elephan.errors import InputError
-from elephan.run import run_several
-from elephan.run.files import atomic, encode_json, encode_result, write_json
-from elephan.run.outcome import CAUSES, ReplicationOutcome, simulate
-from elephan.run.parallel import ReplicationJob, simulate_all
-from elephan.run.result import RunResult
+from elephan.runs import run_several
+from elephan.runs.files import atomic, encode_json, encode_result, write_json
+from elephan.runs.outcome import CAUSES, ReplicationOutcome, simulate
+from elephan.runs.parallel import ReplicationJob, simulate_all
+from elephan.runs.result import RunResult
 
 
 @pytest.fixture(scope="module")
@@ -229,7 +229,7 @@ def test_a_single_worker_runs_in_the_callers_thread(
     def where(*_: object, **__: object) -> object:
         return threading.current_thread()
 
-    monkeypatch.setattr(sys.modules["elephan.run.parallel"], "simulate", where)
+    monkeypatch.setattr(sys.modules["elephan.runs.parallel"], "simulate", where)
     here: object = threading.main_thread()
     assert simulate_all([ReplicationJob(scenario, 0)] * 2, workers=1) == [here, here]
     assert here not in simulate_all([ReplicationJob(scenario, 0)] * 2, workers=2)

@@ -9,9 +9,9 @@ from matplotlib.figure import Figure
 import elephan
 from elephan.plots.run import draw_run, run_figures
 from elephan.plots.style import MOST_LINKS, busiest, house_style, save
-from elephan.run.pictures import over_time
-from elephan.run.result import RunResult
-from elephan.run.sampled import sampled, sampled_run
+from elephan.runs.pictures import over_time
+from elephan.runs.result import RunResult
+from elephan.runs.sampled import sampled, sampled_run
 
 pytestmark = pytest.mark.slow
 

@@ -8,9 +8,9 @@ import pytest
 import elephan
 from elephan import Scenario
 from elephan.plots.run import draw_run
-from elephan.run.pictures import over_time
-from elephan.run.sampled import sampled
-from elephan.run.schedules import delay_over_time, rate_over_time
+from elephan.runs.pictures import over_time
+from elephan.runs.sampled import sampled
+from elephan.runs.schedules import delay_over_time, rate_over_time
 
 BASE = """
 duration = "6 s"

@@ -11,8 +11,8 @@ import pytest
 
 import elephan
 from elephan.errors import InputError
-from elephan.size.pictures import brief
-from elephan.size.saved import SavedLimit, SavedSize, SavedSizeComparison
+from elephan.sizing.pictures import brief
+from elephan.sizing.saved import SavedLimit, SavedSize, SavedSizeComparison
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,7 +14,7 @@ from elephan.assignments import assign
 from elephan.errors import ScenarioError
 from elephan.scenario import EXAMPLE, Scenario
 from elephan.schema import KINDS, schema
-from elephan.sweep import axes, document
+from elephan.sweeps import axes, document
 from elephan.templates import DEFAULTS, template
 
 BENCHES = SCENARIOS.parent / "python" / "elephan" / "bench" / "scenarios"

@@ -10,7 +10,7 @@ import pytest
 import elephan
 from conftest import Command, load_file
 from elephan.catalog import catalog
-from elephan.run.outcome import simulate
+from elephan.runs.outcome import simulate
 
 ROOT = Path(__file__).resolve().parent.parent
 law_pictures = load_file(ROOT / "tools" / "law_pictures.py")

@@ -14,13 +14,13 @@ import elephan
 from elephan.errors import InputError
 from elephan.pictures.figure import colour
 from elephan.plots import figures
-from elephan.report.side_by_side import page
-from elephan.run.side_by_side import chosen, decisive, differing, laid_over, named_runs, spoken
+from elephan.reports.side_by_side import page
+from elephan.runs.side_by_side import chosen, decisive, differing, laid_over, named_runs, spoken
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from elephan.run.result import RunResult
+    from elephan.runs.result import RunResult
 
 BUFFERS = (5, 25, 100)
 BASE = elephan.Scenario.from_text(elephan.EXAMPLE)

@@ -15,7 +15,7 @@ import elephan
 from conftest import PATIENCE_S
 from elephan import _native
 from elephan.lint import sawtooth
-from elephan.run.threads import SimulationThreads
+from elephan.runs.threads import SimulationThreads
 from elephan.scenario import Scenario
 
 # A replication takes minutes of processor time, so that what waits for its end is far beyond the bound on any machine.
@@ -264,7 +264,7 @@ def test_a_signal_that_python_drops_comes_again_and_none_disturbs_the_clearing_u
 WRITING = """
 import sys, time
 from pathlib import Path
-from elephan.run.files import atomic, whole_folder
+from elephan.runs.files import atomic, whole_folder
 with whole_folder(Path(sys.argv[1]) / "new") as folder:
     (folder / "half").write_text("half")
     with atomic(Path(sys.argv[1]) / "a.txt") as temporary:

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import elephan
-from elephan.compare import compare as ask
-from elephan.compare.several import PointComparison
-from elephan.size import size, size_limit, size_variants
+from elephan.comparisons import compare as ask
+from elephan.comparisons.several import PointComparison
+from elephan.sizing import size, size_limit, size_variants
 from elephan_evidence.conform import conform
 from elephan_evidence.conform.packetdrill import conform_scripts
 from testbeds import faked

@@ -14,8 +14,8 @@ from conftest import PATIENCE_S, Command
 from elephan.cli.size_screen import size_screen
 from elephan.plots.size import draw_size
 from elephan.scenario import EXAMPLE
-from elephan.size import SizeAnswer
-from elephan.size.pacing import with_pacing
+from elephan.sizing import SizeAnswer
+from elephan.sizing.pacing import with_pacing
 
 TARGET = "utilization=0.9"
 

@@ -18,11 +18,11 @@ from conftest import Command
 from elephan.metrics import jain
 from elephan.plots.comparison import _up_to_one, draw_comparison
 from elephan.scenario import EXAMPLE
-from elephan.size import SizeComparison, _judge, size_variants
-from elephan.size.caveats import caveats
-from elephan.size.curve import BufferCurve
-from elephan.size.recommend import CRITERIA, Candidate, is_better, misses, nearest, recommend
-from elephan.size.targets import BufferSample, parse_targets, targets_json
+from elephan.sizing import SizeComparison, _judge, size_variants
+from elephan.sizing.caveats import caveats
+from elephan.sizing.curve import BufferCurve
+from elephan.sizing.recommend import CRITERIA, Candidate, is_better, misses, nearest, recommend
+from elephan.sizing.targets import BufferSample, parse_targets, targets_json
 
 pytestmark = pytest.mark.slow
 

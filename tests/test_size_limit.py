@@ -9,7 +9,7 @@ import pytest
 import elephan as package
 from conftest import Command
 from elephan.scenario import EXAMPLE
-from elephan.size.quantities import FAR, quantity
+from elephan.sizing.quantities import FAR, quantity
 from elephan.theory import reno, synchronised
 
 pytestmark = pytest.mark.slow

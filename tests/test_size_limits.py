@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import elephan as package
-from elephan.size.limits import held_elsewhere, limits, too_short, why_not
-from elephan.size.targets import parse_targets
+from elephan.sizing.limits import held_elsewhere, limits, too_short, why_not
+from elephan.sizing.targets import parse_targets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

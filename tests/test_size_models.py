@@ -17,9 +17,9 @@ from conftest import SCENARIOS, Command
 from elephan.accuracy import NearbyErrors
 from elephan.errors import InputError
 from elephan.scenario import EXAMPLE
-from elephan.size import SizeAnswer
-from elephan.size.models import ask, by_model, trusted
-from elephan.size.targets import parse_targets
+from elephan.sizing import SizeAnswer
+from elephan.sizing.models import ask, by_model, trusted
+from elephan.sizing.targets import parse_targets
 from elephan.theory import highspeed, synchronised
 
 pytestmark = pytest.mark.slow

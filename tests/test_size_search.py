@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from elephan.size import _judge
-from elephan.size.curve import APART, BufferCurve
-from elephan.size.search import Search, SearchProgress, finer, geometric, grid_through
-from elephan.size.targets import BufferSample, parse_targets
+from elephan.sizing import _judge
+from elephan.sizing.curve import APART, BufferCurve
+from elephan.sizing.search import Search, SearchProgress, finer, geometric, grid_through
+from elephan.sizing.targets import BufferSample, parse_targets
 
 
 class FakeLink:

@@ -8,10 +8,10 @@ import pytest
 
 import elephan as package
 from conftest import SCENARIOS, Command
-from elephan.size import SizeAnswer
-from elephan.size.curve import BufferCurve
-from elephan.size.suggest import BufferSuggestion, standard_buffers, suggest
-from elephan.size.targets import BufferSample, GroupSample, parse_targets
+from elephan.sizing import SizeAnswer
+from elephan.sizing.curve import BufferCurve
+from elephan.sizing.suggest import BufferSuggestion, standard_buffers, suggest
+from elephan.sizing.targets import BufferSample, GroupSample, parse_targets
 
 MIX = """
 title = "Two laws"

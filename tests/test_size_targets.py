@@ -6,8 +6,8 @@ import pytest
 
 import elephan
 from elephan import InputError, TargetError
-from elephan.size.inverse import size_limit
-from elephan.size.targets import parse_targets, targets_json
+from elephan.sizing.inverse import size_limit
+from elephan.sizing.targets import parse_targets, targets_json
 from test_screens import PING
 
 FORMS = "utilization=0.95, loss=0.1%, delay=10ms, fairness=0.9, delay_p95=20ms, rtt_p95[ping]=50ms"

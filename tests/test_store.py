@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import elephan
 from elephan.errors import InputError
-from elephan.run.result import RunResult
+from elephan.runs.result import RunResult
 from elephan.store import PackedRun, Store, pack, schema
 from elephan.store.index import FILE
 

@@ -16,7 +16,7 @@ def test_a_run_in_the_store_is_shown_from_there(
 ) -> None:
     store, asked = tmp_path / "store", ("run", small, "--store", tmp_path / "store", "--replications", 2)
     first = elephan(*asked, "--json")
-    monkeypatch.setattr(sys.modules["elephan.run"], "simulate_all", lambda *_, **__: pytest.fail("was run again"))
+    monkeypatch.setattr(sys.modules["elephan.runs"], "simulate_all", lambda *_, **__: pytest.fail("was run again"))
     again = elephan(*asked, "--json")
     assert (first.code, again.code) == (0, 0)
     assert first.out == again.out

@@ -21,7 +21,7 @@ import elephan
 from conftest import PATIENCE_S, Command
 from elephan import _native
 from elephan.errors import InputError
-from elephan.run.result import RunResult
+from elephan.runs.result import RunResult
 from elephan.store import Store, folders, provenance, upkeep
 from elephan.store.index import FILE
 from elephan.store.locks import LOCK, hold, is_held, leftovers, release

@@ -13,12 +13,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from elephan.errors import InputError
-from elephan.run import run as simulated
+from elephan.runs import run as simulated
 from elephan.scenario import EXAMPLE, Scenario
 from elephan.store import Store
-from elephan.sweep import ExecutorLostError, Sweep, SweepProgress, SweepResult, execution, sweep, tasks
-from elephan.sweep.execution import PointJob, batches, jobs_of, share_of
-from elephan.sweep.tasks import SweepSettings
+from elephan.sweeps import ExecutorLostError, Sweep, SweepProgress, SweepResult, execution, sweep, tasks
+from elephan.sweeps.execution import PointJob, batches, jobs_of, share_of
+from elephan.sweeps.tasks import SweepSettings
 from stored_bytes import files, table
 
 BASE = Scenario.from_text(EXAMPLE, "base.toml").replace({"duration": "0.4 s", "warmup": "0.1 s", "replications": 2})

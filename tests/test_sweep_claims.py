@@ -12,8 +12,8 @@ import pytest
 from conftest import PATIENCE_S
 from elephan.scenario import EXAMPLE, Scenario
 from elephan.store import Store
-from elephan.sweep import sweep
-from elephan.sweep.claims import PointClaims
+from elephan.sweeps import sweep
+from elephan.sweeps.claims import PointClaims
 from stored_bytes import table
 
 BASE = Scenario.from_text(EXAMPLE, "base.toml").replace({"duration": "20 s", "warmup": "1 s", "replications": 1})

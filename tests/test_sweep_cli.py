@@ -10,7 +10,7 @@ import pytest
 
 from conftest import SCENARIOS, Command
 from elephan.store import folders
-from elephan.sweep import Sweep
+from elephan.sweeps import Sweep
 
 OVER = ("--over", "links[0].buffer=0.1 bdp,1 bdp", "--over", "seed=1..2:2lin")
 
@@ -188,7 +188,7 @@ def test_places_in_a_sweep_file_must_be_quoted_and_that_is_said(elephan: Command
 
 STOPPED = """
 import sys
-from elephan.sweep import execution
+from elephan.sweeps import execution
 from elephan.cli import main
 
 real, calls = execution.wait, []

@@ -14,8 +14,8 @@ from conftest import Command
 from elephan.cli.common import shown
 from elephan.metrics import jain
 from elephan.stats import estimate
-from elephan.sweep import SweepResult
-from elephan.sweep.columns import (
+from elephan.sweeps import SweepResult
+from elephan.sweeps.columns import (
     NAMES,
     OF_GROUPS,
     OF_LINKS,

@@ -9,8 +9,8 @@ import pytest
 
 from elephan.errors import InputError
 from elephan.scenario import EXAMPLE, Scenario
-from elephan.sweep import Sweep
-from elephan.sweep.lists import read_list, read_words
+from elephan.sweeps import Sweep
+from elephan.sweeps.lists import read_list, read_words
 
 BASE = Scenario.from_text(EXAMPLE, "base.toml")
 

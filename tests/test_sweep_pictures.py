@@ -9,7 +9,7 @@ import pytest
 import elephan.plots.sweep as plots
 from elephan.plots.sweep import as_numbers, draw_sweep, numeric_axis, sweep_figure
 from elephan.scenario import EXAMPLE, Scenario
-from elephan.sweep import SweepResult, sweep
+from elephan.sweeps import SweepResult, sweep
 
 BASE = Scenario.from_text(EXAMPLE).replace({"duration": "0.4 s", "warmup": "0.1 s", "replications": 2})
 

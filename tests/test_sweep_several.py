@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from elephan.errors import InputError
-from elephan.run import run as simulated
+from elephan.runs import run as simulated
 from elephan.scenario import EXAMPLE, Scenario
 from elephan.store import Store
-from elephan.sweep import Sweep, SweepProgress, SweepResult, sweep, tasks
-from elephan.sweep.running import run_sweeps
+from elephan.sweeps import Sweep, SweepProgress, SweepResult, sweep, tasks
+from elephan.sweeps.running import run_sweeps
 from stored_bytes import files, table
 
 BASE = Scenario.from_text(EXAMPLE, "base.toml").replace({"duration": "0.4 s", "warmup": "0.1 s", "replications": 2})

@@ -9,9 +9,9 @@ import pytest
 
 import elephan
 from elephan import _native, testbed
-from elephan.compare import sawtooth_statistics
+from elephan.comparisons import sawtooth_statistics
 from elephan.errors import InputError
-from elephan.run.result import RunResult
+from elephan.runs.result import RunResult
 from elephan.testbed.differences import ALWAYS, differences
 from elephan.testbed.hosts import NetworkHost
 from elephan.testbed.measured import outcome

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from conftest import PATIENCE_S
 from elephan import _native
-from elephan.run import threads
+from elephan.runs import threads
 from elephan.scenario import Scenario
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ import pytest
 
 import elephan
 from elephan.cli.run_screen import screen
-from elephan.report.run import page
-from elephan.run.result import RunResult
-from elephan.size.rules import rules
-from elephan.sweep.columns import column_rows, default_columns, parse_columns
+from elephan.reports.run import page
+from elephan.runs.result import RunResult
+from elephan.sizing.rules import rules
+from elephan.sweeps.columns import column_rows, default_columns, parse_columns
 
 TCP = """
 duration = "6 s"
@@ -185,7 +185,7 @@ def test_pings_have_a_round_trip_and_calls_a_delay_one_way(pinged: RunResult) ->
 
 
 def test_both_engines_agree_on_every_delay(pinged: RunResult) -> None:
-    from elephan.run.outcome import simulate  # noqa: PLC0415
+    from elephan.runs.outcome import simulate  # noqa: PLC0415
 
     fast, plain = (simulate(pinged.scenario, 1, engine=name, series=True) for name in ("window", "reference"))
     for ours, theirs in zip(*(one.histograms["datagram_delay_ps"] for one in (fast, plain)), strict=True):

@@ -3,9 +3,9 @@
 from dataclasses import replace
 from typing import Any
 
-from elephan.compare.comparison import ScenarioComparison, _known, _measured
-from elephan.run.result import RunResult
-from elephan.run.saved import SavedRun
+from elephan.comparisons.comparison import ScenarioComparison, _known, _measured
+from elephan.runs.result import RunResult
+from elephan.runs.saved import SavedRun
 from elephan.testbed import ENGINE, TestbedResult
 
 DIFFERENT = 'flows[bulk].recovery: Linux recovers as "rack" does, not as "sack"'

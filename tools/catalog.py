@@ -19,7 +19,7 @@ from law_pictures import START_STORY, STORY, draw_rounds, rounds
 
 from elephan.catalog import needed
 from elephan.plots.model import draw_model
-from elephan.run.measures import MEASURES, SERIES, TRACE
+from elephan.runs.measures import MEASURES, SERIES, TRACE
 from elephan.theory.models import MODELS, ModelTable
 from elephan.theory.models.card import CI95
 from elephan.units import format_number

@@ -4,7 +4,7 @@
 
 Prints a line for each scenario and, below, the factors within which nineteen of twenty estimates were right, beside
 those of nulls, which assume the same memory for every sender and the same time for every packet.
-`elephan.estimate.FACTORS` holds the former, rounded up.
+`elephan.costs.FACTORS` holds the former, rounded up.
 """
 
 import json
@@ -18,12 +18,12 @@ from typing import NamedTuple
 
 from elephan.bench.workloads import WORKLOADS
 from elephan.catalog import catalog
+from elephan.costs import FACTORS
+from elephan.costs.machine import measure_ns_per_packet
+from elephan.costs.memory import PROCESS, expected_memory
+from elephan.costs.traffic import expected_traffic
+from elephan.costs.work import expected_work
 from elephan.errors import InputError
-from elephan.estimate import FACTORS
-from elephan.estimate.machine import measure_ns_per_packet
-from elephan.estimate.memory import PROCESS, expected_memory
-from elephan.estimate.traffic import expected_traffic
-from elephan.estimate.work import expected_work
 from elephan.scenario import Scenario
 
 SCENARIOS = Path(__file__).resolve().parent.parent / "scenarios"

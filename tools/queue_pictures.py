@@ -15,8 +15,8 @@ from elephan import _native
 from elephan.catalog import catalog
 from elephan.metrics import jain
 from elephan.plots.style import BLUE, GREEN, GREY, VERMILION, house_style, save
-from elephan.run import run
-from elephan.run.outcome import CAUSES
+from elephan.runs import run
+from elephan.runs.outcome import CAUSES
 from elephan.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from elephan.run.outcome import ReplicationOutcome
+    from elephan.runs.outcome import ReplicationOutcome
 
 RATE_BPS = 10_000_000
 PACKET_BYTES = 1000

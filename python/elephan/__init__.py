@@ -13,7 +13,6 @@ Everything that a scenario can name is an attribute that can be completed: `laws
 
 import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from elephan import _native
@@ -25,15 +24,15 @@ if TYPE_CHECKING:
 
     from elephan import metrics, plots, stats, store, theory
     from elephan.catalog.registries import laws, queues, recoveries, slow_starts, traffic
-    from elephan.compare import compare
-    from elephan.estimate import estimate
+    from elephan.comparisons import compare
+    from elephan.costs import estimate
     from elephan.loading import load
-    from elephan.report import report
-    from elephan.run import run
+    from elephan.reports import report
+    from elephan.runs import run
     from elephan.scenario import EXAMPLE, Scenario
-    from elephan.size import size, size_limit, size_variants
+    from elephan.sizing import size, size_limit, size_variants
     from elephan.store import Store
-    from elephan.sweep import sweep
+    from elephan.sweeps import sweep
     from elephan.tabulate import law_table
     from elephan.theory.models.registry import models
 
@@ -45,17 +44,17 @@ _FOUND = {
     "EXAMPLE": "elephan.scenario",
     "Scenario": "elephan.scenario",
     "Store": "elephan.store",
-    "compare": "elephan.compare",
-    "estimate": "elephan.estimate",
+    "compare": "elephan.comparisons",
+    "estimate": "elephan.costs",
     "load": "elephan.loading",
     "law_table": "elephan.tabulate",
     "models": "elephan.theory.models.registry",
-    "report": "elephan.report",
-    "run": "elephan.run",
-    "size": "elephan.size",
-    "size_limit": "elephan.size",
-    "size_variants": "elephan.size",
-    "sweep": "elephan.sweep",
+    "report": "elephan.reports",
+    "run": "elephan.runs",
+    "size": "elephan.sizing",
+    "size_limit": "elephan.sizing",
+    "size_variants": "elephan.sizing",
+    "sweep": "elephan.sweeps",
     **dict.fromkeys(_REGISTRIES, "elephan.catalog.registries"),
 }
 """Modules of the lazily imported names, some of which import NumPy, SciPy, Matplotlib or Arrow."""
@@ -120,14 +119,3 @@ draw_with(_figures)
 
 def __dir__() -> list[str]:
     return sorted(__all__)
-
-
-class _Package(ModuleType):
-    """Class of the package, which keeps `elephan.run` a function when Python imports the module of that name."""
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if not (name in _FOUND and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package

@@ -35,9 +35,9 @@ def load(path: Path | str) -> ResultTables:
     Returns
     -------
     ResultTables
-        `elephan.run.saved.SavedRun`, `elephan.sweep.SweepResult`, `elephan.testbed.TestbedResult`,
-        `elephan.compare.ScenarioComparison`, `elephan.compare.SweepComparison`, `elephan.size.saved.SavedSize`,
-        `SavedSizeComparison` or `SavedLimit`, or an `elephan.Store` to be read only.
+        `elephan.runs.saved.SavedRun`, `elephan.sweeps.SweepResult`, `elephan.testbed.TestbedResult`,
+        `elephan.comparisons.ScenarioComparison`, `elephan.comparisons.SweepComparison`,
+        `elephan.sizing.saved.SavedSize`, `SavedSizeComparison` or `SavedLimit`, or an `elephan.Store` to be read only.
 
     Raises
     ------
@@ -67,13 +67,13 @@ def load(path: Path | str) -> ResultTables:
     if kind == "run.json":
         return _run(folder)
     if kind == "sweep.json":
-        from elephan.sweep.saved import read_sweep  # noqa: PLC0415 (as above)
+        from elephan.sweeps.saved import read_sweep  # noqa: PLC0415 (as above)
 
         return read_sweep(folder)
     if kind in ("size.json", "comparison.json", "limit.json"):
         return _sizing(kind, folder)
     if kind is not None:
-        from elephan.compare.saved import read_comparison, read_comparisons  # noqa: PLC0415 (as above)
+        from elephan.comparisons.saved import read_comparison, read_comparisons  # noqa: PLC0415 (as above)
 
         return read_comparison(folder) if kind == "compare.json" else read_comparisons(folder)
     other = next((said for name, said in _OTHERS.items() if (folder / name).is_file()), None)
@@ -86,7 +86,7 @@ def load(path: Path | str) -> ResultTables:
 
 
 def _sizing(kind: str, folder: Path) -> ResultTables:
-    from elephan.size.saved import SavedLimit, SavedSize, SavedSizeComparison  # noqa: PLC0415 (as in `load`)
+    from elephan.sizing.saved import SavedLimit, SavedSize, SavedSizeComparison  # noqa: PLC0415 (as in `load`)
 
     if kind == "limit.json":
         return SavedLimit(folder)
@@ -94,7 +94,7 @@ def _sizing(kind: str, folder: Path) -> ResultTables:
 
 
 def _run(folder: Path) -> ResultTables:
-    from elephan.run.saved import SavedRun  # noqa: PLC0415 (as in `load`)
+    from elephan.runs.saved import SavedRun  # noqa: PLC0415 (as in `load`)
 
     found = SavedRun(folder)
     if "testbed" in found.document:

@@ -53,7 +53,7 @@ class Scenario:
         Source of the text, for messages.
     warmup_rule : str
         Rule for the warm-up: ``"stated"`` in the file, ``"auto"`` if a pilot has still to determine it (the canonical
-        form then has none yet; see `elephan.run.warmup`), or the rule that determined it.
+        form then has none yet; see `elephan.runs.warmup`), or the rule that determined it.
 
     laws : mapping of str to OwnLaw or LibraryLaw
         The laws in Python that it may name.

@@ -18,10 +18,10 @@ import elephan
 from elephan import cli, flow_files
 from elephan.errors import InputError
 from elephan.lint import lint
-from elephan.run.outcome import simulate
+from elephan.runs.outcome import simulate
 from elephan.scenario import Scenario
 from elephan.store import Store
-from elephan.sweep import Sweep
+from elephan.sweeps import Sweep
 from fuzz import mutate
 
 HERE = Path(__file__).parent

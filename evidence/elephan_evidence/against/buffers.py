@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from elephan.run.outcome import ReplicationOutcome
+    from elephan.runs.outcome import ReplicationOutcome
     from elephan.scenario import Scenario
     from elephan.theory.models import ModelTable
     from elephan.theory.response import Floats

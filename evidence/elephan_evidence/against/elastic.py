@@ -17,7 +17,7 @@ from elephan_evidence.against.scenes import bulk, link, scene
 if TYPE_CHECKING:
     from typing import Any
 
-    from elephan.run.outcome import ReplicationOutcome
+    from elephan.runs.outcome import ReplicationOutcome
     from elephan.scenario import Scenario
     from elephan_evidence.against.entry import Row
 

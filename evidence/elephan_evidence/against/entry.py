@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from elephan.run import ReplicationJob, simulate_all
+from elephan.runs import ReplicationJob, simulate_all
 from elephan.stats import estimate
 from elephan.theory.models import ModelColumn, ModelPicture, ModelTable
 from elephan.theory.models.card import CI95
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from elephan.run.outcome import ReplicationOutcome
+    from elephan.runs.outcome import ReplicationOutcome
     from elephan.scenario import Scenario
     from elephan.theory.response import Floats
 

@@ -13,7 +13,7 @@ from elephan_evidence.against.entry import ModelTest
 from elephan_evidence.against.scenes import bulk, cuts, link, scene
 
 if TYPE_CHECKING:
-    from elephan.run.outcome import ReplicationOutcome
+    from elephan.runs.outcome import ReplicationOutcome
     from elephan.scenario import Scenario
     from elephan_evidence.against.entry import Row
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from elephan.run.outcome import ReplicationOutcome
+    from elephan.runs.outcome import ReplicationOutcome
 
 ACCESS = 10.0
 """Rate of a sender's own link over that of the link [1], as in the first paper."""

@@ -122,7 +122,7 @@ def reproduce(
 
 
 def _write(found: Reproduction, document: Mapping[str, Any], out: Path | None, pages: Path | None) -> list[Path]:
-    from elephan.run.files import write_json  # noqa: PLC0415 (as above)
+    from elephan.runs.files import write_json  # noqa: PLC0415 (as above)
     from elephan_evidence.papers.reproduction import DOCUMENT  # noqa: PLC0415 (--help does without NumPy)
 
     written: list[Path] = []

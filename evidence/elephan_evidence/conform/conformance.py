@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError, suggest
-from elephan.run import default_workers
-from elephan.run.files import provenance, write_json
-from elephan.run.threads import SimulationThreads
+from elephan.runs import default_workers
+from elephan.runs.files import provenance, write_json
+from elephan.runs.threads import SimulationThreads
 from elephan_evidence.conform.case import Suite
 from elephan_evidence.conform.judge import WORST, JudgedCase, judge
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from elephan.run import run as simulate
+from elephan.runs import run as simulate
 from elephan.scenario import Scenario
 from elephan_evidence.conform.adapting import ADAPTING
 from elephan_evidence.conform.amounts import evaluate, filled
@@ -16,7 +16,7 @@ from elephan_evidence.conform.measures import MEASURES
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from elephan.run.result import RunResult
+    from elephan.runs.result import RunResult
     from elephan_evidence.conform.case import CaseExplanation, Observation, Suite, TestCase, TestPath
     from elephan_evidence.conform.registry import Found
 

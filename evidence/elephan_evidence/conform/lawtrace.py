@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from elephan.run.qlog import LAW_STATES
+from elephan.runs.qlog import LAW_STATES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from elephan.run.outcome import ReplicationOutcome
+    from elephan.runs.outcome import ReplicationOutcome
 
 STATES = LAW_STATES["bbr3"]
 """States of BBR in the order of its gauge's numbers; the draft's names."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from elephan.run.files import write_bytes, write_text
-from elephan.run.qlog import encode_qlog
+from elephan.runs.files import write_bytes, write_text
+from elephan.runs.qlog import encode_qlog
 
 if TYPE_CHECKING:
     from pathlib import Path

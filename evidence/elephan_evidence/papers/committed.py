@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError
-from elephan.run.files import write_text
+from elephan.runs.files import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

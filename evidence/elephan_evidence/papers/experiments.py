@@ -6,16 +6,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from elephan.store import StoredRun
-from elephan.sweep import Sweep
-from elephan.sweep.axes import CASE, SweepAxis, SweepCases
-from elephan.sweep.running import run_sweeps
+from elephan.sweeps import Sweep
+from elephan.sweeps.axes import CASE, SweepAxis, SweepCases
+from elephan.sweeps.running import run_sweeps
 from elephan_evidence.papers.runs import ExperimentPoint, ExperimentPoints, same
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from elephan.store import Store
-    from elephan.sweep import PointResult, SweepProgress, SweepResult
+    from elephan.sweeps import PointResult, SweepProgress, SweepResult
     from elephan_evidence.papers.paper import Experiment
 
 
@@ -91,7 +91,7 @@ def run(
     quick : bool
     workers : int, optional
     progress : callable, optional
-        Called with an `elephan.sweep.SweepProgress` of all experiments together.
+        Called with an `elephan.sweeps.SweepProgress` of all experiments together.
 
     Returns
     -------

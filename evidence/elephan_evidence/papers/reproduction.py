@@ -9,7 +9,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError, suggest
-from elephan.run.files import provenance, write_json
+from elephan.runs.files import provenance, write_json
 from elephan.store import Store
 from elephan_evidence.papers import committed, nulls
 from elephan_evidence.papers import experiments as running
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from elephan.sweep import SweepProgress
+    from elephan.sweeps import SweepProgress
     from elephan_evidence.papers.committed import VerdictChange
     from elephan_evidence.papers.exhibits import Exhibit
     from elephan_evidence.papers.experiments import ExperimentRun
@@ -299,7 +299,7 @@ def reproduce(
     workers : int, optional
         Number of threads; by default the number of cores.
     progress : callable, optional
-        Called with an `elephan.sweep.SweepProgress`, of all experiments together.
+        Called with an `elephan.sweeps.SweepProgress`, of all experiments together.
 
     Returns
     -------

@@ -11,7 +11,7 @@ from elephan.pictures.markdown import code, line, table
 from elephan.pictures.words import joined, number
 from elephan.plots.pictures import draw
 from elephan.plots.style import save
-from elephan.run.files import write_text
+from elephan.runs.files import write_text
 from elephan_evidence.conform.figures import draw_case
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from elephan.pictures.markdown import line, table
 from elephan.pictures.words import joined, number
 from elephan.plots.pictures import draw
 from elephan.plots.style import save
-from elephan.run.files import write_text
+from elephan.runs.files import write_text
 from elephan_evidence.papers import PAPERS
 from elephan_evidence.papers.paper import ORIGINS
 from elephan_evidence.papers.runs import NotRunError

@@ -9,8 +9,8 @@ import numpy as np
 from elephan.pictures.figure import Axis, Figure, Series
 from elephan.pictures.table import Cell, Table, cell
 from elephan.pictures.words import joined
-from elephan.report.page import PageSection, ReportPage, RowFilter, TerminalCommand
-from elephan.report.sources import made_by, read_json
+from elephan.reports.page import PageSection, ReportPage, RowFilter, TerminalCommand
+from elephan.reports.sources import made_by, read_json
 from elephan.units import count, format_time
 from elephan_evidence.papers.words import MEANS, SAID, bands, headline, missed
 

@@ -15,7 +15,7 @@ from elephan import _native
 from elephan.accuracy import survey
 from elephan.accuracy.table import FOLDER, Row, digits, number, read, text
 from elephan.errors import InputError
-from elephan.run.files import write_text
+from elephan.runs.files import write_text
 from elephan.theory.models import MODELS, bottleneck, model
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from elephan import _native
 from elephan.accuracy.table import FOLDER, Row, digits, read, text
 from elephan.lint.sawtooth import slowest
 from elephan.metrics import jain
-from elephan.run import default_workers, run
-from elephan.run.files import write_text
-from elephan.run.threads import SimulationThreads
+from elephan.runs import default_workers, run
+from elephan.runs.files import write_text
+from elephan.runs.threads import SimulationThreads
 from elephan.scenario import Scenario
 from elephan.stats import estimate
 from elephan.theory.models.bottleneck import UNPACED

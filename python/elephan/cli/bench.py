@@ -61,7 +61,7 @@ def bench(
     """Measure CPU nanoseconds per delivered data packet, one core, the native call with network building."""
     from elephan.bench import bench as measure  # noqa: PLC0415 (--help does without NumPy)
     from elephan.bench import bench_variants, select, select_variants  # noqa: PLC0415 (as above)
-    from elephan.run.files import write_json  # noqa: PLC0415 (as above)
+    from elephan.runs.files import write_json  # noqa: PLC0415 (as above)
 
     asked = {"laws": laws, "queues": queues}
     kinds = [kind for kind, names in asked.items() if names is not None]

@@ -170,7 +170,7 @@ def _cards(kind: str) -> list[Any]:
 
         return metrics.cards()
     if kind == "columns":
-        from elephan.sweep.columns import cards  # noqa: PLC0415 (NumPy; start-up does without)
+        from elephan.sweeps.columns import cards  # noqa: PLC0415 (NumPy; start-up does without)
 
         return cards()
     if kind == "experiments":

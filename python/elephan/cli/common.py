@@ -191,7 +191,7 @@ def metric_rows(measured: Sequence[Mapping[str, Any]], replications: int) -> lis
     Parameters
     ----------
     measured : sequence of mapping
-        As `elephan.run.measures.measure` returns them.
+        As `elephan.runs.measures.measure` returns them.
     replications : int
 
     Returns

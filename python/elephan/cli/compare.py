@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from elephan.compare import ComparedQuantity, ScenarioComparison
+    from elephan.comparisons import ComparedQuantity, ScenarioComparison
     from elephan.scenario import Scenario
-    from elephan.sweep.document import Sweep
+    from elephan.sweeps.document import Sweep
 
     Progress = Callable[[str], None] | None
 
@@ -67,7 +67,7 @@ def compare(
     A sweep file is compared point by point. Exit code 0, or 1 if a testbed's run was invalid: then its numbers
     mean nothing.
     """
-    from elephan.sweep.document import Sweep  # noqa: PLC0415 (NumPy; --help does without)
+    from elephan.sweeps.document import Sweep  # noqa: PLC0415 (NumPy; --help does without)
     from elephan.testbed import ATTEMPTS  # noqa: PLC0415 (as above)
 
     check_out(out)
@@ -97,7 +97,7 @@ def compare(
 
 def _one(scenario: Scenario, out: Path | None, progress: Progress, *, json: bool, real: bool, attempts: int) -> bool:
     """Compare one scenario; return whether the testbed was valid, if there was one."""
-    from elephan.compare import compare_scenario  # noqa: PLC0415 (NumPy; --help does without)
+    from elephan.comparisons import compare_scenario  # noqa: PLC0415 (NumPy; --help does without)
 
     compared = compare_scenario(scenario, None, None, progress, real=real, attempts=attempts)
     written = [] if out is None else _write(compared, out)
@@ -128,8 +128,8 @@ def _table(compared: ScenarioComparison, *, real: bool) -> list[str]:
 
 def _points(sweep: Sweep, out: Path | None, progress: Progress, *, shown: str, real: bool, attempts: int) -> bool:
     """Compare all points of a sweep; return whether all testbeds were valid. `shown` is json, details or screen."""
-    from elephan.compare.several import SHOWN, compare_points  # noqa: PLC0415 (NumPy; --help does without)
-    from elephan.run.files import write_json  # noqa: PLC0415 (as above)
+    from elephan.comparisons.several import SHOWN, compare_points  # noqa: PLC0415 (NumPy; --help does without)
+    from elephan.runs.files import write_json  # noqa: PLC0415 (as above)
 
     found, valid = [], True
     for point in compare_points(sweep, progress, real=real, attempts=attempts):
@@ -189,7 +189,7 @@ def _screen(heads: list[str], cells: list[list[str]], labels: int, gaps: list[fl
 
 
 def _write(compared: ScenarioComparison, out: Path) -> list[Path]:
-    from elephan.run.files import whole_folder  # noqa: PLC0415 (NumPy; --help does without)
+    from elephan.runs.files import whole_folder  # noqa: PLC0415 (NumPy; --help does without)
 
     with writing(out), whole_folder(out) as folder:
         written = compared.write(folder)

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from elephan.size import SizeComparison
-    from elephan.size.comparison import SizedVariant
-    from elephan.size.recommend import Candidate
+    from elephan.sizing import SizeComparison
+    from elephan.sizing.comparison import SizedVariant
+    from elephan.sizing.recommend import Candidate
 
 MARK = "*"
 """Mark of the recommended variant."""

@@ -163,12 +163,12 @@ def table(group: TyperGroup) -> dict[str, Any]:
     """
     from elephan.bench import WORKLOADS  # noqa: PLC0415 (as everything here: other verbs do without)
     from elephan.metrics import METRICS  # noqa: PLC0415 (as above)
-    from elephan.run.measures import numbers  # noqa: PLC0415 (as above)
-    from elephan.run.precision import OF_GROUPS, OF_LINKS  # noqa: PLC0415 (as above)
+    from elephan.runs.measures import numbers  # noqa: PLC0415 (as above)
+    from elephan.runs.precision import OF_GROUPS, OF_LINKS  # noqa: PLC0415 (as above)
     from elephan.schema import KINDS as SCHEMAS  # noqa: PLC0415 (as above)
-    from elephan.size.quantities import QUANTITIES  # noqa: PLC0415 (as above)
+    from elephan.sizing.quantities import QUANTITIES  # noqa: PLC0415 (as above)
     from elephan.store.tables import FORMATS  # noqa: PLC0415 (as above)
-    from elephan.sweep.columns import NAMES  # noqa: PLC0415 (as above)
+    from elephan.sweeps.columns import NAMES  # noqa: PLC0415 (as above)
     from elephan.theory.models import MODELS  # noqa: PLC0415 (as above)
 
     cards = {kind: catalog(kind) for kind in ("laws", "queues", "recoveries", "traffic")}

@@ -25,9 +25,9 @@ from elephan.units import count, format_bytes, format_long_time, format_number, 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from elephan.estimate import RunEstimate, SweepEstimate
+    from elephan.costs import RunEstimate, SweepEstimate
     from elephan.scenario import Scenario
-    from elephan.sweep.document import Sweep
+    from elephan.sweeps.document import Sweep
 
 EXAMPLE = "Example:  elephan estimate scenarios/hstcp-1g.toml --set flows.0.count=100000"
 
@@ -56,9 +56,9 @@ def estimate(
 
     Exit code 2 if it needs more memory than there is.
     """
-    from elephan.estimate import estimate as look  # noqa: PLC0415 (--help does without NumPy)
-    from elephan.estimate import estimate_points  # noqa: PLC0415 (as above)
-    from elephan.sweep.document import Sweep  # noqa: PLC0415 (as above)
+    from elephan.costs import estimate as look  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.costs import estimate_points  # noqa: PLC0415 (as above)
+    from elephan.sweeps.document import Sweep  # noqa: PLC0415 (as above)
 
     declare(law or [])
     asked = Sweep.from_file(file)
@@ -85,7 +85,7 @@ def estimate(
 
 def _lines(found: RunEstimate | SweepEstimate, reason: str) -> list[str]:
     """Return the answer, then its components."""
-    from elephan.estimate import FACTORS, in_words  # noqa: PLC0415 (as above)
+    from elephan.costs import FACTORS, in_words  # noqa: PLC0415 (as above)
 
     room = found.available
     system = "the system does not say how much there is"
@@ -121,9 +121,9 @@ def announce(scenario: Scenario, *, workers: int | None, series: bool, force: bo
     InputError
         If there is not enough memory for it.
     """
-    from elephan.estimate import check_memory, in_words  # noqa: PLC0415 (--help does without NumPy)
-    from elephan.estimate import estimate as look  # noqa: PLC0415 (as above)
-    from elephan.estimate.work import is_long  # noqa: PLC0415 (as above)
+    from elephan.costs import check_memory, in_words  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.costs import estimate as look  # noqa: PLC0415 (as above)
+    from elephan.costs.work import is_long  # noqa: PLC0415 (as above)
 
     check_memory(scenario, workers=workers, series=series, force=force)
     if quiet or not is_long(scenario.network, LONG_S):
@@ -150,9 +150,9 @@ def announce_search(scenario: Scenario, *, workers: int | None, variants: int) -
     variants : int
         Searches.
     """
-    from elephan.estimate import estimate as look  # noqa: PLC0415 (as above)
-    from elephan.estimate import in_words  # noqa: PLC0415 (as above)
-    from elephan.estimate.work import is_long  # noqa: PLC0415 (as above)
+    from elephan.costs import estimate as look  # noqa: PLC0415 (as above)
+    from elephan.costs import in_words  # noqa: PLC0415 (as above)
+    from elephan.costs.work import is_long  # noqa: PLC0415 (as above)
 
     if not is_long(scenario.network, LONG_S):
         return
@@ -171,8 +171,8 @@ def announce_packets(packets: float, points: int, workers: int | None) -> None:
     packets : float
         Expected, over all points.
     """
-    from elephan.estimate.machine import cores, ns_per_packet  # noqa: PLC0415 (as above)
-    from elephan.estimate.work import SLOW_NS  # noqa: PLC0415 (as above)
+    from elephan.costs.machine import cores, ns_per_packet  # noqa: PLC0415 (as above)
+    from elephan.costs.work import SLOW_NS  # noqa: PLC0415 (as above)
 
     if packets * SLOW_NS * 1e-9 <= LONG_S:
         return
@@ -209,7 +209,7 @@ def check_sweep(sweep: Sweep, *, force: bool) -> None:
     InputError
         If there is not enough memory for one of them, or one is not a valid scenario.
     """
-    from elephan.estimate import check_memory  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.costs import check_memory  # noqa: PLC0415 (--help does without NumPy)
 
     if not sweep.axes:
         check_memory(sweep.base, force=force)
@@ -222,7 +222,7 @@ def check_sweep(sweep: Sweep, *, force: bool) -> None:
 
 def preview_cost(points: list[Any], workers: int | None, *, series: bool) -> str:
     """Return the total cost of the points of a sweep that are not in the store, in one line."""
-    from elephan.estimate import estimate_points, in_words  # noqa: PLC0415 (as above)
+    from elephan.costs import estimate_points, in_words  # noqa: PLC0415 (as above)
 
     missing = [point.scenario for point, kept in points if not kept and not point.error]
     if not missing:

@@ -97,7 +97,7 @@ def model(
     printed = simulated if simulated is not None else table
     written = []
     if out is not None:
-        from elephan.run.files import write_json, write_parquet  # noqa: PLC0415 (NumPy; --help does without)
+        from elephan.runs.files import write_json, write_parquet  # noqa: PLC0415 (NumPy; --help does without)
 
         with writing(out):
             written = [
@@ -157,7 +157,7 @@ def _show_map(model: Model, out: Path | None, *, json: bool) -> None:
     document = {"model": model.name, "title": model.title, "maps": [region.to_json() for region in maps]}
     written = []
     if out is not None:
-        from elephan.run.files import write_json  # noqa: PLC0415 (NumPy; --help does without)
+        from elephan.runs.files import write_json  # noqa: PLC0415 (NumPy; --help does without)
 
         with writing(out):
             written = [write_json(out / f"{model.name}-map.json", document)]

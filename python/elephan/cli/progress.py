@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.progress import Task
 
-    from elephan.sweep import SweepProgress
+    from elephan.sweeps import SweepProgress
 
 EVERY_S = 5.0
 """Interval between lines in a log [s]."""
@@ -135,7 +135,7 @@ class ProgressLine:
     def _look(self) -> None:
         """Update the display with the progress of the running replications."""
         while not self._ended.wait(LOOK_S):
-            shown, threads = self._shown, sys.modules.get("elephan.run.threads")
+            shown, threads = self._shown, sys.modules.get("elephan.runs.threads")
             # Until something has been begun on threads there is nothing to look at.
             shares = [] if threads is None else threads.running_shares()
             if shown is not None and shares:

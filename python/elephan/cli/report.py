@@ -39,7 +39,7 @@ def report(
     if page.is_dir():
         message = f"--out {page}: is a folder; give the name of a file, such as {page / 'report.html'}"
         raise InputError(message)
-    from elephan.report import report as write  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.reports import report as write  # noqa: PLC0415 (--help does without NumPy)
 
     with writing(page):
         written = write(folders[0] if len(folders) == 1 else folders, page)

@@ -56,8 +56,8 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from elephan.run.measures import AskedMetric
-    from elephan.run.result import RunResult
+    from elephan.runs.measures import AskedMetric
+    from elephan.runs.result import RunResult
     from elephan.scenario import Scenario
     from elephan.store import StoredRun
 
@@ -106,7 +106,7 @@ def run(
 ) -> None:
     """Run all replications of a scenario and sum them up, with 95 % confidence intervals."""
     from elephan.lint import lint  # noqa: PLC0415 (--help does without NumPy)
-    from elephan.run.measures import needs_series  # noqa: PLC0415 (as above)
+    from elephan.runs.measures import needs_series  # noqa: PLC0415 (as above)
 
     check_out(out)
     if plot:
@@ -161,7 +161,7 @@ def run(
         say_written(written)
     warn(warnings, strict=strict, quiet=quiet)
     if not document.get("precision", {}).get("met", True):
-        from elephan.run.precision import missed  # noqa: PLC0415 (NumPy is there by now)
+        from elephan.runs.precision import missed  # noqa: PLC0415 (NumPy is there by now)
 
         count = document["run"]["replications"]
         say(f"precision not met after {count} replications: {missed(document['precision'])}")
@@ -170,7 +170,7 @@ def run(
 
 def _metrics(asked: list[str], read: Scenario) -> tuple[AskedMetric, ...]:
     """Parse ``--metric``; refuse metrics that are not defined for this scenario."""
-    from elephan.run.measures import check_metrics, parse_metrics  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.runs.measures import check_metrics, parse_metrics  # noqa: PLC0415 (--help does without NumPy)
 
     metrics = parse_metrics(asked)
     check_metrics(metrics, read)
@@ -217,7 +217,7 @@ def _written(result: RunResult, out: Path | None, *, plot: bool, qlog: bool) -> 
         return []
     written = result.write(out)
     if qlog:
-        from elephan.run.qlog import write_qlog  # noqa: PLC0415 (few runs want it)
+        from elephan.runs.qlog import write_qlog  # noqa: PLC0415 (few runs want it)
 
         written += write_qlog(result, out)
     if plot:
@@ -251,7 +251,7 @@ def print_document(document: Mapping[str, Any], facts: Sequence[dict[str, Any]],
 
 def _most(replications: int | None, precision: list[str] | None, most: int | None) -> int:
     """Return the maximum number of replications for ``--precision``; refuse contradictory options."""
-    from elephan.run.precision import MOST  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.runs.precision import MOST  # noqa: PLC0415 (--help does without NumPy)
 
     if most is not None and not precision:
         message = "--max-replications: is for --precision; give that too, or --replications for so many"

@@ -39,8 +39,8 @@ from elephan.cli.progress import ProgressLine
 from elephan.cli.size_details import details_of
 from elephan.cli.size_limit import limit_screen
 from elephan.cli.size_screen import size_screen
+from elephan.costs.check import check_memory
 from elephan.errors import InputError
-from elephan.estimate.check import check_memory
 from elephan.own_laws import declare
 from elephan.scenario import parse_assignments
 from elephan.units import share
@@ -48,9 +48,9 @@ from elephan.units import share
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from elephan.size import SizeAnswer, SizeComparison
-    from elephan.size.inverse import LimitAnswer
-    from elephan.size.search import SearchProgress
+    from elephan.sizing import SizeAnswer, SizeComparison
+    from elephan.sizing.inverse import LimitAnswer
+    from elephan.sizing.search import SearchProgress
 
     Found = SizeAnswer | SizeComparison | LimitAnswer
 
@@ -118,10 +118,10 @@ def size(
     buffer is enough for.
     Exit code 0 if the targets are met (of a comparison: by what is recommended), 1 if not.
     """
-    from elephan.size import size_variants  # noqa: PLC0415 (--help does without NumPy)
-    from elephan.size.inverse import size_limit  # noqa: PLC0415 (as above)
-    from elephan.size.pacing import BOTH, check_pacing, with_pacing  # noqa: PLC0415 (as above)
-    from elephan.size.targets import parse_targets  # noqa: PLC0415 (as above)
+    from elephan.sizing import size_variants  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.sizing.inverse import size_limit  # noqa: PLC0415 (as above)
+    from elephan.sizing.pacing import BOTH, check_pacing, with_pacing  # noqa: PLC0415 (as above)
+    from elephan.sizing.targets import parse_targets  # noqa: PLC0415 (as above)
 
     check_out(out)
     check_pacing(pacing)
@@ -198,8 +198,8 @@ def _checked(
 
 def _show(found: Found, *, details: bool) -> None:
     """Print an answer: on one screen, or completely."""
-    from elephan.size import SizeComparison  # noqa: PLC0415 (--help does without NumPy)
-    from elephan.size.inverse import LimitAnswer  # noqa: PLC0415 (as above)
+    from elephan.sizing import SizeComparison  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.sizing.inverse import LimitAnswer  # noqa: PLC0415 (as above)
 
     if isinstance(found, LimitAnswer):
         print_lines(*limit_screen(found, details=details))
@@ -256,7 +256,7 @@ def _bracket(progress: SearchProgress) -> str:
 
 def _notes(found: Found) -> list[str]:
     """Return the notes on an answer, for stderr."""
-    from elephan.size import SizeComparison  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.sizing import SizeComparison  # noqa: PLC0415 (--help does without NumPy)
 
     if isinstance(found, SizeComparison):
         return comparison_notes(found)
@@ -264,7 +264,7 @@ def _notes(found: Found) -> list[str]:
 
 
 def _write(found: Found, out: Path) -> list[Path]:
-    from elephan.size import SizeAnswer, SizeComparison  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.sizing import SizeAnswer, SizeComparison  # noqa: PLC0415 (--help does without NumPy)
 
     if isinstance(found, SizeComparison):
         return write_comparison(found, out)

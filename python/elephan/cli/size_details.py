@@ -19,7 +19,7 @@ from elephan.cli.size_screen import (
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from elephan.size import SizeAnswer
+    from elephan.sizing import SizeAnswer
 
 MANY = 1000
 """Number of lines that dangers and advice never exceed."""

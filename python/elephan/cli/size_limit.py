@@ -11,7 +11,7 @@ from elephan.units import count
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from elephan.size.inverse import LimitAnswer
+    from elephan.sizing.inverse import LimitAnswer
 
 HEADS = {
     "rtt": ("mean RTT", ""),
@@ -36,7 +36,7 @@ def limit_screen(answer: LimitAnswer, *, details: bool = False) -> list[str]:
     list of str
         At most `LINES` lines without details, but for a terminal narrower than 80 columns.
     """
-    from elephan.size.limit_words import limit_sentence  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.sizing.limit_words import limit_sentence  # noqa: PLC0415 (--help does without NumPy)
 
     document = answer.to_json()
     head = [*wrapped(answer.scenario.title), *wrapped(limit_sentence(document))]
@@ -72,7 +72,7 @@ def limit_columns(
     decisive : collection of str
         As in `link_columns`.
     """
-    from elephan.size.limit_words import said  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.sizing.limit_words import said  # noqa: PLC0415 (--help does without NumPy)
 
     beside = document["drop_tail"]
     amounts = [said(document["find"], row["amount"]).removesuffix(" packets").removesuffix(" flows") for row in rows]

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.cli.columns import GAP, LINES, Column, command_lines, fitting, table_lines, terminal_width, wrapped
 from elephan.cli.common import shown
-from elephan.size.wording import interval_words
+from elephan.sizing.wording import interval_words
 from elephan.units import count, format_bytes, format_packets, format_rate, format_time, scaled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from elephan.size import SizeAnswer
-    from elephan.size.targets import Target
+    from elephan.sizing import SizeAnswer
+    from elephan.sizing.targets import Target
 
 GROUPS = 3
 """Maximum number of groups of flows with a column each; of more, only the poorest and the richest have one."""

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from elephan.sweep import PointResult, Sweep, SweepPoint, SweepResult
+    from elephan.sweeps import PointResult, Sweep, SweepPoint, SweepResult
 
 EXAMPLE = "Example:  elephan sweep scenarios/sweeps/buffers.toml --store runs/ --out swept/"
 
@@ -130,9 +130,9 @@ def sweep(
     If it is stopped, whatever the reason, the same command goes on from there. Exit code 1 if points failed.
     """
     from elephan import sweep as run_sweep  # noqa: PLC0415 (--help does without NumPy)
-    from elephan.run.measures import needs_series, parse_metrics  # noqa: PLC0415 (as above)
-    from elephan.sweep import Sweep, parse_shard, preview  # noqa: PLC0415 (as above)
-    from elephan.sweep.columns import parse_columns  # noqa: PLC0415 (as above)
+    from elephan.runs.measures import needs_series, parse_metrics  # noqa: PLC0415 (as above)
+    from elephan.sweeps import Sweep, parse_shard, preview  # noqa: PLC0415 (as above)
+    from elephan.sweeps.columns import parse_columns  # noqa: PLC0415 (as above)
 
     check_out(out)
     declare(law or [])
@@ -216,7 +216,7 @@ def _check_most(asked: Sweep, precision: list[str] | None, most: int | None) -> 
 
 def _check_fixed(asked: Sweep, options: Mapping[str, str]) -> None:
     """Refuse options that set a place that varies in the sweep."""
-    from elephan.sweep.axes import SweepAxis  # noqa: PLC0415 (--help does without)
+    from elephan.sweeps.axes import SweepAxis  # noqa: PLC0415 (--help does without)
 
     varied = {place for axis in asked.axes if isinstance(axis, SweepAxis) for place in axis.places}
     for place, option in options.items():
@@ -226,7 +226,7 @@ def _check_fixed(asked: Sweep, options: Mapping[str, str]) -> None:
 
 
 def _read_over(texts: list[str]) -> dict[str, Any]:
-    from elephan.sweep.lists import read_words  # noqa: PLC0415 (--help does without)
+    from elephan.sweeps.lists import read_words  # noqa: PLC0415 (--help does without)
 
     found: dict[str, Any] = {}
     for text in texts:
@@ -249,7 +249,7 @@ def _read_zip(text: str) -> dict[str, Any]:
 def _executor(scheduler: str | None) -> AbstractContextManager[Any]:
     if scheduler is None:
         return nullcontext()
-    from elephan.sweep.cluster import connected  # noqa: PLC0415 (needed by few)
+    from elephan.sweeps.cluster import connected  # noqa: PLC0415 (needed by few)
 
     return connected(scheduler)
 

@@ -15,8 +15,8 @@ from elephan.units import count, scaled
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from elephan.sweep import SweepResult
-    from elephan.sweep.columns import SweepColumn
+    from elephan.sweeps import SweepResult
+    from elephan.sweeps.columns import SweepColumn
 
 RANKS = {"utilization": 0, "delay": 1, "page_time_p95": 1, "loss": 3, "total": 5, "jain": 5}
 """Ranks of columns, which are omitted in descending order if there is no room; columns of groups have rank 2."""
@@ -51,7 +51,7 @@ def sweep_screen(
     -------
     list of str
     """
-    from elephan.sweep.columns import default_columns  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.sweeps.columns import default_columns  # noqa: PLC0415 (--help does without NumPy)
 
     base, width = swept.sweep.base, terminal_width()
     link = base.links[base.link_index(None)]["name"]
@@ -81,7 +81,7 @@ def sweep_screen(
 
 def _pairing(swept: SweepResult, chosen: Sequence[SweepColumn]) -> str:
     """Explain which intervals of differences are not paired by replication."""
-    from elephan.sweep.columns import is_paired  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.sweeps.columns import is_paired  # noqa: PLC0415 (--help does without NumPy)
 
     if not swept.points:
         return ""
@@ -113,7 +113,7 @@ def _said(parts: Sequence[str], width: int) -> list[str]:
 
 def labelled_rows(swept: SweepResult, columns: Sequence[SweepColumn] | None, *, differences: bool) -> list[Row]:
     """Return the values of columns at all points, each with its labels; by default of the default columns."""
-    from elephan.sweep.columns import column_rows, default_columns  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.sweeps.columns import column_rows, default_columns  # noqa: PLC0415 (--help does without NumPy)
 
     chosen = default_columns(swept.sweep.base.network) if columns is None else columns
     rows = column_rows(chosen, swept.points, differences=differences)

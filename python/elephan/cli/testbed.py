@@ -58,7 +58,7 @@ def run(
     Exit code 0 if the run is valid, 1 if it is invalid: then its numbers mean nothing.
     """
     from elephan import testbed  # noqa: PLC0415 (NumPy; --help does without)
-    from elephan.run.files import whole_folder  # noqa: PLC0415 (as above)
+    from elephan.runs.files import whole_folder  # noqa: PLC0415 (as above)
 
     check_out(out)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from elephan.estimate.available import available_memory
-from elephan.estimate.check import memory_of, too_much
+from elephan.costs.available import available_memory
+from elephan.costs.check import memory_of, too_much
 from elephan.lint.rule import LintFinding, LintRule, LintSubject
 
 if TYPE_CHECKING:

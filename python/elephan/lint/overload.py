@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from elephan.estimate.traffic import asked_bps
+from elephan.costs.traffic import asked_bps
 from elephan.lint.rule import LintFinding, LintRule, LintSubject
 from elephan.units import format_rate
 

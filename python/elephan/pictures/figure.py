@@ -1,6 +1,6 @@
 """Figures as plain data: axes with units, series with intervals, marks, and alternative texts.
 
-How it is drawn is not its subject; `elephan.report.drawing` does that.
+How it is drawn is not its subject; `elephan.reports.drawing` does that.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from elephan.compare import ScenarioComparison, SweepComparison
+from elephan.comparisons import ScenarioComparison, SweepComparison
 from elephan.errors import InputError
 from elephan.plots.comparison import comparison_figure, draw_comparison
 from elephan.plots.model import draw_model, model_figure
@@ -16,12 +16,12 @@ from elephan.plots.size import draw_size, size_figure
 from elephan.plots.style import house_style
 from elephan.plots.sweep import points_figure, sweep_figure
 from elephan.plots.xy import xy
-from elephan.run.result import RunResult
-from elephan.run.saved import FolderRun
-from elephan.size import SizeAnswer, SizeComparison
-from elephan.size.saved import SavedSizing
+from elephan.runs.result import RunResult
+from elephan.runs.saved import FolderRun
+from elephan.sizing import SizeAnswer, SizeComparison
+from elephan.sizing.saved import SavedSizing
 from elephan.store import Store
-from elephan.sweep.result import PointResult, SweepResult
+from elephan.sweeps.result import PointResult, SweepResult
 from elephan.testbed import TestbedResult
 from elephan.theory.models import ModelTable
 

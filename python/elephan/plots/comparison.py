@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from elephan.size import SizeAnswer, SizeComparison
-    from elephan.size.comparison import SizedVariant
+    from elephan.sizing import SizeAnswer, SizeComparison
+    from elephan.sizing.comparison import SizedVariant
 
 MARKERS = "osD^vPX*<>"
 """Markers of the laws, or of the queues if there is a single law."""

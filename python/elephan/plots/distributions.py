@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from elephan.run.outcome import ReplicationOutcome
-    from elephan.run.saved import ReplicatedRun
+    from elephan.runs.outcome import ReplicationOutcome
+    from elephan.runs.saved import ReplicatedRun
 
 REACH = 1.35
 """Maximum end of an axis, relative to the largest 99.9th percentile."""

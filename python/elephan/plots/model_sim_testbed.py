@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from elephan.compare.pictures import over_time
+from elephan.comparisons.pictures import over_time
 from elephan.plots.pictures import WIDTH, stack
 from elephan.plots.style import house_style, save, sign
-from elephan.run.sampled import sampled
+from elephan.runs.sampled import sampled
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from matplotlib.figure import Figure
 
-    from elephan.compare import ScenarioComparison
+    from elephan.comparisons import ScenarioComparison
 
 NAME = "compare"
 

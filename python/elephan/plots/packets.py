@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from elephan.plots.style import BLACK, COLOURS, GREY, NotebookFigure, legend, sign, title
-from elephan.run.files import file_names, link_name
-from elephan.run.result import buffer_packets
+from elephan.runs.files import file_names, link_name
+from elephan.runs.result import buffer_packets
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from elephan.run.saved import ReplicatedRun
+    from elephan.runs.saved import ReplicatedRun
 
 FOLDED = 3
 """Maximum number of TCP flows on a link for which phases in the round trip are drawn; more flows get a row each."""

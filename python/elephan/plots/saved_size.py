@@ -10,7 +10,7 @@ from elephan.plots.style import house_style, sign
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from elephan.size.saved import SavedSizing
+    from elephan.sizing.saved import SavedSizing
 
 
 def saved_size_figure(saved: SavedSizing) -> Figure | None:

@@ -8,7 +8,7 @@ from elephan.errors import InputError
 from elephan.plots.pictures import WIDTH, stack
 from elephan.plots.style import house_style, save, sign
 from elephan.results.axes import run_names
-from elephan.run.side_by_side import chosen, laid_over, named_runs
+from elephan.runs.side_by_side import chosen, laid_over, named_runs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from elephan.run.saved import ReplicatedRun
-    from elephan.sweep.result import SweepResult
+    from elephan.runs.saved import ReplicatedRun
+    from elephan.sweeps.result import SweepResult
 
 NAME = "over-time"
 PANEL = 1.5

@@ -9,7 +9,7 @@ from matplotlib.ticker import NullLocator
 
 from elephan.plots.pictures import WIDTH, stack
 from elephan.plots.style import house_style, save, sign
-from elephan.size.pictures import brief
+from elephan.sizing.pictures import brief
 from elephan.units import format_rate, format_time
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from elephan.size import SizeAnswer
+    from elephan.sizing import SizeAnswer
 
 HEIGHT = 7.2
 """Height of the figure [in]."""

@@ -15,7 +15,7 @@ from matplotlib.ticker import LogLocator, NullFormatter
 
 from elephan import _native
 from elephan.pictures.palette import BLACK, BLUE, COLOURS, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION
-from elephan.run.files import atomic
+from elephan.runs.files import atomic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
 
-    from elephan.run.saved import ReplicatedRun
+    from elephan.runs.saved import ReplicatedRun
     from elephan.scenario import Scenario
 
 __all__ = [

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from elephan.results import ResultPart
     from elephan.scenario import Scenario
-    from elephan.sweep import SweepResult
+    from elephan.sweeps import SweepResult
 
 PANELS = (
     ("utilization", "utilization", 1.0, 260),

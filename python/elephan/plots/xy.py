@@ -20,7 +20,7 @@ from elephan.plots.style import COLOURS, GREY, LEGEND, NotebookFigure, house_sty
 from elephan.results import ResultTables
 from elephan.scenario import Scenario
 from elephan.store import Store
-from elephan.sweep import SweepResult
+from elephan.sweeps import SweepResult
 from elephan.theory.models import model as model_named
 from elephan.theory.models.links import suited
 

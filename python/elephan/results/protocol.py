@@ -66,7 +66,7 @@ class ResultTables(ABC):
 
         Examples
         --------
-        >>> from elephan.run import run
+        >>> from elephan.runs import run
         >>> from elephan.scenario import EXAMPLE, Scenario
         >>> result = run(Scenario.from_text(EXAMPLE), replications=1, series=True)
         >>> list(result.samples("flows"))
@@ -156,7 +156,7 @@ class ResultTables(ABC):
 
         Examples
         --------
-        >>> from elephan.run import run
+        >>> from elephan.runs import run
         >>> from elephan.scenario import EXAMPLE, Scenario
         >>> dataset = run(Scenario.from_text(EXAMPLE), replications=2).to_xarray()
         >>> dict(dataset.sizes), dataset.link_queueing_delay_s.attrs["units"]

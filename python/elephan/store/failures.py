@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from elephan import _native
-from elephan.run.files import write_json
+from elephan.runs.files import write_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

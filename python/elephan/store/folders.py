@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from elephan import _native
 from elephan.errors import InputError
 from elephan.formats import FORMAT, unstamped
-from elephan.run.files import encode_columns
+from elephan.runs.files import encode_columns
 from elephan.store.keys import key_of
 from elephan.store.labels import as_line
 from elephan.store.provenance import here
@@ -20,7 +20,7 @@ from elephan.store.provenance import here
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from elephan.run.result import RunResult
+    from elephan.runs.result import RunResult
     from elephan.store.labels import Labels
 
 DOCUMENT, JOURNAL, SAMPLES = "run.json", "labels.jsonl", "samples.parquet"

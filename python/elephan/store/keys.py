@@ -11,7 +11,7 @@ from elephan.scenario import AUTO, STATED
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from elephan.run.result import RunResult
+    from elephan.runs.result import RunResult
     from elephan.scenario import Scenario
 
 WINDOW = "window"
@@ -56,7 +56,7 @@ def key(
         return scenario.id
     wanted: list[list[object]] = []
     if precision is not None:
-        from elephan.run.precision import parse_precision  # noqa: PLC0415 (a dozen modules of statistics; few keys need them)
+        from elephan.runs.precision import parse_precision  # noqa: PLC0415 (a dozen modules of statistics; few keys need them)
 
         found = parse_precision(precision, scenario)
         wanted = sorted([each.metric, each.index, each.relative] for each in found)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
-from elephan.run.files import provenance
+from elephan.runs.files import provenance
 
 
 def here() -> dict[str, object]:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from elephan.own_laws import check_used, declared
 from elephan.results import ResultPart, ResultTables
-from elephan.run import run
-from elephan.run.files import write_bytes
+from elephan.runs import run
+from elephan.runs.files import write_bytes
 from elephan.scenario import Scenario
 from elephan.store import failures, folders, query, tables, upkeep
 from elephan.store.errors import DamageError, StoreError, reraise_as_store_error
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from elephan.own_laws import LawSource
-    from elephan.run.result import RunResult
+    from elephan.runs.result import RunResult
     from elephan.store.labels import Labels
     from elephan.store.upkeep import DamageReport, MergeSummary, Removed
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError
 from elephan.lint import LintWarning
-from elephan.run.files import atomic, write_json
-from elephan.run.saved import FolderRun, read_parquet
+from elephan.runs.files import atomic, write_json
+from elephan.runs.saved import FolderRun, read_parquet
 from elephan.scenario import Scenario
 from elephan.store import folders
 from elephan.store.errors import StoreError
@@ -19,7 +19,7 @@ from elephan.store.errors import StoreError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from elephan.run.measures import AskedMetric
+    from elephan.runs.measures import AskedMetric
     from elephan.store.labels import Labels
 
 
@@ -126,7 +126,7 @@ class StoredRun(FolderRun):
         return self.read("transfers")
 
     def write(self, folder: Path | str, metrics: Sequence[AskedMetric] = ()) -> list[Path]:
-        """Write the files that `elephan.run.result.RunResult.write` writes.
+        """Write the files that `elephan.runs.result.RunResult.write` writes.
 
         Parameters
         ----------
@@ -154,7 +154,7 @@ class StoredRun(FolderRun):
         return [*written, write_json(folder / folders.DOCUMENT, self.document | about)]
 
     def read(self, name: str) -> Any:
-        """Read a table of the run, see `elephan.run.saved.FolderRun.read`."""
+        """Read a table of the run, see `elephan.runs.saved.FolderRun.read`."""
         file = f"{name}.parquet"
         if file not in self._full["files"]:
             remedy = "with record.packets in its scenario" if name == "packets" else "with series=True"

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, cast
 from elephan import _native
 from elephan.errors import InputError
 from elephan.results import ResultPart, ResultTables, TestbedDocument
-from elephan.run.files import write_result
-from elephan.run.result import RunResult
-from elephan.run.saved import SavedRun
+from elephan.runs.files import write_result
+from elephan.runs.result import RunResult
+from elephan.runs.saved import SavedRun
 from elephan.scenario import Scenario
 from elephan.testbed.hosts import lacking
 from elephan.testbed.plan import PROGRAMS, TestbedPlan, plan
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from elephan.display import ColumnTable
-    from elephan.run.outcome import ReplicationOutcome
+    from elephan.runs.outcome import ReplicationOutcome
 
 __all__ = ["TestbedPlan", "TestbedResult", "plan", "read_testbed", "run"]
 
@@ -87,7 +87,7 @@ class TestbedResult(ResultTables):
         return self.result.parts
 
     def measure(self, metrics: str | Sequence[str]) -> ColumnTable:
-        """Measure metrics of the catalogue, see `elephan.run.result.RunResult.measure`."""
+        """Measure metrics of the catalogue, see `elephan.runs.result.RunResult.measure`."""
         return self.result.measure(metrics)
 
     @property

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from elephan.metrics import bin_lowers, goodput, mean_srtt, utilization
-from elephan.run.outcome import CAUSES, ReplicationOutcome
+from elephan.runs.outcome import CAUSES, ReplicationOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from elephan import _native
 from elephan.errors import InputError
 from elephan.network import HEADER
-from elephan.run.outcome import simulate
+from elephan.runs.outcome import simulate
 from elephan.testbed.differences import differences
 
 if TYPE_CHECKING:

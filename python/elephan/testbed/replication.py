@@ -18,7 +18,7 @@ from elephan.testbed.traffic import complaint, read
 if TYPE_CHECKING:
     import subprocess
 
-    from elephan.run.outcome import ReplicationOutcome
+    from elephan.runs.outcome import ReplicationOutcome
 
     Files = dict[int, IO[bytes]]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError
 from elephan.profiles import VERSION
-from elephan.run.files import provenance
+from elephan.runs.files import provenance
 from elephan_evidence.conform.packetdrill.drive import VERDICTS, JudgedScript, Verdict, judge_script
 
 if TYPE_CHECKING:

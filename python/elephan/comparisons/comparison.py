@@ -1,0 +1,323 @@
+"""Three answers to one scenario: an analytic model's, the simulator's, and the kernel's on a testbed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from elephan import testbed
+from elephan.comparisons.sawtooth import sawtooth_statistics
+from elephan.errors import InputError
+from elephan.results import CompareDocument, ComparedQuantityDocument, ResultPart, ResultTables
+from elephan.runs import run
+from elephan.runs.arrays import buffer_packets
+from elephan.runs.files import write_json
+from elephan.scenario import Scenario
+from elephan.theory import controls
+from elephan.theory.law_responses import law_responses
+from elephan.theory.models import MODELS
+from elephan.theory.models.bottleneck import bottleneck
+from elephan.theory.models.senders import PERIOD, ignored_parameters, violated_by_senders
+from elephan.theory.sawtooth import synchronised
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from elephan.network import Network
+    from elephan.runs.result import RunResult
+    from elephan.runs.saved import SavedRun
+    from elephan.testbed import TestbedResult
+
+
+@dataclass(frozen=True)
+class ComparedQuantity:
+    """One quantity with its values in the model, the simulation and the testbed.
+
+    Parameters
+    ----------
+    name, unit : str
+    model, simulation, testbed : float or None
+        Values; None if unknown.
+    relative : bool
+        Whether the gap is relative to the reference; otherwise it is a difference.
+    against : str
+        The reference for the others: ``"testbed"``, or ``"simulation"`` without a testbed.
+    """
+
+    name: str
+    unit: str
+    model: float | None
+    simulation: float | None
+    testbed: float | None
+    relative: bool
+    against: str
+
+    def gap(self, other: str) -> float | None:
+        """Return the gap between one of the others and the reference.
+
+        Parameters
+        ----------
+        other : str
+            ``"model"`` or ``"simulation"``.
+
+        Returns
+        -------
+        float or None
+        """
+        value, base = getattr(self, other), getattr(self, self.against)
+        if other == self.against or value is None or base is None or (self.relative and not base):
+            return None
+        return float(value / base - 1.0 if self.relative else value - base)
+
+    def to_json(self) -> ComparedQuantityDocument:
+        """Return the row as JSON has it."""
+        gaps = {f"{other}_gap": self.gap(other) for other in ("model", "simulation")}
+        values = {"model": self.model, "simulation": self.simulation, "testbed": self.testbed}
+        kind = "relative" if self.relative else "absolute"
+        own = {"name": self.name, "unit": self.unit, "gap_is": kind, "against": self.against}
+        return cast("ComparedQuantityDocument", own | values | gaps)
+
+
+@dataclass(frozen=True)
+class ScenarioComparison(ResultTables):
+    """Result of `compare_scenario`.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    rows : tuple of ComparedQuantity
+    simulated : RunResult or SavedRun
+        The simulated run with its series; a SavedRun if read from a folder.
+    tested : TestbedResult or None
+        None if no testbed was requested.
+    """
+
+    scenario: Scenario
+    rows: tuple[ComparedQuantity, ...]
+    simulated: RunResult | SavedRun
+    tested: TestbedResult | None
+
+    @property
+    def parts(self) -> list[ResultPart]:
+        """The results of each ``source``; a model and a testbed only if there is one."""
+        sources = {"simulation": self.simulated.parts[0]}
+        if self.tested is not None:
+            sources["testbed"] = self.tested.parts[0]
+        said = self._said("model")
+        model = [ResultPart({"source": "model"}, _as_document(self.scenario, said), None, said)] if said else []
+        return model + [
+            ResultPart({"source": name}, part.document, part.arrays, self._said(name)) for name, part in sources.items()
+        ]
+
+    @property
+    def no_model(self) -> str:
+        """Reason for the model's missing answer, in words; empty if it has an answer."""
+        return _silence(self.scenario.network)
+
+    @property
+    def _title(self) -> str:
+        return self.scenario.title
+
+    def _said(self, source: str) -> dict[str, float]:
+        """Return the quantities known to a source, by name."""
+        values = {row.name: getattr(row, source) for row in self.rows}
+        return {name: float(value) for name, value in values.items() if value is not None}
+
+    def to_json(self) -> CompareDocument:
+        """Return the document of ``elephan compare --json``.
+
+        Returns
+        -------
+        dict
+            ``scenario`` as a file, ``rows``, and the documents ``simulation`` and ``testbed``; None without one.
+        """
+        tested = None if self.tested is None else self.tested.to_json()
+        rows = [row.to_json() for row in self.rows]
+        return {
+            "scenario": self.scenario.text,
+            "rows": rows,
+            "simulation": self.simulated.to_json(),
+            "testbed": tested,
+        }
+
+    def write(self, folder: Path | str) -> list[Path]:
+        """Write ``compare.json``, and each result with its series into a folder of its own.
+
+        Parameters
+        ----------
+        folder : Path or str
+            Created if missing. Each file appears whole or not at all.
+
+        Returns
+        -------
+        list of Path
+            The folders ``simulation`` and, if there is one, ``testbed``; then the document.
+
+        Raises
+        ------
+        OSError
+            If the folder cannot be written.
+        """
+        folder = Path(folder)
+        found = [folder / "simulation"]
+        self.simulated.write(found[0])
+        if self.tested is not None:
+            found.append(folder / "testbed")
+            self.tested.write(found[1])
+        return [*found, write_json(folder / "compare.json", self.to_json())]
+
+
+def compare_scenario(
+    scenario: Scenario | Path | str,
+    replications: int | None = None,
+    seed: int | None = None,
+    progress: Callable[[str], None] | None = None,
+    *,
+    real: bool = True,
+    attempts: int = testbed.ATTEMPTS,
+) -> ScenarioComparison:
+    """Compare a model, the simulator and the kernel.
+
+    Parameters
+    ----------
+    scenario : Scenario or path
+        Scenario that `elephan.testbed.plan` accepts.
+    replications, seed : int, optional
+        Instead of what the file says.
+    progress : callable, optional
+        Called with a description of the current step.
+    real : bool
+        Whether to run the testbed, too; without it the rest is the same.
+    attempts : int
+        As in `elephan.testbed.run`.
+
+    Returns
+    -------
+    ScenarioComparison
+
+    Raises
+    ------
+    InputError
+        As `elephan.testbed.run`.
+    """
+    read = Scenario.from_any(scenario).replace(replications=replications, seed=seed)
+    if read.facts["every_s"] is None:
+        message = f'{read.origin}: record.every: windows are compared over time; give a time, such as "100 ms"'
+        raise InputError(message)
+    say = progress or (lambda _: None)
+    if real:
+        testbed.plan(read)  # What a testbed cannot do is said before anything is run.
+    say("simulation")
+    simulated = run(read, series=True)
+    if real:
+        say("testbed")
+    # The testbed uses the simulation's warm-up, in case the simulation determined it itself.
+    tested = testbed.run(simulated.scenario, attempts=attempts) if real else None
+    model, simulation = _model(read.network), _measured(simulated)
+    real_one = None if tested is None else _measured(tested.result)
+    against = "testbed" if real else "simulation"
+    rows = tuple(
+        ComparedQuantity(
+            name, unit, _known(model, name), _known(simulation, name), _known(real_one, name), relative, against
+        )
+        for name, unit, relative in QUANTITIES
+    )
+    return ScenarioComparison(read, rows, simulated, tested)
+
+
+QUANTITIES = (
+    ("utilization", "1", False),
+    ("queueing_delay_s", "s", True),
+    ("loss_ratio", "1", True),
+    ("period_s", "s", True),
+    ("cwnd_high_segments", "segments", True),
+    ("cwnd_low_segments", "segments", True),
+    ("jain", "1", False),
+)
+"""Name, unit, and whether its gap is relative."""
+
+
+def _as_document(scenario: Scenario, said: Mapping[str, float]) -> dict[str, Any]:
+    """Return a model's values in the form of a run's document, without intervals."""
+    fact, means = scenario.links[0], {name: {"mean": value, "ci95": None} for name, value in said.items()}
+    link = {"name": fact["name"], "rate_bps": fact["rate_bps"], "queue": {"discipline": fact["discipline"]}}
+    own = {name: means[name] for name in ("utilization", "queueing_delay_s", "loss_ratio") if name in means}
+    fair = {"jain": means["jain"]} if "jain" in means else {}
+    return {"links": [{**link, "buffer_packets": buffer_packets(fact), **own}], "groups": [], "fairness": fair}
+
+
+def _known(of: dict[str, float] | None, name: str) -> float | None:
+    value = None if of is None else of.get(name)
+    return value if value is not None and np.isfinite(value) else None
+
+
+def _measured(result: RunResult | SavedRun) -> dict[str, float]:
+    """Return means over replications and flows, in the same way for a simulation and a testbed."""
+    document = result.to_json()
+    link = document["links"][0]
+    found = {name: link[name]["mean"] for name in ("utilization", "queueing_delay_s", "loss_ratio")}
+    found["jain"] = document["fairness"]["jain"]["mean"]
+    warmup_s, columns = result.scenario.facts["warmup_s"], []
+    for outcome in result.outcomes:
+        measured = outcome.samples["time_s"] >= warmup_s
+        delay_s = float(outcome.links["queueing_delay_s"][0])
+        for window, rtt_s in zip(outcome.samples["cwnd_segments"], outcome.flows["base_rtt_s"], strict=True):
+            one = sawtooth_statistics(
+                outcome.samples["time_s"][measured], window[measured].astype(float), float(rtt_s) + delay_s
+            )
+            columns.append((one.period_s, one.high, one.low))
+    names = ("period_s", "cwnd_high_segments", "cwnd_low_segments")
+    for name, values in zip(names, zip(*columns, strict=True), strict=True):
+        known = [value for value in values if np.isfinite(value)]
+        found[name] = float(np.mean(known)) if known else np.nan
+    return found
+
+
+def _silence(network: Network) -> str:
+    """Return the reason why the sawtooth of equal flows has no answer; empty if it has one."""
+    link, facts = bottleneck(network, 0), network.links[0]
+    if link is None:
+        return f"link {facts.name} limits no long flow"
+    if facts.min_rtt_s != facts.max_rtt_s:
+        return "round-trip times differ"
+    if link.buffer_packets is None:
+        return f"the buffer of {facts.name} has no limit"
+    if link.discipline != "drop-tail":
+        return f"the queue is {link.discipline}, not drop-tail"
+    if len(set(link.laws)) != 1:
+        return "flows have different laws"
+    try:
+        law = law_responses(link.law)
+    except InputError as error:
+        return str(error)
+    if law.remembers:
+        name = controls.control(link.law)["law"]
+        return f"what {name} does depends on more than its window, such as the time since a loss"
+    return "; ".join([*violated_by_senders(link, PERIOD), *ignored_parameters(MODELS["sawtooth"], link)])
+
+
+def _model(network: Network) -> dict[str, float] | None:
+    """Compute the sawtooth of equal flows; None if flows differ or the sawtooth does not model them.
+
+    A sender detects a loss one round trip later, and repairs it within another.
+    """
+    link = bottleneck(network, 0)
+    if _silence(network) or link is None or link.buffer_packets is None:
+        return None
+    law = law_responses(link.law)
+    found = synchronised(law, link.rate, link.buffer_packets, link.mean_rtt_s, link.flows)
+    high, full = (link.bdp + link.buffer_packets) / link.flows, link.mean_rtt_s + link.buffer_packets / link.rate
+    kept = 1.0 - float(law.decrease(high, full, link.mean_rtt_s))
+    rounds = 2 * full
+    return {
+        "utilization": float(found.utilisation),
+        "queueing_delay_s": float(found.queue) / link.rate,
+        "loss_ratio": float(found.dropped),
+        "period_s": float(found.period) + rounds,
+        "cwnd_high_segments": high,
+        "cwnd_low_segments": kept * high,
+        "jain": 1.0,
+    }

@@ -1,0 +1,83 @@
+"""Comparisons read from folders that ``elephan compare --out`` wrote."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from elephan.comparisons.comparison import ComparedQuantity, ScenarioComparison
+from elephan.comparisons.several import PointComparison, SweepComparison
+from elephan.errors import InputError
+from elephan.runs.saved import SavedRun, read_document
+from elephan.scenario import Scenario
+from elephan.testbed import read_testbed
+
+DOCUMENT, POINTS = "compare.json", "points.json"
+
+
+def read_comparison(folder: Path | str) -> ScenarioComparison:
+    """Read the comparison of one scenario.
+
+    Parameters
+    ----------
+    folder : Path or str
+        Folder with ``compare.json``, and a folder of each result.
+
+    Returns
+    -------
+    ScenarioComparison
+
+    Raises
+    ------
+    InputError
+        If something in it cannot be read.
+    """
+    path = Path(folder) / DOCUMENT
+    document = read_document(path, ("scenario", "rows", "simulation", "testbed"))
+    try:
+        rows = tuple(
+            ComparedQuantity(
+                row["name"],
+                row["unit"],
+                row["model"],
+                row["simulation"],
+                row["testbed"],
+                row["gap_is"] == "relative",
+                row["against"],
+            )
+            for row in document["rows"]
+        )
+    except (KeyError, TypeError) as error:
+        message = f"{path}: rows: have no {error}; write the folder again with this version"
+        raise InputError(message) from None
+    tested = None if document["testbed"] is None else read_testbed(path.parent / "testbed")
+    scenario = Scenario.from_text(document["scenario"], f"{path}: scenario")
+    return ScenarioComparison(scenario, rows, SavedRun(path.parent / "simulation"), tested)
+
+
+def read_comparisons(folder: Path | str) -> SweepComparison:
+    """Read the comparisons of the points of a sweep.
+
+    Parameters
+    ----------
+    folder : Path or str
+        Folder with ``points.json``, and a folder of each point.
+
+    Returns
+    -------
+    SweepComparison
+
+    Raises
+    ------
+    InputError
+        If something in it cannot be read.
+    """
+    path = Path(folder) / POINTS
+    points = read_document(path, ("points",))["points"]
+    try:
+        found = [(dict(point["labels"]), point["folder"]) for point in points]
+    except (KeyError, TypeError) as error:
+        message = f"{path}: points: have no {error}; write the folder again with this version"
+        raise InputError(message) from None
+    return SweepComparison(
+        tuple(PointComparison(i, labels, read_comparison(path.parent / name)) for i, (labels, name) in enumerate(found))
+    )

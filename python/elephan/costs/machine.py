@@ -1,0 +1,104 @@
+"""Simulation speed of this machine, measured once by a short run and cached for a week in the user's cache folder.
+
+A run's cost is counted in packets of the measured run: the relative costs of links, laws and numbers of flows are
+approximately the same on every machine, see `elephan.costs.work`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from elephan import _native
+
+PROBE = """
+title    = "The speed of this machine"
+duration = "2 s"
+
+[[links]]
+name   = "core"
+rate   = "1 Gbit/s"
+buffer = "1250 packets"
+
+[[flows]]
+count  = 10
+path   = ["core"]
+rtt    = { from = "20 ms", to = "30 ms" }
+packet = "1000 B"
+"""
+"""Scenario of the measurement: a quarter of a million packets, some hundredths of a second."""
+
+TIMES = 3
+"""Number of measurements, of which the fastest counts, because the others were disturbed."""
+
+KEPT_S = 7 * 86_400.0
+"""Time for which a measurement stays valid [s]."""
+
+FILE = "speed.json"
+
+
+def ns_per_packet() -> float:
+    """Return the processor time per packet of the probe on this machine, as last measured [ns].
+
+    Returns
+    -------
+    float [ns]
+
+    Examples
+    --------
+    >>> 0 < ns_per_packet() < 1e5
+    True
+    """
+    name = f"{_native.version()} {platform.machine()} {platform.node()}"
+    path = _folder() / FILE
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        kept = json.loads(path.read_text(encoding="utf-8"))
+        if kept["name"] == name and 0 <= time.time() - kept["at"] < KEPT_S and 0 < kept["ns_per_packet"] < 1e6:
+            return float(kept["ns_per_packet"])
+    measured = measure_ns_per_packet()
+    # A folder that cannot be written costs a measurement each time, and nothing else.
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_name(f".{FILE}-{os.getpid()}")
+        temporary.write_text(json.dumps({"name": name, "at": time.time(), "ns_per_packet": measured}), encoding="utf-8")
+        temporary.replace(path)
+    return measured
+
+
+def measure_ns_per_packet() -> float:
+    """Measure the processor time per packet of the probe now [ns].
+
+    Returns
+    -------
+    float [ns]
+        Processor time, not that of the clock on the wall.
+    """
+    canonical = _native.resolve(PROBE)[0]
+    costs = []
+    for _ in range(TIMES):
+        begun = time.thread_time()
+        sent = _native.simulate(canonical, 0)["balance"]["sent"]
+        costs.append((time.thread_time() - begun) * 1e9 / max(sent, 1))
+    return min(costs)
+
+
+def _folder() -> Path:
+    """Folder of the user's caches (XDG Base Directory Specification)."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "elephan"
+
+
+def cores() -> int:
+    """Return the number of cores that this process may use, as `elephan.runs.default_workers` does.
+
+    Examples
+    --------
+    >>> cores() >= 1
+    True
+    """
+    if hasattr(os, "sched_getaffinity"):
+        return max(1, len(os.sched_getaffinity(0)))
+    return os.cpu_count() or 1

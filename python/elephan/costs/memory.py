@@ -1,0 +1,231 @@
+"""Estimated memory of a replication at its peak, and of its results.
+
+What the engine's types take comes from the engine itself (`_native.memory_sizes`); what it allocates besides was found
+with `tools/estimate_check.py`, which prints this model beside the peaks of real runs.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from elephan import _native
+from elephan.costs.traffic import ExpectedTraffic, recorded
+
+if TYPE_CHECKING:
+    from elephan.network import FlowGroup, Network, NetworkLink
+
+GROWTH = 1.5
+"""Allocated over used length of vectors, which grow by factors of 1.5 or 2."""
+
+RING = 1.8
+"""Allocated over used length of ring buffers of packets waiting at a link: they grow by half and free entries late."""
+
+BURST = 5.0
+"""Allocated entries per packet of a full pipe: slow start ends with twice as many, and read entries stay a while."""
+
+RECOVERY = {"rack": 280, "prr": 96, "sack": 96}
+"""Memory of each recovery algorithm in addition to the sender [bytes]; 48 for others."""
+
+NOTED = 80
+"""Memory of the counters saved per flow at the end of a warm-up, and at samples [bytes]."""
+
+DEPARTURE = 8
+"""Memory per packet in flight for its send time, if the recovery or the law records it [bytes]."""
+
+DELIVERY = 40
+"""Memory per packet in flight for the delivery rate, if the law measures it [bytes]."""
+
+OPTIONAL = 260
+"""Memory of a sender for a law that uses more than one RTT sample per round [bytes]."""
+
+BURSTS = 320
+"""Memory of a sender for bursts: pacing and departures [bytes]."""
+
+TUNED = 310
+"""Memory of both ends for a receive window that grows [bytes]."""
+
+DELIVERIES = frozenset({"bbr3", "bbr1", "packet-pair"})
+"""Laws that measure the rate of delivery (`Needs::deliveries` in the crate `elephan-law`)."""
+
+EVERY_RTT = DELIVERIES | {"compound", "fast", "ghstcp", "illinois", "vegas", "xcp", "yeah"}
+"""Laws that need more than one round-trip sample per round: also those with `Needs::every_rtt` or `Needs::headers`."""
+
+DELIVERED = 900
+"""Memory of a sender that measures the delivery rate [bytes]."""
+
+QUEUED = 64
+"""Memory per packet that waits in a discipline with a queue of its own [bytes]; FIFO links need none."""
+
+FIFO = frozenset({"drop-tail", "red", "ared", "gared", "pie", "rem", "blue", "pd-red"})
+"""Disciplines that only drop on arrival (`admissions` in the crate `elephan-queue`), and store a count, not packets."""
+
+DISCIPLINE = {"fq-codel": 1024 * 64, "sfq": 1024 * 8, "dualpi2": 2000}
+"""Memory of each discipline itself [bytes]; 500 for others."""
+
+BINS = 32 * 8
+"""Memory of a histogram per doubling of its largest value [bytes]."""
+
+COLUMNS = 13 * 8
+"""Memory of a flow's row in the columns of a result [bytes]."""
+
+LINK_COLUMNS = 30 * 8
+"""Memory of a link's row in the columns of a result [bytes]."""
+
+WRITE = 24
+"""Memory of a write of an application, until it arrives and as a transfer [bytes]."""
+
+BUCKET = 44
+"""Memory of an arrival in the time window that a link sorts [bytes]."""
+
+HELD = 44
+"""Memory of a packet that a link has served but still delays: an arrival at the next link, see `BUCKET` [bytes]."""
+
+ARRIVALS, ARRIVALS_PER_FLOW = 8192, 4
+"""Minimum arrivals in a time window, and arrivals per flow, as the engine chooses them."""
+
+PROCESS = 75e6
+"""Memory of the Python process with the modules of a run loaded [bytes]."""
+
+
+@dataclass(frozen=True)
+class ExpectedMemory:
+    """Memory of one replication by component.
+
+    Parameters
+    ----------
+    flows, links, packets, series, recorded, writes : float [bytes]
+        At the peak, while it runs.
+    result : float [bytes]
+        Memory kept until all replications are done.
+    """
+
+    flows: float
+    links: float
+    packets: float
+    series: float
+    recorded: float
+    result: float
+    writes: float = 0.0
+
+    @property
+    def peak(self) -> float:
+        """Peak during the run [bytes]."""
+        return self.flows + self.links + self.packets + self.series + self.recorded + self.writes
+
+
+@cache
+def sizes() -> dict[str, int]:
+    """Return the sizes of the engine's types [bytes]."""
+    return dict(_native.memory_sizes())
+
+
+def expected_memory(network: Network, traffic: ExpectedTraffic, *, series: bool = False) -> ExpectedMemory:
+    """Estimate the memory of one replication.
+
+    Parameters
+    ----------
+    series : bool
+        Sampled cwnd, srtt and backlog are kept.
+
+    Examples
+    --------
+    >>> from elephan.costs.traffic import expected_traffic
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> network = Scenario.from_text(EXAMPLE).network
+    >>> expected_memory(network, expected_traffic(network)).peak < 1e6
+    True
+    """
+    size = sizes()
+    senders = sum(group.flows * group.places for group in network.groups)
+    any_return = any(group.return_path for group in network.groups)
+    flows = float(senders * size["receiver_ring"] * any_return)
+    noted = NOTED * (network.warmup_s > 0.0 or network.every_s is not None)
+    packets = 0.0
+    for group, in_flight, at_access in zip(network.groups, traffic.in_flight, traffic.at_access, strict=True):
+        # Base RTTs as numbers of Python, one object where all are the same.
+        flows += len(group.rtts_s) * (32 if group.rtts_s[0] != group.rtts_s[-1] else 8)
+        flows += group.flows * (size["flow"] + noted * group.is_tcp + group.places * _sender(group))
+        # Packets that wait at links are in flight, too; they are counted with the links.
+        packets += in_flight * _packet(group) + at_access * GROWTH * (size["packet"] + _noted(group))
+    links = result_links = 0.0
+    samples = 0.0 if network.every_s is None else math.ceil(network.duration_s / network.every_s)
+    members = sum(link.members for link in network.links)
+    answered = {link for group in network.groups if group.is_tcp for link in (*group.path, *group.return_path)}
+    each_link = zip(network.links, traffic.waiting, traffic.served, traffic.held, strict=True)
+    for link, waiting, served, held in each_link:
+        links += link.members * (size["link"] + size["link_outcome"] + _discipline(link))
+        counted = _histograms(network, link, served, samples)
+        links += link.members * counted
+        # A window is no longer than a round trip; datagrams have none.
+        answers = link.index in answered and math.isfinite(link.min_rtt_s)
+        rtt_s = link.min_rtt_s if answers else network.duration_s
+        most = served / link.members * min(1.0, rtt_s / network.duration_s)
+        window = min(most, max(ARRIVALS, ARRIVALS_PER_FLOW * senders / members))
+        links += link.members * window * BUCKET
+        stored = RING * size["packet"] if link.discipline in FIFO else QUEUED
+        packets += min(waiting, served) * stored + held * HELD
+        result_links += LINK_COLUMNS + counted
+    flows_in_all = sum(group.flows for group in network.groups)
+    kept = samples * (8.0 * flows_in_all + 12.0 * len(network.links) + 8.0) if series else 0.0
+    more = recorded(network, traffic)
+    rows = 64.0 * GROWTH * (more["trace"] + more["packets"])
+    ended = sum(traffic.transfers) if series else 0.0
+    columns = flows_in_all * COLUMNS + result_links + ended * 40
+    return ExpectedMemory(
+        flows=flows,
+        links=links,
+        packets=packets,
+        # Lists that grew by twice, and then the whole once more as columns.
+        series=(GROWTH + 1.0) * kept + ended * 100,
+        recorded=rows + 1.0 * rows,
+        result=columns + kept + rows,
+        writes=GROWTH * WRITE * sum(traffic.writes),
+    )
+
+
+def _sender(group: FlowGroup) -> float:
+    """Memory of a sender without packets in flight [bytes]."""
+    size = sizes()
+    hops = len(group.path) + len(group.return_path)
+    own = size["tcp"] if group.is_tcp else size["source"]
+    # Rings begin with room for four packets, which is given back where nothing waits: a source's is mostly empty. And
+    # malloc rounds up.
+    ring = 4 * size["packet"] * group.is_tcp + 32
+    return own + hops * size["hop"] + ring + _kept_by_keys(group) + RECOVERY.get(group.recovery, 48)
+
+
+def _kept_by_keys(group: FlowGroup) -> float:
+    law, tcp = group.control.get("law"), group.tcp
+    bursts, tuned = tcp.get("burst", "none") != "none", isinstance(tcp.get("receive_window"), dict)
+    kept: float = BURSTS * bool(bursts) + TUNED * tuned
+    return kept + OPTIONAL * (law in EVERY_RTT) + DELIVERED * (law in DELIVERIES)
+
+
+def _packet(group: FlowGroup) -> float:
+    """Memory of a packet in flight, with the sender's notes on it [bytes]."""
+    return BURST * sizes()["packet"] + 2.0 * GROWTH * _noted(group)
+
+
+def _noted(group: FlowGroup) -> float:
+    """Memory of the notes of a sender on a packet in flight [bytes]."""
+    law = group.control.get("law")
+    return DEPARTURE * (group.recovery == "rack" or law in EVERY_RTT) + DELIVERY * (law in DELIVERIES)
+
+
+def _histograms(network: Network, link: NetworkLink, served: float, samples: float) -> float:
+    """Memory of a link's histograms of backlog and its time, as long as the largest sample requires [bytes]."""
+    size = link.packet_bytes if math.isfinite(link.packet_bytes) else 1000.0
+    used = 8 * served * size / (link.members * link.rate_bps * network.duration_s)
+    # Whether any sample finds a packet there.
+    busy = 1.0 - float(max(0.0, 1.0 - used) ** min(samples, 1e6))
+    drain_ps = 1e12 * (link.drain_s if link.drain_s is not None else network.duration_s)
+    buffer = link.most_waiting if link.most_waiting is not None else served
+    doublings = math.log2(max(drain_ps, 64) / 32) + math.log2(max(buffer, 64) / 32)
+    return float(busy) * GROWTH * BINS * doublings
+
+
+def _discipline(link: NetworkLink) -> float:
+    return float(DISCIPLINE.get(link.discipline, 500))

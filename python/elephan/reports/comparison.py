@@ -1,0 +1,302 @@
+"""The page of a comparison: which law with which queue should run on a link, and what each costs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from elephan.errors import InputError
+from elephan.pictures.figure import COLOURS, Axis, Figure, Mark, Series, colour
+from elephan.pictures.table import Table, cell
+from elephan.pictures.words import number, plain, row_with_unit
+from elephan.reports.page import HeadlineNumber, PageSection, ReportPage, TerminalCommand
+from elephan.reports.size import command, curve_table, wanted
+from elephan.reports.sources import origin, read_json, read_scenario, set_up, why_warmup
+from elephan.runs.files import file_names
+from elephan.sizing.saved import read_models
+from elephan.units import count, format_time
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from elephan.scenario import Scenario
+
+Document = dict[str, Any]
+
+REACH = 4.0
+"""Range of delays on the curves: from the smallest delay of an answer over this factor to the largest times it."""
+
+COLUMNS = (
+    ("buffer_packets", "Buffer", Axis("buffer", "packets", low=0.0), 1.0),
+    ("queueing_delay_s", "Queueing delay", Axis("mean queueing delay", "ms", low=0.0), 1e3),
+    ("loss_ratio", "Loss", Axis("loss ratio", "%", low=0.0), 100.0),
+    ("jain", "Fairness", Axis("Jain's index", low=0.0, high=1.05), 1.0),
+)
+"""Costs of a variant in its table: key, title, axis, and the factor from the document's unit to the axis's."""
+
+
+def page(folder: Path) -> ReportPage:
+    """Make the page of a folder that ``elephan size --laws … --queues … --out`` wrote.
+
+    Raises
+    ------
+    InputError
+        If something in it cannot be read.
+    """
+    document = read_json(folder / "comparison.json")
+    variants: list[Document] = document["variants"]
+    if not variants:
+        message = f"{folder / 'comparison.json'}: holds no variants; compare laws or queues again"
+        raise InputError(message)
+    found = document["recommendation"]
+    chosen = next(v for v in variants if (v["law"], v["queue"]) == (found["law"], found["queue"]))
+    scenario = read_scenario(folder / file_names([label(chosen, "-")])[0] / "scenario.toml")
+    facts = scenario.links[scenario.link_index(chosen["link"])]
+    curves = {label(v): read_models(folder / file_names([label(v, "-")])[0] / "models.parquet") for v in variants}
+    runs = sum(v["simulated"]["runs"] for v in variants)
+    return ReportPage(
+        kind="Comparison",
+        title=scenario.title,
+        question=(
+            f"Which of {count(len(variants), 'variant')} should run on link {chosen['link']} "
+            f"to {wanted(chosen['target'])}?",
+            _set_up(variants, scenario, facts),
+        ),
+        headline=label(chosen) if found["met"] else f"None; {label(chosen)} comes nearest",
+        sentence=f"{found['reason'][:1].upper()}{found['reason'][1:]}.",
+        tone="good" if found["met"] else "bad",
+        tiles=_tiles(chosen),
+        notes=_notes(document),
+        commands=(TerminalCommand(chosen["tc"], "Sets this queue and buffer on Linux."),) if chosen["tc"] else (),
+        parts=(
+            PageSection("Every variant", (), (), (table(variants, chosen),)),
+            PageSection("The trade-off", (), (_trade_off(variants, chosen, curves),)),
+            PageSection("What each costs", (), tuple(_costs(variants, chosen))),
+            PageSection("Every buffer measured", (), (), tuple(_curves(variants))),
+        ),
+        warnings=_warnings(variants),
+        scenario=scenario.text,
+        resolved=scenario.canonical,
+        reproduce=(
+            TerminalCommand(
+                _command(variants), "The same comparison; the scenario of this page is that of what is recommended."
+            ),
+            TerminalCommand(command(chosen), "Only what is recommended."),
+        ),
+        provenance=(
+            *origin(chosen["run"]),
+            (
+                "simulated",
+                f"{count(runs, 'run')} of {count(len(variants), 'variant')}" if runs else "nothing, by models",
+            ),
+            ("warm-up", why_warmup(chosen["run"])),
+            ("time taken", format_time(document["wall_s"])),
+        ),
+    )
+
+
+def label(variant: Document, between: str = " with ") -> str:
+    """Name a variant.
+
+    Parameters
+    ----------
+    between : str
+        Text between law and queue.
+
+    Examples
+    --------
+    >>> label({"law": "cubic", "queue": "fq"})
+    'cubic with fq'
+    """
+    return f"{variant['law']}{between}{variant['queue']}"
+
+
+def _set_up(variants: Sequence[Document], scenario: Scenario, facts: Document) -> str:
+    laws, queues = (list(dict.fromkeys(v[key] for v in variants)) for key in ("law", "queue"))
+    return f"{set_up(scenario, facts)} Compared: {', '.join(laws)} under {', '.join(queues)}."
+
+
+def _at(variant: Document) -> Document:
+    """Return the measurements at the answer, or at the nearest buffer if no buffer meets the target."""
+    return variant if variant["met"] else variant["nearest"] or variant
+
+
+def _tiles(chosen: Document) -> tuple[HeadlineNumber, ...]:
+    measured = _at(chosen)
+    if measured["buffer_packets"] is None:
+        return ()
+    found = [
+        HeadlineNumber("Buffer", count(measured["buffer_packets"], "packet"), _interval(chosen)),
+        HeadlineNumber("Utilization", row_with_unit(measured, "utilization", "%")),
+        HeadlineNumber("Queueing delay", row_with_unit(measured, "queueing_delay_s", "s"), "mean of all packets"),
+        HeadlineNumber("Loss", row_with_unit(measured, "loss_ratio", "%"), "of the packets that arrive"),
+    ]
+    if measured["jain"] and measured["jain"]["mean"] is not None:
+        found.append(HeadlineNumber("Fairness", row_with_unit(measured, "jain", ""), "Jain's index, 1 is fair"))
+    return tuple(found)
+
+
+def _interval(variant: Document) -> str:
+    low, high = variant["buffer_interval_packets"] or (None, None)
+    if low is None:
+        return ""
+    return f"95 %: {low:,} to {high:,}" if high is not None else f"95 %: {low:,} or more"
+
+
+def _notes(document: Document) -> tuple[str, ...]:
+    found = document["recommendation"]
+    sentences = [f"Otherwise: {found['otherwise']}."] if found["otherwise"] else []
+    sentences += [f"But: {caveat}." for caveat in found["caveats"]]
+    sentences += [f"{label(v)}: {v['note'].rstrip('.')}." for v in document["variants"] if v["note"]]
+    return tuple(sentences)
+
+
+def table(variants: Sequence[Document], chosen: Document) -> Table:
+    """List the variants; a variant without a sufficient buffer shows the values of the nearest one.
+
+    Parameters
+    ----------
+    chosen : dict
+        The recommended variant.
+    """
+    rows = []
+    for variant in variants:
+        measured = _at(variant)
+        rows.append(
+            (
+                cell(variant["law"] + (" (recommended)" if variant is chosen and variant["met"] else "")),
+                cell(variant["queue"]),
+                cell(variant["met"]),
+                cell(measured["buffer_packets"]),
+                cell(_interval(variant) or None),
+                cell(variant["buffer_bdp"], digits=3),
+                cell(measured["utilization"], 100, of="utilization"),
+                cell(measured["queueing_delay_s"], 1e3, of="queueing_delay_s"),
+                cell(measured["loss_ratio"], 100, of="loss_ratio"),
+                cell(measured["jain"], of="jain"),
+            )
+        )
+    buffers = ("buffer [packets]", "interval", "buffer [BDP]")
+    costs = ("utilization [%]", "delay [ms]", "loss [%]", "Jain's index")
+    heads = ("law", "queue", "meets the targets", *buffers, *costs)
+    note = "Where the targets are not met, the row shows what the buffer gives that comes nearest."
+    return Table("Variants, with 95 % intervals", heads, tuple(rows), "" if all(v["met"] for v in variants) else note)
+
+
+def _trade_off(variants: Sequence[Document], chosen: Document, curves: dict[str, Any]) -> Figure:
+    """Draw every measured buffer as a point of (delay, utilization), and mark each answer."""
+    series, delays, lowest, sentences = [], [], 1.0, []
+    for k, variant in enumerate(variants):
+        name = label(variant) + (" (recommended)" if variant is chosen and variant["met"] else "")
+        look: dict[str, Any] = {"colour": colour(k), "dashed": k >= len(COLOURS)}
+        delay, used = _curve(variant, curves[label(variant)])
+        if delay.size:
+            series.append(Series(name, delay, used, **look, faint=True, label=f"{label(variant)}, other buffers"))
+        measured = _at(variant)
+        x, y = measured["queueing_delay_s"], measured["utilization"]
+        if not x or not y or x["mean"] is None or y["mean"] is None or x["mean"] <= 0:
+            continue
+        half = y["ci95"] or 0.0
+        point = np.array([1e3 * x["mean"]]), np.array([y["mean"]])
+        bounds = np.array([y["mean"] - half]), np.array([min(1.0, y["mean"] + half)])
+        series.append(Series(name, *point, *bounds, **look, kind="points", label=_answer(variant)))
+        delays.append(1e3 * x["mean"])
+        lowest = min(lowest, y["mean"])
+        sentences.append(f"{name}: {plain(y, '%')} busy at {plain(x, 's')}")
+    target = chosen["target"]
+    marks = []
+    if "utilization" in target:
+        marks.append(Mark(target["utilization"], f"wanted {target['utilization']:g}", "y", "wanted"))
+    if "delay_s" in target:
+        marks.append(Mark(1e3 * target["delay_s"], f"wanted {1e3 * target['delay_s']:g} ms", "x", "wanted"))
+        delays.append(1e3 * target["delay_s"])
+    ends = (min(delays) / REACH, max(delays) * REACH) if delays else (None, None)
+    return Figure(
+        "trade-off",
+        "Utilization against delay as the buffer grows",
+        f"Utilization against queueing delay for each variant. {'. '.join(sentences)}.",
+        Axis("mean queueing delay", "ms", "log", *ends),
+        Axis("utilization", "", "share", max(0.0, min(lowest, target.get("utilization", 1.0)) - 0.1), 1.0),
+        tuple(series),
+        tuple(marks),
+        height=400,
+        note="Lines: as the buffer grows. Points: the smallest buffer that meets the targets, or which comes nearest.",
+    )
+
+
+def _answer(variant: Document) -> str:
+    buffer = _at(variant)["buffer_packets"]
+    return f"{label(variant)}, {count(buffer, 'packet')}" if buffer is not None else label(variant)
+
+
+def _curve(variant: Document, models: dict[str, Any]) -> tuple[Any, Any]:
+    """Delay [ms] and utilization as the buffer grows: as measured, or by the trusted model if nothing was simulated."""
+    rows = [
+        (row["queueing_delay_s"]["mean"], row["utilization"]["mean"])
+        for row in variant["curve"]
+        if row["queueing_delay_s"]["mean"] and row["utilization"]["mean"] is not None
+    ]
+    if not rows and variant["trusted_model"] in models:
+        sentences = models[variant["trusted_model"]]
+        return 1e3 * sentences["queueing_delay_s"], sentences["utilization"]
+    delay, used = np.array(rows, dtype=float).reshape(-1, 2).T
+    return 1e3 * delay, used
+
+
+def _costs(variants: Sequence[Document], chosen: Document) -> list[Figure]:
+    """Draw one picture for each quantity, with a place for each variant."""
+    names = tuple(label(v) for v in variants)
+    found = []
+    for key, title, axis, scale in COLUMNS:
+        x, mean, half = [], [], []
+        for k, variant in enumerate(variants):
+            value = _at(variant)[key]
+            if key == "buffer_packets":
+                low, high = variant["buffer_interval_packets"] or (value, value)
+                if value is None or not variant["met"]:
+                    continue
+                bounds = low, high if high is not None else value
+            elif value is None or value["mean"] is None:
+                continue
+            else:
+                ci95 = value["ci95"] or 0.0
+                value, bounds = value["mean"], (value["mean"] - ci95, value["mean"] + ci95)
+            x.append(float(k))
+            mean.append(scale * value)
+            half.append([scale * max(0.0, bound) for bound in bounds])
+        if not x:
+            continue
+        low, high = np.array(half).T
+        series = Series(title, np.array(x), np.array(mean), low, high, "blue", "points")
+        sentences = ", ".join(f"{names[int(k)]} {number(v, 3)}" for k, v in zip(x, mean, strict=True))
+        alt = f"{title} of each variant, {axis.title}: {sentences}."
+        marks = _levels(chosen["target"], key, scale)
+        place = Axis("", scale="names", names=names)
+        found.append(Figure(f"cost-{key.split('_')[0]}", title, alt, place, axis, (series,), marks, height=240))
+    return found
+
+
+def _levels(target: Document, key: str, scale: float) -> tuple[Mark, ...]:
+    named = {"queueing_delay_s": "delay_s", "loss_ratio": "loss", "jain": "fairness"}.get(key, "")
+    return (Mark(scale * target[named], "wanted", "y", "wanted"),) if named in target else ()
+
+
+def _curves(variants: Sequence[Document]) -> list[Table]:
+    found = []
+    for variant in variants:
+        if variant["curve"]:
+            made = curve_table(variant)
+            found.append(Table(f"{label(variant)}: {made.title[:1].lower()}{made.title[1:]}", made.heads, made.rows))
+    return found
+
+
+def _warnings(variants: Sequence[Document]) -> tuple[dict[str, str], ...]:
+    """Collect the warnings of all variants, each once."""
+    return tuple({tuple(w.items()): w for variant in variants for w in variant["warnings"]}.values())
+
+
+def _command(variants: Sequence[Document]) -> str:
+    laws, queues = (",".join(dict.fromkeys(v[key] for v in variants)) for key in ("law", "queue"))
+    return command(variants[0], f" --laws {laws} --queues {queues}")

@@ -1,0 +1,297 @@
+"""The page of a comparison of one scenario's results from a model, the simulator, and real stacks on a testbed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from elephan.comparisons.pictures import over_time
+from elephan.errors import InputError
+from elephan.pictures.table import Cell, Table, cell
+from elephan.pictures.words import NARROW, joined, number, with_unit
+from elephan.reports.page import HeadlineNumber, PageSection, ReportPage, TerminalCommand
+from elephan.reports.run import groups_table, links_table
+from elephan.reports.sources import origin, read_json, set_up, why_warmup
+from elephan.reports.testbed_section import parts as testbed_parts
+from elephan.reports.testbed_section import verdict
+from elephan.runs.sampled import sampled_run
+from elephan.scenario import Scenario
+from elephan.units import format_time
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from elephan.runs.sampled import SampledRun
+
+Document = dict[str, Any]
+
+MINUS = "\N{MINUS SIGN}"
+
+MOST_TILES = 6
+
+
+class DisplayFormat(NamedTuple):
+    """Display format of a quantity: its title, unit, factor from the document's unit, and unit within sentences."""
+
+    title: str
+    unit: str
+    scale: float = 1.0
+    sentence_unit: str = ""
+
+
+SHOWN = {
+    "utilization": DisplayFormat("utilization", "%", 100, "%"),
+    "queueing_delay_s": DisplayFormat("mean queueing delay", "ms", 1e3, "s"),
+    "loss_ratio": DisplayFormat("loss ratio", "%", 100, "%"),
+    "period_s": DisplayFormat("time between cuts", "s", 1, "s"),
+    "cwnd_high_segments": DisplayFormat("cwnd before a cut", "segments", 1, "segments"),
+    "cwnd_low_segments": DisplayFormat("cwnd after a cut", "segments", 1, "segments"),
+    "jain": DisplayFormat("Jain's index", ""),
+}
+
+
+def page(folder: Path) -> ReportPage:
+    """Make the page of a folder that ``elephan compare --out`` wrote, or of what ``elephan compare --json`` printed.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder with ``compare.json``; pictures are made if the results are beside it.
+
+    Raises
+    ------
+    InputError
+        If something in it cannot be read.
+    """
+    document = read_json(folder / "compare.json")
+    rows: list[Document] = document["rows"]
+    simulation, testbed = document["simulation"], document["testbed"]
+    run, known = simulation["run"], None if testbed is None else testbed["testbed"]
+    scenario = Scenario.from_text(document["scenario"], "scenario.toml")
+    parts = [PageSection("Quantities", (), (), (quantities_table(document),))]
+    halves = {name: _seen(document, folder, name) for name in _halves(document)}
+    figures = over_time(document, {name: seen for name, seen in halves.items() if seen is not None})
+    if figures:
+        parts.append(PageSection("Over time", (_when(run),), figures))
+    if known is not None:
+        parts += testbed_parts(known)
+    parts.append(PageSection("Links and flows", (), (), _details(document)))
+    return ReportPage(
+        kind="Model, simulation and testbed" if testbed else "Model and simulation",
+        title=run["scenario"],
+        question=(_question(document), set_up(scenario, scenario.links[0])),
+        headline=_headline(document),
+        sentence=_sentence(document),
+        tone="bad" if known is not None and not known["valid"] else "plain",
+        tiles=tuple(_tiles(rows, _against(document)))[:MOST_TILES],
+        notes=tuple(_notes(document)),
+        parts=tuple(parts),
+        warnings=_warnings(simulation, testbed),
+        scenario=scenario.text,
+        resolved=scenario.canonical,
+        reproduce=(_command(real=testbed is not None),),
+        provenance=_provenance(document, folder),
+    )
+
+
+def _halves(document: Document) -> dict[str, Document]:
+    """Return the documents of the runs that exist."""
+    return {name: document[name] for name in ("simulation", "testbed") if document[name] is not None}
+
+
+def _against(document: Document) -> str:
+    """Return the reference that the others are compared with: the testbed, otherwise the simulation."""
+    return "simulation" if document["testbed"] is None else "testbed"
+
+
+def _others(document: Document) -> list[str]:
+    """Return the compared sources that have at least one quantity."""
+    others = ("model", "simulation") if document["testbed"] is not None else ("model",)
+    return [other for other in others if any(row[other] is not None for row in document["rows"])]
+
+
+def _shown(row: Document) -> DisplayFormat:
+    """Return the display format of a quantity; an unknown quantity keeps the document's name and unit."""
+    unit = "" if row["unit"] == "1" else row["unit"]
+    return SHOWN.get(row["name"], DisplayFormat(row["name"], unit, 1.0, unit))
+
+
+def _size(row: Document, gap: float) -> str:
+    """Format the size of a gap: relative to the reference, in percentage points, or as a plain difference."""
+    if row["gap_is"] == "relative":
+        return f"{number(abs(100 * gap), 2)}{NARROW}%"
+    if _shown(row).unit == "%":
+        return f"{number(abs(100 * gap), 2)}{NARROW}points"
+    return number(abs(gap), 2)
+
+
+def _signed(row: Document, gap: float) -> str:
+    return f"{'+' if gap > 0 else MINUS if gap < 0 else ''}{_size(row, gap)}"
+
+
+def _worst(document: Document, other: str) -> tuple[Document, float] | None:
+    """Return the quantity with the largest gap; relative gaps and gaps of shares are compared with each other."""
+    found = [(row, gap) for row in document["rows"] if (gap := row[f"{other}_gap"]) is not None]
+    return max(found, key=lambda pair: abs(pair[1]), default=None)
+
+
+def _question(document: Document) -> str:
+    if document["testbed"] is None:
+        return "How far is an analytic model from the simulator? The kernel was not asked."
+    return "How far are an analytic model and the simulator from the kernel's own TCP?"
+
+
+def _headline(document: Document) -> str:
+    against, others = _against(document), _others(document)
+    if document["testbed"] is not None and not document["testbed"]["testbed"]["valid"]:
+        return "The testbed is not valid"
+    other = "simulation" if against == "testbed" else "model"
+    found = _worst(document, other) if other in others else None
+    if found is None:
+        return "Nothing to compare with"
+    return f"{other.capitalize()} within {_size(*found)} of the {against}"
+
+
+def _sentence(document: Document) -> str:
+    against, others = _against(document), _others(document)
+    found = {other: worst for other in reversed(others) if (worst := _worst(document, other)) is not None}
+    sentences = [f"the {other} in {_shown(row).title} ({_signed(row, gap)})" for other, (row, gap) in found.items()]
+    verb = "is" if len(sentences) == 1 else "are"
+    far = f"Farthest from the {against} {verb} {joined(sentences)}." if sentences else ""
+    if document["testbed"] is None:
+        return far or "No model applies to this scenario and no testbed was run: there is the simulation alone."
+    return f"{verdict(document['testbed']['testbed'])} {far}".rstrip()
+
+
+def _tiles(rows: Sequence[Document], against: str) -> list[HeadlineNumber]:
+    """Make the headline numbers: the reference's values, and the gaps of the others."""
+    found = []
+    for row in rows:
+        if row[against] is None:
+            continue
+        shown = _shown(row)
+        gaps = [
+            f"{other}{NARROW}{_signed(row, gap)}"
+            for other in ("simulation", "model")
+            if (gap := row[f"{other}_gap"]) is not None
+        ]
+        title = f"{shown.title[:1].upper()}{shown.title[1:]}"
+        found.append(HeadlineNumber(title, with_unit(row[against], shown.sentence_unit), ", ".join(gaps)))
+    return found
+
+
+def _notes(document: Document) -> list[str]:
+    sentences = []
+    if "model" in _others(document):
+        sentences.append(
+            "The model is the sawtooth of equal flows that lose together; a round trip until the sender learns of a "
+            "loss, and one until it is repaired, are added to its period."
+        )
+    else:
+        sentences.append(
+            "No model applies to this scenario: the model assumes a drop-tail buffer that flows of one law share "
+            "alike, whose growth is a function of the window."
+        )
+    if document["testbed"] is not None:
+        sentences.append(
+            "The testbed has 12 bytes more of header in a segment (timestamps), and windows sampled ten times a second."
+        )
+        if "differences" not in document["testbed"]["testbed"]:
+            sentences.append("Its recovery is the kernel's (RACK and PRR), whatever the scenario says.")
+    if document["simulation"]["run"]["replications"] == 1:
+        sentences.append("One replication: there is nothing to say how much of a gap is chance. More give intervals.")
+    return sentences
+
+
+def quantities_table(document: Document) -> Table:
+    """List each quantity as each source has it, and the gaps.
+
+    Returns
+    -------
+    Table
+        Means with intervals where the document has them.
+    """
+    against, halves = _against(document), _halves(document)
+    others = [other for other in ("simulation", "model") if other != against]
+    measured = {name: _measured(half) for name, half in halves.items()}
+    rows = []
+    for row in document["rows"]:
+        shown = _shown(row)
+        values = [cell(row["model"], shown.scale)]
+        values += [cell(measured[name].get(row["name"], row[name]), shown.scale) for name in halves]
+        gaps = [_gap_cell(row, row[f"{other}_gap"]) for other in others]
+        rows.append((cell(shown.title), cell(shown.unit), *values, *gaps))
+    heads = ("quantity", "unit", "model", *halves, *(f"{other} less {against}" for other in others))
+    note = f"A gap is a share of what the {against} has; of utilization and Jain's index it is the difference (points: "
+    note += "hundredths)."
+    return Table("Quantities, with 95 % intervals where there are any", heads, tuple(rows), note)
+
+
+def _measured(half: Document) -> Document:
+    """Return the quantities of a run that have an interval."""
+    link = half["links"][0]
+    found = {name: link[name] for name in SHOWN if name in link}
+    return found | {"jain": half["fairness"]["jain"]}
+
+
+def _gap_cell(row: Document, gap: float | None) -> Cell:
+    return cell(None) if gap is None else Cell(_signed(row, gap), 100.0 * gap)
+
+
+def _when(run: Document) -> str:
+    words = "The first replication" if run["replications"] > 1 else "The replication"
+    words += f"; shaded: the warm-up of {format_time(run['warmup_s'])}" if run["warmup_s"] else ""
+    return f"{words}. Dashed: what the model says, and the buffer. The pictures are zoomed together along time."
+
+
+def _seen(document: Document, folder: Path, name: str) -> SampledRun | None:
+    """Return the samples of one of the runs, if they are in the folder."""
+    path = folder / name / "samples.parquet"
+    if not path.exists():
+        return None
+    if read_json(folder / name / "run.json").get("run") != document[name]["run"]:
+        message = f"{folder / name}: is of another run than {folder / 'compare.json'}; compare again"
+        raise InputError(message)
+    return sampled_run(path)
+
+
+def _details(document: Document) -> tuple[Table, ...]:
+    """Make tables of the links and groups of both runs, one below the other."""
+    halves = _halves(document)
+    links, groups = (
+        [row | {"name": f"{row['name']}, {name}"} for name, half in halves.items() for row in half[part]]
+        for part in ("links", "groups")
+    )
+    return links_table(links), groups_table(groups)
+
+
+def _warnings(simulation: Document, testbed: Document | None) -> tuple[dict[str, str], ...]:
+    """Collect the warnings, each once even if both runs have it."""
+    every = [*simulation["warnings"], *(testbed["warnings"] if testbed else ())]
+    return tuple({(w["rule"], w["where"]): w for w in reversed(every)}.values())[::-1]
+
+
+def _command(*, real: bool) -> TerminalCommand:
+    if real:
+        says = "Model and simulation give the same numbers; a testbed never quite, and it needs root."
+        return TerminalCommand("sudo elephan compare scenario.toml --out compared/", says)
+    says = "The same numbers, from the scenario of this page."
+    return TerminalCommand("elephan compare scenario.toml --no-testbed --out compared/", says)
+
+
+def _provenance(document: Document, folder: Path) -> tuple[tuple[str, str], ...]:
+    run, path = document["simulation"]["run"], folder / "simulation" / "run.json"
+    machine = read_json(path).get("provenance", {}) if path.exists() else {}
+    runs = {name: half["run"] for name, half in _halves(document).items()}
+    return (
+        *origin(run),
+        ("replications", str(run["replications"])),
+        *(
+            (name, f"{format_time(of['duration_s'])} each, {of['packets_delivered']:,} packets delivered in all")
+            for name, of in runs.items()
+        ),
+        ("warm-up", why_warmup(run)),
+        ("engine", run["engine"]),
+        *((name, str(value)) for name, value in machine.items() if name != "engine_version"),
+        *((f"time taken, {name}", format_time(of["wall_s"])) for name, of in runs.items()),
+    )

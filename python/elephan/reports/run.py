@@ -1,0 +1,414 @@
+"""The page of a run: the results of each link and each group of flows, over time and as distributions."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from elephan.network import counted_flows
+from elephan.pictures.figure import Axis, Figure, Series, colour
+from elephan.pictures.table import Table, cell, measured
+from elephan.pictures.thin import thin
+from elephan.pictures.words import joined, number, plain, row_with_unit, with_unit
+from elephan.reports.page import HeadlineNumber, PageSection, ReportPage, TerminalCommand
+from elephan.reports.sources import origin, read_json, read_scenario, set_up, why_warmup
+from elephan.reports.testbed_section import parts as testbed_parts
+from elephan.reports.testbed_section import verdict
+from elephan.runs.pictures import MOST_LINKS, busiest, over_time
+from elephan.runs.sampled import SampledRun, sampled_run
+from elephan.units import count, format_rate, format_time
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from elephan.scenario import Scenario
+
+Document = dict[str, Any]
+
+
+def page(folder: Path) -> ReportPage:
+    """Make the page of a folder that ``elephan run --out`` wrote.
+
+    Raises
+    ------
+    InputError
+        If something in it cannot be read.
+    """
+    document = read_json(folder / "run.json")
+    scenario = read_scenario(folder / "scenario.toml")
+    run, links, sharing = document["run"], document["links"], counted_flows(scenario.groups)
+    # Packets of real stacks may be late; those of a simulation cannot.
+    tested = document.get("testbed")
+    parts = [] if tested is None else testbed_parts(tested)
+    if (folder / "samples.parquet").exists():
+        seen = sampled_run(folder / "samples.parquet", run["warmup_s"])
+        parts.append(PageSection("Over time", (_when(document),), over_time(document, scenario, seen)))
+        spread = _distributions(document, seen)
+        if spread:
+            parts.append(PageSection("Distribution", (), spread))
+    parts.append(
+        PageSection("Links", (), (), tuple(table for table in (links_table(links), drops_table(links)) if table.rows))
+    )
+    parts.append(PageSection("Flows", (), (), _groups(document, sharing)))
+    if document.get("metrics"):
+        parts.append(PageSection("Metrics", (), (), (metrics_table(document),)))
+    loaded = [link for link, facts in zip(links, scenario.links, strict=True) if facts["flows"]] or links
+    return ReportPage(
+        kind="Run" if tested is None else "Run on a testbed",
+        title=scenario.title,
+        question=("What happens on this network?", *_network(scenario)),
+        headline=_headline(loaded) if tested is None or tested["valid"] else "The testbed is not valid",
+        sentence=_sentence(document, loaded),
+        tone="plain" if tested is None or tested["valid"] else "bad",
+        tiles=_tiles(document, loaded, sharing),
+        notes=(*(() if tested is None else (verdict(tested),)), *_precision(document)),
+        commands=tuple(
+            TerminalCommand(link["tc"], f"The queue of {link['name']} on Linux.") for link in loaded[:1] if link["tc"]
+        ),
+        parts=tuple(parts),
+        warnings=tuple(document["warnings"]),
+        scenario=scenario.text,
+        resolved=scenario.canonical,
+        reproduce=(_again(scenario, real=tested is not None),),
+        provenance=(
+            *origin(run),
+            ("replications", str(run["replications"])),
+            (
+                "simulated",
+                f"{format_time(run['duration_s'])} each, {run['packets_delivered']:,} packets delivered in all",
+            ),
+            ("warm-up", why_warmup(run)),
+            ("engine", run["engine"]),
+            *((name, str(value)) for name, value in document["provenance"].items() if name != "engine_version"),
+            ("time taken", format_time(run["wall_s"])),
+        ),
+    )
+
+
+def command(scenario: Scenario) -> str:
+    """Write the command line that gives the same numbers.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        The scenario as it was run, with its replications and seed.
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> command(Scenario.from_text(EXAMPLE))
+    'elephan run scenario.toml --out run/ --plot'
+    """
+    settled = scenario.warmup_rule == "auto"
+    more = f" --set {shlex.quote('warmup=auto')}" if settled else ""
+    return f"elephan run scenario.toml{more} --out run/ --plot"
+
+
+def _again(scenario: Scenario, *, real: bool) -> TerminalCommand:
+    if real:
+        return TerminalCommand(
+            "sudo elephan testbed run scenario.toml --out run/", "Never quite the same: real packets are not."
+        )
+    return TerminalCommand(command(scenario), "The same numbers, from the scenario of this page.")
+
+
+def _network(scenario: Scenario) -> tuple[str, ...]:
+    loaded = [facts for facts in scenario.links if facts["flows"]]
+    phrases = tuple(set_up(scenario, facts) for facts in loaded[:MOST_LINKS])
+    left = len(scenario.links) - len(phrases)
+    return (*phrases, f"And {count(left, 'more link')}.") if left else phrases
+
+
+def _headline(links: Sequence[Document]) -> str:
+    first = links[0]
+    return f"{first['name']} is {row_with_unit(first, 'utilization', '%', 3)} busy"
+
+
+def _sentence(document: Document, links: Sequence[Document]) -> str:
+    phrases = []
+    for link in links[:MOST_LINKS]:
+        words = f"Link {link['name']} is {row_with_unit(link, 'utilization', '%', 3)} busy, packets wait "
+        words += f"{row_with_unit(link, 'queueing_delay_s', 's', 2)} and "
+        words += f"{row_with_unit(link, 'loss_ratio', '%', 2)} are lost"
+        phrases.append(words)
+    flows = [
+        f"each of {count(group['flows'], (group['law'] or 'datagram') + ' flow')} ({group['name']}) gets "
+        f"{row_with_unit(group, 'goodput_per_flow_bps', 'bit/s', 3)}"
+        if group["flows"] > 1
+        else f"{group['name']} ({group['law'] or 'datagrams'}) gets {row_with_unit(group, 'goodput_bps', 'bit/s', 3)}"
+        for group in document["groups"][:MOST_LINKS]
+    ]
+    timed = [
+        f" Of {group['name']} {what} takes {row_with_unit(group, f'{key}_s', 's', 3)}, 95 % of the time at most "
+        f"{plain(group[f'{key}_p95_s'], 's', 3)}."
+        for group in document["groups"]
+        for key, what, _ in TIMED
+        if f"{key}_s" in group and group[f"{key}_s"]["mean"] is not None
+    ]
+    return f"{'; '.join(phrases)}. {_capital(joined(flows))}.{''.join(timed[:MOST_LINKS])}"
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+def _tiles(document: Document, links: Sequence[Document], sharing: int) -> tuple[HeadlineNumber, ...]:
+    link = links[0]
+    of = f"of {link['name']}" if len(document["links"]) > 1 else ""
+    found = [
+        HeadlineNumber("Utilization", row_with_unit(link, "utilization", "%"), of),
+        HeadlineNumber(
+            "Queueing delay",
+            row_with_unit(link, "queueing_delay_s", "s"),
+            of or "mean of all packets",
+        ),
+        HeadlineNumber("Loss", row_with_unit(link, "loss_ratio", "%"), of or "of the packets that arrive"),
+        HeadlineNumber("Goodput", with_unit(_total(document), "bit/s"), "of all flows"),
+    ]
+    timed = ((group, key) for group in document["groups"] for key, _, _ in TIMED if f"{key}_s" in group)
+    for group, key in list(timed)[:2]:
+        label = f"{group['name']}: {'round trip' if key == 'rtt' else 'delay, one way'}"
+        found.append(HeadlineNumber(label, plain(group[f"{key}_p95_s"], "s"), "95 % take at most this"))
+    jain = document["fairness"]["jain"]
+    if jain["mean"] is not None and sharing > 1:
+        found.append(HeadlineNumber("Fairness", with_unit(jain, "", of="jain"), "Jain's index, 1 is fair"))
+    if link["buffer_packets"] is not None:
+        found.append(HeadlineNumber("Buffer", f"{number(link['buffer_packets'])} packets", of))
+    return tuple(found)
+
+
+def _total(document: Document) -> Document | float | None:
+    """Return the goodput of all groups, with an interval only if there is a single group."""
+    groups = document["groups"]
+    if len(groups) == 1:
+        return dict(groups[0]["goodput_bps"])
+    return sum(group["goodput_bps"]["mean"] or 0.0 for group in groups)
+
+
+def _precision(document: Document) -> tuple[str, ...]:
+    asked = document.get("precision")
+    if asked is None:
+        return ()
+    rows = [
+        f"{row['metric']} to {plain(row['wanted'], '%')} of its mean, reached {plain(row['reached'], '%')}"
+        for row in asked["metrics"]
+    ]
+    head = "The precision asked for was reached" if asked["met"] else "The precision asked for was not reached"
+    return (f"{head}: {'; '.join(rows)}.",)
+
+
+def _when(document: Document) -> str:
+    run = document["run"]
+    words = f"Replication 1 of {run['replications']}"
+    words += f"; shaded: the warm-up of {format_time(run['warmup_s'])}" if run["warmup_s"] else ""
+    return f"{words}. The pictures are zoomed together along time."
+
+
+def _distributions(document: Document, seen: SampledRun) -> tuple[Figure, ...]:
+    """Draw the distribution of the backlog, over all replications after the warm-up."""
+    shown = busiest(document, seen)
+    found = []
+    for k, name in enumerate(shown):
+        values, share = seen.distribution(name)
+        if values.size:
+            x, y = thin(values, share, 2000)
+            found.append(Series(name, x, y, colour=colour(k), kind="step"))
+    if not found:
+        return ()
+    rows = {link["name"]: link for link in document["links"]}
+    phrases = [
+        f"{name}: half of the time at most {plain(rows[name]['backlog_p50_packets'], 'packets')} wait, 95 % of the "
+        f"time at most {plain(rows[name]['backlog_p95_packets'], 'packets')}, 99 % of the time at most "
+        f"{plain(rows[name]['backlog_p99_packets'], 'packets')}"
+        for name in shown
+        if rows[name]["backlog_p50_packets"]["mean"] is not None
+    ]
+    alt = f"Cumulative distribution of the backlog at the samples after the warm-up. {'. '.join(phrases)}."
+    axes = Axis("backlog", "packets", low=0.0), Axis("share of the samples", low=0.0, high=1.02)
+    backlog = Figure("distribution", "Distribution of the backlog", alt, *axes, tuple(found))
+    return (backlog, *_delays(document, shown))
+
+
+def _delays(document: Document, shown: list[str]) -> tuple[Figure, ...]:
+    """Draw percentiles of the queueing delay of each link."""
+    keys = ("queueing_delay_s", "queueing_delay_p50_s", "queueing_delay_p95_s", "queueing_delay_p99_s")
+    rows = [link for link in document["links"] if link["name"] in shown and link[keys[1]]["mean"] is not None]
+    if not rows:
+        return ()
+    names = ("mean", "half wait less", "95 % wait less", "99 % wait less")
+    series, phrases = [], []
+    for k, link in enumerate(rows):
+        mean = 1e3 * np.array([link[key]["mean"] for key in keys])
+        half = 1e3 * np.array([link[key]["ci95"] or 0.0 for key in keys])
+        x = np.arange(4.0) + 0.12 * (k - (len(rows) - 1) / 2)
+        series.append(Series(link["name"], x, mean, np.maximum(mean - half, 0), mean + half, colour(k), "points"))
+        each = ", ".join(f"{name} {plain(link[key], 's')}" for name, key in zip(names, keys, strict=True))
+        phrases.append(f"{link['name']}: {each}")
+    heads = ("link", *(f"{name} [ms]" for name in names))
+    cells = tuple((cell(link["name"]), *(measured(link, key, 1e3) for key in keys)) for link in rows)
+    table = Table("Queueing delay, with 95 % intervals", heads, cells)
+    alt = f"Queueing delay: mean and percentiles. {'. '.join(phrases)}."
+    y = Axis("queueing delay", "ms", low=0.0)
+    title = "Queueing delay: mean and percentiles"
+    x_axis = Axis("", scale="names", names=names)
+    return (Figure("delay", title, alt, x_axis, y, tuple(series), table=table, height=260),)
+
+
+def links_table(links: Sequence[Document]) -> Table:
+    """List the results of each link."""
+    heads = (
+        "link",
+        "rate",
+        "queue",
+        "buffer [packets]",
+        "utilization [%]",
+        "loss [%]",
+        "delay [ms]",
+        "delay, 95th percentile [ms]",
+        "backlog [packets]",
+        "largest [packets]",
+        "loss events",
+    )
+    rows = tuple(
+        (
+            cell(link["name"]),
+            cell(format_rate(link["rate_bps"])),
+            cell(link["queue"]["discipline"]),
+            cell("unlimited" if link["buffer_packets"] is None else link["buffer_packets"]),
+            measured(link, "utilization", 100),
+            measured(link, "loss_ratio", 100),
+            measured(link, "queueing_delay_s", 1e3),
+            measured(link, "queueing_delay_p95_s", 1e3),
+            measured(link, "backlog_packets"),
+            measured(link, "backlog_max_packets"),
+            measured(link, "loss_events"),
+        )
+        for link in links
+    )
+    return Table("Links, with 95 % intervals", heads, rows)
+
+
+def drops_table(links: Sequence[Document]) -> Table:
+    """List the packets that each link dropped by cause; only links and causes with drops."""
+    causes = [cause for cause in links[0]["drops"] if any(link["drops"][cause]["mean"] for link in links)]
+    marks = any(link["marks"]["mean"] for link in links)
+    some = [link for link in links if any(link["drops"][cause]["mean"] for cause in causes) or link["marks"]["mean"]]
+    rows = tuple(
+        (
+            cell(link["name"]),
+            *(cell(link["drops"][cause]) for cause in causes),
+            *((measured(link, "marks"),) if marks else ()),
+        )
+        for link in some
+    )
+    heads = ("link", *(f"dropped: {cause}" for cause in causes), *(("marked",) if marks else ()))
+    return Table("Packets dropped, by cause, with 95 % intervals", heads, rows)
+
+
+def metrics_table(document: Document) -> Table:
+    """List the requested metrics."""
+    rows = tuple(
+        (
+            cell(row["quantity"]),
+            cell(row["name"] or row["of"]),
+            cell(row["value"], of=row["quantity"]),
+            cell("" if row["unit"] == "1" else row["unit"]),
+            cell(row["replications"]),
+        )
+        for row in document["metrics"]
+    )
+    heads = ("metric", "of", "value", "unit", "replications with a value")
+    return Table("Metrics that were asked for, with 95 % intervals", heads, rows)
+
+
+def groups_table(groups: Sequence[Document]) -> Table:
+    """List the results of each group of flows."""
+    heads = (
+        "group",
+        "law",
+        "recovery",
+        "flows",
+        "goodput [Mbit/s]",
+        "each [Mbit/s]",
+        "loss [%]",
+        "cwnd [segments]",
+        "srtt [ms]",
+        "loss events",
+        "timeouts",
+    )
+    rows = tuple(
+        (
+            cell(group["name"]),
+            cell(group["law"]),
+            cell(group["recovery"]),
+            cell(group["flows"]),
+            measured(group, "goodput_bps", 1e-6),
+            measured(group, "goodput_per_flow_bps", 1e-6),
+            measured(group, "loss_ratio", 100),
+            measured(group, "cwnd_segments"),
+            measured(group, "srtt_s", 1e3),
+            measured(group, "loss_events"),
+            measured(group, "timeouts"),
+        )
+        for group in groups
+    )
+    return Table("Groups of flows, with 95 % intervals", heads, rows)
+
+
+def _groups(document: Document, sharing: int) -> tuple[Table, ...]:
+    """Make the tables of the groups, and of the fairness among flows that share; a single flow's index is always 1."""
+    fair = document["fairness"]
+    tables = (groups_table(document["groups"]), *_timed(document), *_transfers(document))
+    if sharing == 1:
+        return tables
+    shares = Table(
+        "Fairness, with 95 % intervals",
+        ("index", "value"),
+        (
+            (cell("Jain's index"), measured(fair, "jain")),
+            (cell("Jain's index over max-min fair shares"), measured(fair, "jain_maxmin")),
+            (cell("ratio of goodputs, short against long RTT"), measured(fair, "rtt_ratio")),
+        ),
+    )
+    return (*tables, shares)
+
+
+TIMED = (
+    ("rtt", "the round trip", "Round trip of pings"),
+    ("delay", "the delay, one way,", "Delay of datagrams, one way"),
+)
+"""Prefixes of the keys of timed datagrams, and words for them."""
+
+
+def _timed(document: Document) -> tuple[Table, ...]:
+    """Make the table of the delays of groups of timed datagrams."""
+    found = []
+    for key, _, title in TIMED:
+        rows = tuple(
+            (cell(group["name"]), *(measured(group, f"{key}_{part}", 1e3) for part in ("s", "p50_s", "p95_s", "p99_s")))
+            for group in document["groups"]
+            if f"{key}_s" in group
+        )
+        if rows:
+            heads = ("group", "mean [ms]", "half take at most [ms]", "95 % take at most [ms]", "99 % take at most [ms]")
+            found.append(Table(f"{title}, with 95 % intervals", heads, rows))
+    return tuple(found)
+
+
+def _transfers(document: Document) -> tuple[Table, ...]:
+    some = [(group["name"], group["transfers"]) for group in document["groups"] if group["transfers"] is not None]
+    if not some:
+        return ()
+    heads = ("group", "opened", "complete", "refused", "open", "time [s]", "95th percentile [s]", "slowdown")
+    keys = ("opened", "completed", "refused", "open", "completion_time_s", "completion_time_p95_s", "slowdown")
+    rows = tuple((cell(name), *(measured(each, key) for key in keys)) for name, each in some)
+    of_pages = (None, "pages", None, None, "page_time_s", "page_time_p95_s", None)
+    pages = tuple(
+        (cell(f"{name}: pages"), *(cell(None) if key is None else measured(each, key) for key in of_pages))
+        for name, each in some
+        if "pages" in each
+    )
+    return (Table("Transfers, with 95 % intervals", heads, rows + pages),)

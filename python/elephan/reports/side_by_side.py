@@ -1,0 +1,217 @@
+"""The page that compares several runs: the settings that differ, the results of each, and all of them over time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from elephan.pictures.table import Table, cell, measured
+from elephan.pictures.words import joined, plain, with_unit
+from elephan.reports.page import PageSection, ReportPage
+from elephan.reports.sources import made_by, set_up
+from elephan.runs.side_by_side import decisive, differing, laid_over, named_runs, spoken
+from elephan.units import count, resolved
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from elephan.runs.saved import ReplicatedRun
+    from elephan.runs.side_by_side import DifferingKey, NamedRun
+    from elephan.scenario import Scenario
+
+MOST_KEYS = 3
+"""Maximum number of keys that the question names and that have columns in the table of results."""
+
+MOST_SAID = 4
+"""Maximum number of runs that the sentence names one by one."""
+
+_NOTHING: dict[str, float | None] = {"mean": None, "ci95": None}
+
+NO_SAMPLES = "kept no samples, and has no line below; run it again with --out, in Python with series=True"
+
+
+def page(runs: Mapping[str, ReplicatedRun]) -> ReportPage:
+    """Make the page of several runs.
+
+    Parameters
+    ----------
+    runs : mapping of str to RunResult, StoredRun, SavedRun or TestbedResult
+        Runs by distinguishing name.
+
+    Raises
+    ------
+    InputError
+        If there are too few or too many.
+    """
+    named = named_runs(runs)
+    keys = differing([run.scenario for run in named])
+    decided = decisive(keys)
+    found = compared(named)
+    figures = laid_over(named)
+    first = named[0]
+    parts = [PageSection("Results", (), (), (results_table(named, decided),))]
+    if figures:
+        lead = "Replication 1 of each; shaded: the warm-up. The pictures are zoomed together along time."
+        without = [run.name for run in named if run.seen is None]
+        missing = (f"{joined(without)} {NO_SAMPLES}.",) if without else ()
+        parts.append(PageSection("Over time", (lead, *missing), figures))
+    if keys:
+        parts.append(PageSection("What differs", (), (), (keys_table(named, keys),)))
+    return ReportPage(
+        kind="Runs over each other",
+        title=joined(dict.fromkeys(run.scenario.title for run in named)),
+        question=(
+            _question(decided, first.scenario),
+            set_up(first.scenario, first.scenario.links[first.scenario.link_index(None)]),
+        ),
+        headline=_headline(named, found),
+        sentence=_sentence(named, found),
+        notes=tuple(f"{run.name} {NO_SAMPLES}." for run in named if run.seen is None) if not figures else (),
+        parts=tuple(parts),
+        warnings=_warnings(named),
+        scenario=first.scenario.text,
+        resolved=first.scenario.canonical,
+        provenance=(*((f"run {run.name}", str(run.document["run"]["id"])) for run in named), made_by()),
+    )
+
+
+def _question(keys: Sequence[DifferingKey], first: Scenario) -> str:
+    if not keys:
+        return "Do runs of the same scenario agree?"
+    named = [f"the {spoken(key.path, first)}" for key in keys[:MOST_KEYS]]
+    more = [count(len(keys) - len(named), "more key")] if len(keys) > len(named) else []
+    return f"What {'does' if len(keys) == 1 else 'do'} {joined([*named, *more])} change?"
+
+
+@dataclass(frozen=True)
+class ComparedQuantity:
+    """A quantity by which runs are compared: its key, its words, its unit, and its value in each run."""
+
+    key: str
+    title: str
+    unit: str
+    values: tuple[dict[str, float | None], ...]
+    says: str = ""
+
+    @property
+    def ends(self) -> tuple[int, int] | None:
+        """Return the runs with the smallest and the largest value, if their intervals do not overlap."""
+        known = [(value["mean"], i) for i, value in enumerate(self.values) if value["mean"] is not None]
+        if len(known) < 2:
+            return None
+        (low, at), (high, there) = min(known), max(known)
+        room = sum(resolved(self.values[i], self.key)["ci95"] or 0.0 for i in (at, there))
+        return (at, there) if high - low > room else None
+
+
+def compared(runs: Sequence[NamedRun]) -> list[ComparedQuantity]:
+    """List the quantities by which runs are compared, the most important first."""
+    found = [
+        ComparedQuantity(key, title, unit, tuple(_of_link(run)[key] for run in runs), says)
+        for key, title, unit, says in (
+            ("queueing_delay_s", "Mean queueing delay", "s", "Packets wait {} with {} and {} with {}"),
+            ("utilization", "Utilization", "%", "The link is {} busy with {} and {} with {}"),
+            ("loss_ratio", "Loss", "%", "{} of the packets are lost with {} and {} with {}"),
+        )
+    ]
+    for name, key in timed(runs):
+        title = f"{'Round trip' if key == 'rtt' else 'One-way delay'} of {name}, 95 % take at most"
+        rows = (_group(run, name).get(f"{key}_p95_s", _NOTHING) for run in runs)
+        found.append(ComparedQuantity(f"{key}_p95_s", title, "s", tuple(rows)))
+    return found
+
+
+def timed(runs: Sequence[NamedRun]) -> list[tuple[str, str]]:
+    """List the groups whose datagrams are timed, with the prefix of the keys of their delays."""
+    rows = [group for run in runs for group in run.document["groups"]]
+    return list(dict.fromkeys((row["name"], key) for row in rows for key in ("rtt", "delay") if f"{key}_s" in row))
+
+
+LEAST = {"s": 1.1, "%": 1.01}
+"""Smallest ratio of the largest to the smallest value that makes a difference the page's headline, by unit."""
+
+
+def _headline(runs: Sequence[NamedRun], found: Sequence[ComparedQuantity]) -> str:
+    """Return the headline: the most important difference that the intervals do not explain."""
+    for quantity in found:
+        if quantity.says and (ends := quantity.ends) is not None:
+            low, high = (quantity.values[i]["mean"] or 0.0 for i in ends)
+            if high > LEAST[quantity.unit] * low:
+                least, most = ((plain(x, quantity.unit), runs[i].name) for x, i in zip((low, high), ends, strict=True))
+                return quantity.says.format(*least, *most)
+    return f"The {count(len(runs), 'run')} do not differ beyond their intervals"
+
+
+def _sentence(runs: Sequence[NamedRun], found: Sequence[ComparedQuantity]) -> str:
+    """State the values of each run; for many runs only the smallest and the largest."""
+    phrases = []
+    for quantity in found:
+        known = [
+            (value, run.name) for value, run in zip(quantity.values, runs, strict=True) if value["mean"] is not None
+        ]
+        if len(known) > MOST_SAID:
+            ends = [f(known, key=lambda one: one[0]["mean"] or 0.0) for f in (min, max)]
+            said = " to ".join(f"{with_unit(value, quantity.unit, of=quantity.key)} ({name})" for value, name in ends)
+        else:
+            said = ", ".join(f"{with_unit(value, quantity.unit, of=quantity.key)} ({name})" for value, name in known)
+        phrases += [f"{quantity.title}: {said}."] if known else []
+    return " ".join(phrases) or "Nothing was measured."
+
+
+def _of_link(run: NamedRun) -> Any:
+    """Return the document's part about the link that carries data."""
+    name = run.scenario.links[run.scenario.link_index(None)]["name"]
+    return next(link for link in run.document["links"] if link["name"] == name)
+
+
+def _group(run: NamedRun, name: str) -> Any:
+    return next((group for group in run.document["groups"] if group["name"] == name), {})
+
+
+def results_table(runs: Sequence[NamedRun], keys: Sequence[DifferingKey]) -> Table:
+    """List the results of each run at the link that carries data and of each group of flows, one column per run."""
+    groups = list(dict.fromkeys(group["name"] for run in runs for group in run.document["groups"]))
+    links = [_of_link(run) for run in runs]
+    names = list(dict.fromkeys(link["name"] for link in links))
+    rows: dict[str, list[Any]] = {}
+    for head, key, scale in (
+        ("delay [ms]", "queueing_delay_s", 1e3),
+        ("delay, 95 % [ms]", "queueing_delay_p95_s", 1e3),
+        ("loss [%]", "loss_ratio", 100),
+        ("utilization [%]", "utilization", 100),
+    ):
+        rows[head] = [measured(link, key, scale) for link in links]
+    for name, key in timed(runs):
+        of = f"{key}_p95_s"
+        head = f"{name}: {'round trip' if key == 'rtt' else 'one way'}, 95 % [ms]"
+        rows[head] = [cell(_group(run, name).get(of), 1e3, of=of) for run in runs]
+    # Of pings the round trip is asked for, not the goodput.
+    pings = {name for name, key in timed(runs) if key == "rtt"}
+    for name in (name for name in groups if name not in pings):
+        of = "goodput_per_flow_bps"
+        rows[f"{name}: each [Mbit/s]"] = [cell(_group(run, name).get(of), 1e-6, of=of) for run in runs]
+    rows["Jain's index"] = [measured(run.document["fairness"], "jain") for run in runs]
+    rows |= {"link": [cell(link["name"]) for link in links]} if len(names) > 1 else {}
+    for differs in keys[:MOST_KEYS]:
+        rows[spoken(differs.path, runs[0].scenario)] = [cell(value) for value in differs.values]
+    of = f" at {names[0]}" if len(names) == 1 else ""
+    heads = ("quantity", *(run.name for run in runs))
+    return Table(f"Results{of}, with 95 % intervals", heads, tuple((cell(head), *row) for head, row in rows.items()))
+
+
+def keys_table(runs: Sequence[NamedRun], keys: Sequence[DifferingKey]) -> Table:
+    """List every key that is not the same in all runs."""
+    rows = tuple((cell(key.path), *(cell(value) for value in key.values)) for key in keys)
+    return Table("Keys that differ, defaults filled in", ("key", *(run.name for run in runs)), rows)
+
+
+def _warnings(runs: Sequence[NamedRun]) -> tuple[dict[str, str], ...]:
+    """Collect the warnings, each once, with the names of its runs."""
+    found: dict[tuple[str, str], tuple[dict[str, str], list[str]]] = {}
+    for run in runs:
+        for warned in run.document["warnings"]:
+            found.setdefault((warned["rule"], warned["where"]), (dict(warned), []))[1].append(run.name)
+    return tuple(
+        {**warned, "where": f"{joined(names)}: {warned['where']}"} if len(names) < len(runs) else warned
+        for warned, names in found.values()
+    )

@@ -1,0 +1,99 @@
+"""Reading a result's folder, and the parts about scenario and provenance that all kinds of pages share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from elephan import _native
+from elephan.pictures.words import number
+from elephan.runs.saved import read_document as read_json
+from elephan.runs.saved import read_parquet
+from elephan.scenario import Scenario
+from elephan.units import count, format_rate, format_time
+
+__all__ = ["made_by", "origin", "read_json", "read_parquet", "read_scenario", "set_up", "why_warmup"]
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+
+def read_scenario(path: Path) -> Scenario:
+    """Read the scenario beside a document.
+
+    Returns
+    -------
+    Scenario
+        Its origin is the file's bare name, so that a page does not depend on where the folder lies.
+
+    Raises
+    ------
+    InputError
+        If it is missing or not a scenario.
+    """
+    return Scenario.from_text(Scenario.from_file(path).text, path.name)
+
+
+def set_up(scenario: Scenario, facts: Mapping[str, Any]) -> str:
+    """Describe a link and the traffic that crosses it.
+
+    Parameters
+    ----------
+    facts : mapping
+        Facts of the link.
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE
+    >>> small = Scenario.from_text(EXAMPLE)
+    >>> set_up(small, small.links[0])
+    'Link core: 10 Mbit/s, drop-tail queue, mean base RTT 80 ms, bandwidth-delay product 100 packets; 2 reno flows.'
+    """
+    words = [format_rate(facts["rate_bps"]), f"{facts['discipline']} queue"]
+    if facts["mean_rtt_s"]:
+        words.append(f"mean base RTT {format_time(facts['mean_rtt_s'])}")
+        words.append(f"bandwidth-delay product {number(round(facts['bdp_packets']))} packets")
+    index = [link["name"] for link in scenario.links].index(facts["name"])
+    groups = [
+        count(group["flows"], f"{group['law'] or group['traffic']} flow")
+        for group in scenario.groups
+        if index in group["path"]
+    ]
+    crossed = f"; {', '.join(groups)}" if groups else ""
+    return f"Link {facts['name']}: {', '.join(words)}{crossed}."
+
+
+def origin(run: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """Return what identifies a run, and the version that made this page.
+
+    Parameters
+    ----------
+    run : mapping
+        Part ``run`` of a document.
+    """
+    found = [("run", str(run["id"])), ("seed", str(run["seed"]))]
+    if "engine_version" in run:
+        found.append(("elephan that ran it", str(run["engine_version"])))
+    return (*found, made_by())
+
+
+def made_by() -> tuple[str, str]:
+    """Return the program and version that made this page."""
+    return "elephan that wrote this page", _native.version()
+
+
+def why_warmup(run: Mapping[str, Any]) -> str:
+    """State the length of the warm-up, and whether the scenario or a rule set it.
+
+    Parameters
+    ----------
+    run : mapping
+        Part ``run`` of a document.
+
+    Examples
+    --------
+    >>> why_warmup({"warmup_s": 60.0, "warmup_rule": "stated"})
+    '60 s, as the scenario states'
+    """
+    rule = run["warmup_rule"]
+    return f"{format_time(run['warmup_s'])}, {'as the scenario states' if rule == 'stated' else f'found by {rule}'}"

@@ -1,0 +1,125 @@
+"""The page of a store: all of its runs with their labels, and any quantity against any label."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from elephan.display import CI95
+from elephan.pictures.table import Cell, Table, cell, cut
+from elephan.reports.explorer import explorer, quantity
+from elephan.reports.page import PageSection, ReportPage, TerminalCommand
+from elephan.reports.sources import made_by
+from elephan.store import Store, StoreError
+from elephan.units import count
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+
+FIRST = ("utilization", "queueing_delay_s", "loss_ratio", "goodput_bps", "jain")
+"""Most important quantities, by the suffix of their column's name; they come first."""
+
+COLUMNS = ("utilization", "loss_ratio", "queueing_delay_s", "goodput_bps", "jain")
+"""Quantities that have a column in the table of runs."""
+
+MOST_SHOWN = 3000
+"""Maximum number of rows that are drawn; a sweep of more has a page of its own."""
+
+
+def page(folder: Path) -> ReportPage:
+    """Make the page of a store.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read.
+    """
+    with _opened(folder) as store:
+        labels = store.table(columns=("labels",)).columns
+        rows: list[dict[str, Any]] = store.table(columns=("labels", "summary")).arrow.to_pylist()
+        failures: list[dict[str, Any]] = list(store.failures())
+    names = [name for name in labels if name != "run"]
+    runs = len({row["run"] for row in rows})
+    parts = []
+    if len(rows) <= MOST_SHOWN:
+        figures, data = explorer([{name: row[name] for name in names} for row in rows], _quantities(rows, names))
+        if data is not None:
+            lead = "Choose what is shown, against which label, and of which runs. Bands and bars are 95 % intervals."
+            parts.append(PageSection("Explore", (lead,), figures, explorer=data))
+    parts.append(PageSection("Runs", (), (), (_table(rows, names),)))
+    if failures:
+        parts.append(PageSection("Failed points", (), (), (_failures(failures),)))
+    return ReportPage(
+        kind="Store",
+        title=f"Store {folder.resolve().name}",
+        question=("Which runs are kept here?",),
+        headline=count(runs, "run"),
+        sentence=f"{count(len(rows), 'row')}: one for each run and set of labels"
+        + (f"; {count(len(failures), 'point')} failed." if failures else "."),
+        parts=tuple(parts),
+        warnings=None,
+        reproduce=(
+            TerminalCommand(
+                "elephan store export --store STORE --columns labels,summary", "The rows with all columns."
+            ),
+        ),
+        provenance=(made_by(),),
+    )
+
+
+def _opened(folder: Path) -> Store:
+    """Open a store; a writable one first merges the results of shards."""
+    try:
+        return Store(folder)
+    except StoreError:
+        return Store(folder, readonly=True)
+
+
+def _quantities(rows: Sequence[dict[str, Any]], labels: Sequence[str]) -> list[Any]:
+    """Return the numeric columns that are not labels, the most important ones first."""
+    columns = [name for name in (rows[0] if rows else {}) if name not in labels and not name.endswith(CI95)]
+    numbers = [
+        name
+        for name in columns
+        if name != "run" and any(isinstance(row[name], float) for row in rows) and f"{name}{CI95}" in rows[0]
+    ]
+    numbers.sort(key=lambda name: next((i for i, end in enumerate(FIRST) if name.endswith(end)), len(FIRST)))
+    found = []
+    for name in numbers:
+        unit = "bit/s" if name.endswith("_bps") else "s" if name.endswith("_s") else ""
+        unit = "%" if name.endswith(("utilization", "loss_ratio")) else unit
+        measured = [{"mean": row[name], "ci95": row.get(f"{name}{CI95}")} for row in rows]
+        title = name.removesuffix("_bps").removesuffix("_s").replace("_", " ")
+        found.append(quantity(title, unit, measured))
+    return found
+
+
+def _table(rows: Sequence[dict[str, Any]], labels: Sequence[str]) -> Table:
+    shown = [name for name in (rows[0] if rows else {}) if name.endswith(COLUMNS)]
+    heads = (*labels, *(name.replace("_", " ") for name in shown), "run")
+    made = [
+        (
+            *(cell(row[name], digits=6) for name in labels),
+            *(_measured(row, name) for name in shown),
+            cell(str(row["run"])[:12]),
+        )
+        for row in rows
+    ]
+    kept, note = cut(made, "the store")
+    return Table("Runs, with 95 % intervals", heads, kept, note)
+
+
+def _measured(row: dict[str, Any], name: str) -> Cell:
+    return cell({"mean": row[name], "ci95": row.get(f"{name}{CI95}")})
+
+
+def _failures(failures: Sequence[dict[str, Any]]) -> Table:
+    kept, note = cut(
+        [
+            (cell(", ".join(f"{name} = {value}" for name, value in failed["labels"].items())), cell(failed["error"]))
+            for failed in failures
+        ],
+        "the store",
+    )
+    return Table("Points that failed", ("labels", "error"), kept, note)

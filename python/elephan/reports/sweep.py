@@ -1,0 +1,273 @@
+"""The page of a sweep: results against the varied parameters, any quantity against any axis, and every point."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from elephan.errors import InputError
+from elephan.pictures.table import Table, cell, cut
+from elephan.pictures.words import joined, plain
+from elephan.reports.explorer import MeasuredColumn, explorer, quantity
+from elephan.reports.page import PageSection, ReportPage, TerminalCommand
+from elephan.reports.sources import made_by, read_json, set_up
+from elephan.results.axes import run_names
+from elephan.runs.side_by_side import chosen, laid_over, named_runs
+from elephan.scenario import Scenario
+from elephan.store.labels import as_value, short
+from elephan.sweeps.saved import read_sweep
+from elephan.units import count, format_time
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+Document = dict[str, Any]
+
+OF_LINKS = (
+    ("utilization", "utilization", "%"),
+    ("queueing_delay_s", "mean queueing delay", "s"),
+    ("loss_ratio", "loss ratio", "%"),
+    ("queueing_delay_p95_s", "95th percentile of the queueing delay", "s"),
+    ("backlog_packets", "mean backlog", "packets"),
+    ("loss_events", "loss events", ""),
+)
+OF_GROUPS = (
+    ("goodput_bps", "goodput", "bit/s"),
+    ("goodput_per_flow_bps", "goodput per flow", "bit/s"),
+    ("cwnd_segments", "mean cwnd", "segments"),
+    ("srtt_s", "mean srtt", "s"),
+    ("rtt_s", "mean round trip of pings", "s"),
+    ("rtt_p95_s", "95th percentile of the round trip of pings", "s"),
+    ("delay_s", "mean delay of datagrams", "s"),
+    ("delay_p95_s", "95th percentile of the delay of datagrams", "s"),
+    ("loss_ratio", "loss ratio", "%"),
+    ("timeouts", "timeouts", ""),
+)
+"""Quantities of groups that can be shown: key, title, unit."""
+
+MOST_COLUMNS = 3
+"""Maximum number of links, and of groups, with columns in the table of points."""
+
+
+def page(folder: Path) -> ReportPage:
+    """Make the page of a folder that ``elephan sweep --out`` wrote.
+
+    Raises
+    ------
+    InputError
+        If something in it cannot be read.
+    """
+    document = read_json(folder / "sweep.json")
+    check_points(document, folder / "sweep.json")
+    points: list[Document] = document["points"]
+    failures: list[Document] = document["failures"]
+    base = Scenario.from_text(document["base"], "base.toml")
+    found = quantities(points)
+    figures, data = explorer([point["labels"] for point in points], found)
+    parts = []
+    if data is not None:
+        lead = "Choose what is shown, against what, and of which runs. Bands and bars are 95 % intervals."
+        parts.append(PageSection("Explore", (lead,), figures, explorer=data))
+    parts += _over_time(folder)
+    parts.append(PageSection("Points", (), (), (points_table(points),)))
+    if failures:
+        parts.append(PageSection("Failed points", (), (), (failures_table(failures),)))
+    names = list(dict.fromkeys(name for point in (*points, *failures) for name in point["labels"]))
+    total = len(points) + len(failures)
+    known = document["provenance"]
+    return ReportPage(
+        kind="Sweep",
+        title=document["title"] or base.title,
+        question=(_question(names, points, failures), set_up(base, _first(base))),
+        headline=count(total, "point") if not failures else f"{len(points):,} of {count(total, 'point')}",
+        sentence=_sentence(points, failures, found),
+        tone="bad" if failures else "plain",
+        parts=tuple(parts),
+        warnings=tuple(document["warnings"]),
+        scenario=document["base"],
+        resolved=base.canonical,
+        reproduce=_reproduce(document),
+        provenance=(
+            *((key, str(document[key])) for key in ("seed", "replications")),
+            ("elephan that ran it", str(document["engine_version"])),
+            made_by(),
+            *(
+                (key.replace("_", " "), _value_text(key, value))
+                for key, value in sorted(known.items())
+                if key != "engine_version"
+            ),
+        ),
+    )
+
+
+def _over_time(folder: Path) -> list[PageSection]:
+    """Draw the points over each other, if the store still has their samples."""
+    kept = [point for point in read_sweep(folder).points if point.has_samples]
+    if len(kept) < 2:
+        return []
+    shown = [kept[i] for i in chosen(len(kept))]
+    names = run_names([point.labels for point in shown])
+    figures = laid_over(named_runs({name: point.stored for name, point in zip(names, shown, strict=True)}))
+    some = f"{len(shown)} of the {count(len(kept), 'point')}, replication 1 of each"
+    return [PageSection("Over time", (f"{some}; the pictures are zoomed together along time.",), figures)]
+
+
+def _first(scenario: Scenario) -> dict[str, Any]:
+    return scenario.links[scenario.link_index(None)]
+
+
+def _value_text(key: str, value: object) -> str:
+    return format_time(value) if key.endswith("_s") and isinstance(value, int | float) else str(value)
+
+
+def _question(names: Sequence[str], points: Sequence[Document], failures: Sequence[Document]) -> str:
+    if not names:
+        return "What happens at the one point of this sweep?"
+    each = [
+        f"{name} ({count(len(dict.fromkeys(str(p['labels'].get(name)) for p in (*points, *failures))), 'value')})"
+        for name in names
+    ]
+    return f"How do the results depend on {joined(each)}?"
+
+
+def _sentence(points: Sequence[Document], failures: Sequence[Document], found: Sequence[MeasuredColumn]) -> str:
+    phrases = []
+    for own in found[:3]:
+        known = [(v, i) for i, v in enumerate(own.mean) if v is not None]
+        if known and own.title:
+            (low, at), (high, there) = min(known), max(known)
+            unit = "" if own.unit == "%" else f"{own.unit}"
+            ends = [plain(v / 100, "%") if own.unit == "%" else plain(v, unit) for v in (low, high)]
+            phrases.append(
+                f"{own.title} lies between {ends[0]} ({_where(points[at])}) and {ends[1]} ({_where(points[there])})"
+                if low < high
+                else f"{own.title} is {ends[0]} everywhere"
+            )
+    text = "; ".join(phrases)
+    text = f"{text[:1].upper()}{text[1:]}." if text else "Nothing was measured."
+    failed = f" {count(len(failures), 'point')} failed." if failures else ""
+    return text + failed
+
+
+def _where(point: Document) -> str:
+    names = short(list(point["labels"]))
+    return ", ".join(f"{names[name]} {value}" for name, value in point["labels"].items())
+
+
+def quantities(points: Sequence[Document]) -> list[MeasuredColumn]:
+    """List the quantities that can be shown, the most important first."""
+    found: list[MeasuredColumn] = []
+    for part, keys in (("links", OF_LINKS), ("groups", OF_GROUPS)):
+        names = list(dict.fromkeys(row["name"] for point in points for row in point[part]))
+        by_name = [{row["name"]: row for row in point[part]} for point in points]
+        if part == "groups":
+            found += [
+                quantity(title, "", [point["fairness"][key] for point in points])
+                for key, title in (("jain", "Jain's index"), ("jain_maxmin", "Jain's index over max-min fair shares"))
+            ]
+        for name in names:
+            of = f" of {name}" if len(names) > 1 else (f" of {name}" if part == "links" else f", {name}")
+            found += [
+                quantity(f"{title}{of}", unit, [rows.get(name, {}).get(key) for rows in by_name])
+                for key, title, unit in keys
+            ]
+    return [own for own in found if any(v is not None for v in own.mean)]
+
+
+def points_table(points: Sequence[Document]) -> Table:
+    """List the points."""
+    labels = list(dict.fromkeys(name for point in points for name in point["labels"]))
+    links, groups = (
+        list(dict.fromkeys(row["name"] for point in points for row in point[part]))[:MOST_COLUMNS]
+        for part in ("links", "groups")
+    )
+    heads = [*labels]
+    heads += [f"{name}: {what}" for name in links for what in ("utilization [%]", "loss [%]", "delay [ms]")]
+    # Pings are judged by their round-trip time, not by goodput.
+    pings = {row["name"] for point in points for row in point["groups"] if "rtt_p95_s" in row}
+    heads += [f"{name}: round trip, 95 % [ms]" if name in pings else f"{name}: goodput [Mbit/s]" for name in groups]
+    rows = []
+    for point in points:
+        found = {row["name"]: row for row in point["links"]}
+        flows = {row["name"]: row for row in point["groups"]}
+        row = [cell(point["labels"].get(name), digits=6) for name in labels]
+        for name in links:
+            link = found.get(name, {})
+            scales = {"utilization": 100, "loss_ratio": 100, "queueing_delay_s": 1e3}
+            row += [cell(link.get(key), scale, of=key) for key, scale in scales.items()]
+        for name in groups:
+            key, scale = ("rtt_p95_s", 1e3) if name in pings else ("goodput_bps", 1e-6)
+            row.append(cell(flows.get(name, {}).get(key), scale, of=key))
+        rows.append((*row, cell(point["fairness"]["jain"], of="jain"), cell(str(point["run"])[:12])))
+    kept, note = cut(rows, "points.parquet")
+    return Table("Points, with 95 % intervals", (*heads, "Jain's index", "run"), kept, note)
+
+
+def failures_table(failures: Sequence[Document]) -> Table:
+    """List the points that failed."""
+    labels = list(dict.fromkeys(name for point in failures for name in point["labels"]))
+    rows = [
+        (*(cell(point["labels"].get(name), digits=6) for name in labels), cell(point["error"])) for point in failures
+    ]
+    kept, note = cut(rows, "sweep.json")
+    return Table("Points that failed", (*labels, "error"), kept, note)
+
+
+def _reproduce(document: Document) -> tuple[TerminalCommand, ...]:
+    """Write the sweep as a file beside its base, and the command line that runs it."""
+    import tomli_w  # noqa: PLC0415 (beside pages, nothing here writes TOML)
+
+    mapping: Document = {"base": "base.toml"} | _lists(document["axes"])
+    if document["title"]:
+        mapping = {"title": document["title"]} | mapping
+    precision = " ".join(f"--precision {shlex.quote(text)}" for text in document["precision"])
+    most = f" --max-replications {document['max_replications']}" if precision else ""
+    line = f"elephan sweep sweep.toml {precision}{most}".rstrip() + " --out swept/"
+    return (
+        TerminalCommand(
+            tomli_w.dumps(mapping).rstrip(), "Save this as sweep.toml, and the scenario below as base.toml beside it."
+        ),
+        TerminalCommand(line, "The same points; what is in the store already is not run again."),
+    )
+
+
+def _lists(axes: Sequence[Document]) -> Document:
+    """Return the axes in the form of a sweep file."""
+    over: Document = {}
+    zipped: list[Document] = []
+    cases: list[Document] = []
+    for axis in axes:
+        if "cases" in axis:
+            cases += [
+                {"name": case["name"], "set": {place: as_value(v) for place, v in case["set"].items()}}
+                | _lists(case["axes"])
+                for case in axis["cases"]
+            ]
+            continue
+        places = axis["places"]
+        columns = {place: [as_value(row[i]) for row in axis["values"]] for i, place in enumerate(places)}
+        if len(places) == 1:
+            over |= columns
+        else:
+            zipped.append(columns)
+    found = {"over": over, "zip": zipped, "cases": cases}
+    return {key: value for key, value in found.items() if value}
+
+
+def check_points(document: Document, path: Path) -> None:
+    """Refuse a document without points.
+
+    Parameters
+    ----------
+    path : Path
+        Path for the message.
+
+    Raises
+    ------
+    InputError
+        If it has none.
+    """
+    if not isinstance(document.get("points"), list) or not isinstance(document.get("failures"), list):
+        message = f"{path}: holds no points; run the sweep again"
+        raise InputError(message)

@@ -1,0 +1,136 @@
+"""A page's sections about a testbed: the verdict in words, the relay's records, and Linux's counters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from elephan.pictures.table import Table, cell
+from elephan.pictures.words import plain
+from elephan.reports.page import PageSection
+from elephan.units import count, format_time
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+HEADS = (
+    "replication",
+    "valid",
+    "attempts",
+    "50 % within [us]",
+    "99 % within [us]",
+    "latest [ms]",
+    "longest pause [ms]",
+    "late [%]",
+    "drops",
+    "suspect",
+    "refused",
+    "priority",
+)
+
+ACKS = {"sent": "segments sent", "received": "ACKs received", "merged": "of these merged"}
+COUNTS = {name: name for name in ("connections", "losses", "timeouts", "tests", "rising", "strays")}
+"""Keys of the kernel's counters in a document, and their names in the table."""
+
+
+def verdict(known: Mapping[str, Any]) -> str:
+    """State whether a testbed's run is valid, and why.
+
+    Parameters
+    ----------
+    known : mapping
+        Part ``testbed`` of a document.
+
+    Examples
+    --------
+    >>> verdict({"valid": True, "objections": [], "punctuality": [{"p99_us": 64}, {"p99_us": 32}]})
+    'The testbed was punctual in all 2 replications, 99 % of the packets less than 64 us late: its numbers are valid.'
+    >>> verdict({"valid": False, "objections": ["replication 0: a device refused 3 packets"], "punctuality": [{}]})
+    'Invalid run, its numbers mean nothing: replication 0: a device refused 3 packets.'
+    """
+    if not known["valid"]:
+        return f"Invalid run, its numbers mean nothing: {'; '.join(known['objections'])}."
+    records = known["punctuality"]
+    often = "" if len(records) == 1 else f" in all {count(len(records), 'replication')}"
+    late = format_time(1e-6 * max(record["p99_us"] for record in records))
+    return f"The testbed was punctual{often}, 99 % of the packets less than {late} late: its numbers are valid."
+
+
+def parts(known: Mapping[str, Any]) -> list[PageSection]:
+    """Make the sections about a testbed.
+
+    Parameters
+    ----------
+    known : mapping
+        Part ``testbed`` of a document.
+    """
+    return [part for part in (punctuality(known), counted(known)) if part is not None]
+
+
+def punctuality(known: Mapping[str, Any]) -> PageSection:
+    """Make the section about the relay's punctuality.
+
+    Parameters
+    ----------
+    known : mapping
+        Part ``testbed`` of a document.
+    """
+    records = known["punctuality"]
+    objected = tuple(objection.partition(":")[0] for objection in known["objections"])
+    rows = tuple(
+        (
+            cell(number),
+            cell(f"replication {number}" not in objected),
+            cell(record["attempts"]),
+            cell(record["p50_us"]),
+            cell(record["p99_us"]),
+            cell(record["latest_s"], 1e3),
+            cell(record["gap_s"], 1e3),
+            cell(record["later"], 100),
+            cell(record["drops"]),
+            cell(record["suspect"]),
+            cell(record["refused"]),
+            cell(record["hurried"]),
+        )
+        for number, record in enumerate(records)
+    )
+    limit = plain(max(record["limit_s"] for record in records), "s")
+    lead = "A relay that hands packets on late, or stands still and then reads many at once, does what no router does. "
+    lead += "It records that; a replication in which it mattered is tried again, and then makes the testbed not valid."
+    note = f"Late: by more than {limit}. Suspect: drops right after a pause of more than that. Refused: packets that a "
+    note += "device did not take. Priority: whether the relay ran before everything that has none. Replications count "
+    note += "from 0, as in the files; of several attempts the last one counts."
+    return PageSection("Punctuality", (lead,), (), (Table("Punctuality of the testbed", HEADS, rows, note),))
+
+
+def counted(known: Mapping[str, Any]) -> PageSection | None:
+    """Make the section about the kernel's counters, and about what Linux did differently from the scenario.
+
+    Parameters
+    ----------
+    known : mapping
+        Part ``testbed`` of a document.
+
+    Returns
+    -------
+    PageSection or None
+        None if the kernel has no counts and did not differ from the scenario.
+    """
+    sentences = tuple(f"Not as the scenario says: {one}." for one in known["differences"])
+    acks, laws = known["acks"], known["laws"]
+    rows = [
+        (cell(number), cell("all senders"), *(cell(record[name]) for name in ACKS), *[cell(None)] * len(COUNTS))
+        for number, record in enumerate(acks)
+    ]
+    rows += [
+        (cell(number), cell(law), *[cell(None)] * len(ACKS), *(cell(found.get(name)) for name in COUNTS))
+        for number, record in enumerate(laws)
+        for law, found in record.items()
+    ]
+    if not rows and not sentences:
+        return None
+    note = "Merged: ACKs that came while the kernel was busy sending, so that laws got several as one. Losses are "
+    note += "those that cut a window, timeouts included. Tests: gHSTCP's of round-trip times; rising: such as made it "
+    note += "Reno. Strays: thresholds that no law gave, beyond twice the highest window."
+    heads = ("replication", "of", *ACKS.values(), *COUNTS.values())
+    table = Table("Counted by the kernel", heads, tuple(rows), note)
+    return PageSection("What the kernel counted", sentences, (), (table,))

@@ -1,0 +1,187 @@
+"""Run a scenario: all its replications, the result, and its provenance."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from elephan.errors import InputError
+from elephan.own_laws import check_used, declared
+from elephan.runs.outcome import simulate_several
+from elephan.runs.parallel import ReplicationJob, default_workers, simulate_all
+from elephan.scenario import AUTO, Scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from elephan.own_laws import LawSource
+    from elephan.runs.outcome import ReplicationOutcome
+    from elephan.runs.precision import PrecisionTarget
+    from elephan.runs.result import RunResult
+
+__all__ = ["ReplicationJob", "default_workers", "run", "run_several", "simulate_all"]
+
+
+def run(
+    scenario: Scenario | str | Path,
+    replications: int | None = None,
+    seed: int | None = None,
+    workers: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    *,
+    series: bool = False,
+    engine: str = "window",
+    precision: str | Sequence[str] | None = None,
+    max_replications: int = 100,
+    watched: bool = False,
+    metrics: str | Sequence[str] = (),
+    laws: Mapping[str, LawSource] | None = None,
+) -> RunResult:
+    """Run all replications of a scenario.
+
+    Parameters
+    ----------
+    scenario : Scenario or path
+    replications, seed : int, optional
+        Instead of what the file says.
+    workers : int, optional
+        Threads; the results do not depend on it. As many as there are cores by default; 0 for this one only.
+    progress : callable, optional
+        Called with (replications done, replications to do) after each.
+    series : bool
+        Keep the sampled cwnd, srtt and backlog, not only their means.
+    engine : str
+        ``"window"``, or ``"reference"`` for the plain one it is checked against.
+    precision : str or sequence of str, optional
+        Add replications, five at a time, until the 95 % half-widths are this small beside their means: ``"1%"``, or of
+        chosen metrics, see `elephan.runs.precision.parse_precision`. The result says whether that was reached.
+    max_replications : int
+        Maximum number of replications.
+    watched : bool
+        Simulate on threads in any case: `elephan.runs.threads.running_shares` says how far each is.
+    metrics : str or sequence of str
+        Metrics of the catalogue that the document has besides, such as ``"convergence_time(delta=0.2)"``. Series are
+        kept if one needs them.
+    laws : mapping of str to class or path, optional
+        Laws of yours by the names that the scenario calls them: see the guide, a law in Python and a law in Rust.
+
+    Returns
+    -------
+    RunResult
+
+    Raises
+    ------
+    InputError
+        If the precision or a metric cannot be read, or the metric has no value in this scenario.
+    ScenarioError
+        If the scenario cannot be read or is too large for the engine, or no automatic warm-up can be found.
+    LawError
+        If a law in Python goes wrong.
+    ValueError
+        If there is no such engine.
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE
+    >>> result = run(Scenario.from_text(EXAMPLE), replications=2)
+    >>> len(result.outcomes)
+    2
+    """
+    # All of these need NumPy; the command line starts without.
+    from elephan.runs.measures import check_metrics, needs_series, parse_metrics  # noqa: PLC0415 (start-up does without)
+    from elephan.runs.precision import FIRST, STEP, PrecisionReached, parse_precision  # noqa: PLC0415 (as above)
+    from elephan.runs.result import RunResult  # noqa: PLC0415 (as above)
+    from elephan.runs.warmup import PILOT, settle_warmup  # noqa: PLC0415 (as above)
+    from elephan.stats import sample_until  # noqa: PLC0415 (as above)
+
+    begun = time.perf_counter()
+    with declared(laws):
+        scenario = Scenario.from_any(scenario).replace(replications=replications, seed=seed)
+    check_used(laws or (), [scenario.own_laws])
+    chosen = parse_metrics(metrics)
+    check_metrics(chosen, scenario)
+    series = series or needs_series(chosen)
+    wanted: tuple[PrecisionTarget, ...] = ()
+    if precision is None:
+        first = most = scenario.replications
+    else:
+        wanted, most = parse_precision(precision, scenario), max_replications
+        first = min(max(scenario.replications, FIRST), most)
+    pilots = PILOT if scenario.warmup_rule == AUTO else 0
+    done, total = 0, pilots + first
+
+    def on_done(_: ReplicationJob) -> None:
+        nonlocal done
+        done += 1
+        if progress is not None:
+            progress(done, total)
+
+    settled = settle_warmup(scenario, workers, on_done)
+    outcomes: list[ReplicationOutcome] = []
+
+    def measure(numbers: range) -> list[list[float]]:
+        nonlocal total
+        total = pilots + numbers.stop
+        jobs = [ReplicationJob(settled, replication) for replication in numbers]
+        more = simulate_all(jobs, workers=workers, on_done=on_done, series=series, engine=engine, watched=watched)
+        outcomes.extend(more)
+        return [[metric.measure(outcome) for metric in wanted] for outcome in more]
+
+    reached = None
+    if wanted:
+        relative = [metric.relative for metric in wanted]
+        reached = PrecisionReached(wanted, *sample_until(measure, relative=relative, first=first, step=STEP, most=most))
+    else:
+        measure(range(first))
+    if settled.replications != len(outcomes):
+        settled = settled.replace({"replications": len(outcomes)})
+    return RunResult(settled, tuple(outcomes), engine, time.perf_counter() - begun, reached, chosen)
+
+
+def run_several(scenarios: Sequence[Scenario], *, series: bool = False) -> list[RunResult | InputError]:
+    """Run scenarios one after the other in this thread, as `run` would, taking the interpreter's lock once for all.
+
+    Parameters
+    ----------
+    scenarios : sequence of Scenario
+        Short ones: nothing can interrupt them.
+    series : bool
+
+    Returns
+    -------
+    list of RunResult or InputError
+        Result of each scenario, or its error.
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE
+    >>> [result] = run_several([Scenario.from_text(EXAMPLE)])
+    >>> result.to_json()["links"] == run(Scenario.from_text(EXAMPLE)).to_json()["links"]
+    True
+    """
+    from elephan.runs.result import RunResult  # noqa: PLC0415 (as in `run`)
+
+    found: list[RunResult | InputError] = []
+    # The lock is not for all of them where laws take it for themselves.
+    alone = [scenario.warmup_rule == AUTO or bool(scenario.own_laws) for scenario in scenarios]
+    together = [scenario for scenario, by_itself in zip(scenarios, alone, strict=True) if not by_itself]
+    jobs = [(scenario, number) for scenario in together for number in range(scenario.replications)]
+    done = iter(simulate_several(jobs, series=series))
+    for scenario, by_itself in zip(scenarios, alone, strict=True):
+        if by_itself:
+            found.append(_tried(scenario, series=series))
+            continue
+        mine = [next(done) for _ in range(scenario.replications)]
+        outcomes = tuple(outcome for outcome, _ in mine if not isinstance(outcome, InputError))
+        wrong = next((outcome for outcome, _ in mine if isinstance(outcome, InputError)), None)
+        took_s = sum(took for _, took in mine)
+        found.append(wrong or RunResult(scenario, outcomes, "window", took_s))
+    return found
+
+
+def _tried(scenario: Scenario, *, series: bool) -> RunResult | InputError:
+    try:
+        return run(scenario, workers=1, series=series)
+    except InputError as error:
+        return error

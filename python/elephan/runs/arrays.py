@@ -1,0 +1,116 @@
+"""Results of all replications of a run, stacked in arrays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from elephan.results.parts import FlowName, RunArrays
+from elephan.runs.fairness import fairness
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from elephan.runs.outcome import ReplicationOutcome
+    from elephan.scenario import Scenario
+
+    Arrays = dict[str, NDArray[Any]]
+
+
+def run_arrays(scenario: Scenario, outcomes: Sequence[ReplicationOutcome]) -> RunArrays:
+    """Stack the columns of all replications.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    outcomes : sequence of ReplicationOutcome
+
+    Returns
+    -------
+    RunArrays
+
+    Examples
+    --------
+    >>> from elephan.runs.outcome import simulate
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> small = Scenario.from_text(EXAMPLE)
+    >>> run_arrays(small, [simulate(small, 0)]).of_flows["goodput_bps"].shape
+    (1, 2)
+    """
+    first, links = outcomes[0], scenario.links
+    groups = [group["name"] for group in scenario.groups]
+    flows = tuple(
+        FlowName(groups[g], i)
+        for g, i in zip(first.flows["group"].tolist(), first.flows["index"].tolist(), strict=True)
+    )
+    facts = {
+        "rate_bps": np.array([link["rate_bps"] for link in links], dtype=float),
+        "buffer_packets": _known(map(buffer_packets, links)),
+        "mean_rtt_s": _known(link["mean_rtt_s"] for link in links),
+    }
+    of_links = {name: np.stack([o.links[name] for o in outcomes]) for name in first.links}
+    of_links["loss_ratio"] = np.stack([outcome.loss_ratios for outcome in outcomes])
+    own = [name for name in first.flows if name not in ("group", "index")]
+    return RunArrays(
+        tuple(link["name"] for link in links),
+        flows,
+        facts,
+        {name: np.array(values) for name, values in fairness(scenario, outcomes).items()},
+        of_links,
+        {name: np.stack([o.flows[name] for o in outcomes]) for name in own},
+        first.samples["time_s"] if first.has_series else np.empty(0),
+        _link_samples(outcomes, len(links)),
+        _flow_samples(outcomes),
+    )
+
+
+def _known(values: Iterable[float | None]) -> NDArray[np.float64]:
+    return np.array([np.nan if value is None else value for value in values], dtype=float)
+
+
+def _link_samples(outcomes: Sequence[ReplicationOutcome], links: int) -> Arrays:
+    if not outcomes[0].samples["backlog_packets"].size:
+        return {}
+    found = {name: np.stack([o.samples[name] for o in outcomes]) for name in ("backlog_packets", "begun_bytes")}
+    absent = np.full(outcomes[0].samples["time_s"].size, np.nan)
+    for name in sorted({name for outcome in outcomes for shown in outcome.queue_gauges for name in shown}):
+        rows = [[outcome.queue_gauges[i].get(name, absent) for i in range(links)] for outcome in outcomes]
+        # With the precision of files.
+        found[f"queue_{name}"] = np.array(rows, dtype=np.float32)
+    return found
+
+
+def _flow_samples(outcomes: Sequence[ReplicationOutcome]) -> Arrays:
+    if not outcomes[0].samples["cwnd_segments"].size:
+        return {}
+    cwnd, srtt = (np.stack([o.samples[name] for o in outcomes]) for name in ("cwnd_segments", "srtt_s"))
+    # Before the first measurement there is none.
+    return {"cwnd_segments": cwnd, "srtt_s": np.where(srtt > 0, srtt, np.float32(np.nan))}
+
+
+def buffer_packets(link: dict[str, Any]) -> float | None:
+    """Buffer of a link in packets of its flows' mean size.
+
+    Parameters
+    ----------
+    link : dict
+        Facts of the link.
+
+    Returns
+    -------
+    float [packets] or None
+        None for a buffer without limit, or one in bytes on a link without flows.
+
+    Examples
+    --------
+    >>> buffer_packets({"buffer_limit_packets": None, "buffer_limit_bytes": 3000, "packet_bytes": 1500.0})
+    2.0
+    """
+    if link["buffer_limit_packets"] is not None:
+        return int(link["buffer_limit_packets"])
+    if link["buffer_limit_bytes"] is not None and link["packet_bytes"]:
+        return float(link["buffer_limit_bytes"] / link["packet_bytes"])
+    return None

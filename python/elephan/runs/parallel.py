@@ -1,0 +1,109 @@
+"""Replications on threads. Results have the order of the jobs, so they do not depend on the number of workers."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from elephan.runs.outcome import ReplicationOutcome, simulate
+from elephan.workers import check_workers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from elephan.scenario import Scenario
+
+
+class ReplicationJob(NamedTuple):
+    """One replication of one scenario."""
+
+    scenario: Scenario
+    replication: int
+
+
+def default_workers() -> int:
+    """Return the number of cores that this process may use.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> default_workers() >= 1
+    True
+    """
+    if hasattr(os, "sched_getaffinity"):
+        return max(1, len(os.sched_getaffinity(0)))
+    return os.cpu_count() or 1
+
+
+def simulate_all(
+    jobs: Sequence[ReplicationJob],
+    *,
+    workers: int | None = None,
+    on_done: Callable[[ReplicationJob], None] | None = None,
+    series: bool = False,
+    engine: str = "window",
+    watched: bool = False,
+) -> list[ReplicationOutcome]:
+    """Run all jobs on threads, or in this thread if there is only one worker or job.
+
+    With fewer jobs than threads, each job runs its flows on several threads; results do not depend on it.
+
+    Parameters
+    ----------
+    jobs : sequence of ReplicationJob
+    workers : int, optional
+        Threads; as many as there are cores by default.
+    on_done : callable, optional
+        Called in this thread, in the order of the jobs.
+    series : bool
+        Keep the sampled series.
+    engine : str
+    watched : bool
+        Run on threads in any case: `elephan.runs.threads.running_shares` says how far each is.
+
+    Returns
+    -------
+    list of ReplicationOutcome
+        In the order of the jobs.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        At once, and replications that are running end.
+    InputError
+        As `check_workers`.
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> scenario = Scenario.from_text(EXAMPLE)
+    >>> len(simulate_all([ReplicationJob(scenario, 0), ReplicationJob(scenario, 1)], workers=2))
+    2
+    """
+    check_workers(workers or None)
+    work = partial(simulate, engine=engine, series=series)
+    if (workers == 1 or len(jobs) == 1) and not watched:
+        threads = 1 if len(jobs) > 1 else workers or default_workers()
+        return _collected(jobs, (work(*job, threads=threads) for job in jobs), on_done)
+    from elephan.runs.threads import SimulationThreads  # noqa: PLC0415 (loads logging; one worker and start-up do without)
+
+    with SimulationThreads(workers or default_workers()) as pool:
+        futures = [pool.submit(work, *job) for job in jobs]
+        return _collected(jobs, (future.result() for future in futures), on_done)
+
+
+def _collected(
+    jobs: Sequence[ReplicationJob],
+    outcomes: Iterable[ReplicationOutcome],
+    on_done: Callable[[ReplicationJob], None] | None,
+) -> list[ReplicationOutcome]:
+    found = []
+    for job, outcome in zip(jobs, outcomes, strict=True):
+        found.append(outcome)
+        if on_done is not None:
+            on_done(job)
+    return found

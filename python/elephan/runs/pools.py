@@ -1,0 +1,79 @@
+"""Shared memory (pools) in the document of a run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from elephan.runs.outcome import ReplicationOutcome
+    from elephan.scenario import Scenario
+
+    Estimate = Callable[[Sequence[float]], dict[str, float | None]]
+
+
+def _size(pool: dict[str, Any]) -> float:
+    return float(pool["size_packets"] if pool["size_bytes"] is None else pool["size_bytes"])
+
+
+def _over(amount: float, whole: float) -> float:
+    """Return a share; 0 of an empty whole."""
+    return float(amount) / float(whole) if whole else 0.0
+
+
+def pool_documents(
+    scenario: Scenario, outcomes: Sequence[ReplicationOutcome], over: Estimate
+) -> Iterator[dict[str, Any]]:
+    """Summarize each pool over replications.
+
+    Parameters
+    ----------
+    over : callable
+        From the values of the replications to ``{"mean", "ci95"}``.
+
+    Yields
+    ------
+    dict
+        ``name``, ``size_bytes`` or ``size_packets`` (the other is None), ``sharing``, ``alpha`` (None but of dynamic
+        thresholds); ``occupancy`` and ``occupancy_max``, mean and most of what is used over the size; ``drops``,
+        packets dropped because the pool had no room though the buffer of their link had.
+    """
+    for i, pool in enumerate(scenario.pools):
+        mine = [link for link, fact in enumerate(scenario.links) if fact["pool"] == i]
+        yield {
+            **pool,
+            "occupancy": over([_over(o.pools["used"][i], _size(pool)) for o in outcomes]),
+            "occupancy_max": over([_over(o.pools["used_max"][i], _size(pool)) for o in outcomes]),
+            "drops": over([float(o.links["pool_drops"][mine].sum()) for o in outcomes]),
+        }
+
+
+def share_document(
+    scenario: Scenario, link: int, outcomes: Sequence[ReplicationOutcome], over: Estimate
+) -> dict[str, Any]:
+    """Summarize a link's use of its pool.
+
+    Parameters
+    ----------
+    link : int
+        One that draws on a pool.
+    over : callable
+        As for `pool_documents`.
+
+    Returns
+    -------
+    dict
+        ``name`` of the pool; ``occupancy`` and ``occupancy_max``, mean and most of what the link held over the size (of
+        an array: together, and any of it); ``share`` of what was used; ``drops``.
+    """
+    index = scenario.links[link]["pool"]
+    pool = scenario.pools[index]
+    held = [o.links["pool_held"][link] for o in outcomes]
+    return {
+        "name": pool["name"],
+        "occupancy": over([_over(x, _size(pool)) for x in held]),
+        "occupancy_max": over([_over(o.links["pool_held_max"][link], _size(pool)) for o in outcomes]),
+        "share": over([_over(x, o.pools["used"][index]) for x, o in zip(held, outcomes, strict=True)]),
+        "drops": over([float(o.links["pool_drops"][link]) for o in outcomes]),
+    }

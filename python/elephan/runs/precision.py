@@ -1,0 +1,191 @@
+"""``--precision``: replications until the intervals of chosen metrics are tight enough.
+
+Source: `elephan.stats.sample_until`, with what it says of its coverage. Replications are added in batches of five
+whatever the number of workers, so the result is that of a run with as many replications from the start.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from elephan.errors import InputError, UnitError, suggest
+from elephan.stats import estimate, finite, is_precise
+from elephan.units import share
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from elephan.network import Network
+    from elephan.runs.outcome import ReplicationOutcome
+    from elephan.scenario import Scenario
+
+FIRST, STEP = 5, 5
+"""Number of replications to begin with, unless the file has more, and in each further batch."""
+
+MOST = 100
+"""Default maximum number of replications."""
+
+OF_LINKS, OF_GROUPS = ("utilization", "loss", "delay", "backlog"), ("goodput",)
+"""Metrics for which a precision can be requested."""
+
+_FORM = re.compile(r"(?:(?P<metric>[a-z]+)(?:\[(?P<name>[^\[\]]+)\])?=)?(?P<share>[^=]+)")
+
+
+@dataclass(frozen=True)
+class PrecisionTarget:
+    """A metric and its required precision.
+
+    Parameters
+    ----------
+    metric : str
+        One of `OF_LINKS` or `OF_GROUPS`.
+    index : int
+        Index of the link or group.
+    name : str
+        As shown: ``utilization[core]``.
+    relative : float [1]
+        Largest half-width as a share of the mean.
+    """
+
+    metric: str
+    index: int
+    name: str
+    relative: float
+
+    def measure(self, outcome: ReplicationOutcome) -> float:
+        """Read the metric from one replication."""
+        if self.metric == "goodput":
+            return float(outcome.flows["goodput_bps"][outcome.flows["group"] == self.index].sum())
+        if self.metric == "loss":
+            return outcome.loss_ratio(self.index)
+        column = {"delay": "queueing_delay_s", "backlog": "backlog_packets"}.get(self.metric, self.metric)
+        return float(outcome.links[column][self.index])
+
+
+@dataclass(frozen=True)
+class PrecisionReached:
+    """Required precision of a run, and whether it was reached.
+
+    Parameters
+    ----------
+    rows : ndarray of float, shape (replications, metrics)
+    """
+
+    wanted: tuple[PrecisionTarget, ...]
+    rows: NDArray[np.float64]
+    is_met: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the entry ``precision`` of the document of ``elephan run --json``.
+
+        Returns
+        -------
+        dict
+            ``met`` and, per metric, ``wanted`` and ``reached``: half-width as a share of the mean.
+        """
+        metrics = []
+        for wanted, column in zip(self.wanted, self.rows.T, strict=True):
+            found = estimate(column)
+            reached = None if found.ci95 is None or not found.mean else finite(found.ci95 / abs(found.mean))
+            met = is_precise(found, relative=wanted.relative)
+            metrics.append({"metric": wanted.name, "wanted": wanted.relative, "reached": reached, "met": met})
+        return {"met": self.is_met, "metrics": metrics}
+
+    def missed(self) -> str:
+        """Describe the metrics that are not precise enough, and by how much."""
+        return missed(self.to_json())
+
+
+def missed(document: Mapping[str, Any]) -> str:
+    """Describe the metrics that are not precise enough, and by how much.
+
+    Parameters
+    ----------
+    document : mapping
+        As `PrecisionReached.to_json`.
+    """
+    return ", ".join(
+        f"{row['metric']} {'-' if row['reached'] is None else format(row['reached'], '.3g')} "
+        f"where {row['wanted']:g} is wanted"
+        for row in document["metrics"]
+        if not row["met"]
+    )
+
+
+def parse_precision(asked: str | Iterable[str], scenario: Scenario) -> tuple[PrecisionTarget, ...]:
+    """Parse the requested precision.
+
+    Parameters
+    ----------
+    asked : str or iterable of str
+        ``"1%"``: of the utilization of each link that carries data and of the goodput of each group.
+        ``"goodput=2%"``: of every group. ``"utilization[core]=1%"``: of one link.
+
+    Returns
+    -------
+    tuple of PrecisionTarget
+        If a metric is given twice, the later one counts.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, or there is no such metric, link or group.
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> [wanted.name for wanted in parse_precision("1%", Scenario.from_text(EXAMPLE))]
+    ['utilization[core]', 'goodput[bulk]']
+    """
+    found: dict[str, PrecisionTarget] = {}
+    for text in [asked] if isinstance(asked, str) else asked:
+        match = _FORM.fullmatch(text.strip())
+        if match is None:
+            message = f'precision: "{text}" cannot be read; write for example 1%, goodput=2% or utilization[core]=1%'
+            raise InputError(message)
+        relative = _relative(text, match["share"])
+        metrics = [match["metric"]] if match["metric"] else ["utilization", "goodput"]
+        for metric in metrics:
+            for index, name in _places(metric, match["name"], scenario.network):
+                shown = f"{metric}[{name}]"
+                found[shown] = PrecisionTarget(metric, index, shown, relative)
+    if not found:
+        message = 'precision: none given; write for example "1%"'
+        raise InputError(message)
+    return tuple(found.values())
+
+
+def _relative(text: str, written: str) -> float:
+    try:
+        relative = share(written)
+    except UnitError as error:
+        message = f"precision: {error}"
+        raise InputError(message) from None
+    if not 0 < relative < 1:
+        message = f'precision: "{text}" is out of range; it lies above 0% and below 100%'
+        raise InputError(message)
+    return relative
+
+
+def _places(metric: str, name: str | None, network: Network) -> Sequence[tuple[int, str]]:
+    """Return the links or groups for which a metric is requested, as indices and names."""
+    if metric in OF_LINKS:
+        # A link that nothing crosses has nothing to be known.
+        places = [(link.index, link.name) for link in network.links if link.flows + link.background_flows]
+    elif metric in OF_GROUPS:
+        places = [(group.index, group.name) for group in network.groups]
+    else:
+        message = f'precision: there is no "{metric}"; {suggest(metric, (*OF_LINKS, *OF_GROUPS))}'
+        raise InputError(message)
+    chosen = [place for place in places if name is None or place[1] == name]
+    if not chosen:
+        known = [place[1] for place in places]
+        hint = suggest(str(name), known, f"known: {', '.join(known)}")
+        message = f"precision: {metric}[{name}]: there is none of this name; {hint}"
+        raise InputError(message)
+    return chosen

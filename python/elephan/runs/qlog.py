@@ -1,0 +1,182 @@
+"""Traced flows as qlog, for qlog tools and for comparison with traces of other stacks.
+
+Source: draft-ietf-quic-qlog-main-schema-14 (the file, JSON-SEQ, `simulation:` events) and
+draft-ietf-quic-qlog-quic-events-13 (`quic:recovery_metrics_updated`, `quic:congestion_state_updated`).
+Differs from the source: it is TCP, so there are no events of packets; sizes are segments times the packet on the
+wire. What the law shows of itself is one unspecified field, ``law``, in the law's units. What a link dropped is a
+marker, with its time there.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from elephan.runs.files import file_names, link_name, write_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from elephan.runs.result import RunResult
+
+EVENT_SCHEMAS = ("urn:ietf:params:qlog:events:quic-13", "urn:ietf:params:qlog:events:simulation")
+"""Event schemas; a draft's number is part of the first name."""
+
+RECORD_SEPARATOR = b"\x1e"
+
+LAW_STATES: Mapping[str, tuple[str, ...]] = {
+    "bbr3": ("Startup", "Drain", "ProbeBW_DOWN", "ProbeBW_CRUISE", "ProbeBW_REFILL", "ProbeBW_UP", "ProbeRTT"),
+    "bbr1": ("Startup", "Drain", "ProbeBW", "ProbeRTT"),
+}
+"""Names of the values of a law's gauge ``state``."""
+
+SLOW_START, AVOIDANCE = "slow_start", "congestion_avoidance"
+"""Congestion states, as in RFC 9002, of laws without states of their own."""
+
+_DIGITS = 12
+"""Significant digits of a number."""
+
+
+def write_qlog(result: RunResult, folder: Path) -> list[Path]:
+    """Write a file ``GROUP-INDEX.sqlog`` for each traced flow, with ``-rN`` if there are several replications.
+
+    Characters of a group's name that a file name cannot have are omitted.
+
+    Parameters
+    ----------
+    folder : Path
+        Made if missing. Each file appears whole or not at all.
+
+    Returns
+    -------
+    list of Path
+        None where the scenario's ``record.trace`` names no flow.
+
+    Raises
+    ------
+    OSError
+        If the folder cannot be written.
+    """
+    written = []
+    groups = file_names([group["name"] for group in result.scenario.groups])
+    for replication, outcome in enumerate(result.outcomes):
+        for position, trace in enumerate(outcome.traces):
+            group = groups[int(outcome.flows["group"][trace["flow"]])]
+            of = f"-r{replication}" if len(result.outcomes) > 1 else ""
+            path = folder / f"{group}-{int(outcome.flows['index'][trace['flow']])}{of}.sqlog"
+            written.append(write_bytes(path, encode_qlog(result, replication, position)))
+    return written
+
+
+def encode_qlog(result: RunResult, replication: int = 0, trace: int = 0) -> bytes:
+    """Return the qlog of one traced flow: JSON text sequences (RFC 7464).
+
+    Parameters
+    ----------
+    replication, trace : int
+        Which run, and which of the flows that it recorded.
+    """
+    records = _records(result, replication, result.outcomes[replication].traces[trace])
+    lines = (json.dumps(record, separators=(",", ":"), allow_nan=False).encode() for record in records)
+    return b"".join(RECORD_SEPARATOR + line + b"\n" for line in lines)
+
+
+def _records(result: RunResult, replication: int, trace: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    scenario = result.scenario
+    outcome = result.outcomes[replication]
+    group = scenario.groups[int(outcome.flows["group"][trace["flow"]])]
+    name = f"{group['name']}[{int(outcome.flows['index'][trace['flow']])}]"
+    yield {
+        "file_schema": "urn:ietf:params:qlog:file:sequential",
+        "serialization_format": "application/qlog+json-seq",
+        "title": scenario.title or name,
+        "trace": {
+            "title": f"{name}, {group['law']}",
+            "common_fields": {
+                "time_format": "relative_to_epoch",
+                "reference_time": {"clock_type": "monotonic", "epoch": "unknown"},
+            },
+            "vantage_point": {"name": "sender", "type": "server"},
+            "event_schemas": list(EVENT_SCHEMAS),
+        },
+    }
+    details = {"id": scenario.id, "replication": replication, "flow": name, "law": group["law"]}
+    yield {"time": 0, "name": "simulation:scenario", "data": {"name": scenario.title or name, "details": details}}
+    packet = int(group["packet_bytes"])
+    events = [*_of_sender(trace, group["law"], packet), *_of_links(trace, scenario.links)]
+    yield from sorted(events, key=lambda event: float(event["time"]))
+
+
+def _of_sender(trace: Mapping[str, Any], law: str, packet: int) -> Iterable[dict[str, Any]]:
+    """Yield events of changed metrics and of new states."""
+    shown: dict[str, Any] = {}
+    state = ""
+    rows = _rows(trace, packet)
+    for row, (time_s, metrics) in enumerate(zip(trace["time_s"].tolist(), rows, strict=True)):
+        entered = _state(metrics, law)
+        if trace["timeout"][row]:
+            yield _event(
+                time_s, "simulation:marker", {"type": "timeout", "message": "the retransmission timer expired"}
+            )
+        if entered != state:
+            of = {"old": state} if state else {}
+            yield _event(time_s, "quic:congestion_state_updated", {**of, "new": entered})
+            state = entered
+        changed = {key: value for key, value in metrics.items() if shown.get(key) != value}
+        if "law" in changed:
+            before = shown.get("law", {})
+            changed["law"] = {key: value for key, value in metrics["law"].items() if before.get(key) != value}
+        shown = metrics
+        if changed:
+            yield _event(time_s, "quic:recovery_metrics_updated", changed)
+
+
+def _rows(trace: Mapping[str, Any], packet: int) -> Iterator[dict[str, Any]]:
+    """Yield each row's metrics in qlog's fields and units, omitting infinite and unknown ones."""
+    gauges = {name: np.asarray(values).tolist() for name, values in trace["gauges"].items()}
+    columns = (trace[name].tolist() for name in ("cwnd_segments", "ssthresh_segments", "in_flight_segments", "srtt_s"))
+    for row, (cwnd, ssthresh, in_flight, srtt) in enumerate(zip(*columns, strict=True)):
+        law = {name: values[row] for name, values in gauges.items() if row < len(values)}
+        law = {name: _rounded(x) for name, x in law.items() if np.isfinite(x)}
+        found: dict[str, Any] = {
+            "congestion_window": round(cwnd * packet),
+            "bytes_in_flight": in_flight * packet,
+            "packets_in_flight": in_flight,
+        }
+        if np.isfinite(ssthresh):
+            found["ssthresh"] = round(ssthresh * packet)
+        if srtt > 0:
+            found["smoothed_rtt"] = _rounded(srtt * 1e3)
+        if "min_rtt" in law:
+            found["min_rtt"] = _rounded(law["min_rtt"] * 1e3)
+        if "pacing_rate" in law:
+            found["pacing_rate"] = round(law["pacing_rate"] * packet * 8)
+        if law:
+            found["law"] = law
+        yield found
+
+
+def _state(metrics: Mapping[str, Any], law: str) -> str:
+    if law in LAW_STATES and "state" in metrics.get("law", {}):
+        return LAW_STATES[law][int(metrics["law"]["state"])]
+    return SLOW_START if metrics["congestion_window"] < metrics.get("ssthresh", np.inf) else AVOIDANCE
+
+
+def _of_links(trace: Mapping[str, Any], links: list[dict[str, Any]]) -> Iterable[dict[str, Any]]:
+    """Yield events of the flow's dropped packets: time and link."""
+    columns = (trace[f"drop_{name}"].tolist() for name in ("time_s", "link", "segment"))
+    for time_s, link, segment in zip(*columns, strict=True):
+        name = link_name(links, {"link": link, "member": 0})
+        yield _event(time_s, "simulation:marker", {"type": "drop", "message": f"segment {segment} at link {name}"})
+
+
+def _event(time_s: float, name: str, data: dict[str, Any]) -> dict[str, Any]:
+    # In milliseconds, to the picosecond.
+    return {"time": round(time_s * 1e3, 9), "name": name, "data": data}
+
+
+def _rounded(x: float) -> float:
+    return float(f"{x:.{_DIGITS}g}")

@@ -1,0 +1,144 @@
+"""Samples of a run: windows and round-trip times of flows, backlog and bytes of links, at common instants."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from elephan.runs.saved import read_parquet
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from elephan.runs.saved import ReplicatedRun
+
+
+@dataclass(frozen=True)
+class SampledRun:
+    """First replication over time, and the backlog of all replications.
+
+    Parameters
+    ----------
+    time_s : ndarray, shape (samples,) [s]
+    flows : ndarray of str, shape (flows,)
+        The group of each flow.
+    cwnd_segments, srtt_s : ndarray, shape (flows, samples)
+        NaN where there is none.
+    backlog_packets, begun_bytes : ndarray, shape (links, samples)
+    backlogs : dict of str to ndarray
+        Backlogs of each link, over all replications after the warm-up.
+    """
+
+    time_s: NDArray[np.float64]
+    flows: NDArray[Any]
+    cwnd_segments: NDArray[np.float64]
+    srtt_s: NDArray[np.float64]
+    links: list[str]
+    backlog_packets: NDArray[np.float64]
+    begun_bytes: NDArray[np.float64]
+    backlogs: dict[str, NDArray[np.float64]]
+
+    def distribution(self, link: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the cumulative distribution of the backlog of a link over the samples.
+
+        Parameters
+        ----------
+        link : str
+
+        Returns
+        -------
+        values, share : ndarray
+        """
+        values, counts = np.unique(self.backlogs.get(link, np.empty(0)), return_counts=True)
+        return values, np.cumsum(counts) / max(1, counts.sum())
+
+
+def sampled_run(path: Path, warmup_s: float = 0.0) -> SampledRun:
+    """Read the samples of a run from a file.
+
+    Parameters
+    ----------
+    path : Path
+        ``samples.parquet``.
+    warmup_s : float [s]
+        Left out of the distribution.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read.
+    """
+    import pyarrow.compute as pc  # noqa: PLC0415 (Arrow is slow to import)
+
+    columns = ["replication", "time_s", "kind", "name", "index", "cwnd_segments", "srtt_s", "backlog_packets"]
+    table = read_parquet(path, [*columns, "begun_bytes"])
+    is_link = pc.equal(table["kind"], "link")
+    late = table.filter(pc.and_(is_link, pc.greater_equal(table["time_s"], warmup_s)))
+    first = table.filter(pc.equal(table["replication"], 0))
+    flows = first.filter(pc.equal(first["kind"], "flow"))
+    links = first.filter(pc.equal(first["kind"], "link"))
+    time_s = np.unique(_numbers(first["time_s"]))
+    named = np.array(late["name"].to_pylist(), dtype=object)
+    backlog = _numbers(late["backlog_packets"])
+
+    def grid(rows: Any, column: str) -> NDArray[np.float64]:
+        return _numbers(rows[column]).reshape(-1, time_s.size) if rows.num_rows else np.empty((0, time_s.size))
+
+    def heads(rows: Any) -> list[str]:
+        return list(rows["name"].take(list(range(0, rows.num_rows, time_s.size))).to_pylist()) if rows.num_rows else []
+
+    return SampledRun(
+        time_s,
+        np.array(heads(flows), dtype=object),
+        grid(flows, "cwnd_segments"),
+        grid(flows, "srtt_s"),
+        heads(links),
+        grid(links, "backlog_packets"),
+        grid(links, "begun_bytes"),
+        {str(name): backlog[named == name] for name in dict.fromkeys(named)},
+    )
+
+
+def sampled(run: ReplicatedRun) -> SampledRun:
+    """Return the samples of a run in memory.
+
+    Parameters
+    ----------
+    run : RunResult or another that has a scenario and outcomes
+        Run with sampled series.
+
+    Returns
+    -------
+    SampledRun
+
+    Examples
+    --------
+    >>> from elephan.runs import run
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> sampled(run(Scenario.from_text(EXAMPLE), replications=1, series=True)).backlog_packets.shape
+    (1, 40)
+    """
+    first, names = run.outcomes[0], [link["name"] for link in run.scenario.links]
+    groups = np.array([group["name"] for group in run.scenario.groups], dtype=object)
+    series = {name: np.asarray(values, dtype=float) for name, values in first.samples.items()}
+    has_flows, has_links = series["cwnd_segments"].size > 0, series["backlog_packets"].size > 0
+    late = series["time_s"] >= run.scenario.facts["warmup_s"]
+    every = [outcome.samples["backlog_packets"] for outcome in run.outcomes] if has_links else []
+    return SampledRun(
+        series["time_s"],
+        groups[first.flows["group"]] if has_flows else groups[:0],
+        series["cwnd_segments"],
+        np.where(series["srtt_s"] > 0, series["srtt_s"], np.nan),
+        names if has_links else [],
+        series["backlog_packets"],
+        series["begun_bytes"],
+        {name: np.concatenate([backlog[i, late] for backlog in every]) for i, name in enumerate(names) if every},
+    )
+
+
+def _numbers(column: Any) -> NDArray[np.float64]:
+    return np.asarray(column.to_numpy(), dtype=float)

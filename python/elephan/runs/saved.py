@@ -1,0 +1,418 @@
+"""A run read back from the folder that `RunResult.write` wrote."""
+
+from __future__ import annotations
+
+import json
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+import numpy as np
+
+from elephan.errors import InputError
+from elephan.extras import require
+from elephan.formats import unstamped
+from elephan.lint import LintWarning
+from elephan.results import ResultPart, ResultTables, RunDocument
+from elephan.runs.arrays import run_arrays
+from elephan.runs.files import write_bytes
+from elephan.runs.measures import as_table, check_metrics, measure, parse_metrics
+from elephan.runs.notebook import page
+from elephan.runs.outcome import ReplicationOutcome
+from elephan.scenario import Scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from elephan.display import ColumnTable
+    from elephan.results import RunArrays
+    from elephan.runs.measures import AskedMetric
+
+    Columns = dict[str, NDArray[Any]]
+
+DOCUMENT, SCENARIO = "run.json", "scenario.toml"
+
+_BESIDE = ("resolved", "provenance", "files", "store")
+"""Keys that ``run.json`` has in addition to the document of ``elephan run --json``."""
+
+
+class ReplicatedRun(Protocol):
+    """Protocol of runs whose figures can be drawn."""
+
+    @property
+    def scenario(self) -> Scenario:
+        """The scenario as it was run."""
+
+    @property
+    def outcomes(self) -> tuple[ReplicationOutcome, ...]:
+        """Results of each replication."""
+
+    @property
+    def parts(self) -> list[ResultPart]:
+        """The run as a single part, with its document."""
+
+    def to_json(self) -> Mapping[str, Any]:
+        """Return the document of ``elephan run --json``."""
+
+
+class FolderRun(ResultTables):
+    """Base class of runs in folders; derived classes define the folder and how the document is read."""
+
+    folder: Path
+
+    @property
+    @abstractmethod
+    def document(self) -> dict[str, Any]:
+        """The document of ``elephan run --json``."""
+
+    @property
+    @abstractmethod
+    def scenario(self) -> Scenario:
+        """The scenario as it was run."""
+
+    @abstractmethod
+    def read(self, name: str) -> Any:
+        """Read a table of the folder.
+
+        Parameters
+        ----------
+        name : str
+            ``"flows"`` and ``"links"``: a row per replication and flow or link; ``"samples"``, ``"packets"``,
+            ``"traces"``, ``"transfers"`` and ``"pages"``, if they were kept.
+
+        Returns
+        -------
+        pyarrow.Table
+
+        Raises
+        ------
+        InputError
+            If there is no such table, or it is damaged.
+        """
+
+    @cached_property
+    def outcomes(self) -> tuple[ReplicationOutcome, ...]:
+        """Results of each replication, as far as they were written; files have no histograms."""
+        return read_outcomes(self)
+
+    def arrays(self) -> RunArrays:
+        """Return the columns of all replications, stacked.
+
+        Returns
+        -------
+        RunArrays
+
+        Raises
+        ------
+        InputError
+            If a file is missing or damaged.
+        """
+        return run_arrays(self.scenario, self.outcomes)
+
+    def measure(self, metrics: str | Sequence[str]) -> ColumnTable:
+        """Compute metrics of the catalogue, see `elephan.runs.result.RunResult.measure`."""
+        asked = parse_metrics(metrics)
+        check_metrics(asked, self.scenario)
+        return as_table(self.measured(asked))
+
+    def measured(self, asked: Sequence[AskedMetric]) -> list[dict[str, Any]]:
+        """Compute metrics, see `elephan.runs.measures.measure`.
+
+        Parameters
+        ----------
+        asked : sequence of AskedMetric
+
+        Returns
+        -------
+        list of dict
+        """
+        return measure(asked, self.scenario, lambda: self.outcomes, self.document)
+
+    @property
+    def parts(self) -> list[ResultPart]:
+        """The run as a single part."""
+        return [ResultPart({}, self.document, self.arrays)]
+
+    @property
+    def _title(self) -> str:
+        return str(self.document["run"]["scenario"])
+
+    def to_json(self) -> RunDocument:
+        """Return `document`, as `elephan.runs.result.RunResult.to_json` does.
+
+        Returns
+        -------
+        dict
+        """
+        return cast("RunDocument", self.document)
+
+    def _repr_html_(self) -> str:
+        return page(self.document)
+
+
+@dataclass(frozen=True, repr=False)
+class SavedRun(FolderRun):
+    """A run that ``elephan run --out`` or `RunResult.write` wrote.
+
+    Parameters
+    ----------
+    folder : Path
+
+    Examples
+    --------
+    >>> import elephan, tempfile
+    >>> from pathlib import Path
+    >>> result = elephan.run(elephan.Scenario.from_text(elephan.EXAMPLE), replications=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = result.write(folder)
+    ...     SavedRun(Path(folder)).links["utilization"] == result.links["utilization"]
+    True
+    """
+
+    folder: Path
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The document of ``elephan run --json``."""
+        document = {name: value for name, value in self._full.items() if name not in _BESIDE}
+        # The folder of a run in a store keeps what is not the same each time elsewhere.
+        wall_s = self._full["provenance"].get("wall_s")
+        return document if wall_s is None else document | {"run": document["run"] | {"wall_s": wall_s}}
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """Provenance: version, platform and time of the computation."""
+        return dict(self._full["provenance"])
+
+    @property
+    def warnings(self) -> list[LintWarning]:
+        """Lint warnings about the scenario and its results."""
+        return [LintWarning(**each) for each in self._full["warnings"]]
+
+    @cached_property
+    def scenario(self) -> Scenario:
+        """The scenario as it was run."""
+        rule = self._full["run"]["warmup_rule"]
+        return replace(Scenario.from_file(self.folder / SCENARIO), warmup_rule=rule)
+
+    def read(self, name: str) -> Any:
+        """Read a table of the folder, see `FolderRun.read`."""
+        file = self.folder / f"{name}.parquet"
+        if not file.is_file():
+            remedy = "with record.packets in its scenario" if name == "packets" else "with series=True, or with --out"
+            message = f"{self.folder}: has no {file.name}; run it again {remedy}"
+            raise InputError(message)
+        return read_parquet(file)
+
+    def write(self, folder: Path | str) -> list[Path]:
+        """Write the files of the run into another folder.
+
+        Parameters
+        ----------
+        folder : Path or str
+            Made if missing. Each file appears whole or not at all.
+
+        Returns
+        -------
+        list of Path
+
+        Raises
+        ------
+        OSError
+            If the folder cannot be written.
+        """
+        own = [*sorted(self.folder.glob("*.parquet")), self.folder / SCENARIO, self.folder / DOCUMENT]
+        return [write_bytes(Path(folder) / path.name, path.read_bytes()) for path in own]
+
+    def __repr__(self) -> str:
+        return f"<Run of {self._title!r} in {self.folder}>"
+
+    @cached_property
+    def _full(self) -> dict[str, Any]:
+        return read_document(self.folder / DOCUMENT, ("run", "links", "groups", "fairness", "warnings", "provenance"))
+
+
+def read_document(path: Path, keys: Sequence[str] = ()) -> dict[str, Any]:
+    """Read a JSON document that a command wrote.
+
+    Parameters
+    ----------
+    path : Path
+    keys : sequence of str
+        Keys that the document must have.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, is not a document, or lacks a key.
+    """
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        message = f"{path}: {(error.strerror or 'cannot be read').lower()}"
+        raise InputError(message) from None
+    except ValueError as error:
+        message = f"{path}: not JSON: {error}; write the folder again"
+        raise InputError(message) from None
+    if not isinstance(document, dict):
+        message = f"{path}: not a document of elephan, which is a JSON object"
+        raise InputError(message)
+    document = unstamped(document, str(path))
+    if missing := [key for key in keys if key not in document]:
+        message = f'{path}: has no "{missing[0]}"; write the folder again with this version'
+        raise InputError(message)
+    return document
+
+
+def read_parquet(path: Path, columns: list[str] | None = None) -> Any:
+    """Read a Parquet table.
+
+    Parameters
+    ----------
+    path : Path
+    columns : list of str, optional
+        Only these.
+
+    Returns
+    -------
+    pyarrow.Table
+
+    Raises
+    ------
+    InputError
+        If it cannot be read.
+    """
+    require(f"{path}: reading it", "pyarrow")
+    import pyarrow as pa  # noqa: PLC0415 (slow to import)
+    import pyarrow.parquet as pq  # noqa: PLC0415 (as above)
+
+    try:
+        # Not `read_table`, which loads pandas where that is installed.
+        return pq.ParquetFile(path).read(columns)
+    except (OSError, pa.ArrowException) as error:
+        message = f"{path}: cannot be read as Parquet: {str(error).splitlines()[0]}; write the folder again"
+        raise InputError(message) from None
+
+
+def read_outcomes(saved: FolderRun) -> tuple[ReplicationOutcome, ...]:
+    """Read the results of each replication, as far as they were written.
+
+    Parameters
+    ----------
+    saved : FolderRun
+
+    Returns
+    -------
+    tuple of ReplicationOutcome
+        With empty histograms; ``samples``, ``traces`` and ``packets`` are empty if they were not kept.
+
+    Raises
+    ------
+    InputError
+        If a file is missing or damaged.
+    """
+    scenario = saved.scenario
+    kept = {path.stem for path in saved.folder.glob("*.parquet")}
+    flows, links = (_columns(saved.read(name)) for name in ("flows", "links"))
+    numbers = np.unique(links["replication"])
+    samples = _columns(saved.read("samples")) if "samples" in kept else None
+    packets = _columns(saved.read("packets")) if "packets" in kept else None
+    traces = _columns(saved.read("traces")) if "traces" in kept else None
+    return tuple(_outcome(scenario, int(number), flows, links, samples, packets, traces) for number in numbers)
+
+
+def _outcome(
+    scenario: Scenario,
+    number: int,
+    flows: Columns,
+    links: Columns,
+    samples: Columns | None,
+    packets: Columns | None,
+    traces: Columns | None,
+) -> ReplicationOutcome:
+    of_links = _rows(links, links["replication"] == number, ("replication", "link", "loss_ratio"))
+    of_flows = _rows(flows, flows["replication"] == number, ("replication", "traffic", "law"))
+    order = {group["name"]: i for i, group in enumerate(scenario.groups)}
+    of_flows["group"] = np.array([order[name] for name in of_flows["group"]], dtype=np.uint32)
+    counts = of_flows["index"].size, len(scenario.links)
+    sampled, gauges = _samples(samples, number, *counts)
+    empty: list[NDArray[np.uint64]] = [np.zeros(0, dtype=np.uint64)] * counts[1]
+    none: list[dict[str, Any] | None] = [None] * len(scenario.groups)
+    histograms: dict[str, list[Any]] = dict.fromkeys(("backlog_packets", "drain_ps", "delay_ps"), empty)
+    histograms["group_delay_ps"] = [[] for _ in scenario.links]
+    histograms["datagram_delay_ps"] = empty[:1] * len(scenario.groups)
+    recorded = [] if packets is None else _packets(scenario, packets, number)
+    traced = [] if traces is None else _traces(traces, number)
+    return ReplicationOutcome(of_links, of_flows, sampled, histograms, gauges, {}, traced, recorded, none, 0)
+
+
+def _columns(table: Any) -> Columns:
+    """Return the columns of an Arrow table as arrays; null becomes NaN."""
+    return {name: table[name].to_numpy() for name in table.column_names}
+
+
+def _rows(columns: Mapping[str, NDArray[Any]], chosen: NDArray[Any], without: Sequence[str]) -> Columns:
+    return {name: values[chosen] for name, values in columns.items() if name not in without}
+
+
+def _samples(samples: Columns | None, number: int, flows: int, links: int) -> tuple[Columns, list[Columns]]:
+    """Return the samples of a replication in the shapes of an outcome, and the gauges of each queue."""
+    # Columns that hold nothing for half of the rows come as floating-point numbers.
+    kinds: dict[str, tuple[int, dict[str, type]]] = {
+        "flow": (flows, {"cwnd_segments": np.float32, "srtt_s": np.float32}),
+        "link": (links, {"backlog_packets": np.uint32, "begun_bytes": np.uint64}),
+    }
+    found: Columns = {"time_s": np.empty(0)}
+    gauges: list[Columns] = [{} for _ in range(links)]
+    for kind, (rows, names) in kinds.items():
+        mine = {name: np.zeros((rows, 0)) for name in names}
+        if samples is not None:
+            chosen = (samples["kind"] == kind) & (samples["replication"] == number)
+            if chosen.any():
+                found["time_s"] = samples["time_s"][chosen].reshape(rows, -1)[0]
+                mine = {name: samples[name][chosen].astype(to).reshape(rows, -1) for name, to in names.items()}
+                if kind == "link":
+                    gauges = _gauges(
+                        {n: v[chosen].reshape(rows, -1) for n, v in samples.items() if n.startswith("queue_")}
+                    )
+        found |= mine
+    return found, gauges or [{} for _ in range(links)]
+
+
+def _gauges(columns: Columns) -> list[Columns]:
+    rows = next((values.shape[0] for values in columns.values()), 0)
+    return [
+        {name.removeprefix("queue_"): values[i] for name, values in columns.items() if np.isfinite(values[i]).any()}
+        for i in range(rows)
+    ]
+
+
+def _packets(scenario: Scenario, packets: Columns, number: int) -> list[dict[str, Any]]:
+    """Return the packets of a replication per link; ``client[3]`` is a member of an array."""
+    found = []
+    names = [link["name"] for link in scenario.links]
+    for shown in dict.fromkeys(packets["link"].tolist()):
+        chosen = (packets["replication"] == number) & (packets["link"] == shown)
+        name, bracket, member = shown.rpartition("[") if shown not in names else (shown, "", "0")
+        place = {"link": names.index(name if bracket else shown), "member": int(member.rstrip("]"))}
+        found.append({**place, **_rows(packets, chosen, ("replication", "link"))})
+    return found
+
+
+def _traces(traces: Columns, number: int) -> list[dict[str, Any]]:
+    """Return the traced flows of a replication, without the gauges of their laws."""
+    found = []
+    mine = traces["replication"] == number
+    for flow in np.unique(traces["flow"][mine]):
+        columns = _rows(traces, mine & (traces["flow"] == flow), ("replication", "flow"))
+        own = {name: values for name, values in columns.items() if not name.startswith("law_")}
+        found.append({"flow": int(flow), **own, "gauges": {}})
+    return found

@@ -1,0 +1,333 @@
+"""Size the buffer of a link: the smallest that meets all targets, its confidence interval, and the measured curve."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from elephan.errors import InputError, ScenarioError
+from elephan.own_laws import check_used, declared
+from elephan.scenario import Scenario
+from elephan.sizing.answer import NoModelError, SizeAnswer
+from elephan.sizing.comparison import SizeComparison, size_variants
+from elephan.sizing.inverse import LimitAnswer, size_limit
+from elephan.sizing.limits import SENDERS, LinkLimit, held_by_windows, held_elsewhere, too_short, why_not
+from elephan.sizing.measuring import LinkSimulations
+from elephan.sizing.pacing import BOTH, check_pacing, with_pacing
+from elephan.sizing.targets import check_targets, parse_targets
+from elephan.units import format_packets, format_rate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from elephan.network import NetworkLink
+    from elephan.own_laws import LawSource
+    from elephan.sizing.curve import BufferCurve
+    from elephan.sizing.search import SearchProgress
+    from elephan.sizing.targets import Target
+
+__all__ = ["LimitAnswer", "SizeAnswer", "SizeComparison", "size", "size_limit", "size_variants"]
+
+
+GRID_BDP = (1 / 256, 2.0)
+"""First grid, in bandwidth-delay products."""
+
+STANDARD_REPLICATIONS = 3
+"""Replications of the standard buffers that an answer is compared with, or the scenario's number if that is smaller."""
+
+LARGEST_BDP = 16.0
+"""Largest buffer that the search tries, in bandwidth-delay products."""
+
+
+def size(
+    scenario: Scenario | str | Path,
+    target: str | Iterable[str] | Mapping[str, float | str],
+    *,
+    link: str | None = None,
+    precision: float = 0.05,
+    replications: int | None = None,
+    seed: int | None = None,
+    workers: int | None = None,
+    progress: Callable[[SearchProgress], None] | None = None,
+    whole_curve: bool = False,
+    model_only: bool = False,
+    pacing: str | None = None,
+    laws: Mapping[str, LawSource] | None = None,
+) -> SizeAnswer:
+    """Find the smallest buffer of a link that meets all targets.
+
+    Parameters
+    ----------
+    scenario : Scenario or path
+    target : str, iterable of str, or mapping
+        ``"utilization=0.95"``, ``"loss=0.1%"``, ``"delay=10ms"``, ``"fairness=0.9"`` (Jain's index),
+        ``"delay_p95=20ms"``, or of a group of pings or of cbr ``"rtt_p95[ping]=50ms"``, ``"delay_p95[voice]=20ms"``;
+        met when the mean over replications meets it.
+    link : str, optional
+        Name of the link; the first that carries data by default.
+    precision : float [1]
+        Precision of the search, as a share of the buffer.
+    replications, seed : int, optional
+        Instead of what the file says.
+    workers : int, optional
+        Threads; the answer does not depend on it. As many as there are cores by default.
+    progress : callable, optional
+        Called after every run.
+    whole_curve : bool
+        Measure a grid of buffers up to twice the bandwidth-delay product, and not only those around the answer.
+    model_only : bool
+        Simulate nothing: the answer is that of the analytic model that is nearest to simulations of such links.
+    pacing : str, optional
+        ``"none"``, ``"linux"`` or ``"quic"``: all TCP senders space their segments so, whatever the file says.
+        ``"both"``: the answer for the file as it is; its ``paced`` is that for the same senders paced as Linux does.
+    laws : mapping of str to class or path, optional
+        Laws in Python, as `elephan.run` takes them.
+
+    Returns
+    -------
+    SizeAnswer
+
+    Raises
+    ------
+    InputError
+        If the scenario, the link, the target, the precision or the pacing cannot be used.
+
+    Notes
+    -----
+    Utilization rises with the buffer and loss falls, so these bound the buffer from below and decide it. Delay rises
+    with it: a delay target is checked at the buffer found, and when it is violated no buffer meets all. Fairness may do
+    either: it is checked there, too, and the note says what larger buffers gave that were measured.
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE
+    >>> answer = size(Scenario.from_text(EXAMPLE), "utilization=0.8", replications=2)
+    >>> answer.to_json()["link"]
+    'core'
+    """
+    check_pacing(pacing)
+    with declared(laws):
+        read = Scenario.from_any(scenario)
+    check_used(laws or (), [read.own_laws])
+    options: dict[str, Any] = {
+        "link": link,
+        "precision": precision,
+        "replications": replications,
+        "seed": seed,
+        "workers": workers,
+        "progress": progress,
+        "whole_curve": whole_curve,
+        "model_only": model_only,
+    }
+    if pacing == BOTH:
+        answer = _size(read, target, **options)
+        return replace(answer, paced=_size(with_pacing(read, "linux"), target, **options))
+    return _size(read if pacing is None else with_pacing(read, pacing), target, **options)
+
+
+def _size(
+    scenario: Scenario,
+    target: str | Iterable[str] | Mapping[str, float | str],
+    *,
+    link: str | None,
+    precision: float,
+    replications: int | None,
+    seed: int | None,
+    workers: int | None,
+    progress: Callable[[SearchProgress], None] | None,
+    whole_curve: bool,
+    model_only: bool,
+) -> SizeAnswer:
+    """Implement `size` for one setting of pacing."""
+    from elephan.runs.warmup import settle_warmup  # noqa: PLC0415 (NumPy; the command line starts without)
+    from elephan.sizing.curve import BufferCurve  # noqa: PLC0415 (as above)
+    from elephan.sizing.models import ask, by_model, expected, suggest_by_model, trusted  # noqa: PLC0415 (as above)
+    from elephan.sizing.search import Search  # noqa: PLC0415 (as above)
+    from elephan.sizing.suggest import PER_FLOW, SMALL, standard_buffers, suggest  # noqa: PLC0415 (as above)
+
+    begun = time.perf_counter()
+    scenario = scenario.replace(replications=replications, seed=seed)
+    targets = parse_targets(target)
+    if not 0.001 <= precision <= 1:
+        message = f"precision: {precision:g} is out of range; it lies between 0.1% and 100%"
+        raise InputError(message)
+    index = scenario.link_index(link)
+    facts = scenario.network.links[index]
+    if not facts.flows:
+        message = f"{scenario.origin}: no flow sends data over link {facts.name}, so its buffer decides nothing"
+        raise ScenarioError(message)
+    if facts.members > 1:
+        message = f"{scenario.origin}: {facts.name} are {facts.members} links; only a single link can be sized"
+        raise ScenarioError(message)
+    check_targets(targets, scenario.network, index)
+    low, high, largest = (max(1, round(share * facts.bdp_packets)) for share in (*GRID_BDP, LARGEST_BDP))
+    grid = (max(1, min(low, round(facts.bdp_packets / math.sqrt(facts.flows) / 8))), max(high, 4))
+    models = ask(scenario.network, index, targets)
+    chosen = trusted(models)
+    if model_only:
+        buffer, note = by_model(models, chosen, targets)
+        limited = held_elsewhere(scenario.network, index)
+        if limited:
+            buffer, note = None, limited[0].text
+        suggestion = suggest_by_model(models, chosen, buffer, facts)
+        wall_s = time.perf_counter() - begun
+        curve = BufferCurve()
+        answer = SizeAnswer(
+            scenario,
+            index,
+            targets,
+            buffer,
+            None,
+            note,
+            curve,
+            models,
+            chosen,
+            suggestion,
+            0,
+            0,
+            wall_s,
+            limits=limited,
+        )
+        if chosen is None:
+            message = f"{scenario.origin}: {note}"
+            raise NoModelError(message, answer)
+        return answer
+    scenario = settle_warmup(scenario, workers)
+    simulations = LinkSimulations(scenario, index, workers, watched=progress is not None)
+    standard = standard_buffers(facts)
+    start = None if whole_curve else float(standard[SMALL]) if chosen is None else expected(models[chosen], targets)
+    search = Search(
+        simulations,
+        targets,
+        scenario.replications,
+        precision,
+        grid,
+        max(largest, 16),
+        progress,
+        start=start,
+        through=standard.values(),
+    )
+    found = search.smallest()
+    if found is None or any(not target.meets(search.mean(found, target)) for target in search.ceilings):
+        # The explanation of a conflict needs the whole curve.
+        search.complete()
+    buffer, note = _judge(search.curve, targets, found)
+    limited = held_elsewhere(scenario.network, index) or held_by_windows(scenario.network, index)
+    if found is None:
+        limited = why_not(scenario.network, index, _missed(search.curve, targets))
+        limited = limited or too_short(scenario.network) or _idle(search.curve, facts)
+        note = f"{limited[0].text}; {note}" if limited else note
+    interval = None if buffer is None else search.curve.interval(search.floors, buffer)
+    # The answer is final; the following measurements only evaluate it.
+    search.measure_also({*standard.values(), max(standard[PER_FLOW], buffer or 1)}, STANDARD_REPLICATIONS)
+    suggestion = suggest(search.curve, targets, buffer, scenario.network, index)
+    if suggestion.buffer_packets is not None and suggestion.buffer_packets != buffer:
+        search.measure_also({suggestion.buffer_packets}, scenario.replications)
+        suggestion = suggest(search.curve, targets, buffer, scenario.network, index)
+    return SizeAnswer(
+        scenario,
+        index,
+        targets,
+        buffer,
+        interval,
+        note,
+        search.curve,
+        models,
+        chosen,
+        suggestion,
+        simulations.packets,
+        scenario.replications,
+        time.perf_counter() - begun,
+        limits=limited,
+    )
+
+
+def _idle(curve: BufferCurve, link: NetworkLink) -> tuple[LinkLimit, ...]:
+    """Return a limit by the senders if the largest buffer loses nothing: no larger buffer gives more then."""
+    top = curve.buffers[-1]
+    if curve.estimate(top, "loss_ratio").mean > 0:
+        return ()
+    rate_bps = curve.estimate(top, "utilization").mean * link.rate_bps
+    text = f"the senders fill {format_rate(rate_bps)} of this link and lose nothing with {format_packets(top)}"
+    return (LinkLimit(SENDERS, rate_bps, f"{text}: no buffer changes that", is_certain=False),)
+
+
+def _missed(curve: BufferCurve, targets: Sequence[Target]) -> list[Target]:
+    """Return the floors that the largest measured buffer misses; all floors if it misses none."""
+    top, floors = curve.buffers[-1], [target for target in targets if target.is_floor]
+    return [target for target in floors if not target.meets(curve.estimate(top, target.metric).mean)] or floors
+
+
+def _judge(curve: BufferCurve, targets: Sequence[Target], found: int | None) -> tuple[int | None, str]:
+    """Return the answer and a remark on it, given the smallest buffer that meets all floors."""
+    floors = [target for target in targets if target.is_floor]
+    ceilings = [target for target in targets if target.is_ceiling]
+    if found is None:
+        top = curve.buffers[-1]
+        reached = ", ".join(
+            f"{_shown(curve, top, target)} where {target} is wanted" for target in _missed(curve, targets)
+        )
+        return None, f"no buffer up to {format_packets(top)} is enough: {reached}{_in_between(curve, targets)}"
+    violated = [target for target in ceilings if not target.meets(curve.estimate(found, target.metric).mean)]
+    if violated:
+        return None, "; ".join(_conflict(curve, floors, target, found) for target in violated)
+    unfair = [t for t in targets if t.metric == "jain" and not t.meets(curve.estimate(found, t.metric).mean)]
+    if unfair:
+        return None, _unfair(curve, floors, unfair[0], found)
+    if not floors:
+        until = min(curve.crossing(target) for target in ceilings)
+        far = (
+            "every buffer measured" if math.isinf(until) else f"buffers up to about {format_packets(math.floor(until))}"
+        )
+        return found, f"a delay target alone is met by the smallest buffer there is; it holds for {far}"
+    return found, ""
+
+
+def _in_between(curve: BufferCurve, targets: Sequence[Target]) -> str:
+    """Return a remark if a measured buffer meets all targets but larger ones do not, so that no fit has a crossing."""
+    from elephan.sizing.recommend import misses, nearest  # noqa: PLC0415 (NumPy; the command line starts without)
+
+    near = nearest(curve, targets)
+    if near is None or misses(curve.samples(near), targets)[0]:
+        return ""
+    return (
+        f"; but {format_packets(near)} of buffer would meet the targets: "
+        "larger buffers are worse here, which the search does not expect"
+    )
+
+
+def _conflict(curve: BufferCurve, floors: Sequence[Target], ceiling: Target, found: int) -> str:
+    """Explain why a ceiling and the floors cannot both be met."""
+    until = curve.crossing(ceiling)
+    has = _shown(curve, found, ceiling)
+    if not floors:
+        return f"{ceiling} is not met by any buffer: already with {format_packets(found)} it is {has}"
+    needs = " and ".join(str(target) for target in floors)
+    allowed = [b for b in curve.buffers if b <= until]
+    best = ", ".join(_shown(curve, allowed[-1], target) for target in floors) if allowed else ""
+    so = (
+        f"{ceiling} allows about {format_packets(math.floor(until))} ({best} at {allowed[-1]})"
+        if allowed
+        else "no buffer does"
+    )
+    return f"{needs} needs {format_packets(found)} ({has}), but {so}"
+
+
+def _unfair(curve: BufferCurve, floors: Sequence[Target], target: Target, found: int) -> str:
+    """Explain that the answer misses a fairness target (the search ignores it), and which buffer is fairest."""
+    needs = " and ".join(str(floor) for floor in floors)
+    so = f"{needs} needs {format_packets(found)}, where {_shown(curve, found, target)} falls short of {target.level:g}"
+    larger = [b for b in curve.buffers if b > found]
+    if not larger:
+        return so
+    best = max(larger, key=lambda b: curve.estimate(b, target.metric).mean)
+    has = _shown(curve, best, target)
+    return f"{so}; of the larger buffers measured, that of {format_packets(best)} is the fairest: {has}"
+
+
+def _shown(curve: BufferCurve, buffer: int, target: Target) -> str:
+    value = curve.estimate(buffer, target.metric).mean
+    return f"{target.name} {value * 1e3:.3g} ms" if target.is_time else f"{target.name} {value:.4g}"

@@ -1,0 +1,451 @@
+"""Result of sizing a buffer: the document of ``elephan size --json`` and its files."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elephan.display import ColumnTable
+from elephan.errors import InputError
+from elephan.lint import lint
+from elephan.results import ResultPart, ResultTables
+from elephan.results.parts import RunArrays
+from elephan.sizing.notebook import answer_page, sentence
+from elephan.sizing.rules import broken, rules, with_buffer
+from elephan.sizing.targets import GroupSample, targets_json
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from elephan.lint import LintWarning
+    from elephan.pictures.figure import Figure
+    from elephan.scenario import Scenario
+    from elephan.sizing.curve import BufferCurve
+    from elephan.sizing.limits import LinkLimit
+    from elephan.sizing.models import ModelPrediction
+    from elephan.sizing.suggest import BufferSuggestion
+    from elephan.sizing.targets import Target
+
+PREDICTED = ("utilization", "loss_ratio", "queueing_delay_s")
+METRICS = (*PREDICTED, "jain")
+"""Metrics that are measured and compared; models predict the first three."""
+
+MEASURED = (*METRICS, "queueing_delay_p95_s")
+"""Metrics that are shown for every buffer."""
+
+FORBIDS_DEPLOYMENT = frozenset({"buffer-under-burst", "overload", "ends-in-warm-up"})
+"""Lint rules whose warnings mean that no `tc` line is given: the buffer is too small, or does not decide anything."""
+
+
+@dataclass(frozen=True, repr=False)
+class SizeAnswer(ResultTables):
+    """The result of `size`.
+
+    Its tables have a row for each buffer that was measured (and link or group); its dataset has the buffers as an axis.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        As given, but for replications and seed.
+    link : int
+        Index of the link that was sized.
+    targets : tuple of Target
+    buffer_packets : int or None [packets]
+        The smallest buffer that meets all targets; None if there is none.
+    interval : tuple of float or None [packets]
+        Its 95 % confidence interval; see `elephan.sizing.curve.BufferCurve.interval`.
+    note : str
+        A remark on the answer; if there is no answer, the reason.
+    curve : BufferCurve
+        Everything that was measured; empty if nothing was simulated.
+    models : dict of str to ModelPrediction
+        Predictions of all analytic models.
+    trusted : str or None
+        The model that the search began with, or whose answer this is if nothing was simulated.
+    suggestion : BufferSuggestion
+        Buffer to deploy, with dangers and advice.
+    packets_simulated : int
+        Data packets sent in all runs together.
+    replications : int
+        Per buffer, where it mattered; 0 if nothing was simulated.
+    wall_s : float [s]
+    paced : SizeAnswer or None
+        The answer for the same senders with Linux's pacing, if requested.
+    limits : tuple of LinkLimit
+        Limits other than the buffer, the tightest first.
+    """
+
+    scenario: Scenario
+    link: int
+    targets: tuple[Target, ...]
+    buffer_packets: int | None
+    interval: tuple[float, float] | None
+    note: str
+    curve: BufferCurve
+    models: dict[str, ModelPrediction]
+    trusted: str | None
+    suggestion: BufferSuggestion
+    packets_simulated: int
+    replications: int
+    wall_s: float
+    paced: SizeAnswer | None = None
+    limits: tuple[LinkLimit, ...] = ()
+
+    @property
+    def is_met(self) -> bool:
+        """Whether some buffer meets all targets."""
+        return self.buffer_packets is not None
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether any simulation was run."""
+        return bool(self.curve.buffers)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Facts of the link that was sized."""
+        return self.scenario.links[self.link]
+
+    @cached_property
+    def warnings(self) -> list[LintWarning]:
+        """Lint warnings for the scenario with the suggested buffer, or else the smallest one found."""
+        return lint(self._to_deploy)
+
+    @cached_property
+    def _to_deploy(self) -> Scenario:
+        """The scenario with the suggested buffer, or with the smallest one found if none is suggested."""
+        return self._with(self.suggestion.buffer_packets or self.buffer_packets)
+
+    def _with(self, buffer: int | None) -> Scenario:
+        """The scenario with another buffer."""
+        return self.scenario if buffer is None else with_buffer(self.scenario, self.link, buffer)
+
+    def at(self, buffer: int | None) -> dict[str, Any]:
+        """Measured quantities at a buffer, as JSON shows them.
+
+        Parameters
+        ----------
+        buffer : int or None [packets]
+
+        Returns
+        -------
+        dict
+            Null for every metric if ``buffer`` is None.
+        """
+        if buffer is None:
+            return dict.fromkeys(MEASURED)
+        if not self.is_simulated:
+            prediction = self.models[self.trusted or ""]
+            return {metric: {"mean": prediction.at(buffer, metric), "ci95": None} for metric in MEASURED}
+        return {metric: self.curve.estimate(buffer, metric).to_json() for metric in MEASURED}
+
+    def group_rows(self, buffer: int) -> list[dict[str, Any]]:
+        """Measured quantities of each group of flows of the link, as JSON shows them.
+
+        Parameters
+        ----------
+        buffer : int [packets]
+
+        Returns
+        -------
+        list of dict
+            In the order of `Network.crossing`; empty if nothing was simulated.
+        """
+        if not self.is_simulated:
+            return []
+        return [
+            {"name": group.name, "law": group.law or None, "flows": group.flows}
+            | {quantity: self.curve.group(buffer, i, quantity).to_json() for quantity in GroupSample._fields}
+            for i, group in enumerate(self.scenario.network.crossing(self.link))
+        ]
+
+    def row(self, buffer: int) -> dict[str, Any]:
+        """Measured quantities with a buffer, those of its groups too, as JSON shows them.
+
+        Parameters
+        ----------
+        buffer : int [packets]
+
+        Returns
+        -------
+        dict
+        """
+        return {
+            "buffer_packets": buffer,
+            "buffer_bytes": round(buffer * self.facts["packet_bytes"]),
+            "buffer_bdp": buffer / self.facts["bdp_packets"],
+            "replications": self.curve.replications(buffer),
+            **self.at(buffer),
+            "groups": self.group_rows(buffer),
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the document of ``elephan size --json``.
+
+        Returns
+        -------
+        dict
+        """
+        from elephan.sizing.models import model_range  # noqa: PLC0415 (NumPy; --help does without)
+
+        link, buffer = self.facts, self.buffer_packets
+        bounds: list[int | None] | None = None
+        if self.interval is not None:
+            low, high = self.interval
+            bounds = [math.floor(low), math.ceil(high) if math.isfinite(high) else None]
+        return {
+            "target": targets_json(self.targets),
+            "met": self.is_met,
+            "note": self.note,
+            "link": link["name"],
+            "buffer_packets": buffer,
+            "buffer_bytes": None if buffer is None else round(buffer * link["packet_bytes"]),
+            "buffer_bdp": None if buffer is None else buffer / link["bdp_packets"],
+            "buffer_interval_packets": bounds,
+            **self.at(buffer),
+            **self.suggestion.to_json(),
+            "limited_by": [limit.what for limit in self.limits] or None,
+            "limited_to_bps": self.limits[0].rate_bps if self.limits else None,
+            "limits": [limit.text for limit in self.limits] or None,
+            "table": [{"is": list(roles), **self.row(b)} for b, roles in self.suggestion.rows.items()],
+            "rules": rules(self.scenario.network, self.link),
+            "rules_broken": broken(self.scenario.network, self.link),
+            "models": {name: self._model(name) for name in self.models},
+            "trusted_model": self.trusted,
+            "models_range_packets": None if (said := model_range(self.models)) is None else list(said),
+            "simulated": {"runs": self.runs, "packets": self.packets_simulated},
+            "curve": [self.row(b) for b in self.curve.buffers],
+            "tc": self.tc,
+            "run": {"id": self.scenario.id, "scenario": self.scenario.title, "seed": self.scenario.seed}
+            | {"warmup_s": self.scenario.facts["warmup_s"], "warmup_rule": self.scenario.warmup_rule},
+            "replications": self.replications,
+            "warnings": [warned.to_json() for warned in self.warnings],
+            "wall_s": self.wall_s,
+            **({} if self.paced is None else {"paced": self.paced.short()}),
+        }
+
+    def short(self) -> dict[str, Any]:
+        """Return the answer without the data behind it: ``buffer_packets``, its interval and the suggestion."""
+        whole = self.to_json()
+        names = ("met", "note", "buffer_packets", "buffer_bdp", "buffer_interval_packets", "suggested_packets")
+        measured = {name: whole[name] for name in MEASURED if name in whole}
+        return {**{name: whole[name] for name in names}, **measured, "simulated": whole["simulated"]}
+
+    @property
+    def forbidding(self) -> list[LintWarning]:
+        """Lint warnings because of which no `tc` line is given."""
+        return [warned for warned in self.warnings if warned.rule in FORBIDS_DEPLOYMENT]
+
+    @property
+    def tc(self) -> str | None:
+        """The `tc` line that sets the suggested buffer on Linux; None while a warning forbids it."""
+        buffer = self.suggestion.buffer_packets
+        return None if buffer is None else self.tc_of(buffer)
+
+    def tc_of(self, buffer: int) -> str | None:
+        """Return the `tc` line that sets a buffer on Linux, None without an equal queue or if a warning forbids it.
+
+        Parameters
+        ----------
+        buffer : int [packets]
+        """
+        changed = self._to_deploy if buffer == self.suggestion.buffer_packets else self._with(buffer)
+        line = changed.links[self.link]["tc"]
+        warnings = self.warnings if changed is self._to_deploy else lint(changed)
+        if line is None or any(warned.rule in FORBIDS_DEPLOYMENT for warned in warnings):
+            return None
+        return str(line)
+
+    @property
+    def runs(self) -> int:
+        """Number of replications of all buffers together."""
+        return sum(self.curve.replications(b) for b in self.curve.buffers)
+
+    def off(self, name: str) -> dict[str, Any]:
+        """Return how far a model was off; see `elephan.sizing.models.verdict`.
+
+        Parameters
+        ----------
+        name : str
+
+        Returns
+        -------
+        dict
+        """
+        from elephan.sizing.models import verdict  # noqa: PLC0415 (NumPy; --help does without)
+
+        return verdict(self.models[name], self.buffer_packets, self.curve)
+
+    def _model(self, name: str) -> dict[str, Any]:
+        prediction, buffer = self.models[name], self.buffer_packets
+        return {
+            "buffer_packets": prediction.buffer_packets,
+            **{metric: prediction.at(buffer, metric) if buffer is not None else None for metric in PREDICTED},
+            "off": self.off(name),
+            "near": prediction.near.to_json() if prediction.near is not None else None,
+            "silent": prediction.not_applicable,
+            "doubts": list(prediction.doubts),
+            "fails": list(prediction.model.fails),
+        }
+
+    def _model_columns(self) -> dict[str, list[Any]]:
+        """Return the curves of all applicable models, concatenated, and where each was accurate enough."""
+        import numpy as np  # noqa: PLC0415 (the command line starts without)
+
+        columns: dict[str, list[Any]] = {key: [] for key in ("model", "buffer_packets", *PREDICTED, "held")}
+        for name, prediction in self.models.items():
+            columns["model"] += [name] * len(prediction.buffers)
+            columns["buffer_packets"] += prediction.buffers.tolist()
+            for metric in PREDICTED:
+                columns[metric] += getattr(prediction.curve, metric).tolist()
+            columns["held"] += np.asarray(prediction.held, dtype=float).tolist()
+        return columns
+
+    def pictures(self) -> tuple[Figure, ...]:
+        """Describe the pictures of utilization, delay and loss against the buffer.
+
+        Returns
+        -------
+        tuple of Figure
+        """
+        import numpy as np  # noqa: PLC0415 (the command line starts without)
+
+        from elephan.sizing.pictures import answer_pictures  # noqa: PLC0415 (as above)
+
+        names = np.array((columns := self._model_columns()).pop("model"), dtype=object)
+        every = {key: np.array(values, dtype=float) for key, values in columns.items()}
+        models = {
+            str(name): {key: column[names == name] for key, column in every.items()} for name in dict.fromkeys(names)
+        }
+        return answer_pictures(self.to_json(), self.facts, models)
+
+    def table(self) -> ColumnTable:
+        """Return everything that was measured, a row per buffer.
+
+        Returns
+        -------
+        ColumnTable
+        """
+        columns: dict[str, list[Any]] = {"buffer_packets": [], "replications": []}
+        for buffer in self.curve.buffers:
+            columns["buffer_packets"].append(buffer)
+            columns["replications"].append(self.curve.replications(buffer))
+            for metric in MEASURED:
+                mean, ci95 = self.curve.estimate(buffer, metric)
+                columns.setdefault(metric, []).append(mean)
+                columns.setdefault(f"{metric}_ci95", []).append(ci95)
+            for i, group in enumerate(self.scenario.network.crossing(self.link)):
+                for quantity in GroupSample._fields:
+                    mean, ci95 = self.curve.group(buffer, i, quantity)
+                    columns.setdefault(f"{quantity}[{group.name}]", []).append(mean)
+                    columns.setdefault(f"{quantity}[{group.name}]_ci95", []).append(ci95)
+        return ColumnTable(columns, f"{self.scenario.title}: what was measured of {self.facts['name']}")
+
+    @property
+    def parts(self) -> tuple[ResultPart, ...]:
+        """One part for each measured buffer, in rising order; empty if nothing was simulated."""
+        return tuple(self._part(buffer) for buffer in self.curve.buffers)
+
+    @property
+    def _title(self) -> str:
+        return self.scenario.title
+
+    def _part(self, buffer: int) -> ResultPart:
+        document = row_document(self.scenario, self.link, buffer, self.row(buffer))
+        return ResultPart({"buffer": f"{buffer} packets"}, document, lambda: self._arrays(buffer))
+
+    def _arrays(self, buffer: int) -> RunArrays:
+        """Return the link's measurements, one per replication; of flows, a sizing keeps only means per group."""
+        import numpy as np  # noqa: PLC0415 (the command line starts without)
+
+        samples = self.curve.samples(buffer)
+        columns = {name: np.array([[getattr(sample, name)] for sample in samples]) for name in MEASURED}
+        none = np.empty(0)
+        return RunArrays(
+            links=(self.facts["name"],),
+            flows=(),
+            facts={"buffer_packets": np.array([float(buffer)])},
+            of_runs={"jain": columns.pop("jain")[:, 0]},
+            of_links=columns,
+            of_flows={},
+            time_s=none,
+            link_samples={},
+            flow_samples={},
+        )
+
+    def __repr__(self) -> str:
+        return f"<Answer: {sentence(self)}>"
+
+    def _repr_html_(self) -> str:
+        return answer_page(self)
+
+    def write(self, folder: Path | str) -> list[Path]:
+        """Write ``size.json``, ``curve.parquet``, ``models.parquet`` and ``scenario.toml``; `plots` draws the picture.
+
+        Parameters
+        ----------
+        folder : Path or str
+            Made if missing. Each file appears whole or not at all.
+
+        Returns
+        -------
+        list of Path
+
+        Raises
+        ------
+        OSError
+            If the folder cannot be written.
+        """
+        from elephan.runs.files import identity, write_json, write_parquet, write_text  # noqa: PLC0415 (NumPy; --help does without)
+
+        folder = Path(folder)
+        return [
+            write_parquet(folder / "curve.parquet", self.table(), identity(self.scenario)),
+            write_parquet(folder / "models.parquet", self._model_columns(), identity(self.scenario)),
+            write_text(folder / "scenario.toml", self.scenario.text),
+            write_json(folder / "size.json", self.to_json()),
+        ]
+
+
+def row_document(scenario: Scenario, link: int, buffer: int | None, row: Mapping[str, Any]) -> dict[str, Any]:
+    """Format the measurements with one buffer, or one value of the searched quantity, like the document of a run.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    link : int
+    buffer : int or None [packets]
+    row : mapping
+        As the documents of sizings have it: quantities of the link, Jain's index and ``groups``.
+
+    Returns
+    -------
+    dict
+        ``links``, ``groups`` and ``fairness``.
+    """
+    facts = scenario.links[link]
+    about = {"name": facts["name"], "rate_bps": facts["rate_bps"], "queue": {"discipline": facts["discipline"]}}
+    recoveries = [group.recovery or None for group in scenario.network.crossing(link)]
+    return {
+        "links": [{**about, "buffer_packets": buffer, **{name: row[name] for name in MEASURED if name != "jain"}}],
+        "groups": [{**group, "recovery": recovery} for group, recovery in zip(row["groups"], recoveries, strict=True)],
+        "fairness": {"jain": row["jain"]},
+    }
+
+
+class NoModelError(InputError):
+    """Error: no model predicts the required buffer.
+
+    Parameters
+    ----------
+    message : str
+    answer : SizeAnswer
+        Without a buffer: for a comparison in which other variants have one.
+    """
+
+    def __init__(self, message: str, answer: SizeAnswer) -> None:
+        super().__init__(message)
+        self.answer = answer

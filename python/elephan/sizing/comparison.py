@@ -1,0 +1,464 @@
+"""Comparison of laws and queues on one link: each variant is sized with the same seed, and one is recommended."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elephan.catalog.entry import RegistryEntry
+from elephan.display import ColumnTable
+from elephan.errors import InputError, ScenarioError
+from elephan.lint.thresholds import CODELS
+from elephan.profiles import profiled_queues
+from elephan.results import ResultPart, ResultTables
+from elephan.runs.files import file_names
+from elephan.scenario import Scenario
+from elephan.sizing.answer import METRICS, NoModelError
+from elephan.sizing.caveats import FULL_FIRST, caveats
+from elephan.sizing.notebook import comparison_page
+from elephan.sizing.targets import BufferSample
+from elephan.units import format_packets, format_time, seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from elephan.lint import LintWarning
+    from elephan.network import NetworkLink
+    from elephan.sizing.answer import SizeAnswer
+    from elephan.sizing.recommend import Candidate, Recommendation
+
+
+@dataclass(frozen=True)
+class SizedVariant:
+    """One law with one queue.
+
+    Parameters
+    ----------
+    law, queue : str
+        As the catalogue calls them.
+    at_ample : bool
+        Whether it is compared with the ample buffer: where queues are compared of which one acts before it is full.
+    """
+
+    law: str
+    queue: str
+    answer: SizeAnswer
+    at_ample: bool = False
+
+    @property
+    def label(self) -> str:
+        """Name of the variant in sentences."""
+        return f"{self.law} with {self.queue}"
+
+    @cached_property
+    def ample_packets(self) -> int | None:
+        """Buffer large enough for disciplines that act before it is full: one BDP plus a packet for each flow.
+
+        None if nothing was simulated.
+        """
+        from elephan.sizing.suggest import BDP, PER_FLOW, standard_buffers  # noqa: PLC0415 (NumPy; --help does without)
+
+        if not self.answer.is_simulated:
+            return None
+        standard = standard_buffers(self.answer.scenario.network.links[self.answer.link])
+        return max(standard[BDP], standard[PER_FLOW])
+
+    @cached_property
+    def deployed_packets(self) -> int | None:
+        """Buffer with which this variant is compared.
+
+        The ample one where disciplines are compared of which some act before they are full, if the targets are met
+        there: a buffer that is small enough hides what a discipline does, and fits the flows of the scenario only.
+        Otherwise the one suggested; where there is none the smallest, or else the one that comes nearest.
+        """
+        from elephan.sizing.recommend import nearest  # noqa: PLC0415 (NumPy; the command line starts without)
+
+        answer, ample = self.answer, self.ample_packets
+        if self._is_ample:
+            return ample
+        return answer.suggestion.buffer_packets or answer.buffer_packets or nearest(answer.curve, answer.targets)
+
+    @cached_property
+    def _is_ample(self) -> bool:
+        answer, ample = self.answer, self.ample_packets
+        if not self.at_ample or not answer.is_met or ample is None:
+            return False
+        return all(target.meets(answer.curve.estimate(ample, target.metric).mean) for target in answer.targets)
+
+    @property
+    def refused(self) -> str:
+        """Reason for not deploying this variant: no suitable buffer, or a limit other than the buffer; may be empty."""
+        answer = self.answer
+        if answer.limits and (not answer.is_met or answer.limits[0].is_certain):
+            return answer.limits[0].text
+        if not answer.is_met or self._is_ample or answer.suggestion.buffer_packets is not None:
+            return ""
+        return "; ".join(answer.suggestion.dangers[:2]) or "no buffer of it is one to deploy"
+
+    @cached_property
+    def candidate(self) -> Candidate:
+        """The variant in the form that `elephan.sizing.recommend.recommend` takes."""
+        from elephan.sizing.recommend import Candidate  # noqa: PLC0415 (NumPy; the command line starts without)
+
+        answer, buffer = self.answer, self.deployed_packets
+        samples = () if buffer is None else answer.curve.samples(buffer)
+        if buffer is not None and not samples and not answer.is_simulated and answer.buffer_packets is not None:
+            # Nothing was simulated here: what the answer says instead of it is all there is.
+            row = answer.at(buffer)
+            used, loss, wait, jain = (_number(row[metric]["mean"]) for metric in METRICS)
+            samples = (BufferSample(used, loss, wait, jain),)
+        rtt_s = float(answer.facts["mean_rtt_s"])
+        interval = answer.interval if buffer == answer.buffer_packets else None
+        meets = answer.is_met and not self.refused
+        dangers = self.dangers[0]
+        return Candidate(self.law, self.queue, buffer, meets, interval, samples, rtt_s, dangers, self.refused)
+
+    @cached_property
+    def dangers(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Dangers at the buffer that is compared, in two lists; see `elephan.sizing.suggest.dangers_at`."""
+        from elephan.sizing.suggest import dangers_at  # noqa: PLC0415 (NumPy; the command line starts without)
+
+        answer, buffer = self.answer, self.deployed_packets
+        if buffer is None or not answer.is_simulated:
+            return (), ()
+        grave, other = dangers_at(answer.curve, answer.targets, buffer, answer.scenario.network, answer.link)
+        return tuple(grave), tuple(other)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the document of ``elephan size --json`` with the law and the queue in front.
+
+        Returns
+        -------
+        dict
+            ``nearest``: where no buffer meets the targets, the one that comes nearest and what it gives. ``deployed``:
+            the buffer with which it is compared, ``ample``: one at which every discipline acts.
+        """
+        answer, buffer = self.answer, self.deployed_packets
+        near = None
+        if not answer.is_met and buffer is not None:
+            near = {"buffer_packets": buffer, **answer.at(buffer)}
+        document = {"law": self.law, "queue": self.queue, **answer.to_json(), "nearest": near}
+        document["deployed"] = None if buffer is None else answer.row(buffer)
+        document["refused"] = self.refused
+        document["ample"] = None if self.ample_packets is None else answer.row(self.ample_packets)
+        return document
+
+    @property
+    def tc(self) -> str | None:
+        """The `tc` line that sets the compared buffer on Linux; None if that buffer does not meet the targets."""
+        if self.deployed_packets is None or not self.candidate.meets:
+            return None
+        return self.answer.tc_of(self.deployed_packets)
+
+
+@dataclass(frozen=True, repr=False)
+class SizeComparison(ResultTables):
+    """The result of `size_variants`.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        As given.
+    link, group : int
+        Indices of the link and the group whose queue and law vary.
+    variants : tuple of SizedVariant
+        In the requested order, the queue varying fastest.
+    wall_s : float [s]
+    """
+
+    scenario: Scenario
+    link: int
+    group: int
+    variants: tuple[SizedVariant, ...]
+    wall_s: float
+
+    @cached_property
+    def recommendation(self) -> Recommendation:
+        """The variant to deploy, and the reason; see `elephan.sizing.recommend.recommend` for the rule."""
+        from elephan.sizing.recommend import recommend  # noqa: PLC0415 (NumPy; the command line starts without)
+
+        found = recommend([variant.candidate for variant in self.variants], self.variants[0].answer.targets)
+        chosen = self.recommended(found)
+        grave, other = chosen.dangers
+        network, replications = chosen.answer.scenario.network, chosen.answer.replications
+        known = caveats(network, self.link, self.group, found.chosen, replications, (*grave, *other))
+        return replace(found, caveats=(*grave, *other, *self._smaller(chosen), *known))
+
+    def _smaller(self, chosen: SizedVariant) -> list[str]:
+        """Return a remark if a queue that was compared with an ample buffer has less delay with a small one."""
+        buffer = chosen.deployed_packets
+        if buffer is None or not chosen.at_ample:
+            return []
+        own = _wait(chosen, buffer)
+        small = [v for v in self.variants if v is not chosen and v.law == chosen.law and v.queue in FULL_FIRST]
+        known = [(v, v.answer.suggestion.buffer_packets) for v in small]
+        waits = [(_wait(v, b), b, v.queue) for v, b in known if b is not None]
+        if not waits or not min(waits)[0] < own:
+            return []
+        wait, packets, queue = min(waits)
+        variant = next(v for v, b in known if (v.queue, b) == (queue, packets))
+        lost = variant.answer.curve.estimate(packets, "loss_ratio").mean
+        return [
+            f"{queue} has less delay ({format_time(wait)}, loss {100 * lost:.2g} %) with {format_packets(packets)}, a "
+            "buffer that suits these flows and RTTs only"
+        ]
+
+    @property
+    def is_met(self) -> bool:
+        """Whether the recommended variant meets all targets."""
+        return self.recommendation.meets
+
+    @property
+    def warnings(self) -> list[LintWarning]:
+        """Lint warnings for all variants."""
+        return [warned for variant in self.variants for warned in variant.answer.warnings]
+
+    def recommended(self, found: Recommendation | None = None) -> SizedVariant:
+        """Return the variant that is recommended.
+
+        Parameters
+        ----------
+        found : Recommendation, optional
+            Instead of this comparison's own.
+
+        Returns
+        -------
+        SizedVariant
+        """
+        chosen = (found or self.recommendation).chosen
+        return next(variant for variant in self.variants if variant.candidate is chosen)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the document of ``elephan size --laws … --queues … --json``.
+
+        Returns
+        -------
+        dict
+        """
+        return {
+            "variants": [variant.to_json() for variant in self.variants],
+            "recommendation": self.recommendation.to_json(),
+            "wall_s": self.wall_s,
+        }
+
+    def table(self) -> ColumnTable:
+        """Return a row per variant: its buffer, and the measurements with that buffer.
+
+        Returns
+        -------
+        ColumnTable
+        """
+        rows = [self._row(variant) for variant in self.variants]
+        return ColumnTable({name: [row[name] for row in rows] for name in rows[0]}, f"{self.scenario.title}: variants")
+
+    @property
+    def parts(self) -> tuple[ResultPart, ...]:
+        """One part for each variant and measured buffer."""
+        return tuple(
+            replace(part, labels={"law": variant.law, "queue": variant.queue, **part.labels})
+            for variant in self.variants
+            for part in variant.answer.parts
+        )
+
+    @property
+    def _title(self) -> str:
+        return self.scenario.title
+
+    def __repr__(self) -> str:
+        found = self.recommendation
+        text = f"recommended: {self.recommended().label}" if found.meets else "none meets the targets"
+        return f"<Comparison of {len(self.variants)} variants, {text}>"
+
+    def _repr_html_(self) -> str:
+        return comparison_page(self)
+
+    def folder(self, variant: SizedVariant, folder: Path) -> Path:
+        """Return the folder for the files of one variant.
+
+        Parameters
+        ----------
+        variant : SizedVariant
+        folder : Path
+            Folder of the comparison.
+
+        Returns
+        -------
+        Path
+        """
+        return folder / file_names([f"{variant.law}-{variant.queue}"])[0]
+
+    def write(self, folder: Path | str) -> list[Path]:
+        """Write ``comparison.json``, ``comparison.parquet``, and each answer in a folder of its own.
+
+        Parameters
+        ----------
+        folder : Path or str
+            Made if missing. Each file appears whole or not at all.
+
+        Returns
+        -------
+        list of Path
+            The folders and the two files.
+
+        Raises
+        ------
+        OSError
+            If the folder cannot be written.
+        """
+        from elephan.runs.files import identity, write_json, write_parquet  # noqa: PLC0415 (NumPy; --help does without)
+
+        folder = Path(folder)
+        for variant in self.variants:
+            variant.answer.write(self.folder(variant, folder))
+        return [
+            *(self.folder(variant, folder) for variant in self.variants),
+            write_parquet(folder / "comparison.parquet", self.table(), identity(self.scenario)),
+            write_json(folder / "comparison.json", self.to_json()),
+        ]
+
+    def _row(self, variant: SizedVariant) -> dict[str, Any]:
+        """Return a variant's row of the table: measurements at its answer, or at the buffer nearest to the targets."""
+        document, buffer = variant.answer.to_json(), variant.candidate.buffer_packets
+        low, high = document["buffer_interval_packets"] or (None, None)
+        row = {"law": variant.law, "queue": variant.queue, "recommended": variant is self.recommended()}
+        row |= {"met": variant.answer.is_met, "buffer_packets": document["buffer_packets"]}
+        row |= {"buffer_low_packets": low, "buffer_high_packets": high, "measured_at_packets": buffer}
+        measured = variant.answer.at(buffer)
+        for metric in METRICS:
+            row[metric] = measured[metric] and measured[metric]["mean"]
+            row[f"{metric}_ci95"] = measured[metric] and measured[metric]["ci95"]
+        return row
+
+
+def _number(mean: float | None) -> float:
+    return math.nan if mean is None else mean
+
+
+def _wait(variant: SizedVariant, buffer: int) -> float:
+    return float(variant.answer.curve.estimate(buffer, "queueing_delay_s").mean)
+
+
+def size_variants(
+    scenario: Scenario | str | Path,
+    laws: Sequence[str | RegistryEntry] = (),
+    queues: Sequence[str | RegistryEntry] = (),
+    target: str | Iterable[str] | Mapping[str, float | str] | Callable[[Scenario], SizeAnswer] = "",
+    *,
+    link: str | None = None,
+    begin: Callable[[int, int, str], None] | None = None,
+    **options: Any,
+) -> SizeComparison:
+    """Size the same link under several laws, several queues, or all pairs of them.
+
+    Parameters
+    ----------
+    scenario : Scenario or path
+    laws : sequence of str or RegistryEntry
+        Laws for the first group of TCP flows, with default parameters; the slow start stays. None keeps the file's.
+    queues : sequence of str or RegistryEntry
+        Disciplines of the link, each with its own defaults, which follow the buffer where they derive from it. None:
+        as the file has it.
+    target : str, iterable of str, mapping or callable
+        Targets of the buffer, as for `elephan.size`; or a function that sizes one scenario. The seed is
+        the scenario's, so variants share their random numbers.
+    link : str, optional
+        Name of the link; the first that carries data by default.
+    begin : callable, optional
+        Called with (number from 1, of how many, label) before each variant.
+    **options
+        Given to `elephan.size`: ``precision``, ``replications``, ``model_only``, …
+
+    Returns
+    -------
+    SizeComparison
+
+    Raises
+    ------
+    ScenarioError
+        If a law or queue is unknown or given twice, or the scenario refuses a variant; before anything is run where
+        that can be known.
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE
+    >>> small = Scenario.from_text(EXAMPLE)
+    >>> found = size_variants(small, ["reno", "cubic"], ["fq"], "utilization=0.8", replications=2)
+    >>> [variant.label for variant in found.variants]
+    ['reno with fq', 'cubic with fq']
+    """
+    from elephan.sizing import size  # noqa: PLC0415 (that module offers this function, too)
+
+    begun = time.perf_counter()
+    scenario = Scenario.from_any(scenario)
+    make_answer: Any = target if callable(target) else partial(size, **{"target": target, "link": link, **options})
+    index = scenario.link_index(link)
+    group = next((each.index for each in scenario.network.groups if each.is_tcp), 0)
+    made: dict[tuple[str, str], Scenario] = {}
+    for law, queue in product(map(_name, laws) if laws else (None,), map(_name, queues) if queues else (None,)):
+        changed = _changed(scenario, group, index, law, queue)
+        key = (str(changed.groups[group]["law"]), str(changed.links[index]["discipline"]))
+        if key in made:
+            message = f"{key[0]} with {key[1]} is given twice; give each law and each queue once"
+            raise ScenarioError(message)
+        made[key] = changed
+    disciplines = {queue for _, queue in made}
+    at_ample = len(disciplines) > 1 and not disciplines <= FULL_FIRST
+    if at_ample and len(scenario.network.crossing(index)) > 1:
+        # Under such disciplines each group waits for a time of its own.
+        made = {key: changed.replace({"record.delays": True}) for key, changed in made.items()}
+    variants: list[SizedVariant] = []
+    unknown: list[NoModelError] = []
+    for number, ((law_name, queue_name), changed) in enumerate(made.items(), start=1):
+        label = f"{law_name} with {queue_name}"
+        if begin is not None:
+            begin(number, len(made), label)
+        try:
+            variants.append(SizedVariant(law_name, queue_name, make_answer(changed), at_ample=at_ample))
+        except NoModelError as error:
+            unknown.append(error)
+            variants.append(SizedVariant(law_name, queue_name, error.answer))
+        except InputError as error:
+            message = f"{error} (variant {label})"
+            raise type(error)(message) from None
+    if len(unknown) == len(variants):
+        raise unknown[0]
+    return SizeComparison(scenario, index, group, tuple(variants), time.perf_counter() - begun)
+
+
+def _name(given: str | RegistryEntry) -> str:
+    return given.name if isinstance(given, RegistryEntry) else given
+
+
+def _changed(scenario: Scenario, group: int, link: int, law: str | None, queue: str | None) -> Scenario:
+    """Return the scenario with another law and another queue."""
+    changes: dict[str, object] = {}
+    if law is not None:
+        before = scenario.source["flows"][group].get("control", {})
+        kept = {key: before[key] for key in ("slow_start",) if isinstance(before, dict) and key in before}
+        changes[f"flows[{group}].control"] = {"law": law, **kept}
+    if queue is not None:
+        before = scenario.source["links"][link].get("queue", {})
+        profile = before.get("profile") if isinstance(before, dict) else None
+        profiled = profile is not None and queue in profiled_queues()
+        changes[f"links[{link}].queue"] = {"discipline": queue} | ({"profile": profile} if profiled else {})
+    try:
+        changed = scenario.replace(changes) if changes else scenario
+        target = None if queue is None else _slow_target(changed.network.links[link])
+        return changed if target is None else changed.replace({f"links[{link}].queue.target": target})
+    except ScenarioError as error:
+        text = " with ".join(name for name in (law, queue) if name is not None)
+        message = f"{error} (variant {text})"
+        raise ScenarioError(message) from None
+
+
+def _slow_target(link: NetworkLink) -> str | None:
+    """Return CoDel's target for a link on which one packet takes longer than the default; RFC 8290, Section 5.2."""
+    if link.discipline not in CODELS or not link.packet_bytes > 0:
+        return None
+    packet_us = math.ceil(round(8e6 * link.packet_bytes / link.rate_bps, 3))
+    return f"{packet_us} us" if 1e-6 * packet_us > seconds(link.queue["target"]) else None

@@ -1,0 +1,334 @@
+"""Inverse sizing: the path, rate or number of flows that a buffer is sufficient for; the thresholds or pool it needs.
+
+The search is that for the buffer (`elephan.sizing.search`): each of these decides the utilization, as the buffer does.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elephan.display import ColumnTable
+from elephan.errors import InputError
+from elephan.lint import lint
+from elephan.scenario import Scenario
+from elephan.sizing.limits import too_short, why_not
+from elephan.sizing.measuring import LinkSimulations
+from elephan.sizing.quantities import drop_tail, quantity
+from elephan.sizing.targets import GroupSample, check_targets, parse_targets, targets_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from elephan.lint import LintWarning
+    from elephan.sizing.curve import BufferCurve
+    from elephan.sizing.quantities import LinkQuantity
+    from elephan.sizing.search import SearchProgress
+    from elephan.sizing.targets import Target
+
+MEASURED = ("utilization", "loss_ratio", "queueing_delay_s", "queueing_delay_p95_s", "jain")
+"""Metrics that are shown for every value of the searched quantity."""
+
+
+BESIDE = 3
+"""Maximum number of replications of the drop-tail queue that RED is compared with."""
+
+
+@dataclass(frozen=True, repr=False)
+class LimitAnswer:
+    """The result of `size_limit`.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        As given, but for replications and seed.
+    link : int
+    targets : tuple of Target
+    quantity : LinkQuantity
+        The searched quantity.
+    count : int or None
+        The answer as the quantity counts it; None if there is none.
+    interval : tuple of float or None
+        Its 95 % confidence interval [unit of the quantity].
+    note : str
+        If there is no answer, the reason; otherwise a remark on it.
+    curve : BufferCurve
+        Everything measured, by count.
+    beside : BufferCurve or None
+        For RED's thresholds: samples of a drop-tail queue with the same buffer, as count 0.
+    packets_simulated : int
+    replications : int
+    wall_s : float [s]
+    """
+
+    scenario: Scenario
+    link: int
+    targets: tuple[Target, ...]
+    quantity: LinkQuantity
+    count: int | None
+    interval: tuple[float, float] | None
+    note: str
+    curve: BufferCurve
+    beside: BufferCurve | None
+    packets_simulated: int
+    replications: int
+    wall_s: float
+
+    @property
+    def is_met(self) -> bool:
+        """Whether some value meets all targets."""
+        return self.count is not None
+
+    @property
+    def amount(self) -> float | None:
+        """The answer [unit of the quantity]."""
+        return None if self.count is None else self.quantity.amount(self.count)
+
+    @property
+    def at(self) -> Scenario:
+        """The scenario with the value found; the original scenario if there is none."""
+        return self.scenario if self.count is None else self.quantity.make(self.count)
+
+    @property
+    def warnings(self) -> list[LintWarning]:
+        """Lint warnings for the scenario with the value found."""
+        return lint(self.at)
+
+    @property
+    def tc(self) -> str | None:
+        """The `tc` line that sets RED with the thresholds found on Linux; None for other quantities."""
+        if self.count is None or self.quantity.name != "red":
+            return None
+        line = self.at.links[self.link]["tc"]
+        return None if line is None else str(line)
+
+    def row(self, count: int) -> dict[str, Any]:
+        """Measured quantities at a count, those of the groups of flows too, as JSON shows them.
+
+        Parameters
+        ----------
+        count : int
+            One that was measured.
+        """
+        return {"amount": self.quantity.amount(count), **self._measured(self.curve, count)}
+
+    def _measured(self, curve: BufferCurve, count: int) -> dict[str, Any]:
+        groups = self.scenario.network.crossing(self.link)
+        return {
+            "replications": curve.replications(count),
+            **{metric: curve.estimate(count, metric).to_json() for metric in MEASURED},
+            "groups": [
+                {"name": group.name, "law": group.law or None}
+                | {quantity: curve.group(count, i, quantity).to_json() for quantity in GroupSample._fields}
+                for i, group in enumerate(groups)
+            ],
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the document of ``elephan size --find … --json``."""
+        facts = self.scenario.links[self.link]
+        buffer = self.scenario.network.links[self.link].buffer_packets
+        return {
+            "find": self.quantity.name,
+            "unit": self.quantity.unit,
+            "target": targets_json(self.targets),
+            "met": self.is_met,
+            "note": self.note,
+            "link": facts["name"],
+            "buffer_packets": buffer,
+            **({} if facts["pool"] is None else {"pool": self.scenario.pools[facts["pool"]]}),
+            "amount": self.amount,
+            "interval": None
+            if self.interval is None
+            else [end if math.isfinite(end) else None for end in self.interval],
+            "rows": [self.row(count) for count in self.curve.buffers],
+            "drop_tail": None if self.beside is None else self._measured(self.beside, 0),
+            "tc": self.tc,
+            "simulated": {
+                "runs": sum(self.curve.replications(c) for c in self.curve.buffers),
+                "packets": self.packets_simulated,
+            },
+            "run": {"id": self.scenario.id, "scenario": self.scenario.title, "seed": self.scenario.seed},
+            "replications": self.replications,
+            "warnings": [warned.to_json() for warned in self.warnings],
+            "wall_s": self.wall_s,
+        }
+
+    def table(self) -> ColumnTable:
+        """Return everything that was measured, a row per value of the searched quantity."""
+        columns: dict[str, list[Any]] = {self.quantity.name: [], "replications": []}
+        for count in self.curve.buffers:
+            columns[self.quantity.name].append(self.quantity.amount(count))
+            columns["replications"].append(self.curve.replications(count))
+            for metric in MEASURED:
+                mean, ci95 = self.curve.estimate(count, metric)
+                columns.setdefault(metric, []).append(mean)
+                columns.setdefault(f"{metric}_ci95", []).append(ci95)
+        return ColumnTable(columns, f"{self.scenario.title}: {self.quantity.name}")
+
+    def __repr__(self) -> str:
+        found = "none" if self.amount is None else f"{self.amount:.6g} {self.quantity.unit}"
+        return f"<LimitAnswer: {self.quantity.name}: {found}>"
+
+    def write(self, folder: Path | str) -> list[Path]:
+        """Write ``limit.json``, ``limit.parquet`` and ``scenario.toml`` (the scenario with the value found).
+
+        Parameters
+        ----------
+        folder : Path or str
+            Made if missing. Each file appears whole or not at all.
+
+        Raises
+        ------
+        OSError
+            If the folder cannot be written.
+        """
+        from elephan.runs.files import identity, write_json, write_parquet, write_text  # noqa: PLC0415 (NumPy; --help does without)
+
+        folder = Path(folder)
+        return [
+            write_parquet(folder / "limit.parquet", self.table(), identity(self.scenario)),
+            write_text(folder / "scenario.toml", self.at.text),
+            write_json(folder / "limit.json", self.to_json()),
+        ]
+
+
+def size_limit(
+    scenario: Scenario | str | Path,
+    target: str | Iterable[str] | Mapping[str, float | str],
+    find: str,
+    *,
+    link: str | None = None,
+    precision: float = 0.05,
+    replications: int | None = None,
+    seed: int | None = None,
+    workers: int | None = None,
+    progress: Callable[[SearchProgress], None] | None = None,
+) -> LimitAnswer:
+    """Find what a link's buffer, as given in the scenario, is sufficient for; or the thresholds that RED needs with it.
+
+    Parameters
+    ----------
+    scenario : Scenario or path
+    target : str, iterable of str, or mapping
+        As `elephan.size` takes it. Utilization must be among them: it decides, the others are checked where it is met.
+    find : str
+        ``"rtt"``: the longest path, all propagation of the scenario stretched alike. ``"rate"``: the fastest link.
+        ``"flows"``: the fewest long-lived flows, groups in proportion. ``"red"``: RED's smallest thresholds, ``max_th``
+        three times ``min_th``; a drop-tail queue with the same buffer is measured beside it. ``"pool"``: the smallest
+        size of the pool that the link draws on. ``"alpha"``: the smallest alpha, the link's own if it has one, or else
+        its pool's.
+    link : str, optional
+        Name of the link; the first that carries data by default.
+    precision : float [1]
+        Precision of the search, as a share.
+    replications, seed : int, optional
+        Instead of what the file says.
+    workers : int, optional
+        Threads; the answer does not depend on it.
+    progress : callable, optional
+        Called after every run.
+
+    Returns
+    -------
+    LimitAnswer
+
+    Raises
+    ------
+    InputError
+        If the scenario, the link, the target or what is to be found cannot be used.
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> found = size_limit(Scenario.from_text(EXAMPLE), "utilization=0.9", "rtt", replications=2)
+    >>> 0.05 < found.amount < 0.5
+    True
+    """
+    from elephan.runs.warmup import settle_warmup  # noqa: PLC0415 (NumPy; the command line starts without)
+    from elephan.sizing.curve import BufferCurve  # noqa: PLC0415 (as above)
+    from elephan.sizing.search import Search  # noqa: PLC0415 (as above)
+
+    begun = time.perf_counter()
+    scenario = Scenario.from_any(scenario).replace(replications=replications, seed=seed)
+    targets = parse_targets(target)
+    if not 0.001 <= precision <= 1:
+        message = f"precision: {precision:g} is out of range; it lies between 0.1% and 100%"
+        raise InputError(message)
+    deciding = tuple(each for each in targets if each.metric == "utilization")
+    if not deciding:
+        message = "target: --find needs utilization, which decides; the others are checked where it is met"
+        raise InputError(message)
+    index = scenario.link_index(link)
+    check_targets(targets, scenario.network, index)
+    found = quantity(find, scenario, index)
+    simulations = LinkSimulations(
+        scenario,
+        index,
+        workers,
+        watched=progress is not None,
+        make=lambda count: settle_warmup(found.make(count), workers),
+    )
+    grid = (max(found.least, found.own // 4), min(found.most, max(4 * found.own, found.own + 2)))
+    search = Search(
+        simulations,
+        deciding,
+        scenario.replications,
+        precision,
+        grid,
+        found.most,
+        progress,
+        start=float(found.own),
+        least=found.least,
+    )
+    count = search.smallest()
+    beside, packets = None, simulations.packets
+    if found.name == "red":
+        plain = LinkSimulations(scenario, index, workers, watched=False, make=lambda _: drop_tail(scenario, index))
+        beside = BufferCurve()
+        tried = [(0, replication) for replication in range(min(BESIDE, scenario.replications))]
+        for replication, measured in enumerate(plain(tried, lambda: None)):
+            beside.add(0, replication, measured)
+        packets += plain.packets
+    note, interval = "", None
+    if count is None:
+        best = search.curve.buffers[-1]
+        used = search.curve.estimate(best, "utilization").mean
+        note = f"even {_said(found, best)} give {100 * used:.3g} %"
+        at_best = found.make(best).network
+        if others := why_not(at_best, index, deciding) or too_short(at_best):
+            note = f"{others[0].text}; {note}"
+    else:
+        ends = search.curve.interval(list(deciding), count)
+        if ends is not None:
+            interval = tuple(sorted(found.amount(end) if math.isfinite(end) else math.inf for end in ends))
+        note = _rest(search.curve, targets, count)
+        if count == search.curve.buffers[0] and count == found.least:
+            note = f"{note}; " * bool(note) + f"the search ends at {_said(found, count)}"
+    return LimitAnswer(
+        scenario,
+        index,
+        targets,
+        found,
+        count,
+        None if interval is None else (interval[0], interval[1]),
+        note,
+        search.curve,
+        beside,
+        packets,
+        scenario.replications,
+        time.perf_counter() - begun,
+    )
+
+
+def _said(found: LinkQuantity, count: int) -> str:
+    return f"{found.amount(count):.4g} {found.unit or found.name}"
+
+
+def _rest(curve: BufferCurve, targets: Iterable[Target], count: int) -> str:
+    """Return a clause that names the other targets that are not met."""
+    missed = [target for target in targets if not target.meets(curve.estimate(count, target.metric).mean)]
+    return f"there {' and '.join(map(str, missed))} is not met" if missed else ""

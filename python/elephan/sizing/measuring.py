@@ -1,0 +1,113 @@
+"""Measure buffers of a link by simulation: a replication of the scenario for each sample."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from elephan.runs import ReplicationJob, simulate_all
+from elephan.runs.result import DELAYS
+from elephan.sizing.rules import with_buffer
+from elephan.sizing.targets import BufferSample, GroupSample
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from elephan.network import FlowGroup
+    from elephan.runs.outcome import ReplicationOutcome
+    from elephan.scenario import Scenario
+
+TAIL = 0.95
+"""Share of the packets that wait at most `BufferSample.queueing_delay_p95_s`."""
+
+
+class LinkSimulations:
+    """Measures (buffer, replication) pairs of a link.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        Scenario with an explicit warm-up.
+    link : int
+    workers : int or None
+        Threads.
+    watched : bool
+        Whether anybody looks at progress.
+    make : callable, optional
+        The scenario with an amount [packets] of what is searched; by default of the link's buffer.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        link: int,
+        workers: int | None,
+        *,
+        watched: bool,
+        make: Callable[[int], Scenario] | None = None,
+    ) -> None:
+        self.scenario, self.link, self.workers, self.watched = scenario, link, workers, watched
+        self.make = make or (lambda buffer: with_buffer(scenario, link, buffer))
+        self.variants: dict[int, Scenario] = {}
+        self.packets = 0
+
+    def __call__(self, pairs: Sequence[tuple[int, int]], done: Callable[[], None]) -> list[BufferSample]:
+        """Measure pairs, calling ``done`` after each."""
+        jobs = [ReplicationJob(self._variant(buffer), replication) for buffer, replication in pairs]
+        outcomes = simulate_all(jobs, workers=self.workers, on_done=lambda _: done(), watched=self.watched)
+        self.packets += sum(int(outcome.balance["sent"]) for outcome in outcomes)
+        return [sample(self.scenario, self.link, outcome) for outcome in outcomes]
+
+    def _variant(self, buffer: int) -> Scenario:
+        if buffer not in self.variants:
+            self.variants[buffer] = self.make(buffer)
+        return self.variants[buffer]
+
+
+def sample(scenario: Scenario, link: int, outcome: ReplicationOutcome) -> BufferSample:
+    """Read the sample of a link from one replication; Jain's index is over the flows that `Network.counted` names.
+
+    Parameters
+    ----------
+    link : int
+
+    Returns
+    -------
+    BufferSample
+    """
+    import numpy as np  # noqa: PLC0415 (the command line starts without)
+
+    from elephan.metrics import jain, percentile  # noqa: PLC0415 (as above)
+
+    flows, network = outcome.flows, scenario.network
+    mine = np.array(network.counted(link))[flows["group"]]
+    count = len(network.groups)
+    number = np.bincount(flows["group"], minlength=count).clip(1)
+    goodput = np.bincount(flows["group"], flows["goodput_bps"], minlength=count) / number
+    sent = np.bincount(flows["group"], flows["sent"], minlength=count)
+    dropped = np.bincount(flows["group"], flows["dropped"], minlength=count)
+    waits = outcome.histograms["group_delay_ps"][link]
+
+    def wait(group: int) -> float:
+        return 1e-12 * percentile(waits[group], TAIL) if group < len(waits) else math.nan
+
+    def timed(group: FlowGroup) -> dict[str, float]:
+        name = DELAYS.get(group.traffic)
+        if name is None:
+            return {}
+        return {f"{name}_p95_s": 1e-12 * percentile(outcome.histograms["datagram_delay_ps"][group.index], TAIL)}
+
+    crossing = network.crossing(link)
+    groups = tuple(
+        GroupSample(float(goodput[g.index]), float(dropped[g.index] / max(sent[g.index], 1)), wait(g.index), **timed(g))
+        for g in crossing
+    )
+    return BufferSample(
+        float(outcome.links["utilization"][link]),
+        outcome.loss_ratio(link),
+        float(outcome.links["queueing_delay_s"][link]),
+        jain(flows["goodput_bps"][mine]),
+        1e-12 * percentile(outcome.delay_histogram(link), TAIL),
+        groups,
+        tuple(g.name for g in crossing),
+    )

@@ -1,0 +1,245 @@
+"""Quantities other than the buffer that an inverse sizing varies: path, rate, flows, thresholds, pools.
+
+For a search each is counted so that more of the count keeps the link busier, as more buffer does: a path and a rate in
+parts of `PARTS` of the file's own, of which more parts are a shorter path and a lower rate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from elephan.errors import InputError, ScenarioError, UnitError, unknown
+from elephan.sizing.rules import with_buffer
+from elephan.units import seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from elephan.scenario import Scenario
+
+PARTS = 4096
+"""Count that stands for the scenario's own path or rate: at 64 times that, a step of the search is 1.6 %."""
+
+FAR = 64
+"""Largest factor by which the search changes the scenario's own value, up or down."""
+
+RED_BELOW = 3
+"""``max_th`` over ``min_th``, as Floyd1997 recommends."""
+
+
+LINUX_RED: dict[str, object] = {"discipline": "red", "gentle": False, "count": "classic"}
+"""Linux's settings of RED, so that the thresholds found can be set there; the scenario's own settings override them."""
+
+
+@dataclass(frozen=True)
+class LinkQuantity:
+    """A quantity that is searched, and how to set it in a scenario.
+
+    Parameters
+    ----------
+    name : str
+        Name of the quantity, as given by the user.
+    unit : str
+    is_largest : bool
+        Whether the answer is the largest value that meets the targets, or the smallest.
+    own : int
+        Count of the file's own amount.
+    least, most : int
+        Smallest and largest count that is tried.
+    amount : callable
+        From a count to the amount [unit].
+    make : callable
+        From a count to the scenario with it.
+    """
+
+    name: str
+    unit: str
+    is_largest: bool
+    own: int
+    least: int
+    most: int
+    amount: Callable[[float], float]
+    make: Callable[[int], Scenario]
+
+
+def quantity(name: str, scenario: Scenario, link: int) -> LinkQuantity:
+    """Return a quantity by name.
+
+    Parameters
+    ----------
+    name : str
+        ``rtt``, ``rate``, ``flows``, ``red``, ``pool`` or ``alpha``.
+    link : int
+
+    Raises
+    ------
+    InputError
+        If there is no such quantity, or the scenario cannot be changed so.
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> path = quantity("rtt", Scenario.from_text(EXAMPLE), 0)
+    >>> path.amount(path.own), path.make(path.own // 2).links[0]["mean_rtt_s"]
+    (0.08, 0.16)
+    """
+    if name not in QUANTITIES:
+        message = f"--find: {unknown('quantity', name, list(QUANTITIES))}"
+        raise InputError(message)
+    return QUANTITIES[name](scenario, link)
+
+
+def _fixed(scenario: Scenario, link: int) -> Scenario:
+    """Return the scenario with its buffer in packets or bytes, so that it stays fixed; pools are already."""
+    if scenario.links[link]["pool"] is not None and scenario.network.links[link].buffer_packets is None:
+        return scenario
+    packets = scenario.network.links[link].buffer_packets
+    if packets is None:
+        message = f"{scenario.origin}: links[{link}].buffer: is unlimited; give the buffer that you have"
+        raise InputError(message)
+    return with_buffer(scenario, link, max(1, round(packets)))
+
+
+def _path(scenario: Scenario, link: int) -> LinkQuantity:
+    fixed = _fixed(scenario, link)
+    own_s = scenario.network.links[link].mean_rtt_s
+
+    def make(count: int) -> Scenario:
+        return fixed.replace(_stretched(fixed, PARTS / count))
+
+    return LinkQuantity("rtt", "s", True, PARTS, PARTS // FAR, PARTS * FAR, lambda count: own_s * PARTS / count, make)
+
+
+def _stretched(scenario: Scenario, factor: float) -> dict[str, object]:
+    """Return all propagation delays and round-trip times times a factor, as edits of the scenario."""
+    changes: dict[str, object] = {}
+    for table, key in (("links", "delay"), ("flows", "rtt")):
+        for i, one in enumerate(scenario.source.get(table, [])):
+            if key in one:
+                changes[f"{table}[{i}].{key}"] = _times(one[key], factor, f"{scenario.origin}: {table}[{i}].{key}")
+    return changes
+
+
+def _times(value: Any, factor: float, where: str) -> Any:
+    """Multiply a time, a range, a distribution or a list of times by a factor."""
+    if isinstance(value, str):
+        try:
+            return f"{round(seconds(value) * factor * 1e9)} ns"
+        except UnitError as error:
+            message = f"{where}: {error}"
+            raise ScenarioError(message) from None
+    if isinstance(value, list):
+        return [_times(one, factor, where) for one in value]
+    if isinstance(value, dict):
+        return {key: _times(one, factor, where) if isinstance(one, str | list) else one for key, one in value.items()}
+    return value
+
+
+def _rate(scenario: Scenario, link: int) -> LinkQuantity:
+    fixed = _fixed(scenario, link)
+    own_bps = scenario.network.links[link].rate_bps
+
+    def make(count: int) -> Scenario:
+        return fixed.replace({f"links[{link}].rate": f"{round(own_bps * PARTS / count)} bit/s"})
+
+    return LinkQuantity(
+        "rate", "bit/s", True, PARTS, PARTS // FAR, PARTS * FAR, lambda count: own_bps * PARTS / count, make
+    )
+
+
+def _flows(scenario: Scenario, link: int) -> LinkQuantity:
+    fixed = _fixed(scenario, link)
+    groups = [group for group in scenario.network.bulk if link in group.path]
+    own = sum(group.flows for group in groups)
+    if not own:
+        message = f"{scenario.origin}: no long-lived TCP flow crosses links[{link}]; --find flows counts these"
+        raise InputError(message)
+
+    def make(count: int) -> Scenario:
+        counts = [max(1, round(group.flows * count / own)) for group in groups]
+        # Rounding is made good where it is felt least.
+        largest = counts.index(max(counts))
+        counts[largest] = max(1, counts[largest] + count - sum(counts))
+        return fixed.replace({f"flows[{g.index}].count": n for g, n in zip(groups, counts, strict=True)})
+
+    return LinkQuantity("flows", "flows", False, own, len(groups), FAR * own, float, make)
+
+
+def _red(scenario: Scenario, link: int) -> LinkQuantity:
+    fixed = _fixed(scenario, link)
+    buffer = max(1, round(scenario.network.links[link].buffer_packets or 1))
+    most = buffer // RED_BELOW
+    if most < 1:
+        message = f"{scenario.origin}: links[{link}].buffer: {buffer} packets have no room for RED's thresholds"
+        raise InputError(message)
+    queue = scenario.source["links"][link].get("queue", {})
+    kept = LINUX_RED | (queue if isinstance(queue, dict) and queue.get("discipline") == "red" else {})
+
+    def make(count: int) -> Scenario:
+        thresholds = {"min_th": f"{count} packets", "max_th": f"{RED_BELOW * count} packets"}
+        return fixed.replace({f"links[{link}].queue": {**kept, **thresholds}})
+
+    own = max(1, most // 4)
+    return LinkQuantity("red", "packets", False, own, 1, most, float, make)
+
+
+def _pool_of(find: str, scenario: Scenario, link: int) -> int:
+    index = scenario.links[link]["pool"]
+    if index is None:
+        message = f"{scenario.origin}: links[{link}] draws on no pool; --find {find} is for links with one"
+        raise InputError(message)
+    return int(index)
+
+
+def _pool(scenario: Scenario, link: int) -> LinkQuantity:
+    index = _pool_of("pool", scenario, link)
+    facts = scenario.pools[index]
+    packet = round(scenario.network.links[link].packet_bytes)
+    own = round(facts["size_packets"] if facts["size_bytes"] is None else facts["size_bytes"] / packet)
+
+    def make(count: int) -> Scenario:
+        return scenario.replace({f"pools[{index}].size": f"{count * packet} B"})
+
+    return LinkQuantity("pool", "B", False, max(1, own), 1, FAR * max(1, own), lambda count: packet * count, make)
+
+
+def _alpha(scenario: Scenario, link: int) -> LinkQuantity:
+    index = _pool_of("alpha", scenario, link)
+    facts = scenario.pools[index]
+    if facts["alpha"] is None:
+        message = (
+            f'{scenario.origin}: pools[{index}].sharing: is {facts["sharing"]}; --find alpha is for "dynamic", as only '
+            "its thresholds have one"
+        )
+        raise InputError(message)
+    place = f"links[{link}].alpha" if "alpha" in scenario.source["links"][link] else f"pools[{index}].alpha"
+    own = float(scenario.source["links"][link].get("alpha", facts["alpha"]))
+
+    def amount(count: float) -> float:
+        return own * count / PARTS
+
+    return LinkQuantity(
+        "alpha", "", False, PARTS, PARTS // FAR, PARTS * FAR, amount, lambda n: scenario.replace({place: amount(n)})
+    )
+
+
+def drop_tail(scenario: Scenario, link: int) -> Scenario:
+    """Return the scenario with a drop-tail queue and the same buffer.
+
+    Parameters
+    ----------
+    link : int
+    """
+    return _fixed(scenario, link).replace({f"links[{link}].queue": {"discipline": "drop-tail"}})
+
+
+QUANTITIES: dict[str, Callable[[Scenario, int], LinkQuantity]] = {
+    "rtt": _path,
+    "rate": _rate,
+    "flows": _flows,
+    "red": _red,
+    "pool": _pool,
+    "alpha": _alpha,
+}
+"""Functions that build each quantity from a scenario and a link index, by name."""

@@ -1,0 +1,304 @@
+"""Result of a sweep: its points in order, read from the store on demand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from elephan import _native, display
+from elephan.results import ResultPart, ResultTables
+from elephan.runs.files import write_json, write_parquet
+from elephan.runs.measures import as_table, parse_metrics
+from elephan.store import StoredRun, StoreTable, folders
+from elephan.store.provenance import here
+from elephan.store.query import as_column
+from elephan.store.summary import RUN, shown_as, summarize
+from elephan.store.upkeep import SHARDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from elephan.display import ColumnTable
+    from elephan.results import MetricDocument, SweepDocument, SweepPointDocument
+    from elephan.runs.measures import AskedMetric
+    from elephan.store.labels import Labels
+    from elephan.sweeps.document import Sweep
+    from elephan.sweeps.points import SweepPoint
+
+
+@dataclass(frozen=True)
+class PointResult(ResultTables):
+    """Result of a point of a sweep.
+
+    Parameters
+    ----------
+    point : SweepPoint
+    store : Path
+    reused : bool
+        It was in the store.
+    error : str or None
+        Why it failed.
+    """
+
+    point: SweepPoint
+    store: Path
+    reused: bool
+    error: str | None
+
+    @property
+    def labels(self) -> Labels:
+        """Values of the axes at this point, as written, by place."""
+        return self.point.labels
+
+    @property
+    def run(self) -> str:
+        """Id of the point's run in the store."""
+        return self.point.key
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The document of ``elephan run --json``, read again on each access.
+
+        Raises
+        ------
+        InputError
+            If the run is not in the store any more, or damaged.
+        """
+        return self.stored.document
+
+    @property
+    def folder(self) -> Path:
+        """Folder of the point's run: in the whole store after the shard was merged, else in the shard's."""
+        own = folders.place(self.store, self.run)
+        if self.store.parent.name == SHARDS and not own.exists():
+            return folders.place(self.store.parent.parent, self.run)
+        return own
+
+    @property
+    def stored(self) -> StoredRun:
+        """The point's run in the store."""
+        return StoredRun(self.run, self.folder, lambda: [self.labels])
+
+    @property
+    def has_samples(self) -> bool:
+        """Whether the point's run is in the store, with samples over time."""
+        return self.folder.is_dir() and self.stored.has_samples
+
+    @property
+    def parts(self) -> list[ResultPart]:
+        """The point as a single part."""
+        return [ResultPart(self.labels, self.document, lambda: self.stored.arrays())]
+
+    @property
+    def _title(self) -> str:
+        return str(self.document["run"]["scenario"])
+
+    def measure(self, metrics: str | Sequence[str]) -> ColumnTable:
+        """Compute metrics of the catalogue, see `elephan.runs.result.RunResult.measure`."""
+        return self.stored.measure(metrics)
+
+    def to_json(self) -> SweepPointDocument:
+        """Return the point in the form of the sweep's document."""
+        document = self.document
+        run = document["run"]
+        about: dict[str, Any] = {
+            key: run[key] for key in ("seed", "replications", "duration_s", "warmup_s", "warmup_rule")
+        }
+        parts: dict[str, Any] = {
+            key: document[key] for key in ("pools", "links", "groups", "fairness", "precision") if key in document
+        }
+        return cast("SweepPointDocument", {"labels": self.labels, "run": self.run, **about, **parts})
+
+
+@dataclass(frozen=True, repr=False)
+class SweepResult(ResultTables):
+    """The result of `sweep`.
+
+    Parameters
+    ----------
+    sweep : Sweep
+    done : tuple of PointResult
+        All its points in their order; of a shard, its own.
+    store : Path
+        Folder of the store with the runs.
+    wall_s : float [s]
+    packets : int
+        Simulated now; what was in the store does not count.
+    metrics : tuple of AskedMetric
+        Additional metrics requested for the points.
+    """
+
+    sweep: Sweep
+    done: tuple[PointResult, ...]
+    store: Path
+    wall_s: float
+    packets: int
+    metrics: tuple[AskedMetric, ...] = ()
+
+    @property
+    def points(self) -> list[PointResult]:
+        """Points with a result."""
+        return [point for point in self.done if point.error is None]
+
+    @property
+    def failures(self) -> list[PointResult]:
+        """Points that failed."""
+        return [point for point in self.done if point.error is not None]
+
+    @property
+    def reused(self) -> int:
+        """Number of points that were already in the store."""
+        return sum(point.reused for point in self.done)
+
+    @property
+    def label_names(self) -> list[str]:
+        """Names of the labels, in the order of the axes."""
+        return list(dict.fromkeys(name for point in self.done for name in point.labels))
+
+    @property
+    def parts(self) -> list[ResultPart]:
+        """Parts of the points with a result."""
+        return [part for point in self.points for part in point.parts]
+
+    @property
+    def _title(self) -> str:
+        return self.sweep.title
+
+    @cached_property
+    def warnings(self) -> list[dict[str, Any]]:
+        """Lint warnings about the points, one for each rule and place, as for the first of its ``points``."""
+        found: dict[tuple[str, str], dict[str, Any]] = {}
+        for point in self.points:
+            for warned in point.document["warnings"]:
+                row = found.setdefault((warned["rule"], warned["where"]), {**warned, "points": 0})
+                row["points"] += 1
+        return list(found.values())
+
+    def __repr__(self) -> str:
+        failed = f", {len(self.failures)} failed" if self.failures else ""
+        return (
+            f"<SweepResult {self.sweep.title!r}: {len(self.points)} points, {self.reused} of them in the store{failed}>"
+        )
+
+    def _repr_html_(self) -> str:
+        columns: dict[str, list[Any]] = {name: [p.labels.get(name) for p in self.points] for name in self.label_names}
+        documents = [point.document for point in self.points]
+        # The first link is what a page has room for; the table has all.
+        for metric in ("utilization", "loss_ratio", "queueing_delay_s"):
+            columns[metric] = [document["links"][0][metric] for document in documents]
+        failed = (display.note(f"Failed: {point.labels}: {point.error}") for point in self.failures)
+        return display.joined(display.table(columns, self.sweep.title), *failed)
+
+    def table(self) -> StoreTable:
+        """Return all points as one table: labels, then the columns that the store has for a run.
+
+        Returns
+        -------
+        StoreTable
+            A row per point with a result, in the order of the sweep.
+        """
+        import pyarrow as pa  # noqa: PLC0415 (slow to import)
+
+        rows = list(self._rows())
+        names = dict.fromkeys(name for row in rows for name in row)
+        return StoreTable(pa.table({name: as_column([row.get(name) for row in rows]) for name in names}))
+
+    def measure(self, metrics: str | Sequence[str]) -> ColumnTable:
+        """Compute metrics of the catalogue at every point.
+
+        Parameters
+        ----------
+        metrics : str or sequence of str
+            As ``elephan sweep --metric`` takes them.
+
+        Returns
+        -------
+        ColumnTable
+            As for `elephan.runs.result.RunResult.measure`, with the point's labels in front of each row; points
+            without a value of the metric have no rows.
+
+        Raises
+        ------
+        InputError
+            If there is no such metric, or the series that it needs were not kept: sweep with ``series=True``.
+        """
+        asked = parse_metrics(metrics)
+        return as_table([{**point.labels, **row} for point in self.points for row in point.stored.measured(asked)])
+
+    def to_json(self) -> SweepDocument:
+        """Return the document of ``elephan sweep --json``.
+
+        Returns
+        -------
+        dict
+            ``title``, ``seed``, ``replications``, ``engine_version``, ``base``, ``axes``, ``points`` (each with
+            ``labels``, ``run``, and ``links``, ``groups`` and ``fairness`` as ``elephan run --json`` has them),
+            ``metrics`` if any were requested), ``failures``, ``warnings``; and under ``provenance`` the values that
+            differ between equal sweeps.
+        """
+        points = [point.to_json() for point in self.points]
+        if self.metrics:
+            for point, row in zip(self.points, points, strict=True):
+                row["metrics"] = cast("list[MetricDocument]", point.stored.measured(self.metrics))
+        return cast("SweepDocument", {**self._head, "points": points, **self._tail})
+
+    def write(self, folder: Path | str) -> list[Path]:
+        """Write ``sweep.json`` and ``points.parquet``.
+
+        Parameters
+        ----------
+        folder : Path or str
+            Made if missing. Each file appears whole or not at all.
+
+        Returns
+        -------
+        list of Path
+
+        Raises
+        ------
+        OSError
+            If the folder cannot be written.
+        """
+        folder, arrow = Path(folder), self.table().arrow
+        about = {"elephan_engine_version": _native.version(), "elephan_sweep": self.sweep.title}
+        columns = {name: arrow[name] for name in arrow.column_names}
+        return [
+            write_parquet(folder / "points.parquet", columns, about),
+            write_json(folder / "sweep.json", self.to_json()),
+        ]
+
+    @cached_property
+    def _head(self) -> dict[str, Any]:
+        base = self.sweep.base
+        return {
+            "title": self.sweep.title,
+            "seed": base.seed,
+            "replications": base.replications,
+            "precision": list(self.sweep.precision),
+            "max_replications": self.sweep.max_replications,
+            "engine_version": _native.version(),
+            "base": base.text,
+            "axes": self.sweep.to_json(),
+        }
+
+    @property
+    def _tail(self) -> dict[str, Any]:
+        failures = [{"labels": point.labels, "run": point.run, "error": point.error} for point in self.failures]
+        counts = {"reused": self.reused, "wall_s": self.wall_s, "packets_simulated": self.packets}
+        provenance = {**here(), **counts, "store": str(self.store)}
+        return {"failures": failures, "warnings": self.warnings, "provenance": provenance}
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        labels = self.label_names
+        found = [(point, summarize(point.document)) for point in self.points]
+        links = {link["name"] for _, summary in found for link in summary.links}
+        for point, summary in found:
+            row: dict[str, Any] = {name: point.labels.get(name) for name in labels} | {"run": point.run}
+            row |= {name: value for name, value in summary.run.items() if name in RUN and row.get(name) is None}
+            for kind, parts in (("links", summary.links), ("groups", summary.groups)):
+                for part in parts:
+                    begin = shown_as(kind, part["name"], links)
+                    row |= {f"{begin}.{name}": value for name, value in part.items() if name != "name"}
+            yield row

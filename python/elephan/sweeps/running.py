@@ -1,0 +1,328 @@
+"""Steps of a sweep: plan, look up points in the store, run the missing ones, keep them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from elephan.costs.check import check_memory
+from elephan.errors import InputError
+from elephan.extras import require
+from elephan.runs import default_workers
+from elephan.runs.threads import SimulationThreads
+from elephan.scenario import Scenario
+from elephan.store import Store
+from elephan.store.index import FILE
+from elephan.store.labels import as_labels
+from elephan.store.opening import usual
+from elephan.store.upkeep import SHARDS
+from elephan.sweeps.claims import PointClaims
+from elephan.sweeps.document import Sweep
+from elephan.sweeps.execution import PointJob, execute, jobs_of, share_of, workers_of
+from elephan.sweeps.progress import ProgressCounter
+from elephan.sweeps.result import PointResult, SweepResult
+from elephan.sweeps.tasks import SweepSettings
+from elephan.workers import check_workers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from concurrent.futures import Executor
+    from pathlib import Path
+
+    from elephan.sweeps.points import SweepPoint
+    from elephan.sweeps.progress import SweepProgress
+
+MOST_CHECKED = 100
+"""Maximum number of points whose memory is estimated before the sweep starts."""
+
+MOST_SHARDS = 100_000
+"""Maximum number of shards of a sweep."""
+
+LOOK_S = 0.2
+"""Interval between looks for points finished by other processes [s]."""
+
+
+def run_sweep(
+    asked: Sweep,
+    store: Store | str | Path | None,
+    executor: Executor | None,
+    workers: int | None,
+    part: tuple[int, int] | None,
+    *,
+    series: bool,
+    progress: Callable[[SweepProgress], None] | None,
+    force: bool = False,
+) -> SweepResult:
+    """Run every point of a sweep that is not in the store yet; see `elephan.sweeps.sweep`.
+
+    Parameters
+    ----------
+    store, executor, workers, part, series, progress, force
+        As for `elephan.sweeps.sweep`; `part` is the shard.
+    """
+    [swept] = run_sweeps([(asked, series)], store, executor, workers, part, progress=progress, force=force)
+    return swept
+
+
+def run_sweeps(
+    every: Iterable[tuple[Sweep, bool]],
+    store: Store | str | Path | None = None,
+    executor: Executor | None = None,
+    workers: int | None = None,
+    part: tuple[int, int] | None = None,
+    *,
+    progress: Callable[[SweepProgress], None] | None = None,
+    force: bool = False,
+) -> list[SweepResult]:
+    """Run every point of several sweeps, longest first over all sweeps, so that no worker waits between them.
+
+    A point that several have runs once, and carries the labels of each.
+
+    Parameters
+    ----------
+    every : iterable of tuple of Sweep and bool
+        Each with whether the series of its points are kept.
+    store, executor, workers, part, progress, force
+        As for `elephan.sweeps.sweep`, of all together; `part` is the shard.
+
+    Returns
+    -------
+    list of SweepResult
+        In the given order; the time is the total, and a shared point's packets count in each sweep.
+
+    Raises
+    ------
+    InputError, LostError, KeyboardInterrupt
+        As for `elephan.sweeps.sweep`; no sweep starts if any point is not a valid scenario.
+    """
+    begun = time.perf_counter()
+    check_workers(workers)
+    require("a store", "pyarrow")
+    planned = [(asked, SweepSettings.of(asked, series=series), asked.points()) for asked, series in every]
+    for asked, _, points in planned:
+        asked.check(points)
+    jobs = jobs_of((settings, points) for _, settings, points in planned)
+    if part is not None:
+        jobs = share_of(jobs, *part)
+    tally = ProgressCounter(jobs, progress)
+    with _opened(store, part) as kept:
+        found, missing = _reuse(kept, jobs, tally)
+        if part is not None:
+            more, missing = _reuse_whole(folder_of(store), missing, tally)
+            found |= more
+        failures: dict[str, str] = {}
+        # The memory of other executors' machines is not known here.
+        if executor is None and not force:
+            _check_memory(missing, workers or default_workers())
+        _run(kept, missing, executor, workers, tally, failures, found)
+    mine = {job.key for job in jobs}
+    wall_s = time.perf_counter() - begun
+    swept = []
+    for asked, _, points in planned:
+        own = [point for point in points if point.key in mine]
+        done = tuple(PointResult(p, found.get(p.key, kept.folder), p.key in found, failures.get(p.key)) for p in own)
+        packets = sum(tally.packets_of.get(key, 0) for key in {point.key for point in own})
+        swept.append(SweepResult(asked, done, kept.folder, wall_s, packets))
+    return swept
+
+
+def _check_memory(jobs: Sequence[PointJob], workers: int) -> None:
+    """Refuse points that need more memory than there is, with all workers running at once."""
+    # The longest come first; of very many the rest is taken to need no more.
+    for job in jobs[:MOST_CHECKED]:
+        check_memory(job.points[0].scenario, workers=1, series=job.settings.series, copies=min(workers, len(jobs)))
+
+
+def parse_shard(text: str) -> tuple[int, int]:
+    """Parse the shard of a sweep.
+
+    Parameters
+    ----------
+    text : str
+        ``i/n``, from 1.
+
+    Returns
+    -------
+    tuple of int
+        Its number, and how many there are.
+
+    Raises
+    ------
+    InputError
+        If it is none.
+
+    Examples
+    --------
+    >>> parse_shard("2/5")
+    (2, 5)
+    """
+    number, _, of = (part.strip() for part in text.partition("/"))
+    if not (number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of) <= MOST_SHARDS):
+        message = f'shard: "{text}" is not a part; write i/n with i from 1 to n, such as 1/4'
+        raise InputError(message)
+    return int(number), int(of)
+
+
+def preview(
+    sweep: Sweep, store: Store | str | Path | None = None, shard: tuple[int, int] | None = None, *, series: bool = False
+) -> list[tuple[SweepPoint, bool]]:
+    """Return the points of a sweep, longest first, and whether each is in the store; nothing is run.
+
+    Parameters
+    ----------
+    sweep : Sweep
+    store : Store or path, optional
+        As for `sweep`; nothing is written.
+    shard : tuple of int, optional
+    series : bool
+
+    Returns
+    -------
+    list of tuple of Point and bool
+        Each point, and whether the store has its run.
+
+    Raises
+    ------
+    InputError
+        If none of the points is a scenario, or the store cannot be read.
+    """
+    jobs = jobs_of([(SweepSettings.of(sweep, series=series), sweep.points())])
+    if shard is not None:
+        jobs = share_of(jobs, *shard)
+    folder = folder_of(store)
+    if not (folder / FILE).exists():
+        return [(point, False) for job in jobs for point in job.points]
+    with Store(folder, readonly=True) as opened:
+        found = {job.key for job in jobs if opened.find(job.key, series=series) is not None}
+    return [(point, point.key in found) for job in jobs for point in job.points]
+
+
+def asked_of(given: Sweep | Scenario | Mapping[str, Any] | str | Path) -> Sweep:
+    """Return the given sweep, or read it."""
+    if isinstance(given, Sweep):
+        return given
+    if isinstance(given, Mapping):
+        return Sweep.from_mapping(given)
+    return Sweep.of(Scenario.from_any(given)) if isinstance(given, Scenario) else Sweep.from_file(given)
+
+
+def folder_of(store: Store | str | Path | None) -> Path:
+    """Return the folder of a store, without opening it."""
+    return store.folder if isinstance(store, Store) else usual(store)
+
+
+@contextmanager
+def _opened(store: Store | str | Path | None, part: tuple[int, int] | None) -> Iterator[Store]:
+    """Open the store for the points: the given one, or a shard inside it."""
+    if part is None and isinstance(store, Store):
+        yield store
+        return
+    folder = folder_of(store)
+    with Store(folder if part is None else folder / SHARDS / f"{part[0]}-of-{part[1]}") as opened:
+        yield opened
+
+
+def _reuse(store: Store, jobs: Sequence[PointJob], tally: ProgressCounter) -> tuple[dict[str, Path], list[PointJob]]:
+    """Label the points that the store has; return their keys and folders, and the missing jobs."""
+    reused: dict[str, Path] = {}
+    missing = []
+    for job in jobs:
+        found = store.find(job.key, series=job.settings.series)
+        if found is None:
+            missing.append(job)
+            continue
+        for point in job.points:
+            store.label(found, point.labels)
+        reused[job.key] = store.folder
+        tally.reused(job)
+    return reused, missing
+
+
+def _reuse_whole(
+    folder: Path, jobs: Sequence[PointJob], tally: ProgressCounter
+) -> tuple[dict[str, Path], list[PointJob]]:
+    """Look up a shard's missing points in the store around it, only reading it; they must have their labels there."""
+    if not (folder / FILE).exists():
+        return {}, list(jobs)
+    reused: dict[str, Path] = {}
+    missing = []
+    with Store(folder, readonly=True) as store:
+        for job in jobs:
+            found = store.find(job.key, series=job.settings.series)
+            if found is None or not all(as_labels(point.labels) in found.labels for point in job.points):
+                missing.append(job)
+                continue
+            reused[job.key] = folder
+            tally.reused(job)
+    return reused, missing
+
+
+def _fail(store: Store, job: PointJob, error: str | None) -> str:
+    for point in job.points:
+        store.fail(job.key, point.text, point.labels, error or "")
+    return error or ""
+
+
+def _run(
+    store: Store,
+    jobs: Sequence[PointJob],
+    executor: Executor | None,
+    workers: int | None,
+    tally: ProgressCounter,
+    failures: dict[str, str],
+    found: dict[str, Path],
+) -> None:
+    """Run jobs and keep their results; adds to `found` those that another process has run meanwhile."""
+    tally.begin()
+    if not jobs:
+        return
+    threads = None if executor is not None else SimulationThreads(workers or default_workers())
+    pool: Any = executor or threads
+    claims = PointClaims(store.folder)
+    elsewhere: list[PointJob] = []
+
+    def is_mine(job: PointJob) -> bool:
+        # It may have been claimed, run and given back since the store was asked.
+        mine = claims.claim(job.key) and store.find(job.key, series=job.settings.series) is None
+        if not mine:
+            elsewhere.append(job)
+        return mine
+
+    try:
+        while jobs:
+            for job, reply in execute(pool, jobs, workers or workers_of(pool), is_mine):
+                if reply.packed is None:
+                    failures[job.key] = _fail(store, job, reply.error)
+                    tally.done(job, None)
+                else:
+                    stored = store.put(reply.packed, key=job.key, labels=job.points[0].labels)
+                    for point in job.points[1:]:
+                        store.label(stored, point.labels)
+                    tally.done(job, reply.packed)
+                claims.release(job.key)
+            jobs = _of_others(store, elsewhere, claims, tally, found)
+            elsewhere.clear()
+    finally:
+        claims.close()
+        if threads is not None:
+            threads.shutdown(wait=False, cancel_futures=True)
+
+
+def _of_others(
+    store: Store,
+    jobs: Sequence[PointJob],
+    claims: PointClaims,
+    tally: ProgressCounter,
+    found: dict[str, Path],
+) -> list[PointJob]:
+    """Wait for points that other processes run; return the jobs that are left once a process has released a claim."""
+    left = list(jobs)
+    while left:
+        more, left = _reuse(store, left, tally)
+        found |= more
+        if any(claims.claim(job.key) for job in left):
+            return left
+        time.sleep(LOOK_S if left else 0.0)
+    return left

@@ -1,0 +1,174 @@
+"""A sweep read back from the folder that ``elephan sweep --out`` wrote."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from elephan.errors import InputError
+from elephan.runs.saved import read_document
+from elephan.scenario import Scenario
+from elephan.store.labels import as_value
+from elephan.sweeps.axes import SweepAxis, SweepCase, SweepCases
+from elephan.sweeps.document import Sweep
+from elephan.sweeps.points import SweepPoint
+from elephan.sweeps.result import PointResult, SweepResult
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from elephan.results import SweepDocument
+    from elephan.store.stored import StoredRun
+
+DOCUMENT = "sweep.json"
+
+_PARTS = ("pools", "links", "groups", "fairness", "precision")
+_OF_RUN = ("seed", "replications", "duration_s", "warmup_s", "warmup_rule")
+"""Keys that a point shares with its run's document."""
+
+
+@dataclass(frozen=True)
+class SavedPoint(PointResult):
+    """Point of a sweep that was read from a folder; its columns are read from the store.
+
+    Parameters
+    ----------
+    title : str
+        Title of the sweep.
+    saved : mapping
+        The point as the document of the sweep has it.
+    """
+
+    title: str
+    saved: Mapping[str, Any]
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """Part of the sweep's document about this point, in the form of a run's document, without warnings."""
+        parts = {name: self.saved[name] for name in _PARTS if name in self.saved}
+        run = {"id": self.run, "scenario": self.title} | {name: self.saved[name] for name in _OF_RUN}
+        return {"run": run, **parts, "warnings": []}
+
+    @property
+    def stored(self) -> StoredRun:
+        """The point's run in the store.
+
+        Raises
+        ------
+        InputError
+            If the store is not where it was.
+        """
+        if not self.folder.is_dir():
+            message = (
+                f"{self.store}: does not hold run {self.run[:12]} of the sweep, whose columns and samples are needed; "
+                "put the store back, or load the store itself from where it is now"
+            )
+            raise InputError(message)
+        return super().stored
+
+
+@dataclass(frozen=True, repr=False)
+class SavedSweep(SweepResult):
+    """Sweep that was read from a folder.
+
+    Parameters
+    ----------
+    saved : mapping
+        The document of the sweep.
+    """
+
+    saved: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def warnings(self) -> list[dict[str, Any]]:
+        """Lint warnings about the points."""
+        return [dict(warned) for warned in self.saved["warnings"]]
+
+    def to_json(self) -> SweepDocument:
+        """Return the document as it was written.
+
+        Returns
+        -------
+        dict
+        """
+        return cast("SweepDocument", dict(self.saved))
+
+
+def read_sweep(folder: Path | str) -> SweepResult:
+    """Read a folder that ``elephan sweep --out`` or `SweepResult.write` wrote.
+
+    Parameters
+    ----------
+    folder : Path or str
+        Folder with ``sweep.json``. Columns of replications and samples are read from the sweep's store on demand.
+
+    Returns
+    -------
+    SweepResult
+
+    Raises
+    ------
+    InputError
+        If the document cannot be read.
+
+    Examples
+    --------
+    >>> import elephan, tempfile
+    >>> base = elephan.Scenario.from_text(elephan.EXAMPLE)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     swept = elephan.sweep(base, over={"flows[0].count": [1, 2]}, replications=1, store=f"{folder}/runs")
+    ...     _ = swept.write(folder)
+    ...     read_sweep(folder).links["utilization"] == swept.links["utilization"]
+    True
+    """
+    path = Path(folder) / DOCUMENT
+    keys = ("title", "precision", "max_replications", "base", "axes", "points", "failures", "warnings", "provenance")
+    document = read_document(path, keys)
+    try:
+        return _sweep(document, path)
+    except (KeyError, TypeError) as error:
+        message = f"{path}: has no {error}; write the folder again with this version"
+        raise InputError(message) from None
+
+
+def _sweep(document: Mapping[str, Any], path: Path) -> SweepResult:
+    title, made = document["title"], document["provenance"]
+    base = Scenario.from_text(document["base"], f"{path}: base")
+    precision = tuple(document["precision"])
+    sweep = Sweep(base, _axes(document["axes"]), title, str(path), precision, document["max_replications"])
+    store = Path(made["store"])
+    if not store.exists() and (path.parent / store).exists():
+        store = path.parent / store
+    rows = [(row, None) for row in document["points"]] + [(row, row["error"]) for row in document["failures"]]
+    done = tuple(
+        SavedPoint(
+            SweepPoint(i, row["labels"], {}, base, row["run"], 0.0, error, None),
+            store,
+            reused=True,
+            error=error,
+            title=title,
+            saved=row,
+        )
+        for i, (row, error) in enumerate(rows)
+    )
+    return SavedSweep(sweep, done, store, made["wall_s"], made["packets_simulated"], saved=document)
+
+
+def _axes(given: Sequence[Mapping[str, Any]]) -> tuple[SweepAxis | SweepCases, ...]:
+    return tuple(_cases(axis["cases"]) if "cases" in axis else _axis(axis) for axis in given)
+
+
+def _axis(axis: Mapping[str, Any]) -> SweepAxis:
+    return SweepAxis(tuple(axis["places"]), tuple(tuple(map(as_value, row)) for row in axis["values"]))
+
+
+def _cases(cases: Sequence[Mapping[str, Any]]) -> SweepCases:
+    made = [
+        SweepCase(
+            case["name"], {name: as_value(value) for name, value in case["set"].items()}, _axes(case["axes"]), "cases"
+        )
+        for case in cases
+    ]
+    return SweepCases(tuple(made))

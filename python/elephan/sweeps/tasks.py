@@ -1,0 +1,160 @@
+"""Messages between a sweep and its workers: a task is a few points as plain text, its replies are results or errors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from elephan import _native
+from elephan.errors import InputError
+from elephan.runs import run, run_several
+from elephan.scenario import Scenario
+from elephan.store import PackedRun, pack
+from elephan.sweeps.points import change
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from elephan.own_laws import AnyOwnLaw
+    from elephan.runs.result import RunResult
+    from elephan.sweeps.document import Sweep
+    from elephan.sweeps.lists import Value
+    from elephan.sweeps.points import SweepPoint
+
+
+Made = TypeVar("Made")
+
+
+class ScenarioPayload(NamedTuple):
+    """A scenario as plain text, which is cheap to send and needs no validation at the worker."""
+
+    text: str
+    canonical: str
+    origin: str
+    warmup_rule: str
+    id: str
+    described: str
+    laws: tuple[tuple[str, AnyOwnLaw], ...]
+
+    @classmethod
+    def of(cls, scenario: Scenario) -> ScenarioPayload:
+        """Convert a scenario to plain text."""
+        named = (scenario.text, scenario.canonical, scenario.origin, scenario.warmup_rule)
+        return cls(*named, scenario.id, scenario.described, tuple(sorted(scenario.laws.items())))
+
+    def scenario(self) -> Scenario:
+        """Rebuild the scenario."""
+        return Scenario(*self[:4], dict(self.laws))._with_cached_facts(self.id, self.described)
+
+
+class SweepSettings(NamedTuple):
+    """Settings that all points of a sweep share."""
+
+    base: ScenarioPayload
+    precision: tuple[str, ...]
+    max_replications: int
+    series: bool
+    version: str = _native.version()
+    """Version of the caller's engine; another version would give other results."""
+
+    @classmethod
+    def of(cls, sweep: Sweep, *, series: bool) -> SweepSettings:
+        """Return the settings that all points of a sweep share."""
+        return cls(ScenarioPayload.of(sweep.base), sweep.precision, sweep.max_replications, series)
+
+
+class PointBatch(NamedTuple):
+    """A few points."""
+
+    settings: SweepSettings
+    points: list[ScenarioPayload | dict[str, Value]]
+    """Each point as a payload, or as its changes of the base."""
+
+
+def task(settings: SweepSettings, points: Sequence[SweepPoint]) -> PointBatch:
+    """Convert points to a task."""
+    return PointBatch(settings, [p.changes if p.made is None else ScenarioPayload.of(p.made) for p in points])
+
+
+class PointReply(NamedTuple):
+    """Reply for one point."""
+
+    packed: PackedRun | None
+    """Files of the result, encoded by the worker, so that the caller only writes them."""
+    error: str | None
+
+
+def run_points(given: PointBatch) -> list[PointReply]:
+    """Run a few points in sequence, in this thread.
+
+    Returns
+    -------
+    list of PointReply
+        Replies in the order of the points.
+
+    Raises
+    ------
+    InputError
+        If this is another version of elephan than the one that asks.
+    """
+    settings = given.settings
+    if settings.version != _native.version():
+        message = (
+            f"sweep: a worker has elephan {_native.version()}, who asks has {settings.version}; "
+            "install the same version everywhere"
+        )
+        raise InputError(message)
+    base = settings.base.scenario()
+    scenarios = [_tried(lambda point=point: _scenario(base, point)) for point in given.points]  # type: ignore[misc]
+    results = {} if settings.precision else _together(settings, [s for s in scenarios if isinstance(s, Scenario)])
+    return [_reply(settings, scenario, results) for scenario in scenarios]
+
+
+def _scenario(base: Scenario, point: ScenarioPayload | dict[str, Value]) -> Scenario:
+    return point.scenario() if isinstance(point, ScenarioPayload) else change(base, point)
+
+
+def _together(settings: SweepSettings, scenarios: Sequence[Scenario]) -> dict[int, RunResult | InputError]:
+    """Run several points, taking the interpreter's lock once; results by scenario id."""
+    try:
+        found = run_several(scenarios, series=settings.series)
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException:  # A panic of the engine is no Exception. Whose it is shows when each runs by itself.
+        return {}
+    return {id(scenario): result for scenario, result in zip(scenarios, found, strict=True)}
+
+
+def _reply(
+    settings: SweepSettings, scenario: Scenario | PointReply, results: dict[int, RunResult | InputError]
+) -> PointReply:
+    if isinstance(scenario, PointReply):
+        return scenario
+
+    def packed() -> PackedRun:
+        result = results.pop(id(scenario), None)
+        if result is None:
+            result = run(
+                scenario,
+                workers=1,
+                series=settings.series,
+                precision=settings.precision or None,
+                max_replications=settings.max_replications,
+            )
+        if isinstance(result, InputError):
+            raise result
+        return pack(result)
+
+    made = _tried(packed)
+    return made if isinstance(made, PointReply) else PointReply(made, None)
+
+
+def _tried(do: Callable[[], Made]) -> Made | PointReply:
+    """Call a function; return its result, or a reply with its error, so that the other points continue."""
+    try:
+        return do()
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except InputError as error:
+        return PointReply(None, str(error))
+    except BaseException as error:  # As above.
+        return PointReply(None, f"internal error: {type(error).__name__}: {error}; a defect of elephan")
