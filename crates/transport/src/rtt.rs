@@ -5,7 +5,7 @@
 //! `tcp_rtt_estimator`, `tcp_set_rto` and `tcp_init_metrics` (facts, not text). Without timestamps one segment is timed at a
 //! time, never one that was sent twice (Karn's rule, RFC 6298, Section 3).
 //! Differs from ns-2 and Linux: samples are exact, not counted in ticks; the granularity rounds the timeout up.
-//! Differs from Linux: the timeout is not below a second until data has given a sample ([`Rtt::shake_hands`]).
+//! Differs from Linux: until data has given a sample the timeout is that after a handshake that met full queues ([`Rtt::shake_hands`]).
 
 use crate::Options;
 use crate::options::Rto;
@@ -175,11 +175,16 @@ impl Rtt {
     /// queue.
     ///
     /// Until data has given a sample the timeout is at least a second, and three seconds where the SYN may have timed out
-    /// (RFC 6298, 5.7).
+    /// (RFC 6298, 5.7). By the rule of Linux it is no more than after a handshake that took `longest`: some 200 ms on a short path.
     pub fn shake_hands(&mut self, sample: Span, longest: Span) {
         self.first_sample(sample.max(Span(1)), Round { una: 0, nxt: 0 });
         self.set_rto();
-        self.rto = self.rto.max(if longest < FIRST_RTO { FIRST_RTO } else { FALLBACK_RTO });
+        let least = match self.options.rule {
+            _ if longest >= FIRST_RTO => FALLBACK_RTO,
+            Rto::Linux => FIRST_RTO.min(longest + self.options.min_rto.max(Span(2 * longest.0))),
+            Rto::Rfc6298 => FIRST_RTO,
+        };
+        self.rto = self.rto.max(least);
     }
 
     /// Estimator of another connection over the path of `last`, which has ended: its timeout before the first sample allows
@@ -498,7 +503,8 @@ mod tests {
         assert_eq!(after(rfc(), 1100, 1200).1, Span::millis(3300));
         assert_eq!(after(rfc(), 40, 1040).1, Span::secs(3));
         assert_eq!(after(linux(), 1100, 1200).1, Span::millis(3300));
-        assert_eq!(after(linux(), 40, 90).1, Span::secs(1), "not 240 ms: the handshake may have met a queue");
+        assert_eq!(after(linux(), 40, 90).1, Span::millis(290), "not 240 ms: the handshake may have met a queue");
+        assert_eq!(after(linux(), 40, 500).1, Span::secs(1));
         // The first sample of data ends that.
         let mut rtt = linux();
         rtt.shake_hands(Span::millis(40), Span::millis(1040));
@@ -513,7 +519,7 @@ mod tests {
         let fresh = last.clone();
         let mut next = fresh.clone();
         next.follow(&last);
-        assert_eq!(next.rto(), Span::secs(1), "no data was acknowledged");
+        assert_eq!(next.rto(), Span::millis(290), "no data was acknowledged");
         (0..100).for_each(|_| last.sample_ack(alike(1100), ROUND, 2));
         next = fresh.clone();
         next.follow(&last);
