@@ -489,6 +489,14 @@ def test_the_verb_prints_a_row_each_and_one_recommendation(elephan: Command, sma
     assert max(len(line) for line in done.out.splitlines() if not line.startswith("Linux: ")) <= 80
 
 
+def test_a_comparison_says_which_links_stay_as_they_are(elephan: Command, small: Path) -> None:
+    link = '[[links]]\nname = "back"\nrate = "50 Mbit/s"\nbuffer = "90 packets"\n[[flows]]'
+    small.write_text(small.read_text().replace("[[flows]]", link, 1))
+    lines = elephan("size", small, *WORDS, "--link", "core", "--queues", "drop-tail,fq", "-q").out.splitlines()
+    assert "  ! only core is changed; back keeps its queue, where ACKs and datagrams may wait." in lines
+    assert len(lines) <= 15
+
+
 @pytest.mark.parametrize(("mean", "bar"), [(0.9, [[0.2], [0.1]]), (1.0, [[0.2], [0.0]]), (1.0000004, [[0.2], [0.0]])])
 def test_the_bar_of_a_link_that_is_a_packet_more_than_busy_is_no_error(mean: float, bar: list[list[float]]) -> None:
     assert _up_to_one(mean, 0.2) == [bar[0], pytest.approx(bar[1])]

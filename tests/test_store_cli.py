@@ -151,6 +151,18 @@ def test_an_export_is_a_row_for_each_run(elephan: Command, store: Path, tmp_path
     assert (wrong.code, "use csv, parquet, json" in wrong.err) == (2, True)
 
 
+def test_an_export_has_the_form_of_its_suffix(elephan: Command, store: Path, tmp_path: Path) -> None:
+    first = {}
+    for name in ("all.parquet", "all.json", "all.csv", "all"):
+        assert elephan("store", "export", "--store", store, "--out", tmp_path / name).code == 0
+        first[name] = (tmp_path / name).read_bytes()[:4]
+    assert first["all.parquet"] == b"PAR1"
+    assert first["all.json"][:1] in b"[{"
+    assert first["all.csv"] == first["all"] == b"flow"
+    assert elephan("store", "export", "--store", store, "--out", tmp_path / "x.json", "--format", "csv").code == 0
+    assert (tmp_path / "x.json").read_bytes()[:4] == b"flow"
+
+
 def test_damage_exits_with_1_and_repair_mends_it(elephan: Command, store: Path) -> None:
     assert elephan("store", "verify", "--store", store) == (0, "2 runs whole, 0 damaged\n", "")
     file = next(store.glob("runs/*/*/links.parquet"))

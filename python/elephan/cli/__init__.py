@@ -198,7 +198,7 @@ def _unquoted(extra: str, words: Sequence[str]) -> str:
     before, value = words[at - 2 : at] if at > 1 else ("", "")
     if before.startswith("--") and "=" in value:
         return f"a value with spaces is put into quotes: {before} '{value} {extra}'"
-    return "a list has commas and no spaces, as in reno,cubic"
+    return "a list has commas and no spaces, as in reno,cubic" if before.startswith("--") else "it takes no more words"
 
 
 def _nearest(error: Exception, message: str) -> str:
@@ -208,6 +208,9 @@ def _nearest(error: Exception, message: str) -> str:
         known = [name for each in getattr(parser, "params", []) for name in each.opts if name.startswith("--")]
         meant = _meant(option, ["--help", *known])
         return f"there is no option {option}{meant or _elsewhere(option)}"
+    if message.startswith("Missing argument ") and (meaning := getattr(getattr(error, "param", None), "help", None)):
+        sentence = meaning.partition(". ")[0].rstrip(".")
+        return f"{message.rstrip('.')}: {sentence[0].lower()}{sentence[1:]}"
     if (verb := re.match(r"No such command '(.*?)'\.", message)) is not None:
         return f'there is no verb "{verb[1]}"; {suggest(verb[1], getattr(parser, "commands", {}))}'
     if (choice := re.fullmatch(r"(.*'(.*)' is not one of (.*?))\.?", message)) is not None:

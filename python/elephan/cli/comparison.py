@@ -108,9 +108,14 @@ def comparison_screen(comparison: SizeComparison) -> list[str]:
     # Dangers come first among what limits the advice.
     grave = sum(map(len, chosen.dangers))
     dangers, others = caveats[:grave], caveats[grave:]
+    dangers = [*_unchanged(comparison), *dangers]
     others += [wrapped(f"{text}.", mark="  > ") for text in [found.otherwise] if text]
     table = _table_of_variants(comparison) if first.ample_packets is not None else _table_of_models(comparison)
     tc = command_lines(chosen.tc, "Linux: ") if found.meets and chosen.tc else []
+    if found.meets and not tc:
+        why = chosen.answer.forbidding
+        reason = f"since {why[0].message} ({why[0].rule})" if why else "because tc has no words for these settings"
+        tc = wrapped(f"Linux: no line, {reason}")
     runs = sum(variant.answer.runs for variant in comparison.variants)
     last = wrapped(
         f"({len(comparison.variants)} variants, {runs} runs, {comparison.wall_s:.0f} s; more with --details)"
@@ -172,6 +177,17 @@ def _table_of_variants(comparison: SizeComparison) -> list[str]:
     decisive = (*decided_by(variants[0].answer.targets), "queueing_delay_s")
     table = with_decisive(lambda keys: columns + buffer_columns(rows, decisive=keys)[2:], decisive)
     return [*wrapped(f"needs: smallest buffer for the target; the rest with {said}"), *table]
+
+
+def _unchanged(comparison: SizeComparison) -> list[list[str]]:
+    """Return a caveat about the links that are not compared, as wrapped lines; none if there is one link."""
+    changed = comparison.variants[0].answer.facts["name"]
+    others = [link.name for link in comparison.scenario.network.links if link.name != changed]
+    if not others:
+        return []
+    names = ", ".join(others[:2]) + (f" and {len(others) - 2} more" if len(others) > 2 else "")
+    keeps = "keeps its queue" if len(others) == 1 else "keep their queues"
+    return [wrapped(f"only {changed} is changed; {names} {keeps}, where ACKs and datagrams may wait.", mark="  ! ")]
 
 
 def _table_of_models(comparison: SizeComparison) -> list[str]:

@@ -104,7 +104,10 @@ def _listed(rows: Sequence[dict[str, Any]], names: Sequence[str], labels: Collec
 
 @app.command("show", cls=CommandHelp, epilog="Example:  elephan store show 3f2a")
 def show(
-    run: Annotated[str, typer.Argument(metavar="ID", help="The run's id, or as much of it as no other begins with.")],
+    run: Annotated[
+        str,
+        typer.Argument(metavar="ID", help="A run's id, of store ls, or as much of it as no other begins with."),
+    ],
     store: StoreOption = None,
     quiet: QuietOption = False,
     json: JsonOption = False,
@@ -204,8 +207,9 @@ def tables(
 )
 def export(
     format: Annotated[  # noqa: A002 (the option's name)
-        str, typer.Option("--format", help="csv, parquet or json.")
-    ] = "csv",
+        str | None,
+        typer.Option("--format", help="csv, parquet or json.", show_default="by the suffix of --out, else csv"),
+    ] = None,
     columns: Annotated[
         str, typer.Option("--columns", help="Names of columns with commas; labels and summary are all of theirs.")
     ] = "labels,summary",
@@ -214,6 +218,9 @@ def export(
     store: StoreOption = None,
 ) -> None:
     """Write a row for each run and set of labels, sorted: the same bytes for the same results."""
+    if format is None:
+        suffix = "" if out is None else out.suffix.removeprefix(".").lower()
+        format = suffix if suffix in ("parquet", "json") else "csv"  # noqa: A001 (as above)
     if format == "parquet" and out is None and sys.stdout.isatty():
         message = "--format parquet: is not for a terminal; give a file with --out"
         raise InputError(message)

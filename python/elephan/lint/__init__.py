@@ -23,6 +23,7 @@ from elephan.lint import (
     short_warmup,
     small_buffer,
     thresholds,
+    unfinished,
     unlimited_buffer,
     unpaced_bursts,
 )
@@ -45,6 +46,7 @@ _MODULES: tuple[HasRule, ...] = (
     phase_locked,
     phase_effects,
     small_buffer,
+    unfinished,
     unpaced_bursts,
     thresholds,
     nic_queue,

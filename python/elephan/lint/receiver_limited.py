@@ -26,7 +26,8 @@ def _check(study: LintSubject) -> Iterator[LintFinding]:
         segments = f"{limit} segments" if tuned is None else f"{limit} segments, to which the window grows,"
         if mean is not None and mean >= FULL * limit:
             message = (
-                f"the mean cwnd is {mean:.4g} of {limit} segments: the receiver holds the flows back, not the link"
+                f"the mean cwnd is {mean:,.0f} segments and the receive window {limit:,}: the receiver holds the flows "
+                "back, not the link"
             )
         elif limit < wanted:
             message = f"{segments} are less than a flow's share of pipe and buffer, {wanted:.0f} segments"

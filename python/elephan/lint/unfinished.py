@@ -1,0 +1,39 @@
+"""Rule: single transfers that have not ended when the run does, which no time of the results includes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from elephan.lint.rule import LintFinding, LintRule, LintSubject
+from elephan.units import format_time
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def _check(study: LintSubject) -> Iterator[LintFinding]:
+    if study.document is None:
+        return
+    for group in study.network.groups:
+        transfers = study.document["groups"][group.index].get("transfers")
+        if group.traffic != "finite" or not transfers:
+            continue
+        opened, completed = transfers["opened"]["mean"], transfers["completed"]["mean"]
+        left = opened - completed - transfers["refused"]["mean"]
+        # Means over replications: any part of one counts.
+        if left > 1e-9 * opened:
+            yield LintFinding(
+                "duration",
+                f"{left:.3g} of {opened:.6g} transfers of {group.name} had not ended; times are those of the others",
+                f"give more than {format_time(study.network.duration_s)}, so that all can end",
+            )
+
+
+RULE = LintRule(
+    "unfinished-transfers",
+    "Transfers have not ended when the run does",
+    "none; percentiles of completion times leave out what was not observed to the end",
+    "Completion times are those of transfers that ended. The slowest of a burst, which wait for a timeout, are the "
+    "last to end: if the run is over before, their times are missing and every percentile looks better than it is.",
+    _check,
+)
