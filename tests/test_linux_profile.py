@@ -170,3 +170,32 @@ def test_lasting_marks_leave_one_segment_or_two_in_linux(tcp: Any, least: int, m
     assert float(trace["cwnd_segments"][trace["time_s"] > 10].min()) == least, "after the losses of the start"
     assert backlog < most_waiting
     assert least == 1 or backlog > 90, "a sender of RFC 3168 would leave 11"
+
+
+INCAST = """
+duration = "150 ms"
+warmup = "0 s"
+links = [{ name = "port", rate = "10 Gbit/s", buffer = "250 packets" }]
+[[flows]]
+name = "server"
+count = 40
+path = ["port"]
+rtt = "100 us"
+tcp = "linux"
+traffic = { kind = "finite", size = "256 kB" }
+"""
+
+
+def test_transfers_that_the_end_of_the_run_cuts_off_are_counted() -> None:
+    """Whole windows are lost: as in Linux the flows wait for some 200 ms, not for a second."""
+    short, whole = (elephan.run(elephan.Scenario.from_text(INCAST).replace({"duration": d})) for d in ("150 ms", "1 s"))
+    (warned,) = [one for one in short.warnings if one.rule == "unfinished-transfers"]
+    done, times = (run.to_json()["groups"][0]["transfers"] for run in (short, whole))
+    assert done is not None
+    assert times is not None
+    completed = done["completed"]["mean"]
+    assert completed is not None
+    assert warned.message.startswith(f"{40 - completed:.0f} of 40 transfers of server had not ended")
+    assert not any(one.rule == "unfinished-transfers" for one in whole.warnings)
+    assert times["completed"]["mean"] == 40
+    assert 0.2 < times["completion_time_p95_s"]["mean"] < 0.25

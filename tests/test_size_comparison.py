@@ -492,9 +492,9 @@ def test_the_verb_prints_a_row_each_and_one_recommendation(elephan: Command, sma
 def test_a_comparison_says_which_links_stay_as_they_are(elephan: Command, small: Path) -> None:
     link = '[[links]]\nname = "back"\nrate = "50 Mbit/s"\nbuffer = "90 packets"\n[[flows]]'
     small.write_text(small.read_text().replace("[[flows]]", link, 1))
-    lines = elephan("size", small, *WORDS, "--link", "core", "--queues", "drop-tail,fq", "-q").out.splitlines()
-    assert "  ! only core is changed; back keeps its queue, where ACKs and datagrams may wait." in lines
-    assert len(lines) <= 15
+    text = elephan("size", small, *WORDS, "--link", "core", "--queues", "drop-tail,fq", "-q").out
+    assert "  ! only core is changed; back keeps its queue, where ACKs and datagrams may" in text
+    assert len(text.splitlines()) <= 15
 
 
 @pytest.mark.parametrize(("mean", "bar"), [(0.9, [[0.2], [0.1]]), (1.0, [[0.2], [0.0]]), (1.0000004, [[0.2], [0.0]])])
