@@ -121,7 +121,7 @@ def predicted(name: str, link: Bottleneck) -> np.ndarray:
     assert predict is not None
     # A model of a target in the queue applies to buffers that hold it; half of the buffer waits in the Gaussian's.
     buffers = np.append(BUFFERS, 2500.0) if name in ("backlog-target", "gaussian") else BUFFERS
-    return np.array(predict(link, buffers))
+    return np.array([column for column in predict(link, buffers) if column is not None])
 
 
 def differs(one: np.ndarray, other: np.ndarray) -> bool:
@@ -175,7 +175,7 @@ def test_the_fixed_point_behind_red_hears_them_too() -> None:
         row = next(row for card in catalog("laws") if card["name"] == law for row in card["parameters"])
         both = [seen(scenario(control).replace({"links[0].queue": "red"})) for control in
                 (law, {"law": law, row["name"]: legal(law, row)})]  # fmt: skip
-        assert differs(*(np.array(model.predict(link, BUFFERS)) for link in both))
+        assert differs(*(np.array(model.predict(link, BUFFERS)[:3]) for link in both))
 
 
 def test_what_a_parameter_does_not_move_is_doubted_and_what_it_moves_is_not() -> None:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
     from elephan.network import FlowGroup, Network
 
+UNEQUAL = 2
+"""Number of equal shares of path and buffer that one of several flows may have in flight."""
+
 UNPACED = "none"
 """Value of ``tcp.pacing`` for senders without pacing."""
 
@@ -156,7 +159,7 @@ def bottleneck(network: Network, link: int) -> Bottleneck | None:
         packet_bytes=octets,
         rtts_s=tuple(rtt for group in limited for rtt in _spread(group.rtts_s, group.flows)),
         laws=tuple(law for group in limited for law in [controls.write(group.control)] * group.flows),
-        senders=tuple(map(_sender, limited)),
+        senders=tuple(_sender(group, _held_from(group, flows), facts.buffer_packets) for group in limited),
         discipline=facts.discipline,
         queue=cache(partial(network.queue_with, link)),
         buffer_packets=facts.buffer_packets,
@@ -164,24 +167,25 @@ def bottleneck(network: Network, link: int) -> Bottleneck | None:
         others=(*sorted(kinds), *elsewhere),
         access_bps=max(group.access_rate_bps or float("inf") for group in limited),
         rtts_are_drawn=any(group.rtts_are_drawn for group in limited),
-        held_from=min(map(_held_from, limited)),
+        held_from=min(_held_from(group, flows) for group in limited),
     )
 
 
-def _held_from(group: FlowGroup) -> float:
-    """Return the smallest buffer at which the receive window of a group holds [packets]; infinite if none does."""
+def _held_from(group: FlowGroup, flows: int) -> float:
+    """Return the smallest buffer at which the receive window of a group may hold [packets]; infinite if none does."""
     if group.receive_window is None:
         return math.inf
-    room = group.receive_window - group.bdp
+    # Shares are not equal at every moment: of several flows each may have twice its share in flight.
+    room = group.receive_window / min(UNEQUAL, flows) - group.bdp * max(group.rtts_s) / group.rtt_s
     if group.narrowest.discipline != DROP_TAIL:
         return math.inf if room >= 0 else 0.0
     # A flow's share of the buffer is its share of the rate.
     return max(0.0, room * group.narrowest.rate_bps / group.narrowest.share_bps)
 
 
-def _sender(group: FlowGroup) -> Mapping[str, Any]:
+def _sender(group: FlowGroup, held_from: float, buffer: float | None) -> Mapping[str, Any]:
     """Return the settings of a group's senders besides their law."""
-    window = group.receive_window if group.is_held_by_receiver else None
+    window = group.receive_window if held_from < (math.inf if buffer is None else buffer) else None
     # A user's own law has no slow start, and no model.
     start = group.control.get("slow_start")
     return {"slow_start": start, "recovery": group.recovery, **group.tcp, "receive_window": window}
