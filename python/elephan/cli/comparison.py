@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from elephan.cli.columns import LINES, Column, command_lines, table_lines, wrapped
 from elephan.cli.common import can_draw, new_table, shown
-from elephan.cli.size_screen import buffer_columns, decided_by, short_percent, short_time, with_decisive, within
+from elephan.cli.size_screen import (
+    buffer_columns,
+    decided_by,
+    no_line,
+    short_percent,
+    short_time,
+    with_decisive,
+    within,
+)
 from elephan.errors import InputError
 from elephan.units import format_packets
 
@@ -113,9 +121,7 @@ def comparison_screen(comparison: SizeComparison) -> list[str]:
     table = _table_of_variants(comparison) if first.ample_packets is not None else _table_of_models(comparison)
     tc = command_lines(chosen.tc, "Linux: ") if found.meets and chosen.tc else []
     if found.meets and not tc:
-        why = chosen.answer.forbidding
-        reason = f"since {why[0].message} ({why[0].rule})" if why else "because tc has no words for these settings"
-        tc = wrapped(f"Linux: no line, {reason}")
+        tc = no_line(chosen.answer) or wrapped("Linux: no line, because tc has no words for these settings")
     runs = sum(variant.answer.runs for variant in comparison.variants)
     last = wrapped(
         f"({len(comparison.variants)} variants, {runs} runs, {comparison.wall_s:.0f} s; more with --details)"

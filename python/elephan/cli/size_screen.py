@@ -42,7 +42,9 @@ def size_screen(answer: SizeAnswer) -> list[str]:
         return with_decisive(lambda keys: buffer_columns(rows, _roles, keys), decisive)
 
     table = lines() if rows else []
-    tc = command_lines(document["tc"], "Linux: ") if document["tc"] else _no_line(answer, document)
+    tc = command_lines(document["tc"], "Linux: ") if document["tc"] else []
+    if not tc and document["suggested_packets"] is not None:
+        tc = no_line(answer)
     last = min((wrapped(footer(answer, document, rest)) for rest in REST), key=len)
     head += wrapped(paced_sentence(document)) if "paced" in document else []
     room = LINES - len(head) - len(table) - len(tc) - len(last)
@@ -298,10 +300,8 @@ def footer(answer: SizeAnswer, document: Mapping[str, Any], rest: str) -> str:
     return f"({ran}; {warned}{rest}: --details)"
 
 
-def _no_line(answer: SizeAnswer, document: Mapping[str, Any]) -> list[str]:
-    """Explain why there is no `tc` line although a buffer is suggested."""
-    if document["suggested_packets"] is None:
-        return []
+def no_line(answer: SizeAnswer) -> list[str]:
+    """Explain why there is no `tc` line although a buffer is suggested; empty if no warning forbids one."""
     forbidding = answer.forbidding
     if forbidding:
         return wrapped(f"Linux: no line, since {forbidding[0].message} ({forbidding[0].rule})")
