@@ -153,13 +153,14 @@ def bottleneck(network: Network, link: int) -> Bottleneck | None:
     kinds = {group.traffic for group in network.crossing(link) if group.is_tcp} - {BULK}
     elsewhere = ["bulk limited elsewhere"] if len(limited) < len(crossing) else []
     octets = sum(group.packet_bytes * group.flows for group in limited) / flows
+    held = [_held_from(group, flows) for group in limited]
     return Bottleneck(
         name=facts.name,
         rate_bps=facts.rate_bps,
         packet_bytes=octets,
         rtts_s=tuple(rtt for group in limited for rtt in _spread(group.rtts_s, group.flows)),
         laws=tuple(law for group in limited for law in [controls.write(group.control)] * group.flows),
-        senders=tuple(_sender(group, _held_from(group, flows), facts.buffer_packets) for group in limited),
+        senders=tuple(_sender(*one, facts.buffer_packets) for one in zip(limited, held, strict=True)),
         discipline=facts.discipline,
         queue=cache(partial(network.queue_with, link)),
         buffer_packets=facts.buffer_packets,
@@ -167,7 +168,7 @@ def bottleneck(network: Network, link: int) -> Bottleneck | None:
         others=(*sorted(kinds), *elsewhere),
         access_bps=max(group.access_rate_bps or float("inf") for group in limited),
         rtts_are_drawn=any(group.rtts_are_drawn for group in limited),
-        held_from=min(_held_from(group, flows) for group in limited),
+        held_from=min(held),
     )
 
 
