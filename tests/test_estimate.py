@@ -585,7 +585,7 @@ def test_what_applications_do_while_nothing_leaves_is_work() -> None:
 
 
 def test_a_sender_that_leaves_in_bursts_costs_several_packets_of_one_that_does_not() -> None:
-    """In most of 64 runs a packet of Linux's senders cost 7 to 13 of the probe's; others cost 1 to 2."""
+    """A packet of Linux's senders cost 7 to 13 packets of the probe in most of 64 runs, a packet of others 1 to 2."""
     work = {}
     for name in ("plain", "linux"):
         network = case({**CASES[name], "flows[0].count": 10, "duration": "30 s"}).network
