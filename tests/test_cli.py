@@ -49,7 +49,7 @@ def test_version_and_bare_call(elephan: Command) -> None:
             "--replications: 9 are more than --max-replications, 8",
         ),
         # A system folder that seems writable for root, but is not.
-        (["run", "{small}", "--out", "/proc/run"], "--out /proc/run: no such file or directory"),
+        (["run", "{small}", "--out", "/proc/run"], "--out /proc/run: /proc cannot be written; give a folder"),
         (["run", "{small}", "--engine", "steam"], '--engine: there is no "steam"; use window or reference'),
         (["run", "{small}", "--out", "{small}/x"], "--out {small}/x: {small} is a file"),
         (["size", "{small}"], "--target: none given"),

@@ -81,6 +81,9 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     (tmp_path / "wide.toml").write_bytes(EXAMPLE.encode("utf-16"))
     with pytest.raises(ScenarioError, match=r"wide\.toml: is a text in UTF-16; give the path of a scenario file"):
         Scenario.from_file(tmp_path / "wide.toml")
+    (tmp_path / "README.md").write_text("# A title\n\nsome words\n")
+    with pytest.raises(ScenarioError, match=r"README\.md: line 3.*; give the path of a scenario file \(TOML\)$"):
+        Scenario.from_file(tmp_path / "README.md")
 
 
 def test_scenario_errors_are_input_errors_and_value_errors() -> None:

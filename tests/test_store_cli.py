@@ -133,6 +133,10 @@ def test_sql_answers_and_wrong_sql_is_one_line(elephan: Command, store: Path) ->
     wrong = elephan("store", "query", "SELECT utilisation FROM links", "--store", store)
     assert (wrong.code, wrong.err.count("\n")) == (2, 1)
     assert 'did you mean "utilization"?' in wrong.err
+    unknown = elephan("store", "query", "SELECT zzz FROM runs", "--store", store)
+    assert (unknown.code, unknown.err.count("\n")) == (2, 1)
+    assert "in all: elephan store tables" in unknown.err
+    assert len(unknown.err) < 300
 
 
 def test_an_export_into_a_folder_is_refused(elephan: Command, store: Path, tmp_path: Path) -> None:

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 OF_YOUR_OWN = "; a law of your own: --law NAME=FILE.py:CLASS, in Python laws={NAME: CLASS}"
 """End of the message about an unknown law without a similar known one."""
 
+_OTHER_KINDS = frozenset({".md", ".txt", ".rst", ".csv", ".py", ".json", ".yaml", ".yml", ".ini", ".log"})
+"""Suffixes of files that are probably not scenarios, for the message of a file that cannot be read as one."""
+
 _NEARLY_A_LAW = re.compile(r'unknown law "[^"]*"; available')
 
 STATED, AUTO = "stated", "auto"
@@ -136,7 +139,13 @@ class Scenario:
             text = read_text(path, "scenario file (TOML)")
         except InputError as error:
             raise ScenarioError(str(error)) from None
-        return cls.from_text(text, str(path), Path(path).parent)
+        try:
+            return cls.from_text(text, str(path), Path(path).parent)
+        except ScenarioError as error:
+            if Path(path).suffix in _OTHER_KINDS:
+                message = f"{error}; give the path of a scenario file (TOML)"
+                raise ScenarioError(message) from None
+            raise
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any], origin: str = "scenario") -> Scenario:

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import sys
+import tempfile
 import textwrap
 import traceback
 from contextlib import contextmanager
@@ -246,10 +247,19 @@ def check_out(out: Path | None, option: str = "--out", *, drawn: bool = False) -
         return
     require(option, "pyarrow", *(["matplotlib"] if drawn else []))
     existing = next(p for p in (out, *out.absolute().parents) if p.exists())
-    if not existing.is_dir() or not os.access(existing, os.W_OK):
+    if not _can_be_filled(existing):
         what = "is a file" if existing.is_file() else "cannot be written"
         message = f"{option} {out}: {existing} {what}; give a folder that can be made or written"
         raise InputError(message)
+
+
+def _can_be_filled(folder: Path) -> bool:
+    """Whether files can be made in a folder: /proc and full disks refuse what their permissions allow."""
+    try:
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".elephan-"):
+            return True
+    except OSError:
+        return False
 
 
 def can_draw() -> bool:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 CHUNK = 2000
 """Number of rows held as Python objects at a time: they fit into the processor's cache, which halves the time."""
 
-MOST = 30
-"""Maximum number of names that a message lists."""
+_LISTED = 8
+"""Maximum number of columns or tables that a message names."""
 
 _TOKENS = re.compile(r"""'(?:[^']|'')*' | --[^\n]* | /\*.*?\*/ | "(?P<name>(?:[^"]|"")*)" """, re.VERBOSE | re.DOTALL)
 _LOOKING = {"table_info", "table_xinfo", "table_list", "index_list", "index_info"}
@@ -112,7 +112,8 @@ def hint(name: str, known: Iterable[str]) -> str:
     'did you mean "core.utilization"?'
     """
     there = list(known)
-    shown = ", ".join(there[:MOST]) + (", …" if len(there) > MOST else "")
+    more = f", … ({len(there)} in all: elephan store tables)" if len(there) > _LISTED else ""
+    shown = ", ".join(there[:_LISTED]) + more
     return suggest(name, there, f"there are {shown}" if there else "there is none yet")
 
 
