@@ -58,8 +58,10 @@ demo: build ## size the buffer of a 1 Gbit/s, 120 ms path under HighSpeed TCP; t
 
 build: $(VENV)/.built ## the package, ready as .venv/bin/elephan
 
+# Without the examples of the crates, which `make check` compiles: instances of the whole engine take minutes.
 test: $(VENV)/.dev ## every test, Rust and Python
-	cargo test --workspace $(LOADER)
+	cargo test --workspace $(LOADER) --tests
+	cargo test --workspace $(LOADER) --doc
 	$(PY) -m pytest -n logical --dist loadfile
 
 quick: $(VENV)/.dev ## formatters, lints and the tests that take no time, for every save
@@ -175,6 +177,7 @@ reproduction: $(VENV)/.dev ## every experiment of the papers in full (about half
 survival: $(VENV)/.dev ## kill -9, a full disk, damage: failing system calls: what a sweep must survive (root: small disks are mounted)
 	$(PY) tests/survival.py --points 500 --kills 20
 	$(PY) tests/faults.py --seeds 200
+	ELEPHAN_TESTBED_CYCLES=200 $(PY) -m pytest -q tests/test_testbed_leaves_nothing.py
 
 fuzz: INPUTS ?= 1000000
 fuzz: $(VENV)/.dev ## hostile files, command lines, stores, random networks and sequences of events (INPUTS=1000000): hours; goes on where it was, finds are kept in target/fuzz

@@ -15,7 +15,7 @@ ROOT = SCENARIOS.parent
 SAMPLES = {
     "docs/guide/choosing-a-queue.md": (
         *("size", SCENARIOS / "share-50m.toml", "--target", "utilization=0.95", "--laws", "reno,highspeed,cubic"),
-        *("--queues", "drop-tail,fq,codel"),
+        *("--queues", "drop-tail,fq,codel", "--set", 'duration="150 s"', "--set", 'warmup="50 s"'),
     ),
 }
 """Pages whose first ``text`` block is the output of a command."""

@@ -10,7 +10,10 @@ mod tail;
 use cubic::Cubic;
 use elephan::abi::{Fault, LawLibrary, LibraryControl};
 use elephan::base::{Header, RunMonitor, Span};
-use elephan::law::{AckSample, CongestionControl, CongestionEvent, Delivery, Either, Needs, Restart, Signal};
+use elephan::law::{
+    AckSample, AnyStart, CongestionControl, CongestionEvent, Control, Delivery, Either, Needs, Restart, Signal,
+    Windowed,
+};
 use elephan::queue::NoOwn;
 use elephan::sim::{Own, simulate_parts};
 use elephan::{BuildError, Engine, Error, FlowSite, LinkSite, Options, Outcome, Scenario, Simulation};
@@ -55,21 +58,17 @@ fn none(_link: &LinkSite<'_>) -> Option<NoOwn> {
 
 /// Whether flows under `law` do what they do under that of `scenario`, with hashes over every window after every ACK: in both
 /// engines, and in chunks on two threads. Returns the retransmissions and timeouts.
-fn equal<C: CongestionControl + Send + Sync>(
-    name: &str,
-    scenario: &Scenario,
-    law: impl Fn(&FlowSite<'_>) -> C,
-) -> (u64, u64) {
+fn equal(name: &str, scenario: &Scenario, law: Make<'_>) -> (u64, u64) {
     let expected = built_in(scenario, Engine::Window);
     assert_ne!(expected.hash, 0, "{name}");
     for engine in [Engine::Window, Engine::Reference] {
-        let ours = Simulation::new(scenario).options(options(engine)).control(&law).run().expect("small");
+        let ours = Simulation::new(scenario).options(options(engine)).control(law).run().expect("small");
         assert_eq!(ours, expected, "{name}, {engine:?}");
     }
     let monitor = RunMonitor::default();
     monitor.allow_threads(2);
     let chunked = Options { chunks: 3, ..options(Engine::Window) };
-    let mut parts = Own { control: &law, queue: none };
+    let mut parts = Own { control: law, queue: none };
     let ours = simulate_parts(scenario, 0, chunked, &monitor, &mut parts).expect("small");
     assert_eq!(ours, Some(expected.clone()), "{name}, on threads");
     expected.flows.iter().fold((0, 0), |(sent, timed), flow| (sent + flow.retransmitted, timed + flow.timeouts))
@@ -113,6 +112,37 @@ elephan::export_laws! {
     },
 }
 
+/// Every control of these tests in one type: for each type the whole engine is compiled once more.
+type Ours = Either<
+    Either<Reno, OneByOne<Reno>>,
+    Either<Either<Windowed<Cubic, AnyStart>, LibraryControl<'static>>, Either<Measuring, Control>>,
+>;
+type Make<'a> = &'a dyn Fn(&FlowSite<'_>) -> Ours;
+
+fn library(name: &str, flow: &FlowSite<'_>, more: &[f64]) -> Ours {
+    Either::Second(Either::First(Either::Second(of_library(name, flow, more))))
+}
+
+fn our_reno(flow: &FlowSite<'_>) -> Ours {
+    Either::First(Either::First(Reno::new(flow.initial_window, flow.ssthresh)))
+}
+
+fn one_by_one(flow: &FlowSite<'_>) -> Ours {
+    Either::First(Either::Second(OneByOne(Reno::new(flow.initial_window, flow.ssthresh))))
+}
+
+fn our_cubic(flow: &FlowSite<'_>) -> Ours {
+    Either::Second(Either::First(Either::First(flow.windowed(Cubic::default()))))
+}
+
+fn measuring(_flow: &FlowSite<'_>) -> Ours {
+    Either::Second(Either::Second(Either::First(MEASURING)))
+}
+
+fn built(flow: &FlowSite<'_>) -> Ours {
+    Either::Second(Either::Second(Either::Second(flow.built_in())))
+}
+
 /// A control as a library has it, called as elephan calls those of libraries.
 fn of_library(name: &str, flow: &FlowSite<'_>, more: &[f64]) -> LibraryControl<'static> {
     let law = LawLibrary::of(&ELEPHAN_LAWS).unwrap().laws.into_iter().find(|law| law.name == name).unwrap();
@@ -120,10 +150,6 @@ fn of_library(name: &str, flow: &FlowSite<'_>, more: &[f64]) -> LibraryControl<'
 }
 
 static FAULT: Mutex<Option<Fault>> = Mutex::new(None);
-
-fn our_reno(flow: &FlowSite<'_>) -> Reno {
-    Reno::new(flow.initial_window, flow.ssthresh)
-}
 
 #[test]
 fn reno_and_cubic_written_outside_have_the_windows_of_the_built_in_ones() {
@@ -141,14 +167,13 @@ fn reno_and_cubic_written_outside_have_the_windows_of_the_built_in_ones() {
         ] {
             let (name, text) = (format!("{flows} behind {buffer}, {more}"), link(flows, buffer, more));
             let reno = read(&text, "reno");
+            let cubic = read(&text, "cubic");
             for (losses, timeouts) in [
-                equal(&format!("reno, {name}"), &reno, our_reno),
-                equal(&format!("reno one by one, {name}"), &reno, |flow| OneByOne(our_reno(flow))),
-                equal(&format!("cubic, {name}"), &read(&text, "cubic"), |flow| flow.windowed(Cubic::default())),
-                equal(&format!("reno in a library, {name}"), &reno, |flow| of_library("reno", flow, &[])),
-                equal(&format!("cubic in a library, {name}"), &read(&text, "cubic"), |flow| {
-                    of_library("cubic", flow, &[])
-                }),
+                equal(&format!("reno, {name}"), &reno, &our_reno),
+                equal(&format!("reno one by one, {name}"), &reno, &one_by_one),
+                equal(&format!("cubic, {name}"), &cubic, &our_cubic),
+                equal(&format!("reno in a library, {name}"), &reno, &|flow| library("reno", flow, &[])),
+                equal(&format!("cubic in a library, {name}"), &cubic, &|flow| library("cubic", flow, &[])),
             ] {
                 seen = (seen.0 + losses, seen.1 + timeouts);
             }
@@ -181,11 +206,11 @@ flows = [
 "#;
     let scenario = elephan::read(text).unwrap();
     let mixed = |flow: &FlowSite<'_>| match flow.group {
-        "a" => Either::First(our_reno(flow)),
-        "b" => Either::Second(Either::First(flow.windowed(Cubic::default()))),
-        _ => Either::Second(Either::Second(flow.built_in())),
+        "a" => our_reno(flow),
+        "b" => our_cubic(flow),
+        _ => built(flow),
     };
-    equal("two of ours and one built in", &scenario, mixed);
+    equal("two of ours and one built in", &scenario, &mixed);
 }
 
 #[test]
@@ -202,7 +227,7 @@ fn what_a_flow_is_told_is_what_its_scenario_draws() {
             seen.push((flow.group.to_owned(), flow.index, flow.base_rtt, flow.start, draws[0]));
             assert_eq!((flow.replication, flow.packet.0, flow.mss.0), (2, 1000, 940));
             assert_eq!((flow.initial_window, flow.ssthresh), (4.0, f64::INFINITY));
-            flow.built_in()
+            built(flow)
         })
         .run()
         .unwrap();
@@ -289,18 +314,18 @@ impl CongestionControl for Measuring {
 #[test]
 fn what_a_control_needs_it_gets_or_is_told_so() {
     let scenario = read(&link(2, 20, "recovery = \"rack\"\n"), "reno");
-    let ours = |engine| Simulation::new(&scenario).options(options(engine)).control(|_flow| MEASURING).run().unwrap();
+    let ours = |engine| Simulation::new(&scenario).options(options(engine)).control(measuring).run().unwrap();
     let outcome = ours(Engine::Window);
     assert_eq!(outcome, ours(Engine::Reference));
     for engine in [Engine::Window, Engine::Reference] {
-        let in_library = |flow: &FlowSite<'_>| of_library("measuring", flow, &[20.0, 300.0]);
+        let in_library = |flow: &FlowSite<'_>| library("measuring", flow, &[20.0, 300.0]);
         assert_eq!(Simulation::new(&scenario).options(options(engine)).control(in_library).run().unwrap(), outcome);
     }
     // 300 segments of 1000 B in a second, or a window of 20 in 40 ms, whichever is less.
     let goodput: f64 = outcome.flows.iter().map(|flow| flow.goodput_bps).sum();
     assert!((goodput / (2.0 * 300.0 * 1000.0 * 8.0) - 1.0).abs() < 0.01, "{goodput}");
     let scenario = read(&link(2, 20, "recovery = \"newreno\"\n"), "reno");
-    let refused = Simulation::new(&scenario).control(|_flow| MEASURING).run().unwrap_err();
+    let refused = Simulation::new(&scenario).control(measuring).run().unwrap_err();
     assert_eq!(refused, Error::Build(BuildError::NeedsSelective { group: 0 }));
     assert!(refused.to_string().starts_with("flows[0].recovery: "));
 }
@@ -374,7 +399,7 @@ fn a_law_in_a_library_that_goes_wrong_is_asked_nothing_more() {
             }
             assert!(FAULT.lock().unwrap().is_none());
             assert_eq!(clone.cwnd(), 2.0);
-            flow.built_in()
+            built(flow)
         })
         .run()
         .unwrap();

@@ -144,8 +144,15 @@ impl Path {
     }
 }
 
+/// Configuration with `count` random cases, or with those that `PROPTEST_CASES` asks for (`make fuzz`).
+fn cases(count: u32) -> ProptestConfig {
+    let asked = ProptestConfig::default();
+    let set = std::env::var_os("PROPTEST_CASES").is_some();
+    ProptestConfig { cases: if set { asked.cases } else { count }, ..asked }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(cases(64))]
     /// The window stays finite and at least one segment; a run of ACKs taken as steps gives the bits that single ACKs
     /// give.
     #[test]
@@ -355,7 +362,7 @@ fn round() -> impl Strategy<Value = Round> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
+    #![proptest_config(cases(128))]
     /// Whatever is delivered, lost or marked: a window of at least one segment, and a pace that a sender can keep.
     #[test]
     fn controllers_stay_sane(script in prop::collection::vec(round(), 1..150)) {
