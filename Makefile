@@ -62,7 +62,7 @@ build: $(VENV)/.built ## the package, ready as .venv/bin/elephan
 test: $(VENV)/.dev ## every test, Rust and Python
 	cargo test --workspace $(LOADER) --tests
 	cargo test --workspace $(LOADER) --doc
-	$(PY) -m pytest -n logical --dist loadfile
+	$(PY) -m pytest -n logical --dist loadfile --no-loadscope-reorder
 
 quick: $(VENV)/.dev ## formatters, lints and the tests that take no time, for every save
 	cargo fmt --all --check
