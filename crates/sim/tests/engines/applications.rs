@@ -44,7 +44,7 @@ fn every_law_with_every_recovery_and_application() {
                     recovery.1
                 );
                 let queue = "queue = { discipline = \"drop-tail\", ecn_threshold = 12 }";
-                let text = dumbbell(4, "20 packets", queue, &more).replace("\"8 s\"", "\"4 s\"");
+                let text = dumbbell(4, "20 packets", queue, &more).replace("\"8 s\"", "\"2500 ms\"");
                 hashes.push(equal(&format!("{law} {} {kind}", recovery.1), &text).hash);
             }
             hashes.sort_unstable();

@@ -28,7 +28,7 @@ fn every_law_with_every_recovery_and_a_growing_window() {
                     1 + k / 2
                 );
                 let queue = "queue = { discipline = \"drop-tail\", ecn_threshold = 12 }";
-                let text = dumbbell(4, "20 packets", queue, &more).replace("\"8 s\"", "\"4 s\"");
+                let text = dumbbell(4, "20 packets", queue, &more).replace("\"8 s\"", "\"2500 ms\"");
                 equal(&format!("{law} {} {window}", recovery.1), &text);
             }
         }

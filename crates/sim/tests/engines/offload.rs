@@ -26,7 +26,7 @@ fn every_law_with_every_recovery_and_offload() {
             for way in ["delayed_ack = 2"].iter().chain(&WAYS) {
                 let more = format!("control = {{ law = \"{law}\" }}\nrecovery = \"{}\"\ntcp = {{ {way} }}", recovery.1);
                 let queue = "queue = { discipline = \"drop-tail\", ecn_threshold = 12 }";
-                let text = dumbbell(4, "20 packets", queue, &more).replace("\"8 s\"", "\"4 s\"");
+                let text = dumbbell(4, "20 packets", queue, &more).replace("\"8 s\"", "\"2500 ms\"");
                 hashes.push(equal(&format!("{law} {} {way}", recovery.1), &text).hash);
             }
             hashes.sort_unstable();
