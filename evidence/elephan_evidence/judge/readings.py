@@ -1,0 +1,110 @@
+"""Quantities of a run and of a row of measurements, by name: ``backlog_quantile share=0.5 plus=2``."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elephan.metrics.links import percentile
+from elephan.stats.interval import t_quantile
+from elephan_evidence.judge import windows
+from elephan_evidence.papers.measured import MeasuredQuantity
+from elephan_evidence.papers.measures import MeasureRegistry
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from elephan.runs.result import RunResult
+    from elephan_evidence.judge.dataset import MeasuredCell
+
+READINGS = MeasureRegistry()
+"""Quantities of a run; each gives a value per replication."""
+
+MEASURED = MeasureRegistry()
+"""Quantities of a row; each gives its value, with a half-width if the row has the spread of trials."""
+
+
+@READINGS
+def backlog_quantile(
+    run: RunResult, *, share: float, plus: float = 0.0, least: float = 0.0, link: int = 0
+) -> MeasuredQuantity:
+    """Quantile of the waiting packets at the samples, as a meter shows it: `plus` packets more, and at least `least`."""
+    found = [percentile(outcome.histograms["backlog_packets"][link], share) for outcome in run.outcomes]
+    return MeasuredQuantity(np.maximum(np.array(found) + plus, least))
+
+
+@READINGS
+def share(run: RunResult, *, group: int = 0) -> MeasuredQuantity:
+    """Share of a group in the goodput of all groups."""
+    every = np.array([_goodputs(run, n) for n in range(len(run.scenario.groups))])
+    return MeasuredQuantity(every[group] / every.sum(axis=0))
+
+
+@READINGS
+def ratio(run: RunResult, *, group: int = 0, to: int = 1) -> MeasuredQuantity:
+    """Goodput of a group over that of another; NaN if that one got nothing."""
+    return MeasuredQuantity(_goodputs(run, group)) / MeasuredQuantity(_goodputs(run, to))
+
+
+@READINGS
+def in_flight(run: RunResult) -> MeasuredQuantity:
+    """Mean of the traced flow's packets in flight after the warm-up."""
+    return MeasuredQuantity([each.mean() for each in _windows(run)])
+
+
+@READINGS
+def cut_ratio(run: RunResult) -> MeasuredQuantity:
+    """Median of the window after a cut over the window before it, of the traced flow."""
+    return MeasuredQuantity([windows.cuts(each).ratio for each in _windows(run)])
+
+
+@READINGS
+def period(run: RunResult) -> MeasuredQuantity:
+    """Median time between cuts of the traced flow [s]."""
+    return MeasuredQuantity([windows.cuts(each).period for each in _windows(run)])
+
+
+@MEASURED
+def column(cell: MeasuredCell, *, name: str, sd: str = "", trials: str = "") -> MeasuredQuantity:
+    """Number of a column, with the half-width that standard deviation and number of trials give."""
+    return MeasuredQuantity(cell.number(name), half=_half(cell, sd, trials))
+
+
+@MEASURED
+def share_of(cell: MeasuredCell, *, of: str, beside: str, sd: str = "", trials: str = "") -> MeasuredQuantity:
+    """Share of a column in the sum of two, with the half-width that the spread of the first gives."""
+    total = cell.number(of) + cell.number(beside)
+    half = _half(cell, sd, trials)
+    return MeasuredQuantity(cell.number(of) / total, half=None if half is None else half / total)
+
+
+@MEASURED
+def ratio_of(cell: MeasuredCell, *, of: str, to: str) -> MeasuredQuantity:
+    """Number of a column over that of another."""
+    return MeasuredQuantity(cell.number(of) / cell.number(to))
+
+
+def _half(cell: MeasuredCell, sd: str, trials: str) -> float | None:
+    """Return the half-width of the 95 % interval of a mean over trials (Student 1908); None without spread."""
+    if not sd:
+        return None
+    n = cell.number(trials)
+    return t_quantile(round(n) - 1) * cell.number(sd) / math.sqrt(n)
+
+
+def _goodputs(run: RunResult, group: int) -> NDArray[np.float64]:
+    """Return the goodput of a group [bit/s], shape (replications,)."""
+    found = [o.flows["goodput_bps"][np.asarray(o.flows["group"]) == group].sum() for o in run.outcomes]
+    return np.asarray(found, dtype=float)
+
+
+def _windows(run: RunResult) -> list[windows.Window]:
+    """Return the packets in flight of the traced flow over time, one per replication, after the warm-up."""
+    begin, end = float(run.scenario.facts["warmup_s"]), float(run.scenario.facts["duration_s"])
+    traces = [outcome.traces[0] for outcome in run.outcomes]
+    return [
+        windows.resampled(each["time_s"], np.asarray(each["in_flight_segments"], dtype=float), begin, end)
+        for each in traces
+    ]
