@@ -1,8 +1,8 @@
 """Data sets that others measured, as folders: what was measured, how the testbed is read, and what is accepted.
 
-A folder holds ``set.toml``, the scenario file that it names, ``measured.csv`` (a row per cell, copied from the source or
-computed from it), the licence of the data if they are copied, and ``table.csv``, the committed result. No code belongs
-to a set: `elephan judge FOLDER` judges any folder of this form.
+A folder holds ``set.toml``, the scenario file that it names, ``measured.csv`` (a row per cell, copied from the source
+or computed from it), the licence of the data if they are copied, and ``table.csv``, the committed result. No code
+belongs to a set: `elephan judge FOLDER` judges any folder of this form.
 """
 
 from __future__ import annotations
@@ -301,7 +301,7 @@ class DataSet:
             return {}  # a column that only names the cell
         number = float(value)
         text = about["form"].format(number) if "form" in about else int(number)
-        return {place: text for place in ([about["place"]] if isinstance(about["place"], str) else about["place"])}
+        return dict.fromkeys([about["place"]] if isinstance(about["place"], str) else about["place"], text)
 
     def _check(self) -> None:
         """Refuse what would only be found in the middle of the runs."""
@@ -361,7 +361,7 @@ def _quantity(table: Mapping[str, Any]) -> Quantity:
         raise InputError(message)
     needed = ("name", "says", "unit", "measured", "reading", "error", "cell", "mean", "reason")
     for key in needed:
-        table[key]  # noqa: B018 (a missing one is reported by its name)
+        table[key]
     return Quantity(**{**known, "by": tuple(table.get("by", ()))})
 
 

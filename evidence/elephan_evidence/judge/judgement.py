@@ -51,7 +51,8 @@ class JudgedCell:
     half : float
         Half-width of the 95 % interval of the error: replications and measured spread.
     verdict : str
-        ``"within"`` the bound, ``"explained"`` (above it, and a run shows why), ``"above"``; ``"apart"`` is not counted.
+        ``"within"`` the bound, ``"explained"`` (above it, and a run shows why), ``"above"``, or ``"apart"`` (not
+        counted).
     reason : Reason or None
         The named reason of an error above the bound.
     shown : float or None

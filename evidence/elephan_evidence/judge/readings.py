@@ -30,7 +30,7 @@ MEASURED = MeasureRegistry()
 def backlog_quantile(
     run: RunResult, *, share: float, plus: float = 0.0, least: float = 0.0, link: int = 0
 ) -> MeasuredQuantity:
-    """Quantile of the waiting packets at the samples, as a meter shows it: `plus` packets more, and at least `least`."""
+    """Quantile of the waiting packets at the samples, as a meter shows it: `plus` more, and at least `least`."""
     found = [percentile(outcome.histograms["backlog_packets"][link], share) for outcome in run.outcomes]
     return MeasuredQuantity(np.maximum(np.array(found) + plus, least))
 

@@ -1,4 +1,4 @@
-"""Pages about data sets that others measured, in Markdown with pictures: one page per set, an index page, and the scores."""
+"""Pages about data sets that others measured, in Markdown with pictures: a page per set, an index, and the scores."""
 
 from __future__ import annotations
 
@@ -30,10 +30,11 @@ INDEX, SCORES, PICTURES = "README.md", "scores.md", "pictures"
 GENERATED = "<!-- Written by `elephan judge --pages`; what is changed here is lost. -->"
 
 MEANS = (
-    "A cell is *within* if the error of its mean is at most the bound. A family is *met* if its mean error (bias) and its mean",
-    "absolute error are within theirs, and no null has as many cells within the bound; it is *uninformative* if one has. A null",
-    "is a wrong answer in the same cells: one number for all of them, the mean of what was measured; our own cells of another",
-    "law or queue. An error is *explained* if the named run closes 70 % of it or comes within the bound.",
+    "A cell is *within* if the error of its mean is at most the bound. A family is *met* if its mean error (bias)",
+    "and its mean absolute error are within theirs, and no null has as many cells within the bound; it is",
+    "*uninformative* if one has. A null is a wrong answer in the same cells: one number for all of them, the mean of",
+    "what was measured; our own cells of another law or queue. An error is *explained* if the named run closes 70 %",
+    "of it or comes within the bound.",
 )
 
 
@@ -76,9 +77,9 @@ def index(found: Judgement) -> str:
         "",
         GENERATED,
         "",
-        "Measurements that others made on hardware, testbeds and other simulators, each simulated and judged cell by cell. None",
-        "of them was made for elephan. What a source does not say of its testbed is declared with its range; a parameter",
-        "that was fitted to a set is named, and the cells that it was fitted to are not counted.",
+        "Measurements that others made on hardware, testbeds and other simulators, each simulated and judged cell",
+        "by cell. What a source does not say of its testbed is declared with its range; a parameter that was fitted",
+        "to a set is named, and the cells that it was fitted to are not counted.",
         "",
         *MEANS,
         "",
@@ -103,8 +104,8 @@ def page(judged: JudgedSet) -> str:
         "",
         GENERATED,
         "",
-        f"**{percent(judged.share)} of {number(judged.cells)} values are within their bounds; the best null, {null}, has "
-        f"{percent(share)}.**",
+        f"**{percent(judged.share)} of {number(judged.cells)} values are within their bounds; of the best null, "
+        f"{null}, {percent(share)}.**",
         "",
         f"Source: {line(data.source)}. Licence: {line(data.licence)}.",
         "",
@@ -115,7 +116,7 @@ def page(judged: JudgedSet) -> str:
         *_apart(judged),
         *_unknowns(judged),
         *(text for each in judged.quantities for text in _quantity(judged, each)),
-        f"`elephan judge {data.name} --details` shows the families, `--json` each cell. Made with elephan {_native.version()}.",
+        f"`elephan judge {data.name} --details` shows the families, `--json` each cell; elephan {_native.version()}.",
         "",
     ]
     return "\n".join(lines)
@@ -141,8 +142,8 @@ def picture(judged: JudgedSet, of: JudgedQuantity) -> Figure:
     scale = "log" if logarithmic and low > 0 else "linear"
     slug = re.sub(r"[^a-z0-9]+", "-", quantity.name.lower())
     alt = (
-        f"{quantity.says}: measured against simulated, {of.ours.cells} cells, {percent(of.ours.share)} of them within the "
-        f"bound; mean error {error(quantity.error, of.ours.mean)}."
+        f"{quantity.says}: measured against simulated, {of.ours.cells} cells, {percent(of.ours.share)} of them within "
+        f"the bound; mean error {error(quantity.error, of.ours.mean)}."
     )
     return Figure(
         f"{judged.data.name}-{slug}",
@@ -247,8 +248,8 @@ def _quantity(judged: JudgedSet, each: JudgedQuantity) -> Iterator[str]:
         "",
     )
     yield from (
-        f"Accepted: the error of a cell {_bound(quantity.error, quantity.cell)}{bias}, the mean absolute error of a family "
-        f"{_bound(quantity.error, quantity.mean)}. {line(quantity.reason)}",
+        f"Accepted: the error of a cell {_bound(quantity.error, quantity.cell)}{bias}, the mean absolute error of a "
+        f"family {_bound(quantity.error, quantity.mean)}. {line(quantity.reason)}",
         "",
     )
     yield from (f"![{line(slug.alt)}]({PICTURES}/{slug.name}.svg)", "")
@@ -290,7 +291,8 @@ def _above(judged: JudgedSet, each: JudgedQuantity) -> Iterator[str]:
     none = sum(one.reason is None for one in above)
     yield from (
         f"{number(len(above))} cells are above the bound: {number(explained)} explained by a run, "
-        f"{number(len(above) - explained - none)} with a reason that no run shows in full, {number(none)} without a reason.",
+        f"{number(len(above) - explained - none)} with a reason that no run shows in full, {number(none)} without a "
+        "reason.",
         "",
     )
     for reason in judged.data.reasons:
