@@ -131,7 +131,9 @@ def _show(document: Mapping[str, Any], *, details: bool) -> None:
     if details:
         for each in sets:
             print_wrapped("", f"{each['name']}: {each['title']}")
-            print_tables(_families(each))
+            for quantity in each["quantities"]:
+                print_wrapped("", f"{quantity['says']}; errors are {quantity['unit']}.")
+                print_tables(_families(quantity))
     changed = [{**one, "set": each["name"]} for each in sets for one in each["changed"]]
     known = [one for one in changed if one["was"] is not None]
     for one in known[:FEW]:
@@ -164,13 +166,12 @@ def _by_quantity(sets: Sequence[Mapping[str, Any]]) -> Table:
     return fitted_table(heads, rows, [True, True, False, False, False, False, False])
 
 
-def _families(of: Mapping[str, Any]) -> Table:
+def _families(quantity: Mapping[str, Any]) -> Table:
     from elephan_evidence.judge.words import error, percent  # noqa: PLC0415 (--help does without NumPy)
 
-    heads = ["quantity", "family", "verdict", "cells", "within", "bias", "mean error"]
+    heads = ["family", "verdict", "cells", "within", "bias", "mean error"]
     rows = [
         [
-            quantity["name"] if n == 0 else "",
             family["name"],
             family["verdict"],
             str(family["ours"]["cells"]),
@@ -178,10 +179,9 @@ def _families(of: Mapping[str, Any]) -> Table:
             error(quantity["error"], family["ours"]["bias"], signed=True),
             error(quantity["error"], family["ours"]["mean_error"]),
         ]
-        for quantity in of["quantities"]
-        for n, family in enumerate(quantity["families"])
+        for family in quantity["families"]
     ]
-    return fitted_table(heads, rows, [True, True, True, False, False, False, False])
+    return fitted_table(heads, rows, [True, True, False, False, False, False])
 
 
 def _show_list(every: Sequence[Any], *, json: bool) -> None:

@@ -17,12 +17,14 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from elephan.errors import InputError, suggest
 from elephan.input_files import parse_toml, read_text
 from elephan.scenario import Scenario
+from elephan_evidence.judge.readings import MEASURED, READINGS
+from elephan_evidence.papers.measures import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 HOME = Path(__file__).parent / "sets"
-FILE, MEASURED = "set.toml", "measured.csv"
+FILE, MEASUREMENTS = "set.toml", "measured.csv"
 
 ErrorKind = Literal["difference", "relative", "factor"]
 """Error of a cell: simulated less measured, the same over the measured value, or the quotient of the two."""
@@ -49,8 +51,22 @@ class MeasuredCell:
         return "/".join(self.keys.values())
 
     def number(self, column: str) -> float:
-        """Return a column as a number; NaN for an empty one."""
-        return float(self.row[column]) if self.row[column] else math.nan
+        """Return a column as a number; NaN for an empty one.
+
+        Raises
+        ------
+        InputError
+            If there is no such column, or it holds no number.
+        """
+        text = self.row.get(column)
+        if text is None:
+            message = f"{self.id}: no column {column}"
+            raise InputError(message)
+        try:
+            return float(text) if text else math.nan
+        except ValueError:
+            message = f'{self.id}: {column}: not a number: "{text}"'
+            raise InputError(message) from None
 
 
 @dataclass(frozen=True)
@@ -77,6 +93,8 @@ class Quantity:
         Why these.
     resolution : float
         Smallest difference that the measurement resolves, in its unit: an error of that is accepted.
+    stated : bool
+        Whether the measured interval is what the source accepts: then errors up to its ends are.
     over : str
         Column of which the smallest value counts at which the quantity is above `above`; empty if each cell counts.
     where : dict of str to list of str
@@ -94,6 +112,7 @@ class Quantity:
     mean: float
     reason: str
     resolution: float = 0.0
+    stated: bool = False
     per: str = ""
     bias: float | None = None
     over: str = ""
@@ -237,7 +256,7 @@ class DataSet:
                 testbed=document["testbed"],
                 base=base,
                 columns=document["columns"],
-                cells=tuple(_cells(measured or folder / MEASURED, document["columns"])),
+                cells=tuple(_cells(measured or folder / MEASUREMENTS, document["columns"])),
                 quantities=tuple(_quantity(each) for each in document["quantities"]),
                 unknowns=tuple(_unknown(each) for each in document.get("unknowns", ())),
                 nulls=tuple(_null(each) for each in document.get("nulls", ())),
@@ -299,8 +318,12 @@ class DataSet:
             return dict(about["words"][value])
         if "place" not in about:
             return {}  # a column that only names the cell
-        number = float(value)
-        text = about["form"].format(number) if "form" in about else int(number)
+        form = about.get("form")
+        if form is not None and not isinstance(form, str):
+            message = f'{self.folder / FILE}: columns.{column}.form: must be text such as "{{:.0f}} packets"'
+            raise InputError(message)
+        number = MeasuredCell({}, {column: value}).number(column)
+        text = int(number) if form is None else form.format(number)
         return dict.fromkeys([about["place"]] if isinstance(about["place"], str) else about["place"], text)
 
     def _check(self) -> None:
@@ -308,12 +331,34 @@ class DataSet:
         seen: set[str] = set()
         for cell in self.cells:
             if cell.id in seen:
-                message = f"{self.folder / MEASURED}: {cell.id}: stands there twice"
+                message = f"{self.folder / MEASUREMENTS}: {cell.id}: stands there twice"
                 raise InputError(message)
             seen.add(cell.id)
         for cell in self.simulated:
             for column, value in cell.keys.items():
                 self._changes(column, value)
+            for quantity in self.quantities:
+                try:
+                    if matches(cell, quantity.where or {}):
+                        MEASURED(quantity.measured, cell)
+                except InputError as error:
+                    message = f"{self.folder / MEASUREMENTS}: {error}"
+                    raise InputError(message) from None
+                except (TypeError, ValueError) as error:
+                    message = f"{self.folder / FILE}: quantities.{quantity.name}.measured: {error}"
+                    raise InputError(message) from None
+        variants = [value for unknown in self.unknowns for value in unknown.values]
+        variants += [each.variant for each in self.nulls if each.variant is not None]
+        variants += [each.variant for each in self.reasons if each.variant is not None]
+        readings = [(quantity.name, quantity.reading) for quantity in self.quantities]
+        readings += [reading for variant in variants for reading in variant.readings.items()]
+        for name, text in readings:
+            reading = parse(text)[0]
+            if reading not in READINGS:
+                message = (
+                    f'{self.folder / FILE}: quantities.{name}: no reading "{reading}"; {suggest(reading, READINGS)}'
+                )
+                raise InputError(message)
 
 
 def sets() -> list[str]:

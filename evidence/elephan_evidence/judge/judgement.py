@@ -426,5 +426,5 @@ def _cell_json(each: JudgedCell) -> dict[str, Any]:
         "ci95": each.half,
         "verdict": each.verdict,
         "reason": each.reason.title if each.reason is not None else "",
-        "shown_error": each.shown,
+        "shown_error": None if each.shown is None else _number(each.shown),
     }

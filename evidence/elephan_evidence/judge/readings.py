@@ -66,6 +66,39 @@ def period(run: RunResult) -> MeasuredQuantity:
     return MeasuredQuantity([windows.cuts(each).period for each in _windows(run)])
 
 
+@READINGS
+def payload_mbps(run: RunResult, *, payload: float, packet: float, group: int = 0) -> MeasuredQuantity:
+    """Payload of a group that arrived in order [Mbit/s], from goodput, which counts whole packets."""
+    return MeasuredQuantity(_goodputs(run, group) * payload / packet / 1e6)
+
+
+@READINGS
+def gauge(run: RunResult, *, name: str) -> MeasuredQuantity:
+    """Mean of what the traced flow's law shows of itself, over its ACKs after the warm-up."""
+    begin = float(run.scenario.facts["warmup_s"])
+    traces = [outcome.traces[0] for outcome in run.outcomes]
+    return MeasuredQuantity([each["gauges"][name][each["time_s"] >= begin].mean() for each in traces])
+
+
+@READINGS
+def window_peak(run: RunResult) -> MeasuredQuantity:
+    """Median of the traced flow's congestion window before a cut [segments]."""
+    return MeasuredQuantity([windows.peaks(*each)[0] for each in _cwnd(run)])
+
+
+@READINGS
+def peak_spacing(run: RunResult) -> MeasuredQuantity:
+    """Median time between cuts of the traced flow's congestion window [s]."""
+    return MeasuredQuantity([windows.peaks(*each)[1] for each in _cwnd(run)])
+
+
+@MEASURED
+def interval(cell: MeasuredCell, *, low: str, high: str) -> MeasuredQuantity:
+    """Middle of a stated interval, with its half-width."""
+    ends = cell.number(low), cell.number(high)
+    return MeasuredQuantity(sum(ends) / 2, half=(ends[1] - ends[0]) / 2)
+
+
 @MEASURED
 def column(cell: MeasuredCell, *, name: str, sd: str = "", trials: str = "") -> MeasuredQuantity:
     """Number of a column, with the half-width that standard deviation and number of trials give."""
@@ -98,6 +131,14 @@ def _goodputs(run: RunResult, group: int) -> NDArray[np.float64]:
     """Return the goodput of a group [bit/s], shape (replications,)."""
     found = [o.flows["goodput_bps"][np.asarray(o.flows["group"]) == group].sum() for o in run.outcomes]
     return np.asarray(found, dtype=float)
+
+
+def _cwnd(run: RunResult) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    """Return time and congestion window of the traced flow at its ACKs, one per replication, after the warm-up."""
+    begin = float(run.scenario.facts["warmup_s"])
+    traces = [outcome.traces[0] for outcome in run.outcomes]
+    late = [each["time_s"] >= begin for each in traces]
+    return [(each["time_s"][of], each["cwnd_segments"][of]) for each, of in zip(traces, late, strict=True)]
 
 
 def _windows(run: RunResult) -> list[windows.Window]:

@@ -79,7 +79,8 @@ class Measurement:
         """Largest accepted error, of quotients its logarithm: at least what the measurement resolves."""
         if self.quantity.error == "factor":
             return math.log(self.quantity.cell)
-        return max(self.quantity.cell, abs(self.error(self.measured + self.quantity.resolution)))
+        accepted = self.half if self.quantity.stated else self.quantity.resolution
+        return max(self.quantity.cell, abs(self.error(self.measured + accepted)))
 
     @property
     def found(self) -> float:
@@ -205,7 +206,8 @@ def halves(every: Sequence[Measurement]) -> dict[str, float]:
         pooled = sum(var * dof for var, dof in spreads) / dof if dof else math.nan
         for one in family:
             ours = t_quantile(dof) * math.sqrt(pooled / one.errors.size) if dof else 0.0
-            measured = abs(one.error(one.measured + one.half)) if one.half else 0.0
+            spread = one.half if not one.quantity.stated else 0.0
+            measured = abs(one.error(one.measured + spread)) if spread else 0.0
             found[one.id] = math.hypot(ours, measured)
     return found
 

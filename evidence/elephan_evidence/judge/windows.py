@@ -112,3 +112,32 @@ def cuts(window: Window) -> Cuts:
     ratios = [valley / peak for valley, (_, peak) in zip(valleys, peaks, strict=False)]
     gaps = np.diff([at for at, _ in peaks]) * STEP_S
     return Cuts(float(np.median(ratios)), float(np.median(gaps)), len(valleys))
+
+
+def peaks(time_s: NDArray[np.float64], cwnd: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the median of a congestion window before its cuts, and the median time between these [s].
+
+    A cut ends where the window grows again; NaN with fewer than two.
+
+    Examples
+    --------
+    >>> peaks(np.arange(6.0), np.array([8.0, 9.0, 5.0, 6.0, 9.0, 5.0]))
+    (9.0, 3.0)
+    """
+    tops: list[float] = []
+    times: list[float] = []
+    high, low, at, falling = -np.inf, np.inf, 0.0, False
+    for t, w in zip(time_s, cwnd, strict=True):
+        if falling:
+            falling = w <= low
+            low = min(low, w)
+            high, at = (high, at) if falling else (w, t)
+        elif w >= high:
+            high, at = w, t
+        elif w < (1 - LEAST_CUT) * high:
+            tops.append(high)
+            times.append(at)
+            falling, low = True, w
+    if len(tops) < 2:
+        return float("nan"), float("nan")
+    return float(np.median(tops)), float(np.median(np.diff(times)))
