@@ -10,7 +10,7 @@ import pytest
 from conftest import Command
 from elephan.errors import InputError
 from elephan_evidence.judge import DataSet, judge, nebby, sets, windows
-from elephan_evidence.judge.dataset import HOME, Null, Quantity, find
+from elephan_evidence.judge.dataset import HOME, Null, Quantity, find, matches
 from elephan_evidence.judge.scoring import Measurement, accepted, constant, halves, score, swapped
 from elephan_evidence.report.judge import write_pages
 from judged import example
@@ -110,8 +110,9 @@ def test_each_set_is_whole() -> None:
         variants += [one.variant for one in data.reasons if one.variant is not None]
         for cell in (data.counted[0], data.counted[-1]):
             for variant in (None, *variants):
-                data.scenario(cell, variant)
-                data.scenario(cell, variant, quick=True)
+                if variant is None or matches(cell, variant.where):
+                    data.scenario(cell, variant)
+                    data.scenario(cell, variant, quick=True)
 
 
 def test_only_licensed_data_is_copied() -> None:

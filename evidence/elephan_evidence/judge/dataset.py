@@ -128,11 +128,14 @@ class Variant:
     ----------
     readings : dict of str to str
         Readings by quantity, instead of the set's.
+    where : dict of str to list of str
+        Cells for which it has a meaning; empty for all.
     """
 
     name: str
     changes: Mapping[str, Any]
     readings: Mapping[str, str]
+    where: Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True)
@@ -411,7 +414,7 @@ def _quantity(table: Mapping[str, Any]) -> Quantity:
 
 
 def _variant(name: str, table: Mapping[str, Any]) -> Variant:
-    return Variant(name, table.get("set", {}), table.get("readings", {}))
+    return Variant(name, table.get("set", {}), table.get("readings", {}), table.get("where", {}))
 
 
 def _unknown(table: Mapping[str, Any]) -> Unknown:

@@ -104,12 +104,13 @@ def _read(job: CellJob, *, quick: bool) -> Found:
 
 def declared(data: DataSet, cells: Iterable[MeasuredCell]) -> list[CellJob]:
     """Return the jobs of the declared reading, with the variants that only read."""
-    readers = tuple(value for unknown in data.unknowns for value in unknown.values if not value.changes)
-    return [CellJob(data, cell, None, readers) for cell in cells]
+    readers = [value for unknown in data.unknowns for value in unknown.values if not value.changes]
+    return [CellJob(data, cell, None, tuple(r for r in readers if matches(cell, r.where))) for cell in cells]
 
 
 def varied(data: DataSet, cells: Iterable[MeasuredCell]) -> list[CellJob]:
     """Return the jobs of the variants of unknowns and of nulls that need runs."""
     values = [value for unknown in data.unknowns for value in unknown.values if value.changes]
     values += [null.variant for null in data.nulls if null.variant is not None]
-    return [CellJob(data, cell, value) for value in values for cell in cells]
+    every = list(cells)
+    return [CellJob(data, cell, value) for value in values for cell in every if matches(cell, value.where)]
