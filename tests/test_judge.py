@@ -8,12 +8,16 @@ import numpy as np
 import pytest
 
 from conftest import Command
+from elephan import testbed
 from elephan.errors import InputError
-from elephan_evidence.judge import DataSet, judge, nebby, sets, windows
+from elephan.runs import run
+from elephan.scenario import Scenario
+from elephan_evidence.judge import DataSet, judge, nebby, recording, sets, windows
 from elephan_evidence.judge.dataset import HOME, Null, Quantity, find, matches
 from elephan_evidence.judge.scoring import Measurement, accepted, constant, halves, score, swapped
 from elephan_evidence.report.judge import write_pages
 from judged import example
+from testbeds import faked
 
 
 @pytest.fixture
@@ -199,3 +203,24 @@ def test_the_screen_answers_first(folder: Path, elephan: Command) -> None:
     assert len((done.out + done.err).splitlines()) <= 15
     with pytest.raises(InputError, match='no data set "nosuch"'):
         judge("nosuch")
+
+
+def test_a_kernel_is_recorded_as_a_data_set(elephan: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def simulated(scenario: Scenario) -> testbed.TestbedResult:
+        if scenario.groups[0]["law"] == "bbr1":
+            message = "the kernel has no bbr; modprobe tcp_bbr"
+            raise InputError(message)
+        return faked(run(scenario.replace({"duration": "3 s", "warmup": "1 s"}), 3))
+
+    monkeypatch.setattr(recording.testbed, "run", simulated)
+    folder = tmp_path / "kernel"
+    done = elephan("judge", "--testbed", folder, "--quiet")
+    assert done.code == 0
+    assert done.err.count("not recorded: bbr/") == 3
+    assert "and 3 more cells" in done.err
+    data = DataSet.read(folder)
+    assert len(data.cells) == 12
+    assert "@kernel@" not in data.title
+    assert all(float(cell.row["trials"]) == 3 and cell.row["delay_ms_sd"] for cell in data.cells)
+    again = elephan("judge", "--testbed", folder, "--quiet")
+    assert (again.code, again.err) == (2, f"--testbed: {folder}: is not empty\n")

@@ -283,6 +283,7 @@ NO_NAMES = {
     **dict.fromkeys(
         ("store ls --limit", "store list --limit", "store gc --older-than", "size --precision", "sweep --shard"), NUMBER
     ),
+    "judge --testbed": WRITTEN,
     "import --time-format": "a pattern: what it does not fit is refused with the line",
     "sweep --scheduler": "an address: who is there is asked over the network",
 }

@@ -32,7 +32,11 @@ if TYPE_CHECKING:
 EXAMPLE = """Example:  elephan judge --quick
 elephan judge tofino-2021 --details
 elephan judge tofino-2021 --held-out other-half.csv
-elephan judge --pages judged/"""
+elephan judge --testbed this-kernel/
+elephan judge this-kernel/"""
+
+FEW_ROWS = 7
+"""Maximum number of quantities that have a row each; of more, each set has one."""
 
 FEW = 3
 """Maximum number of changed verdicts that are named."""
@@ -60,6 +64,14 @@ def judge(
         Path | None,
         typer.Option("--held-out", metavar="FILE", help="Other measurements of one set, in the columns of its CSV."),
     ] = None,
+    testbed: Annotated[
+        Path | None,
+        typer.Option(
+            "--testbed",
+            metavar="DIR",
+            help="Record this machine's kernel over a grid of laws, buffers and delays, as a data set (root; minutes).",
+        ),
+    ] = None,
     details: DetailsOption = False,
     bless: Annotated[
         bool, typer.Option("--bless", help="Take these tables as those that later runs are held against.")
@@ -82,6 +94,9 @@ def judge(
     from elephan_evidence.judge.dataset import sets as known  # noqa: PLC0415 (as above)
 
     check_out(pages, "--pages", drawn=True)
+    if testbed is not None:
+        _record(testbed, quiet=quiet)
+        return
     if list_:
         _show_list([DataSet.read(find(name)) for name in sets or known()], json=json)
         return
@@ -116,6 +131,24 @@ def judge(
     raise typer.Exit(0 if found.holds or bless else 1)
 
 
+def _record(folder: Path, *, quiet: bool) -> None:
+    """Record a data set with this machine's kernel."""
+    from elephan_evidence.judge.recording import record  # noqa: PLC0415 (--help does without NumPy)
+
+    check_out(folder, "--testbed")
+    with ProgressLine("judge", quiet=quiet, of="cells") as line, writing(folder, "--testbed"):
+        try:
+            written, missing = record(folder, line.update)
+        except KeyboardInterrupt:
+            message = "nothing was written"
+            raise Interrupted(message) from None
+    for each in missing[:FEW]:
+        say(f"not recorded: {each}")
+    if len(missing) > FEW:
+        say(f"and {len(missing) - FEW} more cells")
+    say(f"wrote {written}; elephan judge {written} --details")
+
+
 def _show(document: Mapping[str, Any], *, details: bool) -> None:
     """Print what fits on a screen: the answer, a row per set and quantity, changes."""
     from elephan_evidence.judge.words import percent  # noqa: PLC0415 (--help does without NumPy)
@@ -127,7 +160,8 @@ def _show(document: Mapping[str, Any], *, details: bool) -> None:
     share = f"{100 * within / cells:.0f} %" if cells else "none"
     best = f"; the best wrong answers: {percent(min(nulls))} to {percent(max(nulls))}" if nulls else ""
     print_wrapped(f"{cells} values in {len(sets)} data sets: {share} within their bounds{best}.")
-    print_tables(_by_quantity(sets))
+    quantities = sum(len(each["quantities"]) for each in sets)
+    print_tables(_by_quantity(sets) if details or quantities <= FEW_ROWS else _by_set(sets))
     if details:
         for each in sets:
             print_wrapped("", f"{each['name']}: {each['title']}")
@@ -141,6 +175,28 @@ def _show(document: Mapping[str, Any], *, details: bool) -> None:
     new = f", {len(changed) - len(known)} were not known" if len(changed) > len(known) else ""
     more = "" if details else "; --details shows families"
     say(f"{len(known) or 'no'} verdicts have changed{new}; {format_time(document['wall_s'])}{more}")
+
+
+def _by_set(sets: Sequence[Mapping[str, Any]]) -> Table:
+    from elephan_evidence.judge.words import percent  # noqa: PLC0415 (--help does without NumPy)
+
+    rows = []
+    for each in sets:
+        score, null = each["score"], each["best_null"]
+        verdicts = [family["verdict"] for quantity in each["quantities"] for family in quantity["families"]]
+        rows.append(
+            [
+                each["name"],
+                str(each["cells"]),
+                "-" if score is None else percent(score),
+                "-" if null["score"] is None else percent(null["score"]),
+                null["name"],
+                f"{verdicts.count('met')} of {len(verdicts)}",
+            ]
+        )
+    return fitted_table(
+        ["set", "values", "within", "null", "best null", "families met"], rows, [True, False, False, False, True, False]
+    )
 
 
 def _by_quantity(sets: Sequence[Mapping[str, Any]]) -> Table:

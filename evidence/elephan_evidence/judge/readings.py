@@ -36,6 +36,12 @@ def backlog_quantile(
 
 
 @READINGS
+def link(run: RunResult, *, name: str, scale: float = 1.0, index: int = 0) -> MeasuredQuantity:
+    """Column of a link such as ``utilization`` or ``queueing_delay_s``, times `scale`."""
+    return MeasuredQuantity([scale * float(outcome.links[name][index]) for outcome in run.outcomes])
+
+
+@READINGS
 def share(run: RunResult, *, group: int = 0) -> MeasuredQuantity:
     """Share of a group in the goodput of all groups."""
     every = np.array([_goodputs(run, n) for n in range(len(run.scenario.groups))])
@@ -124,6 +130,8 @@ def _half(cell: MeasuredCell, sd: str, trials: str) -> float | None:
     if not sd:
         return None
     n = cell.number(trials)
+    if not n > 1:
+        return None
     return t_quantile(round(n) - 1) * cell.number(sd) / math.sqrt(n)
 
 

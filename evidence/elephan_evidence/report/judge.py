@@ -14,6 +14,7 @@ from elephan.pictures.words import number
 from elephan.plots.pictures import draw
 from elephan.plots.style import save
 from elephan.runs.files import write_text
+from elephan.units import count
 from elephan_evidence.judge.dataset import sets
 from elephan_evidence.judge.words import error, percent
 
@@ -130,7 +131,6 @@ def picture(judged: JudgedSet, of: JudgedQuantity) -> Figure:
     for one in of.cells:
         if one.verdict != "apart":
             groups.setdefault(one.of.keys[by] if by else judged.data.name, []).append(one)
-    logarithmic = quantity.error != "difference"
     series = []
     for n, (name, cells) in enumerate(groups.items()):
         x, y = (np.array(values) for values in zip(*(_dot(one) for one in cells), strict=True))
@@ -138,8 +138,9 @@ def picture(judged: JudgedSet, of: JudgedQuantity) -> Figure:
     low, high = extent([part for each in series for part in (each.x, each.y)])
     ends = np.array([low, high])
     series.append(Series("equal", ends, ends, colour="ink", dashed=True))
-    unit = f"1 {quantity.unit}" if quantity.per else ""
-    scale = "log" if logarithmic and low > 0 else "linear"
+    unit = f"share {quantity.unit}" if quantity.per else ""
+    scale = "log" if quantity.error == "factor" and low > 0 else "linear"
+    null, share = of.best_null
     slug = re.sub(r"[^a-z0-9]+", "-", quantity.name.lower())
     alt = (
         f"{quantity.says}: measured against simulated, {of.ours.cells} cells, {percent(of.ours.share)} of them within "
@@ -147,7 +148,7 @@ def picture(judged: JudgedSet, of: JudgedQuantity) -> Figure:
     )
     return Figure(
         f"{judged.data.name}-{slug}",
-        quantity.name,
+        f"{quantity.name}: {percent(of.ours.share)} within the bound; {null}: {percent(share)}",
         alt,
         Axis("measured", unit, scale=scale),  # type: ignore[arg-type]
         Axis("simulated", unit, scale=scale),  # type: ignore[arg-type]
@@ -288,11 +289,12 @@ def _above(judged: JudgedSet, each: JudgedQuantity) -> Iterator[str]:
     if not above:
         return
     explained = sum(one.verdict == "explained" for one in above)
+    tried = sum(one.verdict == "above" and one.shown is not None for one in above)
     none = sum(one.reason is None for one in above)
     yield from (
-        f"{number(len(above))} cells are above the bound: {number(explained)} explained by a run, "
-        f"{number(len(above) - explained - none)} with a reason that no run shows in full, {number(none)} without a "
-        "reason.",
+        f"Above the bound are {count(len(above), 'cell')}: {number(explained)} explained by a run, {number(tried)} not "
+        f"explained by the run that was tried, {number(len(above) - explained - tried - none)} with a reason that no "
+        f"run can show yet, {number(none)} without a reason.",
         "",
     )
     for reason in judged.data.reasons:
@@ -300,7 +302,7 @@ def _above(judged: JudgedSet, each: JudgedQuantity) -> Iterator[str]:
         if mine:
             closed = sum(one.verdict == "explained" for one in mine)
             shown = f" Its run explains {closed} of {len(mine)} cells." if reason.variant else " No run shows it."
-            yield from (f"* *{reason.title}* ({len(mine)} cells): {line(reason.why)}{shown}",)
+            yield from (f"* *{reason.title}* ({count(len(mine), 'cell')}): {line(reason.why)}{shown}",)
     if judged.data.reasons:
         yield ""
     heads = ["cell", "measured", "simulated", "error", "95 %", "reason", "error in its run"]
@@ -315,7 +317,8 @@ def _above(judged: JudgedSet, each: JudgedQuantity) -> Iterator[str]:
 
 
 def _row(kind: str, one: JudgedCell) -> list[str]:
-    verdict = f"{one.reason.title}{': explained' if one.verdict == 'explained' else ''}" if one.reason else ""
+    said = "explained" if one.verdict == "explained" else "no run" if one.shown is None else "not explained"
+    verdict = f"{one.reason.title}: {said}" if one.reason else ""
     shown = "" if one.shown is None else error(kind, one.shown, signed=True)
     half = "" if not one.half else f"± {100 * one.half:.1f} %"
     return [
