@@ -134,8 +134,7 @@ def documents(verb: str) -> Sequence[Mapping[str, Any]]:
         return [conform_scripts([Path(__file__).parent / "data" / "packetdrill"]).to_json()]
     if verb == "elephan judge":
         with tempfile.TemporaryDirectory() as folder:
-            found = judge(str(example(Path(folder))))
-            return [found.to_json()]
+            return [judge(str(example(Path(folder)))).to_json()]
     made = size_variants(
         scenario, ["reno"], ["drop-tail", "fq"], lambda each: size(each, "utilization=0.8", replications=2)
     )

@@ -207,7 +207,7 @@ def _by_quantity(sets: Sequence[Mapping[str, Any]]) -> Table:
     for each in sets:
         for n, quantity in enumerate(each["quantities"]):
             ours = quantity["ours"]
-            tried = [null["within"] / null["cells"] for null in quantity["nulls"].values() if null["cells"]]
+            tried = [null["within"] / null["cells"] for null in quantity["nulls"] if null["cells"]]
             rows.append(
                 [
                     each["name"] if n == 0 else "",

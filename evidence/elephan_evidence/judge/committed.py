@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +14,8 @@ from elephan.errors import InputError
 from elephan.runs.files import write_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
-
-    from elephan_evidence.judge.judgement import JudgedSet
 
 FILE = "table.csv"
 COLUMNS = ("quantity", "cell", "measured", "simulated", "error", "ci95", "verdict", "quick")
@@ -58,19 +55,27 @@ def read(folder: Path) -> dict[tuple[str, str], dict[str, str]]:
         return {(row["quantity"], row["cell"]): row for row in reader}
 
 
-def changes(judged: JudgedSet) -> list[TableChange]:
-    """Compare the verdicts of a set with the committed ones."""
-    known = read(judged.data.folder)
-    column = "quick" if judged.quick else "verdict"
+def changes(folder: Path, rows: Iterable[Mapping[str, str]], *, quick: bool) -> list[TableChange]:
+    """Compare the verdicts of a set with the committed ones.
+
+    Parameters
+    ----------
+    rows : iterable of mapping
+        Rows of the table, without ``quick``.
+    quick : bool
+        Whether the runs are shortened.
+    """
+    known = read(folder)
+    column = "quick" if quick else "verdict"
     found = []
-    for row in _rows(judged):
+    for row in rows:
         was = known.get((row["quantity"], row["cell"]), {}).get(column, "")
         if was != row["verdict"]:
             found.append(TableChange(row["quantity"], row["cell"], was, row["verdict"]))
     return found
 
 
-def write(judged: JudgedSet) -> Path:
+def write(folder: Path, rows: Iterable[Mapping[str, str]], *, quick: bool) -> Path:
     """Write the table of a set; shortened runs write their verdicts only, into the rows of full runs.
 
     Raises
@@ -78,16 +83,16 @@ def write(judged: JudgedSet) -> Path:
     InputError
         If the folder cannot be written, or shortened runs have no row to go to.
     """
-    path = judged.data.folder / FILE
-    before = read(judged.data.folder)
-    rows = {(row["quantity"], row["cell"]): row for row in _rows(judged)}
-    if judged.quick:
-        if not rows.keys() <= before.keys():
+    path = folder / FILE
+    before = read(folder)
+    new = {(row["quantity"], row["cell"]): row for row in rows}
+    if quick:
+        if not new.keys() <= before.keys():
             message = f"--bless: {path}: has no rows of full runs yet; bless a full run first"
             raise InputError(message)
-        written = {key: {**row, "quick": rows[key]["verdict"] if key in rows else ""} for key, row in before.items()}
+        written = {key: {**row, "quick": new[key]["verdict"] if key in new else ""} for key, row in before.items()}
     else:
-        written = {key: {**row, "quick": before.get(key, {}).get("quick", "")} for key, row in rows.items()}
+        written = {key: {**row, "quick": before.get(key, {}).get("quick", "")} for key, row in new.items()}
     text = io.StringIO()
     table = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     table.writeheader()
@@ -97,33 +102,3 @@ def write(judged: JudgedSet) -> Path:
     except OSError as error:
         message = f"--bless: {path}: {error.strerror}"
         raise InputError(message) from None
-
-
-def _rows(judged: JudgedSet) -> Iterator[dict[str, str]]:
-    for each in judged.quantities:
-        name = each.quantity.name
-        # A family of few shortened cells is none.
-        for family in () if judged.quick else each.families:
-            yield {
-                "quantity": name,
-                "cell": f"[{family.name}]",
-                "measured": "",
-                "simulated": "",
-                "error": _number(family.ours.bias),
-                "ci95": _number(family.ours.bias_half),
-                "verdict": family.verdict,
-            }
-        for one in each.cells:
-            yield {
-                "quantity": name,
-                "cell": one.of.id,
-                "measured": _number(one.of.measured),
-                "simulated": _number(one.of.found),
-                "error": _number(one.of.found_error),
-                "ci95": _number(one.half),
-                "verdict": "above" if judged.quick and one.verdict == "explained" else one.verdict,
-            }
-
-
-def _number(x: float | None) -> str:
-    return "" if x is None or math.isnan(x) else f"{x:.4g}"

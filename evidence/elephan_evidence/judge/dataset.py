@@ -8,7 +8,6 @@ belongs to a set: `elephan judge FOLDER` judges any folder of this form.
 from __future__ import annotations
 
 import csv
-import math
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from elephan.errors import InputError, suggest
 from elephan.input_files import parse_toml, read_text
 from elephan.scenario import Scenario
+from elephan_evidence.judge.cell import MeasuredCell, matches
 from elephan_evidence.judge.readings import MEASURED, READINGS
 from elephan_evidence.papers.measures import parse
 
@@ -28,45 +28,6 @@ FILE, MEASUREMENTS = "set.toml", "measured.csv"
 
 ErrorKind = Literal["difference", "relative", "factor"]
 """Error of a cell: simulated less measured, the same over the measured value, or the quotient of the two."""
-
-
-@dataclass(frozen=True)
-class MeasuredCell:
-    """A row of ``measured.csv``.
-
-    Parameters
-    ----------
-    keys : dict of str to str
-        Columns that say what was run, as written.
-    row : dict of str to str
-        All columns.
-    """
-
-    keys: dict[str, str]
-    row: dict[str, str]
-
-    @property
-    def id(self) -> str:
-        """The keys in one text, unique in the set."""
-        return "/".join(self.keys.values())
-
-    def number(self, column: str) -> float:
-        """Return a column as a number; NaN for an empty one.
-
-        Raises
-        ------
-        InputError
-            If there is no such column, or it holds no number.
-        """
-        text = self.row.get(column)
-        if text is None:
-            message = f"{self.id}: no column {column}"
-            raise InputError(message)
-        try:
-            return float(text) if text else math.nan
-        except ValueError:
-            message = f'{self.id}: {column}: not a number: "{text}"'
-            raise InputError(message) from None
 
 
 @dataclass(frozen=True)
@@ -385,11 +346,6 @@ def find(name: str) -> Path:
     hint = suggest(name, sets(), f"sets are {', '.join(sets())}, or a folder with a {FILE}")
     message = f'judge: no data set "{name}"; {hint}'
     raise InputError(message)
-
-
-def matches(cell: MeasuredCell, where: Mapping[str, Sequence[str]]) -> bool:
-    """Return whether a cell has one of the listed values in each column."""
-    return all(cell.row[column] in values for column, values in where.items())
 
 
 def _cells(path: Path, columns: Mapping[str, Any]) -> Iterator[MeasuredCell]:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from elephan.errors import InputError
 from elephan.runs.files import provenance
 from elephan_evidence.judge import committed
-from elephan_evidence.judge.dataset import DataSet, find, matches, sets
+from elephan_evidence.judge.cell import matches
+from elephan_evidence.judge.dataset import DataSet, find, sets
 from elephan_evidence.judge.running import CellJob, declared, simulate, varied
 from elephan_evidence.judge.scoring import (
     CONSTANT,
@@ -28,7 +29,7 @@ from elephan_evidence.judge.scoring import (
 from elephan_evidence.papers.explained import NEEDED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from elephan_evidence.judge.committed import TableChange
@@ -146,7 +147,7 @@ class JudgedSet:
     @cached_property
     def changed(self) -> list[TableChange]:
         """Verdicts that differ from the committed ones."""
-        return committed.changes(self)
+        return committed.changes(self.data.folder, _rows(self), quick=self.quick)
 
 
 @dataclass(frozen=True, repr=False)
@@ -174,7 +175,7 @@ class Judgement:
 
     def bless(self) -> list[Path]:
         """Commit the tables for later runs to be compared with."""
-        return [committed.write(each) for each in self.sets]
+        return [committed.write(each.data.folder, _rows(each), quick=each.quick) for each in self.sets]
 
     def to_json(self) -> dict[str, Any]:
         """Return the document of ``elephan judge --json``."""
@@ -398,13 +399,13 @@ def _quantity(judged: JudgedQuantity) -> dict[str, Any]:
         "bounds": {"cell": quantity.cell, "bias": quantity.bias, "mean": quantity.mean, "reason": quantity.reason},
         "verdict": judged.verdict,
         "ours": _score(judged.ours),
-        "nulls": {name: _score(each) for name, each in judged.nulls.items()},
+        "nulls": [{"name": name, **_score(each)} for name, each in judged.nulls.items()],
         "families": [
             {
                 "name": family.name,
                 "verdict": family.verdict,
                 "ours": _score(family.ours),
-                "nulls": {name: _score(each) for name, each in family.nulls.items()},
+                "nulls": [{"name": name, **_score(each)} for name, each in family.nulls.items()],
             }
             for family in judged.families
         ],
@@ -428,3 +429,34 @@ def _cell_json(each: JudgedCell) -> dict[str, Any]:
         "reason": each.reason.title if each.reason is not None else "",
         "shown_error": None if each.shown is None else _number(each.shown),
     }
+
+
+def _rows(judged: JudgedSet) -> Iterator[dict[str, str]]:
+    """Yield the rows of the committed table."""
+    for each in judged.quantities:
+        name = each.quantity.name
+        # A family of few shortened cells is none.
+        for family in () if judged.quick else each.families:
+            yield {
+                "quantity": name,
+                "cell": f"[{family.name}]",
+                "measured": "",
+                "simulated": "",
+                "error": _text(family.ours.bias),
+                "ci95": _text(family.ours.bias_half),
+                "verdict": family.verdict,
+            }
+        for one in each.cells:
+            yield {
+                "quantity": name,
+                "cell": one.of.id,
+                "measured": _text(one.of.measured),
+                "simulated": _text(one.of.found),
+                "error": _text(one.of.found_error),
+                "ci95": _text(one.half),
+                "verdict": "above" if judged.quick and one.verdict == "explained" else one.verdict,
+            }
+
+
+def _text(x: float | None) -> str:
+    return "" if x is None or math.isnan(x) else f"{x:.4g}"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elephan.runs.result import RunResult
-    from elephan_evidence.judge.dataset import MeasuredCell
+    from elephan_evidence.judge.cell import MeasuredCell
 
 READINGS = MeasureRegistry()
 """Quantities of a run; each gives a value per replication."""

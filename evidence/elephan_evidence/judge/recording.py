@@ -13,13 +13,14 @@ import numpy as np
 from elephan import testbed
 from elephan.errors import InputError
 from elephan.runs.files import write_text
-from elephan_evidence.judge.dataset import FILE, MEASUREMENTS, DataSet, matches
+from elephan_evidence.judge.cell import matches
+from elephan_evidence.judge.dataset import FILE, MEASUREMENTS, DataSet
 from elephan_evidence.judge.readings import READINGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from elephan_evidence.judge.dataset import MeasuredCell
+    from elephan_evidence.judge.cell import MeasuredCell
 
 GRID = Path(__file__).parent / "testbed"
 """Folder with the declared grid: laws, buffers and round-trip times, and how it is judged."""

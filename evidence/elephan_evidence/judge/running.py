@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 from elephan.errors import InputError
 from elephan.runs import default_workers, run
 from elephan.runs.threads import SimulationThreads
-from elephan_evidence.judge.dataset import matches
+from elephan_evidence.judge.cell import matches
 from elephan_evidence.judge.readings import READINGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from elephan_evidence.judge.dataset import DataSet, MeasuredCell, Variant
+    from elephan_evidence.judge.cell import MeasuredCell
+    from elephan_evidence.judge.dataset import DataSet, Variant
     from elephan_evidence.papers.measured import MeasuredQuantity
 
 DECLARED = ""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elephan.stats.interval import t_quantile
-from elephan_evidence.judge.dataset import matches
+from elephan_evidence.judge.cell import matches
 from elephan_evidence.judge.readings import MEASURED
 from elephan_evidence.judge.running import DECLARED
 
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from elephan_evidence.judge.dataset import DataSet, MeasuredCell, Null, Quantity
+    from elephan_evidence.judge.cell import MeasuredCell
+    from elephan_evidence.judge.dataset import DataSet, Null, Quantity
     from elephan_evidence.judge.running import Found
     from elephan_evidence.papers.measured import MeasuredQuantity
 
