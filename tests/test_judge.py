@@ -12,7 +12,7 @@ from elephan import testbed
 from elephan.errors import InputError
 from elephan.runs import run
 from elephan.scenario import Scenario
-from elephan_evidence.judge import DataSet, judge, nebby, recording, sets, windows
+from elephan_evidence.judge import DataSet, judge, nebby, sets, windows
 from elephan_evidence.judge.cell import matches
 from elephan_evidence.judge.dataset import HOME, Null, Quantity, find
 from elephan_evidence.judge.scoring import Measurement, accepted, constant, halves, score, swapped

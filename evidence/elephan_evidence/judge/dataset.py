@@ -1,8 +1,8 @@
 """Data sets that others measured, as folders: what was measured, how the testbed is read, and what is accepted.
 
 A folder holds ``set.toml``, the scenario file that it names, ``measured.csv`` (a row per cell, copied from the source
-or computed from it), the licence of the data if they are copied, and ``table.csv``, the committed result. No code
-belongs to a set: `elephan judge FOLDER` judges any folder of this form.
+or computed from it), the licence of the data if they are copied, and ``table.csv``, the committed result. The
+only code of a set is laws in Python for the runs of reasons. `elephan judge FOLDER` judges any folder of this form.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from elephan.errors import InputError, suggest
 from elephan.input_files import parse_toml, read_text
+from elephan.own_laws import declared, load
 from elephan.scenario import Scenario
 from elephan_evidence.judge.cell import MeasuredCell, matches
 from elephan_evidence.judge.readings import MEASURED, READINGS
@@ -91,12 +92,15 @@ class Variant:
         Readings by quantity, instead of the set's.
     where : dict of str to list of str
         Cells for which it has a meaning; empty for all.
+    laws : dict of str to str
+        Laws in Python that the changes name, as ``file.py:Class`` in the set's folder.
     """
 
     name: str
     changes: Mapping[str, Any]
     readings: Mapping[str, str]
     where: Mapping[str, Sequence[str]]
+    laws: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -255,7 +259,10 @@ class DataSet:
         changes: dict[str, Any] = dict(self.quick.get("set", {})) if quick else {}
         for column, value in cell.keys.items():
             changes |= self._changes(column, value)
-        return self.base.replace(changes | dict(variant.changes if variant else {}))
+        if variant is None:
+            return self.base.replace(changes)
+        with declared({name: load(f"{name}={self.folder / path}") for name, path in variant.laws.items()}):
+            return self.base.replace(changes | dict(variant.changes))
 
     def set_apart(self, cell: MeasuredCell) -> Apart | None:
         """Return why a cell is not counted; None if it is."""
@@ -370,7 +377,8 @@ def _quantity(table: Mapping[str, Any]) -> Quantity:
 
 
 def _variant(name: str, table: Mapping[str, Any]) -> Variant:
-    return Variant(name, table.get("set", {}), table.get("readings", {}), table.get("where", {}))
+    parts = (table.get(key, {}) for key in ("set", "readings", "where", "laws"))
+    return Variant(name, *parts)
 
 
 def _unknown(table: Mapping[str, Any]) -> Unknown:
