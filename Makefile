@@ -99,8 +99,9 @@ check-layers: $(VENV)/.dev
 	$(PY) tools/notebooks.py --check
 	$(SITE) --define suppress_warnings=image.not_readable
 
-check-papers: $(VENV)/.dev ## every measure of the papers in shortened runs (minutes), held against what they gave before
+check-papers: $(VENV)/.dev ## every measure of the papers, and measurements of others, in shortened runs (minutes), held against what they gave before
 	$(BIN)/elephan reproduce --quick --store target/quick-reproduction
+	$(BIN)/elephan judge --quick
 
 # Counting makes a run ten times as long, and these run the same lines as the others.
 coverage: UNCOUNTED = $(shell sed -n 's/^mod \(.*\);/--skip \1::/p' crates/sim/tests/references/main.rs)
@@ -173,6 +174,7 @@ questions: build ## docs/guide/questions.md: operators' questions asked again, w
 reproduction: $(VENV)/.dev ## every experiment of the papers in full (about half an hour on two cores, resumable), and docs/reproduction
 	$(BIN)/elephan reproduce --out target/reproduction --pages docs/reproduction --bless
 	$(BIN)/elephan conform bbr --pages docs/conformance
+	$(BIN)/elephan judge --pages docs/judged --bless
 
 survival: $(VENV)/.dev ## kill -9, a full disk, damage: failing system calls: what a sweep must survive (root: small disks are mounted)
 	$(PY) tests/survival.py --points 500 --kills 20

@@ -10,7 +10,7 @@ sys.path.insert(0, str(HERE.parent / "tools"))
 project = "elephan"
 language = "en"
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "pages"]
-exclude_patterns = ["_static", "**.ipynb_checkpoints"]
+exclude_patterns = ["judged/scores.md", "_static", "**.ipynb_checkpoints"]
 # Packages that are not built yet have no page.
 exclude_patterns += [
     f"reference/python/{page.name}"

@@ -14,7 +14,7 @@ from elephan.cli.columns import LINES
 from elephan.comparisons import ScenarioComparison, SweepComparison, compare
 from elephan.comparisons.several import compare_points
 from elephan.errors import InputError
-from elephan.scenario import EXAMPLE
+from elephan.scenario import EXAMPLE, Scenario
 from elephan.sweeps.document import Sweep
 
 SCENARIOS = Path(__file__).resolve().parents[1] / "scenarios"
@@ -164,3 +164,17 @@ def test_a_testbed_says_how_long_it_takes_before_it_begins(
     said = elephan(*(word.format(file=path) for word in shlex.split(words))).err.splitlines()
     assert [each for each in said if each.startswith("testbed: ")] == ([line] if line else [])
     assert said[-1].endswith("begun")
+
+
+def test_the_period_of_bbr_is_the_time_between_two_phases_of_probe_rtt() -> None:
+    scenario = Scenario.from_text(EXAMPLE).replace(
+        {"flows[0].control": "bbr1", "flows[0].count": 1, "duration": "45 s", "warmup": "2 s", "record.every": "50 ms"}
+    )
+    found = compare(scenario, 1, real=False).to_json()
+    rows = {row["name"]: row["simulation"] for row in found["rows"]}
+    # Ten seconds without a smaller round-trip time, and the phase itself: 200 ms and up to two round trips.
+    assert rows["period_s"] == pytest.approx(10.3, abs=0.4)
+    low, high = rows["cwnd_low_segments"], rows["cwnd_high_segments"]
+    assert low is not None
+    assert high is not None
+    assert low < 10 < high

@@ -72,6 +72,7 @@ def offered(table: dict[str, Any], line: str) -> list[str]:
         ("elephan schema s", ["scenario", "sweep"]),
         ("elephan completion ", ["bash", "zsh", "fish"]),
         ("elephan conform ", ["bbr", "tcp"]),
+        ("elephan judge neb", ["nebby-2024"]),
         ("elephan conform bbr dr", ["drain-inflight", "drain-time"]),
         ("elephan conform bbr drain-time pol", ["policer"]),
         ("elephan run small.toml --set dur", ["duration="]),

@@ -196,6 +196,7 @@ VERBS = {
     "compare": "compare {file} --no-testbed",
     "model": "model sawtooth",
     "import": "import {trace}",
+    "judge": "judge l4s-classic-2020",
     "kernel load": "kernel load cubic",
     "conform": f"conform tcp {Path(__file__).parent}/data/packetdrill/no-sack.pkt",
     "new": "new dumbbell",
@@ -252,6 +253,8 @@ NAMES: dict[str, list[str]] = {
     "model --scenario": ["nosuch"],
     "reproduce ids": ["nosuch"],
     "conform suite": ["nosuch"],
+    "judge sets": ["nosuch"],
+    "judge --held-out": ["nosuch"],
     "conform cases": ["bbr nosuch", "tcp nosuch"],
     "conform --law": ["nosuch"],
     "conform --set": ["nosuch=1", "links[nosuch].rate=3"],
@@ -280,6 +283,7 @@ NO_NAMES = {
     **dict.fromkeys(
         ("store ls --limit", "store list --limit", "store gc --older-than", "size --precision", "sweep --shard"), NUMBER
     ),
+    "judge --testbed": WRITTEN,
     "import --time-format": "a pattern: what it does not fit is refused with the line",
     "sweep --scheduler": "an address: who is there is asked over the network",
 }

@@ -107,6 +107,7 @@ def test_the_evidence_has_the_licences_of_elephan(name: str) -> None:
         (["reproduce"], "reproduce:"),
         (["reproduce", "--list", "--json"], "reproduce:"),
         (["conform", "bbr"], "conform:"),
+        (["judge"], "judge:"),
         (["model", "sawtooth", "--simulate"], "--simulate:"),
         (["list", "experiments"], "list experiments:"),
     ],
@@ -131,7 +132,7 @@ def test_without_the_evidence_its_verbs_are_not_listed(elephan: Command) -> None
     shown = elephan("--help")
     assert (shown.code, shown.err) == (0, "")
     assert "reproduce" not in shown.out
-    assert not {"reproduce", "conform"} & set(table(cli.command())["verbs"])
+    assert not {"reproduce", "conform", "judge"} & set(table(cli.command())["verbs"])
 
 
 def test_with_the_evidence_its_verbs_are_listed_without_importing_it(elephan: Command) -> None:

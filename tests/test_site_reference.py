@@ -16,6 +16,8 @@ from elephan.comparisons.several import PointComparison
 from elephan.sizing import size, size_limit, size_variants
 from elephan_evidence.conform import conform
 from elephan_evidence.conform.packetdrill import conform_scripts
+from elephan_evidence.judge import judge
+from judged import example
 from testbeds import faked
 
 PAGE = (Path(__file__).resolve().parent.parent / "docs" / "reference" / "json.md").read_text(encoding="utf-8")
@@ -130,6 +132,9 @@ def documents(verb: str) -> Sequence[Mapping[str, Any]]:
         return [conform("bbr", "drain-time", 18).to_json()]
     if verb == "elephan conform tcp":
         return [conform_scripts([Path(__file__).parent / "data" / "packetdrill"]).to_json()]
+    if verb == "elephan judge":
+        with tempfile.TemporaryDirectory() as folder:
+            return [judge(str(example(Path(folder)))).to_json()]
     made = size_variants(
         scenario, ["reno"], ["drop-tail", "fq"], lambda each: size(each, "utilization=0.8", replications=2)
     )
@@ -156,6 +161,7 @@ VERBS = (
     "elephan compare",
     "elephan conform",
     "elephan conform tcp",
+    "elephan judge",
 )
 BASE = {VERBS[2]: ("variants[].", VERBS[1]), "elephan testbed run": ("", VERBS[0])}
 """Documents that contain the keys of another one, and their places."""

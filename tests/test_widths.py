@@ -83,6 +83,7 @@ ARGUMENTS: dict[tuple[str, ...], list[list[str]]] = {
     ("model",): [["sawtooth", "--set", "flows=1,10,100"], ["fluid"], ["rules", "--set", "flows=1,10"]],
     ("reproduce",): [["hsbuf.ref.T.p5e-4", "-q"]],
     ("conform",): [["bbr", "drain-time", "-q"]],
+    ("judge",): [["l4s-classic-2020", "--quick", "-q"]],
     ("import",): [["TRACE", "--rate", "Mbit/s"]],
     ("lint",): [["NET"]],
     ("estimate",): [["NET"]],
@@ -120,6 +121,7 @@ LONGER = {("list",), ("store", "tables"), ("store", "query"), ("store", "show")}
 DETAILS: dict[tuple[str, ...], list[list[str]]] = {
     ("conform",): [["bbr", "--list"], ["bbr", "--list", "--details"]],
     ("reproduce",): [["nr-hstcp", "--list"]],
+    ("judge",): [["--list"]],
     ("model",): [["sawtooth", "--map"]],
     ("run",): [["NET", "-q", "--metric", "jain", "--metric", "utilization"]],
 }

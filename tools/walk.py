@@ -63,6 +63,7 @@ REFUSED = (
     (["report", "run/"], ""),
     (["reproduce", "--list"], "elephan-evidence"),
     (["conform", "bbr"], "elephan-evidence"),
+    (["judge", "--list"], "elephan-evidence"),
     (["model", "sawtooth", "--simulate"], "elephan-evidence"),
 )
 """Commands that fail in a bare environment, and the package that their line names; a missing folder may come first."""

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from elephan_evidence.papers.measured import Found
-    from elephan_evidence.papers.runs import ExperimentRuns
 
 Measure = TypeVar("Measure", bound="Callable[..., Found]")
 
@@ -41,9 +40,9 @@ class MeasureRegistry:
     def __call__(self, named: Measure) -> Measure: ...
 
     @overload
-    def __call__(self, named: str, runs: ExperimentRuns | None) -> Any: ...
+    def __call__(self, named: str, runs: object) -> Any: ...
 
-    def __call__(self, named: Any, runs: ExperimentRuns | None = None) -> Any:
+    def __call__(self, named: Any, runs: object = None) -> Any:
         """Register a function, or evaluate a measure given as text.
 
         Raises

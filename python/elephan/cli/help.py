@@ -20,6 +20,7 @@ VERBS: dict[str, dict[str, str]] = {
         "model": "What does theory say? An analytic model, or all of a link.",
         "reproduce": "Does a paper's figure hold? Its claims, one by one.",
         "conform": "Does a law do as it is specified? Published test cases.",
+        "judge": "Does it agree with what others measured? Cell by cell.",
     },
     "Run experiments": {
         "demo": "A first answer, in ten seconds, from a scenario that is here.",

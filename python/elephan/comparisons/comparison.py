@@ -228,6 +228,9 @@ def compare_scenario(
     return ScenarioComparison(read, rows, simulated, tested)
 
 
+BBR = ("bbr1", "bbr3")
+"""Laws whose window has phases of ProbeRTT instead of cuts."""
+
 QUANTITIES = (
     ("utilization", "1", False),
     ("queueing_delay_s", "s", True),
@@ -261,12 +264,17 @@ def _measured(result: RunResult | SavedRun) -> dict[str, float]:
     found = {name: link[name]["mean"] for name in ("utilization", "queueing_delay_s", "loss_ratio")}
     found["jain"] = document["fairness"]["jain"]["mean"]
     warmup_s, columns = result.scenario.facts["warmup_s"], []
+    laws = [group.get("law") for group in result.scenario.groups]
     for outcome in result.outcomes:
         measured = outcome.samples["time_s"] >= warmup_s
         delay_s = float(outcome.links["queueing_delay_s"][0])
-        for window, rtt_s in zip(outcome.samples["cwnd_segments"], outcome.flows["base_rtt_s"], strict=True):
+        flows = zip(outcome.samples["cwnd_segments"], outcome.flows["base_rtt_s"], outcome.flows["group"], strict=True)
+        for window, rtt_s, group in flows:
             one = sawtooth_statistics(
-                outcome.samples["time_s"][measured], window[measured].astype(float), float(rtt_s) + delay_s
+                outcome.samples["time_s"][measured],
+                window[measured].astype(float),
+                float(rtt_s) + delay_s,
+                bbr=laws[int(group)] in BBR,
             )
             columns.append((one.period_s, one.high, one.low))
     names = ("period_s", "cwnd_high_segments", "cwnd_low_segments")

@@ -1,5 +1,7 @@
 """The sawtooth of a window over time: period, maximum and minimum, computed in the same way for all samples.
 
+BBR has no cuts: its period is the time between two phases of ProbeRTT, its maximum the mean window between them.
+
 *Source*: none. A cut is a fall of the sampled window by at least a given share, at most once per recovery.
 """
 
@@ -17,6 +19,10 @@ if TYPE_CHECKING:
 
 CUT = 0.07
 """Smallest relative fall of the window that counts as a cut; the laws here reduce it by at least a tenth."""
+
+PROBE_RTT = 0.7
+"""Smallest relative fall of a BBR window that counts as ProbeRTT: from two bandwidth-delay products to four segments
+(version 1) or to half a product (version 3). In recovery it falls to about one."""
 
 SETTLED = 3.0
 """Round-trip times after a cut until recovery is over and the window has its reduced value."""
@@ -41,7 +47,7 @@ class SawtoothStatistics:
     low: float
 
 
-def sawtooth_statistics(time_s: Floats, window: Floats, rtt_s: float) -> SawtoothStatistics:
+def sawtooth_statistics(time_s: Floats, window: Floats, rtt_s: float, *, bbr: bool = False) -> SawtoothStatistics:
     """Measure the sawtooth of a window.
 
     Parameters
@@ -50,6 +56,9 @@ def sawtooth_statistics(time_s: Floats, window: Floats, rtt_s: float) -> Sawtoot
     window : ndarray, shape (samples,) [segments]
     rtt_s : float [s]
         Round-trip time, with its usual queueing delay.
+    bbr : bool
+        Measure phases of ProbeRTT instead of cuts: the time between them, the mean window between them, and the mean of
+        the windows in them.
 
     Returns
     -------
@@ -63,6 +72,8 @@ def sawtooth_statistics(time_s: Floats, window: Floats, rtt_s: float) -> Sawtoot
     """
     known = np.isfinite(window)
     time_s, window = time_s[known], window[known]
+    if bbr:
+        return _probe_rtt(time_s, window)
     cuts, highs, lows = [], [], []
     top, quiet_until = 0.0, -np.inf
     for i in range(window.size):
@@ -80,6 +91,21 @@ def sawtooth_statistics(time_s: Floats, window: Floats, rtt_s: float) -> Sawtoot
         top = max(top, float(window[i]))
     period = (cuts[-1] - cuts[0]) / (len(cuts) - 1) if len(cuts) > 1 else np.nan
     return SawtoothStatistics(len(cuts), float(period), _mean(highs), _mean(lows))
+
+
+def _probe_rtt(time_s: Floats, window: Floats) -> SawtoothStatistics:
+    """Measure the phases in which the window is below its median by `PROBE_RTT`.
+
+    Examples
+    --------
+    >>> t = np.arange(0, 40, 0.1)
+    >>> _probe_rtt(t, np.where(t % 10 < 0.25, 4.0, 100.0))
+    SawtoothStatistics(cuts=3, period_s=10.0, high=100.0, low=4.0)
+    """
+    low = window < (1.0 - PROBE_RTT) * (np.median(window) if window.size else np.nan)
+    begins = time_s[1:][low[1:] & ~low[:-1]]
+    period = float(np.diff(begins).mean()) if begins.size > 1 else np.nan
+    return SawtoothStatistics(int(begins.size), period, _mean(window[~low].tolist()), _mean(window[low].tolist()))
 
 
 def _mean(values: list[float]) -> float:
