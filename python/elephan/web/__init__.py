@@ -16,6 +16,7 @@ from elephan.errors import InputError
 from elephan.runs.parallel import default_workers
 from elephan.web.app import Server, guarded
 from elephan.web.results import Results
+from elephan.web.work import warm
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,9 +69,7 @@ def hosts_of(host: str, port: int) -> list[str]:
     return [f"{named}:{port}", *([f"localhost:{port}"] if host in (LOOPBACK, "::1") else [])]
 
 
-def serve(
-    *, host: str, port: int | None, store: Path | None, browser: bool, say: Callable[[str], None]
-) -> None:
+def serve(*, host: str, port: int | None, store: Path | None, browser: bool, say: Callable[[str], None]) -> None:
     """Serve the page until a signal ends it.
 
     Parameters
@@ -99,8 +98,15 @@ def serve(
     address = f"http://{names[0]}/{token}/"
     app = guarded(Server(results, default_workers()), token, names)
     config = uvicorn.Config(
-        app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=1, lifespan="on", ws="none"
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=1,
+        lifespan="on",
+        ws="none",
     )
+    warm()
     say(address)
     if browser:
         webbrowser.open(address)

@@ -46,7 +46,9 @@ STATIC = {
 TAB = re.compile(r"[A-Za-z0-9_-]{8,40}")
 SLOTS = ("run", "curve", "hero")
 
-PLACE = re.compile(r"^(?:[^:\s]*\.toml|scenario): |^[^:]{1,60}: (?=(?:links|flows|pools|record|duration|warmup|seed|title)\b)")
+PLACE = re.compile(
+    r"^(?:[^:\s]*\.toml|scenario): |^[^:]{1,60}: (?=(?:links|flows|pools|record|duration|warmup|seed|title)\b)"
+)
 """Origin in front of a message of the parser."""
 
 
@@ -84,7 +86,12 @@ def wrong(error: InputError) -> dict[str, Any]:
 
 def sent(ask: Ask) -> dict[str, Any]:
     """Return what a page shows of a request before it is answered."""
-    return {"kind": ask.kind, "title": ask.scenario.title, "target": ask.target, "names": list(ask.variants)} | ask.lines()
+    return {
+        "kind": ask.kind,
+        "title": ask.scenario.title,
+        "target": ask.target,
+        "names": list(ask.variants),
+    } | ask.lines()
 
 
 class Server:
@@ -144,7 +151,9 @@ class Server:
         """Return a file of the page."""
         name = request.path_params.get("name") or "index.html"
         content = self._static.get(name)
-        return _missing() if content is None else Response(content, media_type=STATIC.get(name, "text/css; charset=utf-8"))
+        return (
+            _missing() if content is None else Response(content, media_type=STATIC.get(name, "text/css; charset=utf-8"))
+        )
 
     async def fill(self, request: Request) -> Response:
         """Return the scenario, the commands and the Python lines of a request that is not run."""
@@ -221,7 +230,7 @@ class Server:
             return None
         if runs[0] is not None:
             ask = Ask("run", {page.title: runs[0].scenario}, runs[0].scenario.text)
-            return sent(ask) | {"state": "final", "kind": "run", "id": ids[0], "page": work.page_view(page)}
+            return sent(ask) | work.run_event(ids[0], page, runs[0].to_json())
         lines = {"files": {"scenario.toml": page.scenario}, "command": "\n".join(line.line for line in page.reproduce)}
         python = 'import elephan\n\nelephan.load("sized/")  # what --out of the command has written'
         return {"title": page.title, **lines, "python": python} | work.size_event(ids[0], page)
@@ -294,5 +303,3 @@ def _missing() -> Response:
 
 def _download(content: bytes, kind: str, name: str) -> Response:
     return Response(content, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})
-
-

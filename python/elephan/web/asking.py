@@ -1,4 +1,4 @@
-"""What a request asks for: the scenarios of a card, a lesson or a text, and the lines that ask the same without a page."""
+"""What a request asks for: the scenarios of a card, a lesson or a text, and lines that ask the same without a page."""
 
 from __future__ import annotations
 
@@ -89,7 +89,10 @@ class Ask:
             return [*head, "result = elephan.run(scenario)", "print(result)"]
         if not self.sets:
             return [head[0], "", *(f'{x} = elephan.run("{x}.toml", series=True)' for x in "ab"), _REPORT]
-        changed = (f"{x} = elephan.run(scenario.replace({dict(v.set)!r}), series=True)" for x, v in zip("ab", self.sets, strict=True))
+        changed = (
+            f"{x} = elephan.run(scenario.replace({dict(v.set)!r}), series=True)"
+            for x, v in zip("ab", self.sets, strict=True)
+        )
         return [*head, *changed, _REPORT]
 
 
@@ -183,7 +186,9 @@ def _of_card(kind: str, body: Mapping[str, Any]) -> Ask:
     filled = fill(chosen, values, body.get("slider"))
     if kind == "compare":
         return _changed(filled.text, filled.variants)
-    return Ask(kind, {chosen.question: Scenario.from_text(filled.text, FILE)}, filled.text, (), _target(kind, filled.target))
+    return Ask(
+        kind, {chosen.question: Scenario.from_text(filled.text, FILE)}, filled.text, (), _target(kind, filled.target)
+    )
 
 
 def _changed(text: str, variants: tuple[Variant, ...]) -> Ask:

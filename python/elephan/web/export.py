@@ -16,7 +16,7 @@ from elephan.web.app import page_data, sent, static_files
 from elephan.web.asking import read_ask
 from elephan.web.cards import cards, lessons
 from elephan.web.results import Results, size_key
-from elephan.web.work import compare_event, page_view, size_event
+from elephan.web.work import compare_event, run_event, size_event
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -104,7 +104,7 @@ def _answer(results: Results, ask: Ask, shorten: float) -> dict[str, Any]:
     [stored] = kept.values()
     page = results.page(stored.id)
     assert page is not None
-    return {"state": "final", "kind": "run", "id": stored.id, "page": page_view(page)}
+    return run_event(stored.id, page, stored.to_json())
 
 
 def _shortened(scenario: Scenario, factor: float) -> Scenario:

@@ -95,7 +95,12 @@ class Job:
                 monitor.stop()
 
     def replications(
-        self, scenario: Scenario, numbers: Sequence[int], *, series: bool = True, done: Callable[[int], None] | None = None
+        self,
+        scenario: Scenario,
+        numbers: Sequence[int],
+        *,
+        series: bool = True,
+        done: Callable[[int], None] | None = None,
     ) -> list[ReplicationOutcome]:
         """Run replications of a scenario, several at once, in order.
 

@@ -156,4 +156,3 @@ def size_key(scenario: Scenario, kind: str, target: str, link: str) -> str:
     """
     asked = {"scenario": key(scenario), "kind": kind, "target": target, "link": link}
     return _native.digest(json.dumps(asked, sort_keys=True))
-

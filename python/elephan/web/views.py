@@ -98,7 +98,7 @@ def _series(series: Series, most: int) -> dict[str, Any]:
         else:
             at = np.unique(np.linspace(0, x.size - 1, most).astype(int))
             x, y, low, high = x[at], y[at], low[at], high[at]
-    about = {"name": series.name, "colour": series.colour, "kind": series.kind, "label": series.label}
+    about: dict[str, Any] = {"name": series.name, "colour": series.colour, "kind": series.kind, "label": series.label}
     about |= {"dashed": series.dashed, "faint": series.faint, "interval": series.interval if low is not None else ""}
     return _present({**about, "x": numbers(x), "y": numbers(y), "low": _maybe(low), "high": _maybe(high)})
 

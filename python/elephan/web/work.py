@@ -8,22 +8,27 @@ numbers are those of the command line.
 
 from __future__ import annotations
 
+import tempfile
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from elephan.costs import estimate
 from elephan.errors import InputError
 from elephan.pictures.figure import Axis, Figure, Series, colour
+from elephan.pictures.words import with_unit
 from elephan.reports.folders import page_of
 from elephan.reports.page import HeadlineNumber
+from elephan.runs import run
 from elephan.runs.pictures import over_time
-from elephan.runs.result import RunResult
+from elephan.runs.result import DELAYS, RunResult
 from elephan.runs.sampled import sampled
 from elephan.runs.side_by_side import NamedRun, laid_over
 from elephan.runs.warmup import settle_warmup
+from elephan.scenario import EXAMPLE, Scenario
 from elephan.sizing import size, size_limit
 from elephan.sizing.curve import APART, BufferCurve
 from elephan.sizing.measuring import sample
@@ -39,7 +44,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from elephan.reports.page import ReportPage
-    from elephan.scenario import Scenario
     from elephan.sizing.targets import BufferSample
     from elephan.store.stored import StoredRun
     from elephan.web.jobs import Event, Job
@@ -60,7 +64,22 @@ POINTS = 9
 SIZED = 40
 """Replications that a sizing takes, roughly, for the limit on its cost."""
 
+PAGES = "pages.parquet"
+"""File of a run whose groups read pages."""
+
 SERIES = ("utilization", "queueing_delay_s", "loss_ratio")
+
+
+def warm() -> None:
+    """Load what the first answer needs: the first picture of a page must not wait for imports."""
+    scenario = Scenario.from_text(EXAMPLE)
+    size(scenario, "utilization=0.9", model_only=True)
+    result = run(scenario.replace({"duration": "1 s", "warmup": "0 s"}), 1, workers=1, series=True)
+    over_time(dict(result.to_json()), scenario, sampled(result))
+    estimate(scenario)
+    with tempfile.TemporaryDirectory(prefix="elephan-") as folder:
+        result.write(folder)
+        page_of(Path(folder))
 
 
 def check_cost(scenario: Scenario, kind: str) -> float:
@@ -100,7 +119,19 @@ def run_work(job: Job, results: Results, scenario: Scenario) -> Event:
 def _run_event(results: Results, stored: StoredRun) -> Event:
     page = results.page(stored.id)
     assert page is not None
-    return {"state": "final", "kind": "run", "id": stored.id, "page": page_view(page)}
+    return run_event(stored.id, page, stored.to_json())
+
+
+def run_event(run_id: str, page: ReportPage, document: Mapping[str, Any]) -> Event:
+    """Return the last event of a run: its page, under the answer that the page's reader wants: who gets what."""
+    shares = [
+        f"{'a' if len(document['groups']) > 1 else 'each'} {group['name']} flow gets {goodput}"
+        for group in document["groups"]
+        if group["law"] and (goodput := with_unit(group["goodput_per_flow_bps"], "bit/s", 3))
+    ]
+    if shares:
+        page = replace(page, headline=f"{shares[0][0].upper()}{', '.join(shares)[1:]}")
+    return {"state": "final", "kind": "run", "id": run_id, "page": page_view(page)}
 
 
 def compare_work(job: Job, results: Results, variants: Mapping[str, Scenario]) -> Event:
@@ -120,68 +151,63 @@ def compare_work(job: Job, results: Results, variants: Mapping[str, Scenario]) -
 
 def compare_event(results: Results, runs: Mapping[str, StoredRun]) -> Event:
     """Return the last event of a comparison: the page of both runs, and the paired differences."""
-    page = page_view(results.pair_page(runs))
+    page = results.pair_page(runs)
+    table = paired_table(list(runs.values()))
+    if timed := next((row for row in table["rows"] if row[0].startswith("time of a page, 95 %")), None):
+        a, b = runs
+        first, second = (f"{float(value):.3g} s" for value in timed[1:3])
+        page = replace(page, headline=f"95 % of the pages take at most {first} with {a} and {second} with {b}")
     ids = [run.id for run in runs.values()]
     documents = {letter: run.to_json() for letter, run in zip("ab", runs.values(), strict=True)}
-    whole: Event = {"state": "final", "kind": "compare", "ids": ids, "names": list(runs), "page": page}
-    return whole | {"paired": paired_table(list(runs.values())), "documents": documents}
-
-
-class Compared(NamedTuple):
-    """A quantity that two variants are compared by: its words, unit, and factor from the unit of a sample."""
-
-    label: str
-    unit: str
-    factor: float
-    first: Sequence[float]
-    second: Sequence[float]
+    whole: Event = {"state": "final", "kind": "compare", "ids": ids, "names": list(runs), "page": page_view(page)}
+    return whole | {"paired": table, "documents": documents}
 
 
 def paired_table(runs: Sequence[StoredRun]) -> dict[str, Any]:
     """Return the paired differences of two runs, B - A, with 95 % intervals, as a table."""
-    first, second = (_samples(run) for run in runs)
-    count = min(len(first), len(second))
-    rows = []
-    for compared in _compared(first[:count], second[:count]):
-        a, b = (np.array(values) * compared.factor for values in (compared.first, compared.second))
-        if not np.isfinite(a).any() or not np.isfinite(b).any():
+    first, second = (_quantities(run) for run in runs)
+    rows, count = [], 0
+    for label in (each for each in first if each in second):
+        a, b = np.array(first[label]), np.array(second[label])
+        if a.shape != b.shape or not (np.isfinite(a) & np.isfinite(b)).any():
             continue
-        found = paired(b, a)
-        half = found.difference.ci95
-        sure = "" if half is None else "yes" if abs(found.difference.mean) > half else "no"
-        shown = [f"{float(np.nanmean(values)):.4g}" for values in (a, b)]
-        difference = format_measured({"mean": found.difference.mean, "ci95": half})
-        rows.append([f"{compared.label} [{compared.unit}]" if compared.unit else compared.label, *shown, difference, sure])
+        count = len(a)
+        found = paired(b, a).difference
+        sure = "" if found.ci95 is None else "yes" if abs(found.mean) > found.ci95 else "no"
+        shown = (f"{float(np.nanmean(values)):.4g}" for values in (a, b))
+        rows.append([label, *shown, format_measured({"mean": found.mean, "ci95": found.ci95}), sure])
     heads = ["quantity", "A", "B", "B - A, with 95 % interval", "differs"]
     note = f"Replication by replication, {count} of each with the same random numbers: what both feel alike cancels."
-    title = "Paired difference"
-    return {"title": title, "heads": heads, "rows": rows, "numeric": [False, True, True, True, False], "note": note}
+    return {"title": "Paired difference", "heads": heads, "rows": rows, "numeric": [False, True, True, True, False]} | {
+        "note": note
+    }
 
 
-def _samples(run: StoredRun) -> list[BufferSample]:
-    link = run.scenario.link_index(None)
-    return [sample(run.scenario, link, outcome) for outcome in run.outcomes]
-
-
-def _compared(first: Sequence[BufferSample], second: Sequence[BufferSample]) -> list[Compared]:
-    found = [
-        Compared(label, unit, factor, [getattr(s, key) for s in first], [getattr(s, key) for s in second])
-        for label, unit, factor, key in (
-            ("utilization", "%", 100.0, "utilization"),
-            ("mean queueing delay", "ms", 1e3, "queueing_delay_s"),
-            ("95 % wait at most", "ms", 1e3, "queueing_delay_p95_s"),
-            ("loss", "%", 100.0, "loss_ratio"),
-            ("Jain's index of fairness", "", 1.0, "jain"),
-        )
-    ]
-    for name in first[0].names if first and second and first[0].names == second[0].names else ():
-        for label, unit, factor, key in (
-            (f"goodput of one flow of {name}", "Mbit/s", 1e-6, "goodput_per_flow_bps"),
-            (f"95 % of the round trips of {name}", "ms", 1e3, "rtt_p95_s"),
-            (f"95 % of the one-way delays of {name}", "ms", 1e3, "delay_p95_s"),
-        ):
-            columns = [[s.value(f"{key}[{name}]") for s in samples] for samples in (first, second)]
-            found.append(Compared(label, unit, factor, *columns))
+def _quantities(run: StoredRun) -> dict[str, list[float]]:
+    """Return what two variants are compared by, a number for each replication: of the link, then of groups of flows."""
+    scenario, outcomes = run.scenario, run.outcomes
+    link = scenario.link_index(None)
+    found = {
+        "utilization [%]": [100 * float(each.links["utilization"][link]) for each in outcomes],
+        "mean queueing delay [ms]": [1e3 * float(each.links["queueing_delay_s"][link]) for each in outcomes],
+        "loss [%]": [100 * each.loss_ratio(link) for each in outcomes],
+    }
+    for number, group in enumerate(scenario.groups):
+        mine = [each.flows["group"] == number for each in outcomes]
+        name = group["name"]
+        if (key := DELAYS.get(group["traffic"])) is not None:
+            what = "round trip" if key == "rtt" else "one-way delay"
+            values = [1e3 * each.flows["delay_s"][at].mean() for each, at in zip(outcomes, mine, strict=True)]
+            found[f"mean {what} of {name} [ms]"] = [float(value) for value in values]
+        else:
+            values = [1e-6 * each.flows["goodput_bps"][at].mean() for each, at in zip(outcomes, mine, strict=True)]
+            found[f"goodput of one flow of {name} [Mbit/s]"] = [float(value) for value in values]
+    if PAGES in {path.name for path in run.folder.iterdir()}:
+        pages = run.read("pages")
+        run_of, took_s = (np.asarray(pages[name]) for name in ("replication", "duration_s"))
+        for label, how in (("mean", np.mean), ("95 %", lambda x: np.quantile(x, 0.95))):
+            times = [took_s[run_of == i] for i in range(len(outcomes))]
+            found[f"time of a page, {label} [s]"] = [float(how(x)) if x.size else float("nan") for x in times]
     return found
 
 
@@ -194,7 +220,9 @@ def curve_work(job: Job, results: Results, scenario: Scenario, target: str, link
         check_targets(targets, scenario.network, index)
         drawn = _Curve(job, scenario, index, target)
         drawn.sketch()
-        answer = size(scenario, target, link=link, whole_curve=True, on_sample=drawn.add, progress=lambda _: job.check())
+        answer = size(
+            scenario, target, link=link, whole_curve=True, on_sample=drawn.add, progress=lambda _: job.check()
+        )
         results.keep_size(size_id, answer)
     folder = results.size_folder(size_id)
     assert folder is not None
@@ -202,8 +230,18 @@ def curve_work(job: Job, results: Results, scenario: Scenario, target: str, link
 
 
 def size_event(size_id: str, page: ReportPage) -> Event:
-    """Return the last event of a sizing."""
-    return {"state": "final", "kind": "size", "id": size_id, "page": page_view(page)}
+    """Return the last event of a sizing: its page, without the curves of models, which its report has."""
+    measured = [
+        replace(
+            part, figures=tuple(replace(f, series=tuple(s for s in f.series if not _is_model(s))) for f in part.figures)
+        )
+        for part in page.parts
+    ]
+    return {"state": "final", "kind": "size", "id": size_id, "page": page_view(replace(page, parts=tuple(measured)))}
+
+
+def _is_model(series: Series) -> bool:
+    return series.label.startswith("model ")
 
 
 def limit_work(job: Job, results: Results, scenario: Scenario, target: str, link: str) -> Event:
@@ -260,23 +298,25 @@ class _Curve:
     def send(self) -> None:
         """Send the pictures of what is known."""
         self._sent_s = time.monotonic()
-        self.job.send({
-            "state": "preliminary",
-            "kind": "size",
-            "points": len(self.curve.buffers),
-            "runs": sum(self.curve.replications(buffer) for buffer in self.curve.buffers),
-            "figures": figure_views(self.figures()),
-        })
+        self.job.send(
+            {
+                "state": "preliminary",
+                "kind": "size",
+                "points": len(self.curve.buffers),
+                "runs": sum(self.curve.replications(buffer) for buffer in self.curve.buffers),
+                "figures": figure_views(self.figures()),
+            }
+        )
 
     def figures(self) -> list[Figure]:
         """Return the pictures of utilization, delay, loss and goodput against the buffer."""
-        rows = [
+        rows: list[dict[str, Any]] = [
             {"buffer_packets": buffer} | {key: self.curve.estimate(buffer, key).to_json() for key in SERIES}
             for buffer in self.curve.buffers
         ]
         document = {"curve": rows, "buffer_packets": None, "buffer_interval_packets": None, "target": self.target}
         document |= {"rules": self.rules, "trusted_model": None}
-        guessed = [
+        guessed: list[dict[str, Any]] = [
             {"buffer_packets": b} | {key: {"mean": getattr(s, key), "ci95": None} for key in SERIES}
             for b, s in sorted(self.short.items())
         ]
@@ -285,8 +325,6 @@ class _Curve:
         drawn = answer_pictures(document | {"curve": guessed + rows}, self.facts, {})
         measured = {figure.name: figure for figure in answer_pictures(document, self.facts, {})} if rows else {}
         for figure in drawn:
-            of = {series.name: series for series in figure.series}
-            first = next(iter(of.values()), None)
             short = [s for s in guessed if not any(_near(s["buffer_packets"], row["buffer_packets"]) for row in rows)]
             key = figure.name.replace("-", "_")
             scale = {"utilization": 1.0, "queueing_delay_s": 1e3, "loss_ratio": 100.0}[key]
@@ -299,8 +337,7 @@ class _Curve:
                 faint=True,
             )
             lines = measured[figure.name].series if figure.name in measured else ()
-            if first is not None:
-                found.append(replace(figure, series=(*lines, *((pale,) if short else ()))))
+            found.append(replace(figure, series=(*lines, *((pale,) if short else ()))))
         return [*found, *self.goodput(drawn[0].x if drawn else Axis("buffer", "packets", "log"))]
 
     def goodput(self, x: Axis) -> list[Figure]:
@@ -316,7 +353,9 @@ class _Curve:
             at = np.array(buffers, dtype=float)
             lines.append(Series(name, at, mean, np.maximum(mean - half, 0.0), mean + half, colour(i), "both"))
         alt = f"Goodput of one flow of {', '.join(self.names)} against the buffer."
-        return [Figure("goodput", "Goodput per flow", alt, x, Axis("goodput", "Mbit/s", low=0.0), tuple(lines), height=220)]
+        return [
+            Figure("goodput", "Goodput per flow", alt, x, Axis("goodput", "Mbit/s", low=0.0), tuple(lines), height=220)
+        ]
 
 
 def _near(one: float, other: float) -> bool:

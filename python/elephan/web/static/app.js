@@ -7,8 +7,7 @@
   const fixed = window.elephanStatic || null; // The static edition: measured points as files.
   const main = document.getElementById("main");
   const tab = Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, "0")).join("");
-  const GROUPS = ["Buffers", "Choose", "Users", "Paths"];
-  const HEADS = { Buffers: "Size a buffer", Choose: "Choose a sender or a queue", Users: "Who gets what", Paths: "Understand a path" };
+  const GROUPS = ["Buffers and queues", "Senders", "Who gets what", "Paths"];
   let data = null, panels = [], figuresHere = [], mine = { text: null, kept: null };
 
   async function post(path, body) {
@@ -31,7 +30,7 @@
       this.state = el("div", { class: "state", "aria-live": "off" });
       this.answer = el("div"); this.figureBox = el("div", { class: "figures" }); this.rest = el("div"); this.lines = el("div");
       this.figures = new Figures(this.figureBox);
-      this.node = el("div", {}, this.state, this.answer, options.between || null, this.figureBox, this.rest, this.lines);
+      this.node = el("div", {}, this.state, this.answer, options.between || null, this.figureBox, options.after || null, this.rest, this.lines);
       panels.push(this); figuresHere.push(this.figures);
     }
 
@@ -201,10 +200,10 @@
     let timer = 0, bdp = 1, span = null, chosen = null;
     const words = el("span", { class: "muted" });
     const slider = el("input", { type: "range", id: "slider", min: 0, max: 1000, step: 1, value: 500, disabled: true, oninput: () => { pick(span[0] * (span[1] / span[0]) ** (slider.value / 1000)); } });
-    const between = el("section", { class: "panel", "aria-label": "Your buffer" }, el("label", { for: "slider" }, el("strong", {}, "Try a buffer "), words), slider);
-    const sizing = new Panel("curve", { refused: refusing, between, drawn: (event) => axis(event) });
+    const between = el("section", { class: "panel", "aria-label": "Your buffer" }, el("label", { for: "slider" }, el("strong", {}, "Try a buffer: "), words), slider);
     const behind = new Panel("run", { brief: 4 });
-    const title = el("h2", {}, "Behind this buffer");
+    const after = el("section", { class: "panel", "aria-label": "Behind this buffer" }, el("h2", {}, "Behind this buffer"), behind.node);
+    const sizing = new Panel("curve", { refused: refusing, between, after, drawn: (event) => axis(event) });
     function axis(event) {
       const figures = event.figures || event.page.sections.flatMap((section) => section.figures);
       const x = figures.find((figure) => figure.x.label === "buffer")?.x;
@@ -221,13 +220,13 @@
       chosen = Math.max(1, Math.round(at));
       if (now) slider.value = 1000 * Math.log(chosen / span[0]) / Math.log(span[1] / span[0]);
       const shown = `${short(chosen)} packets, ${short(+(chosen / bdp).toPrecision(2))} BDP`;
-      words.textContent = `: ${shown}`;
+      words.textContent = shown;
       slider.setAttribute("aria-valuetext", shown);
       sizing.figures.mark(chosen);
       clearTimeout(timer);
       timer = setTimeout(() => behind.start({ kind: "run", card: card.id, values, slider: chosen }), now ? 0 : 90);
     }
-    return { node: el("div", {}, sizing.node, el("section", { class: "panel" }, title, behind.node)), start: () => { slider.disabled = true; behind.stop(); sizing.start({ kind: "curve", card: card.id, values }); } };
+    return { node: sizing.node, start: () => { slider.disabled = true; behind.stop(); sizing.start({ kind: "curve", card: card.id, values }); } };
   }
 
   // The static edition: the control moves between measured points only.
@@ -346,7 +345,7 @@
   function home() {
     document.title = "elephan: answers about TCP and buffers";
     const hero = fixed ? null : new Panel("hero", { brief: 1 });
-    const groups = GROUPS.map((group) => el("section", { class: "group" }, el("h2", {}, HEADS[group]), el("ul", { class: "cards" }, data.cards.filter((card) => card.group === group).map((card) => el("li", {}, el("a", { href: `#/q/${card.id}` }, glyph(card.view), el("h3", {}, card.question), el("p", {}, card.short)))))));
+    const groups = GROUPS.map((group) => el("section", { class: "group" }, el("h2", {}, group), el("ul", { class: "cards" }, data.cards.filter((card) => card.group === group).map((card) => el("li", {}, el("a", { href: `#/q/${card.id}` }, glyph(card.view), el("h3", {}, card.question), el("p", {}, card.short)))))));
     const words = el("div", {}, el("h1", {}, "What do you want to know about your network?"), el("p", { class: "lead" }, fixed ? "Choose a question and move its slider between measured points. Every number was simulated packet by packet." : "Choose a question, move a slider, and watch the packets. Every picture is a simulation on this machine, packet by packet; the numbers are those of the command line."),
       el("p", {}, "New to the subject? ", el("a", { href: "#/experiments" }, "Eight experiments of three minutes"), ". ", fixed ? "" : ["Have a scenario? ", el("a", { href: "#/file" }, "Drop your file"), "."]));
     main.replaceChildren(el("div", { class: "home" }, words, hero ? el("div", { class: "hero" }, el("h2", {}, "Running now: BBR beside CUBIC on 100 Mbit/s"), hero.node) : ""), ...groups);

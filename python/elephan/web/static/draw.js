@@ -124,11 +124,17 @@
     out.append(svg("clipPath", { id: clip }, svg("rect", { x: left, y: top - 2, width: right - left, height: bottom - top + 4 })));
     const inner = svg("g", { "clip-path": `url(#${clip})` });
 
-    for (const t of y.ticks) {
+    let last = Infinity;
+    for (const t of [...y.ticks].reverse()) {
+      if (Math.abs(py(t) - last) < 15) continue;
+      last = py(t);
       out.append(svg("line", { x1: left, x2: right, y1: py(t), y2: py(t), class: "grid" }));
       out.append(svg("text", { x: left - 7, y: py(t) + 4, class: "tick end" }, y.text(t)));
     }
+    last = -Infinity;
     for (const t of x.ticks) {
+      if (px(t) - last < x.text(t).length * LETTER + 12) continue;
+      last = px(t);
       out.append(svg("line", { x1: px(t), x2: px(t), y1: bottom, y2: bottom + 4, class: "axis" }));
       out.append(svg("text", { x: px(t), y: bottom + 17, class: "tick mid" }, x.text(t)));
     }
