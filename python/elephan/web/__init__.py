@@ -48,6 +48,8 @@ def listen(host: str, port: int | None) -> socket.socket:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             made.bind((host, number))
+            # From now on connections wait for the server, so that a browser may be opened before it runs.
+            made.listen()
         except OSError as error:
             made.close()
             reason = (error.strerror or str(error)).lower()

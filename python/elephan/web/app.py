@@ -23,7 +23,7 @@ from elephan.schema import schema
 from elephan.web import work
 from elephan.web.asking import Ask, read_ask, read_mapping, read_text
 from elephan.web.cards import cards, lessons, presets
-from elephan.web.guard import Guard
+from elephan.web.guard import MOST_BYTES, Guard, TooLargeError
 from elephan.web.jobs import BusyError, Job, JobQueue
 from elephan.web.results import TYPES, Results
 
@@ -140,12 +140,15 @@ class Server:
             Route("/files/{one}/{other}/report.html", self.pair_report),
             Route("/{name}", self.static),
         ]
-        handlers: dict[Any, Any] = {InputError: self._on_input_error}
+        handlers: dict[Any, Any] = {InputError: self._on_input_error, TooLargeError: self._on_too_large}
         return Starlette(routes=routes, lifespan=self.lifespan, exception_handlers=handlers)
 
     async def _on_input_error(self, _: Request, error: Exception) -> Response:
         assert isinstance(error, InputError)
         return JSONResponse(wrong(error), 503 if isinstance(error, BusyError) else 422)
+
+    async def _on_too_large(self, _: Request, __: Exception) -> Response:
+        return PlainTextResponse(f"the request has more than {MOST_BYTES} bytes\n", 413)
 
     async def static(self, request: Request) -> Response:
         """Return a file of the page."""

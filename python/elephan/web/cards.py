@@ -68,7 +68,7 @@ class Control:
     help: str = ""
     choices: Mapping[str, str] | None = None
 
-    def check(self, value: object) -> Any:
+    def check(self, value: Any) -> Any:
         """Return a value of the control, as a number of the right type or one of its choices.
 
         Raises

@@ -36,7 +36,7 @@ POLICY = {
 
 
 class TooLargeError(Exception):
-    """Raised while the body of a request is read."""
+    """Raised while the body of a request is read; the application answers 413."""
 
 
 class Guard:
@@ -87,10 +87,7 @@ class Guard:
                 raise TooLargeError
             return message
 
-        try:
-            await self.app(inner, bounded, with_policy)
-        except TooLargeError:
-            await _refuse(413, f"the request has more than {MOST_BYTES} bytes")(scope, receive, with_policy)
+        await self.app(inner, bounded, with_policy)
 
     def _refusal(self, scope: Scope) -> PlainTextResponse | None:
         """Return the answer to a request that is not the page's; None if it is."""

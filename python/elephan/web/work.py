@@ -36,7 +36,7 @@ from elephan.sizing.pictures import answer_pictures
 from elephan.sizing.rules import rules, with_buffer
 from elephan.sizing.targets import check_targets, parse_targets, targets_json
 from elephan.stats import paired
-from elephan.units import format_measured, format_time
+from elephan.units import format_long_time, format_measured, format_time
 from elephan.web.results import size_key
 from elephan.web.views import figure_views, page_view
 
@@ -97,7 +97,7 @@ def check_cost(scenario: Scenario, kind: str) -> float:
     cpu_s = {"run": cost.cpu_s, "compare": 2 * cost.cpu_s}.get(kind, SIZED * each)
     if cpu_s > MOST_CPU_S:
         message = (
-            f"takes about {format_time(cpu_s)} of processor; a page runs up to {format_time(MOST_CPU_S)}: "
+            f"takes about {format_long_time(cpu_s)} of processor; a page runs up to {format_long_time(MOST_CPU_S)}: "
             "shorten the duration, lower the rate, or use the command below"
         )
         raise InputError(message)
@@ -241,7 +241,7 @@ def size_event(size_id: str, page: ReportPage) -> Event:
 
 
 def _is_model(series: Series) -> bool:
-    return series.label.startswith("model ")
+    return bool(series.label.startswith("model "))
 
 
 def limit_work(job: Job, results: Results, scenario: Scenario, target: str, link: str) -> Event:
