@@ -6,6 +6,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -193,7 +194,9 @@ def test_a_sizing_has_the_numbers_of_the_command_line(page: Page, tmp_path: Path
     assert answer["low"] <= answer["at"] <= answer["high"]
     (tmp_path / "scenario.toml").write_text(SHORT)
     words = sent["command"].split()[1:]
-    document = json.loads(elephan(*[tmp_path / word if word == "scenario.toml" else word for word in words], "--json", "-q").out)
+    document = json.loads(
+        elephan(*[tmp_path / word if word == "scenario.toml" else word for word in words], "--json", "-q").out
+    )
     ours = page.get(f"files/{last['id']}/result.json").json()
     for each in (document, ours):
         each.pop("wall_s")
@@ -208,7 +211,9 @@ def test_two_variants_share_their_random_numbers(page: Page) -> None:
     assert list(sent["files"]) == ["a.toml", "b.toml"]
     last = events[-1]
     rows = {row[0]: row[1:] for row in last["paired"]["rows"]}
-    a, b = (package.run(Scenario.from_text(text)).to_json()["links"][0]["utilization"]["mean"] for text in texts.values())
+    a, b = (
+        package.run(Scenario.from_text(text)).to_json()["links"][0]["utilization"]["mean"] for text in texts.values()
+    )
     shown = [float(cell) for cell in rows["utilization [%]"][:2]]
     # Shown with four digits.
     assert shown == [pytest.approx(100 * a, rel=1e-3), pytest.approx(100 * b, rel=1e-3)]
@@ -308,25 +313,31 @@ def test_two_users_get_their_own_answers(page: Page) -> None:
     assert len({end["id"] for end in ends}) == 2
 
 
-def asked(address: str, path: str, body: Any = None) -> http.client.HTTPResponse:
+@contextmanager
+def asked(address: str, path: str, body: Any = None) -> Iterator[http.client.HTTPResponse]:
     parts = urlsplit(address)
-    connection = http.client.HTTPConnection(parts.netloc, timeout=PATIENCE_S)
-    method = "GET" if body is None else "POST"
-    headers = {} if body is None else {"Content-Type": "application/json"}
-    connection.request(method, f"{parts.path}{path}", None if body is None else json.dumps(body), headers)
-    return connection.getresponse()
+    with closing(http.client.HTTPConnection(parts.netloc, timeout=PATIENCE_S)) as connection:
+        headers = {} if body is None else {"Content-Type": "application/json"}
+        content = None if body is None else json.dumps(body)
+        connection.request("GET" if body is None else "POST", f"{parts.path}{path}", content, headers)
+        with connection.getresponse() as answer:
+            yield answer
+
+
+def started(address: str, text: str) -> str:
+    with asked(address, "api/jobs", {"kind": "run", "text": text, "tab": "a-tab-00"}) as answer:
+        return str(json.load(answer)["job"])
 
 
 @pytest.mark.slow
 def test_a_closed_tab_cancels_its_job_and_kill_9_loses_no_finished_run(tmp_path: Path) -> None:
     with serving(tmp_path / "store") as (address, process):
-        begun = json.load(asked(address, "api/jobs", {"kind": "run", "text": LONG, "tab": "a-tab-00"}))
-        stream = asked(address, f"api/jobs/{begun['job']}")
-        assert stream.readline()
-        stream.close()
-        until(lambda: asked(address, f"api/jobs/{begun['job']}").status == 404, "the job is still there")
-        sent = json.load(asked(address, "api/jobs", {"kind": "run", "text": SHORT, "tab": "a-tab-00"}))
-        lines = asked(address, f"api/jobs/{sent['job']}").read().decode().splitlines()
+        job = started(address, LONG)
+        with asked(address, f"api/jobs/{job}") as stream:
+            assert stream.readline()
+        until(lambda: is_forgotten(address, job), "the job is still there")
+        with asked(address, f"api/jobs/{started(address, SHORT)}") as answer:
+            lines = answer.read().decode().splitlines()
         last = json.loads([line for line in lines if line.startswith("data: ")][-1].removeprefix("data: "))
         assert last["state"] == "final"
         process.send_signal(signal.SIGKILL)
@@ -335,15 +346,20 @@ def test_a_closed_tab_cancels_its_job_and_kill_9_loses_no_finished_run(tmp_path:
         assert store.get(last["id"]).to_json()["run"]["scenario"] == "Short"
 
 
+def is_forgotten(address: str, job: str) -> bool:
+    """Whether the server knows a job no more."""
+    with asked(address, f"api/jobs/{job}/cancel", {}) as answer:
+        return json.load(answer) == {"cancelled": False}
+
+
 @pytest.mark.slow
 def test_signals_end_the_server_with_the_shells_code(tmp_path: Path) -> None:
     for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
         with serving(tmp_path / "store") as (address, process):
-            begun = json.load(asked(address, "api/jobs", {"kind": "run", "text": LONG, "tab": "a-tab-00"}))
-            stream = asked(address, f"api/jobs/{begun['job']}")
-            assert stream.readline()
-            process.send_signal(number)
-            _, said = process.communicate(timeout=PATIENCE_S)
+            with asked(address, f"api/jobs/{started(address, LONG)}") as stream:
+                assert stream.readline()
+                process.send_signal(number)
+                _, said = process.communicate(timeout=PATIENCE_S)
             assert process.returncode == code, said
             assert b"Traceback" not in said
 

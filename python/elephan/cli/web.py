@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from elephan.cli.common import check_out, say, writing
+from elephan.cli.common import Interrupted, check_out, say, writing
 from elephan.errors import InputError
 from elephan.extras import require
 
@@ -64,7 +64,11 @@ def web(
         return
     from elephan.web import serve  # noqa: PLC0415 (as above)
 
-    serve(host=host, port=port, store=store, browser=not no_browser, say=_print)
+    try:
+        serve(host=host, port=port, store=store, browser=not no_browser, say=_print)
+    except KeyboardInterrupt:
+        message = "stopped; finished results are in the store"
+        raise Interrupted(message) from None
 
 
 def _print(address: str) -> None:

@@ -21,6 +21,7 @@ from elephan.web.work import warm
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+    from types import FrameType
 
 LOOPBACK = "127.0.0.1"
 
@@ -98,10 +99,10 @@ def serve(*, host: str, port: int | None, store: Path | None, browser: bool, say
     token = secrets.token_urlsafe(24)
     names = hosts_of(host, number)
     address = f"http://{names[0]}/{token}/"
-    app = guarded(Server(results, default_workers()), token, names)
+    page = Server(results, default_workers())
     config = uvicorn.Config(
-        app,
-        log_level="warning",
+        guarded(page, token, names),
+        log_level="critical",  # Defects are logged by the page itself.
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=1,
@@ -112,4 +113,17 @@ def serve(*, host: str, port: int | None, store: Path | None, browser: bool, say
     say(address)
     if browser:
         webbrowser.open(address)
-    uvicorn.Server(config).run(sockets=[sock])
+    _EndingServer(config, page).run(sockets=[sock])
+
+
+class _EndingServer(uvicorn.Server):
+    """Server that cancels all jobs at the first signal, so that their streams end and it need not wait for them."""
+
+    def __init__(self, config: uvicorn.Config, page: Server) -> None:
+        super().__init__(config)
+        self.page = page
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Handle a signal."""
+        super().handle_exit(sig, frame)
+        self.page.cancel_all()

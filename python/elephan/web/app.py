@@ -24,7 +24,7 @@ from elephan.web import work
 from elephan.web.asking import Ask, read_ask, read_mapping, read_text
 from elephan.web.cards import cards, lessons, presets
 from elephan.web.guard import MOST_BYTES, Guard, TooLargeError
-from elephan.web.jobs import BusyError, Job, JobQueue
+from elephan.web.jobs import LOG, BusyError, Job, JobQueue
 from elephan.web.results import TYPES, Results
 
 if TYPE_CHECKING:
@@ -117,6 +117,11 @@ class Server:
         finally:
             self.close()
 
+    def cancel_all(self) -> None:
+        """Cancel all jobs; may be called by the handler of a signal."""
+        for job in self._queue or ():
+            job.cancel()
+
     def close(self) -> None:
         """Cancel all jobs, and release the store."""
         if self._queue is not None:
@@ -140,7 +145,11 @@ class Server:
             Route("/files/{one}/{other}/report.html", self.pair_report),
             Route("/{name}", self.static),
         ]
-        handlers: dict[Any, Any] = {InputError: self._on_input_error, TooLargeError: self._on_too_large}
+        handlers: dict[Any, Any] = {
+            InputError: self._on_input_error,
+            TooLargeError: self._on_too_large,
+            Exception: self._on_defect,
+        }
         return Starlette(routes=routes, lifespan=self.lifespan, exception_handlers=handlers)
 
     async def _on_input_error(self, _: Request, error: Exception) -> Response:
@@ -149,6 +158,10 @@ class Server:
 
     async def _on_too_large(self, _: Request, __: Exception) -> Response:
         return PlainTextResponse(f"the request has more than {MOST_BYTES} bytes\n", 413)
+
+    async def _on_defect(self, _: Request, error: Exception) -> Response:
+        LOG.error("a defect of elephan", exc_info=error)
+        return PlainTextResponse("a defect of elephan; the terminal has its place\n", 500)
 
     async def static(self, request: Request) -> Response:
         """Return a file of the page."""

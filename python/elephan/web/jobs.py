@@ -70,7 +70,8 @@ class Job:
         self._events: asyncio.Queue[Event] = asyncio.Queue()
         self._cancelled = threading.Event()
         self._monitors: set[_native.RunMonitor] = set()
-        self._guard = threading.Lock()
+        # A signal may interrupt its holder, and cancel the job in the same thread.
+        self._guard = threading.RLock()
 
     @property
     def is_cancelled(self) -> bool:
