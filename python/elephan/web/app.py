@@ -154,7 +154,8 @@ class Server:
 
     async def _on_input_error(self, _: Request, error: Exception) -> Response:
         assert isinstance(error, InputError)
-        return JSONResponse(wrong(error), 503 if isinstance(error, BusyError) else 422)
+        # Wrong input is a part of the dialogue: browsers report every other status as an error of the page.
+        return JSONResponse({"error": wrong(error)}, 503 if isinstance(error, BusyError) else 200)
 
     async def _on_too_large(self, _: Request, __: Exception) -> Response:
         return PlainTextResponse(f"the request has more than {MOST_BYTES} bytes\n", 413)

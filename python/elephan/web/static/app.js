@@ -13,7 +13,8 @@
   async function post(path, body) {
     const answered = await fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
     const found = answered.headers.get("content-type")?.startsWith("application/json") ? await answered.json() : { message: await answered.text() };
-    if (!answered.ok) throw Object.assign(new Error(found.message), { place: found.place });
+    const error = found.error || (answered.ok ? null : found);
+    if (error) throw Object.assign(new Error(error.message), { place: error.place });
     return found;
   }
 
