@@ -289,7 +289,7 @@ def test_the_form_says_beside_the_field_what_the_parser_says(page: Page) -> None
 def test_what_takes_too_long_is_refused_with_the_command(page: Page) -> None:
     text = SHORT.replace("4 s", "100000 s").replace("10 Mbit/s", "10 Gbit/s")
     answer = page.post("api/jobs", {"kind": "run", "text": text, "tab": "a-tab-00"})
-    assert "a page runs up to 4 min" in refusal(answer)
+    assert "a page runs up to 240 s" in refusal(answer)
 
 
 def test_the_queue_is_bounded_and_a_tab_replaces_its_own(page: Page) -> None:

@@ -45,7 +45,10 @@
       this.chip("running", "Running", "starting …");
       let sent;
       try { sent = await post("api/jobs", { ...body, tab, slot: this.slot }); } catch (error) {
-        if (turn === this.turn) this.failed(error);
+        if (turn !== this.turn) return;
+        this.failed(error);
+        // What is too long for a page still has its file and command.
+        if (!error.place && !this.options.brief) post("api/fill", body).then((asked) => { if (turn === this.turn) this.lines.replaceChildren(lines(asked)); }, () => {});
         return;
       }
       if (turn !== this.turn) { post(`api/jobs/${sent.job}/cancel`, {}); return; }
@@ -143,7 +146,7 @@
       history.replaceState(null, "", `#/q/${id}?${new URLSearchParams(Object.entries(values).filter(([name, v]) => v !== defaults[name]))}`);
       for (const node of side.querySelectorAll(".control.bad")) { node.classList.remove("bad"); node.querySelector(".wrong").hidden = true; }
       clearTimeout(timer);
-      timer = setTimeout(() => result.start(), now ? 0 : 90);
+      timer = setTimeout(() => result.start(), now ? 0 : 40);
     }
     for (const own of card.controls) controls.set(own.name, control(own, values[own.name], (v) => { values[own.name] = v; changed(false); }));
     const named = Object.keys(card.presets);
@@ -157,7 +160,7 @@
     const toKeys = el("button", { type: "button", onclick: async () => { mine.text = Object.values((await post("api/fill", { kind: card.view, card: id, values })).files)[0]; location.hash = "#/file"; } }, "All keys");
     const reset = el("button", { type: "button", onclick: () => { Object.assign(values, defaults); for (const [key, each] of controls) each.set(values[key]); changed(true); } }, "Start again");
     const side = el("div", { class: "panel", role: "group", "aria-label": "Controls" }, fixed ? null : presets, fixed ? points(card) : [...controls.values()].map((each) => each.node), fixed ? null : el("div", { class: "row" }, reset, toKeys), extra);
-    main.replaceChildren(el("p", { class: "note" }, el("a", { href: "#/" }, "Questions"), " / ", card.group), el("h1", {}, card.question), el("p", { class: "lead" }, card.short), el("div", { class: "ask" }, side, el("div", {}, (fixed ? fixedPanel : result).node, el("p", { class: "note" }, card.see))));
+    main.replaceChildren(el("p", { class: "note" }, el("a", { href: "#/" }, "Questions"), " / ", card.group), el("h1", {}, card.question), el("p", { class: "lead" }, card.short), el("div", { class: "ask" }, side, el("div", {}, el("p", { class: "note" }, card.see), (fixed ? fixedPanel : result).node)));
     if (!fixed) result.start();
   }
 
@@ -349,7 +352,7 @@
     const groups = GROUPS.map((group) => el("section", { class: "group" }, el("h2", {}, group), el("ul", { class: "cards" }, data.cards.filter((card) => card.group === group).map((card) => el("li", {}, el("a", { href: `#/q/${card.id}` }, glyph(card.view), el("h3", {}, card.question), el("p", {}, card.short)))))));
     const words = el("div", {}, el("h1", {}, "What do you want to know about your network?"), el("p", { class: "lead" }, fixed ? "Choose a question and move its slider between measured points. Every number was simulated packet by packet." : "Choose a question, move a slider, and watch the packets. Every picture is a simulation on this machine, packet by packet; the numbers are those of the command line."),
       el("p", {}, "New to the subject? ", el("a", { href: "#/experiments" }, "Eight experiments of three minutes"), ". ", fixed ? "" : ["Have a scenario? ", el("a", { href: "#/file" }, "Drop your file"), "."]));
-    main.replaceChildren(el("div", { class: "home" }, words, hero ? el("div", { class: "hero" }, el("h2", {}, "Running now: BBR beside CUBIC on 100 Mbit/s"), hero.node) : ""), ...groups);
+    main.replaceChildren(el("div", { class: "home" }, words, hero ? el("div", { class: "hero" }, el("h2", {}, "Live: BBR beside CUBIC on 100 Mbit/s"), hero.node) : ""), ...groups);
     hero?.start({ kind: "run", card: "bbr", values: {} });
   }
 

@@ -3,18 +3,28 @@
 (() => {
   const { el } = window.elephanView;
 
-  // What a part of the schema allows: its description, words, and the table that it may be.
-  function meaning(schema, part) {
-    const found = { help: part.description || "", words: [], table: null, list: null, kind: part.type };
+  const DECISIVE = ["law", "discipline", "kind", "profile"]; // Keys that decide which table it is.
+
+  // What a part of the schema allows: its description, words, and of the tables that it may be the one of the value.
+  function meaning(schema, part, value) {
+    const found = { help: part.description || "", words: [], table: null, tables: [], list: null, kind: part.type };
     (function walk(each) {
       if (each.$ref) walk({ ...schema.$defs[each.$ref.split("/").pop()], description: undefined });
       if (each.enum) found.words.push(...each.enum);
       if (each.const !== undefined) found.words.push(each.const);
-      if (each.properties) found.table = found.table || each;
+      if (each.properties) found.tables.push(each);
       if (each.type === "array" && each.items) found.list = found.list || each.items;
       if (!found.kind && each.type) found.kind = each.type;
       for (const one of each.anyOf || each.oneOf || []) walk(one);
     })(part);
+    const chosen = DECISIVE.find((key) => value && typeof value === "object" && key in value);
+    const words = (table, key) => meaning(schema, table.properties[key] || {}).words;
+    found.table = found.tables.find((table) => chosen && words(table, chosen).includes(value[chosen])) || found.tables[0] || null;
+    if (found.table && chosen && found.tables.length > 1) {
+      // The name of what is chosen may be that of any table.
+      const names = [...new Set(found.tables.flatMap((table) => words(table, chosen)))];
+      found.table = { ...found.table, properties: { ...found.table.properties, [chosen]: { description: found.table.properties[chosen]?.description || "", enum: names } } };
+    }
     return found;
   }
 
@@ -46,10 +56,10 @@
   function fields(schema, part, value, path, change) {
     const there = [], others = [];
     for (const [key, each] of Object.entries(part.properties)) {
-      const about = meaning(schema, each);
+      const now = value[key];
+      const about = meaning(schema, each, now);
       const place = path ? `${path}.${key}` : key;
       const set = (next) => { if (next === undefined) delete value[key]; else value[key] = next; change(); };
-      const now = value[key];
       if (Array.isArray(now) && about.list && now.every((item) => item && typeof item === "object" && !Array.isArray(item))) {
         const item = meaning(schema, about.list);
         now.forEach((row, i) => there.push(el("fieldset", { "data-path": `${place}[${i}]` }, el("legend", {}, `${key} ${i + 1}${row.name ? `: ${row.name}` : ""}`), fields(schema, item.table, row, `${place}[${i}]`, change),
