@@ -261,6 +261,7 @@ NAMES: dict[str, list[str]] = {
     "new kind": ["nosuch"],
     "import trace": ["nosuch"],
     "report folders": ["nosuch"],
+    "web --host": ["nosuch"],
     **{f"kernel {verb} law": ["nosuch"] for verb in ("load", "unload", "show")},
     "list kind": ["nosuch"],
     "schema kind": ["nosuch"],
@@ -276,12 +277,12 @@ WRITTEN = "where something is written: it need not be there"
 NUMBER = "a number, or a quantity with its unit: any may be right"
 NO_NAMES = {
     **dict.fromkeys(
-        ("--out", "--pages", "run --store", "sweep --store", "reproduce --store", "store merge --store"), WRITTEN
+        ("--out", "--pages", "web --store", "web --export", "run --store", "sweep --store", "reproduce --store", "store merge --store"), WRITTEN
     ),
     **dict.fromkeys(("--workers", "--seed", "--replications", "--max-replications", "--attempts", "--runs"), NUMBER),
     **dict.fromkeys(("new --rate", "new --rtt", "new --flows", "new --hops", "new --buffer"), NUMBER),
     **dict.fromkeys(
-        ("store ls --limit", "store list --limit", "store gc --older-than", "size --precision", "sweep --shard"), NUMBER
+        ("store ls --limit", "store list --limit", "store gc --older-than", "size --precision", "sweep --shard", "web --port"), NUMBER
     ),
     "judge --testbed": WRITTEN,
     "import --time-format": "a pattern: what it does not fit is refused with the line",

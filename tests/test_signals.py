@@ -63,6 +63,7 @@ VERBS = {
     "reproduce": "reproduce --store store",
     "conform": "conform bbr",
     "compare": "compare long.toml --no-testbed",
+    "web": "web --no-browser --store store",
 }
 
 

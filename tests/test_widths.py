@@ -64,6 +64,7 @@ BY_DESIGN = {
     ("schema",): "a document for editors",
     ("new",): "a file, with its comments",
     ("demo",): "the screen of `size`, of a scenario that takes long",
+    ("web",): "serves a page, and prints its address alone",
     ("report",): "writes a page, and says so on stderr",
     ("store", "export"): "a table for other programs",
     ("testbed", "run"): "needs root and real time; --dry-run has commands as they are typed; screen of `run`",

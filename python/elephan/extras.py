@@ -16,6 +16,8 @@ EXTRAS = {
     "xarray": "frames",
     "distributed": "cluster",
     "gymnasium": "gym",
+    "starlette": "web",
+    "uvicorn": "web",
 }
 """Extra of elephan that installs each module."""
 

@@ -11,12 +11,15 @@ import os
 import re
 import stat
 import tomllib
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from elephan.errors import InputError
 from elephan.units import format_bytes
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 _FORMS = (
@@ -205,6 +208,27 @@ def read_bytes(path: str | Path, what: str, most: int = MOST_BYTES, advice: str 
     return raw
 
 
+_is_closed: ContextVar[bool] = ContextVar("is_closed", default=False)
+
+
+@contextmanager
+def no_files() -> Iterator[None]:
+    """Refuse every file that a text names while the block runs: the text is a stranger's.
+
+    Examples
+    --------
+    >>> with no_files():
+    ...     read_text("/etc/passwd", "scenario file (TOML)")
+    Traceback (most recent call last):
+    elephan.errors.InputError: /etc/passwd: names a file, and none is read here; run it with the command line
+    """
+    token = _is_closed.set(True)
+    try:
+        yield
+    finally:
+        _is_closed.reset(token)
+
+
 def open_regular(path: str | Path, what: str) -> BinaryIO:
     """Open a file that a user named, for reading bytes.
 
@@ -222,6 +246,9 @@ def open_regular(path: str | Path, what: str) -> BinaryIO:
     InputError
         If it cannot be opened, or is a device or a named pipe.
     """
+    if _is_closed.get():
+        message = f"{path!s}: names a file, and none is read here; run it with the command line"
+        raise InputError(message)
     try:
         # Without O_NONBLOCK, opening a named pipe would wait for a process at its other end.
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)

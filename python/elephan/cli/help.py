@@ -23,6 +23,7 @@ VERBS: dict[str, dict[str, str]] = {
         "judge": "Does it agree with what others measured? Cell by cell.",
     },
     "Run experiments": {
+        "web": "A page with sliders: choose a question, watch the packets.",
         "demo": "A first answer, in ten seconds, from a scenario that is here.",
         "new": "Write a scenario file with comments, to start from.",
         "import": "Read a measured trace; write a scenario that follows it.",

@@ -44,6 +44,7 @@ def simulate_all(
     *,
     workers: int | None = None,
     on_done: Callable[[ReplicationJob], None] | None = None,
+    on_outcome: Callable[[ReplicationJob, ReplicationOutcome], None] | None = None,
     series: bool = False,
     engine: str = "window",
     watched: bool = False,
@@ -59,6 +60,8 @@ def simulate_all(
         Threads; as many as there are cores by default.
     on_done : callable, optional
         Called in this thread, in the order of the jobs.
+    on_outcome : callable, optional
+        The same with the outcome of the job, before `on_done`.
     series : bool
         Keep the sampled series.
     engine : str
@@ -88,22 +91,25 @@ def simulate_all(
     work = partial(simulate, engine=engine, series=series)
     if (workers == 1 or len(jobs) == 1) and not watched:
         threads = 1 if len(jobs) > 1 else workers or default_workers()
-        return _collected(jobs, (work(*job, threads=threads) for job in jobs), on_done)
+        return _collected(jobs, (work(*job, threads=threads) for job in jobs), on_done, on_outcome)
     from elephan.runs.threads import SimulationThreads  # noqa: PLC0415 (loads logging; one worker and start-up do without)
 
     with SimulationThreads(workers or default_workers()) as pool:
         futures = [pool.submit(work, *job) for job in jobs]
-        return _collected(jobs, (future.result() for future in futures), on_done)
+        return _collected(jobs, (future.result() for future in futures), on_done, on_outcome)
 
 
 def _collected(
     jobs: Sequence[ReplicationJob],
     outcomes: Iterable[ReplicationOutcome],
     on_done: Callable[[ReplicationJob], None] | None,
+    on_outcome: Callable[[ReplicationJob, ReplicationOutcome], None] | None,
 ) -> list[ReplicationOutcome]:
     found = []
     for job, outcome in zip(jobs, outcomes, strict=True):
         found.append(outcome)
+        if on_outcome is not None:
+            on_outcome(job, outcome)
         if on_done is not None:
             on_done(job)
     return found

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from elephan.own_laws import LawSource
     from elephan.sizing.curve import BufferCurve
     from elephan.sizing.search import SearchProgress
-    from elephan.sizing.targets import Target
+    from elephan.sizing.targets import BufferSample, Target
 
 __all__ = ["LimitAnswer", "SizeAnswer", "SizeComparison", "size", "size_limit", "size_variants"]
 
@@ -52,6 +52,7 @@ def size(
     seed: int | None = None,
     workers: int | None = None,
     progress: Callable[[SearchProgress], None] | None = None,
+    on_sample: Callable[[int, int, BufferSample], None] | None = None,
     whole_curve: bool = False,
     model_only: bool = False,
     pacing: str | None = None,
@@ -76,6 +77,8 @@ def size(
         Threads; the answer does not depend on it. As many as there are cores by default.
     progress : callable, optional
         Called after every run.
+    on_sample : callable, optional
+        Called with the buffer [packets], the replication and its sample after every run.
     whole_curve : bool
         Measure a grid of buffers up to twice the bandwidth-delay product, and not only those around the answer.
     model_only : bool
@@ -119,6 +122,7 @@ def size(
         "seed": seed,
         "workers": workers,
         "progress": progress,
+        "on_sample": on_sample,
         "whole_curve": whole_curve,
         "model_only": model_only,
     }
@@ -138,6 +142,7 @@ def _size(
     seed: int | None,
     workers: int | None,
     progress: Callable[[SearchProgress], None] | None,
+    on_sample: Callable[[int, int, BufferSample], None] | None,
     whole_curve: bool,
     model_only: bool,
 ) -> SizeAnswer:
@@ -196,7 +201,7 @@ def _size(
             raise NoModelError(message, answer)
         return answer
     scenario = settle_warmup(scenario, workers)
-    simulations = LinkSimulations(scenario, index, workers, watched=progress is not None)
+    simulations = LinkSimulations(scenario, index, workers, watched=progress is not None, on_sample=on_sample)
     standard = standard_buffers(facts)
     start = None if whole_curve else float(standard[SMALL]) if chosen is None else expected(models[chosen], targets)
     search = Search(

@@ -35,6 +35,8 @@ class LinkSimulations:
         Whether anybody looks at progress.
     make : callable, optional
         The scenario with an amount [packets] of what is searched; by default of the link's buffer.
+    on_sample : callable, optional
+        Called with the amount, the replication and its sample as soon as it is measured.
     """
 
     def __init__(
@@ -45,18 +47,27 @@ class LinkSimulations:
         *,
         watched: bool,
         make: Callable[[int], Scenario] | None = None,
+        on_sample: Callable[[int, int, BufferSample], None] | None = None,
     ) -> None:
         self.scenario, self.link, self.workers, self.watched = scenario, link, workers, watched
         self.make = make or (lambda buffer: with_buffer(scenario, link, buffer))
+        self.on_sample = on_sample
         self.variants: dict[int, Scenario] = {}
         self.packets = 0
 
     def __call__(self, pairs: Sequence[tuple[int, int]], done: Callable[[], None]) -> list[BufferSample]:
         """Measure pairs, calling ``done`` after each."""
         jobs = [ReplicationJob(self._variant(buffer), replication) for buffer, replication in pairs]
-        outcomes = simulate_all(jobs, workers=self.workers, on_done=lambda _: done(), watched=self.watched)
-        self.packets += sum(int(outcome.balance["sent"]) for outcome in outcomes)
-        return [sample(self.scenario, self.link, outcome) for outcome in outcomes]
+        samples: list[BufferSample] = []
+
+        def keep(_: ReplicationJob, outcome: ReplicationOutcome) -> None:
+            samples.append(sample(self.scenario, self.link, outcome))
+            self.packets += int(outcome.balance["sent"])
+            if self.on_sample is not None:
+                self.on_sample(*pairs[len(samples) - 1], samples[-1])
+
+        simulate_all(jobs, workers=self.workers, on_done=lambda _: done(), on_outcome=keep, watched=self.watched)
+        return samples
 
     def _variant(self, buffer: int) -> Scenario:
         if buffer not in self.variants:

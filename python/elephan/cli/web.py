@@ -1,0 +1,76 @@
+"""``elephan web``: a page on this machine that answers questions with simulations."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 (Typer reads the annotations)
+from typing import Annotated
+
+import typer
+
+from elephan.cli.common import Interrupted, check_out, say, writing
+from elephan.errors import InputError
+from elephan.extras import require
+
+EXAMPLE = """Example:  elephan web
+          elephan web --no-browser --port 8000
+          elephan web --export site/"""
+
+LOCAL = ("127.0.0.1", "localhost", "::1")
+"""Names of this machine, which only its own programs reach."""
+
+OTHERS = "--others-may-connect"
+
+
+def web(
+    port: Annotated[
+        int | None, typer.Option("--port", min=1, max=65535, help="Port.", show_default="8460, or a free one")
+    ] = None,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address, and open nothing.")] = False,
+    store: Annotated[
+        Path | None,
+        typer.Option("--store", metavar="DIR", help="Store of the results.", show_default="$ELEPHAN_STORE or .elephan"),
+    ] = None,
+    host: Annotated[
+        str, typer.Option("--host", help=f"Name or address of this machine; other than its own needs {OTHERS}.")
+    ] = "127.0.0.1",
+    others_may_connect: Annotated[
+        bool,
+        typer.Option(
+            OTHERS, help="Let other machines connect over --host: whoever has the address can run simulations here."
+        ),
+    ] = False,
+    export: Annotated[
+        Path | None,
+        typer.Option(
+            "--export", metavar="DIR", help="Serve nothing: write a static edition with measured points, in minutes."
+        ),
+    ] = None,
+) -> None:
+    """Answer questions about TCP and buffers on a page, with sliders and live simulations.
+
+    The page is served to this machine alone, at an address with a random token. Results are kept in the store.
+    """
+    require("web", "starlette", "uvicorn", "bokeh", "jinja2", "pyarrow")
+    if host not in LOCAL and not others_may_connect:
+        message = f"--host {host}: other machines could connect; say {OTHERS} as well if they may"
+        raise InputError(message)
+    if export is not None:
+        from elephan.web.export import export_site  # noqa: PLC0415 (the server's packages are optional)
+
+        check_out(export, "--export")
+        with writing(export, "--export"):
+            written = export_site(export, say=say)
+        say(f"wrote {written} files to {export}; open {export / 'index.html'}")
+        return
+    from elephan.web import serve  # noqa: PLC0415 (as above)
+
+    try:
+        serve(host=host, port=port, store=store, browser=not no_browser, say=_print)
+    except KeyboardInterrupt:
+        message = "stopped; finished results are in the store"
+        raise Interrupted(message) from None
+
+
+def _print(address: str) -> None:
+    typer.echo(address)
+    say("Ctrl-C ends it; results stay in the store")

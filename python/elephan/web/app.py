@@ -1,0 +1,322 @@
+"""The server of the page: a Starlette application behind `elephan.web.guard.Guard`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from contextlib import asynccontextmanager
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from elephan import _native
+from elephan.costs import estimate
+from elephan.errors import InputError
+from elephan.lint import lint
+from elephan.reports.render import render
+from elephan.reports.themes import variables
+from elephan.schema import schema
+from elephan.web import work
+from elephan.web.asking import Ask, read_ask, read_mapping, read_text
+from elephan.web.cards import cards, lessons, presets
+from elephan.web.guard import MOST_BYTES, Guard, TooLargeError
+from elephan.web.jobs import LOG, BusyError, Job, JobQueue
+from elephan.web.results import TYPES, Results
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Collection, Mapping
+
+    from starlette.requests import Request
+    from starlette.types import ASGIApp
+
+    from elephan.scenario import Scenario
+    from elephan.web.jobs import Event
+
+STATIC = {
+    "index.html": "text/html; charset=utf-8",
+    "style.css": "text/css; charset=utf-8",
+    **dict.fromkeys(("draw.js", "view.js", "form.js", "app.js"), "text/javascript; charset=utf-8"),
+}
+"""Files of the page, and their media types. `colours.css` is made of the report's themes."""
+
+TAB = re.compile(r"[A-Za-z0-9_-]{8,40}")
+SLOTS = ("run", "curve", "hero")
+
+PLACE = re.compile(
+    r"^(?:[^:\s]*\.toml|scenario): |^[^:]{1,60}: (?=(?:links|flows|pools|record|duration|warmup|seed|title)\b)"
+)
+"""Origin in front of a message of the parser."""
+
+
+def static_files() -> dict[str, bytes]:
+    """Return the files of the page by name."""
+    folder = files("elephan.web").joinpath("static")
+    found = {name: folder.joinpath(name).read_bytes() for name in STATIC}
+    light, dark = variables("light"), variables("dark")
+    css = (
+        f":root {{ color-scheme: light; {light} }}\n"
+        f"@media (prefers-color-scheme: dark) {{ :root:not([data-theme=light]) {{ color-scheme: dark; {dark} }} }}\n"
+        f":root[data-theme=dark] {{ color-scheme: dark; {dark} }}\n"
+    )
+    return found | {"colours.css": css.encode()}
+
+
+def page_data() -> dict[str, Any]:
+    """Return what the page knows when it opens: questions with a filled scenario, experiments, presets."""
+    return {
+        "version": _native.version(),
+        "presets": presets(),
+        "cards": [card.to_json() for card in cards().values()],
+        "lessons": [lesson.to_json() for lesson in lessons().values()],
+    }
+
+
+def wrong(error: InputError) -> dict[str, Any]:
+    """Return an error as the form shows it: the place of the file or the control, and the message."""
+    text = PLACE.sub("", str(error))
+    place, colon, rest = text.partition(": ")
+    if colon and re.fullmatch(r"[\w.\[\]-]+", place):
+        return {"place": place, "message": rest}
+    return {"place": "", "message": text}
+
+
+def sent(ask: Ask) -> dict[str, Any]:
+    """Return what a page shows of a request before it is answered."""
+    return {
+        "kind": ask.kind,
+        "title": ask.scenario.title,
+        "target": ask.target,
+        "names": list(ask.variants),
+    } | ask.lines()
+
+
+class Server:
+    """The endpoints, with the queue and the results that they use."""
+
+    def __init__(self, results: Results, workers: int) -> None:
+        self.results, self.workers = results, workers
+        self._static = static_files()
+        self._queue: JobQueue | None = None
+
+    @property
+    def queue(self) -> JobQueue:
+        """The queue of jobs, made when the first is started."""
+        if self._queue is None:
+            self._queue = JobQueue(self.workers)
+        return self._queue
+
+    @asynccontextmanager
+    async def lifespan(self, _: Starlette) -> AsyncIterator[None]:
+        """Close the queue and the store at the end."""
+        try:
+            yield
+        finally:
+            self.close()
+
+    def cancel_all(self) -> None:
+        """Cancel all jobs; may be called by the handler of a signal."""
+        for job in self._queue or ():
+            job.cancel()
+
+    def close(self) -> None:
+        """Cancel all jobs, and release the store."""
+        if self._queue is not None:
+            self._queue.close()
+        self.results.close()
+
+    def application(self) -> Starlette:
+        """Return the application."""
+        routes = [
+            Route("/", self.static),
+            Route("/api/page", lambda _: JSONResponse(page_data())),
+            Route("/api/schema", lambda _: JSONResponse(schema())),
+            Route("/api/fill", self.fill, methods=["POST"]),
+            Route("/api/check", self.check, methods=["POST"]),
+            Route("/api/jobs", self.start, methods=["POST"]),
+            Route("/api/jobs/{job}", self.events),
+            Route("/api/jobs/{job}/cancel", self.cancel, methods=["POST"]),
+            Route("/api/results/{one}", self.result),
+            Route("/api/results/{one}/{other}", self.result),
+            Route("/files/{one}/{name}", self.file),
+            Route("/files/{one}/{other}/report.html", self.pair_report),
+            Route("/{name}", self.static),
+        ]
+        handlers: dict[Any, Any] = {
+            InputError: self._on_input_error,
+            TooLargeError: self._on_too_large,
+            Exception: self._on_defect,
+        }
+        return Starlette(routes=routes, lifespan=self.lifespan, exception_handlers=handlers)
+
+    async def _on_input_error(self, _: Request, error: Exception) -> Response:
+        assert isinstance(error, InputError)
+        # Wrong input is a part of the dialogue: browsers report every other status as an error of the page.
+        return JSONResponse({"error": wrong(error)}, 503 if isinstance(error, BusyError) else 200)
+
+    async def _on_too_large(self, _: Request, __: Exception) -> Response:
+        return PlainTextResponse(f"the request has more than {MOST_BYTES} bytes\n", 413)
+
+    async def _on_defect(self, _: Request, error: Exception) -> Response:
+        LOG.error("a defect of elephan", exc_info=error)
+        return PlainTextResponse("a defect of elephan; the terminal has its place\n", 500)
+
+    async def static(self, request: Request) -> Response:
+        """Return a file of the page."""
+        name = request.path_params.get("name") or "index.html"
+        content = self._static.get(name)
+        return (
+            _missing() if content is None else Response(content, media_type=STATIC.get(name, "text/css; charset=utf-8"))
+        )
+
+    async def fill(self, request: Request) -> Response:
+        """Return the scenario, the commands and the Python lines of a request that is not run."""
+        body = await _body(request)
+        return JSONResponse(await asyncio.to_thread(lambda: sent(read_ask(body))))
+
+    async def check(self, request: Request) -> Response:
+        """Check a scenario, given as text or as the form's mapping; the answer has the message or what lint says."""
+        body = await _body(request)
+        return JSONResponse(await asyncio.to_thread(_checked, body))
+
+    async def start(self, request: Request) -> Response:
+        """Start a job; its events are read at its own address."""
+        body = await _body(request)
+        tab, slot = body.get("tab"), body.get("slot", "run")
+        if not isinstance(tab, str) or not TAB.fullmatch(tab) or slot not in SLOTS:
+            message = f"tab: 8 to 40 letters, digits, - and _; slot: one of {', '.join(SLOTS)}"
+            raise InputError(message)
+        ask = await asyncio.to_thread(read_ask, body)
+        cost_s = max(await asyncio.to_thread(lambda: [work.check_cost(s, ask.kind) for s in ask.variants.values()]))
+        job = self.queue.start(self._work(ask), tab, str(slot))
+        return JSONResponse(sent(ask) | {"job": job.id, "cost_s": float(f"{cost_s:.2g}")})
+
+    def _work(self, ask: Ask) -> Callable[[Job], Event]:
+        if ask.kind == "compare":
+            return lambda job: work.compare_work(job, self.results, ask.variants)
+        if ask.kind == "curve":
+            return lambda job: work.curve_work(job, self.results, ask.scenario, ask.target, ask.link)
+        if ask.kind == "limit":
+            return lambda job: work.limit_work(job, self.results, ask.scenario, ask.target, ask.link)
+        return lambda job: work.run_work(job, self.results, ask.scenario)
+
+    async def events(self, request: Request) -> Response:
+        """Stream the events of a job; when the connection ends, the job does."""
+        job = self.queue.get(request.path_params["job"])
+        if job is None or job.is_read:
+            return _missing()
+        job.is_read = True
+
+        async def stream() -> AsyncIterator[str]:
+            try:
+                yield "retry: 600000\n\n"
+                async for event in job.events():
+                    yield ": still here\n\n" if event is None else f"data: {json.dumps(event, allow_nan=False)}\n\n"
+            finally:
+                self.queue.end(job)
+
+        return StreamingResponse(stream(), media_type="text/event-stream")
+
+    async def cancel(self, request: Request) -> Response:
+        """Cancel a job; one that is over or unknown is left alone."""
+        job = self.queue.get(request.path_params["job"])
+        if job is not None:
+            job.cancel()
+        return JSONResponse({"cancelled": job is not None})
+
+    async def result(self, request: Request) -> Response:
+        """Return a finished result, or two beside each other, by hash."""
+        ids = [request.path_params[name] for name in ("one", "other") if name in request.path_params]
+        found = await asyncio.to_thread(self._result, ids)
+        return _missing() if found is None else JSONResponse(found)
+
+    def _result(self, ids: list[str]) -> dict[str, Any] | None:
+        runs = [self.results.run(each) for each in ids]
+        if len(ids) == 2:
+            one, other = runs
+            if one is None or other is None or one.id == other.id:
+                return None
+            variants = {"A": one, "B": other}
+            ask = Ask("compare", {name: run.scenario for name, run in variants.items()}, one.scenario.text)
+            return sent(ask) | work.compare_event(self.results, variants)
+        page = self.results.page(ids[0])
+        if page is None:
+            return None
+        if runs[0] is not None:
+            ask = Ask("run", {page.title: runs[0].scenario}, runs[0].scenario.text)
+            return sent(ask) | work.run_event(ids[0], page, runs[0].to_json())
+        lines = {"files": {"scenario.toml": page.scenario}, "command": "\n".join(line.line for line in page.reproduce)}
+        python = 'import elephan\n\nelephan.load("sized/")  # what --out of the command has written'
+        return {"title": page.title, **lines, "python": python} | work.size_event(ids[0], page)
+
+    async def file(self, request: Request) -> Response:
+        """Return a file of a result for download."""
+        one, name = request.path_params["one"], request.path_params["name"]
+        content = await asyncio.to_thread(self.results.file, one, name)
+        return _missing() if content is None else _download(content, TYPES[name], f"elephan-{one[:12]}-{name}")
+
+    async def pair_report(self, request: Request) -> Response:
+        """Return the report of two runs for download."""
+        ids = [request.path_params["one"], request.path_params["other"]]
+        runs = [await asyncio.to_thread(self.results.run, each) for each in ids]
+        if ids[0] == ids[1] or runs[0] is None or runs[1] is None:
+            return _missing()
+        pair = {"A": runs[0], "B": runs[1]}
+        html = await asyncio.to_thread(lambda: render(self.results.pair_page(pair)))
+        return _download(html.encode(), TYPES["report.html"], f"elephan-{ids[0][:12]}-{ids[1][:12]}.html")
+
+
+def guarded(server: Server, token: str, hosts: Collection[str]) -> ASGIApp:
+    """Return the application of a server behind its guard."""
+    return Guard(server.application(), token, hosts)
+
+
+def _checked(body: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        read: Scenario = read_mapping(body["mapping"]) if "mapping" in body else read_text(body.get("text"))
+        cost = estimate(read, workers=1)
+        warnings = [warned.to_json() for warned in lint(read)]
+    except InputError as error:
+        return {"ok": False, **wrong(error)}
+    return {
+        "ok": True,
+        "text": read.text,
+        "mapping": read.source,
+        "title": read.title,
+        "cost_s": float(f"{cost.cpu_s:.2g}"),
+        "id": read.id,
+        "warnings": warnings,
+        "links": [link["name"] for link in read.links if link["flows"]],
+    }
+
+
+async def _body(request: Request) -> dict[str, Any]:
+    """Return the JSON object of a request.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    raw = await request.body()
+    try:
+        body = json.loads(raw)
+        # Lone surrogates are no text, and nothing behind this could write them.
+        json.dumps(body, ensure_ascii=False).encode()
+    except (ValueError, RecursionError):
+        body = None
+    if not isinstance(body, dict):
+        message = "request: must be a JSON object"
+        raise InputError(message)
+    return body
+
+
+def _missing() -> Response:
+    return PlainTextResponse("there is nothing at this address\n", 404)
+
+
+def _download(content: bytes, kind: str, name: str) -> Response:
+    return Response(content, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})

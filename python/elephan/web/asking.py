@@ -1,0 +1,222 @@
+"""What a request asks for: the scenarios of a card, a lesson or a text, and lines that ask the same without a page."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from elephan.errors import InputError
+from elephan.input_files import no_files
+from elephan.scenario import Scenario
+from elephan.sizing.targets import parse_targets
+from elephan.web.cards import VIEWS, Variant, card, fill, lessons
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MOST_TEXT = 100_000
+"""Maximum length of a scenario in a request [characters]."""
+
+FILE = "scenario.toml"
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A checked request.
+
+    Parameters
+    ----------
+    kind : str
+        One of `VIEWS`.
+    variants : dict of str to Scenario
+        Two of a comparison by name, otherwise one.
+    sets : tuple of Variant
+        Keys by which the variants differ from the first text; empty if each has a text of its own.
+    target : str
+        Of a sizing.
+    """
+
+    kind: str
+    variants: Mapping[str, Scenario]
+    text: str
+    sets: tuple[Variant, ...] = ()
+    target: str = ""
+
+    @property
+    def scenario(self) -> Scenario:
+        """The scenario, or the first of two."""
+        return next(iter(self.variants.values()))
+
+    @property
+    def link(self) -> str:
+        """Name of the link that is sized."""
+        return str(self.scenario.links[self.scenario.link_index(None)]["name"])
+
+    def lines(self) -> dict[str, Any]:
+        """Return the scenario files, the commands and the Python lines that give the same result."""
+        if self.kind == "compare" and not self.sets:
+            files = {f"{letter}.toml": each.text for letter, each in zip("ab", self.variants.values(), strict=True)}
+        else:
+            files = {FILE: self.text}
+        return {"files": files, "command": "\n".join(self._commands()), "python": "\n".join(self._python())}
+
+    def _commands(self) -> list[str]:
+        if self.kind == "curve":
+            return [f"elephan size {FILE} --link {shlex.quote(self.link)} --target {self.target} --whole-curve"]
+        if self.kind == "limit":
+            return [f"elephan size {FILE} --link {shlex.quote(self.link)} --target {self.target} --find rtt"]
+        if self.kind == "run":
+            return [f"elephan run {FILE} --out run/"]
+        found = []
+        for letter, (_, name) in zip("ab", enumerate(self.variants), strict=True):
+            changes = next((each.set for each in self.sets if each.name == name), {})
+            options = "".join(f" --set {shlex.quote(f'{key}={value}')}" for key, value in changes.items())
+            found.append(f"elephan run {FILE if self.sets else f'{letter}.toml'}{options} --out {letter}/")
+        return [*found, "elephan report a/ b/ --out both.html"]
+
+    def _python(self) -> list[str]:
+        head = ["import elephan", "", f'scenario = elephan.Scenario.from_file("{FILE}")']
+        if self.kind == "curve":
+            asked = f'scenario, "{self.target}", link={json.dumps(self.link)}, whole_curve=True'
+            return [*head, f"answer = elephan.size({asked})", "print(answer)"]
+        if self.kind == "limit":
+            head[0] = "import elephan\nfrom elephan.sizing import size_limit"
+            asked = f'scenario, "{self.target}", "rtt", link={json.dumps(self.link)}'
+            return [*head, f"answer = size_limit({asked})", "print(answer)"]
+        if self.kind == "run":
+            return [*head, "result = elephan.run(scenario)", "print(result)"]
+        if not self.sets:
+            return [head[0], "", *(f'{x} = elephan.run("{x}.toml", series=True)' for x in "ab"), _REPORT]
+        changed = (
+            f"{x} = elephan.run(scenario.replace({dict(v.set)!r}), series=True)"
+            for x, v in zip("ab", self.sets, strict=True)
+        )
+        return [*head, *changed, _REPORT]
+
+
+_REPORT = 'elephan.report({"a": a, "b": b}, "both.html")'
+
+
+def read_text(text: object, origin: str = FILE) -> Scenario:
+    """Read a scenario of a request; files that it names are not opened.
+
+    Raises
+    ------
+    InputError
+        If it is no text, too long, or not a scenario.
+    """
+    if not isinstance(text, str):
+        message = f"{origin}: must be the text of a scenario"
+        raise InputError(message)
+    if len(text) > MOST_TEXT:
+        message = f"{origin}: has more than {MOST_TEXT} characters; run it with the command line"
+        raise InputError(message)
+    with no_files():
+        return Scenario.from_text(text, origin)
+
+
+def read_mapping(mapping: object, origin: str = FILE) -> Scenario:
+    """Read a scenario of the form, a mapping with the keys of the file.
+
+    Raises
+    ------
+    InputError
+        If it is not a scenario.
+    """
+    if not isinstance(mapping, dict):
+        message = f"{origin}: must be a table with the keys of a scenario"
+        raise InputError(message)
+    with no_files():
+        return Scenario.from_mapping(mapping, origin)
+
+
+def read_ask(body: Mapping[str, Any]) -> Ask:
+    """Read a request for a job.
+
+    Parameters
+    ----------
+    body : mapping
+        ``kind``, and ``card`` with ``values`` and ``slider``, or ``lesson``, or ``text`` (with ``target`` of a sizing),
+        or ``texts``, two by name.
+
+    Raises
+    ------
+    InputError
+        If something is wrong with it.
+
+    Examples
+    --------
+    >>> read_ask({"kind": "run", "card": "bbr", "values": {"each": 1}}).lines()["command"]
+    'elephan run scenario.toml --out run/'
+    """
+    kind = body.get("kind")
+    if kind not in VIEWS:
+        message = f"kind: use one of {', '.join(VIEWS)}"
+        raise InputError(message)
+    if "card" in body:
+        return _of_card(str(kind), body)
+    if "lesson" in body:
+        name = body["lesson"]
+        if not isinstance(name, str) or name not in lessons() or kind != "compare":
+            message = f"lesson: compare one of {', '.join(lessons())}"
+            raise InputError(message)
+        lesson = lessons()[name]
+        return _changed(lesson.text, lesson.variants)
+    if kind == "compare":
+        texts = body.get("texts")
+        if not isinstance(texts, dict) or len(texts) != 2:
+            message = "texts: give two scenarios by name"
+            raise InputError(message)
+        read = {name[:60]: read_text(text, name[:60] or "scenario") for name, text in texts.items()}
+        return Ask("compare", _alike(read), next(iter(read.values())).text)
+    scenario = read_text(body.get("text"))
+    return Ask(str(kind), {scenario.title: scenario}, scenario.text, (), _target(str(kind), body.get("target", "")))
+
+
+def _of_card(kind: str, body: Mapping[str, Any]) -> Ask:
+    chosen, values = card(body["card"]), body.get("values", {})
+    if not isinstance(values, dict):
+        message = "values: must be a table of controls"
+        raise InputError(message)
+    if kind not in (chosen.view, "run"):
+        message = f"kind: {chosen.id} has {chosen.view}"
+        raise InputError(message)
+    filled = fill(chosen, values, body.get("slider"))
+    if kind == "compare":
+        return _changed(filled.text, filled.variants)
+    return Ask(
+        kind, {chosen.question: Scenario.from_text(filled.text, FILE)}, filled.text, (), _target(kind, filled.target)
+    )
+
+
+def _changed(text: str, variants: tuple[Variant, ...]) -> Ask:
+    base = Scenario.from_text(text, FILE)
+    names = [each.name for each in variants]
+    if len(set(names)) < len(names) or len({json.dumps(dict(each.set)) for each in variants}) < len(variants):
+        message = "b: is the same as A; choose another"
+        raise InputError(message)
+    return Ask("compare", {each.name: base.replace(dict(each.set)) for each in variants}, text, variants)
+
+
+def _alike(read: Mapping[str, Scenario]) -> dict[str, Scenario]:
+    """Return two scenarios by name, if their replications can be paired and they differ."""
+    one, other = read.values()
+    if one.id == other.id:
+        message = "texts: both scenarios are the same; change something in B"
+        raise InputError(message)
+    if (one.seed, one.replications) != (other.seed, other.replications):
+        message = "texts: A and B need the same seed and replications, so that they share their random numbers"
+        raise InputError(message)
+    return dict(read)
+
+
+def _target(kind: str, target: object) -> str:
+    if kind not in ("curve", "limit"):
+        return ""
+    if not isinstance(target, str) or not 0 < len(target) <= 200:
+        message = "target: none given; write for example utilization=0.95"
+        raise InputError(message)
+    parse_targets(target)
+    return target.replace(" ", "")

@@ -1,0 +1,130 @@
+"""The static edition: the page with measured points as plain files, which any server, or none, can publish.
+
+A point is the last event of a job; it is a script that hands the event over, so that the page works from a folder, too.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elephan.runs import run
+from elephan.sizing import size, size_limit
+from elephan.web.app import page_data, sent, static_files
+from elephan.web.asking import read_ask
+from elephan.web.cards import cards, lessons
+from elephan.web.results import Results, size_key
+from elephan.web.work import compare_event, run_event, size_event
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from elephan.scenario import Scenario
+    from elephan.store.stored import StoredRun
+    from elephan.web.asking import Ask
+
+SCRIPT = '<script src="draw.js" defer></script>'
+
+
+def export_site(
+    folder: Path, *, say: Callable[[str], None], only: Collection[str] | None = None, shorten: float = 1.0
+) -> int:
+    """Write the static edition.
+
+    Parameters
+    ----------
+    folder : Path
+        Made if missing.
+    say : callable
+        Called with a line of progress for each question.
+    only : collection of str, optional
+        Ids of questions and experiments to compute; all by default.
+    shorten : float
+        Factor on the length of every run; 1 but in tests.
+
+    Returns
+    -------
+    int
+        Number of files.
+    """
+    written = 0
+    wanted = [name for name in (*cards(), *lessons()) if only is None or name in only]
+    data = page_data()
+    for key in ("cards", "lessons"):
+        data[key] = [each for each in data[key] if each["id"] in wanted]
+    for name, content in static_files().items():
+        text = content.decode()
+        if name == "index.html":
+            text = text.replace(SCRIPT, f'<script src="data.js" defer></script>\n{SCRIPT}')
+        written += _write(folder / name, text)
+    written += _write(folder / "data.js", f"window.elephanStatic = {_json(data)};\n")
+    with tempfile.TemporaryDirectory(prefix="elephan-") as store:
+        results = Results(Path(store))
+        try:
+            for name in wanted:
+                for number, ask in enumerate(_asks(name)):
+                    file = f"lesson-{name}.js" if name in lessons() else f"{name}-{number}.js"
+                    event = _plain(sent(ask) | _answer(results, ask, shorten))
+                    written += _write(folder / "data" / file, f"window.elephanPoint({_json(event)});\n")
+                say(f"{name}: done")
+        finally:
+            results.close()
+    return written
+
+
+def _asks(name: str) -> list[Ask]:
+    """Return the points of a question, or the two variants of an experiment."""
+    if name in lessons():
+        return [read_ask({"kind": "compare", "lesson": name})]
+    card = cards()[name]
+    control, values = card.vary
+    return [read_ask({"kind": card.view, "card": name, "values": {control: value}}) for value in values]
+
+
+def _answer(results: Results, ask: Ask, shorten: float) -> dict[str, Any]:
+    variants = {name: _shortened(scenario, shorten) for name, scenario in ask.variants.items()}
+    if ask.kind in ("curve", "limit"):
+        [scenario] = variants.values()
+        if ask.kind == "curve":
+            answer: Any = size(scenario, ask.target, link=ask.link, whole_curve=True)
+        else:
+            answer = size_limit(scenario, ask.target, "rtt", link=ask.link)
+        size_id = size_key(scenario, ask.kind, ask.target, ask.link)
+        results.keep_size(size_id, answer)
+        page = results.page(size_id)
+        assert page is not None
+        return size_event(size_id, page)
+    kept: dict[str, StoredRun] = {}
+    for name, scenario in variants.items():
+        kept[name] = results.keep(run(scenario, series=True), scenario)
+    if ask.kind == "compare":
+        return compare_event(results, kept)
+    [stored] = kept.values()
+    page = results.page(stored.id)
+    assert page is not None
+    return run_event(stored.id, page, stored.to_json())
+
+
+def _shortened(scenario: Scenario, factor: float) -> Scenario:
+    if factor == 1.0:
+        return scenario
+    facts = scenario.facts
+    times = {key: f"{factor * facts[f'{key}_s']:.6g} s" for key in ("duration", "warmup")}
+    return scenario.replace({**times, "replications": 2})
+
+
+def _plain(event: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what the page does not show."""
+    return {key: value for key, value in event.items() if key not in ("documents", "state", "ids")} | {"id": ""}
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, allow_nan=False, separators=(",", ":"))
+
+
+def _write(path: Path, text: str) -> int:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return 1

@@ -1,0 +1,158 @@
+"""Finished results: runs in the store, sizings beside them, each under its hash; and what can be downloaded of them."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elephan import _native
+from elephan.formats import stamped
+from elephan.reports.folders import page_of, page_of_several
+from elephan.reports.render import render
+from elephan.store import Store
+from elephan.store.keys import key
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from elephan.reports.page import ReportPage
+    from elephan.runs.result import RunResult
+    from elephan.scenario import Scenario
+    from elephan.sizing import LimitAnswer, SizeAnswer
+    from elephan.store.stored import StoredRun
+
+HASH = re.compile(r"[0-9a-f]{64}")
+"""Form of an id: 64 hexadecimal digits."""
+
+SIZES = "sizes"
+"""Folder of the store that holds sizings, each as ``elephan size --out`` writes it."""
+
+DOCUMENTS = ("size.json", "limit.json")
+"""Documents of sizings."""
+
+TYPES = {
+    "report.html": "text/html; charset=utf-8",
+    "result.json": "application/json",
+    "scenario.toml": "application/toml",
+    **dict.fromkeys(
+        ("flows.parquet", "links.parquet", "samples.parquet", "transfers.parquet", "curve.parquet", "limit.parquet"),
+        "application/vnd.apache.parquet",
+    ),
+}
+"""What can be downloaded of a result, and its media type."""
+
+
+class Results:
+    """Results by hash. A single thread uses the store, as it requires; files are read in any.
+
+    Parameters
+    ----------
+    folder : Path or None
+        Folder of the store; the usual one by default.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="elephan-store")
+        self._store: Store = self._thread.submit(Store, folder).result()
+        self.folder = self._store.folder
+
+    def close(self) -> None:
+        """Write what waits, and release the store."""
+        self._thread.submit(self._store.close).result()
+        self._thread.shutdown()
+
+    def find(self, scenario: Scenario) -> StoredRun | None:
+        """Return the run of a scenario with its samples; None if it is not there."""
+        return self._thread.submit(self._store.find, key(scenario), series=True).result()
+
+    def keep(self, result: RunResult, asked: Scenario) -> StoredRun:
+        """Put a run into the store; when this returns, no end of the process loses it."""
+
+        def put() -> StoredRun:
+            stored = self._store.put(result, key=key(asked))
+            self._store.flush()
+            return stored
+
+        return self._thread.submit(put).result()
+
+    def run(self, run_id: str) -> StoredRun | None:
+        """Return the run with an id; None if there is none."""
+        return self._thread.submit(self._store.find, run_id).result() if HASH.fullmatch(run_id) else None
+
+    def size_folder(self, size_id: str) -> Path | None:
+        """Return the folder of a sizing; None if there is none."""
+        if not HASH.fullmatch(size_id):
+            return None
+        folder = self._place(size_id)
+        return folder if any((folder / name).is_file() for name in DOCUMENTS) else None
+
+    def keep_size(self, size_id: str, answer: SizeAnswer | LimitAnswer) -> Path:
+        """Write a sizing into its folder, which appears whole or not at all."""
+        place = self._place(size_id)
+
+        def put() -> None:
+            lock = self._store.writing()
+            with lock.named() as temporary:
+                answer.write(temporary)
+                lock.move_into_place(temporary, place)
+
+        self._thread.submit(put).result()
+        return place
+
+    def _place(self, size_id: str) -> Path:
+        return self.folder / SIZES / size_id[:2] / size_id
+
+    def page(self, result_id: str) -> ReportPage | None:
+        """Return the page of a run or a sizing; None if there is none."""
+        if (folder := self.size_folder(result_id)) is not None:
+            return page_of(folder)
+        if (stored := self.run(result_id)) is None:
+            return None
+        with tempfile.TemporaryDirectory(prefix="elephan-") as copy:
+            stored.write(copy)
+            return page_of(Path(copy))
+
+    def pair_page(self, runs: Mapping[str, StoredRun]) -> ReportPage:
+        """Return the page of two runs by name."""
+        return page_of_several(dict(runs))
+
+    def file(self, result_id: str, name: str) -> bytes | None:
+        """Return a file of a result, one of `TYPES`; None if there is none."""
+        if name not in TYPES:
+            return None
+        if name == "report.html":
+            page = self.page(result_id)
+            return None if page is None else render(page).encode()
+        folder, stored = self.size_folder(result_id), None
+        if folder is None:
+            if (stored := self.run(result_id)) is None:
+                return None
+            folder = stored.folder
+        if name == "result.json":
+            if stored is not None:
+                return document_bytes(stored.to_json())
+            name = next(each for each in DOCUMENTS if (folder / each).is_file())
+        path = folder / name
+        return path.read_bytes() if path.is_file() else None
+
+
+def document_bytes(document: Mapping[str, Any]) -> bytes:
+    """Return a document as ``elephan run --json`` prints it."""
+    return (json.dumps(stamped(document), indent=1, allow_nan=False) + "\n").encode()
+
+
+def size_key(scenario: Scenario, kind: str, target: str, link: str) -> str:
+    """Return the id of a sizing: a hash of all that decides it.
+
+    Examples
+    --------
+    >>> from elephan.scenario import EXAMPLE, Scenario
+    >>> len(size_key(Scenario.from_text(EXAMPLE), "size", "utilization=0.9", "core"))
+    64
+    """
+    asked = {"scenario": key(scenario), "kind": kind, "target": target, "link": link}
+    return _native.digest(json.dumps(asked, sort_keys=True))

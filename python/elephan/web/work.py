@@ -1,0 +1,423 @@
+"""The work of a job: a run, two variants, a curve of buffers, or the reach of one, with pictures while it goes on.
+
+A native run cannot be watched from Python, so a run is first simulated for a short time and then for twice as long,
+again and again: the same random numbers give the same packets, so every picture is the beginning of the final one. Such
+pictures are preliminary, and their means include the warm-up. The last event of a job is its final result, whose
+numbers are those of the command line.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from elephan.costs import estimate
+from elephan.errors import InputError
+from elephan.pictures.figure import Axis, Figure, Series, colour
+from elephan.pictures.words import with_unit
+from elephan.reports.folders import page_of
+from elephan.reports.page import HeadlineNumber
+from elephan.runs import run
+from elephan.runs.pictures import over_time
+from elephan.runs.result import DELAYS, RunResult
+from elephan.runs.sampled import sampled
+from elephan.runs.side_by_side import NamedRun, laid_over
+from elephan.runs.warmup import settle_warmup
+from elephan.scenario import EXAMPLE, Scenario
+from elephan.sizing import size, size_limit
+from elephan.sizing.curve import APART, BufferCurve
+from elephan.sizing.measuring import sample
+from elephan.sizing.pictures import answer_pictures
+from elephan.sizing.rules import rules, with_buffer
+from elephan.sizing.targets import check_targets, parse_targets, targets_json
+from elephan.stats import paired
+from elephan.units import format_long_time, format_measured, format_time
+from elephan.web.results import size_key
+from elephan.web.views import figure_views, page_view
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from elephan.reports.page import ReportPage
+    from elephan.sizing.targets import BufferSample
+    from elephan.store.stored import StoredRun
+    from elephan.web.jobs import Event, Job
+    from elephan.web.results import Results
+
+FIRST_S = 0.05
+"""Processor time of the first picture [s]."""
+
+SHORT_S = 0.04
+"""Processor time of a preliminary point of a curve [s]."""
+
+MOST_CPU_S = 240.0
+"""Maximum processor time of a job, as estimated [s]; larger ones are for the command line."""
+
+POINTS = 9
+"""Preliminary points of a curve."""
+
+SIZED = 40
+"""Replications that a sizing takes, roughly, for the limit on its cost."""
+
+PAGES = "pages.parquet"
+"""File of a run whose groups read pages."""
+
+SERIES = ("utilization", "queueing_delay_s", "loss_ratio")
+
+
+def warm() -> None:
+    """Load what the first answer needs: the first picture of a page must not wait for imports."""
+    scenario = Scenario.from_text(EXAMPLE)
+    size(scenario, "utilization=0.9", model_only=True)
+    result = run(scenario.replace({"duration": "1 s", "warmup": "0 s"}), 1, workers=1, series=True)
+    over_time(dict(result.to_json()), scenario, sampled(result))
+    estimate(scenario)
+    with tempfile.TemporaryDirectory(prefix="elephan-") as folder:
+        result.write(folder)
+        page_of(Path(folder))
+
+
+def check_cost(scenario: Scenario, kind: str) -> float:
+    """Return the estimated processor time of a job [s].
+
+    Raises
+    ------
+    InputError
+        If it is too long for a page, or needs more memory than there is.
+    """
+    cost = estimate(scenario, workers=1, series=True)
+    if reason := cost.refusal():
+        raise InputError(reason)
+    each = cost.cpu_s / max(1, cost.replications)
+    cpu_s = {"run": cost.cpu_s, "compare": 2 * cost.cpu_s}.get(kind, SIZED * each)
+    if cpu_s > MOST_CPU_S:
+        message = (
+            f"takes about {format_long_time(cpu_s)} of processor; a page runs up to {format_long_time(MOST_CPU_S)}: "
+            "shorten the duration, lower the rate, or use the command below"
+        )
+        raise InputError(message)
+    return cpu_s
+
+
+def run_work(job: Job, results: Results, scenario: Scenario) -> Event:
+    """Run a scenario, with pictures meanwhile; the last event is the page of the run."""
+    stored = results.find(scenario)
+    if stored is None:
+        for share, [result] in _preliminary(job, [scenario]):
+            document = _as_whole(result, scenario)
+            figures = over_time(document, scenario, sampled(result))
+            job.send(_seen(share, scenario, figures, _tiles(document)))
+        stored = _final(job, results, scenario)
+    return _run_event(results, stored)
+
+
+def _run_event(results: Results, stored: StoredRun) -> Event:
+    page = results.page(stored.id)
+    assert page is not None
+    return run_event(stored.id, page, stored.to_json())
+
+
+def run_event(run_id: str, page: ReportPage, document: Mapping[str, Any]) -> Event:
+    """Return the last event of a run: its page, under the answer that the page's reader wants: who gets what."""
+    shares = [
+        f"{'a' if len(document['groups']) > 1 else 'each'} {group['name']} flow gets {goodput}"
+        for group in document["groups"]
+        if group["law"] and (goodput := with_unit(group["goodput_per_flow_bps"], "bit/s", 3))
+    ]
+    if shares:
+        page = replace(page, headline=f"{shares[0][0].upper()}{', '.join(shares)[1:]}")
+    return {"state": "final", "kind": "run", "id": run_id, "page": page_view(page)}
+
+
+def compare_work(job: Job, results: Results, variants: Mapping[str, Scenario]) -> Event:
+    """Run two variants, replication by replication with the same random numbers, and compare them."""
+    runs = {name: results.find(scenario) for name, scenario in variants.items()}
+    scenarios = list(variants.values())
+    if None in runs.values():
+        for share, found in _preliminary(job, scenarios):
+            seen = [
+                NamedRun(name, scenario, _as_whole(result, scenario), sampled(result))
+                for (name, scenario), result in zip(variants.items(), found, strict=True)
+            ]
+            job.send(_seen(share, scenarios[0], laid_over(seen), []))
+    kept = {name: run or _final(job, results, variants[name]) for name, run in runs.items()}
+    return compare_event(results, kept)
+
+
+def compare_event(results: Results, runs: Mapping[str, StoredRun]) -> Event:
+    """Return the last event of a comparison: the page of both runs, and the paired differences."""
+    page = results.pair_page(runs)
+    table = paired_table(list(runs.values()))
+    if timed := next((row for row in table["rows"] if row[0].startswith("time of a page, 95 %")), None):
+        a, b = runs
+        first, second = (f"{float(value):.3g} s" for value in timed[1:3])
+        page = replace(page, headline=f"95 % of the pages take at most {first} with {a} and {second} with {b}")
+    ids = [run.id for run in runs.values()]
+    documents = {letter: run.to_json() for letter, run in zip("ab", runs.values(), strict=True)}
+    whole: Event = {"state": "final", "kind": "compare", "ids": ids, "names": list(runs), "page": page_view(page)}
+    return whole | {"paired": table, "documents": documents}
+
+
+def paired_table(runs: Sequence[StoredRun]) -> dict[str, Any]:
+    """Return the paired differences of two runs, B - A, with 95 % intervals, as a table."""
+    first, second = (_quantities(run) for run in runs)
+    rows, count = [], 0
+    for label in (each for each in first if each in second):
+        a, b = np.array(first[label]), np.array(second[label])
+        if a.shape != b.shape or not (np.isfinite(a) & np.isfinite(b)).any():
+            continue
+        count = len(a)
+        found = paired(b, a).difference
+        sure = "" if found.ci95 is None else "yes" if abs(found.mean) > found.ci95 else "no"
+        shown = (f"{float(np.nanmean(values)):.4g}" for values in (a, b))
+        rows.append([label, *shown, format_measured({"mean": found.mean, "ci95": found.ci95}), sure])
+    heads = ["quantity", "A", "B", "B - A, with 95 % interval", "differs"]
+    note = f"Replication by replication, {count} of each with the same random numbers: what both feel alike cancels."
+    return {"title": "Paired difference", "heads": heads, "rows": rows, "numeric": [False, True, True, True, False]} | {
+        "note": note
+    }
+
+
+def _quantities(run: StoredRun) -> dict[str, list[float]]:
+    """Return what two variants are compared by, a number for each replication: of the link, then of groups of flows."""
+    scenario, outcomes = run.scenario, run.outcomes
+    link = scenario.link_index(None)
+    found = {
+        "utilization [%]": [100 * float(each.links["utilization"][link]) for each in outcomes],
+        "mean queueing delay [ms]": [1e3 * float(each.links["queueing_delay_s"][link]) for each in outcomes],
+        "loss [%]": [100 * each.loss_ratio(link) for each in outcomes],
+    }
+    for number, group in enumerate(scenario.groups):
+        mine = [each.flows["group"] == number for each in outcomes]
+        name = group["name"]
+        if (key := DELAYS.get(group["traffic"])) is not None:
+            what = "round trip" if key == "rtt" else "one-way delay"
+            values = [1e3 * each.flows["delay_s"][at].mean() for each, at in zip(outcomes, mine, strict=True)]
+            found[f"mean {what} of {name} [ms]"] = [float(value) for value in values]
+        else:
+            values = [1e-6 * each.flows["goodput_bps"][at].mean() for each, at in zip(outcomes, mine, strict=True)]
+            found[f"goodput of one flow of {name} [Mbit/s]"] = [float(value) for value in values]
+    if PAGES in {path.name for path in run.folder.iterdir()}:
+        pages = run.read("pages")
+        run_of, took_s = (np.asarray(pages[name]) for name in ("replication", "duration_s"))
+        for label, how in (("mean", np.mean), ("95 %", lambda x: np.quantile(x, 0.95))):
+            times = [took_s[run_of == i] for i in range(len(outcomes))]
+            found[f"time of a page, {label} [s]"] = [float(how(x)) if x.size else float("nan") for x in times]
+    return found
+
+
+def curve_work(job: Job, results: Results, scenario: Scenario, target: str, link: str) -> Event:
+    """Size the buffer of a link, with the curve meanwhile; the last event is the page of the sizing."""
+    size_id = size_key(scenario, "size", target, link)
+    if results.size_folder(size_id) is None:
+        targets = parse_targets(target)
+        index = scenario.link_index(link)
+        check_targets(targets, scenario.network, index)
+        drawn = _Curve(job, scenario, index, target)
+        drawn.sketch()
+        answer = size(
+            scenario, target, link=link, whole_curve=True, on_sample=drawn.add, progress=lambda _: job.check()
+        )
+        results.keep_size(size_id, answer)
+    folder = results.size_folder(size_id)
+    assert folder is not None
+    return size_event(size_id, page_of(folder))
+
+
+def size_event(size_id: str, page: ReportPage) -> Event:
+    """Return the last event of a sizing: its page, without the curves of models, which its report has."""
+    measured = [
+        replace(
+            part, figures=tuple(replace(f, series=tuple(s for s in f.series if not _is_model(s))) for f in part.figures)
+        )
+        for part in page.parts
+    ]
+    return {"state": "final", "kind": "size", "id": size_id, "page": page_view(replace(page, parts=tuple(measured)))}
+
+
+def _is_model(series: Series) -> bool:
+    return bool(series.label.startswith("model "))
+
+
+def limit_work(job: Job, results: Results, scenario: Scenario, target: str, link: str) -> Event:
+    """Search for the longest path that a buffer is enough for, with pictures of the scenario meanwhile."""
+    size_id = size_key(scenario, "rtt", target, link)
+    if results.size_folder(size_id) is None:
+        for share, [result] in _preliminary(job, [scenario]):
+            document = _as_whole(result, scenario)
+            job.send(_seen(share, scenario, over_time(document, scenario, sampled(result)), _tiles(document)))
+
+        def told(progress: Any) -> None:
+            job.send({"state": "searching", "done": progress.done, "of": progress.expected})
+
+        results.keep_size(size_id, size_limit(scenario, target, "rtt", link=link, progress=told))
+    folder = results.size_folder(size_id)
+    assert folder is not None
+    return size_event(size_id, page_of(folder))
+
+
+class _Curve:
+    """The curve of a sizing while it is measured: preliminary points of short runs, and measured ones."""
+
+    def __init__(self, job: Job, scenario: Scenario, link: int, target: str) -> None:
+        self.job, self.scenario, self.link = job, scenario, link
+        self.facts = scenario.links[link]
+        self.target = targets_json(parse_targets(target))
+        self.rules = rules(scenario.network, link)
+        self.names = [group.name for group in scenario.network.crossing(link)]
+        self.short: dict[int, BufferSample] = {}
+        self.curve = BufferCurve(scenario.replications)
+        self._sent_s = 0.0
+
+    def sketch(self) -> None:
+        """Measure a few buffers with short runs."""
+        bdp, flows = self.facts["bdp_packets"], max(1, self.facts["flows"])
+        low, high = max(1.0, min(bdp / 64, bdp / flows**0.5 / 4)), max(4.0, 2 * bdp)
+        buffers = sorted({max(1, round(low * (high / low) ** (i / (POINTS - 1)))) for i in range(POINTS)})
+        cost = estimate(self.scenario, workers=1)
+        whole_s = self.scenario.facts["duration_s"]
+        short_s = whole_s * min(0.5, max(0.02, SHORT_S / max(1e-9, cost.cpu_s / cost.replications)))
+        short = self.scenario.replace({"duration": f"{short_s:.6g} s", "warmup": f"{short_s / 4:.6g} s"})
+        for buffer in sorted(buffers, key=lambda b: abs(b - bdp)):
+            [outcome] = self.job.replications(with_buffer(short, self.link, buffer), [0], series=False)
+            self.short[buffer] = sample(short, self.link, outcome)
+            self.send()
+
+    def add(self, buffer: int, replication: int, found: BufferSample) -> None:
+        """Add a measured point, and draw the curve again."""
+        self.job.check()
+        self.curve.add(buffer, replication, found)
+        if time.monotonic() - self._sent_s > 0.1:
+            self.send()
+
+    def send(self) -> None:
+        """Send the pictures of what is known."""
+        self._sent_s = time.monotonic()
+        self.job.send(
+            {
+                "state": "preliminary",
+                "kind": "size",
+                "points": len(self.curve.buffers),
+                "runs": sum(self.curve.replications(buffer) for buffer in self.curve.buffers),
+                "figures": figure_views(self.figures()),
+            }
+        )
+
+    def figures(self) -> list[Figure]:
+        """Return the pictures of utilization, delay, loss and goodput against the buffer."""
+        rows: list[dict[str, Any]] = [
+            {"buffer_packets": buffer} | {key: self.curve.estimate(buffer, key).to_json() for key in SERIES}
+            for buffer in self.curve.buffers
+        ]
+        document = {"curve": rows, "buffer_packets": None, "buffer_interval_packets": None, "target": self.target}
+        document |= {"rules": self.rules, "trusted_model": None}
+        guessed: list[dict[str, Any]] = [
+            {"buffer_packets": b} | {key: {"mean": getattr(s, key), "ci95": None} for key in SERIES}
+            for b, s in sorted(self.short.items())
+        ]
+        found = []
+        # The axes are those of all points, measured and preliminary.
+        drawn = answer_pictures(document | {"curve": guessed + rows}, self.facts, {})
+        measured = {figure.name: figure for figure in answer_pictures(document, self.facts, {})} if rows else {}
+        for figure in drawn:
+            short = [s for s in guessed if not any(_near(s["buffer_packets"], row["buffer_packets"]) for row in rows)]
+            key = figure.name.replace("-", "_")
+            scale = {"utilization": 1.0, "queueing_delay_s": 1e3, "loss_ratio": 100.0}[key]
+            pale = Series(
+                "preliminary, short runs",
+                np.array([float(s["buffer_packets"]) for s in short]),
+                np.array([scale * s[key]["mean"] for s in short]),
+                colour="muted",
+                kind="points" if rows else "both",
+                faint=True,
+            )
+            lines = measured[figure.name].series if figure.name in measured else ()
+            found.append(replace(figure, series=(*lines, *((pale,) if short else ()))))
+        return [*found, *self.goodput(drawn[0].x if drawn else Axis("buffer", "packets", "log"))]
+
+    def goodput(self, x: Axis) -> list[Figure]:
+        """Return the picture of what a flow of each group gets."""
+        buffers = self.curve.buffers
+        if not buffers:
+            return []
+        lines = []
+        for i, name in enumerate(self.names):
+            found = [self.curve.group(buffer, i, "goodput_per_flow_bps") for buffer in buffers]
+            mean = 1e-6 * np.array([each.mean for each in found])
+            half = 1e-6 * np.array([each.ci95 or 0.0 for each in found])
+            at = np.array(buffers, dtype=float)
+            lines.append(Series(name, at, mean, np.maximum(mean - half, 0.0), mean + half, colour(i), "both"))
+        alt = f"Goodput of one flow of {', '.join(self.names)} against the buffer."
+        return [
+            Figure("goodput", "Goodput per flow", alt, x, Axis("goodput", "Mbit/s", low=0.0), tuple(lines), height=220)
+        ]
+
+
+def _near(one: float, other: float) -> bool:
+    return max(one, other) <= APART**0.5 * min(one, other)
+
+
+def _preliminary(job: Job, scenarios: Sequence[Scenario]) -> Any:
+    """Yield the share of the run that is simulated, and the first replication of each scenario until then."""
+    whole_s = scenarios[0].facts["duration_s"]
+    cost = max(estimate(each, replications=1, workers=1, series=True).cpu_s for each in scenarios)
+    share = min(1 / 8, max(1 / 64, FIRST_S / max(cost, 1e-9)))
+    while share < 1:
+        begun = [each.replace({"duration": f"{share * whole_s:.9g} s", "warmup": "0 s"}) for each in scenarios]
+        found = []
+        started = time.perf_counter()
+        for each in begun:
+            outcomes = tuple(job.replications(each, [0]))
+            found.append(RunResult(each, outcomes, "window", time.perf_counter() - started))
+        if found[0].outcomes[0].samples["time_s"].size > 1:
+            yield share, found
+        share *= 2
+
+
+def _final(job: Job, results: Results, scenario: Scenario) -> StoredRun:
+    """Run all replications as `elephan.run` does, and keep the result."""
+    started = time.perf_counter()
+    settled = settle_warmup(scenario, 1, lambda _: job.check())
+    count = settled.replications
+
+    def told(done: int) -> None:
+        job.send({"state": "replications", "done": done, "of": count})
+
+    outcomes = tuple(job.replications(settled, range(count), done=told))
+    return results.keep(RunResult(settled, outcomes, "window", time.perf_counter() - started), scenario)
+
+
+def _as_whole(result: RunResult, scenario: Scenario) -> dict[str, Any]:
+    """Return the document of the beginning of a run with the length and warm-up of the whole, for its axes."""
+    document: dict[str, Any] = dict(result.to_json())
+    facts = scenario.facts
+    warmup_s = facts["warmup_s"] or 0.0
+    return document | {"run": document["run"] | {"duration_s": facts["duration_s"], "warmup_s": warmup_s}}
+
+
+def _seen(share: float, scenario: Scenario, figures: Sequence[Figure], tiles: Sequence[HeadlineNumber]) -> Event:
+    whole_s = scenario.facts["duration_s"]
+    return {
+        "state": "preliminary",
+        "kind": "run",
+        "until_s": float(f"{share * whole_s:.3g}"),
+        "of_s": whole_s,
+        "figures": figure_views(figures),
+        "tiles": [tile._asdict() for tile in tiles],
+    }
+
+
+def _tiles(document: Mapping[str, Any]) -> list[HeadlineNumber]:
+    """Return the numbers of the busiest link so far."""
+    link = max(document["links"], key=lambda each: each["utilization"]["mean"] or 0.0)
+    delay = link["queueing_delay_s"]["mean"]
+    return [
+        HeadlineNumber("Utilization", f"{100 * (link['utilization']['mean'] or 0.0):.3g}\u00a0%", "so far"),
+        HeadlineNumber("Queueing delay", "–" if delay is None else format_time(float(f"{delay:.3g}")), "mean so far"),
+        HeadlineNumber("Loss", f"{100 * (link['loss_ratio']['mean'] or 0.0):.2g}\u00a0%", "so far"),
+    ]
