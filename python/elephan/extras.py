@@ -16,6 +16,7 @@ EXTRAS = {
     "xarray": "frames",
     "distributed": "cluster",
     "gymnasium": "gym",
+    "dpkt": "captures",
 }
 """Extra of elephan that installs each module."""
 
