@@ -142,7 +142,8 @@ def rate(text: str) -> float:
         raise ValueError(message)
     base = 1024 if found[3] else 1000
     unit = (found[4] or "bit").lower()
-    return float(found[1]) * base ** _POWERS[found[2].lower()] * (8 if unit in ("bps", "b") else 1)
+    factor: int = base ** _POWERS[found[2].lower()] * (8 if unit in ("bps", "b") else 1)
+    return float(found[1]) * factor
 
 
 def size(text: str) -> float:

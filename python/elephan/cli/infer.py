@@ -150,7 +150,7 @@ def lines(answer: Answer) -> list[str]:
     near = answer.nearby
     if near is not None and near.is_unlike:
         return [f"No answer: {_unlike(near)}", _head(answer.observation), *_theory(answer)]
-    found = answer.intervals | ({} if near is None else dict(near.intervals))
+    found = {**answer.intervals, **({} if near is None else near.intervals)}
     names = list(answer.discipline_set)
     if near is not None and near.decided:
         names = [near.decided]

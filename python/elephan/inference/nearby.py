@@ -201,7 +201,7 @@ def search(
     intervals = found.regression()
     for number, discipline in enumerate(region.discipline_set, 1):
         until = budget_s * (0.6 + 0.4 * number / len(region.discipline_set))
-        found.refine(rng, discipline, lambda end=until: clock() - begun > end)
+        found.refine(rng, discipline, clock, begun + until)
     return Nearby(len(found.paths), clock() - begun, intervals, found.twins)
 
 
@@ -290,11 +290,12 @@ class _Local:
         return difference, np.clip(1 - (far / edge) ** 2, 0, None)
 
     def _values(self) -> Floats:
-        return np.log(
+        found: Floats = np.log(
             np.array(
                 [[p.rate_bps, p.rtt_s, p.buffer_s, p.buffer_s * p.rate_bps / 12_000, p.buffer_s] for p in self.paths]
             )
         )
+        return found
 
     def _counted(self, target: str) -> NDArray[np.bool_]:
         if target in ("rate_bps", "rtt_s"):
@@ -341,14 +342,14 @@ class _Local:
             )
         return found
 
-    def refine(self, rng: Generator, discipline: str, is_over: Callable[[], bool]) -> None:
+    def refine(self, rng: Generator, discipline: str, clock: Callable[[], float], until_s: float) -> None:
         """Move the twin of a discipline nearer to the measurement, by small steps of its numbers."""
         twin = self.twins.get(discipline)
         if twin is None:
             return
         step = 0.08
         for _ in range(40):
-            if is_over():
+            if clock() > until_s:
                 return
             path = self.twins[discipline].path
             moves = np.exp(rng.normal(0, step, 4))

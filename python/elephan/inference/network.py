@@ -134,7 +134,8 @@ class Level:
 def group_of(raw: Floats, is_bbr: Any) -> NDArray[np.int64]:
     """Return the group whose calibration holds: by the predicted traffic beside, and whether the law is BBR."""
     beside = raw[..., OF_INTERVALS + len(DISCIPLINES) :].argmax(axis=-1)
-    return beside * 2 + np.asarray(is_bbr, dtype=int)
+    found: NDArray[np.int64] = beside * 2 + np.asarray(is_bbr, dtype=int)
+    return found
 
 
 GROUPS = 2 * len(BESIDE)

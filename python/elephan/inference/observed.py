@@ -221,12 +221,13 @@ def host_limit(found: Observation, flow: MeasuredFlow) -> str:
             return f"the application had data for {busy:.3g} of {flow.duration_s:.3g} s only"
     if flow.app_limited > 0.5:
         return f"the application limits the sender in {100 * flow.app_limited:.0f} % of the samples"
-    if found.law == "bbr" or found.samples.delivered_bytes is None:
-        return ""
     samples = found.samples
+    if found.law == "bbr" or samples.delivered_bytes is None:
+        return ""
+    delivered = samples.delivered_bytes
     late = slice(min(samples.rtt_s.size // 4, int(3 / samples.interval_s)), None)
     window = float(np.median(samples.cwnd_segments[late] * MSS_B * 8 / samples.rtt_s[late]))
-    goodput = float(samples.delivered_bytes[late].mean()) * 8 / samples.interval_s
+    goodput = float(delivered[late].mean()) * 8 / samples.interval_s
     if window < UNUSED * goodput:
         return ""
     in_flight = goodput / 8 * float(np.median(samples.rtt_s[late]))

@@ -64,7 +64,7 @@ class Episodes:
         Segments retransmitted in each; NaN where they are not counted.
     """
 
-    at: NDArray[np.int64]
+    at: NDArray[np.intp]
     retransmits: Floats
 
 
@@ -89,7 +89,8 @@ def rates_bps(samples: Samples) -> Floats:
         whole = max(values.size // each, 1) * each
         grouped = values[: min(whole, values.size)]
         each = min(each, grouped.size)
-        return grouped[: grouped.size // each * each].reshape(-1, each).sum(axis=1) * wire / (each * samples.interval_s)
+        parts: Floats = grouped[: grouped.size // each * each].reshape(-1, each).sum(axis=1)
+        return parts * wire / (each * samples.interval_s)
     values = samples.cwnd_segments * PACKET_B * 8 / samples.rtt_s
     each = min(each, values.size)
     found: Floats = values[: values.size // each * each].reshape(-1, each).mean(axis=1)
@@ -188,7 +189,8 @@ def statistics(
         *_facts(known, least),
     ]
     values = np.array(found)
-    return np.clip(np.nan_to_num(values, nan=0.0, posinf=20.0, neginf=-20.0), -20.0, 20.0)
+    finite: Floats = np.clip(np.nan_to_num(values, nan=0.0, posinf=20.0, neginf=-20.0), -20.0, 20.0)
+    return finite
 
 
 def _line(rtt: Floats, cwnd: Floats, least: Base) -> list[float]:

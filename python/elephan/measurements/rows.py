@@ -68,8 +68,7 @@ def plain(name: Any) -> str:
     >>> plain("tcpi_snd_cwnd"), plain("TCPInfo.SndCwnd")
     ('sndcwnd', 'sndcwnd')
     """
-    text = str(name).rpartition(".")[2].lower().replace("_", "")
-    return text.removeprefix("tcpi")
+    return str(name).rpartition(".")[2].lower().removeprefix("tcpi_").replace("_", "")
 
 
 def find(document: Any) -> list[dict[str, Any]]:
@@ -247,6 +246,9 @@ def read_csv(text: str, path: Path) -> Measurement:
     rows = csv.reader(text.splitlines(), delimiter=mark)
     try:
         names = [name.strip() for name in next(rows, [])]
+        if len(names) < 2:
+            message = "is none of iperf3 --json, ss -tin, flent, pcap, TCP_INFO, and no table with named columns"
+            raise ValueError(message)
         return _table(names, rows, path, "table")
     except csv.Error as error:
         message = f"is no table: {str(error)[:60]}"

@@ -58,5 +58,5 @@ def inference_figure(answer: Answer) -> Figure:
     below.set_xlabel("time [s]")
     above.set_ylim(bottom=0)
     below.set_ylim(bottom=0)
-    legend_of(above)
+    legend_of(above, *above.get_legend_handles_labels())
     return figure
