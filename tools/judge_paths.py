@@ -43,7 +43,7 @@ def judged(file: Path, *, simulate: bool) -> dict[str, Any]:
     found = dict(answer.intervals)
     names = answer.discipline_set
     if simulate:
-        near = search(answer.region, budget_s=15.0)
+        near = search(answer.region)
         answer = replace(answer, nearby=near)
         if near.is_unlike:
             return row | {"unlike": near.best.distance if near.best else None}

@@ -44,10 +44,9 @@ def infer(
     every: Annotated[
         str | None, typer.Option("--every", metavar="TIME", help="Time between samples of an ss log without times.")
     ] = None,
-    simulate: Annotated[bool, typer.Option("--simulate", help="Simulate near the answer, which narrows it.")] = False,
-    budget: Annotated[
-        str | None, typer.Option("--budget", metavar="TIME", help="Processor time of --simulate.", show_default="10 s")
-    ] = None,
+    simulate: Annotated[
+        bool, typer.Option("--simulate", help="Simulate near the answer, some 10 s, which narrows it.")
+    ] = False,
     what_if: Annotated[
         str | None,
         typer.Option("--what-if", metavar="KEY=VALUE", help='Run the path, and with a change: "queues=fq-codel".'),
@@ -66,10 +65,6 @@ def infer(
     from elephan import inference  # noqa: PLC0415 (NumPy and the engine; --help does without)
 
     known = _known(rate, rtt, beside, control)
-    budget_s = seconds(budget) if budget is not None else 10.0
-    if budget is not None and not simulate:
-        message = "--budget: belongs to --simulate"
-        raise InputError(message)
     if plot is not None and not simulate:
         message = "--plot: shows simulated beside measured; give --simulate too"
         raise InputError(message)
@@ -82,7 +77,7 @@ def infer(
             print_wrapped(*_bound_lines(answer))
         return
     if simulate:
-        answer = replace(answer, nearby=inference.search(answer.region, budget_s=budget_s))
+        answer = replace(answer, nearby=inference.search(answer.region))
         if answer.nearby is not None and answer.nearby.is_unlike and out is not None:
             message = f"--out: {_unlike(answer.nearby)}, so that there is no scenario of it"
             raise InputError(message)

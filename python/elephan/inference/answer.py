@@ -136,7 +136,8 @@ class Answer:
         one = self.observation
         sets = self.discipline_set, self.beside_set
         shares = self.disciplines, self.beside
-        return Region(one.samples, one.level, one.law, self.intervals, *shares, *sets, self.middle)
+        writes = one.measurement.source.startswith("iperf3")
+        return Region(one.samples, one.level, one.law, self.intervals, *shares, *sets, self.middle, writes)
 
     def scenario(self) -> str:
         """Return a scenario (TOML) of the middle of the answer, to run, size and change."""

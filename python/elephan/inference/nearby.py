@@ -8,7 +8,6 @@ Bayesian computation, 2012 (a regression's outputs as summaries: here those of t
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,7 @@ from elephan.inference.simulated import EVERY_S, Samples, measure
 from elephan.inference.statistics import LONGEST_S, base, statistics
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from numpy.random import Generator
     from numpy.typing import NDArray
@@ -32,6 +31,12 @@ if TYPE_CHECKING:
 
 RUNS = 440
 """Most runs of the local regression, in two rounds."""
+
+PACKETS = 4e7
+"""Most packets of all runs together: some ten seconds of a processor."""
+
+OF_FAST = 150
+"""Runs that a fast path has at least, each of a shorter time."""
 
 LEAST_RUNS = 80
 """Runs below which the regression is not used."""
@@ -53,6 +58,9 @@ WIDENING = 1.25
 LONGEST_LOCAL_S = 15.0
 """Part of a measurement that is simulated [s]; later data say little more, and take as long."""
 
+SHORTEST_LOCAL_S = 6.0
+"""The same of fast paths [s]."""
+
 SEED = 20261128
 
 
@@ -70,6 +78,8 @@ class Region:
     discipline_set, beside_set : tuple of str
     middle : PathModel
         Path in the middle.
+    writes : bool
+        Whether bytes are counted as they are written to the socket, as by iperf3.
     """
 
     samples: Samples
@@ -81,6 +91,7 @@ class Region:
     discipline_set: tuple[str, ...]
     beside_set: tuple[str, ...]
     middle: PathModel
+    writes: bool = False
 
 
 @dataclass(frozen=True)
@@ -107,7 +118,6 @@ class Nearby:
     Parameters
     ----------
     runs : int
-    seconds : float [s]
     intervals : mapping of str to Interval
         Of the local regression; empty if there were too few runs.
     twins : mapping of str to Twin
@@ -115,7 +125,6 @@ class Nearby:
     """
 
     runs: int
-    seconds: float
     intervals: Mapping[str, Interval]
     twins: Mapping[str, Twin]
 
@@ -168,41 +177,33 @@ def distance(measured: Samples, simulated: Samples) -> float:
     return float(rtt + 0.5 * cwnd)
 
 
-def search(
-    region: Region, *, budget_s: float = 10.0, runs: int = RUNS, clock: Callable[[], float] = time.process_time
-) -> Nearby:
-    """Simulate near an answer.
+def search(region: Region, *, runs: int = RUNS) -> Nearby:
+    """Simulate near an answer; the same region gives the same result on every machine.
 
     Parameters
     ----------
-    budget_s : float [s]
-        Processor time after which no further run begins.
+    region : Region
     runs : int
-        Most runs of the regression; twins take as many again.
-    clock : callable
-        Time that the budget counts.
+        Most runs of the regression, in two rounds; twins take up to 40 for each discipline more. Fast paths get fewer,
+        since all runs together have at most `PACKETS` packets.
 
     Returns
     -------
     Nearby
     """
-    begun = clock()
     rng = np.random.default_rng(SEED)
     found = _Local(region)
-    rounds = (runs // 2, runs - runs // 2)
-    for number, count in enumerate(rounds):
-        share = budget_s * (0.3, 0.6)[number]
+    for number, (count, share) in enumerate(((runs // 2, 0.3), (runs - runs // 2, 0.65))):
         for _ in range(count):
-            if clock() - begun > share:
+            if found.packets > share * PACKETS:
                 break
             found.run(found.draw(rng, number))
         if number == 0:
             found.narrow()
     intervals = found.regression()
     for number, discipline in enumerate(region.discipline_set, 1):
-        until = budget_s * (0.6 + 0.4 * number / len(region.discipline_set))
-        found.refine(rng, discipline, clock, begun + until)
-    return Nearby(len(found.paths), clock() - begun, intervals, found.twins)
+        found.refine(rng, discipline, PACKETS * (0.65 + 0.35 * number / len(region.discipline_set)))
+    return Nearby(len(found.paths), intervals, found.twins)
 
 
 class _Local:
@@ -211,7 +212,10 @@ class _Local:
     def __init__(self, region: Region) -> None:
         self.region = region
         self.level, self.law = region.level, region.law
-        self.measured = region.samples.first(LONGEST_LOCAL_S)
+        rate = region.intervals["rate_bps"].median
+        longest = float(np.clip(PACKETS / OF_FAST / (rate / 12_000), SHORTEST_LOCAL_S, LONGEST_LOCAL_S))
+        self.measured = region.samples.first(longest)
+        self.packets = 0.0
         self.network = level(self.level)
         self.observed = self.summary(self.measured)
         self.paths: list[PathModel] = []
@@ -262,10 +266,14 @@ class _Local:
     def run(self, path: PathModel) -> float:
         """Simulate a path, and keep what it says; return its distance."""
         every = LEVELS[self.level]
+        self.packets += path.rate_bps / 12_000 * (self.measured.duration_s + path.lead_s)
         try:
             samples = measure(path, self.measured.duration_s, seed=SEED + len(self.paths), every_s=EVERY_S)
         except ElephanError:
             return math.inf
+        if self.region.writes:
+            # Ahead by one to two and a half windows: the golden ratio spreads them evenly.
+            samples = samples.written(1.0 + 1.5 * (0.618034 * len(self.paths) % 1.0))
         if self.level == "windows":
             samples = samples.without_counts()
         elif every > EVERY_S:
@@ -342,14 +350,14 @@ class _Local:
             )
         return found
 
-    def refine(self, rng: Generator, discipline: str, clock: Callable[[], float], until_s: float) -> None:
+    def refine(self, rng: Generator, discipline: str, most_packets: float) -> None:
         """Move the twin of a discipline nearer to the measurement, by small steps of its numbers."""
         twin = self.twins.get(discipline)
         if twin is None:
             return
         step = 0.08
         for _ in range(40):
-            if clock() > until_s:
+            if self.packets > most_packets:
                 return
             path = self.twins[discipline].path
             moves = np.exp(rng.normal(0, step, 4))

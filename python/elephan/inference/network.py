@@ -131,14 +131,29 @@ class Level:
         return np.clip((values - self.mean) / self.scale, -6.0, 6.0)
 
 
-def group_of(raw: Floats, is_bbr: Any) -> NDArray[np.int64]:
-    """Return the group whose calibration holds: by the predicted traffic beside, and whether the law is BBR."""
+SMALL_BDP = 0.15
+"""Predicted buffer below which calibration is a group of its own [BDP]."""
+
+
+def group_of(raw: Floats, is_bbr: Any, bases: Floats) -> NDArray[np.int64]:
+    """Return the group whose calibration holds: by the predicted traffic beside, the law, and a small predicted buffer.
+
+    Parameters
+    ----------
+    raw : ndarray, shape (..., outputs)
+    is_bbr : bool or ndarray of bool
+    bases : ndarray, shape (..., targets)
+        Of `bases_of`.
+    """
     beside = raw[..., OF_INTERVALS + len(DISCIPLINES) :].argmax(axis=-1)
-    found: NDArray[np.int64] = beside * 2 + np.asarray(is_bbr, dtype=int)
+    middle = [i * len(QUANTILES) + 2 for i in (TARGETS.index("buffer_s"), TARGETS.index("rtt_s"))]
+    ratio = np.log(bases[..., 2] / bases[..., 1]) + raw[..., middle[0]] - raw[..., middle[1]]
+    small = np.asarray(ratio < np.log(SMALL_BDP), dtype=int)
+    found: NDArray[np.int64] = (small * len(BESIDE) + beside) * 2 + np.asarray(is_bbr, dtype=int)
     return found
 
 
-GROUPS = 2 * len(BESIDE)
+GROUPS = 4 * len(BESIDE)
 """Number of groups with their own calibration."""
 
 
@@ -146,12 +161,12 @@ GROUPS = 2 * len(BESIDE)
 def level(name: str) -> Level:
     """Return the network of a level, as it comes with elephan."""
     with resources.files("elephan.inference").joinpath(MODEL).open("rb") as file, np.load(file) as arrays:
-        layers = sorted(key for key in arrays.files if key.startswith(f"{name}_w"))
+        layers = sorted(key for key in arrays.files if key.startswith(f"{name}_w") and key[-1].isdigit())
         return Level(
             arrays[f"{name}_mean"].astype(float),
             arrays[f"{name}_scale"].astype(float),
             tuple(arrays[key].astype(float) for key in layers),
-            tuple(arrays[key.replace("_w", "_b")].astype(float) for key in layers),
+            tuple(arrays[f"{name}_b{key[-1]}"].astype(float) for key in layers),
             arrays[f"{name}_widening"].astype(float),
             arrays[f"{name}_thresholds"].astype(float),
         )
@@ -192,8 +207,8 @@ def interpreted(
     known: tuple[float | None, float | None, bool | None] = (None, None, None),
 ) -> Estimate:
     """Return outputs in units, widened by their calibration."""
-    group = int(group_of(raw, law == LAWS[2]))
     bases = bases_of(theory)
+    group = int(group_of(raw, law == LAWS[2], bases))
     intervals = {}
     for i, target in enumerate(TARGETS):
         quantiles = raw[i * len(QUANTILES) : (i + 1) * len(QUANTILES)]

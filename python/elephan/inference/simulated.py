@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 EVERY_S = 0.1
 """Interval of the samples [s]."""
+
+BLOCK_B = 131_072
+"""Bytes that iperf3 writes at once."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,20 @@ class Samples:
     def without_counts(self) -> Samples:
         """Return the round-trip times and windows alone, as many logs of `ss` have them."""
         return Samples(self.interval_s, self.rtt_s, self.cwnd_segments)
+
+    def written(self, ahead: float) -> Samples:
+        """Return the samples with bytes as iperf3 counts them: written to the socket in blocks, ahead of what arrived.
+
+        Parameters
+        ----------
+        ahead : float
+            Data in the send buffer, in windows: Linux lets it grow to twice the largest window (`tcp_sndbuf_expand`).
+        """
+        if self.delivered_bytes is None:
+            return self
+        held = ahead * np.maximum.accumulate(self.cwnd_segments) * MSS_B
+        total = np.floor((np.cumsum(self.delivered_bytes) + held) / BLOCK_B) * BLOCK_B
+        return replace(self, delivered_bytes=np.diff(total, prepend=0.0))
 
     def merged(self, count: int) -> Samples:
         """Return the samples at intervals that are longer by a factor: sums of counts, last values of states."""

@@ -76,8 +76,16 @@ def base(samples: Samples) -> Base:
 
 
 def _rate(samples: Samples) -> float:
-    rates = rates_bps(samples)
-    return float(max(np.quantile(rates, 0.9), 1e4))
+    """Return the best mean rate over 3 s, without the first seconds, in which iperf3 fills the send buffer."""
+    each = max(round(3.0 / samples.interval_s), 1)
+    skipped = min(max(round(2.0 / samples.interval_s), 1), max(samples.rtt_s.size - each, 0))
+    if samples.delivered_bytes is not None:
+        values = samples.delivered_bytes * (PACKET_B / MSS_B * 8 / samples.interval_s)
+    else:
+        values = samples.cwnd_segments * PACKET_B * 8 / samples.rtt_s
+    total = np.concatenate([[0.0], np.cumsum(values[skipped:])])
+    each = min(each, total.size - 1)
+    return max(_quantiles((total[each:] - total[:-each]) / each, (0.9,))[0], 1e4)
 
 
 def rates_bps(samples: Samples) -> Floats:
@@ -100,7 +108,7 @@ def rates_bps(samples: Samples) -> Floats:
 def episodes(samples: Samples) -> Episodes:
     """Return the loss episodes."""
     cwnd, counts = samples.cwnd_segments, samples.retransmits
-    gap = max(round(2 * float(np.median(samples.rtt_s)) / samples.interval_s), 1)
+    gap = max(round(2 * _quantiles(samples.rtt_s, (0.5,))[0] / samples.interval_s), 1)
     hit = np.flatnonzero(counts > 0) if counts is not None else np.flatnonzero(cwnd[1:] < CUT * cwnd[:-1]) + 1
     if not hit.size:
         return Episodes(hit, np.empty(0))
@@ -112,7 +120,15 @@ def episodes(samples: Samples) -> Episodes:
 
 
 def _quantiles(values: Floats, shares: tuple[float, ...]) -> list[float]:
-    return [float(value) for value in np.quantile(values, shares)]
+    """Return quantiles as `numpy.quantile` has them, ten times as fast for few values."""
+    ordered = np.sort(values).tolist()
+    last = len(ordered) - 1
+    found = []
+    for share in shares:
+        at = min(int(share * last), max(last - 1, 0))
+        above = ordered[min(at + 1, last)]
+        found.append(ordered[at] + (share * last - at) * (above - ordered[at]))
+    return found
 
 
 def _log(value: float, least: float = 1e-6) -> float:
@@ -172,11 +188,11 @@ def statistics(
         float((queue[after] > 0.8 * max(float(queue[after].max()), NOISE_S)).mean()),
         *[_log(value / bdp) for value in _quantiles(cwnd, (0.02, 0.25, 0.5, 0.75, 0.98))],
         _log(float(cwnd.max()) / (bdp + least.queue_packets)),
-        *[float(value) for value in np.quantile(rates, (0.0, 0.25, 0.5, 0.75)) / least.rate_bps],
+        *[value / least.rate_bps for value in _quantiles(rates, (0.0, 0.25, 0.5, 0.75))],
         _log(float(rates.max()) / least.rate_bps),
         float(rates.std() / max(rates.mean(), 1.0)),
-        _log(float(np.median(cwnd / rtt)) * PACKET_B * 8 / least.rate_bps),
-        _log(float(np.quantile(cwnd / rtt, 0.95)) * PACKET_B * 8 / least.rate_bps),
+        _log(_quantiles(cwnd / rtt, (0.5,))[0] * PACKET_B * 8 / least.rate_bps),
+        _log(_quantiles(cwnd / rtt, (0.95,))[0] * PACKET_B * 8 / least.rate_bps),
         *_line(rtt[after], cwnd[after], least),
         _autocorrelation(rtt[after], 1),
         _autocorrelation(rtt[after], 5),
@@ -233,7 +249,7 @@ def _losses(samples: Samples, least: Base) -> list[float]:
     peak = np.maximum(rtt[before], rtt[found.at]) - least.rtt_s
     late = np.isin(found.at, steady)
     peaks = peak[late] if late.any() else peak
-    after = np.minimum(found.at + max(round(2 * float(np.median(rtt)) / samples.interval_s), 1), rtt.size - 1)
+    after = np.minimum(found.at + max(round(2 * _quantiles(rtt, (0.5,))[0] / samples.interval_s), 1), rtt.size - 1)
     depth = cwnd[after] / cwnd[before]
     highs = cwnd[before][late] if late.any() else cwnd[before]
     bdp = max(least.rate_bps * least.rtt_s / 8 / PACKET_B, 0.1)
@@ -243,14 +259,14 @@ def _losses(samples: Samples, least: Base) -> list[float]:
         *head,
         *[value / least.queue_s for value in _quantiles(peaks, (0.1, 0.5, 0.9))],
         float(peaks.std() / max(float(peaks.mean()), NOISE_S)),
-        _log(float(np.median(peaks)) / least.rtt_s, 1e-3),
-        _log(float(np.median(highs)) / (bdp + least.queue_packets)),
+        _log(_quantiles(peaks, (0.5,))[0] / least.rtt_s, 1e-3),
+        _log(_quantiles(highs, (0.5,))[0] / (bdp + least.queue_packets)),
         float(highs.std() / highs.mean()),
         *_quantiles(depth, (0.25, 0.5, 0.75)),
-        _log(1.0 + float(np.median(counts))),
+        _log(1.0 + _quantiles(counts, (0.5,))[0]),
         _log(1.0 + float(counts[0])),
         _log(1.0 + float(counts.max())),
-        _log(float(np.median(periods)) / least.rtt_s) if periods.size else 0.0,
+        _log(_quantiles(periods, (0.5,))[0] / least.rtt_s) if periods.size else 0.0,
         float(periods.std() / max(float(periods.mean()), 1e-3)) if periods.size > 1 else 0.0,
         float((rtt[np.minimum(found.at + 1, rtt.size - 1)] - least.rtt_s).mean() / least.queue_s),
         float(found.at[0] * samples.interval_s / samples.duration_s),
