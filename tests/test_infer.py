@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from conftest import Command, load_file
 from elephan import Scenario
@@ -20,6 +21,8 @@ from elephan.inference.simulated import Samples, measure
 from elephan.inference.statistics import base, episodes, statistics
 from elephan.measurements import MeasuredFlow, Measurement, read
 
+Floats = NDArray[np.float64]
+
 HERE = Path(__file__).resolve().parent
 PATHS = sorted((HERE / "data" / "paths").glob("*.json.gz"))
 
@@ -27,23 +30,18 @@ PLAIN = PathModel(40e6, 0.04, 0.025, hosts=Hosts(burst='"none"', delayed_ack=1))
 """40 Mbit/s, 40 ms, 83 packets of drop-tail, CUBIC alone."""
 
 
-def measurement(samples: Samples, **facts: object) -> Measurement:
+def measurement(
+    samples: Samples, law: str = "cubic", app_limited: float = math.nan, columns: dict[str, Floats] | None = None
+) -> Measurement:
     """Samples as a reader returns them."""
     count = samples.rtt_s.size
-    columns = {"rtt_s": samples.rtt_s, "cwnd_bytes": samples.cwnd_segments * MSS_B}
+    held = {"rtt_s": samples.rtt_s, "cwnd_bytes": samples.cwnd_segments * MSS_B}
     if samples.delivered_bytes is not None and samples.retransmits is not None:
-        columns |= {"bytes": samples.delivered_bytes, "retransmits": samples.retransmits}
-    extra = facts.pop("columns", {})
-    assert isinstance(extra, dict)
-    ends = samples.interval_s * np.arange(1, count + 1)
-    flow = MeasuredFlow(
-        "flow",
-        ends,
-        np.full(count, samples.interval_s),
-        columns | extra,
-        **({"mss_bytes": 1448.0, "law": "cubic"} | facts),
-    )  # type: ignore[arg-type]
-    return Measurement(Path("m.json"), "iperf3 3.12", (flow,))
+        held |= {"bytes": samples.delivered_bytes, "retransmits": samples.retransmits}
+    ends = np.asarray(samples.interval_s * np.arange(1, count + 1), dtype=float)
+    lengths = np.full(count, samples.interval_s)
+    flow = MeasuredFlow("flow", ends, lengths, held | (columns or {}), 1448.0, law, app_limited)
+    return Measurement(Path("m.json"), "ss", (flow,))
 
 
 @pytest.fixture(scope="module")
@@ -182,7 +180,8 @@ def test_the_model_is_small() -> None:
 @pytest.mark.slow
 def test_intervals_hold_on_simulations_that_are_new_in_every_run() -> None:
     """Slow paths of the prior. Of 60 intervals of 90 % fewer than 45 hold with a probability of 1e-3."""
-    rng, held = np.random.default_rng(), []
+    rng = np.random.default_rng()
+    held: list[bool] = []
     while len(held) < 60:
         path = draw(rng)
         if path.rate_bps > 2e7:

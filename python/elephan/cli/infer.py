@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from elephan.cli.common import JsonOption, print_json, print_wrapped, say, write_new
+from elephan.cli.common import JsonOption, QuietOption, print_json, print_wrapped, say, write_new
 from elephan.errors import InputError
 from elephan.measurements import read
 from elephan.scenario import parse_assignments
-from elephan.units import bits_per_second, format_packets, format_rate, format_time, seconds
+from elephan.units import bits_per_second, format_rate, format_time, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,6 +59,7 @@ def infer(
         Path | None, typer.Option("--out", metavar="FILE", help="Write a scenario of the middle of the answer.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
+    quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> None:
     """Infer a path's rate, base RTT, buffer and queue from a measurement of its sender, with 90 % intervals."""
@@ -92,7 +93,7 @@ def infer(
     print_wrapped(*lines(answer))
     if changed is not None:
         print_wrapped(*_change_lines(what_if or "", changed))
-    if out is not None:
+    if out is not None and not quiet:
         say(f"{out} is written; next: elephan size {out} --queues drop-tail,fq-codel")
 
 
@@ -135,12 +136,15 @@ def _head(found: Observation) -> str:
 def _between(one: Interval, form: Callable[[float], str]) -> str:
     if one.high <= one.low * 1.0001:
         return f"{form(one.median)} (given)"
-    return f"{form(one.median)} ({form(one.low)} to {form(one.high)})"
+    low, high = form(one.low), form(one.high)
+    # A unit is said once.
+    low = low.split()[0] if low.split()[1:] == high.split()[1:] else low
+    return f"{form(one.median)} ({low} to {high})"
 
 
 def lines(answer: Answer) -> list[str]:
     """Return what the screen shows, the answer first."""
-    from elephan.inference.answer import NAMES  # noqa: PLC0415 (as above)
+    from elephan.inference.answer import NAMES, SUM_ONLY  # noqa: PLC0415 (as above)
 
     near = answer.nearby
     if near is not None and near.is_unlike:
@@ -159,7 +163,12 @@ def lines(answer: Answer) -> list[str]:
             f"twin: of {near.runs} simulated paths the nearest is {100 * near.best.distance:.1f} % off in RTT and cwnd "
             f"({NAMES[near.best.path.discipline]}, {format_time(near.best.path.buffer_s)})"
         )
-    said += [f"! {doubt}" for doubt in answer.doubts[:4]]
+    told = (
+        near is not None
+        and "rtt_s" in near.intervals
+        and near.intervals["rtt_s"].high < 1.2 * near.intervals["rtt_s"].low
+    )
+    said += [f"! {doubt}" for doubt in answer.doubts[:4] if not (told and doubt == SUM_ONLY)]
     return [*said, *_record(answer)]
 
 
@@ -175,8 +184,9 @@ def _buffer(answer: Answer, found: dict[str, Interval], names: list[str]) -> lis
         packets = found["buffer_packets"].scaled(1500 / answer.observation.packet_bytes)
     bdp = buffer.median / max(found["rtt_s"].median, 1e-9)
     some = "Buffer" if names[0] == "drop-tail" else "Buffer, if it is drop-tail"
-    counted = f"{format_packets(packets.median)} packets ({packets.low:,.0f} to {packets.high:,.0f})"
-    return [f"{some}: {_between(buffer, format_time)}, {counted}, {bdp:.2g} BDP"]
+    counted = f"{packets.median:,.0f} packets ({packets.low:,.0f} to {packets.high:,.0f})"
+    shown = _between(buffer, format_time).replace("(", "(90 %: ", 1)
+    return [f"{some}: {shown}, {counted}, {bdp:.2g} BDP"]
 
 
 def _bottleneck(answer: Answer, found: dict[str, Interval], names: list[str]) -> list[str]:

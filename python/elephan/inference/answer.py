@@ -42,6 +42,8 @@ STRANGE = 0.08
 
 COVERAGE = "coverage.json"
 
+SUM_ONLY = "the queue never drains: base RTT and buffer are told apart by their sum; --rtt (a ping before) would help"
+
 
 @dataclass(frozen=True)
 class Known:
@@ -219,7 +221,15 @@ def infer(measurements: Sequence[Measurement], known: Known | None = None) -> An
         _common([one.discipline_set for one in said], disciplines),
         _common([one.beside_set for one in said], beside),
         _theory(first),
-        tuple(_doubts(first, intervals, max(one.strange for one in said), theory.queue_s)),
+        tuple(
+            _doubts(
+                first,
+                intervals,
+                max(one.strange for one in said),
+                theory.queue_s,
+                known_rtt=known.rtt_s is not None,
+            )
+        ),
     )
 
 
@@ -249,6 +259,8 @@ def _estimate(one: Observation, known: Known) -> network.Estimate:
 
 def _averaged(found: Sequence[Interval]) -> Interval:
     """Return the geometric means of medians and ends."""
+    if len(found) == 1:
+        return found[0]
 
     def mean(values: Sequence[float]) -> float:
         return float(np.exp(np.mean(np.log(np.maximum(values, 1e-12)))))
@@ -281,20 +293,15 @@ def _theory(one: Observation) -> dict[str, float]:
     }
 
 
-def _doubts(one: Observation, intervals: Mapping[str, Interval], strange: float, queue_s: float) -> list[str]:
+def _doubts(
+    one: Observation, intervals: Mapping[str, Interval], strange: float, queue_s: float, *, known_rtt: bool
+) -> list[str]:
     found = list(one.notes)
     samples = one.samples
     late = samples.rtt_s[int(3 / samples.interval_s) :]
-    if late.size and float(late.min()) - float(samples.rtt_s.min()) < 0.02 * queue_s:
-        pass
-    elif (
-        one.measurement.base_rtt_s != one.measurement.base_rtt_s
-        and late.size
-        and late.min() > samples.rtt_s.min() * 1.2
-    ):
-        found.append(
-            "the queue never drains: base RTT and buffer are told apart by their sum only; give --rtt (a ping before)"
-        )
+    known = math.isfinite(one.measurement.base_rtt_s) or known_rtt
+    if not known and late.size and float(late.min()) - float(samples.rtt_s.min()) > 0.2 * queue_s:
+        found.append(SUM_ONLY)
     if strange > STRANGE:
         found.append("the measurement is unlike all simulations of the training: take no number of this as calibrated")
     bdp = intervals["buffer_s"].median / max(intervals["rtt_s"].median, 1e-6)

@@ -7,7 +7,7 @@ smallest, the buffer the largest less the smallest round-trip time.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -65,7 +65,7 @@ class Episodes:
     """
 
     at: NDArray[np.intp]
-    retransmits: Floats
+    retransmits: NDArray[Any]
 
 
 def base(samples: Samples) -> Base:
@@ -116,7 +116,7 @@ def episodes(samples: Samples) -> Episodes:
     at = hit[begins]
     if counts is None:
         return Episodes(at, np.full(at.size, np.nan))
-    return Episodes(at, np.bincount(np.cumsum(begins) - 1, weights=counts[hit]))
+    return Episodes(at, np.bincount(np.cumsum(begins) - 1, weights=counts[hit]).astype(float))
 
 
 def _quantiles(values: Floats, shares: tuple[float, ...]) -> list[float]:
