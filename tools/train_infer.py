@@ -37,8 +37,8 @@ HIDDEN = (96, 64)
 EPOCHS, BATCH, RATE, DECAY = 60, 512, 2e-3, 1e-4
 HERE = Path(__file__).resolve().parent.parent / "python" / "elephan" / "inference"
 
-HELD = 0.92
-"""Share of the calibrating runs whose intervals hold: two points above what is said, for strata that are harder."""
+HELD = {"fine": 0.9, "coarse": 0.93, "windows": 0.93}
+"""Share of the calibrating runs whose intervals hold: more than is said where some strata are harder than others."""
 
 FEWEST = 40
 """Fewest runs that calibrate a group."""
@@ -226,7 +226,9 @@ def trained(x: Floats, mean: Floats, scale: Floats, parts: tuple[Any, ...], seed
     return weights
 
 
-def calibrated(raw: Floats, bases: Floats, parts: tuple[Any, ...], is_bbr: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+def calibrated(
+    raw: Floats, bases: Floats, parts: tuple[Any, ...], is_bbr: NDArray[np.bool_], held: float
+) -> tuple[Floats, Floats]:
     """Return the widening of the intervals by group, and the thresholds of the sets."""
     y, counts, kind, beside = parts
     group = group_of(raw, is_bbr, bases)
@@ -241,7 +243,7 @@ def calibrated(raw: Floats, bases: Floats, parts: tuple[Any, ...], is_bbr: NDArr
             mine = next(
                 s for s in (score[counted & (group == number)], score[like], score[counted]) if s.size >= FEWEST
             )
-            widening[number, i] = np.quantile(mine, min(HELD * (1 + 1 / mine.size), 1.0), method="higher")
+            widening[number, i] = np.quantile(mine, min(held * (1 + 1 / mine.size), 1.0), method="higher")
     thresholds = []
     for begin, truth, names in ((OF_INTERVALS, kind, DISCIPLINES), (OF_INTERVALS + len(DISCIPLINES), beside, BESIDE)):
         for number in range(len(names)):
@@ -266,8 +268,8 @@ def fit(folder: Path, name: str, seed: int) -> None:
     empty = np.zeros((GROUPS, len(TARGETS))), np.zeros(len(DISCIPLINES) + len(BESIDE))
     network = Level(mean, scale, tuple(weights[::2]), tuple(weights[1::2]), *empty)
     is_bbr = np.array([truth["law"] == LAWS[2] for truth in truths])
-    held = tuple(part[check] for part in parts)
-    widening, thresholds = calibrated(network.raw(x[check]), bases[check], held, is_bbr[check])
+    kept = tuple(part[check] for part in parts)
+    widening, thresholds = calibrated(network.raw(x[check]), bases[check], kept, is_bbr[check], HELD[name])
     arrays = {f"{name}_mean": mean.astype(np.float32), f"{name}_scale": scale.astype(np.float32)}
     for i in range(0, len(weights), 2):
         arrays |= {f"{name}_w{i}": weights[i].astype(np.float16), f"{name}_b{i}": weights[i + 1].astype(np.float16)}
