@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from elephan.expectations import Expectation
 
 EXAMPLE = """Example:  elephan expect path.toml
-tc qdisc show > queues.txt; elephan expect queues.txt --measured iperf.json"""
+elephan expect queues.txt --measured iperf.json"""
 
 
 def expect(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 EXAMPLE = """Example:  elephan import cellular.up --out cellular.toml
 elephan import 5g.csv --columns Timestamp,DL_bitrate --rate kbit/s --out 5g.toml
-tc qdisc show > queues.txt; elephan import tc queues.txt --out path.toml"""
+elephan import tc queues.txt --out path.toml"""
 
 WORD = "tc"
 """First word where the file has lines of tc."""

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
     from elephan.inference import Answer, Interval, Nearby, Observation
 
-EXAMPLE = """Example:  iperf3 -c server --time 15 --interval 0.1 --json > iperf.json
-elephan infer iperf.json --out path.toml
+EXAMPLE = """Example:  elephan infer iperf.json --out path.toml
 elephan infer iperf.json --simulate --what-if queues=fq-codel"""
 
 BESIDE = ("none", "some")
