@@ -58,7 +58,8 @@ WIDENING = 1.25
 HOSTS = 0.12
 """Logarithm by which local intervals are wider at either end: what real hosts and links do that simulated ones do not.
 
-Of the recorded paths with odd numbers (`tests/data/paths`) nine tenths were within it; those with even numbers judge."""
+Nine tenths of the recorded paths with odd numbers (`tests/data/paths`) are within it; the others
+judge."""
 
 LONGEST_LOCAL_S = 15.0
 """Part of a measurement that is simulated [s]; later data say little more, and take as long."""
