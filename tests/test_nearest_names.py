@@ -185,6 +185,11 @@ def test_nonsense_gets_the_list() -> None:
     assert suggest("qqq", ["reno", "cubic"], "see the list") == "see the list"
 
 
+MEASURED = "time_s,rtt_ms,cwnd_segments,acked_bytes,retransmits\n" + "".join(
+    f"{i / 10},{20 + i % 40},{20 + i % 40},120000,{int(i % 40 == 39)}\n" for i in range(1, 121)
+)
+"""A measurement with losses and a queue."""
+
 NOBODY = "nosuch"
 """A name that does not exist anywhere."""
 
@@ -197,6 +202,8 @@ VERBS = {
     "model": "model sawtooth",
     "import": "import {trace}",
     "judge": "judge l4s-classic-2020",
+    "infer": "infer {measured} --control cubic",
+    "expect": "expect {queues} --replications 3",
     "kernel load": "kernel load cubic",
     "conform": f"conform tcp {Path(__file__).parent}/data/packetdrill/no-sack.pkt",
     "new": "new dumbbell",
@@ -260,6 +267,13 @@ NAMES: dict[str, list[str]] = {
     "conform --set": ["nosuch=1", "links[nosuch].rate=3"],
     "new kind": ["nosuch"],
     "import trace": ["nosuch"],
+    "import file": ["tc nosuch"],
+    "infer files": ["nosuch"],
+    **{f"infer --{option}": ["nosuch"] for option in ("rate", "rtt", "beside", "control", "every")},
+    "infer --what-if": ["nosuch", "nosuch=1", "queues=nosuch"],
+    "expect path": ["nosuch"],
+    **{f"expect --{option}": ["nosuch"] for option in ("measured", "time", "dev", "rtt", "link-rate")},
+    "expect --set": ["nosuch=1", "links[nosuch].rate=3"],
     "report folders": ["nosuch"],
     "web --host": ["nosuch"],
     **{f"kernel {verb} law": ["nosuch"] for verb in ("load", "unload", "show")},
@@ -277,14 +291,34 @@ WRITTEN = "where something is written: it need not be there"
 NUMBER = "a number, or a quantity with its unit: any may be right"
 NO_NAMES = {
     **dict.fromkeys(
-        ("--out", "--pages", "web --store", "web --export", "run --store", "sweep --store", "reproduce --store", "store merge --store"), WRITTEN
+        (
+            "--out",
+            "--pages",
+            "web --store",
+            "web --export",
+            "infer --plot",
+            "run --store",
+            "sweep --store",
+            "reproduce --store",
+            "store merge --store",
+        ),
+        WRITTEN,
     ),
     **dict.fromkeys(("--workers", "--seed", "--replications", "--max-replications", "--attempts", "--runs"), NUMBER),
     **dict.fromkeys(("new --rate", "new --rtt", "new --flows", "new --hops", "new --buffer"), NUMBER),
     **dict.fromkeys(
-        ("store ls --limit", "store list --limit", "store gc --older-than", "size --precision", "sweep --shard", "web --port"), NUMBER
+        (
+            "store ls --limit",
+            "store list --limit",
+            "store gc --older-than",
+            "size --precision",
+            "sweep --shard",
+            "web --port",
+        ),
+        NUMBER,
     ),
     "judge --testbed": WRITTEN,
+    **dict.fromkeys(("import --dev", "import --rtt", "import --link-rate"), "of tc's lines: as expect has them"),
     "import --time-format": "a pattern: what it does not fit is refused with the line",
     "sweep --scheduler": "an address: who is there is asked over the network",
 }
@@ -320,6 +354,8 @@ def things(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("things")
     texts = {
         "file": ("two.toml", FILE),
+        "queues": ("q.txt", "qdisc netem 1: dev eth0 root limit 1000 delay 20ms rate 10Mbit\n"),
+        "measured": ("m.csv", MEASURED),
         "law": ("mine.py", "class Mine:\n    cwnd = 9.0\n    def on_loss(self, event):\n        pass\n"),
         "trace": ("trace.txt", "0,1\n1,5\n2,9\n"),
     }

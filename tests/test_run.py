@@ -20,6 +20,7 @@ from elephan.runs.files import atomic, encode_json, encode_result, write_json
 from elephan.runs.outcome import CAUSES, ReplicationOutcome, simulate
 from elephan.runs.parallel import ReplicationJob, simulate_all
 from elephan.runs.result import RunResult
+from elephan.scenario import EXAMPLE
 
 
 @pytest.fixture(scope="module")
@@ -252,3 +253,20 @@ def test_a_file_that_fails_half_way_leaves_the_old_one(tmp_path: Path) -> None:
 def test_there_is_no_third_engine(scenario: elephan.Scenario) -> None:
     with pytest.raises(ValueError, match=r'engine: there is no "turbo"; use "window" or "reference"'):
         elephan.run(scenario, engine="turbo")
+
+
+def test_samples_of_flows_have_the_counters_of_ss_and_end_with_the_totals() -> None:
+    path = {"flows[0].tcp": "linux", "links[0].buffer": "20 packets", "duration": "6 s", "warmup": "0 s"}
+    scenario = elephan.Scenario.from_text(EXAMPLE).replace(path)
+    fast, plain = (simulate(scenario, 0, engine=engine, series=True) for engine in ("window", "reference"))
+    for name in ("rttvar_s", "min_rtt_s", "delivered_segments", "retrans_segments"):
+        np.testing.assert_array_equal(fast.samples[name], plain.samples[name])
+        assert fast.samples[name].shape == fast.samples["srtt_s"].shape
+    retrans, delivered = fast.samples["retrans_segments"], fast.samples["delivered_segments"]
+    assert (np.diff(retrans.astype(int)) >= 0).all()
+    assert (np.diff(delivered.astype(int)) >= 0).all()
+    assert 0 < retrans[0, -1] <= fast.flows["retransmitted"][0]
+    assert delivered[0, -1] <= fast.flows["sent"][0] - fast.flows["retransmitted"][0]
+    # Smoothed from the handshake on, which is no sample of data.
+    seen = fast.samples["min_rtt_s"][0] > 0
+    assert (fast.samples["min_rtt_s"][0][seen] <= fast.samples["srtt_s"][0][seen] + 1e-9).mean() > 0.9

@@ -85,7 +85,9 @@ ARGUMENTS: dict[tuple[str, ...], list[list[str]]] = {
     ("reproduce",): [["hsbuf.ref.T.p5e-4", "-q"]],
     ("conform",): [["bbr", "drain-time", "-q"]],
     ("judge",): [["l4s-classic-2020", "--quick", "-q"]],
-    ("import",): [["TRACE", "--rate", "Mbit/s"]],
+    ("import",): [["TRACE", "--rate", "Mbit/s"], ["tc", "QUEUES"]],
+    ("infer",): [["MEASURED", "--control", "cubic"]],
+    ("expect",): [["NET", "--replications", "3"], ["QUEUES", "--replications", "3", "--measured", "MEASURED"]],
     ("lint",): [["NET"]],
     ("estimate",): [["NET"]],
     ("run",): [["NET", "-q"]],
@@ -150,6 +152,9 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     folder = tmp_path_factory.mktemp("widths")
     (folder / "net.toml").write_text(NET)
     (folder / "trace.csv").write_text("time_s,rate\n0,10\n1,20\n2,15\n")
+    (folder / "queues.txt").write_text("qdisc netem 1: dev eth0 root limit 1000 delay 20ms 2ms rate 10Mbit\n")
+    rows = [f"{i / 10},{20 + i % 40},{20 + i % 40},120000,{int(i % 40 == 39)}" for i in range(1, 121)]
+    (folder / "m.csv").write_text("time_s,rtt_ms,cwnd_segments,acked_bytes,retransmits\n" + "\n".join(rows) + "\n")
     with Store(folder / "store") as store:
         base = Scenario.from_text(NET)
         for buffer in OVER["links[0].buffer"]:
@@ -162,6 +167,8 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {
         "NET": str(folder / "net.toml"),
         "TRACE": str(folder / "trace.csv"),
+        "QUEUES": str(folder / "queues.txt"),
+        "MEASURED": str(folder / "m.csv"),
         "STORE": str(folder / "store"),
         "OTHER": str(folder / "other"),
         "ID": shown[:12],

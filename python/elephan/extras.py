@@ -18,6 +18,7 @@ EXTRAS = {
     "gymnasium": "gym",
     "starlette": "web",
     "uvicorn": "web",
+    "dpkt": "captures",
 }
 """Extra of elephan that installs each module."""
 

@@ -230,6 +230,12 @@ fn samples<'py>(py: Python<'py>, out: &Outcome) -> PyResult<Bound<'py, PyDict>> 
     let per_link = width(out.links.first().map_or(0, |l| l.backlog_samples.len()));
     matrix(&dict, "cwnd_segments", &out.flows, (per_flow, f32::NAN), |f| f.cwnd_samples())?;
     matrix(&dict, "srtt_s", &out.flows, (per_flow, f32::NAN), |f| f.srtt_samples())?;
+    matrix(&dict, "rttvar_s", &out.flows, (per_flow, f32::NAN), |f| f.series.as_ref().map_or(&[], |s| &s.rttvar))?;
+    matrix(&dict, "min_rtt_s", &out.flows, (per_flow, f32::NAN), |f| f.series.as_ref().map_or(&[], |s| &s.min_rtt))?;
+    matrix(&dict, "delivered_segments", &out.flows, (per_flow, 0), |f| {
+        f.series.as_ref().map_or(&[], |s| &s.delivered)
+    })?;
+    matrix(&dict, "retrans_segments", &out.flows, (per_flow, 0), |f| f.series.as_ref().map_or(&[], |s| &s.retrans))?;
     matrix(&dict, "backlog_packets", &out.links, (per_link, 0), |l| &l.backlog_samples)?;
     matrix(&dict, "begun_bytes", &out.links, (per_link, 0), |l| &l.begun_bytes_samples)?;
     Ok(dict)

@@ -218,6 +218,10 @@ impl FlowMeter {
         if let Some(series) = self.noted.as_mut().and_then(|noted| noted.series.as_mut()) {
             series.cwnd.push(cwnd as f32);
             series.srtt.push(srtt as f32);
+            series.rttvar.push(sender.rtt().deviation().as_secs() as f32);
+            series.min_rtt.push(sender.rtt().min().as_secs() as f32);
+            series.delivered.push(sender.delivered());
+            series.retrans.push(u32::try_from(sender.counters().retransmitted).unwrap_or(u32::MAX));
         }
     }
 

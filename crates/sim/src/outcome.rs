@@ -283,6 +283,14 @@ pub struct FlowSeries {
     pub cwnd: Vec<f32>,
     /// Smoothed round-trip time, in seconds.
     pub srtt: Vec<f32>,
+    /// Mean deviation of the round-trip time, in seconds: `rttvar` of `ss` and iperf3.
+    pub rttvar: Vec<f32>,
+    /// Smallest round-trip time of data so far, in seconds; zero before the first.
+    pub min_rtt: Vec<f32>,
+    /// Segments known to have reached the receiver since the start: `delivered` of `ss`.
+    pub delivered: Vec<u64>,
+    /// Retransmissions since the start: `retrans` of `ss`.
+    pub retrans: Vec<u32>,
 }
 
 /// Results of a group's transfers, each from the opening of its connection until its receiver had everything.

@@ -327,6 +327,15 @@ impl Rtt {
         }
     }
 
+    /// Mean deviation of the round-trip time: `rttvar` of RFC 6298, a quarter of `mdev_us` of Linux, which `ss` shows as `rttvar`.
+    #[must_use]
+    pub fn deviation(&self) -> Span {
+        match self.options.rule {
+            Rto::Linux => Span(self.mdev.span().0 / 4),
+            Rto::Rfc6298 => self.rttvar,
+        }
+    }
+
     /// Latest sample of data; zero before the first.
     #[must_use]
     pub fn latest(&self) -> Span {

@@ -22,11 +22,15 @@ VERBS: dict[str, dict[str, str]] = {
         "conform": "Does a law do as it is specified? Published test cases.",
         "judge": "Does it agree with what others measured? Cell by cell.",
     },
+    "Ask a measurement": {
+        "infer": "Which buffer does that path have? From iperf3, ss, pcap.",
+        "expect": "What should iperf3 show there? With an interval.",
+    },
     "Run experiments": {
         "web": "A page with sliders: choose a question, watch the packets.",
         "demo": "A first answer, in ten seconds, from a scenario that is here.",
         "new": "Write a scenario file with comments, to start from.",
-        "import": "Read a measured trace; write a scenario that follows it.",
+        "import": "Read a measured trace or tc's lines; write a scenario.",
         "lint": "Warn of what would ruin a study; nothing is run.",
         "estimate": "What will a run cost? Packets, seconds, memory.",
         "run": "Run a scenario: what happens, with 95 % intervals.",

@@ -1,4 +1,4 @@
-"""``elephan import``: a summary of a measured trace, and a scenario whose link follows it."""
+"""``elephan import``: a measured trace, or queues of Linux as tc shows them; and a scenario with that link."""
 
 from __future__ import annotations
 
@@ -8,19 +8,26 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from elephan import traffic_control
 from elephan.cli.common import JsonOption, print_json, print_lines, print_wrapped, say, write_new
 from elephan.errors import InputError
 from elephan.importing import TableForm, beside, read
-from elephan.input_files import decoded
+from elephan.input_files import decoded, read_text
 from elephan.scenario import Scenario
 from elephan.trace_files import read_trace
-from elephan.units import format_rate, format_time
+from elephan.units import bits_per_second, format_rate, format_time, seconds
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from elephan.importing import ImportedTrace
 
 EXAMPLE = """Example:  elephan import cellular.up --out cellular.toml
-elephan import 5g.csv --columns Timestamp,DL_bitrate --rate kbit/s --out 5g.toml"""
+elephan import 5g.csv --columns Timestamp,DL_bitrate --rate kbit/s --out 5g.toml
+elephan import tc queues.txt --out path.toml"""
+
+WORD = "tc"
+"""First word where the file has lines of tc."""
 
 
 LIKELY = {"rates": (100e3, 2e12), "delays": (1e-6, 5.0)}
@@ -33,9 +40,13 @@ def import_(
         typer.Argument(
             metavar="TRACE",
             help="Times in milliseconds, one a line (mahimahi), or a table: columns parted by commas, semicolons, tabs "
-            "or blanks. Packed by gzip, too.",
+            "or blanks. Packed by gzip, too. Or the word tc.",
         ),
     ],
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="[FILE]", help="After tc: lines of tc qdisc show, tc class show or tc ... add."),
+    ] = None,
     columns: Annotated[
         str | None,
         typer.Option(
@@ -63,46 +74,35 @@ def import_(
             "ISO 8601 and 2022.01.01_12.00.00 are known.",
         ),
     ] = None,
+    dev: Annotated[
+        str | None, typer.Option("--dev", metavar="NAME", help="Of tc: the device that the data leaves by.")
+    ] = None,
+    rtt: Annotated[
+        str | None,
+        typer.Option("--rtt", metavar="TIME", help="Of tc: base RTT besides netem's delay.", show_default="0.5 ms"),
+    ] = None,
+    link_rate: Annotated[
+        str | None,
+        typer.Option("--link-rate", metavar="RATE", help="Of tc: rate of the device.", show_default="1 Gbit/s"),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Write a scenario whose link follows it.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Read a measured trace of a link's rate or delay, and write a scenario that follows it.
+    """Read a measured trace of a link's rate or delay, or queues as tc has them, and write a scenario with that link.
 
     Tables with the columns time_s and rate_bps or delay_s say all; of others say what the second column is in.
     """
     form = TableForm(columns=columns, rate=rate, delay=delay, time=time, time_format=time_format)
+    of_tc = {"--dev": dev, "--rtt": rtt, "--link-rate": link_rate}
+    if str(trace) == WORD:
+        _queues(file, form, (dev, rtt, link_rate), out, force=force, json=json)
+        return
+    _check_words(file, of_tc)
     found = read(trace, form)
-    files: list[Path] = []
-    key = "delay" if found.kind == "delays" else "rate"
-    if out is not None:
-        if not out.name or out.is_dir():
-            message = f"--out {out}: is a folder; give the name of a scenario file (.toml)"
-            raise InputError(message)
-        if out.suffix.lower() == ".csv":
-            message = f"--out {out}: must be a scenario (.toml); a table that a link reads is written beside it"
-            raise InputError(message)
-        source = trace
-        if not found.as_it_stands:
-            source = out.with_name(out.stem + ("-trace.up" if found.kind == "mahimahi" else "-trace.csv"))
-            if source.exists() and source.samefile(trace):
-                message = f"--out {out}: {source} would be written over the trace itself; give another name"
-                raise InputError(message)
-            text = decoded(read_trace(trace)) if found.kind == "mahimahi" else found.table()
-            write_new(source, text, force=force)
-            files.append(source)
-        scenario = found.scenario(beside(source, out))
-        try:
-            # A trace that a link cannot use is refused here, not at the first run.
-            Scenario.from_text(scenario, str(trace), out.parent)
-            write_new(out, scenario, force=force)
-        except InputError:
-            for file in files:
-                file.unlink()
-            raise
-        files.append(out)
+    files = [] if out is None else _write(found, trace, out, force=force)
     if doubt := _doubts(found):
         say(f"warning: {trace}: {doubt}")
     if json:
@@ -110,10 +110,104 @@ def import_(
         return
     print_wrapped(*found.lines())
     if out is None:
+        key = "delay" if found.kind == "delays" else "rate"
         name = beside(trace, trace) if found.as_it_stands else "FILE.csv"
         print_lines("for a link (--out FILE.toml writes a scenario with it):", f'  {key} = {{ trace = "{name}" }}')
     else:
         say(f"{' and '.join(map(str, files))} {'are' if len(files) > 1 else 'is'} written; next: elephan run {out}")
+
+
+def _write(found: ImportedTrace, trace: Path, out: Path, *, force: bool) -> list[Path]:
+    """Write the scenario of a trace, and a table if a link cannot read the trace as it is."""
+    if not out.name or out.is_dir():
+        message = f"--out {out}: is a folder; give the name of a scenario file (.toml)"
+        raise InputError(message)
+    if out.suffix.lower() == ".csv":
+        message = f"--out {out}: must be a scenario (.toml); a table that a link reads is written beside it"
+        raise InputError(message)
+    files: list[Path] = []
+    source = trace
+    if not found.as_it_stands:
+        source = out.with_name(out.stem + ("-trace.up" if found.kind == "mahimahi" else "-trace.csv"))
+        if source.exists() and source.samefile(trace):
+            message = f"--out {out}: {source} would be written over the trace itself; give another name"
+            raise InputError(message)
+        text = decoded(read_trace(trace)) if found.kind == "mahimahi" else found.table()
+        write_new(source, text, force=force)
+        files.append(source)
+    scenario = found.scenario(beside(source, out))
+    try:
+        # A trace that a link cannot use is refused here, not at the first run.
+        Scenario.from_text(scenario, str(trace), out.parent)
+        write_new(out, scenario, force=force)
+    except InputError:
+        for file in files:
+            file.unlink()
+        raise
+    files.append(out)
+    return files
+
+
+def _check_words(file: Path | None, of_tc: Mapping[str, str | None]) -> None:
+    """Refuse what belongs to lines of tc."""
+    if file is not None:
+        message = f'import: unexpected "{file}"; one file is read, or tc and a file'
+        raise InputError(message)
+    if (option := next((name for name, value in of_tc.items() if value is not None), None)) is not None:
+        message = f"{option}: belongs to queues of Linux: elephan import tc FILE"
+        raise InputError(message)
+
+
+def around(rtt: str | None, link_rate: str | None) -> traffic_control.Around:
+    """Return what the options say of a path besides the lines of tc."""
+    known = traffic_control.Around()
+    return traffic_control.Around(
+        known.link_bps if link_rate is None else bits_per_second(link_rate),
+        known.rtt_s if rtt is None else seconds(rtt),
+    )
+
+
+def _queues(
+    file: Path | None,
+    form: TableForm,
+    options: tuple[str | None, str | None, str | None],
+    out: Path | None,
+    *,
+    force: bool,
+    json: bool,
+) -> None:
+    """Read lines of tc."""
+    if file is None:
+        message = "import tc: give a file with lines of tc qdisc show or tc ... add"
+        raise InputError(message)
+    if form != TableForm():
+        message = "import tc: --columns, --rate, --delay, --time and --time-format belong to traces"
+        raise InputError(message)
+    dev, rtt, link_rate = options
+    made = traffic_control.read(read_text(file, "file of tc's lines"), str(file), dev)
+    text = traffic_control.scenario(made, around(rtt, link_rate), file.name)
+    # What a scenario refuses is refused here.
+    scenario = Scenario.from_text(text, str(file))
+    if out is not None:
+        write_new(out, text, force=force)
+    link = scenario.links[0]
+    if json:
+        notes = {"file": str(file), "notes": made.notes, "link": scenario.resolved["links"][0], "text": text}
+        print_json(notes | {"files": [] if out is None else [str(out)]})
+        return
+    limit = (
+        f"{format_rate(made.rate_bps)}" if made.rate_bps is not None else f"{format_rate(link['rate_bps'])} (device)"
+    )
+    added = f", {format_time(made.delay_s)} added one way" if made.delay_s else ""
+    print_wrapped(f"{file}: {link['discipline']}, {limit}, buffer {_held(made.buffer)}{added}", *made.notes)
+    if out is None:
+        print_lines("--out FILE.toml writes a scenario; elephan expect FILE.toml says what iperf3 shows")
+    else:
+        say(f"{out} is written; next: elephan expect {out}")
+
+
+def _held(toml: str) -> str:
+    return toml.strip('"')
 
 
 def _doubts(found: ImportedTrace) -> str:

@@ -37,8 +37,10 @@ class ReplicationOutcome:
         Counters and means per flow, groups in the scenario's order.
     samples : dict of str to ndarray
         ``time_s`` with shape (samples,); if the series were kept, ``cwnd_segments`` and ``srtt_s`` with shape
-        (flows, samples), NaN for datagrams, and ``backlog_packets`` and ``begun_bytes`` (what began service until
-        then, since the start) with shape (links, samples). Without any TCP flow the first two have shape (flows, 0).
+        (flows, samples), NaN for datagrams, also ``rttvar_s`` and ``min_rtt_s`` of a run in memory, and the counters
+        ``delivered_segments`` and ``retrans_segments`` since the start, all as ``ss`` shows them, and
+        ``backlog_packets`` and ``begun_bytes`` (what began service until then, since the start) with shape (links,
+        samples). Without any TCP flow the first two have shape (flows, 0).
     histograms : dict of str to list of ndarray
         Per link, in the bins of `elephan.metrics.bin_lowers`: ``backlog_packets`` and ``drain_ps`` (what a first-in
         first-out link would need for all that is there) at the samples, ``delay_ps`` of every packet served, empty

@@ -1,0 +1,115 @@
+"""``elephan expect``: what iperf3 should show over a path, and where a measurement lies."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 (Typer reads the annotations)
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from elephan import traffic_control
+from elephan.cli.common import JsonOption, SetOption, fitted_table, print_json, print_tables, print_wrapped, say
+from elephan.cli.importing import around
+from elephan.errors import InputError
+from elephan.input_files import read_text
+from elephan.measurements import read
+from elephan.scenario import Scenario, parse_assignments
+from elephan.units import format_bytes, format_rate, format_time
+
+if TYPE_CHECKING:
+    from elephan.expectations import Expectation
+
+EXAMPLE = """Example:  elephan expect path.toml
+elephan expect queues.txt --measured iperf.json"""
+
+
+def expect(
+    path: Annotated[
+        Path, typer.Argument(metavar="PATH", help="A scenario (.toml), or lines of tc qdisc show or tc ... add.")
+    ],
+    measured: Annotated[
+        Path | None,
+        typer.Option("--measured", metavar="FILE", help="What was measured: iperf3 --json, ss, flent, pcap."),
+    ] = None,
+    duration: Annotated[
+        str | None, typer.Option("--time", metavar="TIME", help="Of the test.", show_default="10 s")
+    ] = None,
+    dev: Annotated[
+        str | None, typer.Option("--dev", metavar="NAME", help="Of tc: the device that the data leaves by.")
+    ] = None,
+    rtt: Annotated[
+        str | None,
+        typer.Option("--rtt", metavar="TIME", help="Of tc: base RTT besides netem's delay.", show_default="0.5 ms"),
+    ] = None,
+    link_rate: Annotated[
+        str | None,
+        typer.Option("--link-rate", metavar="RATE", help="Of tc: rate of the device.", show_default="1 Gbit/s"),
+    ] = None,
+    replications: Annotated[int, typer.Option("--replications", min=3, max=1000, help="Runs of the path.")] = 12,
+    set_: SetOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Say what iperf3 should show over a path, with an interval; and what would explain another measurement."""
+    from elephan.expectations import expect as expected  # noqa: PLC0415 (the engine; --help does without)
+
+    scenario, notes = _scenario(path, (dev, rtt, link_rate))
+    if set_:
+        scenario = scenario.replace(parse_assignments(set_))
+    if duration is not None or measured is None:
+        scenario = scenario.replace({"duration": duration or "10 s", "warmup": "0 s"})
+    flow = None if measured is None else read(measured).flow
+    answer = expected(scenario, flow, replications=replications)
+    if json:
+        print_json({"path": str(path), "measured": None if measured is None else str(measured), "notes": notes}
+                   | answer.to_json())  # fmt: skip
+        return
+    _print(path, answer, with_measured=flow is not None)
+    for note in notes:
+        say(f"note: {note}")
+
+
+def _scenario(path: Path, options: tuple[str | None, str | None, str | None]) -> tuple[Scenario, list[str]]:
+    """Return the scenario of a path, and what it leaves out."""
+    dev, rtt, link_rate = options
+    if path.suffix.lower() == ".toml":
+        if any(option is not None for option in options):
+            message = "--dev, --rtt, --link-rate: belong to lines of tc; change a scenario with --set"
+            raise InputError(message)
+        return Scenario.from_file(path), []
+    text = read_text(path, "scenario (.toml) or a file of tc's lines")
+    if not traffic_control.is_tc(text):
+        message = f"{path}: has no lines of tc qdisc or tc class, and is no scenario (.toml)"
+        raise InputError(message)
+    made = traffic_control.read(text, str(path), dev)
+    return Scenario.from_text(traffic_control.scenario(made, around(rtt, link_rate), path.name), str(path)), made.notes
+
+
+def _print(path: Path, answer: Expectation, *, with_measured: bool) -> None:
+    from elephan.expectations import QUANTITIES  # noqa: PLC0415 (as in `expect`)
+
+    verdict = ""
+    if with_measured:
+        outside = [QUANTITIES[name] for name, one in answer.quantities.items() if one.place in ("below", "above")]
+        verdict = f": {', '.join(outside)} outside" if outside else ": the measurement is what this path gives"
+    print_wrapped(f"{path}, {answer.runs} runs of {format_time(answer.duration_s)}{verdict}")
+    rows = []
+    for name, one in answer.quantities.items():
+        row = [QUANTITIES[name], _shown(name, one.mean), f"{_shown(name, one.low)} to {_shown(name, one.high)}"]
+        if with_measured:
+            row += [_shown(name, one.measured) if one.place else "-", one.place]
+        rows.append(row)
+    heads = ["iperf3", "expected", "90 % of runs", *(["measured", ""] if with_measured else [])]
+    print_tables(fitted_table(heads, rows, [True, False, False, False, True][: len(heads)]))
+    if answer.explanations:
+        found = "; ".join(f"{name} (distance {100 * ratio:.0f} %)" for name, ratio in answer.explanations)
+        print_wrapped(f"nearer to the measurement would be: {found}")
+    elif with_measured and not answer.is_met:
+        print_wrapped("no variant tried (pacing, offload, receive window, buffer, burst, loss) is much nearer")
+
+
+def _shown(name: str, value: float) -> str:
+    if name == "goodput_bps":
+        return format_rate(value)
+    if name == "cwnd_bytes":
+        return format_bytes(value)
+    return f"{value:.0f}" if name == "retransmits" else format_time(value)

@@ -1,0 +1,272 @@
+"""``elephan infer``: rate, base RTT, buffer and discipline of a path, from what its sender measured."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path  # noqa: TC003 (Typer reads the annotations)
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from elephan.cli.common import JsonOption, QuietOption, print_json, print_wrapped, say, write_new
+from elephan.errors import InputError
+from elephan.measurements import read
+from elephan.scenario import parse_assignments
+from elephan.units import bits_per_second, format_rate, format_time, seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from elephan.inference import Answer, Interval, Nearby, Observation
+
+EXAMPLE = """Example:  elephan infer iperf.json --out path.toml
+elephan infer iperf.json --simulate --what-if queues=fq-codel"""
+
+BESIDE = ("none", "some")
+
+
+def infer(
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE...", help="iperf3 --json, ss -tin, flent, pcap, TCP_INFO or .csv, of one path."),
+    ],
+    rate: Annotated[str | None, typer.Option("--rate", metavar="RATE", help="The path's rate, if it is known.")] = None,
+    rtt: Annotated[
+        str | None, typer.Option("--rtt", metavar="TIME", help="Its base RTT, as by a ping before the test.")
+    ] = None,
+    beside: Annotated[
+        str | None, typer.Option("--beside", metavar="none|some", help="Whether there was other traffic.")
+    ] = None,
+    control: Annotated[
+        str | None, typer.Option("--control", metavar="LAW", help="The sender's: cubic, reno, bbr.")
+    ] = None,
+    every: Annotated[
+        str | None, typer.Option("--every", metavar="TIME", help="Time between samples of an ss log without times.")
+    ] = None,
+    simulate: Annotated[
+        bool, typer.Option("--simulate", help="Simulate near the answer, some 10 s, which narrows it.")
+    ] = False,
+    what_if: Annotated[
+        str | None,
+        typer.Option("--what-if", metavar="KEY=VALUE", help='Run the path, and with a change: "queues=fq-codel".'),
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", metavar="FILE", help="Picture of both, measured and simulated (.svg, .png)."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Write a scenario of the middle of the answer.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
+    quiet: QuietOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Infer a path's rate, base RTT, buffer and queue from a measurement of its sender, with 90 % intervals."""
+    from elephan import inference  # noqa: PLC0415 (NumPy and the engine; --help does without)
+
+    known = _known(rate, rtt, beside, control)
+    if plot is not None and not simulate:
+        message = "--plot: shows simulated beside measured; give --simulate too"
+        raise InputError(message)
+    every_s = None if every is None else seconds(every)
+    answer = inference.infer([read(file, every_s=every_s) for file in files], known)
+    if isinstance(answer, inference.Observation):
+        if json:
+            print_json(_bound(answer))
+        else:
+            print_wrapped(*_bound_lines(answer))
+        return
+    if simulate:
+        answer = replace(answer, nearby=inference.search(answer.region))
+        if answer.nearby is not None and answer.nearby.is_unlike and out is not None:
+            message = f"--out: {_unlike(answer.nearby)}, so that there is no scenario of it"
+            raise InputError(message)
+    if out is not None:
+        write_new(out, answer.scenario(), force=force)
+    changed = _changed(answer, what_if) if what_if is not None else None
+    if plot is not None and answer.nearby is not None:
+        _draw(answer, plot)
+    if json:
+        print_json(answer.to_json() | ({} if changed is None else {"what_if": changed}))
+        return
+    print_wrapped(*lines(answer))
+    if changed is not None:
+        print_wrapped(*_change_lines(what_if or "", changed))
+    if out is not None and not quiet:
+        say(f"{out} is written; next: elephan size {out} --queues drop-tail,fq-codel")
+
+
+def _known(rate: str | None, rtt: str | None, beside: str | None, control: str | None):  # type: ignore[no-untyped-def]
+    from elephan.inference import Known  # noqa: PLC0415 (as above)
+
+    if beside is not None and beside not in BESIDE:
+        message = f'--beside: must be "none" or "some", not "{beside}"'
+        raise InputError(message)
+    return Known(
+        None if rate is None else bits_per_second(rate),
+        None if rtt is None else seconds(rtt),
+        None if beside is None else beside == "none",
+        control,
+    )
+
+
+def _bound(found: Observation) -> dict[str, object]:
+    return {"files": [found.measurement.to_json()], "law": found.law, "bound_s": found.bound_s, "why": found.why}
+
+
+def _bound_lines(found: Observation) -> list[str]:
+    head = _head(found)
+    if found.bound_s > 0:
+        return [f"Buffer: at least {format_time(found.bound_s)}, and no more can be said", f"{head}: {found.why}"]
+    return ["Buffer: nothing can be said", f"{head}: {found.why}"]
+
+
+def _head(found: Observation) -> str:
+    from elephan.inference.answer import law_name  # noqa: PLC0415 (as above)
+
+    samples = found.samples
+    streams = f", the largest of {found.streams} streams" if found.streams > 1 else ""
+    return (
+        f"{found.measurement.path.name}: {law_name(found.law)}, {format_time(samples.duration_s)} in steps of "
+        f"{format_time(samples.interval_s)}{streams}"
+    )
+
+
+def _between(one: Interval, form: Callable[[float], str]) -> str:
+    if one.high <= one.low * 1.0001:
+        return f"{form(one.median)} (given)"
+    low, high = form(one.low), form(one.high)
+    # A unit is said once.
+    low = low.split()[0] if low.split()[1:] == high.split()[1:] else low
+    return f"{form(one.median)} ({low} to {high})"
+
+
+def lines(answer: Answer) -> list[str]:
+    """Return what the screen shows, the answer first."""
+    from elephan.inference.answer import NAMES, SUM_ONLY  # noqa: PLC0415 (as above)
+
+    near = answer.nearby
+    if near is not None and near.is_unlike:
+        return [f"No answer: {_unlike(near)}", _head(answer.observation), *_theory(answer)]
+    found = {**answer.intervals, **({} if near is None else near.intervals)}
+    names = list(answer.discipline_set)
+    if near is not None and near.decided:
+        names = [near.decided]
+        if near.decided in ("codel", "fq-codel") and answer.beside_set[0] == "none":
+            names = ["codel", "fq-codel"]
+    said = [*_buffer(answer, found, names), *_bottleneck(answer, found, names)]
+    said.append(f"{_head(answer.observation)}; base RTT {_between(found['rtt_s'], format_time)}")
+    said += _theory(answer)
+    if near is not None and near.best is not None:
+        said.append(
+            f"twin: of {near.runs} simulated paths the nearest is {100 * near.best.distance:.1f} % off in RTT and cwnd "
+            f"({NAMES[near.best.path.discipline]}, {format_time(near.best.path.buffer_s)})"
+        )
+    told = (
+        near is not None
+        and "rtt_s" in near.intervals
+        and near.intervals["rtt_s"].high < 1.2 * near.intervals["rtt_s"].low
+    )
+    said += [f"! {doubt}" for doubt in answer.doubts[:4] if not (told and doubt == SUM_ONLY)]
+    return [*said, *_record(answer)]
+
+
+def _buffer(answer: Answer, found: dict[str, Interval], names: list[str]) -> list[str]:
+    if names == ["policer"]:
+        return [f"Policer: a bucket of {_between(found['burst_s'], format_time)} at its rate"]
+    if "drop-tail" not in names:
+        queue = float(sorted(answer.observation.samples.rtt_s)[answer.observation.samples.rtt_s.size // 2])
+        queue -= found["rtt_s"].median
+        return [f"Buffer: not seen behind a queue that drops early; its queue is about {format_time(max(queue, 0.0))}"]
+    buffer, packets = found["buffer_s"], answer.packets
+    if "buffer_packets" in found:
+        packets = found["buffer_packets"].scaled(1500 / answer.observation.packet_bytes)
+    bdp = buffer.median / max(found["rtt_s"].median, 1e-9)
+    some = "Buffer" if names[0] == "drop-tail" else "Buffer, if it is drop-tail"
+    counted = f"{packets.median:,.0f} packets ({packets.low:,.0f} to {packets.high:,.0f})"
+    shown = _between(buffer, format_time).replace("(", "(90 %: ", 1)
+    return [f"{some}: {shown}, {counted}, {bdp:.2g} BDP"]
+
+
+def _bottleneck(answer: Answer, found: dict[str, Interval], names: list[str]) -> list[str]:
+    from elephan.inference.answer import NAMES  # noqa: PLC0415 (as above)
+
+    if set(names) == {"codel", "fq-codel"}:
+        shown = "CoDel or FQ-CoDel (one flow alone cannot tell)" if "none" in answer.beside_set else "CoDel or FQ-CoDel"
+    elif len(names) == 1:
+        shown = NAMES[names[0]]
+    else:
+        shown = f"{NAMES[names[0]]} ({', '.join(NAMES[name] for name in names[1:])} not excluded)"
+    kinds = {"none": "nobody beside", "flows": "other flows beside", "datagrams": "datagrams beside"}
+    beside = " or ".join(kinds[name] for name in answer.beside_set)
+    return [f"Bottleneck: {shown}, {_between(found['rate_bps'], format_rate)}, {beside}"]
+
+
+def _theory(answer: Answer) -> list[str]:
+    theory = answer.theory
+    window = theory["buffer_by_window_s"]
+    other = f"; window at losses: {format_time(window)}" if window == window else ""
+    return [f"theory: largest less smallest RTT, {format_time(theory['buffer_s'])}{other}"]
+
+
+def _unlike(near: Nearby) -> str:
+    if near.best is None:
+        return "no path could be simulated"
+    return f"no simulated path is like the measurement (the nearest is {100 * near.best.distance:.0f} % off)"
+
+
+def _record(answer: Answer) -> list[str]:
+    """Return how often such answers were right on real paths."""
+    from elephan.inference import coverage  # noqa: PLC0415 (as above)
+
+    record = coverage()
+    if not record.get("runs"):
+        return []
+    way = "simulated" if answer.nearby is not None and answer.nearby.intervals else "network"
+    held = record.get(way, record["network"])
+    buffer, rate, queue = (f"{held[name][0]} of {held[name][1]}" for name in ("buffer", "rate", "set"))
+    return [
+        f"On {record['runs']} real paths such intervals held the buffer in {buffer} and the rate in {rate}, "
+        f"such sets the queue in {queue}"
+    ]
+
+
+def _changed(answer: Answer, change: str) -> list[dict[str, object]]:
+    """Run the middle of the answer, without and with a change."""
+    import elephan  # noqa: PLC0415 (the engine)
+    from elephan.inference import what_if  # noqa: PLC0415 (as above)
+
+    key, _, value = change.partition("=")
+    if not value:
+        message = f'--what-if {change}: must be a key and a value, such as queues=fq-codel or links.0.buffer="20 ms"'
+        raise InputError(message)
+    short = {"queues": "links.0.queue", "queue": "links.0.queue", "buffer": "links.0.buffer", "law": "flows.0.control"}
+    changes = parse_assignments([f"{short.get(key, key)}={value}"])
+    rows: list[dict[str, object]] = []
+    for name, scenario in (("as it is", what_if(answer, {})), (change, what_if(answer, changes))):
+        result = elephan.run(scenario)
+        document = result.to_json()
+        link, group = document["links"][0], document["groups"][0]
+        rows.append(
+            {
+                "path": name,
+                "goodput_bps": group["goodput_per_flow_bps"]["mean"],
+                "queueing_delay_s": link["queueing_delay_s"]["mean"],
+                "loss_ratio": link["loss_ratio"]["mean"],
+            }
+        )
+    return rows
+
+
+def _change_lines(change: str, rows: list[dict[str, object]]) -> list[str]:
+    def one(row: dict[str, object]) -> str:
+        rate, delay, loss = (float(str(row[name])) for name in ("goodput_bps", "queueing_delay_s", "loss_ratio"))
+        return f"{format_rate(rate)}, queue {format_time(delay)}, loss {100 * loss:.2g} %"
+
+    return [f"What if {change}: {one(rows[1])}; as it is: {one(rows[0])}"]
+
+
+def _draw(answer: Answer, plot: Path) -> None:
+    from elephan.plots.inference import draw_inference  # noqa: PLC0415 (matplotlib)
+
+    draw_inference(answer, plot)

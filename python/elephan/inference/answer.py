@@ -1,0 +1,336 @@
+"""The answer of `elephan infer`: checks, theory, intervals, sets, and a scenario of the middle."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from elephan.errors import InputError
+from elephan.inference import network
+from elephan.inference.nearby import Region
+from elephan.inference.network import Interval
+from elephan.inference.observed import LAW_NAMES, observe
+from elephan.inference.paths import BUFFER_BDP, RATE_BPS, RTT_S, Hosts, PathModel
+from elephan.inference.statistics import base, episodes
+from elephan.scenario import Scenario
+from elephan.units import format_rate, format_time
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from elephan.inference.nearby import Nearby
+    from elephan.inference.observed import Observation
+    from elephan.measurements import Measurement
+
+NAMES = {
+    "drop-tail": "drop-tail",
+    "red": "RED",
+    "codel": "CoDel",
+    "fq-codel": "FQ-CoDel",
+    "pie": "PIE",
+    "policer": "a policer",
+}
+
+STRANGE = 0.08
+"""Share of the statistics beyond what training saw from which the answer is doubted."""
+
+COVERAGE = "coverage.json"
+
+SUM_ONLY = "the queue never drains: base RTT and buffer are told apart by their sum; --rtt (a ping before) would help"
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of a path besides its measurements.
+
+    Parameters
+    ----------
+    rate_bps : float [bit/s], optional
+    rtt_s : float [s], optional
+        Base round-trip time, as by a ping before the test.
+    alone : bool, optional
+        Whether nothing is beside the flow.
+    law : str, optional
+        Congestion control of the sender.
+    """
+
+    rate_bps: float | None = None
+    rtt_s: float | None = None
+    alone: bool | None = None
+    law: str | None = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What can be said of a path.
+
+    Parameters
+    ----------
+    observations : tuple of Observation
+    known : Known
+    intervals : mapping of str to Interval
+        By the names of `network.TARGETS`.
+    disciplines, beside : mapping of str to float
+        Shares.
+    discipline_set, beside_set : tuple of str
+        Sets of 90 %, the likeliest first.
+    theory : mapping of str to float
+        Estimates by theory.
+    doubts : tuple of str
+        Sentences on what cannot be told apart, or was not in training.
+    nearby : Nearby, optional
+        Simulations near the answer.
+    """
+
+    observations: tuple[Observation, ...]
+    known: Known
+    intervals: Mapping[str, Interval]
+    disciplines: Mapping[str, float]
+    beside: Mapping[str, float]
+    discipline_set: tuple[str, ...]
+    beside_set: tuple[str, ...]
+    theory: Mapping[str, float]
+    doubts: tuple[str, ...]
+    nearby: Nearby | None = field(default=None)
+
+    @property
+    def observation(self) -> Observation:
+        """The first measurement."""
+        return self.observations[0]
+
+    @property
+    def packets(self) -> Interval:
+        """Buffer in packets of the measured size."""
+        return self.intervals["buffer_packets"].scaled(1500 / self.observation.packet_bytes)
+
+    @property
+    def middle(self) -> PathModel:
+        """The path in the middle of the answer."""
+        value = {name: one.median for name, one in self.intervals.items()}
+        first = self.discipline_set[0]
+        rate, rtt = (float(np.clip(value[n], *r)) for n, r in (("rate_bps", RATE_BPS), ("rtt_s", RTT_S)))
+        buffer = value["burst_s"] if first == "policer" else value["buffer_s"]
+        if first not in ("drop-tail", "red", "policer"):
+            buffer = max(buffer, 1000 * 12_000 / rate)
+        target = buffer / 12 if first == "red" else 0.015 if first == "pie" else 0.005
+        kind = self.beside_set[0]
+        beside: tuple[str, ...] = ()
+        if kind == "flows":
+            lines = f'name = "beside"\npath = ["bottleneck"]\nrtt = "{rtt * 1e6:.0f} us"\ntcp = "linux"'
+            beside = (f'{lines}\ncontrol = {{ law = "cubic" }}',)
+        elif kind == "datagrams":
+            lines = f'name = "beside"\npath = ["bottleneck"]\nrtt = "{rtt * 1e6:.0f} us"'
+            beside = (f'{lines}\ntraffic = {{ kind = "poisson", rate = "{0.2 * rate:.0f} bit/s" }}',)
+        hosts = Hosts(burst='"linux"', delayed_ack=2)
+        return PathModel(
+            rate, rtt, max(buffer, 4 * 12_000 / rate), first, self.observation.law, target, beside, kind, hosts
+        )
+
+    @property
+    def region(self) -> Region:
+        """Where to simulate."""
+        one = self.observation
+        sets = self.discipline_set, self.beside_set
+        shares = self.disciplines, self.beside
+        writes = one.measurement.source.startswith("iperf3")
+        return Region(one.samples, one.level, one.law, self.intervals, *shares, *sets, self.middle, writes)
+
+    def scenario(self) -> str:
+        """Return a scenario (TOML) of the middle of the answer, to run, size and change."""
+        path = self.middle if self.nearby is None or self.nearby.best is None else self.nearby.best.path
+        path = replace(path, hosts=replace(path.hosts, window='"none"'))
+        lead = path.lead_s
+        duration = max(self.observation.samples.duration_s, 30.0)
+        title = "".join(c for c in self.observation.measurement.path.name if c.isprintable() and c not in '"\\')
+        body = path.scenario(duration)
+        settled = f'warmup = "{min(10.0, duration / 3) + lead:g} s"\nreplications = 3\n'
+        return f'# The middle of what elephan infer says of a path.\ntitle = "{title}"\n{settled}{body}'
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the answer as plain data."""
+        found: dict[str, Any] = {
+            "files": [one.measurement.to_json() for one in self.observations],
+            "law": self.observation.law,
+            "known": {"rate_bps": self.known.rate_bps, "rtt_s": self.known.rtt_s, "alone": self.known.alone},
+            "theory": dict(self.theory),
+            "intervals": {name: one.to_json() for name, one in self.intervals.items()},
+            "disciplines": dict(self.disciplines),
+            "discipline_set": list(self.discipline_set),
+            "beside": dict(self.beside),
+            "beside_set": list(self.beside_set),
+            "doubts": list(self.doubts),
+            "real_paths": coverage(),
+        }
+        found["intervals"]["buffer_packets"] = self.packets.to_json()
+        found["simulated"] = None if self.nearby is None else self.nearby.to_json()
+        return found
+
+
+@cache
+def coverage() -> dict[str, Any]:
+    """Return how often answers of real paths were right (`tools/judge_paths.py`)."""
+    text = resources.files("elephan.inference").joinpath(COVERAGE).read_text(encoding="utf-8")
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def infer(measurements: Sequence[Measurement], known: Known | None = None) -> Answer | Observation:
+    """Infer a path from measurements of it.
+
+    Parameters
+    ----------
+    measurements : sequence of Measurement
+        Of one path; several narrow nothing that is not random, and their answers are averaged.
+    known : Known, optional
+
+    Returns
+    -------
+    Answer, or Observation
+        The latter if only a lower bound can be given; its `why` says it.
+
+    Raises
+    ------
+    InputError
+        If nothing can be inferred.
+    """
+    known = known or Known()
+    _check(known)
+    seen = [observe(measurement, known.law) for measurement in measurements]
+    telling = [one for one in seen if not one.is_bound]
+    if not telling:
+        return max(seen, key=lambda one: one.bound_s)
+    said = [_estimate(one, known) for one in telling]
+    names = said[0].intervals
+    intervals = {name: _averaged([one.intervals[name] for one in said]) for name in names}
+    disciplines = _mean([one.disciplines for one in said])
+    beside = _mean([one.beside for one in said])
+    first = telling[0]
+    theory = base(first.samples)
+    return Answer(
+        tuple(telling),
+        known,
+        intervals,
+        disciplines,
+        beside,
+        _common([one.discipline_set for one in said], disciplines),
+        _common([one.beside_set for one in said], beside),
+        _theory(first),
+        tuple(
+            _doubts(
+                first,
+                intervals,
+                max(one.strange for one in said),
+                theory.queue_s,
+                known_rtt=known.rtt_s is not None,
+            )
+        ),
+    )
+
+
+def _check(known: Known) -> None:
+    for name, value, (low, high), shown in (
+        ("--rate", known.rate_bps, RATE_BPS, format_rate),
+        ("--rtt", known.rtt_s, RTT_S, format_time),
+    ):
+        if value is not None and not low / 2 <= value <= 2 * high:
+            message = f"{name}: must be from {shown(low)} to {shown(high)}, for which the answer is calibrated"
+            raise InputError(message)
+
+
+def facts_of(one: Observation, known: Known) -> tuple[float | None, float | None, bool | None]:
+    """Return what is known of the path of a measurement."""
+    before = one.measurement.base_rtt_s
+    least = float(one.samples.rtt_s.min())
+    # A handshake that waited is no base.
+    rtt = known.rtt_s if known.rtt_s is not None else (before if 0 < before <= 1.02 * least else None)
+    alone = known.alone if known.alone is not None else (False if one.streams > 1 else None)
+    return known.rate_bps, rtt, alone
+
+
+def _estimate(one: Observation, known: Known) -> network.Estimate:
+    return network.estimate(one.samples, one.law, one.level, facts_of(one, known))
+
+
+def _averaged(found: Sequence[Interval]) -> Interval:
+    """Return the geometric means of medians and ends."""
+    if len(found) == 1:
+        return found[0]
+
+    def mean(values: Sequence[float]) -> float:
+        return float(np.exp(np.mean(np.log(np.maximum(values, 1e-12)))))
+
+    return Interval(mean([i.median for i in found]), mean([i.low for i in found]), mean([i.high for i in found]))
+
+
+def _mean(found: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    return {name: float(np.mean([one[name] for one in found])) for name in found[0]}
+
+
+def _common(sets: Sequence[tuple[str, ...]], shares: Mapping[str, float]) -> tuple[str, ...]:
+    """Return what all sets hold, or else what any does, the likeliest first."""
+    held = [name for name in shares if all(name in one for one in sets)]
+    held = held or [name for name in shares if any(name in one for one in sets)]
+    return tuple(sorted(held, key=lambda name: -shares[name]))
+
+
+def _theory(one: Observation) -> dict[str, float]:
+    samples = one.samples
+    found = base(samples)
+    at = episodes(samples).at
+    before = samples.cwnd_segments[np.maximum(at - 1, 0)] if at.size else np.empty(0)
+    high = float(np.median(before)) * 1500 * 8 / found.rate_bps - found.rtt_s if before.size else math.nan
+    return {
+        "rate_bps": found.rate_bps,
+        "rtt_s": found.rtt_s,
+        "buffer_s": found.queue_s,
+        "buffer_by_window_s": high if high > 0 else math.nan,
+    }
+
+
+def _doubts(
+    one: Observation, intervals: Mapping[str, Interval], strange: float, queue_s: float, *, known_rtt: bool
+) -> list[str]:
+    found = list(one.notes)
+    samples = one.samples
+    late = samples.rtt_s[int(3 / samples.interval_s) :]
+    known = math.isfinite(one.measurement.base_rtt_s) or known_rtt
+    if not known and late.size and float(late.min()) - float(samples.rtt_s.min()) > 0.2 * queue_s:
+        found.append(SUM_ONLY)
+    if strange > STRANGE:
+        found.append("the measurement is unlike all simulations of the training: take no number of this as calibrated")
+    bdp = intervals["buffer_s"].median / max(intervals["rtt_s"].median, 1e-6)
+    if bdp > BUFFER_BDP[1]:
+        found.append(f"{bdp:.0f} BDP of buffer are beyond what training had ({BUFFER_BDP[1]:g})")
+    for name, (low, high), shown in (("rate_bps", RATE_BPS, format_rate), ("rtt_s", RTT_S, format_time)):
+        value = intervals[name].median
+        if not low <= value <= high:
+            found.append(f"{shown(value)} is outside of the training ({shown(low)} to {shown(high)})")
+    return found
+
+
+def what_if(answer: Answer, changes: Mapping[str, Any]) -> Scenario:
+    """Return the scenario of the middle with changes.
+
+    Raises
+    ------
+    InputError
+        If a change is not understood.
+    """
+    return Scenario.from_text(answer.scenario(), "infer").replace(changes)
+
+
+def law_name(law: str) -> str:
+    """Return a law's name as text.
+
+    Examples
+    --------
+    >>> law_name("cubic")
+    'CUBIC'
+    """
+    return LAW_NAMES.get(law, law)

@@ -1,0 +1,384 @@
+"""Simulations near an answer: a local regression that narrows its intervals, and twins that check it.
+
+*Source*: M. A. Beaumont, W. Zhang and D. J. Balding, Approximate Bayesian computation in population genetics,
+Genetics 2002 (weights and regression); P. Fearnhead and D. Prangle, Constructing summary statistics for approximate
+Bayesian computation, 2012 (a regression's outputs as summaries: here those of the network).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from elephan.errors import ElephanError
+from elephan.inference.network import LEVELS, TARGETS, Interval, bases_of, level
+from elephan.inference.paths import BUFFER_BDP, MOST_QUEUE_S, RATE_BPS, RTT_S, draw_beside, draw_hosts
+from elephan.inference.simulated import EVERY_S, Samples, measure
+from elephan.inference.statistics import LONGEST_S, base, statistics
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.random import Generator
+    from numpy.typing import NDArray
+
+    from elephan.inference.paths import PathModel
+
+    Floats = NDArray[np.float64]
+
+RUNS = 440
+"""Most runs of the local regression, in two rounds."""
+
+PACKETS = 4e7
+"""Most packets of all runs together: some ten seconds of a processor."""
+
+OF_FAST = 150
+"""Runs that a fast path has at least, each of a shorter time."""
+
+LEAST_RUNS = 80
+"""Runs below which the regression is not used."""
+
+KEPT = 0.4
+"""Share of the runs, the nearest, that has weight."""
+
+ALIKE, DECISIVE = 0.03, 1.5
+"""Distance of a twin below which it is like the measurement, and how much farther the second discipline has to be."""
+
+UNLIKE = 0.15
+"""Distance from which no twin is like the measurement, and no answer is given.
+
+Twins of 13 simulated paths whose hosts were unknown had 0.01 to 0.13; paths with an unknown flow beside 0.15."""
+
+WIDENING = 1.25
+"""Factor on the width of the local intervals in logarithms: the regression is linear, and its runs are few."""
+
+HOSTS = 0.12
+"""Logarithm by which local intervals are wider at either end: what real hosts and links do that simulated ones do not.
+
+Nine tenths of the recorded paths with odd numbers (`tests/data/paths`) are within it; the others
+judge."""
+
+LONGEST_LOCAL_S = 15.0
+"""Part of a measurement that is simulated [s]; later data say little more, and take as long."""
+
+SHORTEST_LOCAL_S = 6.0
+"""The same of fast paths [s]."""
+
+SEED = 20261128
+
+
+@dataclass(frozen=True)
+class Region:
+    """Where to simulate: a measurement, and what the network says of it.
+
+    Parameters
+    ----------
+    samples : Samples
+    level, law : str
+    intervals : mapping of str to Interval
+    disciplines, beside : mapping of str to float
+        Shares.
+    discipline_set, beside_set : tuple of str
+    middle : PathModel
+        Path in the middle.
+    writes : bool
+        Whether bytes are counted as they are written to the socket, as by iperf3.
+    """
+
+    samples: Samples
+    level: str
+    law: str
+    intervals: Mapping[str, Interval]
+    disciplines: Mapping[str, float]
+    beside: Mapping[str, float]
+    discipline_set: tuple[str, ...]
+    beside_set: tuple[str, ...]
+    middle: PathModel
+    writes: bool = False
+
+
+@dataclass(frozen=True)
+class Twin:
+    """A simulated path like the measurement.
+
+    Parameters
+    ----------
+    path : PathModel
+    samples : Samples
+    distance : float
+        Mean absolute log ratio of round-trip times, and half that of windows.
+    """
+
+    path: PathModel
+    samples: Samples
+    distance: float
+
+
+@dataclass(frozen=True)
+class Nearby:
+    """Simulations near an answer.
+
+    Parameters
+    ----------
+    runs : int
+    intervals : mapping of str to Interval
+        Of the local regression; empty if there were too few runs.
+    twins : mapping of str to Twin
+        The nearest path of each discipline.
+    """
+
+    runs: int
+    intervals: Mapping[str, Interval]
+    twins: Mapping[str, Twin]
+
+    @property
+    def best(self) -> Twin | None:
+        """The nearest path of all; None without any."""
+        return min(self.twins.values(), key=lambda twin: twin.distance, default=None)
+
+    @property
+    def is_unlike(self) -> bool:
+        """Whether no path is like the measurement."""
+        return self.best is None or self.best.distance > UNLIKE
+
+    @property
+    def decided(self) -> str:
+        """Return the discipline that twins decide on; empty if they do not."""
+        ranked = sorted(self.twins.items(), key=lambda item: item[1].distance)
+        # One flow alone cannot tell these apart.
+        distances = [(("codel" if name == "fq-codel" else name), twin.distance) for name, twin in ranked]
+        if not distances or distances[0][1] > ALIKE:
+            return ""
+        others = [distance for name, distance in distances if name != distances[0][0]]
+        return ranked[0][0] if not others or others[0] > DECISIVE * distances[0][1] else ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {
+            "runs": self.runs,
+            "intervals": {name: one.to_json() for name, one in self.intervals.items()},
+            "twins": {
+                name: {
+                    "distance": twin.distance,
+                    "rate_bps": twin.path.rate_bps,
+                    "rtt_s": twin.path.rtt_s,
+                    "buffer_s": twin.path.buffer_s,
+                }
+                for name, twin in self.twins.items()
+            },
+            "unlike": self.is_unlike,
+            "decided": self.decided or None,
+        }
+
+
+def distance(measured: Samples, simulated: Samples) -> float:
+    """Return how far a simulation is from a measurement, sample by sample."""
+    count = min(measured.rtt_s.size, simulated.rtt_s.size)
+    rtt = np.abs(np.log(simulated.rtt_s[:count] / measured.rtt_s[:count])).mean()
+    windows = (np.maximum(one.cwnd_segments[:count], 1.0) for one in (simulated, measured))
+    cwnd = np.abs(np.log(next(windows) / next(windows))).mean()
+    return float(rtt + 0.5 * cwnd)
+
+
+def search(region: Region, *, runs: int = RUNS) -> Nearby:
+    """Simulate near an answer; the same region gives the same result on every machine.
+
+    Parameters
+    ----------
+    region : Region
+    runs : int
+        Most runs of the regression, in two rounds; twins take up to 40 for each discipline more. Fast paths get fewer,
+        since all runs together have at most `PACKETS` packets.
+
+    Returns
+    -------
+    Nearby
+    """
+    rng = np.random.default_rng(SEED)
+    found = _Local(region)
+    for number, (count, share) in enumerate(((runs // 2, 0.3), (runs - runs // 2, 0.65))):
+        for _ in range(count):
+            if found.packets > share * PACKETS:
+                break
+            found.run(found.draw(rng, number))
+        if number == 0:
+            found.narrow()
+    room = math.exp(HOSTS)
+    local = found.regression().items()
+    intervals = {name: Interval(one.median, one.low / room, one.high * room) for name, one in local}
+    for number, discipline in enumerate(region.discipline_set, 1):
+        found.refine(rng, discipline, PACKETS * (0.65 + 0.35 * number / len(region.discipline_set)))
+    return Nearby(len(found.paths), intervals, found.twins)
+
+
+class _Local:
+    """The runs near one answer."""
+
+    def __init__(self, region: Region) -> None:
+        self.region = region
+        self.level, self.law = region.level, region.law
+        rate = region.intervals["rate_bps"].median
+        longest = float(np.clip(PACKETS / OF_FAST / (rate / 12_000), SHORTEST_LOCAL_S, LONGEST_LOCAL_S))
+        self.measured = region.samples.first(longest)
+        self.packets = 0.0
+        self.network = level(self.level)
+        self.observed = self.summary(self.measured)
+        self.paths: list[PathModel] = []
+        self.summaries: list[Floats] = []
+        self.distances: list[float] = []
+        self.twins: dict[str, Twin] = {}
+        self.ranges = {name: (one.low, one.high) for name, one in region.intervals.items()}
+        shares = np.array([region.disciplines[name] for name in region.discipline_set])
+        self.shares = (shares + 0.1) / (shares + 0.1).sum()
+
+    def summary(self, samples: Samples) -> Floats:
+        """Return the outputs of the network, in units, and some statistics."""
+        values = statistics(samples, self.law)
+        raw = self.network.raw(values)
+        width = len(TARGETS) * 5
+        medians = raw[2:width:5] + np.log(bases_of(base(samples.first(LONGEST_S))))
+        return np.concatenate([medians, np.log(raw[width:] + 0.02) * 0.3, self.network.standard(values)[8:60] * 0.15])
+
+    def draw(self, rng: Generator, number: int) -> PathModel:
+        """Draw a path within the intervals of the answer, a little wider at first."""
+        names = self.region.discipline_set
+        discipline = str(rng.choice(names, p=self.shares))
+        room = 1.15 if number == 0 else 1.0
+
+        def within(name: str, low: float, high: float) -> float:
+            ends = self.ranges[name]
+            bottom, top = max(ends[0] / room, low), min(ends[1] * room, high)
+            return float(np.exp(rng.uniform(np.log(bottom), np.log(max(top, bottom * 1.0001)))))
+
+        rate, rtt = within("rate_bps", *RATE_BPS), within("rtt_s", *RTT_S)
+        least, most = 4 * 12_000 / rate, min(BUFFER_BDP[1] * rtt * 2, MOST_QUEUE_S)
+        buffer = within("burst_s" if discipline == "policer" else "buffer_s", least, max(most, 2 * least))
+        target = buffer / 12 if discipline == "red" else 0.015 if discipline == "pie" else 0.005
+        if discipline == "red":
+            target = buffer * float(rng.uniform(0.05, 0.3))
+        if discipline in ("codel", "fq-codel", "pie"):
+            buffer = max(buffer, 1000 * 12_000 / rate)
+            target *= float(np.exp(rng.normal(0, 0.6))) if rng.random() < 0.5 else 1.0
+        path = replace(
+            self.region.middle, rate_bps=rate, rtt_s=rtt, buffer_s=buffer, discipline=discipline, target_s=target,
+            hosts=replace(draw_hosts(rng), window='"none"'), beside=(), kind="none",
+        )  # fmt: skip
+        kinds = self.region.beside_set
+        weights = np.array([self.region.beside[name] for name in kinds]) + 0.02
+        kind = str(rng.choice(kinds, p=weights / weights.sum()))
+        return replace(path, **draw_beside(rng, path, kind))
+
+    def run(self, path: PathModel) -> float:
+        """Simulate a path, and keep what it says; return its distance."""
+        every = LEVELS[self.level]
+        self.packets += path.rate_bps / 12_000 * (self.measured.duration_s + path.lead_s)
+        try:
+            samples = measure(path, self.measured.duration_s, seed=SEED + len(self.paths), every_s=EVERY_S)
+        except ElephanError:
+            return math.inf
+        if self.region.writes:
+            # Ahead by one to two and a half windows: the golden ratio spreads them evenly.
+            samples = samples.written(1.0 + 1.5 * (0.618034 * len(self.paths) % 1.0))
+        if self.level == "windows":
+            samples = samples.without_counts()
+        elif every > EVERY_S:
+            samples = samples.merged(round(every / EVERY_S))
+        if samples.rtt_s.size < 5:
+            return math.inf
+        away = distance(self.measured, samples)
+        self.paths.append(path)
+        self.summaries.append(self.summary(samples))
+        self.distances.append(away)
+        known = self.twins.get(path.discipline)
+        if known is None or away < known.distance:
+            self.twins[path.discipline] = Twin(path, samples, away)
+        return away
+
+    def _weights(self) -> tuple[Floats, Floats]:
+        """Return the differences of the summaries from the measurement, and Epanechnikov weights."""
+        difference = np.array(self.summaries) - self.observed
+        scale = np.median(np.abs(difference), axis=0) + 1e-3
+        far = np.sqrt(((difference / scale) ** 2).clip(0, 25).mean(axis=1))
+        edge = np.quantile(far, KEPT) + 1e-9
+        return difference, np.clip(1 - (far / edge) ** 2, 0, None)
+
+    def _values(self) -> Floats:
+        found: Floats = np.log(
+            np.array(
+                [[p.rate_bps, p.rtt_s, p.buffer_s, p.buffer_s * p.rate_bps / 12_000, p.buffer_s] for p in self.paths]
+            )
+        )
+        return found
+
+    def _counted(self, target: str) -> NDArray[np.bool_]:
+        if target in ("rate_bps", "rtt_s"):
+            return np.ones(len(self.paths), dtype=bool)
+        wanted = ("policer",) if target == "burst_s" else ("drop-tail",)
+        return np.array([path.discipline in wanted for path in self.paths], dtype=bool)
+
+    def narrow(self) -> None:
+        """Restrict the ranges of the next round to those of the regression, half as wide again."""
+        for name, one in self.regression().items():
+            low, high = self.ranges[name]
+            width = np.log(one.high / one.low) * 0.5 + 0.025
+            self.ranges[name] = (max(low, one.low * math.exp(-width)), min(high, one.high * math.exp(width)))
+
+    def regression(self) -> dict[str, Interval]:
+        """Return the intervals of a local linear regression on the runs so far."""
+        if len(self.paths) < LEAST_RUNS // 2:
+            return {}
+        difference, weights = self._weights()
+        values = self._values()
+        found = {}
+        for i, target in enumerate(TARGETS):
+            mine = self._counted(target) & (weights > 0)
+            if mine.sum() < 20:
+                continue
+            x, y, w = difference[mine], values[mine, i], weights[mine]
+            center = (w[:, None] * x).sum(axis=0) / w.sum()
+            mean = (w * y).sum() / w.sum()
+            spread = np.sqrt((w[:, None] * (x - center) ** 2).sum(axis=0) / w.sum()) + 1e-9
+            z = (x - center) / spread
+            # Ridge: about as many directions as half of the runs can tell.
+            square = (z * w[:, None]).T @ z / w.sum() + 0.1 * np.eye(z.shape[1])
+            slope = np.linalg.solve(square, (z * w[:, None]).T @ (y - mean) / w.sum())
+            adjusted = y - z @ slope + (-center / spread) @ slope
+            order = np.argsort(adjusted)
+            shares = np.cumsum(w[order]) / w.sum()
+            low, middle, high = (
+                float(adjusted[order][np.searchsorted(shares, s).clip(0, order.size - 1)]) for s in (0.05, 0.5, 0.95)
+            )
+            low, high = middle - WIDENING * (middle - low), middle + WIDENING * (high - middle)
+            ends = self.region.intervals[target]
+            low, middle, high = (
+                float(np.clip(math.exp(v), ends.low / 1.15, ends.high * 1.15)) for v in (low, middle, high)
+            )
+            found[target] = Interval(middle, low, high)
+        return found
+
+    def refine(self, rng: Generator, discipline: str, most_packets: float) -> None:
+        """Move the twin of a discipline nearer to the measurement, by small steps of its numbers."""
+        twin = self.twins.get(discipline)
+        if twin is None:
+            return
+        step = 0.08
+        for _ in range(40):
+            if self.packets > most_packets:
+                return
+            path = self.twins[discipline].path
+            moves = np.exp(rng.normal(0, step, 4))
+            hosts = path.hosts if rng.random() < 0.6 else replace(draw_hosts(rng), window='"none"')
+            tried = replace(
+                path,
+                rate_bps=float(np.clip(path.rate_bps * moves[0], *RATE_BPS)),
+                rtt_s=float(np.clip(path.rtt_s * moves[1], *RTT_S)),
+                buffer_s=path.buffer_s * moves[2],
+                target_s=path.target_s * moves[3],
+                hosts=hosts,
+            )
+            before = self.twins[discipline].distance
+            away = self.run(tried)
+            step = min(step * 1.3, 0.2) if away < before else max(step * 0.93, 0.005)

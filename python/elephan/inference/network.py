@@ -1,0 +1,250 @@
+"""A small network that corrects the estimates of theory, with intervals that hold by calibration.
+
+Two hidden layers give five quantiles of each quantity as the logarithm of its ratio to the estimate of
+`statistics.base`, and the shares of disciplines and of competing traffic. `tools/train_infer.py` trains it on
+simulations and writes `model.npz`.
+
+*Source*: R. Koenker, Quantile Regression, 2005 (the loss); Y. Romano, E. Patterson and E. Candès, Conformalized
+quantile regression, NeurIPS 2019 (intervals); V. Vovk, Conditional validity of inductive conformal predictors, 2012
+(groups, sets).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from elephan.inference.paths import BESIDE, DISCIPLINES, LAWS
+from elephan.inference.statistics import base, statistics
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from elephan.inference.simulated import Samples
+    from elephan.inference.statistics import Base
+
+    Floats = NDArray[np.float64]
+
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+"""Shares of the quantiles that the network gives; the outer two are widened to intervals of 90 %."""
+
+TARGETS = ("rate_bps", "rtt_s", "buffer_s", "buffer_packets", "burst_s")
+"""Quantities: the buffer is that of drop-tail, the burst that of a policer."""
+
+LEVELS = {"fine": 0.1, "coarse": 1.0, "windows": 0.1}
+"""Networks by what is measured, and their intervals [s]: `windows` has round-trip times and windows without counts."""
+
+MODEL = "model.npz"
+
+OF_INTERVALS = len(TARGETS) * len(QUANTILES)
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A median with an interval of 90 %."""
+
+    median: float
+    low: float
+    high: float
+
+    def scaled(self, factor: float) -> Interval:
+        """Return it in another unit."""
+        return Interval(self.median * factor, self.low * factor, self.high * factor)
+
+    def to_json(self) -> dict[str, float]:
+        """Return it as plain data."""
+        return {"median": self.median, "low": self.low, "high": self.high}
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What the network says of a measurement.
+
+    Parameters
+    ----------
+    base : Base
+        Estimates by theory.
+    intervals : mapping of str to Interval
+        By the names of `TARGETS`.
+    disciplines, beside : mapping of str to float
+        Shares, summing to 1.
+    discipline_set, beside_set : tuple of str
+        Sets that hold the truth in 90 % of the simulations of each kind, the likeliest first.
+    strange : float
+        Share of the statistics that are beyond what training saw.
+    """
+
+    base: Base
+    intervals: Mapping[str, Interval]
+    disciplines: Mapping[str, float]
+    beside: Mapping[str, float]
+    discipline_set: tuple[str, ...]
+    beside_set: tuple[str, ...]
+    strange: float
+
+
+@dataclass(frozen=True)
+class Level:
+    """The network of one level, and its calibration.
+
+    Parameters
+    ----------
+    mean, scale : ndarray, shape (statistics,)
+    weights, biases : tuple of ndarray
+    widening : ndarray, shape (groups, targets)
+        By how much of its width each interval is widened at both ends.
+    thresholds : ndarray, shape (disciplines + kinds,)
+        Smallest share with which a name is in its set.
+    """
+
+    mean: Floats
+    scale: Floats
+    weights: tuple[Floats, ...]
+    biases: tuple[Floats, ...]
+    widening: Floats
+    thresholds: Floats
+
+    def raw(self, values: Floats) -> Floats:
+        """Return the outputs for statistics, shape (..., outputs); quantiles are in order, shares sum to 1."""
+        hidden = self.standard(values)
+        for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
+            hidden = np.maximum(hidden @ weight + bias, 0.0)
+        out: Floats = hidden @ self.weights[-1] + self.biases[-1]
+        quantiles = np.sort(out[..., :OF_INTERVALS].reshape(*out.shape[:-1], len(TARGETS), len(QUANTILES)), axis=-1)
+        out[..., :OF_INTERVALS] = quantiles.reshape(*out.shape[:-1], OF_INTERVALS)
+        for begin, end in (
+            (OF_INTERVALS, OF_INTERVALS + len(DISCIPLINES)),
+            (OF_INTERVALS + len(DISCIPLINES), out.shape[-1]),
+        ):
+            part = np.exp(out[..., begin:end] - out[..., begin:end].max(axis=-1, keepdims=True))
+            out[..., begin:end] = part / part.sum(axis=-1, keepdims=True)
+        return out
+
+    def standard(self, values: Floats) -> Floats:
+        """Return statistics in units of their spread, within 6 of them."""
+        return np.clip((values - self.mean) / self.scale, -6.0, 6.0)
+
+
+SMALL_BDP = 0.15
+"""Predicted buffer below which calibration is a group of its own [BDP]."""
+
+
+def group_of(raw: Floats, is_bbr: Any, bases: Floats) -> NDArray[np.int64]:
+    """Return the group whose calibration holds: by the predicted traffic beside, the law, and a small predicted buffer.
+
+    Parameters
+    ----------
+    raw : ndarray, shape (..., outputs)
+    is_bbr : bool or ndarray of bool
+    bases : ndarray, shape (..., targets)
+        Of `bases_of`.
+    """
+    beside = raw[..., OF_INTERVALS + len(DISCIPLINES) :].argmax(axis=-1)
+    middle = [i * len(QUANTILES) + 2 for i in (TARGETS.index("buffer_s"), TARGETS.index("rtt_s"))]
+    ratio = np.log(bases[..., 2] / bases[..., 1]) + raw[..., middle[0]] - raw[..., middle[1]]
+    small = np.asarray(ratio < np.log(SMALL_BDP), dtype=int)
+    found: NDArray[np.int64] = (small * len(BESIDE) + beside) * 2 + np.asarray(is_bbr, dtype=int)
+    return found
+
+
+GROUPS = 4 * len(BESIDE)
+"""Number of groups with their own calibration."""
+
+
+@cache
+def level(name: str) -> Level:
+    """Return the network of a level, as it comes with elephan."""
+    with resources.files("elephan.inference").joinpath(MODEL).open("rb") as file, np.load(file) as arrays:
+        layers = sorted(key for key in arrays.files if key.startswith(f"{name}_w") and key[-1].isdigit())
+        return Level(
+            arrays[f"{name}_mean"].astype(float),
+            arrays[f"{name}_scale"].astype(float),
+            tuple(arrays[key].astype(float) for key in layers),
+            tuple(arrays[f"{name}_b{key[-1]}"].astype(float) for key in layers),
+            arrays[f"{name}_widening"].astype(float),
+            arrays[f"{name}_thresholds"].astype(float),
+        )
+
+
+def estimate(
+    samples: Samples,
+    law: str,
+    name: str,
+    known: tuple[float | None, float | None, bool | None] = (None, None, None),
+) -> Estimate:
+    """Estimate a path from a measurement.
+
+    Parameters
+    ----------
+    samples : Samples
+        At the intervals of the level.
+    law : str
+        One of `LAWS`.
+    name : str
+        One of `LEVELS`.
+    known : tuple
+        Rate [bit/s], base round-trip time [s] and whether nothing is beside, each None if unknown.
+    """
+    values = statistics(samples, law, known)
+    network = level(name)
+    raw = network.raw(values)
+    theory = base(samples.first(30.0))
+    return interpreted(network, raw, theory, law, float((np.abs(network.standard(values)) > 5.0).mean()), known)
+
+
+def interpreted(
+    network: Level,
+    raw: Floats,
+    theory: Base,
+    law: str,
+    strange: float = 0.0,
+    known: tuple[float | None, float | None, bool | None] = (None, None, None),
+) -> Estimate:
+    """Return outputs in units, widened by their calibration."""
+    bases = bases_of(theory)
+    group = int(group_of(raw, law == LAWS[2], bases))
+    intervals = {}
+    for i, target in enumerate(TARGETS):
+        quantiles = raw[i * len(QUANTILES) : (i + 1) * len(QUANTILES)]
+        room = network.widening[group, i] * (quantiles[-1] - quantiles[0])
+        low, middle, high = quantiles[0] - room, quantiles[2], quantiles[-1] + room
+        if low > high:
+            low = high = middle
+        ends = (float(bases[i] * np.exp(np.clip(value, -12, 12))) for value in (middle, low, high))
+        intervals[target] = Interval(*ends)
+    for target, value in zip(TARGETS, known[:2], strict=False):
+        if value is not None:
+            intervals[target] = Interval(value, value, value)
+    if known[0] is not None:
+        # The buffer in packets is then that in time.
+        intervals["buffer_packets"] = intervals["buffer_s"].scaled(known[0] / 8 / 1500)
+    at = OF_INTERVALS + len(DISCIPLINES)
+    return Estimate(
+        theory,
+        intervals,
+        dict(zip(DISCIPLINES, raw[OF_INTERVALS:at].tolist(), strict=True)),
+        dict(zip(BESIDE, raw[at:].tolist(), strict=True)),
+        _set(DISCIPLINES, raw[OF_INTERVALS:at], network.thresholds[: len(DISCIPLINES)]),
+        _set(BESIDE, raw[at:], network.thresholds[len(DISCIPLINES) :]) if known[2] is None else _told(known[2]),
+        strange,
+    )
+
+
+def bases_of(theory: Base) -> Floats:
+    """Return the estimates by theory that the outputs correct, in the order of `TARGETS`."""
+    return np.array([theory.rate_bps, theory.rtt_s, theory.queue_s, theory.queue_packets, theory.queue_s])
+
+
+def _told(alone: bool) -> tuple[str, ...]:
+    return BESIDE[:1] if alone else BESIDE[1:]
+
+
+def _set(names: tuple[str, ...], shares: Floats, thresholds: Floats) -> tuple[str, ...]:
+    order = np.argsort(-shares)
+    return tuple(names[i] for i in order if shares[i] >= thresholds[i]) or (names[int(order[0])],)

@@ -1,0 +1,101 @@
+"""flent's data files (``.flent``, ``.flent.gz``).
+
+*Source*: flent 2 (`flent/resultset.py`, `flent/runners.py`). Series of one socket have names such as ``TCP
+upload::tcp_rtt`` and ``TCP upload::1::tcp_cwnd`` where `socket_stats` was on: `tcp_rtt` in milliseconds, `tcp_cwnd`
+in segments, `tcp_delivery_rate` in Mbit/s; the series without a suffix is the goodput in Mbit/s.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from elephan.measurements.series import MOST_ROWS, MeasuredFlow, Measurement, flow_of, number
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    Document = dict[str, Any]
+
+MSS_B = 1448.0
+"""Payload of a segment, which flent does not state [bytes]."""
+
+
+def is_flent(document: Any) -> bool:
+    """Whether a JSON document is a data file of flent."""
+    return isinstance(document, dict) and "x_values" in document and "results" in document
+
+
+def read(document: Document, path: Path) -> Measurement:
+    """Read a data file of flent.
+
+    Raises
+    ------
+    ValueError
+        If it has no series of a socket.
+    """
+    times, results = document.get("x_values"), document.get("results")
+    metadata = document.get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
+    if not isinstance(times, list) or not isinstance(results, dict):
+        message = 'is no flent file: "x_values" must be a list, and "results" a table'
+        raise ValueError(message)
+    if len(times) * max(len(results), 1) > MOST_ROWS:
+        message = f"has more than {MOST_ROWS:,} values"
+        raise ValueError(message)
+    names = [name.removesuffix("::tcp_rtt") for name in results if str(name).endswith("::tcp_rtt")]
+    if not names:
+        message = "has no series of a socket (tcp_rtt, tcp_cwnd); give flent --socket-stats, in the test of an upload"
+        raise ValueError(message)
+    flows = [flow for name in names if (flow := _flow(name, times, results, metadata)) is not None]
+    if not flows:
+        message = "has fewer than three values of tcp_rtt"
+        raise ValueError(message)
+    flows.sort(key=_rate, reverse=True)
+    notes = (f"flent states no segment size: {MSS_B:.0f} bytes are assumed",)
+    return Measurement(path, "flent", tuple(flows), notes, base_rtt_s=_before(times, results))
+
+
+def _series(results: Document, name: str, count: int, scale: float) -> list[float]:
+    values = results.get(name)
+    values = values if isinstance(values, list) else []
+    return [number(value, scale) for value in values[:count]] + [math.nan] * (count - len(values[:count]))
+
+
+def _flow(name: str, times: list[Any], results: Document, metadata: Document) -> MeasuredFlow | None:
+    at = [number(time) for time in times]
+    rtt = _series(results, f"{name}::tcp_rtt", len(at), 1e-3)
+    keep = [i for i, (time, value) in enumerate(zip(at, rtt, strict=True)) if math.isfinite(time) and value > 0]
+    if len(keep) < 3:
+        return None
+    rate = _series(results, name, len(at), 1e6 / 8)
+    step = sorted(b - a for a, b in pairwise(at) if b > a)
+    step_s = step[len(step) // 2] if step else 0.2
+    columns = {
+        "rtt_s": rtt,
+        "rttvar_s": _series(results, f"{name}::tcp_rtt_var", len(at), 1e-3),
+        "cwnd_bytes": _series(results, f"{name}::tcp_cwnd", len(at), MSS_B),
+        "delivery_rate_bps": _series(results, f"{name}::tcp_delivery_rate", len(at), 1e6),
+        "bytes": [value * step_s for value in rate],
+    }
+    law = metadata.get("EGRESS_INFO")
+    law = law.get("tcp_cong_control") if isinstance(law, dict) else None
+    chosen = {key: [values[i] for i in keep] for key, values in columns.items()}
+    return flow_of(str(name)[:60], [at[i] for i in keep], chosen, law=law[:32] if isinstance(law, str) else "")
+
+
+def _rate(flow: MeasuredFlow) -> float:
+    values = flow.columns.get("bytes", flow.columns.get("cwnd_bytes"))
+    return 0.0 if values is None else float(values[values == values].sum())
+
+
+def _before(times: list[Any], results: Document) -> float:
+    """Return the smallest ping of the first five seconds, before flent starts its flows [s]; NaN without one."""
+    for name, values in results.items():
+        if str(name).startswith("Ping (ms)") and isinstance(values, list):
+            early = [number(v, 1e-3) for t, v in zip(times, values, strict=False) if 0 <= number(t) < 5]
+            known = [value for value in early if value > 0]
+            if known:
+                return min(known)
+    return math.nan

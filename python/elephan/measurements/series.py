@@ -1,0 +1,221 @@
+"""One form of all measurements: time series of TCP senders, with units in the names."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+COLUMNS = {
+    "bytes": "payload sent or acknowledged in the interval [bytes]",
+    "retransmits": "segments retransmitted in the interval",
+    "cwnd_bytes": "congestion window at the end of the interval [bytes]",
+    "rtt_s": "smoothed round-trip time at the end of the interval [s]",
+    "rttvar_s": "its mean deviation [s]",
+    "min_rtt_s": "smallest round-trip time so far [s]",
+    "rwnd_bytes": "receive window that the receiver advertised [bytes]",
+    "delivery_rate_bps": "the kernel's delivery rate [bit/s]",
+    "rwnd_limited_s": "time limited by the receive window so far [s]",
+    "sndbuf_limited_s": "time limited by the send buffer so far [s]",
+    "busy_s": "time with data to send so far [s]",
+}
+"""Columns of a flow, and their meanings."""
+
+MOST_ROWS = 2_000_000
+"""Maximum number of intervals of all flows of a measurement."""
+
+LARGEST = 1e18
+"""Magnitude above which a number of a file is taken for damage."""
+
+
+@dataclass(frozen=True)
+class MeasuredFlow:
+    """Time series of one TCP sender.
+
+    Parameters
+    ----------
+    name : str
+        Name of the stream in its file.
+    end_s : ndarray, shape (intervals,) [s]
+        Ends of the intervals, from the start of the measurement.
+    length_s : ndarray, shape (intervals,) [s]
+        Their lengths.
+    columns : mapping of str to ndarray, shape (intervals,)
+        Some of `COLUMNS`; NaN where a value is missing.
+    mss_bytes : float [bytes]
+        Payload of a full segment; NaN if the file does not state it.
+    law : str
+        Congestion control as the kernel names it; empty if unknown.
+    app_limited : float
+        Share of the samples in which the application limited the sender; NaN if unknown.
+    """
+
+    name: str
+    end_s: Floats
+    length_s: Floats
+    columns: Mapping[str, Floats]
+    mss_bytes: float = math.nan
+    law: str = ""
+    app_limited: float = math.nan
+
+    def has(self, name: str) -> bool:
+        """Whether at least half of the values of a column are known."""
+        values = self.columns.get(name)
+        return values is not None and values.size > 0 and bool(np.isfinite(values).mean() >= 0.5)
+
+    @property
+    def duration_s(self) -> float:
+        """Duration of the intervals [s]."""
+        return float(self.length_s.sum())
+
+    @property
+    def interval_s(self) -> float:
+        """Median length of the intervals [s]."""
+        return float(np.median(self.length_s))
+
+    def last(self, name: str) -> float:
+        """Return the last known value of a column; NaN if there is none."""
+        values = self.columns.get(name, np.empty(0))
+        known = values[np.isfinite(values)]
+        return float(known[-1]) if known.size else math.nan
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Measurement of one path.
+
+    Parameters
+    ----------
+    path : Path
+        File.
+    source : str
+        What wrote it: "iperf3 3.12", "ss", "flent".
+    flows : tuple of MeasuredFlow
+        Senders, the one with the most data first.
+    notes : tuple of str
+        What was left out or assumed, a sentence each.
+    base_rtt_s : float [s]
+        Round-trip time of the handshake or of a ping before the test; NaN if unknown.
+    omitted_s : float [s]
+        Time at the start that the tool left out.
+    """
+
+    path: Path
+    source: str
+    flows: tuple[MeasuredFlow, ...]
+    notes: tuple[str, ...] = field(default=())
+    base_rtt_s: float = math.nan
+    omitted_s: float = 0.0
+
+    @property
+    def flow(self) -> MeasuredFlow:
+        """The sender with the most data."""
+        return self.flows[0]
+
+    def noting(self, *notes: str) -> Measurement:
+        """Return the measurement with further notes."""
+        return replace(self, notes=(*self.notes, *notes))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return a summary as plain data, without the series."""
+        return {
+            "file": str(self.path),
+            "source": self.source,
+            "flows": [
+                {
+                    "name": flow.name,
+                    "law": flow.law or None,
+                    "duration_s": flow.duration_s,
+                    "interval_s": flow.interval_s,
+                    "intervals": int(flow.end_s.size),
+                    "columns": [name for name in COLUMNS if flow.has(name)],
+                    "mss_bytes": flow.mss_bytes if math.isfinite(flow.mss_bytes) else None,
+                }
+                for flow in self.flows
+            ],
+            "base_rtt_s": self.base_rtt_s if math.isfinite(self.base_rtt_s) else None,
+            "notes": list(self.notes),
+        }
+
+
+def number(value: Any, scale: float = 1.0) -> float:
+    """Return a number of a document in another unit; NaN if it is none, negative, or absurdly large.
+
+    Examples
+    --------
+    >>> number(1500, 1e-6), number("1500"), number(-1), number(True)
+    (0.0015, nan, nan, nan)
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return math.nan
+    try:
+        found = float(value) * scale
+    except OverflowError:
+        return math.nan
+    return found if 0 <= found < LARGEST else math.nan
+
+
+def flow_of(name: str, end_s: Sequence[float], columns: Mapping[str, Sequence[float]], **facts: Any) -> MeasuredFlow:
+    """Return a flow from the times at which its rows end, in any order; rows of one time are one.
+
+    Parameters
+    ----------
+    name : str
+    end_s : sequence of float [s]
+        Ends of the intervals, since any instant.
+    columns : mapping of str to sequence of float
+        Columns without a finite value are left out.
+    **facts
+        Further parameters of `MeasuredFlow`; `length_s` if the file states lengths.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than three rows, or their times are not numbers.
+    """
+    ends = np.asarray(end_s, dtype=float)
+    if not np.isfinite(ends).all():
+        message = "a time is not a number"
+        raise ValueError(message)
+    ends, chosen = np.unique(ends, return_index=True)
+    if ends.size < 3:
+        message = f"has {ends.size} intervals of a TCP sender; at least three are needed"
+        raise ValueError(message)
+    lengths = facts.pop("length_s", None)
+    if lengths is None:
+        gaps = np.diff(ends)
+        lengths = np.concatenate([[np.median(gaps)], gaps])
+    else:
+        lengths = np.asarray(lengths, dtype=float)[chosen]
+    if not (np.isfinite(lengths).all() and (lengths > 0).all()):
+        message = "the length of an interval is not a positive number"
+        raise ValueError(message)
+    begin = ends[0] - lengths[0]
+    arrays = {name: np.asarray(values, dtype=float)[chosen] for name, values in columns.items()}
+    known = {name: values for name, values in arrays.items() if np.isfinite(values).any()}
+    return MeasuredFlow(name, ends - begin, lengths, known, **facts)
+
+
+def differences(total: Sequence[float]) -> list[float]:
+    """Return the growth of a counter from row to row; NaN where it falls, as it does if another flow begins.
+
+    Examples
+    --------
+    >>> differences([5.0, 8.0, 2.0])
+    [nan, 3.0, nan]
+    """
+    found = [math.nan]
+    for before, after in pairwise(total):
+        found.append(after - before if after >= before else math.nan)
+    return found

@@ -1,0 +1,662 @@
+"""Queues of Linux as a scenario: ``tc qdisc show``, ``tc class show`` and the lines of ``tc … add``.
+
+*Source*: tc(8), tc-netem(8), tc-tbf(8), tc-htb(8), tc-fq_codel(8), tc-codel(8), tc-pie(8), tc-red(8), tc-sfq(8),
+tc-fq(8); `tc_util.c` of iproute2 for units: rates in powers of 1000 (`kbps` is bytes), sizes in powers of 1024.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from elephan.errors import InputError
+from elephan.units import format_rate, format_time
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+PACKET_B = 1514
+"""Size of a full packet as queues of an Ethernet device count it [bytes]."""
+
+QUEUES = ("pfifo", "bfifo", "pfifo_fast", "fq", "fq_codel", "codel", "pie", "red", "sfq")
+"""Kinds that queue, and that a scenario can have."""
+
+SHAPERS = ("netem", "tbf", "htb")
+
+PASSIVE = ("noqueue", "mq", "mqprio", "clsact", "ingress", "noop")
+"""Kinds that hold no packets of their own."""
+
+UNKNOWN = {
+    "cake": "set up tbf with fq_codel instead, which is near it without isolation of hosts",
+    "hfsc": "htb is read",
+    "fq_pie": "pie and fq_codel are read",
+    "dualpi2": 'write queue = { discipline = "dualpi2" } into the scenario by hand',
+    "prio": "give the lines of the band that the data takes",
+    "sfb": "red and fq_codel are read",
+    "choke": "red is read",
+    "cbs": "tbf is read",
+    "etf": "tbf is read",
+    "taprio": "tbf is read",
+}
+"""Kinds that are not read, and what is near."""
+
+_RATE = re.compile(r"(\d+(?:\.\d+)?)([kmgt]?)(i?)(bit|bps|b)?", re.IGNORECASE)
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)(kbit|mbit|gbit|kb|mb|gb|k|m|g|b)?", re.IGNORECASE)
+_TIME = re.compile(r"(\d+(?:\.\d+)?)(s|secs?|ms|msecs?|us|usecs?|ns|nsecs?)?", re.IGNORECASE)
+_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+_SIZES = {"": 1, "b": 1, "k": 2**10, "kb": 2**10, "m": 2**20, "mb": 2**20, "g": 2**30, "gb": 2**30} | {
+    "kbit": 2**10 / 8,
+    "mbit": 2**20 / 8,
+    "gbit": 2**30 / 8,
+}
+
+MOST_LINES = 10_000
+
+
+@dataclass(frozen=True)
+class Discipline:
+    """A queueing discipline or class of a device.
+
+    Parameters
+    ----------
+    kind : str
+        As tc names it; "htb class" for a class.
+    device, handle, parent : str
+        Empty if the line has none; the parent of the root is "root".
+    words : tuple of str
+        The options, as they stand.
+    line : int
+        Line of the text.
+    """
+
+    kind: str
+    device: str
+    handle: str
+    parent: str
+    words: tuple[str, ...]
+    line: int
+
+    def value(self, *names: str) -> str | None:
+        """Return the word after the first of some names; None if none is there."""
+        for name in names:
+            if name in self.words[:-1]:
+                return self.words[self.words.index(name) + 1]
+        return None
+
+
+@dataclass
+class EmulatedPath:
+    """What a device does to the packets of a flow.
+
+    Parameters
+    ----------
+    rate_bps : float [bit/s], optional
+        None if no line limits it.
+    burst_b : float [bytes]
+        Bucket of a tbf or htb; 0 for a link without one.
+    delay_s, jitter_s : float [s]
+        One way; the jitter is the half width.
+    loss : str
+        TOML of random losses; empty for none.
+    queue : str
+        TOML of the discipline.
+    buffer : str
+        TOML of the buffer, such as ``"1000 packets"``.
+    paces : bool
+        Whether fq paces the sockets of its host.
+    notes : list of str
+        What a scenario does otherwise, a sentence each.
+    delay_limit : int
+        Packets that netem holds, those in its delay included; 0 without netem.
+    """
+
+    rate_bps: float | None = None
+    burst_b: float = 0.0
+    delay_s: float = 0.0
+    jitter_s: float = 0.0
+    loss: str = ""
+    queue: str = '{ discipline = "drop-tail" }'
+    buffer: str = '"1000 packets"'
+    paces: bool = False
+    notes: list[str] = field(default_factory=list)
+    delay_limit: int = 0
+    policer: tuple[float, float] | None = None
+
+
+def rate(text: str) -> float:
+    """Return a rate of tc [bit/s].
+
+    Raises
+    ------
+    ValueError
+
+    Examples
+    --------
+    >>> rate("100Mbit"), rate("1kbps"), rate("8000")
+    (100000000.0, 8000.0, 8000.0)
+    """
+    found = _RATE.fullmatch(text)
+    if found is None:
+        message = f'"{_short(text)}" is not a rate of tc, such as 100mbit'
+        raise ValueError(message)
+    base = 1024 if found[3] else 1000
+    unit = (found[4] or "bit").lower()
+    factor: int = base ** _POWERS[found[2].lower()] * (8 if unit in ("bps", "b") else 1)
+    return float(found[1]) * factor
+
+
+def size(text: str) -> float:
+    """Return a size of tc [bytes].
+
+    Raises
+    ------
+    ValueError
+
+    Examples
+    --------
+    >>> size("32Kb"), size("32kbit"), size("1540")
+    (32768.0, 4096.0, 1540.0)
+    """
+    # `burst 32Kb/8` shows the size of a cell behind a slash.
+    found = _SIZE.fullmatch(text.partition("/")[0])
+    if found is None:
+        message = f'"{_short(text)}" is not a size of tc, such as 32kb'
+        raise ValueError(message)
+    return float(found[1]) * _SIZES[(found[2] or "").lower()]
+
+
+def time(text: str) -> float:
+    """Return a time of tc [s]; a number alone is in microseconds.
+
+    Raises
+    ------
+    ValueError
+
+    Examples
+    --------
+    >>> time("50ms"), time("100")
+    (0.05, 0.0001)
+    """
+    found = _TIME.fullmatch(text)
+    if found is None:
+        message = f'"{_short(text)}" is not a time of tc, such as 50ms'
+        raise ValueError(message)
+    unit = (found[2] or "us").lower()
+    scale = {"s": 1.0, "m": 1e-3, "u": 1e-6, "n": 1e-9}[unit[0]]
+    return float(found[1]) * scale
+
+
+def count(text: str) -> int:
+    """Return a number of packets, which tc may end with a "p".
+
+    Raises
+    ------
+    ValueError
+    """
+    if not re.fullmatch(r"\d{1,12}p?", text):
+        message = f'"{_short(text)}" is not a number of packets'
+        raise ValueError(message)
+    return int(text.removesuffix("p"))
+
+
+def share(text: str) -> float:
+    """Return a percentage of tc as a ratio.
+
+    Raises
+    ------
+    ValueError
+    """
+    if not re.fullmatch(r"\d+(\.\d+)?%?", text):
+        message = f'"{_short(text)}" is not a percentage'
+        raise ValueError(message)
+    return min(float(text.removesuffix("%")) / 100, 1.0)
+
+
+def _short(text: str) -> str:
+    return text[:30].encode("unicode_escape").decode()
+
+
+def is_tc(text: str) -> bool:
+    """Whether a text has lines of tc.
+
+    Examples
+    --------
+    >>> is_tc("qdisc noqueue 0: dev lo root refcnt 2"), is_tc("time_s,rate_bps")
+    (True, False)
+    """
+    pattern = r"^\s*(?:\S*[$#>]\s+)?(?:sudo\s.*?)?(?:qdisc|class) (?:[a-z_]+) \S*:|\btc\s+(?:-\S+\s+)*(?:qdisc|class)\s"
+    return re.search(pattern, text[:100_000], re.MULTILINE) is not None
+
+
+def disciplines(text: str) -> list[Discipline]:
+    """Return the disciplines and classes of a text; other lines are passed over.
+
+    Raises
+    ------
+    ValueError
+        With the line.
+    """
+    found = []
+    for at, line in enumerate(text.splitlines()[:MOST_LINES], 1):
+        words = line.split()
+        command = next((i for i, word in enumerate(words) if word == "tc" or word.endswith("/tc")), None)
+        if command is not None:
+            words = [word for word in words[command + 1 :] if not re.fullmatch(r"-[a-z]+", word)]
+            if len(words) < 3 or words[0] not in ("qdisc", "class", "filter"):
+                continue
+            if words[1] not in ("add", "replace", "change"):
+                continue
+            found.append(_added(words, at))
+        elif len(words) > 2 and words[0] in ("qdisc", "class"):
+            found.append(_shown(words, at))
+        elif len(words) > 2 and "police" in words and "rate" in words:
+            found.append(Discipline("police", "", "", "ingress", tuple(words[words.index("police") :]), at))
+    return found
+
+
+def _shown(words: list[str], at: int) -> Discipline:
+    """Return a line of ``tc qdisc show`` or ``tc class show``."""
+    kind = words[1] if words[0] == "qdisc" else f"{words[1]} class"
+    rest = words[3:]
+    device = _after(rest, "dev") or ""
+    parent = "root" if "root" in rest else (_after(rest, "parent") or "")
+    leaf = _after(rest, "leaf")
+    handle = words[2] if leaf is None else f"{words[2]} {leaf}"
+    return Discipline(kind, device, handle, parent, tuple(rest), at)
+
+
+def _added(words: list[str], at: int) -> Discipline:
+    """Return a line of ``tc qdisc add``, ``tc class add`` or ``tc filter add … police``."""
+    device = _after(words, "dev") or ""
+    parent = "root" if "root" in words else (_after(words, "parent") or "")
+    if words[0] == "filter":
+        rest = tuple(words[words.index("police") :]) if "police" in words else ()
+        return Discipline("police" if rest else "filter", device, "", parent, rest, at)
+    handle = _after(words, "classid" if words[0] == "class" else "handle") or ""
+    skip = {"dev": 2, "parent": 2, "handle": 2, "classid": 2, "root": 1, "ingress": 1, "estimator": 3}
+    i = 2
+    while i < len(words) and words[i] in skip:
+        i += skip[words[i]]
+    if i >= len(words):
+        if "ingress" in words:
+            return Discipline("ingress", device, "ffff:", "", (), at)
+        message = f"line {at}: names no kind of queue, such as netem"
+        raise ValueError(message)
+    kind = words[i] if words[0] == "qdisc" else f"{words[i]} class"
+    return Discipline(kind, device, handle, parent, tuple(words[i + 1 :]), at)
+
+
+def _after(words: Sequence[str], name: str) -> str | None:
+    return words[words.index(name) + 1] if name in words[:-1] else None
+
+
+def path(found: Sequence[Discipline], device: str | None = None) -> EmulatedPath:
+    """Return what the disciplines of a device do to a flow.
+
+    Parameters
+    ----------
+    found : sequence of Discipline
+    device : str, optional
+        Needed if several devices have queues that limit or delay.
+
+    Raises
+    ------
+    ValueError
+        If a kind cannot be simulated, a value is none, or the device is not clear.
+    """
+    devices = list(dict.fromkeys(one.device for one in found if one.device))
+    active = [
+        name
+        for name in devices
+        if any(
+            one.device == name and one.kind.split()[0] not in (*PASSIVE, "pfifo_fast", "fq_codel", "fq")
+            for one in found
+        )
+    ]
+    if device is not None and device not in devices:
+        message = f"--dev {device}: there is no line of it; there are {', '.join(devices) or 'no devices'}"
+        raise ValueError(message)
+    chosen = device or (active[0] if active else devices[0] if devices else "")
+    if device is None and len(active) > 1:
+        message = f"has queues of {', '.join(active[:6])}; give the one that the data leaves by with --dev {active[0]}"
+        raise ValueError(message)
+    mine = [one for one in found if one.device in (chosen, "")]
+    if not mine:
+        message = "has no line of tc qdisc or tc class"
+        raise ValueError(message)
+    made = EmulatedPath()
+    for one in _order(mine):
+        reader = _READERS.get(one.kind)
+        if one.kind in UNKNOWN:
+            message = f"line {one.line}: {one.kind} cannot be simulated; {UNKNOWN[one.kind]}"
+            raise ValueError(message)
+        if reader is None:
+            if one.kind.split()[0] in (*PASSIVE, "filter"):
+                continue
+            known = ", ".join((*SHAPERS, *QUEUES))
+            message = f'line {one.line}: "{_short(one.kind)}" cannot be simulated; {known} can'
+            raise ValueError(message)
+        try:
+            reader(one, made)
+        except ValueError as error:
+            message = f"line {one.line}: {one.kind}: {error}"
+            raise ValueError(message) from None
+    return made
+
+
+def _order(found: Sequence[Discipline]) -> list[Discipline]:
+    """Return what a packet passes, the root first: of the classes of htb the default one, or the first leaf."""
+    classes = [one for one in found if one.kind == "htb class"]
+    if not classes:
+        return list(found)
+    root = next((one for one in found if one.kind == "htb"), None)
+    wanted = root.value("default") if root is not None else None
+    wanted = None if wanted is None else wanted.removeprefix("0x")
+    parents = {one.parent for one in classes}
+    leaves = [one for one in classes if one.handle.split()[0] not in parents] or classes
+    minor = [one.handle.split()[0].rpartition(":")[2] for one in leaves]
+    leaf = leaves[minor.index(wanted)] if wanted in minor else leaves[0]
+    chain = [leaf]
+    while (above := next((one for one in classes if one.handle.split()[0] == chain[0].parent), None)) is not None:
+        if above in chain:
+            message = f"line {above.line}: a class is its own parent"
+            raise ValueError(message)
+        chain.insert(0, above)
+    others = {one.handle.split()[0] for one in classes} - {leaf.handle.split()[0]}
+    below = [one for one in found if one.kind not in ("htb", "htb class") and one.parent not in others]
+    return [*([root] if root is not None else []), *chain, *below]
+
+
+def _limit_rate(made: EmulatedPath, bps: float) -> bool:
+    """Take a rate if it is the lowest so far."""
+    if made.rate_bps is not None and made.rate_bps <= bps:
+        return False
+    made.rate_bps = bps
+    return True
+
+
+def _netem(one: Discipline, made: EmulatedPath) -> None:
+    words = one.words
+    made.delay_limit = count(one.value("limit") or "1000")
+    made.buffer = f'"{made.delay_limit} packets"'
+    if (text := one.value("delay", "latency")) is not None:
+        made.delay_s += time(text)
+        at = words.index(text) + 1
+        if at < len(words) and _TIME.fullmatch(words[at]) and not words[at].isdigit():
+            made.jitter_s = time(words[at])
+            made.notes.append("netem's jitter puts packets out of order; here their order is kept")
+            made.notes += ["jitter is uniform here"] if "distribution" in words else []
+    _losses(one, made)
+    if (text := one.value("rate")) is not None:
+        _limit_rate(made, rate(text))
+    made.notes += [f"netem's {name} is left out" for name in ("duplicate", "reorder", "slot") if name in words]
+
+
+def _losses(one: Discipline, made: EmulatedPath) -> None:
+    words = list(one.words)
+    total = 0.0
+    if "loss" in words or "drop" in words:
+        at = words.index("loss" if "loss" in words else "drop") + 1
+        kind = words[at] if at < len(words) else ""
+        if kind == "gemodel" and at + 1 < len(words):
+            enter = share(words[at + 1])
+            leave = share(words[at + 2]) if at + 2 < len(words) and words[at + 2][0].isdigit() else 1 - enter
+            made.loss = f"{{ gilbert = {{ enter = {enter:.9g}, leave = {leave:.9g} }} }}"
+            return
+        if kind == "state":
+            message = "loss state is not read; give loss gemodel or a percentage"
+            raise ValueError(message)
+        if kind == "random":
+            at += 1
+        total += share(words[at]) if at < len(words) else 0.0
+        if at + 1 < len(words) and words[at + 1].endswith("%"):
+            made.notes.append("the correlation of netem's losses is left out")
+    if (text := one.value("corrupt")) is not None:
+        total += share(text)
+        made.notes.append("damaged packets are lost packets")
+    if total > 0:
+        made.loss = f"{{ random = {min(total, 0.999):.9g} }}"
+
+
+def _tbf(one: Discipline, made: EmulatedPath) -> None:
+    text = one.value("rate")
+    if text is None:
+        message = "has no rate"
+        raise ValueError(message)
+    bps = rate(text)
+    burst = size(one.value("burst", "buffer", "maxburst") or "1540")
+    if _limit_rate(made, bps):
+        made.burst_b = burst
+    if (limit := one.value("limit")) is not None:
+        held = size(limit)
+    elif (latency := one.value("latency", "lat")) is not None:
+        held = bps * time(latency) / 8 + burst
+    else:
+        message = "has neither limit nor latency"
+        raise ValueError(message)
+    made.buffer = f'"{max(held, PACKET_B):.0f} B"'
+
+
+def _htb_class(one: Discipline, made: EmulatedPath) -> None:
+    # A class may borrow up to its ceiling, and nobody else sends.
+    text = one.value("ceil") or one.value("rate")
+    if text is None:
+        message = "has no rate"
+        raise ValueError(message)
+    burst = one.value("cburst" if one.value("ceil") and one.value("cburst") else "burst")
+    if _limit_rate(made, rate(text)):
+        made.burst_b = size(burst) if burst is not None else 1600.0
+    made.buffer = '"1000 packets"'
+
+
+def _passes(_: Discipline, __: EmulatedPath) -> None:
+    """Take the root of htb, which has nothing but classes."""
+
+
+def _fifo(one: Discipline, made: EmulatedPath) -> None:
+    made.queue = '{ discipline = "drop-tail" }'
+    limit = one.value("limit")
+    if one.kind == "bfifo":
+        made.buffer = f'"{size(limit or "1514000"):.0f} B"'
+    else:
+        made.buffer = f'"{count(limit or "1000")} packets"'
+
+
+def _codel(one: Discipline, made: EmulatedPath) -> None:
+    fair = one.kind == "fq_codel"
+    parts = [f'discipline = "{"fq-codel" if fair else "codel"}"']
+    given = {name: text for name in ("target", "interval") if (text := one.value(name)) is not None}
+    parts += [f'{name} = "{time(text) * 1e6:.0f} us"' for name, text in given.items()]
+    if fair and (text := one.value("flows")) is not None:
+        parts.append(f"flows = {max(count(text), 1)}")
+    ecn = "noecn" not in one.words and (fair or "ecn" in one.words)
+    parts.append(f"ecn = {str(ecn).lower()}")
+    made.queue = f"{{ {', '.join(parts)} }}"
+    made.buffer = f'"{count(one.value("limit") or ("10240" if fair else "1000"))} packets"'
+
+
+def _pie(one: Discipline, made: EmulatedPath) -> None:
+    parts = ['discipline = "pie"', 'profile = "linux"']
+    for name, key in (("target", "target"), ("tupdate", "t_update")):
+        if (text := one.value(name)) is not None:
+            parts.append(f'{key} = "{time(text) * 1e6:.0f} us"')
+    made.queue = f"{{ {', '.join(parts)} }}"
+    made.buffer = f'"{count(one.value("limit") or "1000")} packets"'
+
+
+def _red(one: Discipline, made: EmulatedPath) -> None:
+    limit = one.value("limit")
+    if limit is None:
+        message = "has no limit"
+        raise ValueError(message)
+    held = size(limit)
+    high = size(one.value("max") or f"{held / 4:.0f}")
+    low = size(one.value("min") or f"{high / 3:.0f}")
+    parts = ['discipline = "red"', "gentle = false", 'count = "classic"']
+    parts += [f"min_th = {low / PACKET_B:.6g}", f"max_th = {high / PACKET_B:.6g}"]
+    if (text := one.value("probability")) is not None and re.fullmatch(r"0?\.\d+|\d+(\.\d+)?%?", text):
+        parts.append(f"max_p = {min(float(text.removesuffix('%')), 1.0):g}")
+    else:
+        parts.append("max_p = 0.02")
+    parts.append(f"ecn = {str('ecn' in one.words).lower()}")
+    if "adaptive" in one.words:
+        made.notes.append("adaptive is left out: the probability of RED stays")
+    made.queue = f"{{ {', '.join(parts)} }}"
+    made.buffer = f'"{held:.0f} B"'
+
+
+def _sfq(one: Discipline, made: EmulatedPath) -> None:
+    made.queue = '{ discipline = "sfq" }'
+    made.buffer = f'"{count(one.value("limit") or "127")} packets"'
+
+
+def _fq(one: Discipline, made: EmulatedPath) -> None:
+    made.queue = '{ discipline = "fq" }'
+    made.buffer = f'"{count(one.value("limit") or "10000")} packets"'
+    made.paces = True
+    if "nopacing" in one.words:
+        made.paces = False
+    else:
+        made.notes.append("fq paces the sockets of its own host; it is taken for the sender's")
+
+
+def _police(one: Discipline, made: EmulatedPath) -> None:
+    text, burst = one.value("rate"), one.value("burst", "buffer")
+    if text is None or burst is None:
+        message = "has no rate and burst"
+        raise ValueError(message)
+    made.policer = (rate(text), size(burst))
+
+
+_READERS: dict[str, Callable[[Discipline, EmulatedPath], None]] = {
+    "netem": _netem,
+    "tbf": _tbf,
+    "htb": _passes,
+    "htb class": _htb_class,
+    "pfifo": _fifo,
+    "bfifo": _fifo,
+    "pfifo_fast": _fifo,
+    "codel": _codel,
+    "fq_codel": _codel,
+    "pie": _pie,
+    "red": _red,
+    "sfq": _sfq,
+    "fq": _fq,
+    "police": _police,
+}
+
+
+@dataclass(frozen=True)
+class Around:
+    """What tc does not know of a path.
+
+    Parameters
+    ----------
+    link_bps : float [bit/s]
+        Rate of the device.
+    rtt_s : float [s]
+        Base round-trip time without what netem adds.
+    law : str
+    flows : int
+    duration_s : float [s]
+    """
+
+    link_bps: float = 1e9
+    rtt_s: float = 0.0005
+    law: str = "cubic"
+    flows: int = 1
+    duration_s: float = 30.0
+
+
+def read(text: str, origin: str, device: str | None = None) -> EmulatedPath:
+    """Read lines of tc.
+
+    Raises
+    ------
+    InputError
+        With the line, and what would be right.
+    """
+    try:
+        return path(disciplines(text), device)
+    except (ValueError, OverflowError) as error:
+        message = f"{origin}: {error}"
+        raise InputError(message) from None
+
+
+def scenario(made: EmulatedPath, around: Around, title: str) -> str:
+    """Return a scenario in which a bulk flow crosses the path.
+
+    Parameters
+    ----------
+    title : str
+        Name of the file.
+    """
+    bps = made.rate_bps or around.link_bps
+    rtt = around.rtt_s + made.delay_s
+    lines = ['name   = "emulated"', f'delay  = "{rtt / 2 * 1e6:.0f} us"']
+    if made.burst_b > 2 * PACKET_B and made.rate_bps is not None and around.link_bps > made.rate_bps:
+        lines.append(f'rate   = "{around.link_bps:.0f} bit/s"')
+        lines.append(f'shaper = {{ rate = "{bps:.0f} bit/s", burst = "{made.burst_b:.0f} B" }}')
+    else:
+        lines.append(f'rate   = "{bps:.0f} bit/s"')
+    lines += [f"buffer = {_buffer(made, bps)}", f"queue  = {made.queue}"]
+    if made.loss:
+        lines.append(f"loss   = {made.loss}")
+    if made.jitter_s:
+        low = max(made.delay_s - made.jitter_s, 0.0)
+        lines.append(f'jitter = {{ uniform = ["0 us", "{(made.delay_s + made.jitter_s - low) * 1e6:.0f} us"] }}')
+        rtt -= min(made.jitter_s, made.delay_s)
+        lines[1] = f'delay  = "{rtt / 2 * 1e6:.0f} us"'
+    if made.policer is not None:
+        lines.append(f'policer = {{ rate = "{made.policer[0]:.0f} bit/s", burst = "{made.policer[1]:.0f} B" }}')
+    pacing = ', pacing = "linux"' if made.paces else ""
+    clean = "".join(c for c in title if c.isprintable() and c not in '"\\')
+    return _SCENARIO.format(
+        title=clean,
+        duration=f"{around.duration_s:g} s",
+        link="\n".join(lines),
+        flows=around.flows,
+        rtt=f"{rtt * 1e6:.0f} us",
+        tcp=f'{{ profile = "linux", header = "66 B", delayed_ack = 2{pacing} }}',
+        law={"bbr": "bbr1"}.get(around.law, around.law),
+    )
+
+
+def _buffer(made: EmulatedPath, bps: float) -> str:
+    """Return the buffer; netem's limit counts the packets in its delay, too."""
+    if not made.delay_limit or made.buffer != f'"{made.delay_limit} packets"':
+        return made.buffer
+    within = made.delay_s * bps / 8 / PACKET_B
+    left = made.delay_limit - within
+    if left < 1:
+        made.notes.append(
+            f"netem's limit of {made.delay_limit} packets is below the {within:.0f} that its delay of "
+            f"{format_time(made.delay_s)} holds at {format_rate(bps)}: packets are lost below this rate"
+        )
+    return f'"{max(left, 1):.0f} packets"'
+
+
+_SCENARIO = """\
+# A path as tc has it: by elephan import tc.
+title        = "{title}"
+duration     = "{duration}"
+replications = 5
+seed         = 1
+
+[[links]]
+{link}
+
+[[flows]]
+name    = "sender"
+count   = {flows}
+path    = ["emulated"]
+rtt     = "{rtt}"
+tcp     = {tcp}
+control = {{ law = "{law}" }}
+packet  = "1514 B"                      # as queues of Ethernet count it
+start   = {{ from = "0 s", to = "0.5 s" }}
+
+[record]
+every = "100 ms"
+"""

@@ -1,0 +1,151 @@
+"""Queues of Linux as tc shows or adds them: the scenario of a path, and what cannot be simulated."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from conftest import Command
+from elephan import Scenario
+from elephan.errors import InputError
+from elephan.traffic_control import Around, is_tc, rate, read, scenario, size, time
+
+HERE = Path(__file__).resolve().parent / "data" / "measurements"
+
+NETEM = "qdisc netem 8001: dev eth0 root refcnt 2 limit 1000 delay 50ms loss 0.1% rate 100Mbit"
+HTB = """\
+qdisc htb 1: dev eth0 root refcnt 2 r2q 10 default 0x10 direct_packets_stat 0 direct_qlen 1000
+qdisc fq_codel 10: dev eth0 parent 1:10 limit 10240p flows 1024 quantum 1514 target 5ms interval 100ms ecn drop_batch 64
+class htb 1:1 root rate 50Mbit ceil 50Mbit burst 1600b cburst 1600b
+class htb 1:10 parent 1:1 leaf 10: prio 0 rate 20Mbit ceil 100Mbit burst 15337b cburst 32Kb
+class htb 1:20 parent 1:1 leaf 20: prio 0 rate 1Mbit ceil 1Mbit burst 15337b cburst 1600b
+"""
+MININET = """\
+tc qdisc add dev h1-eth0 root handle 5:0 htb default 1
+tc class add dev h1-eth0 parent 5:0 classid 5:1 htb rate 10.000000Mbit burst 15k
+tc qdisc add dev h1-eth0 parent 5:1 handle 10: netem delay 20ms limit 100
+"""
+
+
+def link(text: str, **around: float) -> dict[str, object]:
+    made = scenario(read(text, "x"), Around(**around), "x")  # type: ignore[arg-type]
+    found: dict[str, object] = Scenario.from_text(made).resolved["links"][0]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "bps"),
+    [("100Mbit", 1e8), ("1kbps", 8e3), ("1mibit", 2**20), ("8000", 8e3), ("2.5Gbit", 2.5e9), ("1MBps", 8e6)],
+)
+def test_rates_are_in_powers_of_1000_and_bps_is_bytes(text: str, bps: float) -> None:
+    assert rate(text.replace("MBps", "mbps")) == bps
+
+
+def test_sizes_are_in_powers_of_1024_and_bare_times_in_microseconds() -> None:
+    assert (size("32Kb"), size("1540b"), size("15k"), size("32kb/8")) == (32768, 1540, 15360, 32768)
+    assert [time(text) for text in ("50ms", "50.0ms", "1s", "100")] == pytest.approx([0.05, 0.05, 1.0, 1e-4])
+
+
+def test_netem_holds_the_packets_in_its_delay_within_its_limit() -> None:
+    found = link(NETEM)
+    # 50 ms at 100 Mbit/s are 413 packets of 1514 bytes.
+    assert Scenario.from_text(scenario(read(NETEM, "x"), Around(), "x")).links[0]["buffer_limit_packets"] == 587
+    assert found["loss"] is not None
+
+
+def test_a_limit_below_what_the_delay_holds_is_said() -> None:
+    made = read(NETEM.replace("limit 1000", "limit 100"), "x")
+    scenario(made, Around(), "x")
+    assert any("limit of 100 packets is below the 413" in note for note in made.notes)
+
+
+def test_of_htb_the_default_leaf_counts_with_the_lowest_ceiling_above_it() -> None:
+    made = read(HTB, "x")
+    assert made.rate_bps == 50e6
+    assert "fq-codel" in made.queue
+    assert made.buffer == '"10240 packets"'
+
+
+def test_lines_of_mininet_are_read() -> None:
+    assert is_tc(MININET)
+    made = read(MININET, "x")
+    assert (made.rate_bps, made.delay_s, made.delay_limit, made.burst_b) == (10e6, 0.02, 100, 15360.0)
+
+
+def test_what_tc_shows_on_this_kernel_is_read() -> None:
+    made = read((HERE / "tc.txt").read_text(encoding="utf-8"), "tc.txt")
+    assert (made.rate_bps, made.buffer) == (3e6, '"60 packets"')
+
+
+@pytest.mark.parametrize(
+    ("line", "queue"),
+    [
+        ("qdisc codel 1: dev e root limit 1000p target 5ms interval 100ms", "codel"),
+        ("qdisc pie 1: dev e root limit 1000p target 15.0ms tupdate 16.0ms alpha 2 beta 20", "pie"),
+        ("qdisc red 1: dev e root limit 400000b min 30000b max 100000b ecn", "red"),
+        ("qdisc sfq 1: dev e root limit 127p quantum 1514b depth 127 divisor 1024 perturb 10sec", "sfq"),
+        ("qdisc fq 1: dev e root refcnt 2 limit 10000p flow_limit 100p", "fq"),
+        ("qdisc bfifo 1: dev e root limit 150000b", "drop-tail"),
+        ("tc qdisc add dev e root tbf rate 50mbit burst 32kb latency 50ms", "drop-tail"),
+    ],
+)
+def test_each_kind_becomes_a_scenario(line: str, queue: str) -> None:
+    text = scenario(read(line, "x"), Around(), "x")
+    assert Scenario.from_text(text).links[0]["discipline"] == queue
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("qdisc cake 1: dev e root bandwidth 10Mbit", "line 1: cake cannot be simulated"),
+        ("\nqdisc netem 1: dev e root delay banana", 'line 2: netem: "banana" is not a time of tc'),
+        ("tc qdisc add dev e root tbf burst 1k", "line 1: tbf: has no rate"),
+        ("tc qdisc add dev e root tbf rate 1mbit burst 1k", "has neither limit nor latency"),
+        (NETEM + "\n" + NETEM.replace("eth0", "eth1"), "give the one that the data leaves by with --dev eth0"),
+        ("nothing", "has no line of tc qdisc or tc class"),
+    ],
+)
+def test_what_cannot_be_is_said_with_its_line(text: str, said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read(text, "f")
+    assert said in str(caught.value)
+
+
+def test_import_tc_writes_a_scenario(elephan: Command, tmp_path: Path) -> None:
+    queues, out = tmp_path / "q.txt", tmp_path / "path.toml"
+    queues.write_text(NETEM)
+    done = elephan("import", "tc", queues, "--out", out)
+    assert (done.code, out.exists()) == (0, True)
+    assert Scenario.from_file(out).links[0]["rate_bps"] == 1e8
+    assert json.loads(elephan("import", "tc", queues, "--json").out)["link"]["name"] == "emulated"
+    for words, said in (
+        (("import", "tc"), "give a file"),
+        (("import", queues, "--dev", "eth0"), "--dev: belongs to"),
+        (("import", "tc", queues, "--columns", "a,b"), "belong to traces"),
+    ):
+        refused = elephan(*words)
+        assert (refused.code, refused.err.count("\n")) == (2, 1)
+        assert said in refused.err
+
+
+@pytest.mark.slow
+def test_expect_finds_a_measurement_of_its_own_path_inside_and_says_what_would_explain_another(
+    elephan: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "q.txt").write_text("qdisc tbf 1: dev e root rate 10Mbit burst 1600b limit 90840b")
+    measured = tmp_path / "m.csv"
+
+    def write(goodput_bps: float, rtt_ms: float, cwnd: float, lost: int) -> None:
+        rows = [f"{0.1 * i:.1f},{rtt_ms},{cwnd * 1448},{goodput_bps / 80},{lost * (i == 50)}" for i in range(1, 101)]
+        measured.write_text("time_s,rtt_ms,cwnd_bytes,acked_bytes,retransmits\n" + "\n".join(rows) + "\n")
+
+    path = (tmp_path / "q.txt", "--rtt", "20 ms", "--replications", "4", "--json")
+    said = json.loads(elephan("expect", *path, "--time", "10 s").out)["expected"]
+    # 1,448 of 1,514 bytes, but for the first round trips.
+    assert 0.93 * 9.56e6 < said["goodput_bps"]["mean"] < 9.6e6
+    write(said["goodput_bps"]["mean"], 1e3 * said["rtt_s"]["mean"], said["cwnd_bytes"]["mean"] / 1448, 20)
+    inside = json.loads(elephan("expect", *path, "--measured", measured).out)["expected"]
+    assert [inside[name]["place"] for name in ("goodput_bps", "rtt_s")] == ["inside", "inside"]
+    write(4e6, 21.0, 7.0, 400)
+    other = json.loads(elephan("expect", *path, "--measured", measured).out)
+    assert other["expected"]["goodput_bps"]["place"] == "below"
