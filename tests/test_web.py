@@ -354,7 +354,7 @@ def test_a_closed_tab_cancels_its_job_and_kill_9_loses_no_finished_run(tmp_path:
 def is_forgotten(address: str, job: str) -> bool:
     """Whether the server knows a job no more."""
     with asked(address, f"api/jobs/{job}/cancel", {}) as answer:
-        return json.load(answer) == {"cancelled": False}
+        return bool(json.load(answer) == {"cancelled": False})
 
 
 @pytest.mark.slow

@@ -8,10 +8,9 @@ import pytest
 import elephan
 from elephan.scenario import Scenario
 
-import webs  # isort: skip (skips this module if the extra is missing)
-from elephan.web.cards import lessons  # isort: skip
+pytest.importorskip("starlette", reason="starlette is not installed: the extra web")
 
-assert webs
+from elephan.web.cards import lessons
 
 Documents = Mapping[str, Mapping[str, Any]]
 

@@ -359,7 +359,7 @@ class _Curve:
 
 
 def _near(one: float, other: float) -> bool:
-    return max(one, other) <= APART**0.5 * min(one, other)
+    return bool(max(one, other) <= APART**0.5 * min(one, other))
 
 
 def _preliminary(job: Job, scenarios: Sequence[Scenario]) -> Any:
