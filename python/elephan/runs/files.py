@@ -462,12 +462,11 @@ def _flows(result: RunResult) -> dict[str, Any]:
 def _links(result: RunResult) -> dict[str, Any]:
     """Return one row per replication and link."""
     names = np.array([link["name"] for link in result.scenario.links], dtype=object)
-    columns: dict[str, list[Any]] = {"replication": [], "link": [], "loss_ratio": []}
+    columns: dict[str, list[Any]] = {"replication": [], "link": []}
     for replication, outcome in enumerate(result.outcomes):
         columns["replication"].append(np.full(names.size, replication, dtype=np.uint32))
         columns["link"].append(names)
-        columns["loss_ratio"].append(outcome.loss_ratios)
-        for name, column in outcome.links.items():
+        for name, column in (outcome.derived | outcome.links).items():
             columns.setdefault(name, []).append(column)
     return _joined(columns)
 

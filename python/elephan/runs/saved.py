@@ -15,6 +15,7 @@ from elephan.errors import InputError
 from elephan.extras import require
 from elephan.formats import unstamped
 from elephan.lint import LintWarning
+from elephan.metrics.quantity import LINKS, quantities
 from elephan.results import ResultPart, ResultTables, RunDocument
 from elephan.runs.arrays import run_arrays
 from elephan.runs.files import write_bytes
@@ -338,7 +339,8 @@ def _outcome(
     packets: Columns | None,
     traces: Columns | None,
 ) -> ReplicationOutcome:
-    of_links = _rows(links, links["replication"] == number, ("replication", "link", "loss_ratio"))
+    derived = (each.name for each in quantities(LINKS) if each.derive is not None)
+    of_links = _rows(links, links["replication"] == number, ("replication", "link", *derived))
     of_flows = _rows(flows, flows["replication"] == number, ("replication", "traffic", "law"))
     order = {group["name"]: i for i, group in enumerate(scenario.groups)}
     of_flows["group"] = np.array([order[name] for name in of_flows["group"]], dtype=np.uint32)
