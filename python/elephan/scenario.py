@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 OF_YOUR_OWN = "; a law of your own: --law NAME=FILE.py:CLASS, in Python laws={NAME: CLASS}"
 """End of the message about an unknown law without a similar known one."""
 
+_BUFFER = re.compile(r'"buffer":\{"(bytes|packets)":(\d+)\}')
+"""A link's buffer in a canonical form; in a text of it, such as the title, quotes have a backslash."""
+
 _NEARLY_A_LAW = re.compile(r'unknown law "[^"]*"; available')
 
 STATED, AUTO = "stated", "auto"
@@ -247,6 +250,38 @@ class Scenario:
             changed.id, changed.described
         )
 
+    def with_buffer(self, link: int, packets: int) -> Scenario:
+        """Return a copy with another buffer of a link, in bytes if this one's buffer is in bytes.
+
+        Parameters
+        ----------
+        link : int
+        packets : int [packets]
+
+        Returns
+        -------
+        Scenario
+            Parameters that the discipline derives from the buffer are adjusted.
+
+        Examples
+        --------
+        >>> Scenario.from_text(EXAMPLE).with_buffer(0, 1250).links[0]["tc"]
+        'tc qdisc replace dev eth0 root pfifo limit 1250'
+        """
+        facts = self.links[link]
+        in_bytes = facts["buffer_limit_bytes"] is not None
+        amount, unit = (round(packets * facts["packet_bytes"]), "bytes") if in_bytes else (packets, "packets")
+        place, value = f"links[{link}].buffer", f"{amount} {'B' if in_bytes else 'packets'}"
+        held = list(_BUFFER.finditer(self.canonical))
+        # Drop-tail derives nothing from the buffer, so that the canonical form differs in this number alone.
+        if facts["discipline"] != "drop-tail" or len(held) != len(self.links) or held[link][1] != unit or amount < 1:
+            return self.replace({place: value})
+        mapping = {**self.source, "links": copy.deepcopy(self.source["links"])}
+        assign(mapping, place, value)
+        first, end = held[link].span(2)
+        canonical = f"{self.canonical[:first]}{amount}{self.canonical[end:]}"
+        return dataclasses.replace(self, text=self._text_of(mapping), canonical=canonical)
+
     def _text_of(self, mapping: Mapping[str, Any]) -> str:
         """Return the file's text with some top-level keys changed, reusing the text of the others."""
         source, written = self.source, self._written
@@ -346,8 +381,12 @@ class Scenario:
 
     def _queue_with(self, link: int, packets: float) -> dict[str, Any]:
         """Return the parameters of a link's discipline, resolved with another buffer."""
-        text = f"{max(1, round(packets))} packets"
-        return dict(self.replace({f"links[{link}].buffer": text}).links[link]["queue"])
+        count = max(1, round(packets))
+        if self.links[link]["buffer_limit_bytes"] is None:
+            changed = self.with_buffer(link, count)
+        else:
+            changed = self.replace({f"links[{link}].buffer": f"{count} packets"})
+        return dict(changed.links[link]["queue"])
 
     @property
     def links(self) -> list[dict[str, Any]]:

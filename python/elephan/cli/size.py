@@ -132,8 +132,8 @@ def size(
         raise InputError(message)
     declare(law or [])
     read = elephan.Scenario.from_file(scenario)
-    if set_:
-        read = read.replace(parse_assignments(set_))
+    if changes := parse_assignments(set_, replications=replications, seed=seed):
+        read = read.replace(changes)
     check_laws(read.own_laws, names[0])
     if pacing is not None and pacing != BOTH:
         read = with_pacing(read, pacing)
@@ -141,15 +141,13 @@ def size(
         check_memory(read, workers=workers, force=force)
         if not quiet:
             variants = max(len(names[0]), 1) * max(len(names[1]), 1)
-            announce_search(read.replace(replications=replications), workers=workers, variants=variants)
+            announce_search(read, workers=workers, variants=variants)
 
     with ProgressLine("sizing", quiet=quiet) as line:
         watch = _SizeProgressDisplay(line)
         options: dict[str, Any] = {
             "link": link,
             "precision": share(precision),
-            "replications": replications,
-            "seed": seed,
             "workers": workers,
             "progress": watch,
         }

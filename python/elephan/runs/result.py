@@ -89,11 +89,15 @@ class RunResult(ResultTables):
             ``run``, ``links``, ``groups``, ``fairness``, ``warnings``; measured quantities as ``{"mean", "ci95"}``.
             ``precision`` and ``metrics`` if they were requested.
         """
+        return cast("RunDocument", dict(self._whole))
+
+    @cached_property
+    def _whole(self) -> dict[str, Any]:
+        """The document with warnings, and with the metrics and the precision that were requested."""
         document = self._document | {"warnings": [warned.to_json() for warned in self.warnings]}
         if self.metrics:
             document |= {"metrics": measure(self.metrics, self.scenario, lambda: self.outcomes, document)}
-        found = document if self.precision is None else document | {"precision": self.precision.to_json()}
-        return cast("RunDocument", found)
+        return document if self.precision is None else document | {"precision": self.precision.to_json()}
 
     @cached_property
     def _document(self) -> dict[str, Any]:

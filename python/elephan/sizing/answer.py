@@ -14,7 +14,7 @@ from elephan.lint import lint
 from elephan.results import ResultPart, ResultTables
 from elephan.results.parts import RunArrays
 from elephan.sizing.notebook import answer_page, sentence
-from elephan.sizing.rules import broken, rules, with_buffer
+from elephan.sizing.rules import broken, rules
 from elephan.sizing.targets import GroupSample, targets_json
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class SizeAnswer(ResultTables):
 
     def _with(self, buffer: int | None) -> Scenario:
         """The scenario with another buffer."""
-        return self.scenario if buffer is None else with_buffer(self.scenario, self.link, buffer)
+        return self.scenario if buffer is None else self.scenario.with_buffer(self.link, buffer)
 
     def at(self, buffer: int | None) -> dict[str, Any]:
         """Measured quantities at a buffer, as JSON shows them.
@@ -189,6 +189,11 @@ class SizeAnswer(ResultTables):
         -------
         dict
         """
+        return dict(self._document)
+
+    @cached_property
+    def _document(self) -> dict[str, Any]:
+        """The document, which is computed once."""
         from elephan.sizing.models import model_range  # noqa: PLC0415 (NumPy; --help does without)
 
         link, buffer = self.facts, self.buffer_packets

@@ -240,6 +240,11 @@ class SizeComparison(ResultTables):
         -------
         dict
         """
+        return dict(self._document)
+
+    @cached_property
+    def _document(self) -> dict[str, Any]:
+        """The document, which is computed once."""
         return {
             "variants": [variant.to_json() for variant in self.variants],
             "recommendation": self.recommendation.to_json(),

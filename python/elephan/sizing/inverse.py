@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -87,12 +88,12 @@ class LimitAnswer:
         """The answer [unit of the quantity]."""
         return None if self.count is None else self.quantity.amount(self.count)
 
-    @property
+    @cached_property
     def at(self) -> Scenario:
         """The scenario with the value found; the original scenario if there is none."""
         return self.scenario if self.count is None else self.quantity.make(self.count)
 
-    @property
+    @cached_property
     def warnings(self) -> list[LintWarning]:
         """Lint warnings for the scenario with the value found."""
         return lint(self.at)
@@ -129,6 +130,11 @@ class LimitAnswer:
 
     def to_json(self) -> dict[str, Any]:
         """Return the document of ``elephan size --find … --json``."""
+        return dict(self._document)
+
+    @cached_property
+    def _document(self) -> dict[str, Any]:
+        """The document, which is computed once."""
         facts = self.scenario.links[self.link]
         buffer = self.scenario.network.links[self.link].buffer_packets
         return {
