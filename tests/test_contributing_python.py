@@ -74,3 +74,74 @@ def test_a_metric_is_declared_in_one_place(tmp_path: Path) -> None:
     (metric,) = blocks("Adding a metric")
     screen = run(tmp_path, WHERE, mine=metric)
     assert "each event" in screen
+
+
+FORMATS = """
+import mine
+import elephan
+from elephan.cli import main
+
+scenario = elephan.Scenario.from_text(elephan.EXAMPLE)
+result = elephan.run(scenario, replications=2, series=True)
+names = [path.name for path in result.write("run", "feather")]
+assert names == ["flows.feather", "links.feather", "samples.feather", "scenario.toml", "run.json"]
+back = elephan.load("run")
+assert back.links["utilization"] == result.links["utilization"]
+assert back.samples()["backlog_packets"].tolist() == result.samples()["backlog_packets"].tolist()
+elephan.report("run", "run.html")
+assert "Backlog" in open("run.html").read()
+assert [path.name for path in back.write("copy")][:2] == ["flows.parquet", "links.parquet"]
+answer = elephan.size(scenario, "utilization=0.8", replications=2)
+assert [path.name for path in answer.write("size", "feather")][:2] == ["curve.feather", "models.feather"]
+assert list(elephan.load("size").table()) == list(answer.table())
+swept = elephan.sweep(scenario, over={"links[0].buffer": ["10 packets", "20 packets"]}, replications=1, store="runs")
+assert swept.write("swept", "feather")[0].name == "points.feather"
+with elephan.Store("runs", readonly=True) as store:
+    store.export("all.feather", "feather")
+import pyarrow.feather
+assert pyarrow.feather.read_table("all.feather").num_rows == 2
+try:
+    result.write("run", "father")
+except elephan.InputError as error:
+    assert "feather" in str(error)
+open("example.toml", "w").write(elephan.EXAMPLE)
+main(["run", "example.toml", "--out", "cli", "--tables", "feather", "--quiet"])
+"""
+
+
+def test_an_output_format_is_one_class(tmp_path: Path) -> None:
+    (format_,) = blocks("Adding an output format")
+    run(tmp_path, FORMATS, mine=format_)
+    assert (tmp_path / "cli" / "flows.feather").is_file()
+    assert not list((tmp_path / "cli").glob("*.parquet"))
+
+
+PLOT = """
+import mine
+import elephan
+
+result = elephan.run(elephan.Scenario.from_text(elephan.EXAMPLE), replications=1, series=True)
+assert len(result.plot("run").axes) == 5
+elephan.report(result, "run.html")
+assert "Sum of the congestion windows over time" in open("run.html").read()
+"""
+
+
+def test_a_plot_is_one_function(tmp_path: Path) -> None:
+    (plot,) = blocks("Adding a plot")
+    run(tmp_path, PLOT, mine=plot)
+
+
+def test_a_verb_is_one_function(tmp_path: Path) -> None:
+    (verb,) = blocks("Adding a verb")
+    about = tmp_path / "mine-1.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 1\n", encoding="utf-8")
+    (about / "entry_points.txt").write_text("[elephan.commands]\nbdp = mine:bdp\n", encoding="utf-8")
+    text = (
+        "import elephan, sys\nopen('example.toml', 'w').write(elephan.EXAMPLE)\nfrom elephan.cli import main\nmain({})"
+    )
+    asked = ["bdp", "example.toml"]
+    assert run(tmp_path, text.format(asked), mine=verb) == "core: 100 packets\n"
+    assert '"core": 100.0' in run(tmp_path, text.format([*asked, "--json"]))
+    assert "elephan bdp scenarios/hstcp-1g.toml" in run(tmp_path, text.format(["bdp", "--help"]))

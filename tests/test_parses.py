@@ -12,6 +12,7 @@ import elephan
 import elephan.lint
 from elephan import _native
 from elephan.cli import main
+from elephan.lint.rule import LintSubject
 from elephan.scenario import Scenario
 
 FOLDER = Path(__file__).resolve().parent.parent / "scenarios"
@@ -31,7 +32,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         return call
 
     monkeypatch.setattr(_native, "resolve", counted("parses", _native.resolve))
-    monkeypatch.setattr(elephan.lint, "LintSubject", counted("lint", elephan.lint.LintSubject))
+    monkeypatch.setattr(elephan.lint, "LintSubject", counted("lint", LintSubject))
     return found
 
 

@@ -57,7 +57,6 @@ class Scenario:
     warmup_rule : str
         Rule for the warm-up: ``"stated"`` in the file, ``"auto"`` if a pilot has still to determine it (the canonical
         form then has none yet; see `elephan.runs.warmup`), or the rule that determined it.
-
     laws : mapping of str to OwnLaw or LibraryLaw
         The laws in Python that it may name.
 
@@ -251,33 +250,24 @@ class Scenario:
         )
 
     def with_buffer(self, link: int, packets: int) -> Scenario:
-        """Return a copy with another buffer of a link, in bytes if this one's buffer is in bytes.
+        """Return a copy with another buffer of a link [packets], in bytes if this one's buffer is in bytes.
 
-        Parameters
-        ----------
-        link : int
-        packets : int [packets]
-
-        Returns
-        -------
-        Scenario
-            Parameters that the discipline derives from the buffer are adjusted.
+        Parameters that the discipline derives from the buffer are adjusted.
 
         Examples
         --------
         >>> Scenario.from_text(EXAMPLE).with_buffer(0, 1250).links[0]["tc"]
         'tc qdisc replace dev eth0 root pfifo limit 1250'
         """
-        facts = self.links[link]
-        in_bytes = facts["buffer_limit_bytes"] is not None
-        amount, unit = (round(packets * facts["packet_bytes"]), "bytes") if in_bytes else (packets, "packets")
-        place, value = f"links[{link}].buffer", f"{amount} {'B' if in_bytes else 'packets'}"
+        facts, amount, unit = self.links[link], packets, "packets"
+        if facts["buffer_limit_bytes"] is not None:
+            amount, unit = round(packets * facts["packet_bytes"]), "bytes"
+        place, value = f"links[{link}].buffer", f"{amount} {unit.replace('bytes', 'B')}"
         held = list(_BUFFER.finditer(self.canonical))
         # Drop-tail derives nothing from the buffer, so that the canonical form differs in this number alone.
         if facts["discipline"] != "drop-tail" or len(held) != len(self.links) or held[link][1] != unit or amount < 1:
             return self.replace({place: value})
-        mapping = {**self.source, "links": copy.deepcopy(self.source["links"])}
-        assign(mapping, place, value)
+        assign(mapping := {**self.source, "links": copy.deepcopy(self.source["links"])}, place, value)
         first, end = held[link].span(2)
         canonical = f"{self.canonical[:first]}{amount}{self.canonical[end:]}"
         return dataclasses.replace(self, text=self._text_of(mapping), canonical=canonical)
@@ -381,11 +371,9 @@ class Scenario:
 
     def _queue_with(self, link: int, packets: float) -> dict[str, Any]:
         """Return the parameters of a link's discipline, resolved with another buffer."""
-        count = max(1, round(packets))
-        if self.links[link]["buffer_limit_bytes"] is None:
-            changed = self.with_buffer(link, count)
-        else:
-            changed = self.replace({f"links[{link}].buffer": f"{count} packets"})
+        count, in_bytes = max(1, round(packets)), self.links[link]["buffer_limit_bytes"] is not None
+        place = f"links[{link}].buffer"
+        changed = self.replace({place: f"{count} packets"}) if in_bytes else self.with_buffer(link, count)
         return dict(changed.links[link]["queue"])
 
     @property

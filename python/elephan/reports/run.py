@@ -17,6 +17,7 @@ from elephan.reports.page import HeadlineNumber, PageSection, ReportPage, Termin
 from elephan.reports.sources import origin, read_json, read_scenario, set_up, why_warmup
 from elephan.reports.testbed_section import parts as testbed_parts
 from elephan.reports.testbed_section import verdict
+from elephan.results.formats import table_path
 from elephan.runs.pictures import MOST_LINKS, busiest, over_time
 from elephan.runs.sampled import SampledRun, sampled_run
 from elephan.units import count, format_rate, format_time
@@ -44,8 +45,8 @@ def page(folder: Path) -> ReportPage:
     # Packets of real stacks may be late; those of a simulation cannot.
     tested = document.get("testbed")
     parts = [] if tested is None else testbed_parts(tested)
-    if (folder / "samples.parquet").exists():
-        seen = sampled_run(folder / "samples.parquet", run["warmup_s"])
+    if (samples := table_path(folder, "samples")).exists():
+        seen = sampled_run(samples, run["warmup_s"])
         parts.append(PageSection("Over time", (_when(document),), over_time(document, scenario, seen)))
         spread = _distributions(document, seen)
         if spread:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite, sqrt
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -171,26 +170,11 @@ class RunResult(ResultTables):
     def _repr_html_(self) -> str:
         return notebook.page(self.to_json())
 
-    def write(self, folder: Path | str) -> list[Path]:
-        """Write ``run.json``, ``flows.parquet``, ``links.parquet`` and, if kept, ``samples.parquet`` and more.
+    def files(self) -> Iterator[tuple[str, Any]]:
+        """Yield ``flows``, ``links`` and, if kept, ``samples`` and more, ``scenario.toml`` and ``run.json``."""
+        from elephan.runs.files import run_files  # noqa: PLC0415 (Arrow is slow to import)
 
-        Parameters
-        ----------
-        folder : Path or str
-            Made if missing. Each file appears whole or not at all.
-
-        Returns
-        -------
-        list of Path
-
-        Raises
-        ------
-        OSError
-            If the folder cannot be written.
-        """
-        from elephan.runs.files import write_result  # noqa: PLC0415 (Arrow is slow to import)
-
-        return write_result(self, Path(folder))
+        return run_files(self, self.to_json())
 
     def _links(self, over: _Estimates) -> Iterator[dict[str, Any]]:
         outcomes, facts = self.outcomes, self.scenario.links
