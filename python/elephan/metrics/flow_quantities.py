@@ -173,10 +173,7 @@ declare(
         for p in (5, 50, 95)
     ),
     Quantity(
-        TRANSFERS,
-        "opened",
-        "transfers opened after the warm-up",
-        compute=lambda transfers: transfers.each("opened"),
+        TRANSFERS, "opened", "transfers opened after the warm-up", compute=lambda transfers: transfers.each("opened")
     ),
     Quantity(
         TRANSFERS,
