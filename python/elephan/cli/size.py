@@ -137,7 +137,9 @@ def size(
         raise InputError(message)
     declare(law or [])
     read = elephan.Scenario.from_file(scenario)
-    if changes := parse_assignments(set_, replications=replications, seed=seed):
+    counts = {"replications": replications, "seed": seed}
+    # The file is changed once; the answers of a comparison get the counts, and its scenario stays that of the file.
+    if changes := parse_assignments(set_, **({} if any(names) else counts)):
         read = read.replace(changes)
     check_laws(read.own_laws, names[0])
     if pacing is not None and pacing != BOTH:
@@ -146,7 +148,9 @@ def size(
         check_memory(read, workers=workers, force=force)
         if not quiet:
             variants = max(len(names[0]), 1) * max(len(names[1]), 1)
-            announce_search(read, workers=workers, variants=variants)
+            announce_search(
+                read.replace(replications=replications if any(names) else None), workers=workers, variants=variants
+            )
 
     with ProgressLine("sizing", quiet=quiet) as line:
         watch = _SizeProgressDisplay(line)
@@ -155,7 +159,7 @@ def size(
             "precision": share(precision),
             "workers": workers,
             "progress": watch,
-        }
+        } | (counts if any(names) else {})
         sizing = {"target": target, **options, "whole_curve": whole_curve, "model_only": model_only}
         sizing |= {"pacing": BOTH} if pacing == BOTH else {}
         try:
