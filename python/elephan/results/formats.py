@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from elephan import _native
-from elephan.errors import InputError, unknown
+from elephan.errors import InputError
 from elephan.extras import require
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ def table_format(suffix: str) -> TableFormat:
         If there is none with this suffix.
     """
     if suffix not in FORMATS:
-        message = f"format: {unknown('format', suffix, FORMATS)}"
+        message = f'format: there is no "{suffix}"; use {", ".join(FORMATS)}'
         raise InputError(message)
     return FORMATS[suffix]
 
