@@ -21,8 +21,8 @@ import pytest
 
 from elephan import _native
 from elephan.costs.traffic import MOST_WRITTEN
-from elephan.runs import files
-from elephan.runs.files import encode_parquet
+from elephan.results import formats as files
+from elephan.results.formats import encode_parquet
 from elephan.scenario import EXAMPLE
 
 PYTHON = Path(__file__).resolve().parent.parent / "python"

@@ -408,7 +408,7 @@ def test_an_unknown_folder_is_one_line(elephan: Command, tmp_path: Path) -> None
     done = elephan("report", tmp_path)
     assert done.code == 2
     assert done.err.startswith(
-        f"{tmp_path}: holds no result; looked for run.json, size.json, comparison.json, limit.json"
+        f"{tmp_path}: holds no result; looked for run.json, sweep.json, compare.json, size.json, comparison.json"
     )
     assert done.err.count("\n") == 1
     assert not list(tmp_path.iterdir())

@@ -15,8 +15,9 @@ from elephan.comparisons.several import SweepComparison, compare_points
 from elephan.display import ColumnTable
 from elephan.errors import InputError
 from elephan.loading import load
-from elephan.results import TABLES, ResultTables, meanings
+from elephan.results import TABLES, ResultTables
 from elephan.results.axes import as_numbers, result_axes
+from elephan.results.dataset import CONVENTIONS
 from elephan.runs.saved import SavedRun
 from elephan.store import Store
 from elephan.sweeps.document import Sweep
@@ -88,7 +89,7 @@ def test_every_holder_gives_frames_of_every_table(holders: dict[str, Any], kind:
 def test_every_holder_is_a_dataset_with_units_and_long_names(holders: dict[str, Any], kind: str) -> None:
     dataset = holders[kind].to_xarray()
     assert {"replication", "link", "flow", "time"} <= set(dataset.sizes)
-    assert dataset.attrs["Conventions"] == meanings.CONVENTIONS
+    assert dataset.attrs["Conventions"] == CONVENTIONS
     for name, variable in dataset.data_vars.items():
         assert variable.attrs["units"], name
         assert variable.attrs["long_name"] != name, name

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import elephan
 from elephan.errors import InputError
+from elephan.results.files import atomic, encode_files, encode_json, write_json
 from elephan.runs import run_several
-from elephan.runs.files import atomic, encode_json, encode_result, write_json
 from elephan.runs.outcome import CAUSES, ReplicationOutcome, simulate
 from elephan.runs.parallel import ReplicationJob, simulate_all
 from elephan.runs.result import RunResult
@@ -31,6 +31,10 @@ def scenario() -> elephan.Scenario:
 @pytest.fixture(scope="module")
 def result(scenario: elephan.Scenario) -> RunResult:
     return elephan.run(scenario, replications=3, series=True)
+
+
+def encode_result(result: RunResult) -> dict[str, bytes]:
+    return dict(encode_files(result.files()))
 
 
 def test_random_tests_have_no_time_limit() -> None:

@@ -103,7 +103,7 @@ def test_tables_of_a_store_are_described(elephan: Command, store: Path) -> None:
     assert columns["core.queueing_delay_s"] == {
         "name": "core.queueing_delay_s",
         "unit": "s",
-        "meaning": "waiting time, own service excluded",
+        "meaning": "waiting time at the link, own service excluded, mean over packets",
     }
     assert columns["flows[0].count"]["meaning"] == "label"
     one = elephan("store", "tables", "links", "--store", store)

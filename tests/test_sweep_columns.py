@@ -17,10 +17,8 @@ from elephan.stats import estimate
 from elephan.sweeps import SweepResult
 from elephan.sweeps.columns import (
     NAMES,
-    OF_GROUPS,
-    OF_LINKS,
-    WITHIN,
     SweepColumn,
+    cards,
     column_rows,
     default_columns,
     difference,
@@ -87,7 +85,8 @@ def column(swept: SweepResult, text: str) -> SweepColumn:
 @pytest.mark.parametrize("name", NAMES)
 def test_every_name_is_a_number_of_a_link_a_group_or_all(swept: SweepResult, name: str) -> None:
     group = "[ping]" if name.startswith("rtt") else "[web]"
-    of = "" if name not in (*OF_LINKS, *OF_GROUPS, *WITHIN) else "[core]" if name in OF_LINKS else group
+    asked_as = {card["name"]: card["source"] for card in cards()}[name]
+    of = "" if "[" not in asked_as else "[core]" if "[LINK]" in asked_as else group
     asked = column(swept, name + of)
     point = swept.points[0]
     found = asked.measured(point, point.document)

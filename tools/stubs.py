@@ -1,9 +1,12 @@
 """Writes the types of the registries of the catalogue, so that editors complete names without running anything.
 
+It also writes the quantities of results into the types of documents and into the reference of JSON documents.
+
 With --check nothing is written; it prints one line per outdated file, and exits with 1 if there is one.
 """
 
 import keyword
+import re
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
@@ -11,6 +14,7 @@ from pathlib import Path
 
 from elephan.catalog import registries
 from elephan.catalog.entry import RegistryEntry, identifier
+from elephan.metrics.quantity import quantities
 from elephan.theory.models import registry
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -87,6 +91,60 @@ def formatted(text: str) -> str:
     return subprocess.run(command, input=text, text=True, check=True, stdout=subprocess.PIPE).stdout
 
 
+DOCUMENTS = {"LinkDocument": "links", "TransfersDocument": "transfers", "GroupDocument": "groups"}
+"""Types of the parts of a run's document, and kinds of the quantities in them."""
+MARK = "    # Quantities, as they are declared in elephan.metrics; written by tools/stubs.py.\n"
+PREFIXES = {
+    "links": "links[].",
+    "groups": "groups[].",
+    "transfers": "groups[].transfers.",
+    "fairness": "fairness.",
+}
+"""Begin of the keys of quantities in the reference."""
+
+
+def typed(text: str) -> str:
+    """Write the keys of quantities into the types of documents: in each type what stands below the mark."""
+    for name, kind in (*DOCUMENTS.items(), ("FairnessDocument", "fairness")):
+        keys: dict[str, str] = {}
+        for each in quantities(kind):
+            if each.reported:
+                outer, dot, _ = each.name.partition(".")
+                kept = "dict[str, Quantity]" if dot else "Quantity"
+                keys[outer] = kept if each.applies is None else f"NotRequired[{kept}]"
+        before, found, rest = text.partition(f"class {name}(TypedDict):\n")
+        facts, marked, _ = rest.partition(MARK)
+        if not found or not marked:
+            sys.exit(f"documents.py: {name} lacks the line that marks the quantities")
+        after = rest[len(facts) + len(MARK) :].partition("\n\n\n")[2]
+        lines = "\n".join(f"    {key}: {value}" for key, value in keys.items())
+        text = f"{before}{found}{facts}{MARK}{lines}\n\n\n{after}"
+    return text
+
+
+def described_quantities(text: str) -> str:
+    """Write the rows of quantities into the reference of the document of a run, below the facts of each part."""
+    begin, head, section = text.partition("\n## `elephan run`\n")
+    section, end, rest = section.partition("\n## ")
+    for kind, prefix in PREFIXES.items():
+        known = [each for each in quantities(kind) if each.reported]
+        row = re.compile(rf"\| `{re.escape(prefix)}([\w.]+)` \| quantity \| .*\n")
+        names = {each.name for each in known}
+        outer = {name.partition(".")[0] for name in names if "." in name}
+        old = [m for m in row.finditer(section) if m[1] in names or m[1].partition(".")[0] in outer]
+        if not old:
+            sys.exit(f"json.md: no row begins with {prefix}")
+        place = next(m for m in old if m[1] == next(each.name for each in known if each.applies is None)).start()
+        rows = "".join(
+            f"| `{prefix}{each.name}` | quantity | {each.meaning}{f'; {each.only}' if each.only else ''} |\n"
+            for each in known
+        )
+        left = "".join(line for line in section[:place].splitlines(True) if line not in {m[0] for m in old})
+        right = "".join(line for line in section[place:].splitlines(True) if line not in {m[0] for m in old})
+        section = left + rows + right
+    return begin + head + section + end + rest
+
+
 def stubs() -> dict[Path, str]:
     """Write all files."""
     native = {name: getattr(registries, name) for name in ("laws", "slow_starts", "recoveries", "queues", "traffic")}
@@ -94,7 +152,15 @@ def stubs() -> dict[Path, str]:
     return {
         FOLDER / "catalog" / "registries.pyi": stub(native, "", "def plain(value: Any) -> Any: ..."),
         FOLDER / "theory" / "models" / "registry.pyi": stub({"models": registry.models}, table),
+        **{file: write(file.read_text(encoding="utf-8")) for file, write in WRITTEN_INTO.items()},
     }
+
+
+WRITTEN_INTO = {
+    FOLDER / "results" / "documents.py": typed,
+    ROOT / "docs" / "reference" / "json.md": described_quantities,
+}
+"""Files of which only a part is written."""
 
 
 def main() -> None:

@@ -2,25 +2,121 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elephan.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from elephan.results import ResultTables
 
-KINDS = (
-    *("run.json", "sweep.json", "compare.json", "points.json"),
-    *("size.json", "comparison.json", "limit.json", "index.sqlite"),
-)
-"""Files that identify the contents of a folder; the last is a store's."""
 
-_OTHERS = {
-    "reproduce.json": "a reproduction of papers, which is read as JSON; elephan report shows it",
-    "conform.json": "test cases of a specification, which are read as JSON",
-}
-"""Files of folders that `load` cannot read, and their descriptions."""
+@dataclass(frozen=True)
+class ResultKind:
+    """A kind of result in a folder.
+
+    Parameters
+    ----------
+    document : str
+        File that identifies the folder.
+    name : str
+        Name of the kind, and of the module in `elephan.reports` that makes its page; empty if there is no page.
+    read : callable, optional
+        Reads the folder; imports what it needs.
+    about : str
+        Description of a kind that only pages and other programs read.
+    """
+
+    document: str
+    name: str
+    read: Callable[[Path], ResultTables] | None = None
+    about: str = ""
+
+
+def _run(folder: Path) -> ResultTables:
+    from elephan.runs.saved import SavedRun  # noqa: PLC0415 (each kind loads only what it needs)
+
+    found = SavedRun(folder)
+    if "testbed" in found.document:
+        from elephan.testbed import read_testbed  # noqa: PLC0415 (as above)
+
+        return read_testbed(folder)
+    return found
+
+
+def _sweep(folder: Path) -> ResultTables:
+    from elephan.sweeps.saved import read_sweep  # noqa: PLC0415 (as above)
+
+    return read_sweep(folder)
+
+
+def _comparison(folder: Path) -> ResultTables:
+    from elephan.comparisons.saved import read_comparison  # noqa: PLC0415 (as above)
+
+    return read_comparison(folder)
+
+
+def _comparisons(folder: Path) -> ResultTables:
+    from elephan.comparisons.saved import read_comparisons  # noqa: PLC0415 (as above)
+
+    return read_comparisons(folder)
+
+
+def _sizing(name: str) -> Callable[[Path], ResultTables]:
+    def read(folder: Path) -> ResultTables:
+        from elephan.sizing import saved  # noqa: PLC0415 (as above)
+
+        found: ResultTables = getattr(saved, name)(folder)
+        return found
+
+    return read
+
+
+def _store(folder: Path) -> ResultTables:
+    from elephan.store import Store  # noqa: PLC0415 (as above)
+
+    return Store(folder, readonly=True)
+
+
+STORE = ResultKind("index.sqlite", "store", _store)
+
+KINDS = (
+    ResultKind("run.json", "run", _run),
+    ResultKind("sweep.json", "sweep", _sweep),
+    ResultKind("compare.json", "model_sim_testbed", _comparison),
+    ResultKind("points.json", "", _comparisons),
+    ResultKind("size.json", "size", _sizing("SavedSize")),
+    ResultKind("comparison.json", "comparison", _sizing("SavedSizeComparison")),
+    ResultKind("limit.json", "limit", _sizing("SavedLimit")),
+    STORE,
+    ResultKind(
+        "reproduce.json",
+        "reproduction",
+        about="a reproduction of papers, which is read as JSON; elephan report shows it",
+    ),
+    ResultKind("conform.json", "", about="test cases of a specification, which are read as JSON"),
+)
+"""Kinds of results in folders, in the order in which their documents are looked for."""
+
+
+def kind_of(folder: Path) -> ResultKind | None:
+    """Return the kind of result in a folder; None if it has no document of any.
+
+    Raises
+    ------
+    InputError
+        If there is no such folder.
+    """
+    if not folder.is_dir():
+        what = "is a file" if folder.exists() else "there is no such folder"
+        message = f"{folder}: {what}; give a folder that elephan wrote with --out, or a store"
+        raise InputError(message)
+    found = next((kind for kind in KINDS if (folder / kind.document).is_file()), None)
+    # A store of which so far only the shards of a sweep were written has no index yet.
+    return STORE if found is None and (folder / "shards").is_dir() else found
 
 
 def load(path: Path | str) -> ResultTables:
@@ -54,51 +150,13 @@ def load(path: Path | str) -> ResultTables:
     True
     """
     folder = Path(path)
-    if not folder.is_dir():
-        what = "is a file" if folder.exists() else "there is no such folder"
-        message = f"{folder}: {what}; give a folder that elephan wrote with --out, or a store"
-        raise InputError(message)
-    kind = next((name for name in KINDS if (folder / name).is_file()), None)
-    # A store of which so far only the shards of a sweep were written has no index yet.
-    if kind == "index.sqlite" or (kind is None and (folder / "shards").is_dir()):
-        from elephan.store import Store  # noqa: PLC0415 (each kind loads only what it needs)
-
-        return Store(folder, readonly=True)
-    if kind == "run.json":
-        return _run(folder)
-    if kind == "sweep.json":
-        from elephan.sweeps.saved import read_sweep  # noqa: PLC0415 (as above)
-
-        return read_sweep(folder)
-    if kind in ("size.json", "comparison.json", "limit.json"):
-        return _sizing(kind, folder)
-    if kind is not None:
-        from elephan.comparisons.saved import read_comparison, read_comparisons  # noqa: PLC0415 (as above)
-
-        return read_comparison(folder) if kind == "compare.json" else read_comparisons(folder)
-    other = next((said for name, said in _OTHERS.items() if (folder / name).is_file()), None)
-    message = (
-        f"{folder}: holds {other}"
-        if other
-        else f"{folder}: holds no result; looked for {', '.join(KINDS)}; give a folder that elephan wrote with --out"
+    kind = kind_of(folder)
+    if kind is not None and kind.read is not None:
+        return kind.read(folder)
+    known = ", ".join(each.document for each in KINDS if each.read is not None)
+    message = f"{folder}: " + (
+        f"holds {kind.about}"
+        if kind is not None
+        else f"holds no result; looked for {known}; give a folder that elephan wrote with --out"
     )
     raise InputError(message)
-
-
-def _sizing(kind: str, folder: Path) -> ResultTables:
-    from elephan.sizing.saved import SavedLimit, SavedSize, SavedSizeComparison  # noqa: PLC0415 (as in `load`)
-
-    if kind == "limit.json":
-        return SavedLimit(folder)
-    return SavedSize(folder) if kind == "size.json" else SavedSizeComparison(folder)
-
-
-def _run(folder: Path) -> ResultTables:
-    from elephan.runs.saved import SavedRun  # noqa: PLC0415 (as in `load`)
-
-    found = SavedRun(folder)
-    if "testbed" in found.document:
-        from elephan.testbed import read_testbed  # noqa: PLC0415 (as in `load`)
-
-        return read_testbed(folder)
-    return found

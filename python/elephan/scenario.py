@@ -33,6 +33,9 @@ OF_YOUR_OWN = "; a law of your own: --law NAME=FILE.py:CLASS, in Python laws={NA
 _OTHER_KINDS = frozenset({".md", ".txt", ".rst", ".csv", ".py", ".json", ".yaml", ".yml", ".ini", ".log"})
 """Suffixes of files that are probably not scenarios, for the message of a file that cannot be read as one."""
 
+_BUFFER = re.compile(r'"buffer":\{"(bytes|packets)":(\d+)\}')
+"""A link's buffer in a canonical form; in a text of it, such as the title, quotes have a backslash."""
+
 _NEARLY_A_LAW = re.compile(r'unknown law "[^"]*"; available')
 
 STATED, AUTO = "stated", "auto"
@@ -57,7 +60,6 @@ class Scenario:
     warmup_rule : str
         Rule for the warm-up: ``"stated"`` in the file, ``"auto"`` if a pilot has still to determine it (the canonical
         form then has none yet; see `elephan.runs.warmup`), or the rule that determined it.
-
     laws : mapping of str to OwnLaw or LibraryLaw
         The laws in Python that it may name.
 
@@ -256,6 +258,29 @@ class Scenario:
             changed.id, changed.described
         )
 
+    def with_buffer(self, link: int, packets: int) -> Scenario:
+        """Return a copy with another buffer of a link [packets], in bytes if this one's buffer is in bytes.
+
+        Parameters that the discipline derives from the buffer are adjusted.
+
+        Examples
+        --------
+        >>> Scenario.from_text(EXAMPLE).with_buffer(0, 1250).links[0]["tc"]
+        'tc qdisc replace dev eth0 root pfifo limit 1250'
+        """
+        facts, amount, unit = self.links[link], packets, "packets"
+        if facts["buffer_limit_bytes"] is not None:
+            amount, unit = round(packets * facts["packet_bytes"]), "bytes"
+        place, value = f"links[{link}].buffer", f"{amount} {unit.replace('bytes', 'B')}"
+        held = list(_BUFFER.finditer(self.canonical))
+        # Drop-tail derives nothing from the buffer, so that the canonical form differs in this number alone.
+        if facts["discipline"] != "drop-tail" or len(held) != len(self.links) or held[link][1] != unit or amount < 1:
+            return self.replace({place: value})
+        assign(mapping := {**self.source, "links": copy.deepcopy(self.source["links"])}, place, value)
+        first, end = held[link].span(2)
+        canonical = f"{self.canonical[:first]}{amount}{self.canonical[end:]}"
+        return dataclasses.replace(self, text=self._text_of(mapping), canonical=canonical)
+
     def _text_of(self, mapping: Mapping[str, Any]) -> str:
         """Return the file's text with some top-level keys changed, reusing the text of the others."""
         source, written = self.source, self._written
@@ -355,8 +380,10 @@ class Scenario:
 
     def _queue_with(self, link: int, packets: float) -> dict[str, Any]:
         """Return the parameters of a link's discipline, resolved with another buffer."""
-        text = f"{max(1, round(packets))} packets"
-        return dict(self.replace({f"links[{link}].buffer": text}).links[link]["queue"])
+        count, in_bytes = max(1, round(packets)), self.links[link]["buffer_limit_bytes"] is not None
+        place = f"links[{link}].buffer"
+        changed = self.replace({place: f"{count} packets"}) if in_bytes else self.with_buffer(link, count)
+        return dict(changed.links[link]["queue"])
 
     @property
     def links(self) -> list[dict[str, Any]]:

@@ -313,7 +313,7 @@ def _surveyed(link: Bottleneck, family: SurveyFamily) -> Bottleneck:
 @cache
 def _as_surveyed(family: SurveyFamily, rate_bps: float, packet_bytes: float, rtt_s: float, flows: int) -> Bottleneck:
     """Return a link as the survey would have written it."""
-    places = {"links[0].rate": f"{rate_bps:.0f} bit/s", "flows[0].packet": f"{packet_bytes:.0f} B"}
-    seen = bottleneck(written(SurveyCell(family, 1e3 * rtt_s, flows, 1.0)).replace(places).network, 0)
+    cell = SurveyCell(family, 1e3 * rtt_s, flows, 1.0)
+    seen = bottleneck(written(cell, f"{rate_bps:.0f} bit/s", f"{packet_bytes:.0f} B").network, 0)
     assert seen is not None  # its only link carries its flows
     return seen

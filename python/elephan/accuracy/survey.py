@@ -133,7 +133,7 @@ def scenario(cell: SurveyCell) -> Scenario:
     return short.replace({"warmup": f"{settled} s", "duration": f"{settled + measured} s"})
 
 
-def written(cell: SurveyCell) -> Scenario:
+def written(cell: SurveyCell, rate: str = "", packet: str = f"{PACKET} B") -> Scenario:
     """Write a cell as a scenario, whatever its necessary duration.
 
     Examples
@@ -141,10 +141,10 @@ def written(cell: SurveyCell) -> Scenario:
     >>> written(SurveyCell(FAMILIES[1], 120, 10, 0.1)).links[0]["buffer_limit_packets"]
     1500
     """
-    rtt, rate = cell.rtt_ms, cell.family.rate_mbps
+    rtt, rate_mbps = cell.rtt_ms, cell.family.rate_mbps
     link = {
         "name": "link",
-        "rate": f"{rate} Mbit/s",
+        "rate": rate or f"{rate_mbps} Mbit/s",
         "delay": f"{rtt / 4:g} ms",
         "buffer": f"{cell.buffer_packets} packets",
         "queue": {"discipline": cell.family.discipline},
@@ -154,10 +154,10 @@ def written(cell: SurveyCell) -> Scenario:
         "count": cell.flows,
         "path": ["link"],
         "rtt": {"from": f"{rtt * (1 - SPREAD):.6g} ms", "to": f"{rtt * (1 + SPREAD):.6g} ms"},
-        "access": {"rate": f"{ACCESS * rate} Mbit/s"},
+        "access": {"rate": f"{ACCESS * rate_mbps} Mbit/s"},
         "control": {"law": cell.family.law},
         "recovery": "sack",
-        "packet": f"{PACKET} B",
+        "packet": packet,
         "start": {"from": "0 s", "to": "1 s"},
         "traffic": {"kind": "bulk"},
         # Slow start ends at the flow's share; large windows would need minutes to recover from its overshoot.
@@ -165,7 +165,7 @@ def written(cell: SurveyCell) -> Scenario:
     }
     return Scenario.from_mapping(
         {
-            "title": f"{cell.flows} {cell.family.law} flows, {cell.family.discipline}, {rate} Mbit/s, {rtt:g} ms",
+            "title": f"{cell.flows} {cell.family.law} flows, {cell.family.discipline}, {rate_mbps} Mbit/s, {rtt:g} ms",
             "duration": "20 s",
             "warmup": "10 s",
             "replications": REPLICATIONS,

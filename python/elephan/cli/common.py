@@ -78,6 +78,13 @@ WorkersOption = Annotated[
         "--workers", min=1, max=MOST_WORKERS, help="Threads; results do not depend on it.", show_default="all cores"
     ),
 ]
+PARQUET = "parquet"
+"""Default format of tables."""
+
+TablesOption = Annotated[
+    str,
+    typer.Option("--tables", metavar="FORMAT", help="Format of the tables in --out: parquet, csv or json."),
+]
 OutOption = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Write files into this folder.")]
 StoreOption = Annotated[
     Path | None,
@@ -226,6 +233,14 @@ def say_written(paths: Sequence[Path]) -> None:
     for folder in dict.fromkeys(path.parent for path in paths):
         names = [path.name for path in paths if path.parent == folder]
         say(f"wrote {folder / names[0]}" if len(names) == 1 else f"wrote {folder}: {', '.join(names)}")
+
+
+def check_tables(suffix: str) -> None:
+    """Refuse a format of tables that does not exist."""
+    if suffix != PARQUET:
+        from elephan.results.formats import table_format  # noqa: PLC0415 (--help does without NumPy)
+
+        table_format(suffix)
 
 
 def check_out(out: Path | None, option: str = "--out", *, drawn: bool = False) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from elephan.cli.columns import LINES, Column, command_lines, table_lines, wrapped
-from elephan.cli.common import can_draw, new_table, shown
+from elephan.cli.common import PARQUET, can_draw, new_table, shown
 from elephan.cli.size_screen import (
     buffer_columns,
     decided_by,
@@ -59,7 +59,7 @@ def read_names(option: str, text: str | None, example: str) -> list[str]:
     return names
 
 
-def write_comparison(comparison: SizeComparison, out: Path) -> list[Path]:
+def write_comparison(comparison: SizeComparison, out: Path, tables: str = PARQUET) -> list[Path]:
     """Write a comparison into a folder: each answer with its figure, the table, the figure of the trade-off.
 
     Returns
@@ -72,7 +72,7 @@ def write_comparison(comparison: SizeComparison, out: Path) -> list[Path]:
     OSError
         If the folder cannot be written.
     """
-    written = comparison.write(out)
+    written = comparison.write(out, tables)
     if not can_draw():
         return written
     from elephan.plots.comparison import draw_comparison  # noqa: PLC0415 (matplotlib is slow to import)

@@ -52,6 +52,7 @@ SOURCES: dict[str, str] = {
     "--engine": "names engines",
     "--workloads": "several workloads",
     "--format": "names formats",
+    "--tables": "names formats",
     "size --precision": "",
     "model --set": "parameters",
     "model NAME": "names models",
@@ -163,11 +164,11 @@ def table(group: TyperGroup) -> dict[str, Any]:
     """
     from elephan.bench import WORKLOADS  # noqa: PLC0415 (as everything here: other verbs do without)
     from elephan.metrics import METRICS  # noqa: PLC0415 (as above)
+    from elephan.results.formats import FORMATS  # noqa: PLC0415 (as above)
     from elephan.runs.measures import numbers  # noqa: PLC0415 (as above)
     from elephan.runs.precision import OF_GROUPS, OF_LINKS  # noqa: PLC0415 (as above)
     from elephan.schema import KINDS as SCHEMAS  # noqa: PLC0415 (as above)
     from elephan.sizing.quantities import QUANTITIES  # noqa: PLC0415 (as above)
-    from elephan.store.tables import FORMATS  # noqa: PLC0415 (as above)
     from elephan.sweeps.columns import NAMES  # noqa: PLC0415 (as above)
     from elephan.theory.models import MODELS  # noqa: PLC0415 (as above)
 

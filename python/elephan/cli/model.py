@@ -97,13 +97,11 @@ def model(
     printed = simulated if simulated is not None else table
     written = []
     if out is not None:
-        from elephan.runs.files import write_json, write_parquet  # noqa: PLC0415 (NumPy; --help does without)
+        from elephan.results.files import TableColumns, write_files  # noqa: PLC0415 (NumPy; --help does without)
 
         with writing(out):
-            written = [
-                write_parquet(out / f"{name}.parquet", {**table.values, **table.columns}, {"model": name}),
-                write_json(out / f"{name}.json", table.to_json() | simulation),
-            ]
+            columns = TableColumns({**table.values, **table.columns}, {"model": name})
+            written = write_files(out, [(name, columns), (f"{name}.json", table.to_json() | simulation)])
             if can_draw():
                 from elephan.plots.model import draw_model  # noqa: PLC0415 (matplotlib is slow to import)
 

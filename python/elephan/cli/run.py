@@ -12,6 +12,7 @@ from elephan.catalog import catalog
 from elephan.cli.columns import command_lines, wrapped
 from elephan.cli.common import (
     METRIC_HEADS,
+    PARQUET,
     DetailsOption,
     ForceOption,
     Interrupted,
@@ -26,10 +27,12 @@ from elephan.cli.common import (
     SeedOption,
     SetOption,
     StrictOption,
+    TablesOption,
     WorkersOption,
     as_text,
     check_laws,
     check_out,
+    check_tables,
     fitted_table,
     metric_rows,
     new_table,
@@ -89,6 +92,7 @@ def run(
     metric: MetricOption = None,
     workers: WorkersOption = None,
     out: OutOption = None,
+    tables: TablesOption = PARQUET,
     qlog: Annotated[
         bool, typer.Option("--qlog", help="Write each flow of record.trace as qlog, too, into --out.")
     ] = False,
@@ -106,9 +110,11 @@ def run(
 ) -> None:
     """Run all replications of a scenario and sum them up, with 95 % confidence intervals."""
     from elephan.lint import lint  # noqa: PLC0415 (--help does without NumPy)
+    from elephan.results.files import write_files  # noqa: PLC0415 (as above)
     from elephan.runs.measures import needs_series  # noqa: PLC0415 (as above)
 
     check_out(out)
+    check_tables(tables)
     if plot:
         require("--plot", "matplotlib")
     _check_folder(out, {"--plot": plot, "--qlog": qlog})
@@ -142,7 +148,7 @@ def run(
             if found is not None:
                 if not quiet:
                     say(f"run {found.id[:12]} is in the store {store}: shown from there")
-                written = found.write(out, metrics) if out is not None else []
+                written = write_files(out, found.files(metrics), tables) if out is not None else []
                 made: RunResult | StoredRun = found
             else:
                 # For a long run, the progress of each replication is shown.
@@ -150,7 +156,7 @@ def run(
                 made = _simulate(read, workers, quiet, asked | {"series": series, "metrics": metric or []})
                 if kept is not None:
                     kept.put(made, key=key)
-                written = _written(made, out, plot=plot, qlog=qlog)
+                written = _written(made, out, tables, plot=plot, qlog=qlog)
         document: dict[str, Any] = {**made.to_json()}
         document |= {"metrics": found.measured(metrics)} if found is not None and metrics else {}
         facts, warnings = made.scenario.groups, made.warnings
@@ -211,11 +217,11 @@ def _check_traced(read: Scenario) -> None:
         raise InputError(message)
 
 
-def _written(result: RunResult, out: Path | None, *, plot: bool, qlog: bool) -> list[Path]:
+def _written(result: RunResult, out: Path | None, tables: str, *, plot: bool, qlog: bool) -> list[Path]:
     """Write the files of ``--out``, ``--qlog`` and ``--plot``."""
     if out is None:
         return []
-    written = result.write(out)
+    written = result.write(out, tables)
     if qlog:
         from elephan.runs.qlog import write_qlog  # noqa: PLC0415 (few runs want it)
 

@@ -180,23 +180,30 @@ def _cells(rows: Sequence[Row], key: str, scale: float, digits: int, *, bare: bo
 
 
 def _of_links(links: Sequence[Row], intervals: bool) -> list[Column]:
-    def column(head: str, unit: str, key: str, scale: float, rank: int, digits: int = 3) -> Column:
-        return Column(head, unit, _cells(links, key, scale, digits, bare=not intervals), rank)
-
     found = [
         Column("link", "", tuple(link["name"] for link in links), 0, is_text=True),
         Column("queue", "", tuple(link["queue"]["discipline"] for link in links), 4, is_text=True),
         Column("buffer", "packets", tuple(map(buffer_cell, links)), 1),
-        column("utilization", "%", "utilization", 100, 0, 4),
-        column("loss", "%", "loss_ratio", 100, 0),
-        column("delay", "ms", "queueing_delay_s", 1e3, 0),
-        column("95 %", "ms", "queueing_delay_p95_s", 1e3, 2),
-        column("backlog", "packets", "backlog_packets", 1, 3),
+        *_columns(links, intervals, "links"),
     ]
     if any("pool" in link for link in links):
         held = [{"pool": link.get("pool")} for link in links]
         cells = _cells(held, "occupancy", 100, 3, bare=not intervals, of="pool")
         found.insert(-1, Column("of pool", "%", cells, 1))
+    return found
+
+
+def _columns(rows: Sequence[Row], intervals: bool, *kinds: str) -> list[Column]:
+    """Return the columns of the quantities that screens show."""
+    from elephan.metrics import quantity  # noqa: PLC0415 (--help does without NumPy)
+
+    found = []
+    for each in quantity.shown(*kinds):
+        assert each.shown is not None
+        unit, scale = each.shown_unit
+        of = each.of if each.of == quantity.TRANSFERS else ""
+        cells = _cells(rows, each.name, scale, each.shown.digits, bare=not intervals, of=of)
+        found.append(Column(each.shown.head, unit, cells, each.shown.rank))
     return found
 
 
@@ -233,21 +240,6 @@ def pool_lines(document: Mapping[str, Any]) -> list[str]:
 def _of_groups(groups: Sequence[tuple[Row, Row]], intervals: bool, *, transfers: bool = True) -> list[Column]:
     rows = [group for group, _ in groups]
 
-    def column(head: str, unit: str, key: str, scale: float, rank: int, digits: int = 4, of: str = "") -> Column:
-        return Column(head, unit, _cells(rows, key, scale, digits, bare=not intervals, of=of), rank)
-
     names = tuple(f"{group['name']}: {group['flows']} {group['law'] or fact['traffic']}" for group, fact in groups)
-    found = [
-        Column("flows", "", names, 0, is_text=True),
-        column("each", "Mbit/s", "goodput_per_flow_bps", 1e-6, 0),
-        column("loss", "%", "loss_ratio", 100, 3, 3),
-        column("cwnd", "segments", "cwnd_segments", 1, 4),
-        column("srtt", "ms", "srtt_s", 1e3, 1),
-        column("cuts", "", "loss_events", 1, 5, 3),
-        column("timeouts", "", "timeouts", 1, 4, 3),
-    ]
-    if transfers and any(group["transfers"] is not None for group in rows):
-        found.append(column("transfers", "done", "completed", 1, 2, 5, of="transfers"))
-        found.append(column("time", "s", "completion_time_s", 1, 1, of="transfers"))
-        found.append(column("95 %", "s", "completion_time_p95_s", 1, 2, of="transfers"))
-    return found
+    kinds = ["groups", *(["transfers"] if transfers and any(group["transfers"] for group in rows) else [])]
+    return [Column("flows", "", names, 0, is_text=True), *_columns(rows, intervals, *kinds)]

@@ -9,6 +9,7 @@ import typer
 
 import elephan
 from elephan.cli.common import (
+    PARQUET,
     DetailsOption,
     ForceOption,
     Interrupted,
@@ -21,10 +22,12 @@ from elephan.cli.common import (
     SeedOption,
     SetOption,
     StrictOption,
+    TablesOption,
     WorkersOption,
     can_draw,
     check_laws,
     check_out,
+    check_tables,
     print_json,
     print_lines,
     print_tables,
@@ -106,6 +109,7 @@ def size(
     replications: ReplicationsOption = None,
     workers: WorkersOption = None,
     out: OutOption = None,
+    tables: TablesOption = PARQUET,
     details: DetailsOption = False,
     strict: StrictOption = False,
     force: ForceOption = False,
@@ -124,6 +128,7 @@ def size(
     from elephan.sizing.targets import parse_targets  # noqa: PLC0415 (as above)
 
     check_out(out)
+    check_tables(tables)
     check_pacing(pacing)
     names = read_names("--laws", laws, "reno,highspeed"), read_names("--queues", queues, "drop-tail,fq")
     parse_targets(_checked(target, find=find, compared=any(names), model_only=model_only, whole_curve=whole_curve))
@@ -132,8 +137,10 @@ def size(
         raise InputError(message)
     declare(law or [])
     read = elephan.Scenario.from_file(scenario)
-    if set_:
-        read = read.replace(parse_assignments(set_))
+    counts = {"replications": replications, "seed": seed}
+    # The file is changed once; the answers of a comparison get the counts, and its scenario stays that of the file.
+    if changes := parse_assignments(set_, **({} if any(names) else counts)):
+        read = read.replace(changes)
     check_laws(read.own_laws, names[0])
     if pacing is not None and pacing != BOTH:
         read = with_pacing(read, pacing)
@@ -141,18 +148,18 @@ def size(
         check_memory(read, workers=workers, force=force)
         if not quiet:
             variants = max(len(names[0]), 1) * max(len(names[1]), 1)
-            announce_search(read.replace(replications=replications), workers=workers, variants=variants)
+            announce_search(
+                read.replace(replications=replications if any(names) else None), workers=workers, variants=variants
+            )
 
     with ProgressLine("sizing", quiet=quiet) as line:
         watch = _SizeProgressDisplay(line)
         options: dict[str, Any] = {
             "link": link,
             "precision": share(precision),
-            "replications": replications,
-            "seed": seed,
             "workers": workers,
             "progress": watch,
-        }
+        } | (counts if any(names) else {})
         sizing = {"target": target, **options, "whole_curve": whole_curve, "model_only": model_only}
         sizing |= {"pacing": BOTH} if pacing == BOTH else {}
         try:
@@ -164,7 +171,7 @@ def size(
             else:
                 found = elephan.size(read, **sizing)
             with writing(out):
-                written = [] if out is None else _write(found, out)
+                written = [] if out is None else _write(found, out, tables)
         except KeyboardInterrupt:
             raise Interrupted(watch.summary()) from None
     if json:
@@ -263,12 +270,12 @@ def _notes(found: Found) -> list[str]:
     return [f"{'note' if found.is_met else 'target not met'}: {found.note}"] if found.note else []
 
 
-def _write(found: Found, out: Path) -> list[Path]:
+def _write(found: Found, out: Path, tables: str) -> list[Path]:
     from elephan.sizing import SizeAnswer, SizeComparison  # noqa: PLC0415 (--help does without NumPy)
 
     if isinstance(found, SizeComparison):
-        return write_comparison(found, out)
-    written = found.write(out)
+        return write_comparison(found, out, tables)
+    written = found.write(out, tables)
     if isinstance(found, SizeAnswer) and can_draw():
         from elephan.plots.size import draw_size  # noqa: PLC0415 (matplotlib is slow to import)
 

@@ -220,7 +220,9 @@ def export(
     """Write a row for each run and set of labels, sorted: the same bytes for the same results."""
     if format is None:
         suffix = "" if out is None else out.suffix.removeprefix(".").lower()
-        format = suffix if suffix in ("parquet", "json") else "csv"  # noqa: A001 (as above)
+        from elephan.results.formats import FORMATS  # noqa: PLC0415 (--help does without NumPy)
+
+        format = suffix if suffix in FORMATS else "csv"  # noqa: A001 (as above)
     if format == "parquet" and out is None and sys.stdout.isatty():
         message = "--format parquet: is not for a terminal; give a file with --out"
         raise InputError(message)

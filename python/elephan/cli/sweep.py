@@ -12,6 +12,7 @@ from elephan.assignments import usual_place
 from elephan.cli.columns import deciding
 from elephan.cli.common import (
     METRIC_HEADS,
+    PARQUET,
     DetailsOption,
     ForceOption,
     Interrupted,
@@ -24,10 +25,12 @@ from elephan.cli.common import (
     SeedOption,
     SetOption,
     StoreOption,
+    TablesOption,
     WorkersOption,
     can_draw,
     check_laws,
     check_out,
+    check_tables,
     fitted_table,
     labelled,
     metric_rows,
@@ -117,6 +120,7 @@ def sweep(
         ),
     ] = False,
     out: OutOption = None,
+    tables: TablesOption = PARQUET,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="List the points, what they cost and what is kept already.")
     ] = False,
@@ -135,6 +139,7 @@ def sweep(
     from elephan.sweeps.columns import parse_columns  # noqa: PLC0415 (as above)
 
     check_out(out)
+    check_tables(tables)
     declare(law or [])
     asked = Sweep.from_file(sweep_file)
     fixed = parse_assignments(set_)
@@ -175,7 +180,7 @@ def sweep(
                     force=force,
                 )
             with writing(out):
-                written = _write(swept, out)
+                written = _write(swept, out, tables)
         except KeyboardInterrupt:
             raise Interrupted(watch.stopped()) from None
         except InputError as error:
@@ -254,10 +259,10 @@ def _executor(scheduler: str | None) -> AbstractContextManager[Any]:
     return connected(scheduler)
 
 
-def _write(swept: SweepResult, out: Path | None) -> list[Path]:
+def _write(swept: SweepResult, out: Path | None, tables: str) -> list[Path]:
     if out is None or not swept.points:
         return []
-    written = swept.write(out)
+    written = swept.write(out, tables)
     if not can_draw():
         return written
     from elephan.plots.side_by_side import draw_over_time  # noqa: PLC0415 (matplotlib is slow to import)

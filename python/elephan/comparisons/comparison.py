@@ -14,7 +14,6 @@ from elephan.errors import InputError
 from elephan.results import CompareDocument, ComparedQuantityDocument, ResultPart, ResultTables
 from elephan.runs import run
 from elephan.runs.arrays import buffer_packets
-from elephan.runs.files import write_json
 from elephan.scenario import Scenario
 from elephan.theory import controls
 from elephan.theory.law_responses import law_responses
@@ -24,7 +23,7 @@ from elephan.theory.models.senders import PERIOD, ignored_parameters, violated_b
 from elephan.theory.sawtooth import synchronised
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from elephan.network import Network
     from elephan.runs.result import RunResult
@@ -143,31 +142,29 @@ class ScenarioComparison(ResultTables):
             "testbed": tested,
         }
 
-    def write(self, folder: Path | str) -> list[Path]:
+    def files(self) -> Iterator[tuple[str, Any]]:
+        """Yield ``compare.json``."""
+        yield "compare.json", self.to_json()
+
+    def write(self, folder: Path | str, tables: str = "parquet") -> list[Path]:
         """Write ``compare.json``, and each result with its series into a folder of its own.
 
         Parameters
         ----------
-        folder : Path or str
-            Created if missing. Each file appears whole or not at all.
+        folder, tables : path and str
+            As for other results.
 
         Returns
         -------
         list of Path
             The folders ``simulation`` and, if there is one, ``testbed``; then the document.
-
-        Raises
-        ------
-        OSError
-            If the folder cannot be written.
         """
-        folder = Path(folder)
-        found = [folder / "simulation"]
-        self.simulated.write(found[0])
+        found = [Path(folder) / "simulation"]
+        self.simulated.write(found[0], tables)
         if self.tested is not None:
-            found.append(folder / "testbed")
-            self.tested.write(found[1])
-        return [*found, write_json(folder / "compare.json", self.to_json())]
+            found.append(Path(folder) / "testbed")
+            self.tested.write(found[1], tables)
+        return [*found, *super().write(folder, tables)]
 
 
 def compare_scenario(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from elephan.comparisons.comparison import ScenarioComparison, compare_scenario
 from elephan.errors import InputError
 from elephan.results import ResultPart, ResultTables
-from elephan.runs.files import file_names, write_json
+from elephan.runs.files import file_names
 from elephan.testbed import ATTEMPTS, plan
 
 if TYPE_CHECKING:
@@ -93,28 +93,27 @@ class SweepComparison(ResultTables):
         """
         return {"points": [point.to_json() for point in self.points]}
 
-    def write(self, folder: Path | str) -> list[Path]:
+    def files(self) -> Iterator[tuple[str, Any]]:
+        """Yield ``points.json``."""
+        yield "points.json", self.to_json()
+
+    def write(self, folder: Path | str, tables: str = "parquet") -> list[Path]:
         """Write ``points.json``, and each comparison into a folder of its own.
 
         Parameters
         ----------
-        folder : Path or str
-            Created if missing. Each file appears whole or not at all.
+        folder, tables : path and str
+            As for other results.
 
         Returns
         -------
         list of Path
             The folders of the points; then the document.
-
-        Raises
-        ------
-        OSError
-            If the folder cannot be written.
         """
-        folder = Path(folder)
-        for point in self.points:
-            point.comparison.write(folder / point.name)
-        return [*(folder / point.name for point in self.points), write_json(folder / "points.json", self.to_json())]
+        folders = [Path(folder) / point.name for point in self.points]
+        for point, place in zip(self.points, folders, strict=True):
+            point.comparison.write(place, tables)
+        return [*folders, *super().write(folder, tables)]
 
 
 def compare_points(

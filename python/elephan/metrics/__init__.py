@@ -1,6 +1,6 @@
-"""Metrics as pure functions on arrays, and their cards (`METRICS`, `cards`)."""
+"""Metrics as pure functions on arrays, their cards (`METRICS`), and the numbers of results (`QUANTITIES`)."""
 
-from elephan.metrics.cards import METRICS, Metric, cards
+from elephan.metrics.cards import METRICS, Metric, cards, metric
 from elephan.metrics.links import (
     bin_lowers,
     bin_middles,
@@ -36,14 +36,23 @@ from elephan.metrics.flows import (
 # isort: split
 from elephan.metrics.fairness import jain, jain_maxmin, maxmin_shares
 
+# isort: split
+from elephan.metrics import flow_quantities as flow_quantities
+from elephan.metrics import link_quantities as link_quantities
+from elephan.metrics.quantity import QUANTITIES, Quantity, Shown, declare
+
 __all__ = [
     "METRICS",
+    "QUANTITIES",
     "Metric",
+    "Quantity",
+    "Shown",
     "bin_lowers",
     "bin_middles",
     "cards",
     "completion_times",
     "convergence_time",
+    "declare",
     "distribution",
     "empty_fraction",
     "flows_hit_per_loss_event",
@@ -56,6 +65,7 @@ __all__ = [
     "maxmin_shares",
     "mean_backlog",
     "mean_srtt",
+    "metric",
     "occupancy",
     "percentile",
     "percentiles",

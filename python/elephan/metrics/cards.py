@@ -7,9 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from elephan.citations import cite, short
+from elephan.metrics.quantity import path, places
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+DISTRIBUTION = "distribution"
+"""Metric that is a curve, for which results have histograms."""
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
@@ -28,8 +32,6 @@ class Metric:
         One sentence.
     source : str
         Key of the citation.
-    found : str
-        Place in results; empty for metrics that are computed on request.
     function : callable
         Computes it from arrays.
     meanings : dict of str to str
@@ -41,9 +43,17 @@ class Metric:
     unit: str
     definition: str
     source: str
-    found: str
     function: Callable[..., Any]
     meanings: dict[str, str]
+
+    @property
+    def found(self) -> str:
+        """Place in results; empty for metrics that are computed on request."""
+        if self.name == DISTRIBUTION:
+            return "histograms of an outcome"
+        kept = places(self.name)
+        keys = dict.fromkeys(path(quantity) for _, quantities in kept for quantity in quantities)
+        return f"{', '.join(part for part, _ in kept)}: {', '.join(keys)}" if kept else ""
 
     def to_json(self) -> dict[str, Any]:
         """Return the card in the form of ``elephan list metrics --json``.
@@ -82,14 +92,12 @@ METRICS: dict[str, Metric] = {}
 """Every metric by its name, in the order of the catalogue."""
 
 
-def metric(
-    name: str, title: str, *, unit: str = "", definition: str, source: str, found: str = "", **meanings: str
-) -> Callable[[F], F]:
+def metric(name: str, title: str, *, unit: str = "", definition: str, source: str, **meanings: str) -> Callable[[F], F]:
     """Register the function that computes a metric.
 
     Parameters
     ----------
-    name, title, unit, definition, source, found : str
+    name, title, unit, definition, source : str
         See `Metric`.
     **meanings : str
         Meanings of the function's options.
@@ -101,7 +109,7 @@ def metric(
     """
 
     def register(function: F) -> F:
-        METRICS[name] = Metric(name, title, unit, definition, source, found, function, meanings)
+        METRICS[name] = Metric(name, title, unit, definition, source, function, meanings)
         return function
 
     return register

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     "Jain's fairness index",
     definition="(sum x)^2 / (n sum x^2) of the goodputs x of n flows: 1 when all are equal, 1/n when one has all.",
     source="Jain1984",
-    found="fairness: jain",
 )
 def jain(x: ArrayLike) -> float:
     """Jain's fairness index: (sum x)^2 / (n sum x^2), 1 when all are equal and 1/n when one has all.
@@ -115,7 +114,6 @@ def maxmin_shares(
     "Jain's index over max-min fair shares",
     definition="Jain's index of each goodput divided by the flow's max-min fair share.",
     source="Jain1984",
-    found="fairness: jain_maxmin",
 )
 def jain_maxmin(x: ArrayLike, shares: ArrayLike) -> float:
     """Jain's index of what each flow got over its max-min fair share.

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     unit="bit/s",
     definition="Wire size of what the receiver has in order, each segment once, over the measured period.",
     source="RFC5166",
-    found="groups: goodput_bps, goodput_per_flow_bps",
 )
 def goodput(segments: ArrayLike, packet_bytes: ArrayLike, span_s: float) -> NDArray[np.float64]:
     """Goodput of each flow.
@@ -56,7 +55,6 @@ def goodput(segments: ArrayLike, packet_bytes: ArrayLike, span_s: float) -> NDAr
     unit="s",
     definition="The sender's smoothed round-trip time at the samples of the measured period, averaged.",
     source="RFC6298",
-    found="groups: srtt_s",
 )
 def mean_srtt(srtt_s: ArrayLike) -> float:
     """Mean of sampled smoothed round-trip times.
@@ -91,7 +89,6 @@ def mean_srtt(srtt_s: ArrayLike) -> float:
     definition="Goodput per flow of the third of the flows with the shortest base RTTs over that of the third with the "
     "longest.",
     source="LakshmanMadhow1997",
-    found="fairness: rtt_ratio",
 )
 def rtt_ratio(goodput_bps: ArrayLike, base_rtt_s: ArrayLike) -> float:
     """Ratio of the goodputs of flows with short and with long round-trip times.
@@ -271,7 +268,6 @@ def _first_at_least(cwnd: NDArray[np.float64], higher: list[int], level: float) 
     unit="s",
     definition="From the start of a finite transfer to the instant at which the receiver has all of it.",
     source="Dukkipati2006",
-    found="groups: transfers.completion_time_s",
 )
 def completion_times(start_s: ArrayLike, finished_s: ArrayLike) -> NDArray[np.float64]:
     """Completion times of finite transfers.
@@ -338,7 +334,6 @@ def response_time_cdf(times_s: ArrayLike) -> tuple[NDArray[np.float64], NDArray[
     definition="Completion time over the shortest possible: a packet's way to the receiver through empty queues, and "
     "every further one's time at the narrowest rate of the path.",
     source="Bender1998",
-    found="groups: transfers.slowdown",
 )
 def slowdown(completion_s: ArrayLike, ideal_s: ArrayLike) -> NDArray[np.float64]:
     """Slowdown of transfers: their completion time over the ideal time of the path.

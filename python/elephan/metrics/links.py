@@ -85,7 +85,6 @@ def utilization_series(
     "Utilization",
     definition="Bits that began service in the measured period over what the link could have carried in it.",
     source="RFC5166",
-    found="links: utilization",
 )
 def utilization(begun_bytes: float, rate_bps: float, span_s: float) -> float:
     """Utilization of a link over a span.
@@ -118,7 +117,6 @@ def utilization(begun_bytes: float, rate_bps: float, span_s: float) -> float:
     "Idle fraction",
     definition="1 - utilization: what the link could have carried and did not.",
     source="RFC5166",
-    found="links: idle_fraction",
 )
 def idle_fraction(utilization: float) -> float:
     """Share of a link's capacity that was not used.
@@ -148,7 +146,6 @@ def idle_fraction(utilization: float) -> float:
     "Empty fraction",
     definition="Share of the measured period in which no packet waits; one may be in service.",
     source="Barman2004",
-    found="links: empty_fraction",
 )
 def empty_fraction(histogram: ArrayLike) -> float:
     """Share of samples with an empty queue; results have the exact share of time.
@@ -182,7 +179,6 @@ def empty_fraction(histogram: ArrayLike) -> float:
     definition="Packets dropped over packets arrived; of a group, data packets dropped anywhere over data packets "
     "sent.",
     source="RFC5166",
-    found="links, groups: loss_ratio",
 )
 def loss_ratio(dropped: float, arrived: float) -> float:
     """Share of packets that are dropped.
@@ -215,7 +211,6 @@ def loss_ratio(dropped: float, arrived: float) -> float:
     definition="Flows that lose a packet in one loss event of a link, in the mean; drops with less than one mean base "
     "RTT between one and the next are one event.",
     source="HassayounRos2008",
-    found="links: loss_events, flows_hit_per_loss_event",
 )
 def flows_hit_per_loss_event(hit: float, events: float) -> float:
     """Mean number of flows that lose packets in a loss event.
@@ -282,7 +277,6 @@ def loss_synchronization(hit: float, events: float, flows: int) -> float:
     unit="packets",
     definition="Packets waiting, the one in service not counted, averaged over the time of the measured period.",
     source="Little1961",
-    found="links: backlog_packets, backlog_max_packets",
 )
 def mean_backlog(histogram: ArrayLike) -> float:
     """Mean of a histogram of the backlog; results have the exact mean over time.
@@ -314,7 +308,6 @@ def mean_backlog(histogram: ArrayLike) -> float:
     "Occupancy",
     definition="Mean backlog over the buffer.",
     source="Barman2004",
-    found="links: occupancy",
 )
 def occupancy(backlog_packets: float, buffer_packets: float | None) -> float:
     """Mean share of a buffer that is occupied.
@@ -349,7 +342,6 @@ def occupancy(backlog_packets: float, buffer_packets: float | None) -> float:
     definition="Waiting time of the packets served, own service excluded: the integral of the backlog over packets "
     "served.",
     source="Little1961",
-    found="links: queueing_delay_s",
 )
 def queueing_delay(backlog_packets: float, served_per_s: float) -> float:
     """Mean waiting time by Little's law.
@@ -437,8 +429,6 @@ def _all_middles() -> NDArray[np.float64]:
     "packet arriving at the sample would wait at a first-in first-out link, or with `record = { delays = true }` those "
     "of every packet served.",
     source="RFC5166",
-    found="links: backlog_p50_packets, backlog_p95_packets, backlog_p99_packets, queueing_delay_p50_s, "
-    "queueing_delay_p95_s, queueing_delay_p99_s",
 )
 def percentile(histogram: ArrayLike, share: float) -> float:
     """Quantile of a histogram of the engine.
@@ -502,7 +492,6 @@ def percentiles(histograms: Sequence[ArrayLike], shares: Sequence[float]) -> NDA
     "Distribution of backlog and queueing delay",
     definition="Share of samples, or of packets, at or below each value.",
     source="RFC5166",
-    found="histograms of an outcome",
 )
 def distribution(histogram: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Cumulative distribution of a histogram of the engine.

@@ -13,6 +13,7 @@ from elephan.pictures.words import number, plain, row_with_unit
 from elephan.reports.page import HeadlineNumber, PageSection, ReportPage, TerminalCommand
 from elephan.reports.size import command, curve_table, wanted
 from elephan.reports.sources import origin, read_json, read_scenario, set_up, why_warmup
+from elephan.results.formats import table_path
 from elephan.runs.files import file_names
 from elephan.sizing.saved import read_models
 from elephan.units import count, format_time
@@ -54,7 +55,7 @@ def page(folder: Path) -> ReportPage:
     chosen = next(v for v in variants if (v["law"], v["queue"]) == (found["law"], found["queue"]))
     scenario = read_scenario(folder / file_names([label(chosen, "-")])[0] / "scenario.toml")
     facts = scenario.links[scenario.link_index(chosen["link"])]
-    curves = {label(v): read_models(folder / file_names([label(v, "-")])[0] / "models.parquet") for v in variants}
+    curves = {label(v): read_models(table_path(folder / file_names([label(v, "-")])[0], "models")) for v in variants}
     runs = sum(v["simulated"]["runs"] for v in variants)
     return ReportPage(
         kind="Comparison",

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from elephan.errors import InputError
+from elephan.loading import KINDS, kind_of, load
 from elephan.plugins import hook
 
 if TYPE_CHECKING:
@@ -14,18 +15,6 @@ if TYPE_CHECKING:
 
     from elephan.reports.page import ReportPage
     from elephan.runs.saved import ReplicatedRun
-
-KINDS = {
-    "run.json": "run",
-    "size.json": "size",
-    "comparison.json": "comparison",
-    "limit.json": "limit",
-    "sweep.json": "sweep",
-    "compare.json": "model_sim_testbed",
-    "reproduce.json": "reproduction",
-    "index.sqlite": "store",
-}
-"""Document that identifies a folder, and the module that makes the folder's page."""
 
 
 def page_of(folder: Path) -> ReportPage:
@@ -36,20 +25,16 @@ def page_of(folder: Path) -> ReportPage:
     InputError
         If it is not a folder, or holds no known document.
     """
-    if not folder.is_dir():
-        what = "is a file" if folder.exists() else "there is no such folder"
-        message = f"{folder}: {what}; give a folder that elephan wrote with --out, or a store"
-        raise InputError(message)
-    name = next((KINDS[document] for document in KINDS if (folder / document).is_file()), None)
-    if name is None and (folder / "shards").is_dir():
-        name = "store"  # Of which so far only the shards of a sweep were written.
-    if name is None:
+    kind = kind_of(folder)
+    name, document = (kind.name, kind.document) if kind is not None else ("", "the table")
+    if kind is None:
         from elephan.reports.model import document_of  # noqa: PLC0415 (reads the files)
 
-        name = "model" if document_of(folder) is not None else None
-    if name is None:
+        name = "model" if document_of(folder) is not None else ""
+    if not name:
+        known = ", ".join(each.document for each in KINDS if each.name)
         message = (
-            f"{folder}: holds no result; looked for {', '.join(KINDS)} and a model's table; "
+            f"{folder}: holds no result; looked for {known} and a model's table; "
             "give a folder that elephan wrote with --out, or a store"
         )
         raise InputError(message)
@@ -57,7 +42,6 @@ def page_of(folder: Path) -> ReportPage:
     try:
         return make(folder)
     except KeyError as error:
-        document = next((known for known in KINDS if KINDS[known] == name), "the table")
         message = f"{folder / document}: has no {error}; write the folder again with this version"
         raise InputError(message) from None
 
@@ -91,7 +75,6 @@ def page_of_several(given: Sequence[str | Path] | Mapping[str, ReplicatedRun]) -
 
 def _runs(folders: Sequence[Path]) -> dict[str, ReplicatedRun]:
     """Read the runs in folders, and name each by the settings that distinguish it."""
-    from elephan.loading import load  # noqa: PLC0415 (as above)
     from elephan.results.axes import run_names  # noqa: PLC0415 (as above)
 
     ends = [folder.resolve().name for folder in folders]

@@ -13,6 +13,7 @@ from elephan.reports.run import groups_table, links_table
 from elephan.reports.sources import origin, read_json, set_up, why_warmup
 from elephan.reports.testbed_section import parts as testbed_parts
 from elephan.reports.testbed_section import verdict
+from elephan.results.formats import table_path
 from elephan.runs.sampled import sampled_run
 from elephan.scenario import Scenario
 from elephan.units import format_time
@@ -246,7 +247,7 @@ def _when(run: Document) -> str:
 
 def _seen(document: Document, folder: Path, name: str) -> SampledRun | None:
     """Return the samples of one of the runs, if they are in the folder."""
-    path = folder / name / "samples.parquet"
+    path = table_path(folder / name, "samples")
     if not path.exists():
         return None
     if read_json(folder / name / "run.json").get("run") != document[name]["run"]:

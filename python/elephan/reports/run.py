@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from elephan.metrics.quantity import GROUPS, LINKS, shown
 from elephan.network import counted_flows
 from elephan.pictures.figure import Axis, Figure, Series, colour
 from elephan.pictures.table import Table, cell, measured
@@ -16,6 +17,7 @@ from elephan.reports.page import HeadlineNumber, PageSection, ReportPage, Termin
 from elephan.reports.sources import origin, read_json, read_scenario, set_up, why_warmup
 from elephan.reports.testbed_section import parts as testbed_parts
 from elephan.reports.testbed_section import verdict
+from elephan.results.formats import table_path
 from elephan.runs.pictures import MOST_LINKS, busiest, over_time
 from elephan.runs.sampled import SampledRun, sampled_run
 from elephan.units import count, format_rate, format_time
@@ -43,8 +45,8 @@ def page(folder: Path) -> ReportPage:
     # Packets of real stacks may be late; those of a simulation cannot.
     tested = document.get("testbed")
     parts = [] if tested is None else testbed_parts(tested)
-    if (folder / "samples.parquet").exists():
-        seen = sampled_run(folder / "samples.parquet", run["warmup_s"])
+    if (samples := table_path(folder, "samples")).exists():
+        seen = sampled_run(samples, run["warmup_s"])
         parts.append(PageSection("Over time", (_when(document),), over_time(document, scenario, seen)))
         spread = _distributions(document, seen)
         if spread:
@@ -259,32 +261,15 @@ def _delays(document: Document, shown: list[str]) -> tuple[Figure, ...]:
 
 def links_table(links: Sequence[Document]) -> Table:
     """List the results of each link."""
-    heads = (
-        "link",
-        "rate",
-        "queue",
-        "buffer [packets]",
-        "utilization [%]",
-        "loss [%]",
-        "delay [ms]",
-        "delay, 95th percentile [ms]",
-        "backlog [packets]",
-        "largest [packets]",
-        "loss events",
-    )
+    columns = shown(LINKS, on_screen=False)
+    heads = ("link", "rate", "queue", "buffer [packets]", *(each.page_head for each in columns))
     rows = tuple(
         (
             cell(link["name"]),
             cell(format_rate(link["rate_bps"])),
             cell(link["queue"]["discipline"]),
             cell("unlimited" if link["buffer_packets"] is None else link["buffer_packets"]),
-            measured(link, "utilization", 100),
-            measured(link, "loss_ratio", 100),
-            measured(link, "queueing_delay_s", 1e3),
-            measured(link, "queueing_delay_p95_s", 1e3),
-            measured(link, "backlog_packets"),
-            measured(link, "backlog_max_packets"),
-            measured(link, "loss_events"),
+            *(measured(link, each.name, each.shown_unit[1]) for each in columns),
         )
         for link in links
     )
@@ -326,32 +311,12 @@ def metrics_table(document: Document) -> Table:
 
 def groups_table(groups: Sequence[Document]) -> Table:
     """List the results of each group of flows."""
-    heads = (
-        "group",
-        "law",
-        "recovery",
-        "flows",
-        "goodput [Mbit/s]",
-        "each [Mbit/s]",
-        "loss [%]",
-        "cwnd [segments]",
-        "srtt [ms]",
-        "loss events",
-        "timeouts",
-    )
+    columns = shown(GROUPS, on_screen=False)
+    heads = ("group", "law", "recovery", "flows", *(each.page_head for each in columns))
     rows = tuple(
         (
-            cell(group["name"]),
-            cell(group["law"]),
-            cell(group["recovery"]),
-            cell(group["flows"]),
-            measured(group, "goodput_bps", 1e-6),
-            measured(group, "goodput_per_flow_bps", 1e-6),
-            measured(group, "loss_ratio", 100),
-            measured(group, "cwnd_segments"),
-            measured(group, "srtt_s", 1e3),
-            measured(group, "loss_events"),
-            measured(group, "timeouts"),
+            *(cell(group[fact]) for fact in ("name", "law", "recovery", "flows")),
+            *(measured(group, each.name, each.shown_unit[1]) for each in columns),
         )
         for group in groups
     )

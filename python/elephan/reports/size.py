@@ -9,6 +9,7 @@ from elephan.pictures.table import Cell, Table, cell, measured
 from elephan.pictures.words import joined, plain, row_with_unit
 from elephan.reports.page import HeadlineNumber, PageSection, ReportPage, TerminalCommand
 from elephan.reports.sources import origin, read_json, read_scenario, set_up, why_warmup
+from elephan.results.formats import table_path
 from elephan.sizing.pictures import answer_pictures, rule_name
 from elephan.sizing.saved import read_models
 from elephan.sizing.targets import GROUP_DELAYS, asked_of
@@ -34,7 +35,7 @@ def page(folder: Path) -> ReportPage:
     document = read_json(folder / "size.json")
     scenario = read_scenario(folder / "scenario.toml")
     facts = scenario.links[scenario.link_index(document["link"])]
-    models = read_models(folder / "models.parquet")
+    models = read_models(table_path(folder, "models"))
     parts = [
         *deployment(document),
         PageSection("Pictures", (_story(document),), answer_pictures(document, facts, models)),

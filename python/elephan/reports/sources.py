@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 from elephan import _native
 from elephan.pictures.words import number
 from elephan.runs.saved import read_document as read_json
-from elephan.runs.saved import read_parquet
 from elephan.scenario import Scenario
 from elephan.units import count, format_rate, format_time
 
-__all__ = ["made_by", "origin", "read_json", "read_parquet", "read_scenario", "set_up", "why_warmup"]
+__all__ = ["made_by", "origin", "read_json", "read_scenario", "set_up", "why_warmup"]
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

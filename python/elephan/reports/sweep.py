@@ -6,6 +6,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError
+from elephan.metrics.quantity import FAIRNESS, GROUPS, LINKS, Quantity, tabled
 from elephan.pictures.table import Table, cell, cut
 from elephan.pictures.words import joined, plain
 from elephan.reports.explorer import MeasuredColumn, explorer, quantity
@@ -23,28 +24,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Document = dict[str, Any]
-
-OF_LINKS = (
-    ("utilization", "utilization", "%"),
-    ("queueing_delay_s", "mean queueing delay", "s"),
-    ("loss_ratio", "loss ratio", "%"),
-    ("queueing_delay_p95_s", "95th percentile of the queueing delay", "s"),
-    ("backlog_packets", "mean backlog", "packets"),
-    ("loss_events", "loss events", ""),
-)
-OF_GROUPS = (
-    ("goodput_bps", "goodput", "bit/s"),
-    ("goodput_per_flow_bps", "goodput per flow", "bit/s"),
-    ("cwnd_segments", "mean cwnd", "segments"),
-    ("srtt_s", "mean srtt", "s"),
-    ("rtt_s", "mean round trip of pings", "s"),
-    ("rtt_p95_s", "95th percentile of the round trip of pings", "s"),
-    ("delay_s", "mean delay of datagrams", "s"),
-    ("delay_p95_s", "95th percentile of the delay of datagrams", "s"),
-    ("loss_ratio", "loss ratio", "%"),
-    ("timeouts", "timeouts", ""),
-)
-"""Quantities of groups that can be shown: key, title, unit."""
 
 MOST_COLUMNS = 3
 """Maximum number of links, and of groups, with columns in the table of points."""
@@ -158,21 +137,27 @@ def _where(point: Document) -> str:
 def quantities(points: Sequence[Document]) -> list[MeasuredColumn]:
     """List the quantities that can be shown, the most important first."""
     found: list[MeasuredColumn] = []
-    for part, keys in (("links", OF_LINKS), ("groups", OF_GROUPS)):
+    for part in (LINKS, GROUPS):
         names = list(dict.fromkeys(row["name"] for point in points for row in point[part]))
         by_name = [{row["name"]: row for row in point[part]} for point in points]
-        if part == "groups":
+        if part == GROUPS:
             found += [
-                quantity(title, "", [point["fairness"][key] for point in points])
-                for key, title in (("jain", "Jain's index"), ("jain_maxmin", "Jain's index over max-min fair shares"))
+                quantity(each.title, "", [point[FAIRNESS][each.name] for point in points])
+                for each in tabled(FAIRNESS)
+                if each.title
             ]
         for name in names:
-            of = f" of {name}" if len(names) > 1 else (f" of {name}" if part == "links" else f", {name}")
+            of = f" of {name}" if len(names) > 1 else (f" of {name}" if part == LINKS else f", {name}")
             found += [
-                quantity(f"{title}{of}", unit, [rows.get(name, {}).get(key) for rows in by_name])
-                for key, title, unit in keys
+                quantity(f"{each.title}{of}", _unit(each), [rows.get(name, {}).get(each.name) for rows in by_name])
+                for each in tabled(part)
+                if each.title
             ]
     return [own for own in found if any(v is not None for v in own.mean)]
+
+
+def _unit(quantity: Quantity) -> str:
+    return "%" if quantity.percent else quantity.unit.removesuffix("1")
 
 
 def points_table(points: Sequence[Document]) -> Table:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from elephan.errors import UnitError
-from elephan.results.meanings import COMPARED, RUNS
+from elephan.metrics.quantity import FAIRNESS, QUANTITIES
 from elephan.units import bits_per_second, number_and_unit, octets, seconds
 
 if TYPE_CHECKING:
@@ -16,7 +16,12 @@ if TYPE_CHECKING:
 POINT = "point"
 """Axis of runs that do not form a grid: each run has a position of its own."""
 
-TAKEN = frozenset(("replication", "link", "flow", "group", "index", "time", POINT, *RUNS, *COMPARED))
+TAKEN = frozenset(
+    (
+        *("replication", "link", "flow", "group", "index", "time", POINT),
+        *(each.name for each in QUANTITIES.values() if each.compared or each.of == FAIRNESS),
+    )
+)
 """Names of other variables and dimensions of a dataset."""
 
 SPARSE = 4

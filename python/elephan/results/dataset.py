@@ -12,9 +12,18 @@ import numpy as np
 from elephan import _native
 from elephan.errors import InputError
 from elephan.extras import require
-from elephan.results import meanings
+from elephan.metrics.quantity import (
+    FAIRNESS,
+    FLOW_SAMPLES,
+    FLOWS,
+    LINK_FACTS,
+    LINK_SAMPLES,
+    LINKS,
+    QUANTITIES,
+    long_names,
+    unit,
+)
 from elephan.results.axes import POINT, ResultAxis, result_axes
-from elephan.results.meanings import OVER_TIME, attributes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,15 +35,20 @@ if TYPE_CHECKING:
     Variables = dict[str, tuple[tuple[str, ...], NDArray[Any], dict[str, str]]]
     Grid = list[tuple[tuple[int, ...], RunArrays]]
 
+CONVENTIONS = "CF-1.11"
+
+OVER_TIME = "_over_time"
+"""Suffix of the names of samples, which tells them apart from their means."""
+
 KINDS = (
-    ("facts", "link_", "", ("link",), meanings.LINKS),
-    ("of_runs", "", "", ("replication",), meanings.RUNS),
-    ("of_links", "link_", "", ("replication", "link"), meanings.LINKS),
-    ("of_flows", "flow_", "", ("replication", "flow"), meanings.FLOWS),
-    ("link_samples", "link_", OVER_TIME, ("replication", "link", "time"), meanings.LINK_SAMPLES),
-    ("flow_samples", "flow_", OVER_TIME, ("replication", "flow", "time"), meanings.FLOW_SAMPLES),
+    ("facts", "link_", "", ("link",), LINK_FACTS),
+    ("of_runs", "", "", ("replication",), FAIRNESS),
+    ("of_links", "link_", "", ("replication", "link"), LINKS),
+    ("of_flows", "flow_", "", ("replication", "flow"), FLOWS),
+    ("link_samples", "link_", OVER_TIME, ("replication", "link", "time"), LINK_SAMPLES),
+    ("flow_samples", "flow_", OVER_TIME, ("replication", "flow", "time"), FLOW_SAMPLES),
 )
-"""Groups of arrays: attribute of `RunArrays`, prefix and suffix of names, dimensions, and long names of the columns."""
+"""Groups of arrays: attribute of `RunArrays`, prefix and suffix of names, dimensions, and kind of quantity."""
 
 
 def dataset(parts: Sequence[ResultPart], title: str) -> Any:
@@ -66,21 +80,27 @@ def dataset(parts: Sequence[ResultPart], title: str) -> Any:
     lengths = {axis.name: len(axis) for axis in axes}
     inner = _inner(grid)
     variables: Variables = {}
-    for attribute, begin, end, dims, known in KINDS:
+    for attribute, begin, end, dims, kind in KINDS:
+        known = long_names(kind)
         for name in dict.fromkeys(name for _, arrays in grid for name in getattr(arrays, attribute)):
             values = _filled(grid, attribute, name, tuple(lengths.values()), dims, inner)
-            attrs = attributes(name, known.get(name, name.replace("_", " ")))
+            attrs = _attributes(name, known.get(name, name.replace("_", " ")))
             variables[f"{begin}{name}{end}"] = ((*lengths, *dims), values, attrs)
+    compared = {each.name: each.meaning for each in QUANTITIES.values() if each.compared}
     for name in dict.fromkeys(name for part in parts for name in part.compared):
         values = np.full(tuple(lengths.values()), np.nan)
         for place, part in zip(places, parts, strict=True):
             values[place] = part.compared.get(name, np.nan)
-        variables[name] = (tuple(lengths), values, attributes(name, meanings.COMPARED.get(name, "")))
+        variables[name] = (tuple(lengths), values, _attributes(name, compared.get(name, name)))
     coordinates = _coordinates(axes) | _inner_coordinates(inner)
-    about = {"title": title, "source": f"elephan {_native.version()}", "Conventions": meanings.CONVENTIONS}
+    about = {"title": title, "source": f"elephan {_native.version()}", "Conventions": CONVENTIONS}
     used = {dim for dims, _, _ in variables.values() for dim in dims}
     kept = {name: one for name, one in coordinates.items() if set(one[0]) <= used}
     return xr.Dataset(variables, kept, about)
+
+
+def _attributes(name: str, long_name: str) -> dict[str, str]:
+    return {"units": unit(name), "long_name": long_name}
 
 
 def _buffer(name: str, document: Mapping[str, Any]) -> float | None:

@@ -60,13 +60,15 @@ class LinkDocument(TypedDict):
 
     name: str
     rate_bps: int
+    queue: dict[str, Any]
+    tc: str | None
+    buffer_packets: float | None
+    pool: NotRequired[PoolShareDocument]
+    # Quantities, as they are declared in elephan.metrics; written by tools/stubs.py.
     capacity_bps: NotRequired[Quantity]
     propagation_s: NotRequired[Quantity]
     propagation_min_s: NotRequired[Quantity]
     propagation_max_s: NotRequired[Quantity]
-    queue: dict[str, Any]
-    tc: str | None
-    buffer_packets: float | None
     utilization: Quantity
     loss_ratio: Quantity
     backlog_packets: Quantity
@@ -85,12 +87,12 @@ class LinkDocument(TypedDict):
     marks: Quantity
     loss_events: Quantity
     flows_hit_per_loss_event: Quantity
-    pool: NotRequired[PoolShareDocument]
 
 
 class TransfersDocument(TypedDict):
-    """Transfers of a group that end; the last five keys exist for pages only."""
+    """Transfers of a group that end."""
 
+    # Quantities, as they are declared in elephan.metrics; written by tools/stubs.py.
     opened: Quantity
     completed: Quantity
     refused: Quantity
@@ -117,6 +119,8 @@ class GroupDocument(TypedDict):
     law: str | None
     recovery: str | None
     flows: int
+    transfers: TransfersDocument | None
+    # Quantities, as they are declared in elephan.metrics; written by tools/stubs.py.
     goodput_bps: Quantity
     goodput_per_flow_bps: Quantity
     loss_ratio: Quantity
@@ -132,12 +136,12 @@ class GroupDocument(TypedDict):
     rtt_p99_s: NotRequired[Quantity]
     timeouts: Quantity
     loss_events: Quantity
-    transfers: TransfersDocument | None
 
 
 class FairnessDocument(TypedDict):
     """Fairness of a run."""
 
+    # Quantities, as they are declared in elephan.metrics; written by tools/stubs.py.
     jain: Quantity
     jain_maxmin: Quantity
     rtt_ratio: Quantity

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elephan.display import ColumnTable, figure
 from elephan.errors import InputError
+from elephan.results.files import write_files
 from elephan.results.tables import SAMPLED, table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from matplotlib.figure import Figure
 
@@ -76,6 +78,35 @@ class ResultTables(ABC):
             message = f'samples: "{kind}" is neither "links" nor "flows"'
             raise InputError(message)
         return table(self.parts, f"{SAMPLED[kind]}_samples")
+
+    def files(self) -> Iterator[tuple[str, Any]]:
+        """Yield the files of the result, as `elephan.results.files.encode_files` takes them."""
+        message = f"write: a {type(self).__name__} has no files of its own"
+        raise InputError(message)
+
+    def write(self, folder: Path | str, tables: str = "parquet") -> list[Path]:
+        """Write the files of the result into a folder: its document, tables, and the scenario.
+
+        Parameters
+        ----------
+        folder : Path or str
+            Made if missing. Each file appears whole or not at all.
+        tables : str
+            Format of the tables: ``"parquet"``, ``"csv"``, ``"json"`` or one that you have defined
+            (`elephan.results.formats.TableFormat`). `elephan.load` reads all of them.
+
+        Returns
+        -------
+        list of Path
+
+        Raises
+        ------
+        InputError
+            If there is no such format.
+        OSError
+            If the folder cannot be written.
+        """
+        return write_files(Path(folder), self.files(), tables)
 
     def plot(self, name: str | None = None) -> Figure:
         """Draw one of the figures; `elephan.plots.figures` draws all.

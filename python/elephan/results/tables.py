@@ -8,20 +8,12 @@ import numpy as np
 
 from elephan.display import CI95, ColumnTable
 from elephan.errors import InputError, unknown
+from elephan.metrics.quantity import GROUPS, LINKS, TRANSFERS, tabled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
     from elephan.results.parts import ResultPart, RunArrays
-
-LINKS = ("name", "rate_bps", "discipline", "buffer_packets", "utilization", "loss_ratio", "queueing_delay_s",
-         "backlog_packets", "backlog_max_packets", "idle_fraction", "empty_fraction", "marks",
-         "loss_events")  # fmt: skip
-GROUPS = ("name", "law", "recovery", "flows", "goodput_bps", "goodput_per_flow_bps", "loss_ratio", "cwnd_segments",
-          "srtt_s", "delay_s", "delay_p95_s", "rtt_s", "rtt_p95_s",
-          "timeouts", "loss_events", "transfers_completed", "transfers_refused", "transfers_open",
-          "transfers_completion_time_s", "transfers_completion_time_p95_s", "transfers_slowdown")  # fmt: skip
-"""Columns that are shown by default; the table has all."""
 
 SAMPLED = {"links": "link", "flows": "flow"}
 """Kinds of samples, and the column that names the link or flow of a row."""
@@ -63,17 +55,24 @@ def measured(values: Mapping[str, Any], row: dict[str, Any], before: str = "") -
 
 def links_table(parts: Sequence[ResultPart]) -> ColumnTable:
     """Return a row per part and link."""
-    return _table("Links", LINKS, parts, lambda document: map(_link, document["links"]))
+    listed = _listed(("name", "rate_bps", "discipline", "buffer_packets"), LINKS)
+    return _table("Links", listed, parts, lambda document: map(_link, document["links"]))
 
 
 def groups_table(parts: Sequence[ResultPart]) -> ColumnTable:
     """Return a row per part and group of flows."""
-    return _table("Groups of flows", GROUPS, parts, lambda document: map(_group, document["groups"]))
+    listed = _listed(("name", "law", "recovery", "flows"), GROUPS, TRANSFERS)
+    return _table("Groups of flows", listed, parts, lambda document: map(_group, document["groups"]))
 
 
 def fairness_table(parts: Sequence[ResultPart]) -> ColumnTable:
     """Return a row per part."""
     return _table("Fairness", (), parts, lambda document: iter([measured(document["fairness"], {})]))
+
+
+def _listed(facts: Sequence[str], *kinds: str) -> tuple[str, ...]:
+    """Return the columns that are shown by default; the table has all."""
+    return (*facts, *(each.key for each in tabled(*kinds) if each.listed))
 
 
 def _link(link: Mapping[str, Any]) -> dict[str, Any]:

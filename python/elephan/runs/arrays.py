@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from elephan.metrics.quantity import FAIRNESS, quantities
 from elephan.results.parts import FlowName, RunArrays
-from elephan.runs.fairness import fairness
+from elephan.runs.fairness import fairness_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -52,13 +53,14 @@ def run_arrays(scenario: Scenario, outcomes: Sequence[ReplicationOutcome]) -> Ru
         "mean_rtt_s": _known(link["mean_rtt_s"] for link in links),
     }
     of_links = {name: np.stack([o.links[name] for o in outcomes]) for name in first.links}
-    of_links["loss_ratio"] = np.stack([outcome.loss_ratios for outcome in outcomes])
+    of_links |= {name: np.stack([o.derived[name] for o in outcomes]) for name in first.derived}
+    fair = fairness_values(scenario, outcomes)
     own = [name for name in first.flows if name not in ("group", "index")]
     return RunArrays(
         tuple(link["name"] for link in links),
         flows,
         facts,
-        {name: np.array(values) for name, values in fairness(scenario, outcomes).items()},
+        {each.name: np.array(each.values(fair)) for each in quantities(FAIRNESS) if each.reported},
         of_links,
         {name: np.stack([o.flows[name] for o in outcomes]) for name in own},
         first.samples["time_s"] if first.has_series else np.empty(0),

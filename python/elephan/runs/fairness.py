@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from elephan.metrics import jain, jain_maxmin, maxmin_shares, rtt_ratio
+from elephan.metrics import maxmin_shares
+from elephan.metrics.values import FairnessValues
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,8 +22,8 @@ _shares = lru_cache(maxsize=16)(maxmin_shares)
 """Cached `maxmin_shares`: most points of a sweep have the same shares."""
 
 
-def fairness(scenario: Scenario, outcomes: Sequence[ReplicationOutcome]) -> dict[str, list[float]]:
-    """Compute the part ``fairness`` of a run's document.
+def fairness_values(scenario: Scenario, outcomes: Sequence[ReplicationOutcome]) -> FairnessValues:
+    """Return the values of the flows that count for fairness.
 
     Parameters
     ----------
@@ -31,28 +32,24 @@ def fairness(scenario: Scenario, outcomes: Sequence[ReplicationOutcome]) -> dict
 
     Returns
     -------
-    dict of str to list of float
-        ``jain``, ``jain_maxmin``, ``rtt_ratio`` of each replication [1]; NaN where there is none.
+    FairnessValues
 
     Examples
     --------
     >>> from elephan.runs.outcome import simulate
     >>> from elephan.scenario import EXAMPLE, Scenario
     >>> small = Scenario.from_text(EXAMPLE)
-    >>> list(fairness(small, [simulate(small, 0)]))
-    ['jain', 'jain_maxmin', 'rtt_ratio']
+    >>> fairness_values(small, [simulate(small, 0)]).shares.tolist()
+    [5000000.0, 5000000.0]
     """
     # The group of each flow is the same in all replications and in the scenario's order.
     groups = outcomes[0].flows["group"]
     mine = np.array(scenario.network.counted())[groups]
-    shares = fair_shares(scenario)[groups][mine]
-    goodputs = [outcome.flows["goodput_bps"][mine] for outcome in outcomes]
-    rtts = [outcome.flows["base_rtt_s"][mine] for outcome in outcomes]
-    return {
-        "jain": [jain(x) for x in goodputs],
-        "jain_maxmin": [jain_maxmin(x, shares) for x in goodputs],
-        "rtt_ratio": list(map(rtt_ratio, goodputs, rtts)),
-    }
+    return FairnessValues(
+        [outcome.flows["goodput_bps"][mine] for outcome in outcomes],
+        [outcome.flows["base_rtt_s"][mine] for outcome in outcomes],
+        fair_shares(scenario)[groups][mine],
+    )
 
 
 def fair_shares(scenario: Scenario) -> NDArray[np.float64]:

@@ -1,324 +1,30 @@
-"""Files of a run. Each is written under a temporary name and renamed, so that no file is ever incomplete."""
+"""Files of a run."""
 
 from __future__ import annotations
 
-import json
-import os
 import platform
-import re
-import shutil
-import unicodedata
-import zlib
-from contextlib import contextmanager, suppress
-from json.encoder import encode_basestring_ascii as _string
-from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from elephan import _native
-from elephan.formats import stamped
+from elephan.results.files import TableColumns
+from elephan.results.files import atomic as atomic
+from elephan.results.files import file_names as file_names
+from elephan.results.files import whole_folder as whole_folder
+from elephan.results.files import write_bytes as write_bytes
+from elephan.results.files import write_json as write_json
+from elephan.results.files import write_text as write_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from elephan.runs.result import RunResult
     from elephan.scenario import Scenario
 
 
-SMALL = 512
-"""Number of values below which columns are not compressed: they fit into a disk block, and compression costs more."""
-
-
-_KINDS = {np.dtype(kind).char for kind in (float, np.float32, np.uint64, np.uint32, bool, object)}
-"""Type characters of columns that the extension can write in small tables."""
-
-_SCALAR = json.JSONEncoder(allow_nan=False)
-
-
-@contextmanager
-def atomic(path: Path) -> Iterator[Path]:
-    """Yield a temporary path that replaces `path` if the block succeeds, and is removed otherwise.
-
-    Yields
-    ------
-    Path
-        Path in the same folder, with the same suffix; no file exists there.
-
-    Raises
-    ------
-    OSError
-        If the folder cannot be written.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with atomic(Path(folder) / "a.txt") as temporary:
-    ...         _ = temporary.write_text("whole")
-    ...     (Path(folder) / "a.txt").read_text()
-    'whole'
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    # Made by whoever writes it, so it has the permissions of any new file.
-    temporary = _temporary(path, path.stem, path.suffix)
-    try:
-        yield temporary
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
-@contextmanager
-def whole_folder(folder: Path) -> Iterator[Path]:
-    """Yield a temporary folder that replaces `folder` if the block succeeds, and is removed otherwise.
-
-    Parameters
-    ----------
-    folder : Path
-        If it is there, it is given itself: what else is in it stays.
-
-    Yields
-    ------
-    Path
-        An empty one beside it, or `folder`.
-
-    Raises
-    ------
-    OSError
-        If it cannot be made.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> with tempfile.TemporaryDirectory() as parent:
-    ...     with whole_folder(Path(parent) / "a") as folder:
-    ...         _ = (folder / "b.txt").write_text("whole")
-    ...     (Path(parent) / "a" / "b.txt").read_text()
-    'whole'
-    """
-    if folder.exists():
-        yield folder
-        return
-    temporary = _temporary(folder, folder.name)
-    temporary.mkdir(parents=True)
-    try:
-        yield temporary
-        temporary.replace(folder)
-    except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise
-
-
-_LEFT = re.compile(r"\..+-([0-9a-f]{8})([0-9a-f]{8})[0-9a-f]{8}(\.[^.]*)?")
-"""Pattern of the names that `_temporary` returns: checksum of the host's name, process id, random digits."""
-
-_cleared: set[Path] = set()
-"""Folders that this process has already cleared of temporary files of killed processes."""
-
-
-def _temporary(path: Path, stem: str, suffix: str = "") -> Path:
-    """Return a temporary name beside `path`; remove the leftovers of killed processes of this host there first."""
-    machine = f"{zlib.crc32(platform.node().encode()):08x}"
-    if path.parent not in _cleared:
-        _cleared.add(path.parent)
-        for left in path.parent.iterdir() if path.parent.is_dir() else ():
-            found = _LEFT.fullmatch(left.name)
-            if found is None or found[1] != machine or _is_alive(int(found[2], 16)):
-                continue
-            if left.is_dir():
-                shutil.rmtree(left, ignore_errors=True)
-            else:
-                with suppress(OSError):
-                    left.unlink()
-    return path.with_name(f".{stem}-{machine}{os.getpid():08x}{os.urandom(4).hex()}{suffix}")
-
-
-def _is_alive(process: int) -> bool:
-    """Whether a process of this host is still alive."""
-    if os.name != "posix":
-        return True  # To ask would end it there.
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except (OSError, OverflowError):
-        return True
-    return True
-
-
-_RESERVED = re.compile(r"(con|prn|aux|nul|(com|lpt)[0-9¹²³])(\..*)?", re.IGNORECASE)
-"""File names reserved for devices on Windows, with any extension."""
-
-LONGEST_NAME = 120
-"""Maximum length of a name used as part of a file name [bytes]: file systems allow 255 for the whole."""
-
-
-def file_names(names: Sequence[str]) -> list[str]:
-    """Turn names of links, flows, laws or points into parts of file names.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Names within one folder; any text.
-
-    Returns
-    -------
-    list of str
-        Letters, digits, ``-``, ``_`` and ``.``, with ``~`` and a number where it would else be another's name on a
-        file system that does not tell upper case from lower; never a path, hidden, or a device of Windows.
-
-    Examples
-    --------
-    >>> file_names(["core", "client[3]", "../../core", "CON"])
-    ['core', 'client-3', 'core~2', '_CON']
-    """
-    found: list[str] = []
-    taken: set[str] = set()
-    for i, name in enumerate(names):
-        safe = re.sub(r"[^\w.-]+", "-", name).strip("-.").encode()[:LONGEST_NAME].decode(errors="ignore")
-        safe = safe.strip("-.") or "_"
-        safe = f"_{safe}" if _RESERVED.fullmatch(safe) else safe
-        key = unicodedata.normalize("NFKC", safe).casefold()
-        found.append(f"{safe}~{i}" if key in taken else safe)
-        taken.add(key)
-    return found
-
-
-def write_bytes(path: Path, content: bytes) -> Path:
-    """Write a file atomically.
-
-    Raises
-    ------
-    OSError
-        If the folder cannot be written.
-    """
-    with atomic(path) as temporary:
-        temporary.write_bytes(content)
-    return path
-
-
-def write_text(path: Path, text: str) -> Path:
-    """Write a text file atomically.
-
-    Raises
-    ------
-    OSError
-        If the folder cannot be written.
-    """
-    return write_bytes(path, text.encode())
-
-
-def write_json(path: Path, document: Mapping[str, Any]) -> Path:
-    """Write a JSON document atomically.
-
-    Raises
-    ------
-    OSError
-        If the folder cannot be written.
-    """
-    return write_bytes(path, encode_json(document))
-
-
-def encode_json(document: Mapping[str, Any]) -> bytes:
-    r"""Return a JSON document as it is written to files: its version, then one value per line, indented by one.
-
-    Raises
-    ------
-    ValueError
-        If a number is none that JSON has.
-
-    Examples
-    --------
-    >>> encode_json({"links": [{"name": "core"}]})
-    b'{\n "format": 1,\n "links": [\n  {\n   "name": "core"\n  }\n ]\n}\n'
-    """
-    return (_indented(stamped(document), "\n") + "\n").encode()
-
-
-def _indented(value: Any, line: str) -> str:
-    """Return the same text as `json.dumps` with ``indent=1``, which is pure Python and takes five times as long."""
-    inner = line + " "
-    if isinstance(value, dict) and value:
-        parts = [f"{_string(key)}: {_indented(one, inner)}" for key, one in value.items()]
-        return f"{{{inner}{f',{inner}'.join(parts)}{line}}}"
-    if isinstance(value, list | tuple) and value:
-        return f"[{inner}{f',{inner}'.join([_indented(one, inner) for one in value])}{line}]"
-    # Fast path for the most frequent types.
-    if type(value) is int or (type(value) is float and isfinite(value)):
-        return repr(value)
-    return _string(value) if type(value) is str else _SCALAR.encode(value)
-
-
-def write_parquet(path: Path, columns: Mapping[str, Any], metadata: Mapping[str, str]) -> Path:
-    """Write columns as a Parquet file, atomically.
-
-    Parameters
-    ----------
-    columns : mapping of str to array_like, shape (rows,)
-        NaN becomes null.
-    metadata : mapping of str to str
-        Kept with the schema.
-
-    Raises
-    ------
-    OSError
-        If the folder cannot be written.
-    """
-    return write_bytes(path, encode_parquet(columns, metadata))
-
-
-def encode_parquet(columns: Mapping[str, Any], metadata: Mapping[str, str]) -> bytes:
-    """Return columns as the bytes of a Parquet file.
-
-    Parameters
-    ----------
-    columns : mapping of str to array_like, shape (rows,)
-        NaN becomes null.
-    metadata : mapping of str to str
-        Kept with the schema.
-    """
-    if _is_small(columns):
-        made_small = [(name, _names(column) if column.dtype == object else column) for name, column in columns.items()]
-        return _native.parquet_file(made_small, list(metadata.items()))
-    import pyarrow as pa  # noqa: PLC0415 (slow to import; only long results need it)
-    import pyarrow.parquet as pq  # noqa: PLC0415 (as above)
-
-    def made(column: Any) -> Any:
-        # Columns of names stay text where all of them are absent.
-        kind = pa.string() if isinstance(column, np.ndarray) and column.dtype == object else None
-        return pa.array(column, type=kind, from_pandas=True) if isinstance(column, np.ndarray) else column
-
-    table = pa.table({name: made(column) for name, column in columns.items()})
-    sink = pa.BufferOutputStream()
-    with pq.ParquetWriter(
-        sink,
-        table.schema,
-        compression="zstd" if table.num_rows * table.num_columns >= SMALL else "none",
-        # Dictionaries and statistics enlarge files of measured numbers; Arrow's own schema would repeat Parquet's.
-        use_dictionary=False,
-        write_statistics=False,
-        store_schema=False,
-    ) as writer:
-        writer.add_key_value_metadata(dict(metadata))
-        writer.write_table(table)
-    return bytes(sink.getvalue())
-
-
-def _is_small(columns: Mapping[str, Any]) -> bool:
-    """Whether the extension can write a table: few numbers and names, in NumPy arrays."""
-    if not all(isinstance(column, np.ndarray) and column.dtype.char in _KINDS for column in columns.values()):
-        return False
-    return 0 < sum(len(column) for column in columns.values()) < SMALL
-
-
-def _names(column: Any) -> list[str | None]:
-    """Return a column of names as a list, with None for absent ones."""
-    return [name if isinstance(name, str) else None for name in column.tolist()]
+DOCUMENT = "run.json"
+"""Name of the document of a run."""
 
 
 def identity(scenario: Scenario) -> dict[str, str]:
@@ -374,69 +80,41 @@ def link_name(links: Sequence[dict[str, Any]], trace: Mapping[str, Any]) -> str:
     return str(link["name"]) if link["count"] == 1 else f"{link['name']}[{trace['member']}]"
 
 
-def write_result(result: RunResult, folder: Path, document: Mapping[str, Any] | None = None) -> list[Path]:
-    """Write the files that `RunResult.write` documents.
+def run_files(result: RunResult, document: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the files of a run as `elephan.results.files.encode_files` takes them; ``run.json`` is last.
 
     Parameters
     ----------
-    document : mapping, optional
-        Content of ``run.json`` in place of the result's own document.
-
-    Raises
-    ------
-    OSError
-        If the folder cannot be written.
+    document : mapping
+        Content of ``run.json``.
     """
-    files = _encoded(result, result.to_json() if document is None else document)
-    return [write_bytes(folder / name, content) for name, content in files]
+    yield from run_tables(result)
+    yield DOCUMENT, {**document, "resolved": result.scenario.resolved, "provenance": provenance()}
 
 
-def encode_result(result: RunResult) -> dict[str, bytes]:
-    """Return the files that `RunResult.write` writes, as bytes by name.
-
-    Returns
-    -------
-    dict of str to bytes
-        Content of the files by name; ``run.json`` is last.
+def run_tables(result: RunResult) -> Iterator[tuple[str, Any]]:
+    """Yield the files of a run, except ``run.json``.
 
     Examples
     --------
     >>> from elephan.runs import run
     >>> from elephan.scenario import EXAMPLE, Scenario
-    >>> list(encode_result(run(Scenario.from_text(EXAMPLE))))
-    ['flows.parquet', 'links.parquet', 'scenario.toml', 'run.json']
-    """
-    return dict(_encoded(result, result.to_json()))
-
-
-def _encoded(result: RunResult, document: Mapping[str, Any]) -> Iterator[tuple[str, bytes]]:
-    """Yield the files one by one, so that they need not all be in memory."""
-    yield from encode_columns(result)
-    found = {**document, "resolved": result.scenario.resolved, "provenance": provenance()}
-    yield "run.json", encode_json(found)
-
-
-def encode_columns(result: RunResult) -> Iterator[tuple[str, bytes]]:
-    """Yield the files that `RunResult.write` writes one by one, except ``run.json``.
-
-    Yields
-    ------
-    tuple of str and bytes
-        Name and content.
+    >>> [name for name, _ in run_tables(run(Scenario.from_text(EXAMPLE)))]
+    ['flows', 'links', 'scenario.toml']
     """
     who = identity(result.scenario)
-    yield "flows.parquet", encode_parquet(_flows(result), who)
-    yield "links.parquet", encode_parquet(_links(result), who)
+    yield "flows", TableColumns(_flows(result), who)
+    yield "links", TableColumns(_links(result), who)
     if any(outcome.has_series for outcome in result.outcomes):
-        yield "samples.parquet", encode_parquet(sample_columns(result), who)
+        yield "samples", TableColumns(sample_columns(result), who)
     if any(outcome.traces for outcome in result.outcomes):
-        yield "traces.parquet", encode_parquet(_traces(result), who)
+        yield "traces", TableColumns(_traces(result), who)
     for name, rows in (("transfers", "rows"), ("pages", "page_rows")):
         if table := _transfers(result, rows):
-            yield f"{name}.parquet", encode_parquet(table, who)
+            yield name, TableColumns(table, who)
     if any(outcome.packets for outcome in result.outcomes):
-        yield "packets.parquet", encode_parquet(_packets(result), who)
-    yield "scenario.toml", result.scenario.text.encode()
+        yield "packets", TableColumns(_packets(result), who)
+    yield "scenario.toml", result.scenario.text
 
 
 _OF_GROUPS = {"group": "name", "traffic": "traffic", "law": "law"}
@@ -462,12 +140,11 @@ def _flows(result: RunResult) -> dict[str, Any]:
 def _links(result: RunResult) -> dict[str, Any]:
     """Return one row per replication and link."""
     names = np.array([link["name"] for link in result.scenario.links], dtype=object)
-    columns: dict[str, list[Any]] = {"replication": [], "link": [], "loss_ratio": []}
+    columns: dict[str, list[Any]] = {"replication": [], "link": []}
     for replication, outcome in enumerate(result.outcomes):
         columns["replication"].append(np.full(names.size, replication, dtype=np.uint32))
         columns["link"].append(names)
-        columns["loss_ratio"].append(outcome.loss_ratios)
-        for name, column in outcome.links.items():
+        for name, column in (outcome.derived | outcome.links).items():
             columns.setdefault(name, []).append(column)
     return _joined(columns)
 

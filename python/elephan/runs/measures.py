@@ -24,7 +24,7 @@ from elephan.metrics import (
     response_time_cdf,
     throughput_by_rtt,
 )
-from elephan.results.meanings import unit
+from elephan.metrics.quantity import FAIRNESS, path, places, unit
 from elephan.runs.fairness import fair_shares
 from elephan.stats import estimate
 
@@ -51,7 +51,6 @@ SERIES, TRACE = "series", "trace"
 """Data that a metric may need: the sampled series, or flows traced ACK by ACK."""
 
 _ASKED = re.compile(r"\s*(?P<name>[\w-]+)\s*(?:\((?P<options>[^()]*)\))?\s*")
-_FOUND = re.compile(r"(?P<parts>[a-z]+(?:, [a-z]+)*): (?P<keys>.+)")
 
 
 class AskedMetric(NamedTuple):
@@ -152,7 +151,7 @@ def numbers() -> list[str]:
     >>> "convergence_time" in numbers(), "distribution" in numbers()
     (True, False)
     """
-    return [name for name, card in METRICS.items() if name in MEASURES or _FOUND.fullmatch(card.found)]
+    return [name for name in METRICS if name in MEASURES or places(name)]
 
 
 def _option(name: str, text: str) -> tuple[str, float]:
@@ -263,20 +262,17 @@ def as_table(rows: Sequence[Mapping[str, Any]]) -> ColumnTable:
 
 def _in_document(metric: AskedMetric, document: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Read a metric from a document."""
-    match = _FOUND.fullmatch(METRICS[metric.name].found)
     rows: list[dict[str, Any]] = []
-    if match is None:
-        return rows
     count = document["run"]["replications"]
-    for part in match["parts"].split(", "):
-        things = [("", document[part])] if part == "fairness" else [(row["name"], row) for row in document[part]]
-        of = "run" if part == "fairness" else part.removesuffix("s")
+    for part, of_part in places(metric.name):
+        things = [("", document[part])] if part == FAIRNESS else [(row["name"], row) for row in document[part]]
+        of = "run" if part == FAIRNESS else part.removesuffix("s")
         for name, thing in things:
-            for key in match["keys"].split(", "):
-                quantity = _deep(thing, key)
+            for each in of_part:
+                quantity = _deep(thing, path(each))
                 if quantity is not None:
                     known = 0 if quantity["mean"] is None else count
-                    rows.append(_row(metric, key.rpartition(".")[2], of, name, quantity, known))
+                    rows.append(_row(metric, each.name, of, name, quantity, known))
     return rows
 
 

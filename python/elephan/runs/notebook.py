@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from elephan import display
+from elephan.metrics.quantity import GROUPS, LINKS, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,23 +29,16 @@ def page(document: Mapping[str, Any]) -> str:
         "link": [row["name"] for row in document["links"]],
         "queue": [row["queue"]["discipline"] for row in document["links"]],
         "buffer [packets]": [row["buffer_packets"] or "unlimited" for row in document["links"]],
-        "utilization": [row["utilization"] for row in document["links"]],
-        "loss [%]": _scaled(document["links"], "loss_ratio", 100),
-        "queueing delay [ms]": _scaled(document["links"], "queueing_delay_s", 1e3),
-        "backlog [packets]": [row["backlog_packets"] for row in document["links"]],
+        **_columns(document["links"], LINKS),
     }
     of_groups: dict[str, Sequence[Any]] = {
         "flows": [f"{row['name']}: {row['flows']} {row['law'] or 'datagrams'}" for row in document["groups"]],
-        "goodput each [Mbit/s]": _scaled(document["groups"], "goodput_per_flow_bps", 1e-6),
-        "cwnd [segments]": [row["cwnd_segments"] for row in document["groups"]],
-        "srtt [ms]": _scaled(document["groups"], "srtt_s", 1e3),
+        **_columns(document["groups"], GROUPS),
         **{
             head: _scaled([{key: {}} | row for row in document["groups"]], key, 1e3)
             for key, head in (("rtt_s", "rtt of pings [ms]"), ("delay_s", "delay [ms]"))
             if any(key in row for row in document["groups"])
         },
-        "cuts": [row["loss_events"] for row in document["groups"]],
-        "timeouts": [row["timeouts"] for row in document["groups"]],
     }
     how = (
         f"{run['replications']} replications of {run['duration_s']:g} s, {run['warmup_s']:g} s of it warm-up; "
@@ -53,6 +47,10 @@ def page(document: Mapping[str, Any]) -> str:
     return display.joined(
         display.table(of_links, run["scenario"]), display.table(of_groups), display.note(how), warned(document)
     )
+
+
+def _columns(rows: Sequence[Mapping[str, Any]], kind: str) -> dict[str, Sequence[Any]]:
+    return {each.page_head: _scaled(rows, each.name, each.shown_unit[1]) for each in shown(kind)}
 
 
 def warned(document: Mapping[str, Any]) -> str:

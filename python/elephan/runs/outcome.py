@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from elephan import _native
 from elephan.errors import ScenarioError
+from elephan.metrics.link_quantities import CAUSES as CAUSES
+from elephan.metrics.quantity import derived
 from elephan.own_laws import check_state, class_state
 from elephan.runs.threads import monitor_of_thread
 from elephan.scenario import AUTO
@@ -19,9 +21,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from elephan.scenario import Scenario
-
-CAUSES = ("overflow", "early", "forced", "sojourn", "injected")
-"""Reasons for dropping or marking packets."""
 
 
 @dataclass(frozen=True)
@@ -99,14 +98,12 @@ class ReplicationOutcome:
         -------
         float [1]
         """
-        return float(self.loss_ratios[link])
+        return float(self.derived["loss_ratio"][link])
 
     @cached_property
-    def loss_ratios(self) -> NDArray[np.float64]:
-        """Packets dropped over packets arrived, shape (links,) [1]; 0 where none arrived."""
-        dropped, arrived = sum(self.links[f"drops_{cause}"] for cause in CAUSES), self.links["arrived"]
-        ratios: NDArray[np.float64] = (dropped * (arrived > 0)) / arrived.clip(1)
-        return ratios
+    def derived(self) -> dict[str, NDArray[Any]]:
+        """Columns of links that are derived from the counters, by name, shape (links,)."""
+        return derived(self.links)
 
     def delay_histogram(self, link: int) -> NDArray[np.uint64]:
         """Histogram of the queueing delay at a link, of every packet if recorded, otherwise of samples.

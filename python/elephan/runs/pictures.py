@@ -15,7 +15,7 @@ from elephan.runs.schedules import delay_over_time, rate_over_time
 from elephan.units import count, format_time
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -30,6 +30,9 @@ MOST_LINKS = 4
 FINE = 400
 """Maximum number of bins of utilization; longer runs have bins of several round-trip times."""
 
+
+PICTURES: list[Callable[[Document, Scenario, SampledRun], Figure | None]] = []
+"""Further figures over time, after the others: functions that return one, or None where there is nothing to show."""
 
 DELAYS = {
     "srtt": ("Smoothed round-trip times", Axis("srtt", "ms")),
@@ -89,7 +92,8 @@ def over_time(document: Document, scenario: Scenario, seen: SampledRun) -> tuple
             alt = f"Utilization of each stretch of time {whose} {spans(used, '%', run['warmup_s'])}"
             axis = Axis("utilization", "%", low=0.0, high=105.0)
             found.append(Figure("utilization", "Utilization", alt, time, axis, used, marks, link="time", height=220))
-    return tuple(found)
+    more = (draw(document, scenario, seen) for draw in PICTURES)
+    return (*found, *(figure for figure in more if figure is not None))
 
 
 def _per_flow(document: Document, seen: SampledRun, values: NDArray[np.float64]) -> tuple[Series, ...]:

@@ -10,14 +10,17 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from elephan.errors import InputError, UnitError, suggest
+from elephan.metrics.quantity import GROUPS, LINKS, tabled
+from elephan.metrics.values import GroupValues
 from elephan.stats import estimate, finite, is_precise
 from elephan.units import share
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from elephan.network import Network
@@ -30,10 +33,10 @@ FIRST, STEP = 5, 5
 MOST = 100
 """Default maximum number of replications."""
 
-OF_LINKS, OF_GROUPS = ("utilization", "loss", "delay", "backlog"), ("goodput",)
-"""Metrics for which a precision can be requested."""
+OF_LINKS, OF_GROUPS = ({each.precision: each for each in tabled(kind) if each.precision} for kind in (LINKS, GROUPS))
+"""Quantities for which a precision can be requested, by the name that requests it."""
 
-_FORM = re.compile(r"(?:(?P<metric>[a-z]+)(?:\[(?P<name>[^\[\]]+)\])?=)?(?P<share>[^=]+)")
+_FORM = re.compile(r"(?:(?P<metric>[a-z]\w*)(?:\[(?P<name>[^\[\]]+)\])?=)?(?P<share>[^=]+)")
 
 
 @dataclass(frozen=True)
@@ -59,12 +62,11 @@ class PrecisionTarget:
 
     def measure(self, outcome: ReplicationOutcome) -> float:
         """Read the metric from one replication."""
-        if self.metric == "goodput":
-            return float(outcome.flows["goodput_bps"][outcome.flows["group"] == self.index].sum())
-        if self.metric == "loss":
-            return outcome.loss_ratio(self.index)
-        column = {"delay": "queueing_delay_s", "backlog": "backlog_packets"}.get(self.metric, self.metric)
-        return float(outcome.links[column][self.index])
+        if self.metric in OF_LINKS:
+            return float((outcome.derived | outcome.links)[OF_LINKS[self.metric].name][self.index])
+        quantity, mine = OF_GROUPS[self.metric], outcome.flows["group"] == self.index
+        columns = np.array([[outcome.flows[name][mine] for name in quantity.needs]], dtype=float)
+        return quantity.values(GroupValues(quantity.needs, columns))[0]
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite, sqrt
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -13,36 +12,28 @@ import numpy as np
 from elephan import _native
 from elephan.display import cell
 from elephan.lint import lint
-from elephan.metrics import flows_hit_per_loss_event, idle_fraction, loss_ratio, occupancy, percentiles
+from elephan.metrics.quantity import FAIRNESS, GROUPS, LINKS, TRANSFERS, quantities, report
+from elephan.metrics.values import GroupValues, LinkValues, TransferValues, histogram_percentiles
 from elephan.results import ResultPart, ResultTables, RunDocument
 from elephan.runs import notebook
 from elephan.runs.arrays import buffer_packets as buffer_packets
 from elephan.runs.arrays import run_arrays
-from elephan.runs.fairness import fairness
+from elephan.runs.fairness import fairness_values
 from elephan.runs.measures import as_table, check_metrics, measure, parse_metrics
-from elephan.runs.outcome import CAUSES, ReplicationOutcome
+from elephan.runs.outcome import ReplicationOutcome
 from elephan.runs.pools import pool_documents, share_document
 from elephan.stats import estimates, t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from elephan.display import ColumnTable
     from elephan.lint import LintWarning
     from elephan.runs.measures import AskedMetric
     from elephan.runs.precision import PrecisionReached
     from elephan.scenario import Scenario
-
-PERCENTILES = (50, 95, 99)
-"""Percentiles reported for backlog and queueing delay of links, and for completion times of transfers."""
-
-PROPAGATION = ("propagation_s", "propagation_min_s", "propagation_max_s")
-"""Columns of links whose propagation delay varies between packets."""
-
-OF_FLOWS = ("goodput_bps", "dropped", "sent", "timeouts", "loss_events", "cwnd_segments", "srtt_s")
-"""Columns of flows that are summarized per group."""
 
 DELAYS = {"cbr": "delay", "ping": "rtt"}
 """Kinds of traffic with timed datagrams, and prefix of their delay columns: one way, or round trip."""
@@ -97,11 +88,15 @@ class RunResult(ResultTables):
             ``run``, ``links``, ``groups``, ``fairness``, ``warnings``; measured quantities as ``{"mean", "ci95"}``.
             ``precision`` and ``metrics`` if they were requested.
         """
+        return cast("RunDocument", dict(self._whole))
+
+    @cached_property
+    def _whole(self) -> dict[str, Any]:
+        """The document with warnings, and with the metrics and the precision that were requested."""
         document = self._document | {"warnings": [warned.to_json() for warned in self.warnings]}
         if self.metrics:
             document |= {"metrics": measure(self.metrics, self.scenario, lambda: self.outcomes, document)}
-        found = document if self.precision is None else document | {"precision": self.precision.to_json()}
-        return cast("RunDocument", found)
+        return document if self.precision is None else document | {"precision": self.precision.to_json()}
 
     @cached_property
     def _document(self) -> dict[str, Any]:
@@ -125,7 +120,7 @@ class RunResult(ResultTables):
             **({"pools": list(pool_documents(self.scenario, self.outcomes, over))} if self.scenario.pools else {}),
             "links": list(self._links(over)),
             "groups": list(self._groups(over)),
-            "fairness": self._fairness(over),
+            "fairness": report(quantities(FAIRNESS), fairness_values(self.scenario, self.outcomes), over),
         }
         over.fill()
         return document
@@ -175,96 +170,77 @@ class RunResult(ResultTables):
     def _repr_html_(self) -> str:
         return notebook.page(self.to_json())
 
-    def write(self, folder: Path | str) -> list[Path]:
-        """Write ``run.json``, ``flows.parquet``, ``links.parquet`` and, if kept, ``samples.parquet`` and more.
+    def files(self) -> Iterator[tuple[str, Any]]:
+        """Yield ``flows``, ``links`` and, if kept, ``samples`` and more, ``scenario.toml`` and ``run.json``."""
+        from elephan.runs.files import run_files  # noqa: PLC0415 (Arrow is slow to import)
 
-        Parameters
-        ----------
-        folder : Path or str
-            Made if missing. Each file appears whole or not at all.
-
-        Returns
-        -------
-        list of Path
-
-        Raises
-        ------
-        OSError
-            If the folder cannot be written.
-        """
-        from elephan.runs.files import write_result  # noqa: PLC0415 (Arrow is slow to import)
-
-        return write_result(self, Path(folder))
+        return run_files(self, self.to_json())
 
     def _links(self, over: _Estimates) -> Iterator[dict[str, Any]]:
         outcomes, facts = self.outcomes, self.scenario.links
         # Columns by name, link and replication, as plain numbers, since there are mostly few.
         plain = {name: _by_link([o.links[name] for o in outcomes]) for name in outcomes[0].links}
-        lost = _by_link([o.loss_ratios for o in outcomes])
-        backlogs = _percentiles([[o.histograms["backlog_packets"][i] for o in outcomes] for i in range(len(facts))])
-        delays = _percentiles([[o.delay_histogram(i) for o in outcomes] for i in range(len(facts))], 1e-12)
+        plain |= {name: _by_link([o.derived[name] for o in outcomes]) for name in outcomes[0].derived}
+        backlogs, delays = (
+            histogram_percentiles([[read(o, i) for o in outcomes] for i in range(len(facts))], scale)
+            for read, scale in ((_backlogs, 1.0), (ReplicationOutcome.delay_histogram, 1e-12))
+        )
+        always, sometimes = (
+            [each for each in quantities(LINKS) if (each.applies is None) == is_always] for is_always in (True, False)
+        )
         for i, fact in enumerate(facts):
             buffer = buffer_packets(fact)
-            hit, events, waiting = (plain[name][i] for name in ("flows_hit", "loss_events", "backlog_packets"))
+            columns = {name: values[i] for name, values in plain.items()}
+            link = LinkValues(columns, buffer, backlogs[i], delays[i], fact["rate_changes"], fact["delay_varies"])
             yield {
                 "name": fact["name"],
                 "rate_bps": fact["rate_bps"],
-                **({"capacity_bps": over(plain["capacity_bps"][i])} if fact["rate_changes"] else {}),
-                **({name: over(plain[name][i]) for name in PROPAGATION} if fact["delay_varies"] else {}),
+                **report(sometimes, link, over),
                 "queue": {"discipline": fact["discipline"]} | fact["queue"],
                 "tc": fact["tc"],
                 "buffer_packets": buffer,
-                "utilization": over(plain["utilization"][i]),
-                "loss_ratio": over(lost[i]),
-                "backlog_packets": over(waiting),
-                "backlog_max_packets": over(plain["backlog_max_packets"][i]),
-                **{f"backlog_p{p}_packets": over(x) for p, x in zip(PERCENTILES, backlogs[i], strict=True)},
-                "occupancy": over([occupancy(x, buffer) for x in waiting]),
-                "queueing_delay_s": over(plain["queueing_delay_s"][i]),
-                **{f"queueing_delay_p{p}_s": over(x) for p, x in zip(PERCENTILES, delays[i], strict=True)},
-                "idle_fraction": over(list(map(idle_fraction, plain["utilization"][i]))),
-                "empty_fraction": over(plain["empty_fraction"][i]),
-                "drops": {cause: over(plain[f"drops_{cause}"][i]) for cause in CAUSES},
-                "marks": over([sum(each) for each in zip(*(plain[f"marks_{c}"][i] for c in CAUSES), strict=True)]),
-                "loss_events": over(events),
-                "flows_hit_per_loss_event": over(list(map(flows_hit_per_loss_event, hit, events))),
+                **report(always, link, over),
                 **({} if fact["pool"] is None else {"pool": share_document(self.scenario, i, outcomes, over)}),
             }
 
     def _groups(self, over: _Estimates) -> Iterator[dict[str, Any]]:
+        of_groups, of_transfers = quantities(GROUPS), quantities(TRANSFERS)
+        names = list(dict.fromkeys(name for each in of_groups if each.reported for name in each.needs))
+        names = [name for name in names if name in self.outcomes[0].flows]
         # Shape (replications, columns, flows).
-        columns = np.array([[o.flows[name] for name in OF_FLOWS] for o in self.outcomes], dtype=float)
+        columns = np.array([[o.flows[name] for name in names] for o in self.outcomes], dtype=float)
         begins = self._flow_groups.searchsorted(range(len(self.scenario.groups) + 1)).tolist()
         for g, fact in enumerate(self.scenario.groups):
-            mine = columns[:, :, begins[g] : begins[g + 1]]
-            sums = mine.sum(axis=2)
-            total, mean = (dict(zip(OF_FLOWS, x.T.tolist(), strict=True)) for x in (sums, _means(mine, sums)))
-            # Datagrams cannot time out: that is not the same as none that did.
-            never = [np.nan] * len(self.outcomes) if fact["law"] is None else None
+            # Real stacks do not say when a datagram was sent.
+            timed = DELAYS.get(fact["traffic"], "") if "delay_s" in names else ""
+            histograms = [o.histograms["datagram_delay_ps"][g] for o in self.outcomes] if timed else []
+            group = GroupValues(
+                names,
+                columns[:, :, begins[g] : begins[g + 1]],
+                is_tcp=fact["law"] is not None,
+                timed=timed,
+                delays=histogram_percentiles([histograms], 1e-12)[0] if timed else (),
+            )
+            ended = [each for each in (o.transfers[g] for o in self.outcomes) if each is not None]
+            has_transfers = len(ended) == len(self.outcomes)
             yield {
                 "name": fact["name"],
                 "law": fact["law"],
                 "recovery": fact["recovery"],
                 "flows": fact["flows"],
-                "goodput_bps": over(total["goodput_bps"]),
-                "goodput_per_flow_bps": over(mean["goodput_bps"]),
-                "loss_ratio": over(list(map(loss_ratio, total["dropped"], total["sent"]))),
-                "cwnd_segments": over(mean["cwnd_segments"]),
-                "srtt_s": over(mean["srtt_s"]),
-                **_delays(DELAYS.get(fact["traffic"]), self.outcomes, (g, begins[g], begins[g + 1]), over),
-                "timeouts": over(total["timeouts"] if never is None else never),
-                "loss_events": over(total["loss_events"] if never is None else never),
-                "transfers": _transfers([o.transfers[g] for o in self.outcomes], over),
+                **report(of_groups, group, over),
+                "transfers": report(of_transfers, TransferValues(ended), over) if has_transfers else None,
             }
-
-    def _fairness(self, over: _Estimates) -> dict[str, Any]:
-        """Fairness over the flows that count for it."""
-        return {name: over(values) for name, values in fairness(self.scenario, self.outcomes).items()}
 
     @property
     def _flow_groups(self) -> NDArray[Any]:
         """Group of each flow, the same in all replications and in the scenario's order."""
         return self.outcomes[0].flows["group"]
+
+
+def _backlogs(outcome: ReplicationOutcome, link: int) -> NDArray[Any]:
+    histogram: NDArray[Any] = outcome.histograms["backlog_packets"][link]
+    return histogram
 
 
 def _by_link(columns: Sequence[NDArray[Any]]) -> list[tuple[Any, ...]]:
@@ -318,72 +294,3 @@ def _added(values: Sequence[float]) -> float:
     for x in values:
         total += x
     return total
-
-
-def _percentiles(histograms: Sequence[Sequence[ArrayLike]], scale: float = 1.0) -> list[list[tuple[float, ...]]]:
-    """Return `PERCENTILES` of histograms per item and replication, as a tuple of replications for each."""
-    shares = [p / 100 for p in PERCENTILES]
-    found = scale * percentiles([counts for each in histograms for counts in each], shares)
-    rows = iter(found.tolist())
-    return [list(zip(*(next(rows) for _ in each), strict=True)) for each in histograms]
-
-
-def _delays(
-    name: str | None, outcomes: Sequence[ReplicationOutcome], place: tuple[int, int, int], over: _Estimates
-) -> dict[str, Any]:
-    """Summarize a group's datagram delays; place is (group, first flow, end): mean of flows, percentiles over all."""
-    # Real stacks do not say when a datagram was sent.
-    if name is None or any("delay_s" not in outcome.flows for outcome in outcomes):
-        return {}
-    group, first, end = place
-    (found,) = _percentiles([[outcome.histograms["datagram_delay_ps"][group] for outcome in outcomes]], 1e-12)
-    own = np.array([outcome.flows["delay_s"][first:end] for outcome in outcomes])
-    return {
-        f"{name}_s": over(_means(own, own.sum(axis=1)).tolist()),
-        **{f"{name}_p{p}_s": over(column) for p, column in zip(PERCENTILES, found, strict=True)},
-    }
-
-
-def _transfers(replications: Sequence[dict[str, Any] | None], over: _Estimates) -> dict[str, Any] | None:
-    """Summarize the transfers and pages of a group; None if it has no transfers that end."""
-    known = [one for one in replications if one is not None]
-    if len(known) < len(replications):
-        return None
-
-    def of(name: str) -> dict[str, float | None]:
-        return over([one[name] for one in known])
-
-    def mean(total: str, count: str) -> dict[str, float | None]:
-        return over([one[total] / one[count] if one[count] else np.nan for one in known])
-
-    def spread(name: str, counts: str, scale: float) -> dict[str, dict[str, float | None]]:
-        (found,) = _percentiles([[one[counts] for one in known]], scale)
-        return {name.format(p): over(column) for p, column in zip(PERCENTILES, found, strict=True)}
-
-    document: dict[str, Any] = {
-        "opened": of("opened"),
-        "completed": of("completed"),
-        "refused": of("refused"),
-        "open": of("open_mean"),
-        "completion_time_s": mean("duration_sum_s", "completed"),
-        **spread("completion_time_p{}_s", "duration_ps", 1e-12),
-        "slowdown": mean("slowdown_sum", "completed"),
-        **spread("slowdown_p{}", "slowdown_1024", 1 / 1024),
-    }
-    if any(one["pages"] for one in known):
-        document |= {
-            "pages": of("pages"),
-            "page_time_s": mean("page_sum_s", "pages"),
-            **spread("page_time_p{}_s", "page_ps", 1e-12),
-        }
-    return document
-
-
-def _means(x: NDArray[np.float64], sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Means along the last axis of `x`, given its sums; ignores NaN."""
-    means: NDArray[np.float64] = sums / max(x.shape[-1], 1)
-    unknown = ~np.isfinite(sums)
-    for at in zip(*np.nonzero(unknown), strict=True) if unknown.any() else ():
-        known = x[at][np.isfinite(x[at])]
-        means[at] = known.mean() if known.size else np.nan
-    return means

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from elephan.runs.saved import read_parquet
+from elephan.results.formats import read_table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,7 +75,7 @@ def sampled_run(path: Path, warmup_s: float = 0.0) -> SampledRun:
     import pyarrow.compute as pc  # noqa: PLC0415 (Arrow is slow to import)
 
     columns = ["replication", "time_s", "kind", "name", "index", "cwnd_segments", "srtt_s", "backlog_packets"]
-    table = read_parquet(path, [*columns, "begun_bytes"])
+    table = read_table(path, [*columns, "begun_bytes"])
     is_link = pc.equal(table["kind"], "link")
     late = table.filter(pc.and_(is_link, pc.greater_equal(table["time_s"], warmup_s)))
     first = table.filter(pc.equal(table["replication"], 0))

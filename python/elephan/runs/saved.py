@@ -6,25 +6,25 @@ import json
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
 from elephan.errors import InputError
-from elephan.extras import require
 from elephan.formats import unstamped
 from elephan.lint import LintWarning
+from elephan.metrics.quantity import LINKS, quantities
 from elephan.results import ResultPart, ResultTables, RunDocument
+from elephan.results.formats import FORMATS, read_table, table_path
 from elephan.runs.arrays import run_arrays
-from elephan.runs.files import write_bytes
 from elephan.runs.measures import as_table, check_metrics, measure, parse_metrics
 from elephan.runs.notebook import page
 from elephan.runs.outcome import ReplicationOutcome
 from elephan.scenario import Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -201,32 +201,18 @@ class SavedRun(FolderRun):
 
     def read(self, name: str) -> Any:
         """Read a table of the folder, see `FolderRun.read`."""
-        file = self.folder / f"{name}.parquet"
+        file = table_path(self.folder, name)
         if not file.is_file():
             remedy = "with record.packets in its scenario" if name == "packets" else "with series=True, or with --out"
             message = f"{self.folder}: has no {file.name}; run it again {remedy}"
             raise InputError(message)
-        return read_parquet(file)
+        return read_table(file)
 
-    def write(self, folder: Path | str) -> list[Path]:
-        """Write the files of the run into another folder.
-
-        Parameters
-        ----------
-        folder : Path or str
-            Made if missing. Each file appears whole or not at all.
-
-        Returns
-        -------
-        list of Path
-
-        Raises
-        ------
-        OSError
-            If the folder cannot be written.
-        """
-        own = [*sorted(self.folder.glob("*.parquet")), self.folder / SCENARIO, self.folder / DOCUMENT]
-        return [write_bytes(Path(folder) / path.name, path.read_bytes()) for path in own]
+    def files(self) -> Iterator[tuple[str, Any]]:
+        """Yield the files of the run as they were written."""
+        files = (path for path in sorted(self.folder.iterdir()) if path.suffix.removeprefix(".") in FORMATS)
+        tables = [path for path in files if path.name != DOCUMENT]
+        yield from ((path.name, path) for path in (*tables, self.folder / SCENARIO, self.folder / DOCUMENT))
 
     def __repr__(self) -> str:
         return f"<Run of {self._title!r} in {self.folder}>"
@@ -272,36 +258,6 @@ def read_document(path: Path, keys: Sequence[str] = ()) -> dict[str, Any]:
     return document
 
 
-def read_parquet(path: Path, columns: list[str] | None = None) -> Any:
-    """Read a Parquet table.
-
-    Parameters
-    ----------
-    path : Path
-    columns : list of str, optional
-        Only these.
-
-    Returns
-    -------
-    pyarrow.Table
-
-    Raises
-    ------
-    InputError
-        If it cannot be read.
-    """
-    require(f"{path}: reading it", "pyarrow")
-    import pyarrow as pa  # noqa: PLC0415 (slow to import)
-    import pyarrow.parquet as pq  # noqa: PLC0415 (as above)
-
-    try:
-        # Not `read_table`, which loads pandas where that is installed.
-        return pq.ParquetFile(path).read(columns)
-    except (OSError, pa.ArrowException) as error:
-        message = f"{path}: cannot be read as Parquet: {str(error).splitlines()[0]}; write the folder again"
-        raise InputError(message) from None
-
-
 def read_outcomes(saved: FolderRun) -> tuple[ReplicationOutcome, ...]:
     """Read the results of each replication, as far as they were written.
 
@@ -320,7 +276,7 @@ def read_outcomes(saved: FolderRun) -> tuple[ReplicationOutcome, ...]:
         If a file is missing or damaged.
     """
     scenario = saved.scenario
-    kept = {path.stem for path in saved.folder.glob("*.parquet")}
+    kept = {path.stem for path in saved.folder.iterdir() if path.suffix.removeprefix(".") in FORMATS}
     flows, links = (_columns(saved.read(name)) for name in ("flows", "links"))
     numbers = np.unique(links["replication"])
     samples = _columns(saved.read("samples")) if "samples" in kept else None
@@ -338,7 +294,8 @@ def _outcome(
     packets: Columns | None,
     traces: Columns | None,
 ) -> ReplicationOutcome:
-    of_links = _rows(links, links["replication"] == number, ("replication", "link", "loss_ratio"))
+    derived = (each.name for each in quantities(LINKS) if each.derive is not None)
+    of_links = _rows(links, links["replication"] == number, ("replication", "link", *derived))
     of_flows = _rows(flows, flows["replication"] == number, ("replication", "traffic", "law"))
     order = {group["name"]: i for i, group in enumerate(scenario.groups)}
     of_flows["group"] = np.array([order[name] for name in of_flows["group"]], dtype=np.uint32)

@@ -5,20 +5,20 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elephan.display import ColumnTable
 from elephan.errors import InputError
 from elephan.lint import lint
 from elephan.results import ResultPart, ResultTables
+from elephan.results.files import TableColumns
 from elephan.results.parts import RunArrays
 from elephan.sizing.notebook import answer_page, sentence
-from elephan.sizing.rules import broken, rules, with_buffer
+from elephan.sizing.rules import broken, rules
 from elephan.sizing.targets import GroupSample, targets_json
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from elephan.lint import LintWarning
     from elephan.pictures.figure import Figure
@@ -121,7 +121,7 @@ class SizeAnswer(ResultTables):
 
     def _with(self, buffer: int | None) -> Scenario:
         """The scenario with another buffer."""
-        return self.scenario if buffer is None else with_buffer(self.scenario, self.link, buffer)
+        return self.scenario if buffer is None else self.scenario.with_buffer(self.link, buffer)
 
     def at(self, buffer: int | None) -> dict[str, Any]:
         """Measured quantities at a buffer, as JSON shows them.
@@ -189,6 +189,11 @@ class SizeAnswer(ResultTables):
         -------
         dict
         """
+        return dict(self._document)
+
+    @cached_property
+    def _document(self) -> dict[str, Any]:
+        """The document, which is computed once."""
         from elephan.sizing.models import model_range  # noqa: PLC0415 (NumPy; --help does without)
 
         link, buffer = self.facts, self.buffer_packets
@@ -382,32 +387,15 @@ class SizeAnswer(ResultTables):
     def _repr_html_(self) -> str:
         return answer_page(self)
 
-    def write(self, folder: Path | str) -> list[Path]:
-        """Write ``size.json``, ``curve.parquet``, ``models.parquet`` and ``scenario.toml``; `plots` draws the picture.
+    def files(self) -> Iterator[tuple[str, Any]]:
+        """Yield ``curve``, ``models``, ``scenario.toml`` and ``size.json``; `plots` draws the picture."""
+        from elephan.runs.files import identity  # noqa: PLC0415 (NumPy; --help does without)
 
-        Parameters
-        ----------
-        folder : Path or str
-            Made if missing. Each file appears whole or not at all.
-
-        Returns
-        -------
-        list of Path
-
-        Raises
-        ------
-        OSError
-            If the folder cannot be written.
-        """
-        from elephan.runs.files import identity, write_json, write_parquet, write_text  # noqa: PLC0415 (NumPy; --help does without)
-
-        folder = Path(folder)
-        return [
-            write_parquet(folder / "curve.parquet", self.table(), identity(self.scenario)),
-            write_parquet(folder / "models.parquet", self._model_columns(), identity(self.scenario)),
-            write_text(folder / "scenario.toml", self.scenario.text),
-            write_json(folder / "size.json", self.to_json()),
-        ]
+        who = identity(self.scenario)
+        yield "curve", TableColumns(self.table(), who)
+        yield "models", TableColumns(self._model_columns(), who)
+        yield "scenario.toml", self.scenario.text
+        yield "size.json", self.to_json()
 
 
 def row_document(scenario: Scenario, link: int, buffer: int | None, row: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from elephan.errors import InputError, ScenarioError
 from elephan.lint.thresholds import CODELS
 from elephan.profiles import profiled_queues
 from elephan.results import ResultPart, ResultTables
+from elephan.results.files import TableColumns
 from elephan.runs.files import file_names
 from elephan.scenario import Scenario
 from elephan.sizing.answer import METRICS, NoModelError
@@ -25,7 +26,7 @@ from elephan.sizing.targets import BufferSample
 from elephan.units import format_packets, format_time, seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from elephan.lint import LintWarning
     from elephan.network import NetworkLink
@@ -240,6 +241,11 @@ class SizeComparison(ResultTables):
         -------
         dict
         """
+        return dict(self._document)
+
+    @cached_property
+    def _document(self) -> dict[str, Any]:
+        """The document, which is computed once."""
         return {
             "variants": [variant.to_json() for variant in self.variants],
             "recommendation": self.recommendation.to_json(),
@@ -292,34 +298,30 @@ class SizeComparison(ResultTables):
         """
         return folder / file_names([f"{variant.law}-{variant.queue}"])[0]
 
-    def write(self, folder: Path | str) -> list[Path]:
-        """Write ``comparison.json``, ``comparison.parquet``, and each answer in a folder of its own.
+    def files(self) -> Iterator[tuple[str, Any]]:
+        """Yield ``comparison`` and ``comparison.json``."""
+        from elephan.runs.files import identity  # noqa: PLC0415 (NumPy; --help does without)
+
+        yield "comparison", TableColumns(self.table(), identity(self.scenario))
+        yield "comparison.json", self.to_json()
+
+    def write(self, folder: Path | str, tables: str = "parquet") -> list[Path]:
+        """Write ``comparison.json``, the table of the variants, and each answer in a folder of its own.
 
         Parameters
         ----------
-        folder : Path or str
-            Made if missing. Each file appears whole or not at all.
+        folder, tables : path and str
+            As for other results.
 
         Returns
         -------
         list of Path
             The folders and the two files.
-
-        Raises
-        ------
-        OSError
-            If the folder cannot be written.
         """
-        from elephan.runs.files import identity, write_json, write_parquet  # noqa: PLC0415 (NumPy; --help does without)
-
-        folder = Path(folder)
-        for variant in self.variants:
-            variant.answer.write(self.folder(variant, folder))
-        return [
-            *(self.folder(variant, folder) for variant in self.variants),
-            write_parquet(folder / "comparison.parquet", self.table(), identity(self.scenario)),
-            write_json(folder / "comparison.json", self.to_json()),
-        ]
+        folders = [self.folder(variant, Path(folder)) for variant in self.variants]
+        for variant, place in zip(self.variants, folders, strict=True):
+            variant.answer.write(place, tables)
+        return [*folders, *super().write(folder, tables)]
 
     def _row(self, variant: SizedVariant) -> dict[str, Any]:
         """Return a variant's row of the table: measurements at its answer, or at the buffer nearest to the targets."""

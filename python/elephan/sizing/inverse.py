@@ -8,12 +8,14 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elephan.display import ColumnTable
 from elephan.errors import InputError
 from elephan.lint import lint
+from elephan.results.files import TableColumns, write_files
 from elephan.scenario import Scenario
 from elephan.sizing.limits import too_short, why_not
 from elephan.sizing.measuring import LinkSimulations
@@ -21,7 +23,7 @@ from elephan.sizing.quantities import drop_tail, quantity
 from elephan.sizing.targets import GroupSample, check_targets, parse_targets, targets_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from elephan.lint import LintWarning
     from elephan.sizing.curve import BufferCurve
@@ -87,12 +89,12 @@ class LimitAnswer:
         """The answer [unit of the quantity]."""
         return None if self.count is None else self.quantity.amount(self.count)
 
-    @property
+    @cached_property
     def at(self) -> Scenario:
         """The scenario with the value found; the original scenario if there is none."""
         return self.scenario if self.count is None else self.quantity.make(self.count)
 
-    @property
+    @cached_property
     def warnings(self) -> list[LintWarning]:
         """Lint warnings for the scenario with the value found."""
         return lint(self.at)
@@ -129,6 +131,11 @@ class LimitAnswer:
 
     def to_json(self) -> dict[str, Any]:
         """Return the document of ``elephan size --find … --json``."""
+        return dict(self._document)
+
+    @cached_property
+    def _document(self) -> dict[str, Any]:
+        """The document, which is computed once."""
         facts = self.scenario.links[self.link]
         buffer = self.scenario.network.links[self.link].buffer_packets
         return {
@@ -173,27 +180,17 @@ class LimitAnswer:
         found = "none" if self.amount is None else f"{self.amount:.6g} {self.quantity.unit}"
         return f"<LimitAnswer: {self.quantity.name}: {found}>"
 
-    def write(self, folder: Path | str) -> list[Path]:
-        """Write ``limit.json``, ``limit.parquet`` and ``scenario.toml`` (the scenario with the value found).
+    def files(self) -> Iterator[tuple[str, Any]]:
+        """Yield ``limit``, ``scenario.toml`` (the scenario with the value found) and ``limit.json``."""
+        from elephan.runs.files import identity  # noqa: PLC0415 (NumPy; --help does without)
 
-        Parameters
-        ----------
-        folder : Path or str
-            Made if missing. Each file appears whole or not at all.
+        yield "limit", TableColumns(self.table(), identity(self.scenario))
+        yield "scenario.toml", self.at.text
+        yield "limit.json", self.to_json()
 
-        Raises
-        ------
-        OSError
-            If the folder cannot be written.
-        """
-        from elephan.runs.files import identity, write_json, write_parquet, write_text  # noqa: PLC0415 (NumPy; --help does without)
-
-        folder = Path(folder)
-        return [
-            write_parquet(folder / "limit.parquet", self.table(), identity(self.scenario)),
-            write_text(folder / "scenario.toml", self.at.text),
-            write_json(folder / "limit.json", self.to_json()),
-        ]
+    def write(self, folder: Path | str, tables: str = "parquet") -> list[Path]:
+        """Write the files of the answer, see `elephan.results.ResultTables.write`."""
+        return write_files(Path(folder), self.files(), tables)
 
 
 def size_limit(

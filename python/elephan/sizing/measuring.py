@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from elephan.runs import ReplicationJob, simulate_all
 from elephan.runs.result import DELAYS
-from elephan.sizing.rules import with_buffer
 from elephan.sizing.targets import BufferSample, GroupSample
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ class LinkSimulations:
         on_sample: Callable[[int, int, BufferSample], None] | None = None,
     ) -> None:
         self.scenario, self.link, self.workers, self.watched = scenario, link, workers, watched
-        self.make = make or (lambda buffer: with_buffer(scenario, link, buffer))
+        self.make = make or (lambda buffer: scenario.with_buffer(link, buffer))
         self.on_sample = on_sample
         self.variants: dict[int, Scenario] = {}
         self.packets = 0

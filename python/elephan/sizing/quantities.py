@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError, ScenarioError, UnitError, unknown
-from elephan.sizing.rules import with_buffer
 from elephan.units import seconds
 
 if TYPE_CHECKING:
@@ -98,7 +97,7 @@ def _fixed(scenario: Scenario, link: int) -> Scenario:
     if packets is None:
         message = f"{scenario.origin}: links[{link}].buffer: is unlimited; give the buffer that you have"
         raise InputError(message)
-    return with_buffer(scenario, link, max(1, round(packets)))
+    return scenario.with_buffer(link, max(1, round(packets)))
 
 
 def _path(scenario: Scenario, link: int) -> LinkQuantity:

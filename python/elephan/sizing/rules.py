@@ -1,4 +1,4 @@
-"""Textbook rules of thumb for the buffer of a link; and a scenario with another buffer."""
+"""Textbook rules of thumb for the buffer of a link."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from elephan.network import Network
-    from elephan.scenario import Scenario
     from elephan.theory.rules import LinkFacts
 
 
@@ -65,27 +64,3 @@ def _facts(network: Network, link: int) -> LinkFacts:
     from elephan.theory.rules import of_link  # noqa: PLC0415 (as above)
 
     return of_link(network, link)
-
-
-def with_buffer(scenario: Scenario, link: int, packets: int) -> Scenario:
-    """Return a scenario with another buffer, in bytes if the original is in bytes.
-
-    Parameters
-    ----------
-    packets : int [packets]
-
-    Returns
-    -------
-    Scenario
-        Parameters that the discipline derives from the buffer are adjusted.
-
-    Examples
-    --------
-    >>> from elephan.scenario import EXAMPLE, Scenario
-    >>> with_buffer(Scenario.from_text(EXAMPLE), 0, 1250).links[0]["tc"]
-    'tc qdisc replace dev eth0 root pfifo limit 1250'
-    """
-    facts = scenario.network.links[link]
-    in_bytes = facts.buffer_limit_bytes is not None
-    text = f"{round(packets * facts.packet_bytes)} B" if in_bytes else f"{packets} packets"
-    return scenario.replace({f"links[{link}].buffer": text})

@@ -11,8 +11,9 @@ import numpy as np
 
 from elephan.display import ColumnTable
 from elephan.results import ResultPart, ResultTables
+from elephan.results.formats import read_table, table_path
 from elephan.runs.files import file_names
-from elephan.runs.saved import read_document, read_parquet
+from elephan.runs.saved import read_document
 from elephan.scenario import Scenario
 from elephan.sizing.answer import row_document
 
@@ -59,7 +60,7 @@ class SavedSizing(ResultTables):
         InputError
             If its file is missing or damaged, or pyarrow is not installed.
         """
-        columns = read_parquet(self.folder / self._table_file).to_pydict()
+        columns = read_table(table_path(self.folder, self._table_name)).to_pydict()
         return ColumnTable(columns, f"{self._title}: what was measured")
 
     def pictures(self) -> tuple[Figure, ...]:
@@ -81,8 +82,8 @@ class SavedSizing(ResultTables):
 
     @property
     @abstractmethod
-    def _table_file(self) -> str:
-        """Name of the file with the measurements."""
+    def _table_name(self) -> str:
+        """Name of the table with the measurements."""
 
     @property
     def _title(self) -> str:
@@ -143,15 +144,15 @@ class SavedSize(SavedSizing):
         from elephan.sizing.pictures import answer_pictures  # noqa: PLC0415 (as above)
 
         facts = self.scenario.links[self.scenario.link_index(self._document["link"])]
-        return answer_pictures(self._document, facts, read_models(self.folder / "models.parquet"))
+        return answer_pictures(self._document, facts, read_models(table_path(self.folder, "models")))
 
     @cached_property
     def _document(self) -> dict[str, Any]:
         return self._read(SIZE, ("target", "met", "link", "buffer_packets", "curve", "models"))
 
     @property
-    def _table_file(self) -> str:
-        return "curve.parquet"
+    def _table_name(self) -> str:
+        return "curve"
 
     def _whole(self, key: str) -> int | None:
         found = self._document.get(key)
@@ -201,8 +202,8 @@ class SavedSizeComparison(SavedSizing):
         return self._read(VARIANTS, ("variants", "recommendation"))
 
     @property
-    def _table_file(self) -> str:
-        return "comparison.parquet"
+    def _table_name(self) -> str:
+        return "comparison"
 
     def __repr__(self) -> str:
         law, queue = self.recommended
@@ -243,8 +244,8 @@ class SavedLimit(SavedSizing):
         return self._read(LIMIT, ("find", "unit", "target", "met", "link", "amount", "rows"))
 
     @property
-    def _table_file(self) -> str:
-        return "limit.parquet"
+    def _table_name(self) -> str:
+        return "limit"
 
     def __repr__(self) -> str:
         found = "none" if self.amount is None else f"{self.amount:.6g} {self.unit}"
@@ -266,7 +267,7 @@ def read_models(path: Path) -> dict[str, dict[str, Any]]:
     """
     if not path.exists():
         return {}
-    table = read_parquet(path)
+    table = read_table(path)
     names = np.array(table["model"].to_pylist(), dtype=object)
     columns = {name: table[name].to_numpy(zero_copy_only=False).astype(float) for name in table.column_names[1:]}
     return {str(name): {key: column[names == name] for key, column in columns.items()} for name in dict.fromkeys(names)}

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from elephan.display import CI95
-from elephan.results import meanings
+from elephan.metrics.quantity import FAIRNESS, GROUPS, LINK_FACTS, LINKS, TRANSFERS, long_names, unit
 from elephan.store.index import KINDS
 from elephan.store.schema import TABLES
 from elephan.store.summary import shown_as
@@ -55,38 +55,17 @@ _MEANINGS: dict[str, dict[str, str]] = {
         "written": "when it was written",
         "sha256": "checksums of the files of its folder, for verify",
         "sizes": "their sizes",
-        **meanings.RUNS,
+        **long_names(FAIRNESS),
     },
     "links": {
         "discipline": "queue discipline",
-        "backlog_p50_packets": "packets waiting, median over time",
-        "backlog_p95_packets": "the same, 95 %",
-        "backlog_p99_packets": "the same, 99 %",
-        "occupancy": "backlog over the buffer",
-        "queueing_delay_p50_s": "waiting time, median over packets",
-        "queueing_delay_p95_s": "the same, 95 %",
-        "queueing_delay_p99_s": "the same, 99 %",
-        "idle_fraction": "share of the capacity that is not used",
-        "marks": "packets marked",
-        "flows_hit_per_loss_event": "flows that lost a packet, per loss event",
-        **meanings.LINKS,
+        **long_names(LINK_FACTS, LINKS),
     },
     "groups": {
         "law": "congestion control; empty of datagrams",
         "recovery": "loss recovery",
         "flows": "how many flows",
-        "goodput_per_flow_bps": "goodput of a flow in the mean",
-        "loss_ratio": "packets dropped over packets sent",
-        **meanings.FLOWS,
-        "rtt_s": "from a ping until its answer is back, mean",
-        "rtt_p50_s": "the same, median over the pings",
-        "rtt_p95_s": "the same, 95 %",
-        "rtt_p99_s": "the same, 99 %",
-        "delay_s": "of cbr, from sending a datagram until its receiver has it, mean",
-        "delay_p50_s": "the same, median over the datagrams",
-        "delay_p95_s": "the same, 95 %",
-        "delay_p99_s": "the same, 99 %",
-        "goodput_bps": "wire size of what all flows of the group got in order, per time",
+        **long_names(GROUPS, TRANSFERS),
     },
     "points": {"point": "number of the point", "labels": "the set of labels, as JSON"},
     "failures": {
@@ -201,5 +180,5 @@ def _column(table: str, name: str, kinds: Mapping[str, str]) -> DescribedColumn:
     meaning = next(filter(None, known), None) or _KEYS.get(own, "")
     if table == "results" and name == "run":
         meaning = _MEANINGS["runs"]["id"]
-    unit = meanings.unit(own) if meaning else ""
-    return DescribedColumn(name, "" if unit == "1" else unit, meaning or (LABEL if is_label else ""))
+    units = unit(own) if meaning else ""
+    return DescribedColumn(name, "" if units == "1" else units, meaning or (LABEL if is_label else ""))

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from elephan import _native
 from elephan.errors import InputError
 from elephan.formats import FORMAT, unstamped
-from elephan.runs.files import encode_columns
+from elephan.results.files import encode_files
+from elephan.runs.files import run_tables
 from elephan.store.keys import key_of
 from elephan.store.labels import as_line
 from elephan.store.provenance import here
@@ -94,7 +95,7 @@ def pack(result: RunResult) -> PackedRun:
     """
     # Requested metrics are not part of the run: another request may have others.
     document = {name: part for name, part in result.to_json().items() if name != "metrics"}
-    return PackedRun(key_of(result), document, result.scenario.resolved, dict(encode_columns(result)))
+    return PackedRun(key_of(result), document, result.scenario.resolved, dict(encode_files(run_tables(result))))
 
 
 def place(store: Path, run_id: str) -> Path:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from elephan.own_laws import check_used, declared
 from elephan.results import ResultPart, ResultTables
+from elephan.results.formats import table_format
 from elephan.runs import run
 from elephan.runs.files import write_bytes
 from elephan.scenario import Scenario
@@ -440,7 +441,7 @@ class Store(ResultTables):
         path : str or Path, optional
             Path of the file; by default none is written.
         format : str
-            ``"csv"``, ``"parquet"`` or ``"json"``.
+            ``"csv"``, ``"parquet"``, ``"json"`` or one of your own (`elephan.results.formats.TableFormat`).
         columns, labels
             As `table` takes them.
 
@@ -457,7 +458,7 @@ class Store(ResultTables):
         if path is not None and Path(path).is_dir():
             message = f"{path}: is a folder; give the name of a file, such as {Path(path) / f'all.{format}'}"
             raise StoreError(message)
-        content = tables.encode(self.table(labels, columns).arrow, format)
+        content = table_format(format).encode(self.table(labels, columns).arrow)
         if path is not None:
             with reraise_as_store_error(Path(path)):
                 write_bytes(Path(path), content)

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elephan.errors import InputError
 from elephan.lint import LintWarning
-from elephan.runs.files import atomic, write_json
-from elephan.runs.saved import FolderRun, read_parquet
+from elephan.results.formats import read_table
+from elephan.runs.saved import FolderRun
 from elephan.scenario import Scenario
 from elephan.store import folders
 from elephan.store.errors import StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
     from elephan.runs.measures import AskedMetric
     from elephan.store.labels import Labels
@@ -125,33 +124,18 @@ class StoredRun(FolderRun):
         """
         return self.read("transfers")
 
-    def write(self, folder: Path | str, metrics: Sequence[AskedMetric] = ()) -> list[Path]:
-        """Write the files that `elephan.runs.result.RunResult.write` writes.
+    def files(self, metrics: Sequence[AskedMetric] = ()) -> Iterator[tuple[str, Any]]:
+        """Yield the files that `elephan.runs.result.RunResult.files` yields.
 
         Parameters
         ----------
-        folder : Path or str
-            Made if missing. Each file appears whole or not at all.
         metrics : sequence of AskedMetric
             Additional metrics of the document.
-
-        Returns
-        -------
-        list of Path
-
-        Raises
-        ------
-        OSError
-            If the folder cannot be written.
         """
-        folder, written = Path(folder), []
         for name in self._full["files"]:
-            with atomic(folder / name) as temporary:
-                shutil.copyfile(self.folder / name, temporary)
-            written.append(folder / name)
+            yield name, self.folder / name
         about: dict[str, Any] = {"metrics": self.measured(metrics)} if metrics else {}
-        about |= {"resolved": self.resolved, "provenance": self.provenance}
-        return [*written, write_json(folder / folders.DOCUMENT, self.document | about)]
+        yield folders.DOCUMENT, self.document | about | {"resolved": self.resolved, "provenance": self.provenance}
 
     def read(self, name: str) -> Any:
         """Read a table of the run, see `elephan.runs.saved.FolderRun.read`."""
@@ -161,7 +145,7 @@ class StoredRun(FolderRun):
             message = f"run {self.id[:12]}: has no {name}; run it again {remedy}"
             raise StoreError(message)
         try:
-            return read_parquet(self.folder / file)
+            return read_table(self.folder / file)
         except InputError:
             raise self._damaged(file) from None
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from elephan.display import CI95
+from elephan.metrics.quantity import FAIRNESS, GROUPS, LINKS, tabled
 from elephan.results.tables import measured
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping
 
 
-def _with_intervals(*names: str) -> tuple[str, ...]:
+def _with_intervals(kind: str) -> tuple[str, ...]:
+    """Return the columns of the quantities that every link, group or run has."""
+    names = (each.key for each in tabled(kind) if each.applies is None)
     return tuple(full for name in names for full in (name, name + CI95))
 
 
@@ -21,55 +24,14 @@ RUN = (
     "duration_s",
     "warmup_s",
     "packets_delivered",
-    *_with_intervals("jain", "jain_maxmin", "rtt_ratio"),
+    *_with_intervals(FAIRNESS),
 )
 """Columns of every run, in the order of display."""
 
-LINK = (
-    "rate_bps",
-    "discipline",
-    "buffer_packets",
-    *_with_intervals(
-        "utilization",
-        "loss_ratio",
-        "queueing_delay_s",
-        "backlog_packets",
-        "backlog_max_packets",
-        "backlog_p50_packets",
-        "backlog_p95_packets",
-        "backlog_p99_packets",
-        "occupancy",
-        "queueing_delay_p50_s",
-        "queueing_delay_p95_s",
-        "queueing_delay_p99_s",
-        "idle_fraction",
-        "empty_fraction",
-        "drops_overflow",
-        "drops_early",
-        "drops_forced",
-        "drops_sojourn",
-        "drops_injected",
-        "marks",
-        "loss_events",
-        "flows_hit_per_loss_event",
-    ),
-)
+LINK = ("rate_bps", "discipline", "buffer_packets", *_with_intervals(LINKS))
 """Columns of every link."""
 
-GROUP = (
-    "law",
-    "recovery",
-    "flows",
-    *_with_intervals(
-        "goodput_bps",
-        "goodput_per_flow_bps",
-        "loss_ratio",
-        "cwnd_segments",
-        "srtt_s",
-        "timeouts",
-        "loss_events",
-    ),
-)
+GROUP = ("law", "recovery", "flows", *_with_intervals(GROUPS))
 """Columns of every group of flows; groups with transfers have more."""
 
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +21,6 @@ if TYPE_CHECKING:
     from elephan.store.labels import Labels
 
 LABELS, SUMMARY = "labels", "summary"
-
-FORMATS = ("csv", "parquet", "json")
 
 _RUNS = "LEFT JOIN runs AS r ON r.run = p.run"
 
@@ -99,43 +94,6 @@ def lay_out(index: Index, labels: Labels, columns: Sequence[str]) -> Any:
     finally:
         index.rows("COMMIT")
     return pa.table(found).take(order) if found else pa.table({"run": order}).select([])
-
-
-def encode(table: Any, kind: str) -> bytes:
-    """Encode a table as the bytes of a file.
-
-    Parameters
-    ----------
-    kind : str
-        One of `FORMATS`.
-
-    Raises
-    ------
-    StoreError
-        If there is no such format.
-    """
-    import pyarrow as pa  # noqa: PLC0415 (slow to import)
-
-    sink = pa.BufferOutputStream()
-    if kind == "csv":
-        import pyarrow.csv  # noqa: PLC0415 (slow to import)
-
-        head = io.StringIO()
-        csv.writer(head, lineterminator="\n").writerow(_no_formula(name) for name in table.column_names)
-        table = _without_formulas(table)
-        sink.write(head.getvalue().encode())
-        pa.csv.write_csv(table, sink, pa.csv.WriteOptions(include_header=False, quoting_style="needed"))
-    elif kind == "parquet":
-        import pyarrow.parquet  # noqa: PLC0415 (slow to import)
-
-        pa.parquet.write_table(table, sink, compression="zstd")
-    elif kind == "json":
-        lines = ",\n".join(f" {json.dumps(row, ensure_ascii=False, allow_nan=False)}" for row in table.to_pylist())
-        return f"[\n{lines}\n]\n".encode() if lines else b"[]\n"
-    else:
-        message = f'format: there is no "{kind}"; use {", ".join(FORMATS)}'
-        raise StoreError(message)
-    return bytes(sink.getvalue())
 
 
 class _Layout:
@@ -280,34 +238,3 @@ def _ranks(column: Any) -> Any:
         place[code] = rank
     codes = coded.indices.fill_null(len(values)).to_numpy(zero_copy_only=False)
     return place[codes]
-
-
-_FORMULA = re.compile(r"[=+\-@\t\r]")
-"""Pattern of texts that a spreadsheet takes for a formula, by their first character."""
-
-
-def _no_formula(text: str) -> str:
-    """Put an apostrophe before a text that a spreadsheet would evaluate, but not before a number.
-
-    Examples
-    --------
-    >>> _no_formula("=1+1"), _no_formula("-5 ms"), _no_formula("-5"), _no_formula("a=b")
-    ("'=1+1", "'-5 ms", '-5', 'a=b')
-    """
-    if not _FORMULA.match(text):
-        return text
-    try:
-        float(text)
-    except ValueError:
-        return f"'{text}"
-    return text
-
-
-def _without_formulas(table: Any) -> Any:
-    import pyarrow as pa  # noqa: PLC0415 (slow to import)
-
-    for i, field in enumerate(table.schema):
-        if pa.types.is_string(field.type):
-            texts = [None if text is None else _no_formula(text) for text in table.column(i).to_pylist()]
-            table = table.set_column(i, field.name, pa.array(texts, pa.string()))
-    return table

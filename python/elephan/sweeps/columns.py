@@ -13,113 +13,34 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from elephan.errors import InputError, suggest
-from elephan.metrics import jain
+from elephan.metrics.quantity import ALWAYS, FAIRNESS, GROUPS, LINKS, TRANSFERS, quantities
+from elephan.metrics.values import FairnessValues, GroupValues
 from elephan.stats import estimate, paired
 from elephan.units import resolved
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from elephan.metrics.quantity import Quantity
     from elephan.network import Network
     from elephan.sweeps.result import PointResult
 
-Quantity = dict[str, float | None]
+Measured = dict[str, float | None]
 """A measured quantity: ``mean`` and ``ci95``."""
 
-OF_LINKS = {
-    "utilization": "utilization",
-    "loss": "loss_ratio",
-    "delay": "queueing_delay_s",
-    "delay_p50": "queueing_delay_p50_s",
-    "delay_p95": "queueing_delay_p95_s",
-    "delay_p99": "queueing_delay_p99_s",
-    "backlog": "backlog_packets",
-    "backlog_p95": "backlog_p95_packets",
-    "marks": "marks",
-}
-"""Keys of a link in a run's document, by column name."""
+_ALL_LINKS, _ALL_GROUPS, _ALL_FLOWS = (
+    {each.column: each for each in quantities(*kinds) if each.column}
+    for kinds in ((LINKS,), (GROUPS, TRANSFERS), (FAIRNESS,))
+)
+"""Quantities of links, of groups of flows or their transfers, and of all flows, by the name of their column."""
 
-OF_GROUPS = {
-    "goodput": "goodput_per_flow_bps",
-    "loss": "loss_ratio",
-    "srtt": "srtt_s",
-    "delay": "delay_s",
-    "delay_p50": "delay_p50_s",
-    "delay_p95": "delay_p95_s",
-    "delay_p99": "delay_p99_s",
-    "rtt": "rtt_s",
-    "rtt_p50": "rtt_p50_s",
-    "rtt_p95": "rtt_p95_s",
-    "rtt_p99": "rtt_p99_s",
-    "cwnd": "cwnd_segments",
-    "timeouts": "timeouts",
-    "page_time": "page_time_s",
-    "page_time_p50": "page_time_p50_s",
-    "page_time_p95": "page_time_p95_s",
-    "completion_time": "completion_time_s",
-    "completion_time_p50": "completion_time_p50_s",
-    "completion_time_p95": "completion_time_p95_s",
-    "slowdown": "slowdown",
-    "slowdown_p95": "slowdown_p95",
-    "completed": "completed",
-}
-"""Keys of a group of flows, or of its transfers, by column name; ``delay`` and ``rtt`` are those of timed datagrams."""
-
-WITHIN = {"goodput_p5": 5, "goodput_p50": 50, "goodput_p95": 95}
-"""Percentiles over the flows of a group, by column name; the mean over replications is shown."""
-
-OF_ALL = ("jain", "jain_maxmin", "rtt_ratio", "total")
-"""Columns about all flows; ``total`` is the sum of their goodputs."""
-
-NAMES = tuple(dict.fromkeys((*OF_LINKS, *OF_GROUPS, *WITHIN, *OF_ALL)))
-"""All column names."""
-
-MEANINGS = {
-    "utilization": "bits that began service over what the link could carry",
-    "loss": "packets dropped over packets arrived, of a link; over packets sent, of a group",
-    "delay": "waiting time at the link, mean over packets, own service excluded; of cbr from sending on",
-    "delay_p50": "the same, median",
-    "delay_p95": "the same, 95 %",
-    "delay_p99": "the same, 99 %",
-    "backlog": "packets waiting at the link, mean over time",
-    "backlog_p95": "the same, 95 %",
-    "marks": "packets marked at the link",
-    "goodput": "what a flow got in order, mean over the flows of the group",
-    "srtt": "smoothed round-trip time, mean over the flows of the group",
-    "rtt": "from a ping until its answer is back, mean over the flows of the group",
-    "rtt_p50": "the same, median over the pings",
-    "rtt_p95": "the same, 95 %",
-    "rtt_p99": "the same, 99 %",
-    "cwnd": "congestion window, mean over the flows of the group",
-    "timeouts": "retransmission timeouts of a flow",
-    "page_time": "from the opening of a page to its last byte, mean",
-    "page_time_p50": "the same, median",
-    "page_time_p95": "the same, 95 %",
-    "completion_time": "from the opening of a transfer to its last byte, mean",
-    "completion_time_p50": "the same, median",
-    "completion_time_p95": "the same, 95 %",
-    "slowdown": "completion time over the least that the transfer can take, mean",
-    "slowdown_p95": "the same, 95 %",
-    "completed": "transfers completed",
-    "goodput_p5": "goodput that 5 % of the flows of the group stay below",
-    "goodput_p50": "the same, median",
-    "goodput_p95": "the same, 95 %",
-    "jain": "Jain's index of the goodputs of all flows that do not end",
-    "jain_maxmin": "the same over their max-min fair shares",
-    "rtt_ratio": "goodput of the third with the shortest round-trip times over that of the third with the longest",
-    "total": "goodput of all flows together",
-}
-"""Meanings of the columns."""
+NAMES = tuple(dict.fromkeys((*_ALL_LINKS, *_ALL_GROUPS, *_ALL_FLOWS)))
+"""All column names; ``total`` is the sum of the goodputs of all flows."""
 
 _ANSWERS = {"web": "page_time_p95", "page": "page_time_p95", "ping": "rtt_p95"}
 """Default columns of traffic whose main quantity is not its goodput."""
 
-_OF_FLOWS = {name: OF_GROUPS[name] for name in ("srtt", "cwnd", "timeouts")} | {"delay": "delay_s", "rtt": "delay_s"}
-"""Keys of flows whose mean over a group is in the document; the delay of a ping is a round trip."""
-
 _FORM = re.compile(r"(?P<name>\w+)(?:\[(?P<of>[^\[\]]+)\])?")
-_RATES = {"goodput", *WITHIN, "total"}
-_TIMES = {name for name in (*OF_LINKS, *OF_GROUPS) if name.startswith(("delay", "rtt", "srtt", "page", "completion"))}
 
 
 @dataclass(frozen=True)
@@ -150,18 +71,23 @@ class SweepColumn:
         return f"{self.name}[{self.of}]" if self.of else self.name
 
     @property
+    def quantity(self) -> Quantity:
+        """The quantity that it shows."""
+        if self.link is not None:
+            return _ALL_LINKS[self.name]
+        return (_ALL_FLOWS if self.group is None else _ALL_GROUPS)[self.name]
+
+    @property
     def key(self) -> str:
-        """Key of the quantity in the document of a run."""
-        return (OF_LINKS if self.link is not None else OF_GROUPS).get(self.name, self.name)
+        """Key of the quantity in the document of a run, or name of the column where no document has it."""
+        return self.quantity.name if self.quantity.reported else self.name
 
     @property
     def unit(self) -> str:
         """Unit: ``bit/s``, ``s``, ``%`` (of a share) or empty."""
-        if self.name in _RATES:
-            return "bit/s"
-        return "s" if self.name in _TIMES else "%" if self.name == "loss" else ""
+        return _unit(self.quantity)
 
-    def measured(self, point: PointResult, document: Mapping[str, Any]) -> Quantity:
+    def measured(self, point: PointResult, document: Mapping[str, Any]) -> Measured:
         """Read the column at a point.
 
         Parameters
@@ -174,19 +100,18 @@ class SweepColumn:
         dict
             ``mean`` and ``ci95``; null where the point has nothing of the kind.
         """
-        nothing: Quantity = {"mean": None, "ci95": None}
-        if self.name in WITHIN or self.name == "total":
+        nothing: Measured = {"mean": None, "ci95": None}
+        if not self.quantity.reported:
             values = self.by_replication(point)
             return nothing if values is None else estimate(values).to_json()
-        if self.link is not None:
-            links = document["links"]
-            return links[self.link][OF_LINKS[self.name]] if self.link < len(links) else nothing
-        if self.group is None:
-            return dict(document["fairness"][self.name])
-        if self.group >= len(document["groups"]):
-            return nothing
-        group = document["groups"][self.group]
-        return dict(group.get(OF_GROUPS[self.name]) or (group["transfers"] or {}).get(OF_GROUPS[self.name]) or nothing)
+        part, index = (self.quantity.of, 0) if self.link is None else (LINKS, self.link)
+        if part == FAIRNESS:
+            return dict(document[part][self.key])
+        if self.group is not None:
+            part, index = GROUPS, self.group
+        rows = document[part]
+        row = rows[index] if index < len(rows) else {}
+        return dict((row if self.quantity.of != TRANSFERS else row.get(TRANSFERS) or {}).get(self.key) or nothing)
 
     def by_replication(self, point: PointResult) -> list[float] | None:
         """Read the column per replication; None if the store keeps only the mean.
@@ -197,8 +122,14 @@ class SweepColumn:
             Values in the order of the replications.
         """
         if self.link is not None:
-            return _of_link(_table(point, "links"), self.link, OF_LINKS[self.name])
-        return _of_flows(_table(point, "flows"), self.name, self.group, self.counted)
+            return _of_link(_table(point, "links"), self.link, self.key)
+        return _of_flows(_table(point, "flows"), self.quantity, self.counted if self.group is None else (self.group,))
+
+
+def _unit(quantity: Quantity) -> str:
+    if quantity.percent == ALWAYS:
+        return "%"
+    return quantity.unit if quantity.unit in ("bit/s", "s") else ""
 
 
 def _table(point: PointResult, name: str) -> Any:
@@ -215,32 +146,20 @@ def _of_link(table: Any, link: int, key: str) -> list[float] | None:
     return [float(x) for name, x in zip(names, table[key].to_pylist(), strict=True) if name == wanted]
 
 
-def _of_flows(table: Any, name: str, group: int | None, counted: tuple[int, ...]) -> list[float] | None:
-    """Return a value per replication from the rows of flows."""
-    columns = {key: np.asarray(table[key]) for key in ("replication", "goodput_bps", "sent", "dropped")}
+def _of_flows(table: Any, quantity: Quantity, chosen: tuple[int, ...]) -> list[float] | None:
+    """Return a value per replication from the rows of flows of some groups; None if other columns are needed."""
+    if not quantity.needs or not set(quantity.needs) <= set(table.column_names):
+        return None
     groups = table["group"].to_pylist()
     order = list(dict.fromkeys(groups))
-    wanted = {order[i] for i in ((group,) if group is not None else counted) if i < len(order)}
+    wanted = {order[i] for i in chosen if i < len(order)}
     mine = np.array([each in wanted for each in groups], dtype=bool)
-    values = []
-    for replication in np.unique(columns["replication"]):
-        rows = mine & (columns["replication"] == replication)
-        goodput = columns["goodput_bps"][rows]
-        if name in WITHIN:
-            values.append(float(np.percentile(goodput, WITHIN[name])))
-        elif name == "goodput":
-            values.append(float(goodput.mean()))
-        elif name == "total":
-            values.append(float(goodput.sum()))
-        elif name == "jain":
-            values.append(jain(goodput))
-        elif name == "loss":
-            values.append(float(columns["dropped"][rows].sum() / max(columns["sent"][rows].sum(), 1)))
-        elif (column := _OF_FLOWS.get(name)) in table.column_names:
-            values.append(float(np.asarray(table[column], dtype=float)[rows].mean()))
-        else:
-            return None
-    return values
+    replications = np.asarray(table["replication"])[mine]
+    columns = [np.asarray(table[name], dtype=float)[mine] for name in quantity.needs]
+    flows = [np.array([column[replications == k] for column in columns]) for k in np.unique(table["replication"])]
+    if quantity.of == FAIRNESS:
+        return list(quantity.values(FairnessValues([each[0] for each in flows], (), np.empty(0))))
+    return list(quantity.values(GroupValues(quantity.needs, np.array(flows))))
 
 
 def cards() -> list[dict[str, Any]]:
@@ -258,10 +177,11 @@ def cards() -> list[dict[str, Any]]:
     """
     found = []
     for name in NAMES:
-        of = ["LINK"] * (name in OF_LINKS) + ["GROUP"] * (name in OF_GROUPS or name in WITHIN)
+        of = ["LINK"] * (name in _ALL_LINKS) + ["GROUP"] * (name in _ALL_GROUPS)
         asked = " or ".join(f"{name}[{each}]" for each in of) or name
-        unit = SweepColumn(name, None, None, "").unit
-        found.append({"name": name, "title": MEANINGS[name], "unit": unit, "source": asked, "parameters": []})
+        known = [every[name] for every in (_ALL_LINKS, _ALL_GROUPS, _ALL_FLOWS) if name in every]
+        meaning, unit = "; of a group ".join(each.meaning for each in known), _unit(known[0])
+        found.append({"name": name, "title": meaning, "unit": unit, "source": asked, "parameters": []})
     return found
 
 
@@ -299,21 +219,21 @@ def parse_columns(text: str, network: Network) -> list[SweepColumn]:
 
 def _column(name: str, of: str | None, network: Network) -> SweepColumn:
     links, groups = [link.name for link in network.links], [group.name for group in network.groups]
-    if name in OF_ALL:
+    if name in _ALL_FLOWS:
         if of is not None:
             message = f"--columns: {name} is of all flows; leave out [{of}]"
             raise InputError(message)
         fair = tuple(i for i, counts in enumerate(network.counted()) if counts)
         return SweepColumn(name, None, None, "", fair if name != "total" else tuple(range(len(groups))))
-    if of is not None and name in OF_LINKS and of in links:
+    if of is not None and name in _ALL_LINKS and of in links:
         return SweepColumn(name, links.index(of), None, of)
-    if of is not None and (name in OF_GROUPS or name in WITHIN) and of in groups:
+    if of is not None and name in _ALL_GROUPS and of in groups:
         return SweepColumn(name, None, groups.index(of), of)
-    if of is None and name in OF_LINKS:
+    if of is None and name in _ALL_LINKS:
         return SweepColumn(name, network.first_link, None, links[network.first_link])
     if of is None and len(groups) == 1:
         return SweepColumn(name, None, 0, groups[0])
-    known = [*(links if name in OF_LINKS else []), *(groups if name in OF_GROUPS or name in WITHIN else [])]
+    known = [*(links if name in _ALL_LINKS else []), *(groups if name in _ALL_GROUPS else [])]
     wrong = f'there is no "{of}"' if of is not None else "of which group"
     message = f"--columns: {name}: {wrong}; write {' or '.join(f'{name}[{each}]' for each in known)}"
     raise InputError(message)
@@ -338,7 +258,7 @@ def default_columns(network: Network) -> list[SweepColumn]:
     return [*found, _column("jain", None, network)]
 
 
-def difference(column: SweepColumn, point: PointResult, first: PointResult) -> Quantity:
+def difference(column: SweepColumn, point: PointResult, first: PointResult) -> Measured:
     """Return the difference of a point from the first one, paired by replication.
 
     Returns
@@ -367,7 +287,7 @@ def is_paired(column: SweepColumn, point: PointResult) -> bool:
 
 def column_rows(
     columns: Sequence[SweepColumn], points: Sequence[PointResult], *, differences: bool = False
-) -> list[dict[str, Quantity]]:
+) -> list[dict[str, Measured]]:
     """Read the columns at all points.
 
     Parameters

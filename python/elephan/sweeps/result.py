@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from elephan import _native, display
 from elephan.results import ResultPart, ResultTables
-from elephan.runs.files import write_json, write_parquet
+from elephan.results.files import TableColumns
 from elephan.runs.measures import as_table, parse_metrics
 from elephan.store import StoredRun, StoreTable, folders
 from elephan.store.provenance import here
@@ -19,6 +18,7 @@ from elephan.store.upkeep import SHARDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from elephan.display import ColumnTable
     from elephan.results import MetricDocument, SweepDocument, SweepPointDocument
@@ -244,30 +244,12 @@ class SweepResult(ResultTables):
                 row["metrics"] = cast("list[MetricDocument]", point.stored.measured(self.metrics))
         return cast("SweepDocument", {**self._head, "points": points, **self._tail})
 
-    def write(self, folder: Path | str) -> list[Path]:
-        """Write ``sweep.json`` and ``points.parquet``.
-
-        Parameters
-        ----------
-        folder : Path or str
-            Made if missing. Each file appears whole or not at all.
-
-        Returns
-        -------
-        list of Path
-
-        Raises
-        ------
-        OSError
-            If the folder cannot be written.
-        """
-        folder, arrow = Path(folder), self.table().arrow
+    def files(self) -> Iterator[tuple[str, Any]]:
+        """Yield ``points`` and ``sweep.json``."""
+        arrow = self.table().arrow
         about = {"elephan_engine_version": _native.version(), "elephan_sweep": self.sweep.title}
-        columns = {name: arrow[name] for name in arrow.column_names}
-        return [
-            write_parquet(folder / "points.parquet", columns, about),
-            write_json(folder / "sweep.json", self.to_json()),
-        ]
+        yield "points", TableColumns({name: arrow[name] for name in arrow.column_names}, about)
+        yield "sweep.json", self.to_json()
 
     @cached_property
     def _head(self) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from elephan import _native
 from elephan.errors import InputError
 from elephan.results import ResultPart, ResultTables, TestbedDocument
-from elephan.runs.files import write_result
+from elephan.runs.files import run_files
 from elephan.runs.result import RunResult
 from elephan.runs.saved import SavedRun
 from elephan.scenario import Scenario
@@ -20,7 +20,7 @@ from elephan.testbed.plan import PROGRAMS, TestbedPlan, plan
 from elephan.testbed.replication import replicate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from elephan.display import ColumnTable
     from elephan.runs.outcome import ReplicationOutcome
@@ -107,26 +107,9 @@ class TestbedResult(ResultTables):
         }
         return cast("TestbedDocument", document | {"origin": ENGINE, "testbed": record})
 
-    def write(self, folder: Path | str) -> list[Path]:
-        """Write the files of a run; its document includes the facts about its validity.
-
-        Parameters
-        ----------
-        folder : Path or str
-            Created if missing. Each file appears whole or not at all.
-
-        Returns
-        -------
-        list of Path
-
-        Raises
-        ------
-        OSError
-            If the folder cannot be written.
-        """
-        if isinstance(self.result, RunResult):
-            return write_result(self.result, Path(folder), self.to_json())
-        return self.result.write(folder)
+    def files(self) -> Iterator[tuple[str, Any]]:
+        """Yield the files of a run; its document includes the facts about its validity."""
+        return run_files(self.result, self.to_json()) if isinstance(self.result, RunResult) else self.result.files()
 
 
 def read_testbed(folder: Path | str) -> TestbedResult:

@@ -33,7 +33,7 @@ from elephan.sizing import size, size_limit
 from elephan.sizing.curve import APART, BufferCurve
 from elephan.sizing.measuring import sample
 from elephan.sizing.pictures import answer_pictures
-from elephan.sizing.rules import rules, with_buffer
+from elephan.sizing.rules import rules
 from elephan.sizing.targets import check_targets, parse_targets, targets_json
 from elephan.stats import paired
 from elephan.units import format_long_time, format_measured, format_time
@@ -284,7 +284,7 @@ class _Curve:
         short_s = whole_s * min(0.5, max(0.02, SHORT_S / max(1e-9, cost.cpu_s / cost.replications)))
         short = self.scenario.replace({"duration": f"{short_s:.6g} s", "warmup": f"{short_s / 4:.6g} s"})
         for buffer in sorted(buffers, key=lambda b: abs(b - bdp)):
-            [outcome] = self.job.replications(with_buffer(short, self.link, buffer), [0], series=False)
+            [outcome] = self.job.replications(short.with_buffer(self.link, buffer), [0], series=False)
             self.short[buffer] = sample(short, self.link, outcome)
             self.send()
 

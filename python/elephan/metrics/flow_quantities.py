@@ -1,0 +1,332 @@
+"""Quantities of groups of flows, of their transfers and of all flows, in the order of documents; columns of flows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from elephan.metrics.fairness import jain, jain_maxmin
+from elephan.metrics.flows import rtt_ratio
+from elephan.metrics.link_quantities import ORDINALS
+from elephan.metrics.links import loss_ratio
+from elephan.metrics.quantity import (
+    ALWAYS,
+    COMPARED,
+    FAIRNESS,
+    FLOW_SAMPLES,
+    FLOWS,
+    GROUPS,
+    TRANSFERS,
+    Quantity,
+    Shown,
+    declare,
+)
+from elephan.metrics.values import PERCENTILES, GroupValues, TransferValues
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+_IF_WEB = "only of pages (`web`)"
+
+
+def _delay(k: int) -> Callable[[GroupValues], Sequence[float]]:
+    return lambda group: group.delays[k]
+
+
+def _goodput(p: int) -> Callable[[GroupValues], Sequence[float]]:
+    return lambda group: group.percentile("goodput_bps", p)
+
+
+def _of_transfers(histogram: str, p: int, scale: float) -> Callable[[TransferValues], Sequence[float]]:
+    return lambda transfers: transfers.percentile(histogram, p, scale)
+
+
+def _timed(name: str, what: str, only: str, title: str) -> list[Quantity]:
+    """Return the quantities of timed datagrams: mean of the flows, and percentiles over all datagrams."""
+    return [
+        Quantity(
+            GROUPS,
+            f"{name}_s",
+            f"{what}, mean over the flows",
+            only=only,
+            applies=lambda group: group.timed == name,
+            compute=lambda group: group.mean["delay_s"],
+            needs=("delay_s",),
+            column=name,
+            title=f"mean {title}",
+            listed=True,
+        ),
+        *(
+            Quantity(
+                GROUPS,
+                f"{name}_p{p}_s",
+                f"{what}, {ORDINALS[p]}",
+                only=only,
+                applies=lambda group: group.timed == name,
+                compute=_delay(k),
+                column=f"{name}_p{p}",
+                title=f"95th percentile of the {title}" if p == 95 else "",
+                listed=p == 95,
+            )
+            for k, p in enumerate(PERCENTILES)
+        ),
+    ]
+
+
+declare(
+    Quantity(
+        GROUPS,
+        "goodput_bps",
+        "wire size of what was delivered in order, per time, of all flows of the group together",
+        compute=lambda group: group.total["goodput_bps"],
+        needs=("goodput_bps",),
+        metric="goodput",
+        precision="goodput",
+        title="goodput",
+        shown=Shown(0, page="goodput"),
+        listed=True,
+    ),
+    Quantity(
+        GROUPS,
+        "goodput_per_flow_bps",
+        "wire size of what was delivered in order, per time, mean over the flows",
+        compute=lambda group: group.mean["goodput_bps"],
+        needs=("goodput_bps",),
+        metric="goodput",
+        column="goodput",
+        title="goodput per flow",
+        shown=Shown(1, "each", 0, 4),
+        listed=True,
+    ),
+    Quantity(
+        GROUPS,
+        "loss_ratio",
+        "packets dropped anywhere over packets sent",
+        compute=lambda group: list(map(loss_ratio, group.total["dropped"], group.total["sent"])),
+        needs=("dropped", "sent"),
+        metric="loss_ratio",
+        column="loss",
+        title="loss ratio",
+        percent=ALWAYS,
+        shown=Shown(2, "loss", 3),
+        listed=True,
+    ),
+    Quantity(
+        GROUPS,
+        "cwnd_segments",
+        "congestion window, averaged over samples and flows",
+        compute=lambda group: group.mean["cwnd_segments"],
+        needs=("cwnd_segments",),
+        column="cwnd",
+        title="mean cwnd",
+        shown=Shown(3, "cwnd", 4, 4),
+        listed=True,
+    ),
+    Quantity(
+        GROUPS,
+        "srtt_s",
+        "smoothed round-trip time, averaged over samples and flows",
+        compute=lambda group: group.mean["srtt_s"],
+        needs=("srtt_s",),
+        metric="srtt",
+        column="srtt",
+        title="mean srtt",
+        shown=Shown(4, "srtt", 1, 4),
+        listed=True,
+    ),
+    *_timed(
+        "delay",
+        "time from sending a datagram until its receiver has it",
+        "only of datagrams at equal gaps (`cbr`)",
+        "delay of datagrams",
+    ),
+    *_timed("rtt", "time from a ping until its answer is back", "only of pings", "round trip of pings"),
+    Quantity(
+        GROUPS,
+        "timeouts",
+        "retransmission timeouts, of all flows of the group together",
+        compute=lambda group: group.of_tcp(group.total["timeouts"]),
+        needs=("timeouts",),
+        column="timeouts",
+        title="timeouts",
+        shown=Shown(6, "timeouts", 4),
+        listed=True,
+    ),
+    Quantity(
+        GROUPS,
+        "loss_events",
+        "cuts of the window, of all flows of the group together",
+        compute=lambda group: group.of_tcp(group.total["loss_events"]),
+        needs=("loss_events",),
+        shown=Shown(5, "cuts", 5, page="loss events"),
+        listed=True,
+    ),
+    *(
+        Quantity(
+            GROUPS,
+            f"goodput_p{p}_bps",
+            f"goodput that {p} % of the flows of the group stay below",
+            compute=_goodput(p),
+            needs=("goodput_bps",),
+            reported=False,
+            column=f"goodput_p{p}",
+        )
+        for p in (5, 50, 95)
+    ),
+    Quantity(
+        TRANSFERS, "opened", "transfers opened after the warm-up", compute=lambda transfers: transfers.each("opened")
+    ),
+    Quantity(
+        TRANSFERS,
+        "completed",
+        "transfers of these that are complete at the end",
+        compute=lambda transfers: transfers.each("completed"),
+        column="completed",
+        shown=Shown(7, "transfers", 2, 5, unit="done"),
+        listed=True,
+    ),
+    Quantity(
+        TRANSFERS,
+        "refused",
+        "transfers refused for want of a place",
+        compute=lambda transfers: transfers.each("refused"),
+        listed=True,
+    ),
+    Quantity(
+        TRANSFERS,
+        "open",
+        "transfers that are open at a time, averaged over time",
+        compute=lambda transfers: transfers.each("open_mean"),
+        listed=True,
+    ),
+    Quantity(
+        TRANSFERS,
+        "completion_time_s",
+        "time from the opening of a transfer until the receiver has all of it, mean",
+        compute=lambda transfers: transfers.mean("duration_sum_s", "completed"),
+        metric="completion_time",
+        column="completion_time",
+        shown=Shown(8, "time", 1, 4, unit="s"),
+        listed=True,
+    ),
+    *(
+        Quantity(
+            TRANSFERS,
+            f"completion_time_p{p}_s",
+            f"time from the opening of a transfer until the receiver has all of it, {ORDINALS[p]}",
+            compute=_of_transfers("duration_ps", p, 1e-12),
+            column=f"completion_time_p{p}" if p != 99 else "",
+            shown=Shown(9, "95 %", 2, 4, unit="s") if p == 95 else None,
+            listed=p == 95,
+        )
+        for p in PERCENTILES
+    ),
+    Quantity(
+        TRANSFERS,
+        "slowdown",
+        "completion time over the least that the transfer can take, mean",
+        compute=lambda transfers: transfers.mean("slowdown_sum", "completed"),
+        metric="slowdown",
+        column="slowdown",
+        listed=True,
+    ),
+    *(
+        Quantity(
+            TRANSFERS,
+            f"slowdown_p{p}",
+            f"completion time over the least that the transfer can take, {ORDINALS[p]}",
+            compute=_of_transfers("slowdown_1024", p, 1 / 1024),
+            column=f"slowdown_p{p}" if p == 95 else "",
+        )
+        for p in PERCENTILES
+    ),
+    Quantity(
+        TRANSFERS,
+        "pages",
+        "pages that are complete at the end",
+        only=_IF_WEB,
+        applies=lambda transfers: transfers.has_pages,
+        compute=lambda transfers: transfers.each("pages"),
+    ),
+    Quantity(
+        TRANSFERS,
+        "page_time_s",
+        "time from the opening of a page to its last byte, mean",
+        only=_IF_WEB,
+        applies=lambda transfers: transfers.has_pages,
+        compute=lambda transfers: transfers.mean("page_sum_s", "pages"),
+        column="page_time",
+    ),
+    *(
+        Quantity(
+            TRANSFERS,
+            f"page_time_p{p}_s",
+            f"time from the opening of a page to its last byte, {ORDINALS[p]}",
+            only=_IF_WEB,
+            applies=lambda transfers: transfers.has_pages,
+            compute=_of_transfers("page_ps", p, 1e-12),
+            column=f"page_time_p{p}" if p != 99 else "",
+        )
+        for p in PERCENTILES
+    ),
+    Quantity(
+        FAIRNESS,
+        "jain",
+        "Jain's index of the goodputs of the flows that do not end",
+        compute=lambda flows: [jain(x) for x in flows.goodputs],
+        needs=("goodput_bps",),
+        metric="jain",
+        column="jain",
+        title="Jain's index",
+        compared=True,
+    ),
+    Quantity(
+        FAIRNESS,
+        "jain_maxmin",
+        "Jain's index of the goodputs over their max-min fair shares",
+        compute=lambda flows: [jain_maxmin(x, flows.shares) for x in flows.goodputs],
+        metric="jain_maxmin",
+        column="jain_maxmin",
+        title="Jain's index over max-min fair shares",
+    ),
+    Quantity(
+        FAIRNESS,
+        "rtt_ratio",
+        "goodput of the third with the shortest round-trip times over that of the third with the longest",
+        compute=lambda flows: list(map(rtt_ratio, flows.goodputs, flows.rtts)),
+        metric="rtt_ratio",
+        column="rtt_ratio",
+    ),
+    Quantity(
+        FAIRNESS,
+        "total_bps",
+        "goodput of all flows together",
+        compute=lambda flows: [float(x.sum()) for x in flows.goodputs],
+        needs=("goodput_bps",),
+        reported=False,
+        column="total",
+    ),
+    *(
+        Quantity(FLOWS, name, meaning, reported=False)
+        for name, meaning in (
+            ("base_rtt_s", "round-trip time without queues"),
+            ("start_s", "time at which the flow starts"),
+            ("goodput_bps", "wire size of what was delivered in order, per time"),
+            ("sent", "packets sent"),
+            ("retransmitted", "packets sent again"),
+            ("dropped", "packets dropped anywhere"),
+            ("timeouts", "retransmission timeouts"),
+            ("loss_events", "cuts of the window"),
+            ("cwnd_segments", "congestion window, averaged over the samples"),
+            ("srtt_s", "smoothed round-trip time, averaged over the samples"),
+            ("delay_s", "time from sending a datagram until its receiver has it; of a ping until its answer is back"),
+            ("finished_s", "time at which the receiver has all of a finite transfer"),
+        )
+    ),
+    Quantity(FLOW_SAMPLES, "cwnd_segments", "congestion window"),
+    Quantity(
+        FLOW_SAMPLES, "srtt_s", "smoothed round-trip time; of timed datagrams the delay of the one that arrived last"
+    ),
+    Quantity(COMPARED, "period_s", "mean time between cuts of a window", compared=True),
+    Quantity(COMPARED, "cwnd_high_segments", "mean window before a cut", compared=True),
+    Quantity(COMPARED, "cwnd_low_segments", "mean window after recovery from a cut", compared=True),
+)
