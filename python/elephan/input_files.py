@@ -52,6 +52,9 @@ _TEXTS = (
 )
 """First characters of other kinds of texts, after blanks, and their names."""
 
+_NOT_TOML = frozenset({".md", ".txt", ".rst", ".csv", ".py", ".json", ".yaml", ".yml", ".ini", ".log"})
+"""Suffixes of files that are probably not TOML."""
+
 MOST_BYTES = 64 * 2**20
 """Maximum size of a scenario or sweep file [bytes]; a million flows need a separate file."""
 
@@ -102,6 +105,18 @@ def read_text(path: str | Path, what: str) -> str:
     except ValueError as error:
         message = f"{path}: {error}"
         raise InputError(message) from None
+
+
+def with_kind(message: str, path: str | Path, what: str) -> str:
+    """Return the message about a file, with the expected kind of file if the suffix belongs to another one.
+
+    Examples
+    --------
+    >>> with_kind("README.md: line 3: no value", "README.md", "scenario file (TOML)")
+    'README.md: line 3: no value; give the path of a scenario file (TOML)'
+    """
+    expected = what in message or Path(path).suffix not in _NOT_TOML
+    return message if expected else f"{message}; give the path of a {what}"
 
 
 def decoded(raw: bytes) -> str:

@@ -17,7 +17,7 @@ from elephan.assignments import assign, top_keys, usual_place
 from elephan.catalog.registries import plain
 from elephan.display import joined, note, table
 from elephan.errors import InputError, ScenarioError, suggest
-from elephan.input_files import parse_toml, read_text
+from elephan.input_files import parse_toml, read_text, with_kind
 from elephan.network import ScenarioTables, read_network
 from elephan.units import format_bytes, format_packets, format_rate, format_time
 
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 
 OF_YOUR_OWN = "; a law of your own: --law NAME=FILE.py:CLASS, in Python laws={NAME: CLASS}"
 """End of the message about an unknown law without a similar known one."""
-
-_OTHER_KINDS = frozenset({".md", ".txt", ".rst", ".csv", ".py", ".json", ".yaml", ".yml", ".ini", ".log"})
-"""Suffixes of files that are probably not scenarios, for the message of a file that cannot be read as one."""
 
 _BUFFER = re.compile(r'"buffer":\{"(bytes|packets)":(\d+)\}')
 """A link's buffer in a canonical form; in a text of it, such as the title, quotes have a backslash."""
@@ -137,17 +134,11 @@ class Scenario:
         ScenarioError
             If the file cannot be opened, or what is wrong in it.
         """
+        what = "scenario file (TOML)"
         try:
-            text = read_text(path, "scenario file (TOML)")
+            return cls.from_text(read_text(path, what), str(path), Path(path).parent)
         except InputError as error:
-            raise ScenarioError(str(error)) from None
-        try:
-            return cls.from_text(text, str(path), Path(path).parent)
-        except ScenarioError as error:
-            if Path(path).suffix in _OTHER_KINDS:
-                message = f"{error}; give the path of a scenario file (TOML)"
-                raise ScenarioError(message) from None
-            raise
+            raise ScenarioError(with_kind(str(error), path, what)) from None
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any], origin: str = "scenario") -> Scenario:
