@@ -20,7 +20,6 @@ from elephan.units import format_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 _FORMS = (
     (b"PK\x03\x04", "a zip archive", "unpack it"),
