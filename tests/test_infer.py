@@ -110,7 +110,7 @@ def test_what_says_nothing_is_refused_in_one_line(plain: Samples) -> None:
     assert "are too short" in refused(measurement(plain.first(3.0)))
     assert "the sender's law is vegas" in refused(measurement(plain, law="vegas"))
     assert "the application limits the sender in 90 %" in refused(measurement(plain, app_limited=0.9))
-    busy = {"busy_s": np.arange(1, plain.rtt_s.size + 1, dtype=np.float64) * 0.03}
+    busy = {"busy_s": np.asarray(0.3 * np.arange(1, plain.rtt_s.size + 1) * 0.1, dtype=float)}
     assert "the application had data for" in refused(measurement(plain, columns=busy))
     slow = plain.without_counts().merged(10)
     assert "has neither retransmissions nor intervals" in refused(measurement(slow))

@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 FILE = ROOT / "constraints.txt"
 
-EXTRAS = ("tables", "plots", "report", "frames", "cluster", "gym", "web")
+EXTRAS = ("tables", "plots", "report", "frames", "cluster", "gym", "web", "captures")
 
 HEAD = """\
 # Versions and hashes of the packages that elephan and its extras take, by `make constraints`.

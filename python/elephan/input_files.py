@@ -13,6 +13,7 @@ import stat
 import tomllib
 from contextlib import contextmanager
 from contextvars import ContextVar
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from elephan.errors import InputError

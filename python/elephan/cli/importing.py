@@ -15,7 +15,7 @@ from elephan.importing import TableForm, beside, read
 from elephan.input_files import decoded, read_text
 from elephan.scenario import Scenario
 from elephan.trace_files import read_trace
-from elephan.units import bits_per_second, format_rate, format_time, seconds
+from elephan.units import bits_per_second, format_bytes, format_rate, format_time, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -199,15 +199,17 @@ def _queues(
         f"{format_rate(made.rate_bps)}" if made.rate_bps is not None else f"{format_rate(link['rate_bps'])} (device)"
     )
     added = f", {format_time(made.delay_s)} added one way" if made.delay_s else ""
-    print_wrapped(f"{file}: {link['discipline']}, {limit}, buffer {_held(made.buffer)}{added}", *made.notes)
+    print_wrapped(f"{file}: {link['discipline']}, {limit}, buffer {_held(scenario)}{added}", *made.notes)
     if out is None:
-        print_lines("--out FILE.toml writes a scenario; elephan expect FILE.toml says what iperf3 shows")
+        print_wrapped("--out FILE.toml writes a scenario of it")
     else:
         say(f"{out} is written; next: elephan expect {out}")
 
 
-def _held(toml: str) -> str:
-    return toml.strip('"')
+def _held(scenario: Scenario) -> str:
+    """Format the buffer of the only link, without what netem's delay holds."""
+    packets, size = (scenario.links[0][name] for name in ("buffer_limit_packets", "buffer_limit_bytes"))
+    return f"{packets:,} packets" if packets is not None else format_bytes(size)
 
 
 def _doubts(found: ImportedTrace) -> str:

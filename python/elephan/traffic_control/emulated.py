@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from elephan.errors import InputError
+from elephan.traffic_control.quantities import TIME, count, rate, share, short, size, time
 from elephan.units import format_rate, format_time
 
 if TYPE_CHECKING:
@@ -40,16 +41,6 @@ UNKNOWN = {
     "taprio": "tbf is read",
 }
 """Kinds that are not read, and what is near."""
-
-_RATE = re.compile(r"(\d+(?:\.\d+)?)([kmgt]?)(i?)(bit|bps|b)?", re.IGNORECASE)
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)(kbit|mbit|gbit|kb|mb|gb|k|m|g|b)?", re.IGNORECASE)
-_TIME = re.compile(r"(\d+(?:\.\d+)?)(s|secs?|ms|msecs?|us|usecs?|ns|nsecs?)?", re.IGNORECASE)
-_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
-_SIZES = {"": 1, "b": 1, "k": 2**10, "kb": 2**10, "m": 2**20, "mb": 2**20, "g": 2**30, "gb": 2**30} | {
-    "kbit": 2**10 / 8,
-    "mbit": 2**20 / 8,
-    "gbit": 2**30 / 8,
-}
 
 MOST_LINES = 10_000
 
@@ -122,99 +113,6 @@ class EmulatedPath:
     notes: list[str] = field(default_factory=list)
     delay_limit: int = 0
     policer: tuple[float, float] | None = None
-
-
-def rate(text: str) -> float:
-    """Return a rate of tc [bit/s].
-
-    Raises
-    ------
-    ValueError
-
-    Examples
-    --------
-    >>> rate("100Mbit"), rate("1kbps"), rate("8000")
-    (100000000.0, 8000.0, 8000.0)
-    """
-    found = _RATE.fullmatch(text)
-    if found is None:
-        message = f'"{_short(text)}" is not a rate of tc, such as 100mbit'
-        raise ValueError(message)
-    base = 1024 if found[3] else 1000
-    unit = (found[4] or "bit").lower()
-    factor: int = base ** _POWERS[found[2].lower()] * (8 if unit in ("bps", "b") else 1)
-    return float(found[1]) * factor
-
-
-def size(text: str) -> float:
-    """Return a size of tc [bytes].
-
-    Raises
-    ------
-    ValueError
-
-    Examples
-    --------
-    >>> size("32Kb"), size("32kbit"), size("1540")
-    (32768.0, 4096.0, 1540.0)
-    """
-    # `burst 32Kb/8` shows the size of a cell behind a slash.
-    found = _SIZE.fullmatch(text.partition("/")[0])
-    if found is None:
-        message = f'"{_short(text)}" is not a size of tc, such as 32kb'
-        raise ValueError(message)
-    return float(found[1]) * _SIZES[(found[2] or "").lower()]
-
-
-def time(text: str) -> float:
-    """Return a time of tc [s]; a number alone is in microseconds.
-
-    Raises
-    ------
-    ValueError
-
-    Examples
-    --------
-    >>> time("50ms"), time("100")
-    (0.05, 0.0001)
-    """
-    found = _TIME.fullmatch(text)
-    if found is None:
-        message = f'"{_short(text)}" is not a time of tc, such as 50ms'
-        raise ValueError(message)
-    unit = (found[2] or "us").lower()
-    scale = {"s": 1.0, "m": 1e-3, "u": 1e-6, "n": 1e-9}[unit[0]]
-    return float(found[1]) * scale
-
-
-def count(text: str) -> int:
-    """Return a number of packets, which tc may end with a "p".
-
-    Raises
-    ------
-    ValueError
-    """
-    if not re.fullmatch(r"\d{1,12}p?", text):
-        message = f'"{_short(text)}" is not a number of packets'
-        raise ValueError(message)
-    return int(text.removesuffix("p"))
-
-
-def share(text: str) -> float:
-    """Return a percentage of tc as a ratio.
-
-    Raises
-    ------
-    ValueError
-    """
-    if not re.fullmatch(r"\d+(\.\d+)?%?", text):
-        message = f'"{_short(text)}" is not a percentage'
-        raise ValueError(message)
-    return min(float(text.removesuffix("%")) / 100, 1.0)
-
-
-def _short(text: str) -> str:
-    return text[:30].encode("unicode_escape").decode()
 
 
 def is_tc(text: str) -> bool:
@@ -335,7 +233,7 @@ def path(found: Sequence[Discipline], device: str | None = None) -> EmulatedPath
             if one.kind.split()[0] in (*PASSIVE, "filter"):
                 continue
             known = ", ".join((*SHAPERS, *QUEUES))
-            message = f'line {one.line}: "{_short(one.kind)}" cannot be simulated; {known} can'
+            message = f'line {one.line}: "{short(one.kind)}" cannot be simulated; {known} can'
             raise ValueError(message)
         try:
             reader(one, made)
@@ -383,7 +281,7 @@ def _netem(one: Discipline, made: EmulatedPath) -> None:
     if (text := one.value("delay", "latency")) is not None:
         made.delay_s += time(text)
         at = words.index(text) + 1
-        if at < len(words) and _TIME.fullmatch(words[at]) and not words[at].isdigit():
+        if at < len(words) and TIME.fullmatch(words[at]) and not words[at].isdigit():
             made.jitter_s = time(words[at])
             made.notes.append("netem's jitter puts packets out of order; here their order is kept")
             made.notes += ["jitter is uniform here"] if "distribution" in words else []
