@@ -274,12 +274,30 @@ WRITTEN = "where something is written: it need not be there"
 NUMBER = "a number, or a quantity with its unit: any may be right"
 NO_NAMES = {
     **dict.fromkeys(
-        ("--out", "--pages", "web --store", "web --export", "run --store", "sweep --store", "reproduce --store", "store merge --store"), WRITTEN
+        (
+            "--out",
+            "--pages",
+            "web --store",
+            "web --export",
+            "run --store",
+            "sweep --store",
+            "reproduce --store",
+            "store merge --store",
+        ),
+        WRITTEN,
     ),
     **dict.fromkeys(("--workers", "--seed", "--replications", "--max-replications", "--attempts", "--runs"), NUMBER),
     **dict.fromkeys(("new --rate", "new --rtt", "new --flows", "new --hops", "new --buffer"), NUMBER),
     **dict.fromkeys(
-        ("store ls --limit", "store list --limit", "store gc --older-than", "size --precision", "sweep --shard", "web --port"), NUMBER
+        (
+            "store ls --limit",
+            "store list --limit",
+            "store gc --older-than",
+            "size --precision",
+            "sweep --shard",
+            "web --port",
+        ),
+        NUMBER,
     ),
     "import --time-format": "a pattern: what it does not fit is refused with the line",
     "sweep --scheduler": "an address: who is there is asked over the network",
