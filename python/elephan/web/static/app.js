@@ -293,7 +293,7 @@
     const start = () => (fixed ? measured(panel, `data/lesson-${id}.js`) : panel.start({ kind: "compare", lesson: id }));
     main.replaceChildren(el("p", { class: "note" }, el("a", { href: "#/experiments" }, "Experiments"), ` / ${at + 1} of ${data.lessons.length}`),
       el("h1", {}, lesson.title),
-      el("div", { class: "panel" }, el("fieldset", {}, el("legend", {}, lesson.question), lesson.choices.map((text, i) => el("label", { class: "choice" }, el("input", { type: "radio", name: "guess", value: String(i) }), text))),
+      el("div", { class: "panel" }, el("fieldset", { class: "guess" }, el("legend", {}, lesson.question), lesson.choices.map((text, i) => el("label", { class: "choice" }, el("input", { type: "radio", name: "guess", value: String(i) }), text))),
         el("p", {}, lesson.do), el("p", { class: "note" }, `A: ${lesson.variants[0].name}. B: ${lesson.variants[1].name}.`),
           el("button", { type: "button", class: "main", onclick: start }, "Run both")), why, panel.node);
   }
