@@ -377,9 +377,12 @@ def test_without_the_extra_one_line_says_what_to_install(tmp_path: Path) -> None
 
 
 def test_other_machines_are_named_in_as_many_words(elephan: Command) -> None:
-    done = elephan("web", "--host", "0.0.0.0", "--no-browser")
+    done = elephan("web", "--host", "0.0.0.0", "--no-browser", "--others-may-connect")
     assert done.code == 2
-    assert done.err == "--host 0.0.0.0: other machines could connect; say --others-may-connect as well if they may\n"
+    assert "give the name or address that others will use" in done.err
+    done = elephan("web", "--host", "192.0.2.7", "--no-browser")
+    assert done.code == 2
+    assert done.err == "--host 192.0.2.7: other machines could connect; say --others-may-connect as well if they may\n"
 
 
 def test_python_lines_of_every_kind_are_programs() -> None:

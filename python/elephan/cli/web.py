@@ -18,6 +18,9 @@ EXAMPLE = """Example:  elephan web
 LOCAL = ("127.0.0.1", "localhost", "::1")
 """Names of this machine, which only its own programs reach."""
 
+ANY = ("", "0.0.0.0", "::")
+"""Addresses that stand for all of a machine: a request under any name would have to be believed."""
+
 OTHERS = "--others-may-connect"
 
 
@@ -53,6 +56,9 @@ def web(
     require("web", "starlette", "uvicorn", "bokeh", "jinja2", "pyarrow")
     if host not in LOCAL and not others_may_connect:
         message = f"--host {host}: other machines could connect; say {OTHERS} as well if they may"
+        raise InputError(message)
+    if host in ANY:
+        message = f"--host {host}: give the name or address that others will use; the server answers to no other"
         raise InputError(message)
     if export is not None:
         from elephan.web.export import export_site  # noqa: PLC0415 (the server's packages are optional)

@@ -74,7 +74,8 @@
         this.figures.show(event.figures);
         const part = event.until_s ? `the first ${short(event.until_s)} s of ${short(event.of_s)} s` : event.points ? `${event.points} buffers measured, ${event.runs} runs` : "short runs first";
         this.chip("running", "Preliminary", part, event.until_s ? el("progress", { max: event.of_s, value: event.until_s, "aria-label": "simulated" }) : null, cancel());
-        if (event.tiles?.length && !this.options.brief) this.answer.replaceChildren(el("section", { class: "answer", "aria-label": "So far" }, el("p", { class: "muted" }, "So far, the start of the run included:"), tiles(event.tiles)));
+        if (event.tiles?.length && !this.options.brief) this.answer.replaceChildren(el("section", { class: "answer", "aria-label": "So far" },
+          el("p", { class: "muted" }, "So far, the start of the run included:"), tiles(event.tiles)));
         this.options.drawn?.(event);
         return;
       }
@@ -104,7 +105,8 @@
       ? [[`files/${ids.join("/")}/report.html`, "Report"], ...ids.flatMap((id, i) => offered.map(([name, words]) => [`files/${id}/${name}`, `${"AB"[i]}: ${words}`]))]
       : [[`files/${ids[0]}/report.html`, "Report"], ...offered.map(([name, words]) => [`files/${ids[0]}/${name}`, words])];
     return el("section", { class: "panel", "aria-label": "This result" }, el("h2", {}, "This result"),
-      el("p", { class: "note" }, "Its address stays the same as long as the store has it: ", el("a", { class: "address", href: link }, ids.map((id) => id.slice(0, 16)).join(" / "), " …")),
+      el("p", { class: "note" }, "Its address stays the same as long as the store has it: ",
+        el("a", { class: "address", href: link }, ids.map((id) => id.slice(0, 16)).join(" / "), " …")),
       el("div", { class: "row" }, files.map(([path, words]) => el("a", { class: "button", href: path, download: true }, words))));
   }
 
@@ -129,7 +131,8 @@
       oninput: () => { let v = round(from(+range.value), own); if (own.step) v = Math.round(v / own.step) * own.step; v = Math.min(own.high, Math.max(own.low, v)); number.value = v; range.setAttribute("aria-valuetext", words(v)); change(v); } });
     function set(v) { number.value = v; range.value = to(Math.max(own.low, v)); range.setAttribute("aria-valuetext", words(v)); }
     const unit = own.shown || own.unit;
-    return { node: el("div", { class: "control", "data-name": own.name }, el("label", { for: id }, own.label), el("div", { class: "value" }, number, unit ? el("span", { class: "unit" }, unit) : null), range, help, wrong), set };
+    return { node: el("div", { class: "control", "data-name": own.name }, el("label", { for: id }, own.label),
+      el("div", { class: "value" }, number, unit ? el("span", { class: "unit" }, unit) : null), range, help, wrong), set };
   }
 
   function question(id, query) {
@@ -150,7 +153,8 @@
     }
     for (const own of card.controls) controls.set(own.name, control(own, values[own.name], (v) => { values[own.name] = v; changed(false); }));
     const named = Object.keys(card.presets);
-    const presets = named.length ? el("fieldset", { class: "presets" }, el("legend", {}, "Start from"), named.map((name) => el("button", { type: "button", "aria-pressed": "false", onclick: (event) => {
+    const presets = named.length ? el("fieldset", { class: "presets" },
+      el("legend", {}, "Start from"), named.map((name) => el("button", { type: "button", "aria-pressed": "false", onclick: (event) => {
       Object.assign(values, defaults, card.presets[name]);
       for (const [key, each] of controls) each.set(values[key]);
       for (const button of event.target.parentElement.querySelectorAll("button")) button.setAttribute("aria-pressed", button === event.target ? "true" : "false");
@@ -160,7 +164,9 @@
     const toKeys = el("button", { type: "button", onclick: async () => { mine.text = Object.values((await post("api/fill", { kind: card.view, card: id, values })).files)[0]; location.hash = "#/file"; } }, "All keys");
     const reset = el("button", { type: "button", onclick: () => { Object.assign(values, defaults); for (const [key, each] of controls) each.set(values[key]); changed(true); } }, "Start again");
     const side = el("div", { class: "panel", role: "group", "aria-label": "Controls" }, fixed ? null : presets, fixed ? points(card) : [...controls.values()].map((each) => each.node), fixed ? null : el("div", { class: "row" }, reset, toKeys), extra);
-    main.replaceChildren(el("p", { class: "note" }, el("a", { href: "#/" }, "Questions"), " / ", card.group), el("h1", {}, card.question), el("p", { class: "lead" }, card.short), el("div", { class: "ask" }, side, el("div", {}, el("p", { class: "note" }, card.see), (fixed ? fixedPanel : result).node)));
+    main.replaceChildren(el("p", { class: "note" }, el("a", { href: "#/" }, "Questions"), " / ", card.group), el("h1", {}, card.question),
+      el("p", { class: "lead" }, card.short), el("div", { class: "ask" }, side, el("div", {},
+      el("p", { class: "note" }, card.see), (fixed ? fixedPanel : result).node)));
     if (!fixed) result.start();
   }
 
@@ -203,8 +209,10 @@
   function curve(card, values) {
     let timer = 0, bdp = 1, span = null, chosen = null;
     const words = el("span", { class: "muted" });
-    const slider = el("input", { type: "range", id: "slider", min: 0, max: 1000, step: 1, value: 500, disabled: true, oninput: () => { pick(span[0] * (span[1] / span[0]) ** (slider.value / 1000)); } });
-    const between = el("section", { class: "panel", "aria-label": "Your buffer" }, el("label", { for: "slider" }, el("strong", {}, "Try a buffer: "), words), slider);
+    const slider = el("input", { type: "range", id: "slider", min: 0, max: 1000, step: 1, value: 500, disabled: true,
+      oninput: () => { pick(span[0] * (span[1] / span[0]) ** (slider.value / 1000)); } });
+    const between = el("section", { class: "panel", "aria-label": "Your buffer" }, el("label", { for: "slider" },
+      el("strong", {}, "Try a buffer: "), words), slider);
     const behind = new Panel("run", { brief: 4 });
     const after = el("section", { class: "panel", "aria-label": "Behind this buffer" }, el("h2", {}, "Behind this buffer"), behind.node);
     const sizing = new Panel("curve", { refused: refusing, between, after, drawn: (event) => axis(event) });
@@ -245,7 +253,8 @@
       range.setAttribute("aria-valuetext", words.textContent);
       measured(fixedPanel, `data/${card.id}-${i}.js`);
     }
-    const range = el("input", { type: "range", id: "point", min: 0, max: amounts.length - 1, step: 1, value: Math.floor(amounts.length / 2), oninput: () => choose(+range.value) });
+    const range = el("input", { type: "range", id: "point", min: 0, max: amounts.length - 1, step: 1, value: Math.floor(amounts.length / 2),
+      oninput: () => choose(+range.value) });
     setTimeout(() => choose(+range.value), 0);
     const others = card.controls.filter((each) => each !== own).map((each) => `${each.label}: ${each.choices ? each.choices[each.value] : `${short(each.value)} ${each.shown || each.unit || ""}`}`);
     return el("div", {}, el("div", { class: "control" }, el("label", { for: "point" }, own.label), words, range),
@@ -257,13 +266,15 @@
     panel.stop();
     const turn = panel.turn;
     window.elephanPoint = (event) => { if (turn === panel.turn) { panel.lines.replaceChildren(lines(event)); panel.final(event); } };
-    document.head.append(el("script", { src: file, onload: (loaded) => loaded.target.remove(), onerror: () => panel.chip("failed", "Missing", file) }));
+    document.head.append(el("script", { src: file, onload: (loaded) => loaded.target.remove(),
+      onerror: () => panel.chip("failed", "Missing", file) }));
   }
 
   function experiments() {
     document.title = "Experiments · elephan";
     main.replaceChildren(el("h1", {}, "Eight experiments"), el("p", { class: "lead" }, "Each takes about three minutes: guess, run, and see why. Every explanation is checked against runs by elephan's own tests."),
-      el("ul", { class: "cards" }, data.lessons.map((lesson, i) => el("li", {}, el("a", { href: `#/x/${lesson.id}` }, glyph("compare"), el("h2", {}, `${i + 1}. ${lesson.title}`), el("p", {}, lesson.question))))));
+      el("ul", { class: "cards" }, data.lessons.map((lesson, i) => el("li", {}, el("a", { href: `#/x/${lesson.id}` }, glyph("compare"),
+        el("h2", {}, `${i + 1}. ${lesson.title}`), el("p", {}, lesson.question))))));
   }
 
   function experiment(id) {
@@ -280,15 +291,18 @@
       why.replaceChildren(el("p", { class: "verdict" }, guess ? (right ? "Your guess was right." : `You guessed otherwise; right is: ${lesson.choices[lesson.right]}.`) : `Right is: ${lesson.choices[lesson.right]}.`), el("p", {}, lesson.explains), next ? el("p", {}, el("a", { href: `#/x/${next.id}` }, `Next: ${next.title}`)) : "");
     } });
     const start = () => (fixed ? measured(panel, `data/lesson-${id}.js`) : panel.start({ kind: "compare", lesson: id }));
-    main.replaceChildren(el("p", { class: "note" }, el("a", { href: "#/experiments" }, "Experiments"), ` / ${at + 1} of ${data.lessons.length}`), el("h1", {}, lesson.title),
-      el("div", { class: "panel" }, el("fieldset", {}, el("legend", {}, lesson.question), lesson.choices.map((text, i) => el("label", { class: "choice" }, el("input", { type: "radio", name: "guess", value: String(i) }), text))),
-        el("p", {}, lesson.do), el("p", { class: "note" }, `A: ${lesson.variants[0].name}. B: ${lesson.variants[1].name}.`), el("button", { type: "button", class: "main", onclick: start }, "Run both")), why, panel.node);
+    main.replaceChildren(el("p", { class: "note" }, el("a", { href: "#/experiments" }, "Experiments"), ` / ${at + 1} of ${data.lessons.length}`),
+      el("h1", {}, lesson.title),
+      el("div", { class: "panel" }, el("fieldset", { class: "guess" }, el("legend", {}, lesson.question), lesson.choices.map((text, i) => el("label", { class: "choice" }, el("input", { type: "radio", name: "guess", value: String(i) }), text))),
+        el("p", {}, lesson.do), el("p", { class: "note" }, `A: ${lesson.variants[0].name}. B: ${lesson.variants[1].name}.`),
+          el("button", { type: "button", class: "main", onclick: start }, "Run both")), why, panel.node);
   }
 
   const START = "#/q/bbr";
   async function file() {
     document.title = "Your file · elephan";
-    if (fixed) { main.replaceChildren(el("h1", {}, "Your file"), el("p", {}, "The static edition runs nothing. Install elephan and start ", el("code", {}, "elephan web"), " to run a scenario of yours.")); return; }
+    if (fixed) { main.replaceChildren(el("h1", {}, "Your file"), el("p", {}, "The static edition runs nothing. Install elephan and start ",
+      el("code", {}, "elephan web"), " to run a scenario of yours.")); return; }
     if (!mine.text) mine.text = Object.values((await post("api/fill", { kind: "run", card: START.split("/").pop(), values: {} })).files)[0];
     const panel = new Panel("run", {});
     const status = el("div", { class: "state", role: "status" });
@@ -298,7 +312,8 @@
     let timer = 0, schema = null, mapping = null;
     const buttons = [["Run", () => panel.start({ kind: "run", text: text.value })], ["Size the buffer", () => panel.start({ kind: "curve", text: text.value, target: target.value })]].map(([words, act], i) => el("button", { type: "button", class: i ? undefined : "main", onclick: act }, words));
     const kept = el("button", { type: "button", onclick: () => { mine.kept = text.value; compare.hidden = false; say("Kept as A"); } }, "Keep as A");
-    const compare = el("button", { type: "button", hidden: !mine.kept, onclick: () => panel.start({ kind: "compare", texts: { "A, kept": mine.kept, "B, now": text.value } }) }, "Compare with A");
+    const compare = el("button", { type: "button", hidden: !mine.kept,
+      onclick: () => panel.start({ kind: "compare", texts: { "A, kept": mine.kept, "B, now": text.value } }) }, "Compare with A");
     function later(body) { clearTimeout(timer); timer = setTimeout(() => check(body), 250); }
     async function check(body) {
       const found = await post("api/check", body).catch((error) => ({ ok: false, place: "", message: error.message }));
@@ -324,10 +339,14 @@
       [...form.querySelectorAll("[data-path]")].find((each) => each.dataset.path === focused)?.querySelector("input")?.focus();
     }
     function take(list) { const one = list?.[0]; if (one) one.text().then((content) => { text.value = content; check({ text: content }); }); }
-    const drop = el("div", { class: "panel drop", ondragover: (event) => { event.preventDefault(); drop.classList.add("over"); }, ondragleave: () => drop.classList.remove("over"), ondrop: (event) => { event.preventDefault(); drop.classList.remove("over"); take(event.dataTransfer.files); } },
+    const drop = el("div", { class: "panel drop", ondragover: (event) => { event.preventDefault(); drop.classList.add("over"); },
+      ondragleave: () => drop.classList.remove("over"), ondrop: (event) => { event.preventDefault(); drop.classList.remove("over"); take(event.dataTransfer.files); } },
       el("label", { for: "text" }, el("strong", {}, "Scenario")), text, status,
       el("div", { class: "row" }, buttons, el("label", { for: "target", class: "note" }, "Target"), target, kept, compare),
-      el("div", { class: "row gap" }, el("button", { type: "button", onclick: () => { if (form.hidden) keys(); else form.hidden = true; } }, "All keys"), el("label", { class: "button", for: "open" }, "Open a file"), el("input", { id: "open", type: "file", accept: ".toml,text/plain", class: "unseen", onchange: (event) => take(event.target.files) })));
+      el("div", { class: "row gap" }, el("button", { type: "button",
+        onclick: () => { if (form.hidden) keys(); else form.hidden = true; } }, "All keys"),
+        el("label", { class: "button", for: "open" }, "Open a file"),
+        el("input", { id: "open", type: "file", accept: ".toml,text/plain", class: "unseen", onchange: (event) => take(event.target.files) })));
     main.replaceChildren(el("h1", {}, "Your file"), el("p", { class: "lead" }, "Drop a scenario file here, write one, or change any key in the form."), drop, form, panel.node);
     text.value = mine.text;
     await check({ text: mine.text });
@@ -342,21 +361,27 @@
       main.firstChild.textContent = found.title || found.page.title;
       panel.lines.replaceChildren(lines(found));
       panel.final(found);
-      if (found.files) panel.node.prepend(el("p", {}, el("button", { type: "button", onclick: () => { mine.text = Object.values(found.files)[0]; location.hash = "#/file"; } }, "Change this scenario")));
+      if (found.files) panel.node.prepend(el("p", {}, el("button", { type: "button",
+        onclick: () => { mine.text = Object.values(found.files)[0]; location.hash = "#/file"; } }, "Change this scenario")));
     } catch (error) { panel.chip("failed", "Missing", `The store has no such result: ${error.message}`); }
   }
 
   function home() {
     document.title = "elephan: answers about TCP and buffers";
     const hero = fixed ? null : new Panel("hero", { brief: 1 });
-    const groups = GROUPS.map((group) => el("section", { class: "group" }, el("h2", {}, group), el("ul", { class: "cards" }, data.cards.filter((card) => card.group === group).map((card) => el("li", {}, el("a", { href: `#/q/${card.id}` }, glyph(card.view), el("h3", {}, card.question), el("p", {}, card.short)))))));
-    const words = el("div", {}, el("h1", {}, "What do you want to know about your network?"), el("p", { class: "lead" }, fixed ? "Choose a question and move its slider between measured points. Every number was simulated packet by packet." : "Choose a question, move a slider, and watch the packets. Every picture is a simulation on this machine, packet by packet; the numbers are those of the command line."),
+    const groups = GROUPS.map((group) => el("section", { class: "group" }, el("h2", {}, group),
+      el("ul", { class: "cards" }, data.cards.filter((card) => card.group === group).map((card) => el("li", {},
+      el("a", { href: `#/q/${card.id}` }, glyph(card.view), el("h3", {}, card.question), el("p", {}, card.short)))))));
+    const words = el("div", {}, el("h1", {}, "What do you want to know about your network?"),
+      el("p", { class: "lead" }, fixed ? "Choose a question and move its slider between measured points. Every number was simulated packet by packet." : "Choose a question, move a slider, and watch the packets. Every picture is a simulation on this machine, packet by packet; the numbers are those of the command line."),
       el("p", {}, "New to the subject? ", el("a", { href: "#/experiments" }, "Eight experiments of three minutes"), ". ", fixed ? "" : ["Have a scenario? ", el("a", { href: "#/file" }, "Drop your file"), "."]));
-    main.replaceChildren(el("div", { class: "home" }, words, hero ? el("div", { class: "hero" }, el("h2", {}, "Live: BBR beside CUBIC on 100 Mbit/s"), hero.node) : ""), ...groups);
+    main.replaceChildren(el("div", { class: "home" }, words, hero ? el("div", { class: "hero" },
+      el("h2", {}, "Live: BBR beside CUBIC on 100 Mbit/s"), hero.node) : ""), ...groups);
     hero?.start({ kind: "run", card: "bbr", values: {} });
   }
 
-  function missing() { main.replaceChildren(el("h1", {}, "There is nothing at this address"), el("p", {}, el("a", { href: "#/" }, "To the questions"))); }
+  function missing() { main.replaceChildren(el("h1", {}, "There is nothing at this address"), el("p", {},
+    el("a", { href: "#/" }, "To the questions"))); }
 
   function route(event) {
     for (const panel of panels) panel.stop();

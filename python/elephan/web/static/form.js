@@ -46,8 +46,10 @@
     const id = `field-${count++}`;
     const list = about.words.length > 1 && typeof value !== "object" ? el("datalist", { id: `${id}-words` }, about.words.slice(0, 80).map((word) => el("option", { value: String(word) }))) : null;
     const input = el("input", { id, value: shown(value), list: list ? `${id}-words` : undefined, "aria-describedby": `${id}-help`, placeholder: default_(about.help), spellcheck: "false", autocomplete: "off", onchange: (event) => set(read(event.target.value)) });
-    const table = about.table && (value === undefined || typeof value !== "object") ? el("button", { type: "button", onclick: () => set({}) }, "as a table") : null;
-    return el("div", { class: "field", "data-path": path }, el("label", { for: id }, name), el("div", { class: "row" }, input, table), el("p", { class: "help", id: `${id}-help` }, about.help), list, el("p", { class: "wrong", hidden: true }));
+    const table = about.table && (value === undefined || typeof value !== "object") ? el("button", { type: "button",
+      onclick: () => set({}) }, "as a table") : null;
+    return el("div", { class: "field", "data-path": path }, el("label", { for: id }, name), el("div", { class: "row" }, input, table),
+      el("p", { class: "help", id: `${id}-help` }, about.help), list, el("p", { class: "wrong", hidden: true }));
   }
 
   function default_(help) { return (help.match(/Default: ("?)(.*?)\1\.$/) || [])[2] || ""; }
@@ -62,11 +64,14 @@
       const set = (next) => { if (next === undefined) delete value[key]; else value[key] = next; change(); };
       if (Array.isArray(now) && about.list && now.every((item) => item && typeof item === "object" && !Array.isArray(item))) {
         const item = meaning(schema, about.list);
-        now.forEach((row, i) => there.push(el("fieldset", { "data-path": `${place}[${i}]` }, el("legend", {}, `${key} ${i + 1}${row.name ? `: ${row.name}` : ""}`), fields(schema, item.table, row, `${place}[${i}]`, change),
-          now.length > 1 ? el("p", {}, el("button", { type: "button", onclick: () => { now.splice(i, 1); change(); } }, `Remove ${key} ${i + 1}`)) : null)));
+        now.forEach((row, i) => there.push(el("fieldset", { "data-path": `${place}[${i}]` },
+          el("legend", {}, `${key} ${i + 1}${row.name ? `: ${row.name}` : ""}`), fields(schema, item.table, row, `${place}[${i}]`, change),
+          now.length > 1 ? el("p", {}, el("button", { type: "button",
+            onclick: () => { now.splice(i, 1); change(); } }, `Remove ${key} ${i + 1}`)) : null)));
         there.push(el("p", {}, el("button", { type: "button", onclick: () => { now.push({ ...structuredClone(now[now.length - 1]), name: `${key}${now.length + 1}` }); change(); } }, `Add to ${key}`)));
       } else if (now && typeof now === "object" && !Array.isArray(now) && about.table) {
-        there.push(el("fieldset", { "data-path": place }, el("legend", {}, key), fields(schema, about.table, now, place, change), el("p", {}, el("button", { type: "button", onclick: () => set(undefined) }, `Remove ${key}`)), el("p", { class: "wrong", hidden: true })));
+        there.push(el("fieldset", { "data-path": place }, el("legend", {}, key), fields(schema, about.table, now, place, change), el("p", {},
+          el("button", { type: "button", onclick: () => set(undefined) }, `Remove ${key}`)), el("p", { class: "wrong", hidden: true })));
       } else {
         (now === undefined ? others : there).push(leaf(key, about, now, place, set));
       }

@@ -57,7 +57,8 @@
   }
 
   function tiles(list) {
-    return el("dl", { class: "tiles" }, list.map((tile) => el("div", {}, el("dt", {}, tile.label), el("dd", {}, tile.value, tile.detail ? el("span", { class: "detail" }, tile.detail) : null))));
+    return el("dl", { class: "tiles" }, list.map((tile) => el("div", {}, el("dt", {}, tile.label),
+      el("dd", {}, tile.value, tile.detail ? el("span", { class: "detail" }, tile.detail) : null))));
   }
 
   function table(data) {
@@ -88,7 +89,8 @@
   }
 
   function code(text) {
-    return el("div", { class: "code" }, el("pre", { tabindex: "0" }, text), el("button", { type: "button", onclick: (event) => copy(text, event.target) }, "Copy"));
+    return el("div", { class: "code" }, el("pre", { tabindex: "0" }, text), el("button", { type: "button",
+      onclick: (event) => copy(text, event.target) }, "Copy"));
   }
 
   // The scenario file, the command and the Python lines, as tabs.
@@ -100,11 +102,13 @@
     function choose(k) {
       buttons.forEach((button, i) => { button.setAttribute("aria-selected", i === k ? "true" : "false"); button.tabIndex = i === k ? 0 : -1; });
       const [, text, file] = parts[k];
-      shown.replaceChildren(code(text), file.endsWith(".toml") ? el("p", { class: "note gap" }, el("a", { href: URL.createObjectURL(new Blob([text], { type: "application/toml" })), download: file }, `Save ${file}`)) : "");
+      shown.replaceChildren(code(text), file.endsWith(".toml") ? el("p", { class: "note gap" },
+        el("a", { href: URL.createObjectURL(new Blob([text], { type: "application/toml" })), download: file }, `Save ${file}`)) : "");
       if (document.activeElement?.getAttribute("role") === "tab") buttons[k].focus();
     }
     choose(0);
-    return el("section", { class: "panel", "aria-label": "The same without this page" }, el("h2", {}, "The same without this page"), el("div", { class: "tabs", role: "tablist" }, buttons), shown);
+    return el("section", { class: "panel", "aria-label": "The same without this page" }, el("h2", {}, "The same without this page"),
+      el("div", { class: "tabs", role: "tablist" }, buttons), shown);
   }
 
   // Everything of a page but its answer: first pictures and tables open, the rest folded.
