@@ -9,7 +9,7 @@ PAGE = Path(__file__).resolve().parent.parent / "CONTRIBUTING.md"
 def example(folder: Path) -> Path:
     """Write the blocks of the section into a folder, and return it."""
     section = PAGE.read_text(encoding="utf-8").partition("\n## Adding a data set\n")[2].partition("\n## ")[0]
-    [measured] = re.findall(r"```csv\n(.*?)```", section, flags=re.DOTALL)
+    [measured] = re.findall(r"```text\n(.*?)```", section, flags=re.DOTALL)
     scenario, described = re.findall(r"```toml\n(.*?)```", section, flags=re.DOTALL)
     made = folder / "two-flows"
     made.mkdir(parents=True)
