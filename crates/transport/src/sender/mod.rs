@@ -1,5 +1,4 @@
-//! Sender of one connection: the shared state in `connection`, and the recovery that drives it, in `recovery` and the
-//! files of each recovery.
+//! Sender of one connection: a core that acts ([`core`]), and a loss recovery that decides ([`crate::loss`]).
 //!
 //! Source: RFC 5681, RFC 6298 (timer), RFC 3042 (limited transmit), RFC 3168 (ECN). Sequence numbers count segments.
 //! Differs from ns-2: see the recoveries, the scoreboard and the estimator.

@@ -1,5 +1,5 @@
 //! Short ways of a TCP flow: records in a row that are in order, while nothing is lost, are taken at once, with the bits that one
-//! after the other would give. A stretch of ACKs that all do the same (`Sender::steady`) is one simple loop.
+//! after the other would give. Which rows a sender can take is its own decision (`Sender::row`).
 
 use super::TcpFlow;
 use crate::observer::Observer;
