@@ -77,7 +77,7 @@ check: check-rust check-python check-layers ## format, lints, types, the order o
 
 check-rust: $(VENV)/.made
 	cargo fmt --all --check
-	rustfmt --check --edition 2024 --config-path . $(wildcard crates/law/src/*.rs crates/queue/src/*.rs crates/traffic/src/*.rs examples/*/src/*.rs examples/*/src/bin/*.rs)
+	rustfmt --check --edition 2024 --config-path . $(wildcard crates/law/src/*.rs crates/queue/src/*.rs crates/traffic/src/*.rs crates/transport/src/loss/*.rs examples/*/src/*.rs examples/*/src/bin/*.rs)
 	cargo clippy --workspace --all-targets $(LOADER) -- -D warnings
 	$(if $(HAS_KERNEL),cargo clippy --package elephan-py --package elephan-bpf --all-targets -- -D warnings)
 	$(APIDOC)

@@ -60,12 +60,15 @@ def crates() -> Path:
     law, line = blocks("Adding a law")
     write(folder / "crates/law/src/binomial.rs", law)
     replace(folder / "crates/law/src/lib.rs", "    windows {\n", f"    windows {{\n{line}")
+    recovery, line = blocks("Adding a recovery")
+    write(folder / "crates/transport/src/loss/timer.rs", recovery)
+    replace(folder / "crates/transport/src/loss/mod.rs", "recoveries! {\n    $\n", f"recoveries! {{\n    $\n{line}")
     key, use, transport, scenario = blocks("Adding a key")
     options = folder / "crates/transport/src/options.rs"
     last = re.findall(r"(?m)^    pub struct Options \{\n(?:        .*\n)+", options.read_text(encoding="utf-8"))[0]
     replace(options, last, last + key)
     replace(
-        folder / "crates/transport/src/connection.rs",
+        folder / "crates/transport/src/sender/core.rs",
         "options.receive_window.segments()",
         use.rstrip(),
     )
@@ -93,6 +96,11 @@ def test_a_new_law_is_one_file_and_one_registry_line(crates: Path, output: str) 
     assert formatted(crates / "law/src/binomial.rs"), "the example is not formatted"
 
 
+def test_a_new_recovery_is_one_file_and_one_registry_line(crates: Path, output: str) -> None:
+    assert "loss::timer::tests::only_the_timer_retransmits ... ok" in output
+    assert formatted(crates / "transport/src/loss/timer.rs"), "the example is not formatted"
+
+
 def test_a_new_key_is_one_line_and_its_use(crates: Path, output: str) -> None:
     key, use, *_ = blocks("Adding a key")
     assert len([line for line in key.splitlines() if "///" not in line]) == len(use.splitlines()) == 1
@@ -100,5 +108,5 @@ def test_a_new_key_is_one_line_and_its_use(crates: Path, output: str) -> None:
     assert "test a_send_buffer_is_a_key_like_any_other ... ok" in output
     # Every scenario that was there before has the canonical form that it had.
     assert "test the_canonical_form_of_the_first_link ... ok" in output
-    for path in ("transport/src/connection.rs", "transport/tests/sender.rs", "scenario/tests/scenario_files.rs"):
+    for path in ("transport/src/sender/core.rs", "transport/tests/sender.rs", "scenario/tests/scenario_files.rs"):
         assert formatted(crates / path), "the example is not formatted"

@@ -26,8 +26,6 @@ KNOWN = {
         "bbr1, bbr1::parts",
     },
     "transport": {
-        # Recoveries act on the connection that asks them.
-        "connection, cumulative, optional, rack_recovery, recovery, sack, selective",
         "receiver, receiver::extra",
     },
 }

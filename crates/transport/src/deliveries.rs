@@ -38,6 +38,8 @@ pub struct Deliveries {
     has_best: bool,
     newly_delivered: u32,
     newly_lost: u32,
+    /// Losses not reported to the control yet.
+    lost_now: Vec<Lost>,
 }
 
 impl Deliveries {
@@ -130,17 +132,22 @@ impl Deliveries {
         self.first = cum;
     }
 
-    /// Reports each of `segments`, which are considered lost, to `control`.
-    pub fn on_lost(&mut self, segments: impl Iterator<Item = u64>, now: Time, control: &mut impl CongestionControl) {
-        for seq in segments {
-            count_steps(1);
-            if let Some(lost) = self.lost(seq, now) {
-                control.on_lost(&lost);
-            }
+    /// Reports the segments considered lost since the last call to `control`.
+    #[inline]
+    pub fn report_lost(&mut self, control: &mut impl CongestionControl) {
+        for lost in self.lost_now.drain(..) {
+            control.on_lost(&lost);
         }
     }
 
-    fn lost(&mut self, seq: u64, now: Time) -> Option<Lost> {
+    /// Notes that segment `seq` is considered lost.
+    pub fn lost(&mut self, seq: u64, now: Time) {
+        count_steps(1);
+        let lost = self.count_lost(seq, now);
+        self.lost_now.extend(lost);
+    }
+
+    fn count_lost(&mut self, seq: u64, now: Time) -> Option<Lost> {
         let segment = *self.list.get(seq.checked_sub(self.first)? as usize)?;
         self.newly_lost += 1;
         self.lost += 1;

@@ -3,27 +3,20 @@
 mod ack;
 mod autotuning;
 mod bursts;
-mod connection;
-mod cumulative;
 mod deliveries;
 mod departures;
 mod ecn;
 mod habits;
+mod loss;
 mod optional;
 mod options;
 mod pacing;
-mod prr;
-mod rack;
-mod rack_recovery;
 mod ranges;
 mod receiver;
-mod recovery;
 mod rtt;
-mod sack;
-mod scoreboard;
-mod selective;
 mod sender;
 mod sequence;
+mod state;
 #[cfg(test)]
 mod testing;
 mod timers;
@@ -31,17 +24,17 @@ mod validation;
 
 pub use ack::{Ack, MAX_BLOCKS};
 pub use autotuning::WindowLimits;
+pub use loss::Recovery;
+pub use loss::scoreboard::{DUP_THRESH, Scoreboard};
 pub use options::{
-    Autotuning, Burst, Coalescing, Device, Ecn, Options, Pacing, PacingFactors, ReceiveWindow, Recovery, Rto,
-    WindowValidation,
+    Autotuning, Burst, Coalescing, Device, Ecn, Options, Pacing, PacingFactors, ReceiveWindow, Rto, WindowValidation,
 };
 pub use ranges::Ranges;
 pub use receiver::Receiver;
 pub use rtt::{Rtt, TimerOptions};
-pub use scoreboard::{DUP_THRESH, Scoreboard};
-
-pub use sender::{Counters, Phase, Sender, Wire};
+pub use sender::{AckRow, Counters, Sender, Wire};
 pub use sequence::{MAX_OUTSTANDING, NO_END};
+pub use state::Phase;
 
 /// The examples of the crate's page.
 #[cfg(doctest)]

@@ -1,11 +1,8 @@
-//! Optional state that a control or a key needs: departures, delivery rates, headers, pacing, bursts, validation of the window.
-//! A plain sender has none of it and does not pay for it. Large parts are in boxes of their own, because most senders with
-//! optional state need only the round-trip time of every segment.
+//! Optional state that a control or a key needs: delivery rates, headers, pacing, bursts, validation of the window.
+//! A plain sender has none of it and does not pay for it. Large parts are in boxes of their own.
 
 use crate::autotuning::WindowLimits;
-use crate::connection::AckInfo;
 use crate::deliveries::Deliveries;
-use crate::departures::Departures;
 use crate::ecn::EcnSender;
 use crate::pacing::Pacer;
 use crate::sequence::SequenceSpace;
@@ -17,8 +14,6 @@ use law::{CongestionControl, Needs};
 /// See the [module](self).
 #[derive(Clone, Debug)]
 pub struct OptionalState {
-    /// Departures for controls that want every round-trip time, where the recovery keeps none of its own.
-    departures: Option<Departures>,
     deliveries: Option<Box<Deliveries>>,
     pacer: Option<Box<Pacer>>,
     headers: bool,
@@ -33,34 +28,26 @@ pub struct OptionalState {
 
 /// Optional state that a run of ACKs of a paced sender uses.
 pub struct PacedParts<'a> {
-    pub departures: Option<&'a mut Departures>,
     pub deliveries: Option<&'a mut Deliveries>,
     pub pacer: &'a mut Pacer,
 }
 
 impl OptionalState {
-    /// Optional state for a control and its options, if they need any. `names_rate` says that the control sets a pacing rate,
-    /// `departures` that the recovery keeps departures itself.
+    /// Optional state for a control and its options, if they need any. `names_rate` says that the control sets a pacing rate.
     #[must_use]
-    pub fn new(needs: Needs, options: &Options, names_rate: bool, departures: bool) -> Option<Box<Self>> {
+    pub fn new(needs: Needs, options: &Options, names_rate: bool) -> Option<Box<Self>> {
         let pacer = Pacer::new(options.pacing, options.burst, names_rate);
         // Those that `Habits` knows need no more.
         let other_limit = options.abc_limit.is_some() && options.abc_limit != Options::default().abc_limit;
-        let needs_departures =
-            options.timestamps || needs.every_rtt || pacer.is_some_and(|pacer| pacer.asks_departures());
-        let keeps_departures = needs_departures && !departures;
-        if !(keeps_departures || needs.deliveries || needs.headers || pacer.is_some() || other_limit) {
+        if !(needs.deliveries || needs.headers || pacer.is_some() || other_limit) {
             return None;
         }
         Some(Box::new(Self {
-            validation: None,
-            departures: keeps_departures.then(Departures::default),
             deliveries: needs.deliveries.then(Box::default),
             pacer: pacer.map(Box::new),
             headers: needs.headers,
-            window: None,
             reads_acks: needs.headers,
-            abc_limit: options.abc_limit.map_or(f64::INFINITY, f64::from),
+            ..Self::none(options)
         }))
     }
 
@@ -68,13 +55,12 @@ impl OptionalState {
     #[must_use]
     pub fn none(options: &Options) -> Self {
         Self {
-            validation: None,
-            departures: None,
             deliveries: None,
             pacer: None,
             headers: false,
             window: None,
             reads_acks: false,
+            validation: None,
             abc_limit: options.abc_limit.map_or(f64::INFINITY, f64::from),
         }
     }
@@ -99,9 +85,6 @@ impl OptionalState {
 
     /// Sets the number of the first segment to `first`.
     pub fn begin_at(&mut self, first: u64) {
-        if let Some(departures) = &mut self.departures {
-            departures.begin_at(first);
-        }
         if let Some(deliveries) = &mut self.deliveries {
             deliveries.begin_at(first);
         }
@@ -143,9 +126,6 @@ impl OptionalState {
         in_flight: u32,
         (control, numbers): (&C, &SequenceSpace),
     ) {
-        if let Some(departures) = &mut self.departures {
-            departures.sent_next(now);
-        }
         if let Some(deliveries) = &mut self.deliveries {
             deliveries.sent_next(now, in_flight);
         }
@@ -162,17 +142,17 @@ impl OptionalState {
         self.abc_limit
     }
 
+    /// Whether the sender needs the transmission times of segments for it.
+    #[must_use]
+    pub fn asks_departures(&self) -> bool {
+        self.pacer.as_deref().is_some_and(Pacer::asks_departures)
+    }
+
     /// Whether segments are spaced.
     #[inline]
     #[must_use]
     pub fn spaces(&self) -> bool {
         self.pacer.as_deref().is_some_and(Pacer::spaces)
-    }
-
-    /// Transmission times of segments, where they are kept here.
-    #[inline]
-    pub fn departures(&mut self) -> Option<&mut Departures> {
-        self.departures.as_mut()
     }
 
     /// Whether the control wants to know of deliveries.
@@ -205,8 +185,7 @@ impl OptionalState {
     /// Optional state that a run of ACKs of a paced sender uses.
     #[inline]
     pub fn paced_parts(&mut self) -> Option<PacedParts<'_>> {
-        let (departures, deliveries) = (self.departures.as_mut(), self.deliveries.as_deref_mut());
-        Some(PacedParts { departures, deliveries, pacer: self.pacer.as_deref_mut()? })
+        Some(PacedParts { deliveries: self.deliveries.as_deref_mut(), pacer: self.pacer.as_deref_mut()? })
     }
 
     /// Whether the window counts as full although it is not, for a sender that `waits` for its pace, or does not.
@@ -230,12 +209,12 @@ impl OptionalState {
     fn read_ack(
         &mut self,
         ack: &Ack,
-        info: &AckInfo,
+        limited: bool,
         control: &mut impl CongestionControl,
         (window, ecn): (&mut u32, &mut EcnSender),
     ) {
         if self.headers {
-            control.on_feedback(f64::from(ack.feedback), info.limited);
+            control.on_feedback(f64::from(ack.feedback), limited);
         }
         let Some(limits) = self.window else { return };
         *window = (*window).max(limits.read(ack.tuning));
@@ -247,26 +226,20 @@ impl OptionalState {
         }
     }
 
-    /// Processes the rest of an ACK: its headers and window, and its deliveries.
+    /// Processes the rest of an ACK at `now`: its headers and window, and its deliveries. `limited` says whether the window
+    /// limited the sender.
     pub fn on_ack(
         &mut self,
         ack: &Ack,
-        info: &AckInfo,
+        (now, limited): (Time, bool),
         control: &mut impl CongestionControl,
         receiver: (&mut u32, &mut EcnSender),
     ) {
         if self.reads_acks {
-            self.read_ack(ack, info, control, receiver);
+            self.read_ack(ack, limited, control, receiver);
         }
         if let Some(deliveries) = &mut self.deliveries {
-            deliveries.advance(ack.cum, info.now);
-        }
-    }
-
-    /// Forgets departures below `cum`, which are acknowledged and no longer needed.
-    pub fn forget_below(&mut self, cum: u64) {
-        if let Some(departures) = &mut self.departures {
-            departures.advance(cum);
+            deliveries.advance(ack.cum, now);
         }
     }
 
@@ -280,9 +253,6 @@ impl OptionalState {
     ) -> Option<Header> {
         if let Some(validation) = &mut self.validation {
             validation.on_transmit(now);
-        }
-        if let Some(departures) = &mut self.departures {
-            departures.sent(seq, now);
         }
         if let Some(deliveries) = &mut self.deliveries {
             deliveries.sent(seq, now, in_flight.saturating_sub(1));

@@ -1,7 +1,7 @@
 //! A recovery with a connection of its own, for the tests of each: ACKs in, segments out.
 
-use crate::connection::Connection;
-use crate::recovery::RecoveryRules;
+use crate::loss::rules::Loss;
+use crate::sender::core::Core;
 use crate::{Ack, Options, Phase, Wire};
 use base::{Flags, Span, Time};
 use law::{CongestionControl, Control, LawSpec, StartSpec};
@@ -18,29 +18,29 @@ impl Wire for Sent {
 
 /// A sender of Reno in congestion avoidance, with a window of ten segments that are all outstanding.
 pub struct Driven<R> {
-    pub connection: Connection<Control>,
+    pub core: Core<Control>,
     pub recovery: R,
     now: Time,
 }
 
-impl<R: RecoveryRules> Driven<R> {
-    /// Recovery with a connection of `data_end` segments. `departures` says whether the recovery keeps them.
-    pub fn new(mut recovery: R, data_end: u64, departures: bool) -> Self {
+impl<R: Loss> Driven<R> {
+    /// Recovery with a connection of `data_end` segments.
+    pub fn new(mut recovery: R, data_end: u64) -> Self {
         let law = LawSpec::named("reno").expect("registered");
         let start = StartSpec::named("classic").expect("registered");
         let control = law.build(&start, 10.0, 2.0).expect("defaults");
-        let mut connection = Connection::new(control, &Options::default(), data_end, departures);
+        let mut core = Core::new(control, &Options::default(), data_end, R::USES_DEPARTURES);
         let (now, mut sent) = (Time::ZERO + Span::secs(1), Sent::default());
-        connection.start(&mut recovery, now, &mut sent);
+        core.start(&mut recovery, now, &mut sent);
         assert_eq!(sent.0, (0..data_end.min(10)).map(|seq| (seq, false)).collect::<Vec<_>>());
-        Self { connection, recovery, now }
+        Self { core, recovery, now }
     }
 
     /// Takes an ACK `ms` milliseconds after the last event; returns the released segments.
     pub fn ack(&mut self, ms: u64, cum: u64, blocks: &[(u64, u64)]) -> Vec<(u64, bool)> {
         self.now += Span::millis(ms);
         let mut sent = Sent::default();
-        self.connection.on_ack(&mut self.recovery, self.now, &Ack::new(cum, blocks, false), &mut sent);
+        self.core.on_ack(&mut self.recovery, self.now, &Ack::new(cum, blocks, false), &mut sent);
         sent.0
     }
 
@@ -48,30 +48,30 @@ impl<R: RecoveryRules> Driven<R> {
     pub fn run(&mut self, ms: u64, acked: u32) -> Vec<(u64, bool)> {
         self.now += Span::millis(ms);
         let mut sent = Sent::default();
-        self.connection.take_plain(&mut self.recovery, std::iter::once((self.now, acked)), &mut sent);
+        self.core.take_plain(&mut self.recovery, std::iter::once((self.now, acked)), &mut sent);
         sent.0
     }
 
     /// Advances to the next timer, whichever it is.
     pub fn time_out(&mut self) -> Vec<(u64, bool)> {
-        self.now = self.connection.deadline();
+        self.now = self.core.state.timers.deadline();
         let mut sent = Sent::default();
-        self.connection.on_timer(&mut self.recovery, self.now, &mut sent);
+        self.core.on_timer(&mut self.recovery, self.now, &mut sent);
         sent.0
     }
 
     /// Phase, segments in flight, and whether nothing is suspected.
     pub fn state(&self) -> (Phase, u32, bool) {
-        (self.connection.phase(), self.recovery.in_flight(self.connection.seq()), self.recovery.is_quiet())
+        (self.core.state.phase, self.recovery.in_flight(&self.core.state.seq), self.recovery.is_quiet())
     }
 
     /// Congestion window in whole segments.
     pub fn cwnd(&self) -> u32 {
-        self.connection.control().cwnd() as u32
+        self.core.state.control.cwnd() as u32
     }
 
     /// Time until the retransmission timer expires.
     pub fn until_rto(&self) -> Span {
-        self.connection.rto_at() - self.now
+        self.core.state.timers.rto() - self.now
     }
 }

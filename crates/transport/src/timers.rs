@@ -8,8 +8,6 @@ use base::Time;
 #[derive(Clone, Debug)]
 pub struct Timers {
     rto: Time,
-    /// Earliest of the other timers, cached because it is read more often than they are set.
-    other: Time,
     /// Pacing timer.
     pacing: Time,
     /// Reordering timer of RACK.
@@ -22,19 +20,20 @@ impl Timers {
     /// No timer is set.
     #[must_use]
     pub fn new() -> Self {
-        Self { rto: Time::NEVER, other: Time::NEVER, pacing: Time::NEVER, reorder: Time::NEVER, probe: Time::NEVER }
+        Self { rto: Time::NEVER, pacing: Time::NEVER, reorder: Time::NEVER, probe: Time::NEVER }
     }
 
     /// Expiry of the first of them.
     #[inline]
     #[must_use]
     pub fn deadline(&self) -> Time {
-        self.rto.min(self.other)
+        self.rto.min(self.others())
     }
 
+    /// Expiry of the first of them except the retransmission timer.
     #[inline]
-    fn note_other(&mut self) {
-        self.other = self.pacing.min(self.reorder.min(self.probe));
+    fn others(&self) -> Time {
+        self.pacing.min(self.reorder.min(self.probe))
     }
 
     /// Expiry of the first of them except the pacing timer.
@@ -83,7 +82,6 @@ impl Timers {
     #[inline]
     pub fn set_pacing(&mut self, at: Time) {
         self.pacing = at;
-        self.note_other();
     }
 
     /// Whether the pacing timer is set.
@@ -97,14 +95,12 @@ impl Timers {
     #[inline]
     pub fn set_reorder(&mut self, at: Time) {
         self.reorder = at;
-        self.note_other();
     }
 
     /// Sets the timer of the tail-loss probe to `at`.
     #[inline]
     pub fn set_probe(&mut self, at: Time) {
         self.probe = at;
-        self.note_other();
     }
 
     /// Whether the retransmission timer has expired.
@@ -116,7 +112,7 @@ impl Timers {
     /// Takes an expired timer, other than the retransmission timer, if there is one. This stops the pacing timer; RACK
     /// resets its own.
     pub fn take_others_due(&mut self, now: Time) -> Option<Due> {
-        if now < self.other {
+        if now < self.others() {
             return None;
         }
         let due = Due { reorder: self.reorder <= now, probe: self.probe <= now };

@@ -56,21 +56,29 @@ impl AccessPath {
         arrives.is_some()
     }
 
-    /// [`Self::send`] for packets numbered from `number` on, sent at `times`, without headers.
+    /// [`Self::send`] for packets numbered from `number` on, `each` of them sent at each of `times`, without headers.
     pub fn send_row(
         &mut self,
         times: impl ExactSizeIterator<Item = Time> + DoubleEndedIterator + Clone,
+        each: u32,
         number: PacketNumber,
         flags: Flags,
         bucket: &mut Bucket,
         until: Time,
     ) {
         let (Some(first), Some(last)) = (times.clone().next(), times.clone().next_back()) else { return };
-        let n = times.len();
+        let n = times.len() * each as usize;
         let arrives =
             self.link.room(first, n) == n && self.all_arrive(last, n as u32, until) && until_wrap(number) >= n as u64;
-        if arrives {
+        if arrives && each == 1 {
             self.link.pass_all(times, tag(self.id, number, flags), bucket);
+            return;
+        }
+        let times = times.flat_map(|time| std::iter::repeat_n(time, each as usize));
+        if arrives {
+            for (time, tag) in times.zip(tag(self.id, number, flags)..) {
+                bucket.push(Rec { time: self.link.pass(time), tag });
+            }
             return;
         }
         for (now, k) in times.zip(0..) {
@@ -80,7 +88,7 @@ impl AccessPath {
 
     /// Whether `n` packets sent until `last` all arrive in the window that ends at `until`, after those sent before.
     #[inline]
-    pub fn all_arrive(&self, last: Time, n: u32, until: Time) -> bool {
+    fn all_arrive(&self, last: Time, n: u32, until: Time) -> bool {
         self.spill.is_none() && self.link.latest(last, n) < until
     }
 
@@ -107,7 +115,7 @@ impl AccessPath {
     /// An arrival at the first link, in the window that ends at `until` or later.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "for every packet of TCP")]
-    pub fn emit(&mut self, rec: Rec, bucket: &mut Bucket, until: Time) {
+    fn emit(&mut self, rec: Rec, bucket: &mut Bucket, until: Time) {
         if rec.time < until {
             bucket.push(rec);
         } else if let Some(spill) = &mut self.spill {
@@ -211,7 +219,7 @@ mod tests {
                 let (mut path, mut bucket) = (path(), Bucket::default());
                 bucket.begin(Time(0), Time(until));
                 if in_a_row {
-                    path.send_row(times.iter().copied(), PacketNumber(first), Flags::ECT, &mut bucket, Time(until));
+                    path.send_row(times.iter().copied(), 1, PacketNumber(first), Flags::ECT, &mut bucket, Time(until));
                 } else {
                     for (&now, k) in times.iter().zip(0..) {
                         path.send(now, PacketNumber(first).plus(k), Flags::ECT, &mut bucket, Time(until));

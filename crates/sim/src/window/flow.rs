@@ -70,6 +70,8 @@ struct WindowWire<'a, O> {
 }
 
 impl<O: Observer> Wire for WindowWire<'_, O> {
+    const OBSERVES: bool = O::ACTIVE;
+
     #[inline]
     fn on_window(&mut self, now: Time, cwnd: f64, una: u64, nxt: u64, in_flight: u32) {
         self.observer.on_window(now, cwnd, una, nxt, in_flight);
@@ -85,10 +87,11 @@ impl<O: Observer> Wire for WindowWire<'_, O> {
     fn send_row(
         &mut self,
         times: impl ExactSizeIterator<Item = Time> + DoubleEndedIterator + Clone,
+        each: u32,
         first: u64,
         flags: Flags,
     ) {
-        self.access.send_row(times, PacketNumber::of(first), flags, self.bucket, self.until);
+        self.access.send_row(times, each, PacketNumber::of(first), flags, self.bucket, self.until);
     }
 
     fn send_with(&mut self, now: Time, seq: u64, flags: Flags, header: Header) {

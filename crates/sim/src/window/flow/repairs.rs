@@ -25,14 +25,14 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
                 return;
             }
             // Tags go on by one up to the last number of 32 bits, and then belong to another flow.
-            let (recs, deadline) = (ring.all(), self.plan.sender.deadline());
+            let recs = ring.all();
             let alike = |(rec, tag): &(&Rec, u64)| rec.tag == *tag && rec.time < limit;
-            let n = match self.plan.sender.row_of_repairs() {
-                Some((quiet, most)) if most > 0 && recs[0].time <= deadline => {
-                    let row = recs.iter().zip(expected..).take(most as usize);
-                    let n = row.take_while(|pair| alike(pair) && pair.0.time <= deadline).count();
+            let n = match self.plan.sender.row_in_repair() {
+                Some(row) if row.most > 0 && recs[0].time <= row.deadline => {
+                    let acks = recs.iter().zip(expected..).take(row.most as usize);
+                    let n = acks.take_while(|pair| alike(pair) && pair.0.time <= row.deadline).count();
                     let (plan, mut wire) = self.plan_and_wire(bucket, headers, until);
-                    plan.sender.take_row_of_repairs(recs[..n].iter().map(|rec| rec.time), quiet, &mut wire);
+                    plan.sender.take_row(&row, recs[..n].iter().map(|rec| rec.time), &mut wire);
                     n as u32
                 }
                 _ => {
@@ -45,7 +45,7 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
             self.plan.receiver.extend(n);
             self.delivered += u64::from(n);
             // Only rows end where more may follow.
-            if n == 0 || self.plan.sender.row_of_repairs().is_none() {
+            if n == 0 || self.plan.sender.row_in_repair().is_none() {
                 return;
             }
         }

@@ -1,5 +1,5 @@
 //! Short ways of a TCP flow: records in a row that are in order, while nothing is lost, are taken at once, with the bits that one
-//! after the other would give. A stretch of ACKs that all do the same (`Sender::steady`) is one simple loop.
+//! after the other would give. Which rows a sender can take is its own decision (`Sender::row`).
 
 use super::TcpFlow;
 use crate::observer::Observer;
@@ -9,17 +9,6 @@ use crate::window::headers::Headers;
 use crate::window::ring::{Rec, Ring, tag, until_wrap};
 use base::{Flags, PacketNumber, Span, Time};
 use transport::Receiver;
-
-/// Method for processing a row of equal ACKs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
-    /// [`transport::Sender::take_steady`].
-    Steady,
-    /// [`transport::Sender::take_plain`].
-    Plain,
-    /// [`transport::Sender::take_paced`].
-    Paced,
-}
 
 impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
     /// Takes as many ACKs as possible on the fast paths. Returns whether a place's transfer has ended.
@@ -63,67 +52,22 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
             if !ready || !self.plan.receiver.is_plain() {
                 return false;
             }
-            let sender = &self.plan.sender;
-            let steady = sender.steady(1) as usize;
-            // Slow start releases two.
-            let opening = if steady == 0 { sender.opening() as usize } else { 0 };
-            let (alike, each) = (steady + opening, if opening > 0 { 2 } else { 1 });
-            let plain = if alike == 0 { sender.plain(1) as usize } else { 0 };
-            let paced = if alike + plain == 0 { sender.paced(1) as usize } else { 0 };
-            if alike + plain + paced == 0 {
-                return false;
-            }
-            // All the ACKs come before the timer that the last one started, so none of them lets it expire.
-            let deadline = if paced > 0 { sender.deadline_but_pacing() } else { sender.deadline() };
-            let limit = limit.min(deadline.saturating_add(Span(1)));
-            // The next segment, and the next that is acknowledged: tags go on by one up to the last number of 32 bits.
-            let nxt = PacketNumber::of(self.plan.sender.nxt());
-            let most = until_wrap(una).min(until_wrap(nxt) / each as u64) as usize;
-            let mut acks = &front[..front.len().min(alike + plain + paced).min(most)];
-            if acks.last().is_some_and(|rec| rec.time >= limit) {
-                acks = &acks[..acks.partition_point(|rec| rec.time < limit)];
-            }
-            acks = self.in_order(acks, expected);
-            if alike > 0
-                && let Some(first) = acks.first()
-            {
-                // None of their segments is lost at the sender's own link.
-                acks = &acks[..self.access.link.room(first.time, each * acks.len()) / each];
-            }
+            let Some(row) = self.plan.sender.row(1) else { return false };
+            // Tags go on by one up to the last number of 32 bits.
+            let most = until_wrap(una).min(u64::from(row.most)) as usize;
+            let acks = before(&front[..front.len().min(most)], limit.min(row.deadline.saturating_add(Span(1))));
+            let acks = self.in_order(acks, expected);
             let Some(&Rec { time: last, .. }) = acks.last() else { return false };
             let n = acks.len() as u32;
-            if alike == 0 {
-                let (plan, mut wire) = self.plan_and_wire(bucket, headers, until);
-                let acks = acks.iter().map(|rec| (rec.time, 1));
-                if paced > 0 {
-                    plan.sender.take_paced(acks, &mut wire);
-                } else {
-                    plan.sender.take_plain(acks, &mut wire);
-                }
-                ring.consume(n as usize);
-                self.plan.receiver.take_plain(n);
-                self.delivered += u64::from(n);
-                self.meter.delivered(last - self.return_delay, &self.plan);
-                if self.note_end(last) {
-                    return true;
-                }
-                continue;
-            }
-            let times = acks.iter().map(|rec| rec.time);
-            if O::ACTIVE {
-                self.observe_alike((1, each as u32), times.clone());
-            }
-            if opening > 0 {
-                let twice = (0..2 * acks.len()).map(|i| acks[i / 2].time);
-                self.access.send_row(twice, nxt, self.data_flags, bucket, until);
-                self.plan.sender.take_opening(n, last);
-            } else {
-                self.access.send_row(times.clone(), nxt, self.data_flags, bucket, until);
-                self.plan.sender.take_steady(n, 1, last, times);
-            }
+            let (plan, mut wire) = self.plan_and_wire(bucket, headers, until);
+            plan.sender.take_row(&row, acks.iter().map(|rec| rec.time), &mut wire);
             ring.consume(n as usize);
             self.plan.receiver.take_plain(n);
             self.delivered += u64::from(n);
+            self.meter.delivered(last - self.return_delay, &self.plan);
+            if self.note_end(last) {
+                return true;
+            }
         }
     }
 
@@ -148,21 +92,11 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
             if !ready || receiver.delays_plainly() == 0 || sender.una() + u64::from(pending) != receiver.next() {
                 return false;
             }
-            let Some((way, most, deadline)) = self.way(each) else { return false };
-            let limit = limit.min(deadline.saturating_add(Span(1)));
+            let Some(row) = sender.row(each) else { return false };
             let alike = until_wrap(next).min(receiver.delays_plainly());
-            let alike = alike.min(until_wrap(PacketNumber::of(sender.nxt())).saturating_sub(u64::from(pending)));
-            let most = alike.min(u64::from(most) * u64::from(each) - u64::from(pending)) as usize;
-            let mut recs = &front[..front.len().min(most)];
-            if recs.last().is_some_and(|rec| rec.time >= limit) {
-                recs = &recs[..recs.partition_point(|rec| rec.time < limit)];
-            }
-            recs = in_time(self.in_order(recs, expected), receiver, after);
-            if way == Way::Steady {
-                // The last of the segments that are acknowledged together releases as many.
-                let room = self.access.link.room(front[0].time, recs.len() + pending as usize) as u32;
-                recs = &recs[..recs.len().min((room / each * each + each - 1 - pending) as usize)];
-            }
+            let most = alike.min(u64::from(row.most) * u64::from(each) - u64::from(pending)) as usize;
+            let recs = before(&front[..front.len().min(most)], limit.min(row.deadline.saturating_add(Span(1))));
+            let recs = in_time(self.in_order(recs, expected), receiver, after);
             let Some(&Rec { time: last, .. }) = recs.last() else { return false };
             let n = recs.len() as u32;
             let left = (pending + n) % each;
@@ -173,7 +107,8 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
             };
             let acks = recs[recs.len().min((each - 1 - pending) as usize)..].iter().step_by(each as usize);
             if acks.len() > 0 {
-                self.take_alike(way, acks.map(|rec| rec.time), each, bucket, headers, until);
+                let (plan, mut wire) = self.plan_and_wire(bucket, headers, until);
+                plan.sender.take_row(&row, acks.map(|rec| rec.time), &mut wire);
             }
             ring.consume(n as usize);
             self.plan.receiver.take_delayed(n, last - after, deadline);
@@ -202,17 +137,14 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
             if !front.first().is_some_and(|rec| rec.time < limit && rec.tag == expected) {
                 return false;
             }
-            let Some((way, most, deadline)) = self.way(each) else { return false };
-            let limit = limit.min(deadline.saturating_add(Span(1)));
-            let alike = until_wrap(number).min(until_wrap(PacketNumber::of(sender.nxt())) / u64::from(each));
-            let front = &front[..front.len().min(most as usize).min(alike as usize)];
+            let Some(row) = sender.row(each) else { return false };
+            let limit = limit.min(row.deadline.saturating_add(Span(1)));
+            let front = &front[..front.len().min(row.most as usize).min(until_wrap(number) as usize)];
             let other = front.iter().zip(expected..).position(|(rec, tag)| rec.time >= limit || rec.tag != tag);
-            let mut n = acks.alike(other.unwrap_or(front.len()), sender.una(), u64::from(each));
-            if way == Way::Steady && n > 0 {
-                n = n.min(self.access.link.room(front[0].time, n * each as usize) / each as usize);
-            }
+            let n = acks.alike(other.unwrap_or(front.len()), sender.una(), u64::from(each));
             let Some(&Rec { time: last, .. }) = front[..n].last() else { return false };
-            self.take_alike(way, front[..n].iter().step_by(1).map(|rec| rec.time), each, bucket, headers, until);
+            let (plan, mut wire) = self.plan_and_wire(bucket, headers, until);
+            plan.sender.take_row(&row, front[..n].iter().map(|rec| rec.time), &mut wire);
             ring.consume(n);
             if let Some(acks) = self.acks.as_deref_mut() {
                 acks.forget(n as u32);
@@ -221,60 +153,6 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
                 return true;
             }
         }
-    }
-
-    /// Method and number of ACKs of the next `each` segments that can be processed together, and the latest time for all of
-    /// them: the timer that the last one started must not expire before the others.
-    #[inline]
-    fn way(&self, each: u32) -> Option<(Way, u32, Time)> {
-        let sender = &self.plan.sender;
-        let (steady, deadline) = (sender.steady(each), sender.deadline());
-        if steady > 0 {
-            return Some((Way::Steady, steady, deadline));
-        }
-        let plain = sender.plain(each);
-        if plain > 0 {
-            return Some((Way::Plain, plain, deadline));
-        }
-        let paced = sender.paced(each);
-        (paced > 0).then(|| (Way::Paced, paced, sender.deadline_but_pacing()))
-    }
-
-    /// ACKs at `times`, one at least, of the next `each` segments.
-    fn take_alike(
-        &mut self,
-        way: Way,
-        times: impl ExactSizeIterator<Item = Time> + DoubleEndedIterator + Clone,
-        each: u32,
-        bucket: &mut Bucket,
-        headers: &mut Headers,
-        until: Time,
-    ) {
-        if way != Way::Steady {
-            let (plan, mut wire) = self.plan_and_wire(bucket, headers, until);
-            let acks = times.map(|time| (time, each));
-            if way == Way::Paced {
-                plan.sender.take_paced(acks, &mut wire);
-            } else {
-                plan.sender.take_plain(acks, &mut wire);
-            }
-            return;
-        }
-        let (acks, Some(last)) = (times.len() as u32, times.clone().next_back()) else { return };
-        if O::ACTIVE {
-            self.observe_alike((each, each), times.clone());
-        }
-        let new = tag(self.access.id, PacketNumber::of(self.plan.sender.nxt()), self.data_flags);
-        let arrives = self.access.all_arrive(last, acks * each, until);
-        for (time, tag) in times.clone().flat_map(|time| std::iter::repeat_n(time, each as usize)).zip(new..) {
-            let arrival = Rec { time: self.access.link.pass(time), tag };
-            if arrives {
-                bucket.push(arrival);
-            } else {
-                self.access.emit(arrival, bucket, until);
-            }
-        }
-        self.plan.sender.take_steady(acks, each, last, times);
     }
 
     /// Segments in order reach a receiver whose ACKs take return links before `limit`. Returns whether any did.
@@ -325,17 +203,14 @@ impl<O: Observer, C: FlowControl> TcpFlow<O, C> {
             _ => &acks[..tags_in_row(acks, expected)],
         }
     }
+}
 
-    /// Shows the observer the sender after each ACK of `each` segments, which releases `released`, as if ACKs were
-    /// taken one by one.
-    fn observe_alike(&mut self, (each, released): (u32, u32), times: impl Iterator<Item = Time>) {
-        let sender = &self.plan.sender;
-        let gain = sender.control().step().map_or(0.0, |step| step.gain);
-        let (mut cwnd, mut una, mut nxt) = (sender.control().cwnd(), sender.una(), sender.nxt());
-        for time in times {
-            (cwnd, una, nxt) = (cwnd + gain * f64::from(each), una + u64::from(each), nxt + u64::from(released));
-            self.observer.on_window(time, cwnd, una, nxt, (nxt - una) as u32);
-        }
+/// The first of `recs`, which are in order of time, before `limit`.
+#[inline]
+fn before(recs: &[Rec], limit: Time) -> &[Rec] {
+    match recs.last() {
+        Some(last) if last.time >= limit => &recs[..recs.partition_point(|rec| rec.time < limit)],
+        _ => recs,
     }
 }
 

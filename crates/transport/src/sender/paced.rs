@@ -6,70 +6,72 @@
 
 #![expect(clippy::inline_always, reason = "the loop of a run is one function, whose numbers stay at hand")]
 
-use super::Connection;
+use super::core::Core;
 use crate::deliveries::Deliveries;
 use crate::departures::Departures;
+use crate::loss::LossRecovery;
+use crate::loss::rules::Loss;
 use crate::pacing::Pace;
-use crate::recovery::{LossRecovery, RecoveryRules};
 use crate::rtt::{AckRtt, Round, TimedSegment};
 use crate::sequence::{MAX_OUTSTANDING, SequenceSpace};
-use crate::{Phase, Rtt, Wire};
+use crate::state::Phase;
+use crate::{Rtt, Wire};
 use base::{Flags, Span, Time};
 use law::{AckSample, CongestionControl, Step};
 
 /// Largest number of segments in a row that are handed over together.
 const ROW: usize = 32;
 
-impl<C: CongestionControl> Connection<C> {
-    /// See [`crate::Sender::paced`].
+impl<C: CongestionControl> Core<C> {
+    /// Number of ACKs in a row, each of the next `each` segments, that [`Self::take_paced`] may take.
     #[inline]
-    pub fn paced(&self, recovery: &LossRecovery, each: u32) -> u32 {
-        let outstanding = self.seq.outstanding();
-        let plain = self.phase == Phase::Open
-            && self.ecn.is_quiet()
-            && !self.seq.is_going_back()
-            && recovery.is_quiet()
+    pub fn paced(&self, loss: &LossRecovery, each: u32) -> u32 {
+        let outstanding = self.state.seq.outstanding();
+        let plain = self.state.phase == Phase::Open
+            && self.state.ecn.is_quiet()
+            && !self.state.seq.is_going_back()
+            && loss.is_quiet()
             && self.optional.as_deref().is_some_and(|optional| {
                 // A law that counts deliveries asks when the application has no more to send.
                 optional.allows_pace()
-                    && (!optional.counts_deliveries() || self.seq.unsent() > u64::from(MAX_OUTSTANDING))
+                    && (!optional.counts_deliveries() || self.state.seq.unsent() > u64::from(MAX_OUTSTANDING))
             })
-            && self.seq.is_pristine();
+            && self.state.seq.is_pristine();
         // Something stays outstanding, so that the timer is never started anew by a segment.
         if !plain || outstanding < 2 {
             return 0;
         }
-        self.until_timed(recovery, each).min((outstanding - 1) / each)
+        self.until_timed(loss, each).min((outstanding - 1) / each)
     }
 
-    /// See [`crate::Sender::take_paced`].
-    pub fn take_paced(
-        &mut self,
-        recovery: &mut impl RecoveryRules,
-        acks: impl Iterator<Item = (Time, u32)>,
-        wire: &mut impl Wire,
-    ) {
+    /// [`Self::take_plain`] for a paced sender: segments whose time has come are sent between the ACKs. Takes at most
+    /// [`Self::paced`] ACKs, none later than a timer other than the pacing timer.
+    pub fn take_paced<L: Loss>(&mut self, loss: &mut L, acks: impl Iterator<Item = (Time, u32)>, wire: &mut impl Wire) {
         let Some(mut optional) = self.optional.take() else { return };
-        let (every_rtt, abc_limit, paced) = (self.habits.every_rtt(), optional.abc_limit(), optional.spaces());
-        let (rack, mut last, mut latest) = (recovery.departures().is_some(), Time::ZERO, None);
+        let (every_rtt, abc_limit, paced) = (self.state.habits.every_rtt(), optional.abc_limit(), optional.spaces());
+        let (mut last, mut latest) = (Time::ZERO, None);
         if let Some(parts) = optional.paced_parts() {
             let counts = parts.deliveries.is_none() && !every_rtt;
-            let control = Counting::new(&mut self.control, counts, abc_limit);
-            let departures = recovery.departures().or(parts.departures);
+            let control = Counting::new(&mut self.state.control, counts, abc_limit);
             let mut run = Run {
                 window: 0,
-                seq: self.seq.clone(),
+                seq: self.state.seq.clone(),
                 pace: *parts.pacer.pace(),
                 timed: self.timed,
-                waits: self.timers.pacing(),
-                row: Row { times: [Time::ZERO; ROW], len: 0, first: self.seq.nxt(), flags: self.ecn.data() },
+                waits: self.state.timers.pacing(),
+                row: Row {
+                    times: [Time::ZERO; ROW],
+                    len: 0,
+                    first: self.state.seq.nxt(),
+                    flags: self.state.ecn.data(),
+                },
                 sent: self.counters.sent,
-                receive_window: self.receive_window,
-                asks_pace_at_end: rack,
+                receive_window: self.state.receive_window,
+                asks_pace_at_end: !L::ROOM_ENDS_WITH_DATA,
                 control,
-                rtt: &mut self.rtt,
-                stamped: self.habits.timestamps(),
-                departures,
+                rtt: &mut self.state.rtt,
+                stamped: self.state.habits.timestamps(),
+                departures: self.departures.as_deref_mut(),
                 deliveries: parts.deliveries,
                 wire,
             };
@@ -88,19 +90,19 @@ impl<C: CongestionControl> Connection<C> {
             run.hand_over();
             run.control.flush();
             let Run { seq, pace, timed, waits, sent, .. } = run;
-            (self.seq, self.timed, self.counters.sent) = (seq, timed, sent);
+            (self.state.seq, self.timed, self.counters.sent) = (seq, timed, sent);
             *parts.pacer.pace() = pace;
-            self.timers.set_pacing(waits);
+            self.state.timers.set_pacing(waits);
         }
         self.optional = Some(optional);
         if let Some((left, rtt)) = latest {
-            if self.habits.timestamps() {
-                self.rtt.set_rto();
+            if self.state.habits.timestamps() {
+                self.state.rtt.set_rto();
             }
-            recovery.on_plain_acks(self.seq.una() - 1, left, rtt, (self.rtt.srtt(), self.rtt.min()));
+            loss.on_plain_acks(self.state.seq.una() - 1, left, rtt, (self.state.rtt.srtt(), self.state.rtt.min()));
         }
-        self.timers.set_rto(last + self.rtt.rto());
-        recovery.arm_timers(self, last, true);
+        self.state.timers.set_rto(last + self.state.rtt.rto());
+        self.arm_probe(loss, last, true);
     }
 }
 
@@ -196,7 +198,7 @@ struct Run<'a, C, W> {
     /// Segments sent.
     sent: u64,
     receive_window: u32,
-    /// Whether pacing is also asked when nothing is left to send, as RACK does.
+    /// Whether pacing is also asked when nothing is left to send, because the room of the recovery does not end with the data.
     asks_pace_at_end: bool,
     control: Counting<'a, C>,
     rtt: &'a mut Rtt,
@@ -327,7 +329,7 @@ impl<C: CongestionControl, W: Wire> Run<'_, C, W> {
         if let Some(departures) = self.departures.as_deref_mut() {
             departures.sent_new(times);
         }
-        self.wire.send_row(times.iter().copied(), *first, *flags);
+        self.wire.send_row(times.iter().copied(), 1, *first, *flags);
         *first += times.len() as u64;
     }
 }
@@ -335,8 +337,9 @@ impl<C: CongestionControl, W: Wire> Run<'_, C, W> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::loss::each;
+    use crate::loss::sack::SackRecovery;
     use crate::options::{Pacing, PacingFactors};
-    use crate::recovery::LossRecovery;
     use crate::{Ack, NO_END, Options, Recovery};
     use law::CongestionEvent;
 
@@ -388,6 +391,7 @@ mod tests {
         fn send_row(
             &mut self,
             times: impl ExactSizeIterator<Item = Time> + DoubleEndedIterator + Clone,
+            _: u32,
             first: u64,
             _: Flags,
         ) {
@@ -401,30 +405,25 @@ mod tests {
     fn thousand(says: bool, in_a_run: bool, each: u32) -> (u32, f64, Left) {
         let pacing = Pacing::Linux(PacingFactors::default());
         let options = Options { pacing, initial_window: 40, ..Options::default() };
-        let mut connection = Connection::new(Counter { cwnd: 40.0, says, asked: 0 }, &options, NO_END, false);
-        let LossRecovery::Sack(mut sack) = LossRecovery::new(Recovery::Sack, connection.control.needs()) else {
-            unreachable!()
-        };
+        let mut core = Core::new(Counter { cwnd: 40.0, says, asked: 0 }, &options, NO_END, false);
+        let mut sack = LossRecovery::SackRecovery(Box::new(SackRecovery::new(Recovery::Sack, true)));
         let (mut wire, ms) = (Left::default(), Span::millis(1));
-        connection.start(&mut *sack, Time::ZERO + ms, &mut wire);
+        each!(&mut sack, sack => core.start(sack, Time::ZERO + ms, &mut wire));
         let mut una = 0;
         for k in 0..1000 {
             let now = Time::ZERO + Span::micros(5000 + 100 * k);
-            while connection.timers.pacing() < now {
-                connection.on_timer(&mut *sack, connection.timers.pacing(), &mut wire);
+            while core.state.timers.pacing() < now {
+                each!(&mut sack, sack => core.on_timer(sack, core.state.timers.pacing(), &mut wire));
             }
             una += u64::from(each);
-            let recovery = LossRecovery::Sack(sack);
-            let may = connection.paced(&recovery, each);
-            let LossRecovery::Sack(back) = recovery else { unreachable!() };
-            sack = back;
-            if in_a_run && may > 0 {
-                connection.take_paced(&mut *sack, [(now, each)].into_iter(), &mut wire);
+            if in_a_run && core.paced(&sack, each) > 0 {
+                each!(&mut sack, sack => core.take_paced(sack, [(now, each)].into_iter(), &mut wire));
             } else {
-                connection.on_ack(&mut *sack, now, &Ack::new(una, &[], false), &mut wire);
+                let ack = Ack::new(una, &[], false);
+                each!(&mut sack, sack => core.on_ack(sack, now, &ack, &mut wire));
             }
         }
-        (connection.control.asked, connection.control.cwnd, wire)
+        (core.state.control.asked, core.state.control.cwnd, wire)
     }
 
     #[test]

@@ -111,7 +111,7 @@ fn step() -> impl Strategy<Value = Step> {
 proptest! {
     #[test]
     fn it_is_as_if_it_looked_at_every_segment(script in prop::collection::vec((step(), 0u64..15), 1..80)) {
-        let (mut rack, mut plain) = (Rack::new(), Plain::default());
+        let (mut rack, mut sent, mut plain) = (Rack::new(), Departures::default(), Plain::default());
         let mut now = Time(1000);
         for (step, wait) in script {
             now += Span(wait);
@@ -119,14 +119,14 @@ proptest! {
             match step {
                 Step::Send(n) => {
                     for seq in nxt..nxt + n {
-                        rack.departures().sent(seq, now);
+                        sent.sent(seq, now);
                         plain.sent(now, seq);
                     }
                 }
                 Step::SendAgain => {
-                    if let Some(seq) = rack.next_lost() {
-                        rack.on_retransmit(now, seq);
-                        rack.departures().sent(seq, now);
+                    if let Some(seq) = rack.next_lost(&sent) {
+                        rack.on_retransmit(&sent, now, seq);
+                        sent.sent(seq, now);
                         plain.sent(now, seq);
                     }
                 }
@@ -138,20 +138,20 @@ proptest! {
                     let (start, end) = ((cum + 1 + at).min(nxt), (cum + 1 + at + length).min(nxt));
                     let blocks: &[_] = if start < end { &[(start, end)] } else { &[] };
                     let ack = Ack::new(cum, blocks, false);
-                    rack.update(now, plain.una, &ack, MIN_RTT, |_, _| {});
+                    rack.update(&mut sent, now, plain.una, &ack, MIN_RTT, |_, _| {});
                     plain.update(now, &ack);
                     let mut lost = Vec::new();
                     let found =
-                        rack.detect(now, (plain.una, nxt), up == 2, (SRTT, MIN_RTT), |seq| lost.push(seq));
+                        rack.detect(&mut sent, now, (plain.una, nxt), up == 2, (SRTT, MIN_RTT), |seq| lost.push(seq));
                     prop_assert_eq!((found, lost), plain.detect(now, up == 2));
                 }
                 Step::TimeOut => {
                     let mut lost = Vec::new();
-                    rack.on_timeout(now, (plain.una, nxt), |seq| lost.push(seq));
+                    rack.on_timeout(&mut sent, now, (plain.una, nxt), |seq| lost.push(seq));
                     prop_assert_eq!(lost, plain.on_timeout(now));
                 }
             }
-            prop_assert_eq!(rack.next_lost(), plain.next_lost());
+            prop_assert_eq!(rack.next_lost(&sent), plain.next_lost());
             let lost = plain.outstanding(|segment| segment.lost && !segment.delivered).count() as u32;
             let nxt = plain.segments.len() as u64;
             prop_assert_eq!(rack.pipe(plain.una, nxt), (nxt - plain.una) as u32 - plain.sacked() - lost);
@@ -163,41 +163,41 @@ proptest! {
 #[test]
 fn what_leaves_again_in_one_instant_is_judged_by_number() {
     // RFC 8985, Section 6.2, step 2: of two that left at one time the one with the higher number was sent after.
-    let mut rack = Rack::new();
-    (0..3).for_each(|seq| rack.departures().sent(seq, Time(1)));
-    rack.on_timeout(Time(5), (0, 3), |_| ());
+    let (mut rack, mut sent) = (Rack::new(), Departures::default());
+    (0..3).for_each(|seq| sent.sent(seq, Time(1)));
+    rack.on_timeout(&mut sent, Time(5), (0, 3), |_| ());
     for seq in [2, 0, 1] {
-        rack.on_retransmit(Time(10), seq);
-        rack.departures().sent(seq, Time(10));
+        rack.on_retransmit(&sent, Time(10), seq);
+        sent.sent(seq, Time(10));
     }
-    rack.update(Time(40), 0, &Ack::new(0, &[(1, 2)], false), MIN_RTT, |_, _| {});
+    rack.update(&mut sent, Time(40), 0, &Ack::new(0, &[(1, 2)], false), MIN_RTT, |_, _| {});
     let mut lost = Vec::new();
-    let timer = rack.detect(Time(80), (0, 3), true, (SRTT, MIN_RTT), |seq| lost.push(seq));
+    let timer = rack.detect(&mut sent, Time(80), (0, 3), true, (SRTT, MIN_RTT), |seq| lost.push(seq));
     assert_eq!((timer, lost), (Time::NEVER, vec![0]), "2 was sent after the 1 that has arrived");
 }
 
 #[test]
 fn a_row_of_acks_is_so_many_single_ones() {
     // Of segments that leave one each picosecond the first is lost; what is sent again leaves at 25, before those from 20 on.
-    let mut rack = Rack::new();
-    (0..20).for_each(|seq| rack.departures().sent(seq, Time(seq)));
+    let (mut rack, mut sent) = (Rack::new(), Departures::default());
+    (0..20).for_each(|seq| sent.sent(seq, Time(seq)));
     let now = Time(24);
-    rack.update(now, 0, &Ack::new(0, &[(1, 4)], false), MIN_RTT, |_, _| {});
-    rack.detect(now, (0, 20), true, (SRTT, MIN_RTT), |_| ());
-    rack.on_retransmit(Time(25), 0);
-    rack.departures().sent(0, Time(25));
-    (20..24).for_each(|seq| rack.departures().sent(seq, Time(seq + 6)));
-    let (mut single, times) = (rack.clone(), (0..30).map(|k| Time(25 + k)));
-    let singles = times.clone().take_while(|now| single.extend(*now).is_some()).count();
-    assert_eq!(rack.extend_row(times, |_, _| {}), 16, "none that left after what was sent again");
+    rack.update(&mut sent, now, 0, &Ack::new(0, &[(1, 4)], false), MIN_RTT, |_, _| {});
+    rack.detect(&mut sent, now, (0, 20), true, (SRTT, MIN_RTT), |_| ());
+    rack.on_retransmit(&sent, Time(25), 0);
+    sent.sent(0, Time(25));
+    (20..24).for_each(|seq| sent.sent(seq, Time(seq + 6)));
+    let (mut single, mut same, times) = (rack.clone(), sent.clone(), (0..30).map(|k| Time(25 + k)));
+    let singles = times.clone().take_while(|now| single.extend(&mut same, *now).is_some()).count();
+    assert_eq!(rack.extend_row(&mut sent, times, |_, _| {}), 16, "none that left after what was sent again");
     assert_eq!((singles, format!("{rack:?}")), (16, format!("{single:?}")));
-    assert_eq!(rack.extend_row(std::iter::once(Time(60)), |_, _| {}), 0);
+    assert_eq!(rack.extend_row(&mut sent, std::iter::once(Time(60)), |_, _| {}), 0);
 }
 
 /// A window of `n` segments, of which every other is lost, and every third of what is sent again: one arrives or is lost
 /// and one leaves at a time, for eight windows. Steps per segment sent.
 fn steps_per_segment(n: u64) -> f64 {
-    let (mut rack, before) = (Rack::new(), steps());
+    let (mut rack, mut sent, before) = (Rack::new(), Departures::default(), steps());
     let mut held = Ranges::default();
     let (mut una, mut nxt, mut resent) = (0, 0, 0);
     let mut path: VecDeque<Option<u64>> = VecDeque::new();
@@ -208,24 +208,24 @@ fn steps_per_segment(n: u64) -> f64 {
         {
             let (start, end) = held.insert(seq, seq + 1, |_, _| {});
             let ack = if start == una { Ack::new(end, &[], false) } else { Ack::new(una, &[(start, end)], false) };
-            rack.update(now, una, &ack, Span(n), |_, _| {});
+            rack.update(&mut sent, now, una, &ack, Span(n), |_, _| {});
             if start == una {
                 una = end;
                 held.remove_below(end);
             }
-            rack.detect(now, (una, nxt), true, (Span(n), Span(n)), |_| ());
+            rack.detect(&mut sent, now, (una, nxt), true, (Span(n), Span(n)), |_| ());
         }
-        let lost = rack.next_lost();
+        let lost = rack.next_lost(&sent);
         let seq = lost.unwrap_or(nxt);
         if lost.is_some() {
-            rack.on_retransmit(now, seq);
+            rack.on_retransmit(&sent, now, seq);
             resent += 1;
             path.push_back((resent % 3 != 0).then_some(seq));
         } else {
             nxt += 1;
             path.push_back((seq % 2 != 0).then_some(seq));
         }
-        rack.departures().sent(seq, now);
+        sent.sent(seq, now);
     }
     assert!(resent > 3 * n, "{resent}");
     (steps() - before) as f64 / (9 * n) as f64

@@ -7,10 +7,10 @@
 //! budget for delayed ACKs is the flow's own.
 //! Differs from Linux: no F-RTO (RFC 5682) after a timeout.
 
+use super::scoreboard::DUP_THRESH;
 use crate::ack::Ack;
 use crate::departures::{Departure, Departures};
 use crate::ranges::Ranges;
-use crate::scoreboard::DUP_THRESH;
 use crate::sequence::NO_SEGMENT;
 use base::{Span, Time};
 use std::cmp::Reverse;
@@ -19,7 +19,6 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 /// RACK-TLP state of one connection.
 #[derive(Clone, Debug)]
 pub struct Rack {
-    departures: Departures,
     runs: Ranges,
     /// First transmissions of segments below this are judged: delivered, lost, or sent again.
     cursor: u64,
@@ -72,7 +71,6 @@ impl Rack {
     #[must_use]
     pub fn new() -> Self {
         Self {
-            departures: Departures::default(),
             runs: Ranges::default(),
             cursor: 0,
             repairs: None,
@@ -90,13 +88,6 @@ impl Rack {
     /// Sets the number of the first segment to `first`. Call it before anything is sent.
     pub fn begin_at(&mut self, first: u64) {
         self.cursor = first;
-        self.departures.begin_at(first);
-    }
-
-    /// Transmission times of segments.
-    #[inline]
-    pub fn departures(&mut self) -> &mut Departures {
-        &mut self.departures
     }
 
     /// SACKed segments above `una`.
@@ -129,13 +120,14 @@ impl Rack {
     /// them.
     pub fn update(
         &mut self,
+        departures: &mut Departures,
         now: Time,
         una: u64,
         ack: &Ack,
         min_rtt: Span,
         mut on_new: impl FnMut(u64, u64),
     ) -> (u32, Option<(Time, Time)>) {
-        let Self { departures, runs, lost, latest, rtt, timed, .. } = self;
+        let Self { runs, lost, latest, rtt, timed, .. } = self;
         let mut delivered = |departure: Departure, seq: u64| {
             // What was SACKed before is not new.
             if departure.delivered() {
@@ -201,9 +193,9 @@ impl Rack {
     /// set; else it changes nothing.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "one caller, for every ACK of a repair")]
-    pub fn extend(&mut self, now: Time) -> Option<(u64, Time)> {
+    pub fn extend(&mut self, departures: &mut Departures, now: Time) -> Option<(u64, Time)> {
         let next = self.next_in_row()?;
-        let left = self.departures.deliver_first(next, self.latest, self.first_resent())?;
+        let left = departures.deliver_first(next, self.latest, self.first_resent())?;
         self.note_row(1, left, now);
         Some((next, left))
     }
@@ -211,10 +203,15 @@ impl Rack {
     /// [`Self::extend`] for as many as possible of the ACKs at `times`: calls `on_each` with departure and delivery of each. Returns
     /// how many.
     #[inline]
-    pub fn extend_row(&mut self, times: impl Iterator<Item = Time>, on_each: impl FnMut(Time, Time)) -> u32 {
+    pub fn extend_row(
+        &mut self,
+        departures: &mut Departures,
+        times: impl Iterator<Item = Time>,
+        on_each: impl FnMut(Time, Time),
+    ) -> u32 {
         let Some(next) = self.next_in_row() else { return 0 };
         let bounds = (self.latest, self.first_resent());
-        let Some((acks, left, now)) = self.departures.deliver_row(next, bounds, times, on_each) else { return 0 };
+        let Some((acks, left, now)) = departures.deliver_row(next, bounds, times, on_each) else { return 0 };
         self.note_row(acks, left, now);
         acks
     }
@@ -256,6 +253,7 @@ impl Rack {
     /// timer must expire to judge the others.
     pub fn detect(
         &mut self,
+        departures: &mut Departures,
         now: Time,
         (una, nxt): (u64, u64),
         recovering: bool,
@@ -265,9 +263,9 @@ impl Rack {
         let patient = !(recovering || self.sacked >= DUP_THRESH);
         let window = if patient { patience(rtts) } else { Span::ZERO };
         self.window = window;
-        let mut resent = self.earliest_resent();
+        let mut resent = self.earliest_resent(departures);
         loop {
-            let first = self.earliest_first(una, nxt);
+            let first = self.earliest_first(departures, una, nxt);
             let Some((left, seq, again)) = earlier(first, resent).filter(|&(left, seq, _)| (left, seq) < self.latest)
             else {
                 return Time::NEVER;
@@ -277,49 +275,55 @@ impl Rack {
                 // All that left before the latest arrival is judged together, when the last of it is due.
                 return self.latest.0 + self.rtt + window;
             }
-            self.lose(seq, again, &mut on_lost);
+            self.lose(departures, seq, again, &mut on_lost);
             if again {
-                resent = self.earliest_resent();
+                resent = self.earliest_resent(departures);
             }
         }
     }
 
     /// Handles a timeout (Section 6.3): the first segment is lost, and every overdue one; `on_lost` is called with each.
-    pub fn on_timeout(&mut self, now: Time, (una, nxt): (u64, u64), mut on_lost: impl FnMut(u64)) {
+    pub fn on_timeout(
+        &mut self,
+        departures: &mut Departures,
+        now: Time,
+        (una, nxt): (u64, u64),
+        mut on_lost: impl FnMut(u64),
+    ) {
         self.forget_probe();
-        while let Some((left, seq, again)) = self.earliest(una, nxt)
+        while let Some((left, seq, again)) = self.earliest(departures, una, nxt)
             && left + self.rtt + self.window <= now
         {
-            self.lose(seq, again, &mut on_lost);
+            self.lose(departures, seq, again, &mut on_lost);
         }
-        if una < nxt && self.departures.lose(una) {
+        if una < nxt && departures.lose(una) {
             self.count_lost(una);
             on_lost(una);
         }
     }
 
     /// Earliest departure of a segment that is neither delivered nor considered lost: time, number, whether retransmitted.
-    fn earliest(&mut self, una: u64, nxt: u64) -> Option<(Time, u64, bool)> {
-        let first = self.earliest_first(una, nxt);
-        earlier(first, self.earliest_resent())
+    fn earliest(&mut self, departures: &Departures, una: u64, nxt: u64) -> Option<(Time, u64, bool)> {
+        let first = self.earliest_first(departures, una, nxt);
+        earlier(first, self.earliest_resent(departures))
     }
 
     /// Earliest departure of the segments that were sent once.
     #[inline]
-    fn earliest_first(&mut self, una: u64, nxt: u64) -> Option<(Time, u64)> {
+    fn earliest_first(&mut self, departures: &Departures, una: u64, nxt: u64) -> Option<(Time, u64)> {
         // Each segment is passed once: what it is is known at its place, whatever was SACKed.
         let from = self.cursor.max(una);
-        let first = self.departures.first_from(from);
+        let first = departures.first_from(from);
         self.cursor = first.map_or(nxt.max(from), |first| first.1);
         first
     }
 
     /// Earliest retransmission that is neither delivered nor considered lost.
     #[inline]
-    fn earliest_resent(&mut self) -> Option<(Time, u64)> {
+    fn earliest_resent(&mut self, departures: &Departures) -> Option<(Time, u64)> {
         let rexmits = &mut self.repairs.as_deref_mut()?.rexmits;
         while let Some(&(left, seq)) = rexmits.front() {
-            if self.departures.get(seq).is_some_and(|d| d.time() == left && !d.lost() && !d.delivered()) {
+            if departures.get(seq).is_some_and(|d| d.time() == left && !d.lost() && !d.delivered()) {
                 return Some((left, seq));
             }
             rexmits.pop_front();
@@ -329,12 +333,12 @@ impl Rack {
 
     /// Whether a retransmitted segment is in flight. At the end of a recovery the segment of a probe does not count: it
     /// was sent before the recovery began.
-    pub fn has_resent(&mut self) -> bool {
-        self.earliest_resent().is_some()
+    pub fn has_resent(&mut self, departures: &Departures) -> bool {
+        self.earliest_resent(departures).is_some()
     }
 
     #[inline]
-    fn lose(&mut self, seq: u64, again: bool, on_lost: &mut impl FnMut(u64)) {
+    fn lose(&mut self, departures: &mut Departures, seq: u64, again: bool, on_lost: &mut impl FnMut(u64)) {
         if again {
             if let Some(repairs) = self.repairs.as_deref_mut() {
                 repairs.rexmits.pop_front();
@@ -342,7 +346,7 @@ impl Rack {
         } else {
             self.cursor = seq + 1;
         }
-        if self.departures.lose(seq) {
+        if departures.lose(seq) {
             self.count_lost(seq);
             on_lost(seq);
         }
@@ -366,13 +370,13 @@ impl Rack {
     }
 
     /// Lowest segment that is lost and not retransmitted since.
-    pub fn next_lost(&mut self) -> Option<u64> {
+    pub fn next_lost(&mut self, departures: &Departures) -> Option<u64> {
         if self.lost == 0 {
             return None;
         }
         let waiting = &mut self.repairs.as_deref_mut()?.waiting;
         while let Some(&Reverse(seq)) = waiting.peek() {
-            if self.departures.get(seq).is_some_and(|departure| departure.lost() && !departure.delivered()) {
+            if departures.get(seq).is_some_and(|departure| departure.lost() && !departure.delivered()) {
                 return Some(seq);
             }
             waiting.pop();
@@ -383,8 +387,8 @@ impl Rack {
     /// Notes that segment `seq` is about to be retransmitted, at `now`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "one caller, for every segment sent again")]
-    pub fn on_retransmit(&mut self, now: Time, seq: u64) {
-        let departure = self.departures.get(seq);
+    pub fn on_retransmit(&mut self, departures: &Departures, now: Time, seq: u64) {
+        let departure = departures.get(seq);
         self.lost -= u32::from(departure.is_some_and(Departure::lost));
         match self.repairs.as_deref_mut() {
             Some(repairs) => repairs.sent_again(now, seq),

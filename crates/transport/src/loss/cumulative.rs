@@ -4,12 +4,33 @@
 //! restarts on the first only; `recover` guards the second fast retransmit for all three).
 //! Differs from ns-2: the ACK that ends Reno's recovery does not also grow the window.
 
-use crate::connection::{AckInfo, Connection};
-use crate::recovery::RecoveryRules;
-use crate::sequence::SequenceSpace;
-use crate::{Ack, DUP_THRESH, Phase, Recovery, Wire};
+use super::rules::{AckInfo, Begin, Loss, Next, RecoveryCard, Restart, Segments, Verdict};
+use crate::state::{Phase, SenderState};
+use crate::{DUP_THRESH, Recovery};
 use base::Time;
 use law::CongestionControl;
+
+/// Card of [`Recovery::Tahoe`].
+pub const TAHOE: RecoveryCard = RecoveryCard {
+    name: "tahoe",
+    title: "Tahoe: fast retransmit, no fast recovery",
+    source: "Jacobson 1988; Fall and Floyd 1996",
+    differs: "As in ns-2, but the ACK that ends recovery does not also grow the window.",
+    selective: false,
+};
+
+/// Card of [`Recovery::Reno`].
+pub const RENO: RecoveryCard =
+    RecoveryCard { name: "reno", title: "Reno: fast recovery, one hole per recovery", source: "RFC 5681", ..TAHOE };
+
+/// Card of [`Recovery::NewReno`].
+pub const NEW_RENO: RecoveryCard = RecoveryCard {
+    name: "newreno",
+    title: "NewReno: partial acknowledgements",
+    source: "RFC 6582",
+    differs: "The impatient form: the timer restarts on the first partial ACK only, as in ns-2.",
+    selective: false,
+};
 
 /// Reaction to the third duplicate ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,91 +51,67 @@ pub struct Cumulative {
     /// Number of segments added to the window during recovery: those that have left the network by the duplicate ACKs.
     inflation: u32,
     /// Whether a fast retransmit is held back by pacing.
-    waits: bool,
+    pending: bool,
     /// Deadline that the first partial ACK of this recovery set; later ones do not change it.
     first_partial_ack_rto: Option<Time>,
 }
 
 impl Cumulative {
+    /// An ACK of new data.
+    #[inline]
+    fn on_progress<C: CongestionControl>(&mut self, state: &SenderState<C>, info: &AckInfo) -> Verdict {
+        self.dupacks = 0;
+        if state.phase != Phase::Recovery {
+            return Verdict::default();
+        }
+        if self.after == After::EveryHole && !state.seq.is_recovered() {
+            // Partial: the next hole. The window shrinks by what was acknowledged less the one sent now.
+            self.inflation = (self.inflation + 1).saturating_sub(info.acked);
+            self.pending = true;
+            let rto_at = *self.first_partial_ack_rto.get_or_insert(state.timers.rto());
+            return Verdict { rto_at: Some(rto_at), retransmits: true, ..Verdict::default() };
+        }
+        (self.inflation, self.pending) = (0, false);
+        Verdict { ends: true, ..Verdict::default() }
+    }
+
+    /// A duplicate ACK.
+    #[inline]
+    fn on_duplicate<C: CongestionControl>(&mut self, state: &SenderState<C>) -> Verdict {
+        let mut verdict = Verdict::default();
+        match state.phase {
+            Phase::Recovery => self.inflation += 1,
+            Phase::Loss => {}
+            Phase::Open | Phase::Reduction => {
+                self.dupacks += 1;
+                if self.dupacks == DUP_THRESH && state.seq.is_past_recovery() {
+                    self.first_partial_ack_rto = None;
+                    if self.after == After::SlowStart {
+                        self.dupacks = 0;
+                        verdict.begins = Some(Begin::SlowStart);
+                    } else {
+                        (self.inflation, self.pending) = (DUP_THRESH, true);
+                        (verdict.begins, verdict.retransmits) = (Some(Begin::Recovery), true);
+                    }
+                }
+            }
+        }
+        verdict
+    }
+}
+
+impl Loss for Cumulative {
+    /// The retransmission of a hole is not counted in the inflated window.
+    const BESIDE_WINDOW: bool = true;
+
     /// Tahoe, Reno or, in all other cases, NewReno.
-    #[must_use]
-    pub fn new(recovery: Recovery) -> Self {
+    fn new(recovery: Recovery, _proportional: bool) -> Self {
         let after = match recovery {
             Recovery::Tahoe => After::SlowStart,
             Recovery::Reno => After::OneHole,
             _ => After::EveryHole,
         };
-        Self { after, dupacks: 0, inflation: 0, waits: false, first_partial_ack_rto: None }
-    }
-
-    /// The fast retransmit, or that of the next hole, when its pace allows.
-    fn repair<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time, wire: &mut impl Wire) {
-        self.waits = !connection.may_send(self, now, 1);
-        if !self.waits {
-            let una = connection.seq().una();
-            connection.transmit(self, now, una, wire);
-        }
-    }
-
-    fn on_progress<C: CongestionControl>(
-        &mut self,
-        connection: &mut Connection<C>,
-        info: &AckInfo,
-        wire: &mut impl Wire,
-    ) {
-        self.dupacks = 0;
-        let recovered = connection.seq().is_recovered();
-        match connection.phase() {
-            Phase::Open | Phase::Reduction => connection.grow(self, info, info.acked),
-            Phase::Loss => {
-                if recovered {
-                    connection.leave_recovery();
-                }
-                connection.grow_by_one(self, info);
-            }
-            Phase::Recovery if self.after == After::EveryHole && !recovered => {
-                // Partial: the next hole. The window shrinks by what was acknowledged less the one sent now.
-                self.inflation = (self.inflation + 1).saturating_sub(info.acked);
-                let rto_at = *self.first_partial_ack_rto.get_or_insert(connection.rto_at());
-                connection.set_rto_at(rto_at);
-                self.repair(connection, info.now, wire);
-            }
-            Phase::Recovery => {
-                (self.inflation, self.waits) = (0, false);
-                connection.leave_recovery();
-            }
-        }
-    }
-
-    fn on_duplicate<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time, wire: &mut impl Wire) {
-        match connection.phase() {
-            Phase::Recovery => self.inflation += 1,
-            Phase::Loss => {}
-            Phase::Open | Phase::Reduction => {
-                self.dupacks += 1;
-                if self.dupacks == DUP_THRESH && connection.seq().is_past_recovery() {
-                    self.first_partial_ack_rto = None;
-                    connection.enter_recovery(self, now);
-                    if self.after == After::SlowStart {
-                        connection.collapse();
-                        self.dupacks = 0;
-                        // `fill` sends it: the window is one.
-                    } else {
-                        self.inflation = DUP_THRESH;
-                        self.repair(connection, now, wire);
-                    }
-                }
-            }
-        }
-    }
-}
-
-impl RecoveryRules for Cumulative {
-    fn begin_at(&mut self, _first: u64) {}
-
-    #[inline]
-    fn in_flight(&self, seq: &SequenceSpace) -> u32 {
-        seq.outstanding()
+        Self { after, dupacks: 0, inflation: 0, pending: false, first_partial_ack_rto: None }
     }
 
     #[inline]
@@ -123,38 +120,40 @@ impl RecoveryRules for Cumulative {
     }
 
     #[inline]
-    fn on_report<C: CongestionControl>(&mut self, _: &mut Connection<C>, info: &mut AckInfo, _ack: &Ack) {
-        info.delivered = info.acked;
+    fn is_pending(&self) -> bool {
+        self.pending
     }
 
     #[inline]
-    fn on_ack<C: CongestionControl>(&mut self, connection: &mut Connection<C>, info: &AckInfo, wire: &mut impl Wire) {
+    fn decide<C: CongestionControl>(
+        &mut self,
+        state: &SenderState<C>,
+        _: &mut Segments<'_>,
+        info: &AckInfo,
+    ) -> Verdict {
         if info.acked > 0 {
-            self.on_progress(connection, info, wire);
-        } else if connection.seq().outstanding() > 0 {
-            self.on_duplicate(connection, info.now, wire);
+            self.on_progress(state, info)
+        } else if state.seq.outstanding() > 0 {
+            self.on_duplicate(state)
+        } else {
+            Verdict::default()
         }
     }
 
-    fn on_timeout<C: CongestionControl>(&mut self, _: &mut Connection<C>, _now: Time) {
-        (self.dupacks, self.inflation, self.waits) = (0, 0, false);
-    }
-
-    fn restart<C: CongestionControl>(&mut self, connection: &mut Connection<C>, _now: Time, _: &mut impl Wire) {
-        connection.go_back();
+    fn on_timeout<C: CongestionControl>(&mut self, _: &SenderState<C>, _: &mut Segments<'_>) -> Restart {
+        (self.dupacks, self.inflation, self.pending) = (0, 0, false);
+        Restart::GoBack
     }
 
     #[inline]
-    fn fill<C: CongestionControl>(&mut self, connection: &mut Connection<C>, now: Time, wire: &mut impl Wire) {
-        let open = connection.phase() == Phase::Open;
-        if !open && self.waits {
-            self.repair(connection, now, wire);
-            if self.waits {
-                return;
-            }
-        }
-        let inflation = if open { connection.limited_transmit(self.dupacks) } else { self.inflation };
-        connection.fill_window(self, now, inflation, wire);
+    fn room<C: CongestionControl>(&mut self, state: &SenderState<C>) -> u32 {
+        let open = state.phase == Phase::Open;
+        state.room_in_window(if open { state.limited_transmit(self.dupacks) } else { self.inflation })
+    }
+
+    #[inline]
+    fn next<C: CongestionControl>(&mut self, state: &SenderState<C>, _: &mut Segments<'_>) -> Option<Next> {
+        Some(if std::mem::take(&mut self.pending) { Next::Again(state.seq.una()) } else { Next::InOrder })
     }
 }
 
@@ -167,7 +166,7 @@ mod tests {
     /// Ten segments are outstanding, of which the first is lost; two more have left on the first two duplicate ACKs, and the
     /// third begins the repair.
     fn in_recovery(recovery: Recovery) -> Driven<Cumulative> {
-        let mut driven = Driven::new(Cumulative::new(recovery), crate::NO_END, false);
+        let mut driven = Driven::new(Cumulative::new(recovery, false), crate::NO_END);
         assert_eq!(driven.ack(100, 0, &[]), [(10, false)], "RFC 3042");
         assert_eq!(driven.ack(1, 0, &[]), [(11, false)], "RFC 3042");
         assert!(!driven.recovery.is_quiet());
@@ -179,11 +178,11 @@ mod tests {
     #[test]
     fn reno_deflates_and_is_done_at_the_first_new_ack() {
         let mut driven = in_recovery(Recovery::Reno);
-        assert_eq!((driven.connection.phase(), driven.recovery.inflation), (Phase::Recovery, 3));
+        assert_eq!((driven.core.state.phase, driven.recovery.inflation), (Phase::Recovery, 3));
         driven.ack(1, 0, &[]);
         assert_eq!(driven.recovery.inflation, 4);
         assert_eq!(driven.ack(100, 3, &[]), [], "nine are outstanding, and the window is five");
-        assert_eq!((driven.connection.phase(), driven.recovery.inflation), (Phase::Open, 0));
+        assert_eq!((driven.core.state.phase, driven.recovery.inflation), (Phase::Open, 0));
         assert!(driven.recovery.is_quiet());
     }
 
@@ -202,7 +201,7 @@ mod tests {
         assert_eq!(driven.until_rto(), Span::millis(900), "the timer runs on");
         // 13 segments had left when the repair began, 12 of them before the partial ACKs.
         driven.ack(100, 12, &[]);
-        assert_eq!((driven.connection.phase(), driven.recovery.inflation), (Phase::Open, 0));
+        assert_eq!((driven.core.state.phase, driven.recovery.inflation), (Phase::Open, 0));
     }
 
     #[test]
@@ -214,7 +213,7 @@ mod tests {
         let next = driven.ack(100, 13, &[]).len();
         assert!(next > 0, "the window is open again");
         (0..3).for_each(|_| drop(driven.ack(1, 13, &[])));
-        assert_eq!((driven.connection.phase(), driven.recovery.first_partial_ack_rto), (Phase::Recovery, None));
+        assert_eq!((driven.core.state.phase, driven.recovery.first_partial_ack_rto), (Phase::Recovery, None));
     }
 
     #[test]
@@ -223,7 +222,7 @@ mod tests {
         assert_eq!(driven.state(), (Phase::Loss, 1, true));
         assert_eq!(driven.ack(1, 0, &[]), [], "a duplicate of what left before says nothing");
         driven.ack(100, 12, &[]);
-        assert_eq!(driven.connection.phase(), Phase::Open);
+        assert_eq!(driven.core.state.phase, Phase::Open);
     }
 
     #[test]

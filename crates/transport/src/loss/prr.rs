@@ -7,6 +7,9 @@
 //! Where ssthresh exceeds what path and buffer hold, that keeps the buffer full and loses the same segments for ever.
 //! Differs from Linux: it divides by the cwnd before the reduction, not by `RecoverFS`; the same where cwnd was full.
 
+use crate::state::{Phase, SenderState};
+use law::CongestionControl;
+
 /// State of one recovery, in segments.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Prr {
@@ -32,6 +35,18 @@ impl Prr {
     #[must_use]
     pub fn cwnd(&self) -> u32 {
         self.cwnd
+    }
+
+    /// Number of segments that may be sent now, with `in_flight` in flight: up to the limit of PRR, if it is in use, in a recovery
+    /// or a reduction, and up to the window otherwise.
+    #[inline]
+    #[must_use]
+    pub fn room<C: CongestionControl>(prr: Option<&Self>, state: &SenderState<C>, in_flight: u32) -> u32 {
+        let window = match prr {
+            Some(prr) if matches!(state.phase, Phase::Recovery | Phase::Reduction) => prr.cwnd,
+            _ => state.window(),
+        };
+        window.saturating_sub(in_flight)
     }
 
     /// Processes an ACK that reports `delivered` segments and leaves `in_flight` in flight; `safe` says whether it moved

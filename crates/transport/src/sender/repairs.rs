@@ -3,70 +3,66 @@
 //!
 //! While the first of several lost segments is on its way again, all that arrive are of this kind up to the next that was lost.
 
-use super::Connection;
+use super::core::Core;
+use crate::Wire;
+use crate::loss::LossRecovery;
+use crate::loss::rules::{Loss, SackRow, Segments};
 use crate::optional::OptionalState;
-use crate::recovery::{LossRecovery, RecoveryRules};
-use crate::{Phase, Wire};
+use crate::state::Phase;
 use base::Time;
 use law::CongestionControl;
 
-impl<C: CongestionControl> Connection<C> {
+impl<C: CongestionControl> Core<C> {
     /// See [`crate::Sender::repairs`].
     #[inline]
-    pub fn repairs(&self, recovery: &LossRecovery, next: u64, top: (u64, u64)) -> bool {
-        self.phase.repairs()
-            && self.seq.una() == next
-            && recovery.top() == Some(top)
-            && self.ecn.is_quiet()
-            && !self.seq.is_recovered()
+    pub fn repairs(&self, loss: &LossRecovery, next: u64, top: (u64, u64)) -> bool {
+        self.state.phase.repairs()
+            && self.state.seq.una() == next
+            && loss.top() == Some(top)
+            && self.state.ecn.is_quiet()
+            && !self.state.seq.is_recovered()
             && self.optional.as_deref().is_none_or(OptionalState::allows_repairs)
     }
 
-    /// See [`crate::Sender::row_of_repairs`].
+    /// Number of ACKs in a row (as for [`Self::repairs`]) that release no segment, and the number of ACKs until one may do
+    /// more than release one new segment, as far as timers allow.
     #[inline]
-    pub fn row_of_repairs(&self, recovery: &impl RecoveryRules) -> Option<(u32, u32)> {
+    pub(super) fn sack_row(&self, loss: &impl Loss) -> Option<SackRow> {
         // Deliveries, departures and paces want to know of single segments.
-        if self.optional.is_some() { None } else { recovery.row(self) }
+        if self.optional.is_some() || self.departures.is_some() { None } else { loss.row(&self.state) }
     }
 
-    /// Number of new segments that may be sent one per ACK while more remain to be sent.
+    /// Takes ACKs in a row at `times`, as announced by [`Self::sack_row`]; the first `quiet` release no segment.
     #[inline]
-    pub fn new_in_row(&self) -> u32 {
-        let room = self.receive_window.saturating_sub(self.seq.outstanding());
-        self.seq.unsent().saturating_sub(1).min(u64::from(room)) as u32
-    }
-
-    /// See [`crate::Sender::take_row_of_repairs`].
-    #[inline]
-    pub fn take_row_of_repairs(
+    pub(super) fn take_sack_row(
         &mut self,
-        recovery: &mut impl RecoveryRules,
+        loss: &mut impl Loss,
         times: impl ExactSizeIterator<Item = Time> + DoubleEndedIterator + Clone,
         quiet: u32,
         wire: &mut impl Wire,
     ) {
-        let (before, nxt, acks) = (recovery.in_flight(&self.seq), self.seq.nxt(), times.len() as u32);
-        recovery.extend_by(acks);
+        let (before, nxt, acks) = (loss.in_flight(&self.state.seq), self.state.seq.nxt(), times.len() as u32);
+        loss.extend_by(acks);
         let leave = times.clone().skip(quiet as usize);
         if let Some(now) = leave.clone().next() {
             self.timed.begin(now, nxt);
-            self.seq.send_row(acks - quiet);
+            self.state.seq.send_row(acks - quiet);
             self.counters.sent += u64::from(acks - quiet);
-            wire.send_row(leave, nxt, self.ecn.data());
+            wire.send_row(leave, 1, nxt, self.state.ecn.data());
         }
         // Of what leaves the network while nothing enters it some was taken for lost, or none.
-        let falls = u32::from(recovery.in_flight(&self.seq) < before);
+        let falls = u32::from(loss.in_flight(&self.state.seq) < before);
         for (now, acks) in times.zip(1u32..) {
             let (sent, in_flight) = (u64::from(acks.saturating_sub(quiet)), before - falls * acks.min(quiet));
-            wire.on_window(now, self.control.cwnd(), self.seq.una(), nxt + sent, in_flight);
+            wire.on_window(now, self.state.control.cwnd(), self.state.seq.una(), nxt + sent, in_flight);
         }
     }
 
     /// See [`crate::Sender::take_repairs`].
     #[inline(never)]
-    pub fn take_repairs(
+    pub fn take_repairs<L: Loss>(
         &mut self,
-        recovery: &mut impl RecoveryRules,
+        loss: &mut L,
         mut times: impl Iterator<Item = Time> + Clone,
         wire: &mut impl Wire,
     ) -> u32 {
@@ -75,67 +71,95 @@ impl<C: CongestionControl> Connection<C> {
             self.optional.as_deref_mut().and_then(OptionalState::pacer).is_some_and(|pacer| pacer.notes_window_use());
         loop {
             // Only who knows when segments left says beforehand what an ACK shows.
-            if recovery.departures().is_some() && self.is_unpaced() && self.smooths_alike() {
-                let row = self.take_quiet_repairs(recovery, times.clone(), wire);
+            if L::USES_DEPARTURES && self.is_unpaced() && self.smooths_alike() {
+                let row = self.take_quiet_repairs(loss, times.clone(), wire);
                 taken += row;
                 if row > 0 {
                     times.nth(row as usize - 1);
                 }
             }
             let Some(now) = times.next() else { break };
-            if self.timers.deadline() < now && !self.release_before(recovery, (now, notes), wire) {
+            if self.state.timers.deadline() < now && !self.release_before(loss, (now, notes), wire) {
                 break;
             }
-            let before = if counts { recovery.in_flight(&self.seq) } else { 0 };
-            if !recovery.extend(self, now) {
+            let before = if counts { loss.in_flight(&self.state.seq) } else { 0 };
+            if !self.extend(loss, now) {
                 break;
             }
             if counts {
-                self.report_delivery(recovery, now, before);
+                self.report_delivery(loss, now, before);
             }
-            self.fill_in_repair(recovery, (now, notes), wire);
-            let in_flight = recovery.in_flight(&self.seq);
-            wire.on_window(now, self.control.cwnd(), self.seq.una(), self.seq.nxt(), in_flight);
+            self.fill_in_repair(loss, (now, notes), wire);
+            let in_flight = loss.in_flight(&self.state.seq);
+            wire.on_window(now, self.state.control.cwnd(), self.state.seq.una(), self.state.seq.nxt(), in_flight);
             taken += 1;
-            if self.row_of_repairs(recovery).is_some_and(|(_, most)| most > 0) {
+            if self.sack_row(loss).is_some_and(|row| row.all > 0) {
                 break;
             }
         }
         taken
     }
 
+    /// Takes an ACK that SACKs the segment after the highest run and nothing else. Returns false, and changes nothing, if it
+    /// has other consequences.
+    #[inline]
+    fn extend(&mut self, loss: &mut impl Loss, now: Time) -> bool {
+        let before = loss.in_flight(&self.state.seq);
+        let mut segments = Segments::new(now, &mut self.departures, &mut self.optional);
+        let Some(extension) = loss.extend(&mut segments) else { return false };
+        self.report_lost();
+        if let Some(left) = extension.left {
+            self.sample_next_sacked(now, left, before);
+            self.state.timers.set_reorder(Time::NEVER);
+        }
+        if self.state.phase == Phase::Recovery {
+            self.count_delivered(loss, 1, false);
+        }
+        true
+    }
+
+    /// Number of new segments that [`Self::fill`] would send now in recovery as far as pacing allows; `None` if it would do
+    /// anything else.
+    #[inline]
+    fn room_in_repair(&self, loss: &mut impl Loss) -> Option<u32> {
+        if loss.is_pending() {
+            return None;
+        }
+        let room = loss.room(&self.state);
+        (room == 0 || !loss.has_lost() && self.state.has_new_beyond(room)).then_some(room)
+    }
+
     /// [`Self::take_repairs`] without retransmissions waiting, pacing, or reports of single deliveries, under a
-    /// recovery that says beforehand how many ACKs show no loss ([`RecoveryRules::extend_row`]). Each ACK releases only
+    /// recovery that says beforehand how many ACKs show no loss ([`Loss::extend_row`]). Each ACK releases only
     /// new segments.
     #[inline]
     fn take_quiet_repairs(
         &mut self,
-        recovery: &mut impl RecoveryRules,
+        loss: &mut impl Loss,
         times: impl Iterator<Item = Time> + Clone,
         wire: &mut impl Wire,
     ) -> u32 {
-        let deadlines = (self.timers.deadline(), self.timers.deadline_but_reorder());
+        let deadlines = (self.state.timers.deadline(), self.state.timers.deadline_but_reorder());
         if times.clone().next().is_none_or(|first| deadlines.0 < first) {
             return 0;
         }
-        let (nxt, window, data) = (self.seq.nxt(), self.window(), self.ecn.data());
-        let mut in_flight = recovery.in_flight(&self.seq);
+        let (window, data) = (self.state.window(), self.state.ecn.data());
+        let mut in_flight = loss.in_flight(&self.state.seq);
         let row = times.clone().take_while(|now| *now <= deadlines.1);
-        let acks = if self.habits.timestamps() {
-            self.extend_stamped_row(recovery, row)
-        } else {
-            recovery.extend_row(row, |_, _| {})
+        let acks = match self.departures.as_deref_mut() {
+            Some(departures) if !self.state.habits.timestamps() => loss.extend_row(departures, row, |_, _| {}),
+            _ => self.extend_stamped_row(loss, row),
         };
         if acks == 0 {
             return 0;
         }
-        self.stop_reorder();
-        let mut new = self.unsent_within_window();
-        let proportional = self.phase == Phase::Recovery && recovery.prr().is_some();
-        let ssthresh = self.control.ssthresh() as u32;
+        self.state.timers.set_reorder(Time::NEVER);
+        let mut new = self.state.unsent_within_window();
+        let proportional = self.state.phase == Phase::Recovery && loss.prr().is_some();
+        let ssthresh = self.state.control.ssthresh() as u32;
         for now in times.take(acks as usize) {
             in_flight -= 1;
-            let window = match recovery.prr() {
+            let window = match loss.prr() {
                 Some(prr) if proportional => {
                     prr.on_ack(1, in_flight, ssthresh, false);
                     prr.cwnd()
@@ -144,80 +168,33 @@ impl<C: CongestionControl> Connection<C> {
             };
             let room = window.saturating_sub(in_flight).min(new);
             for _ in 0..room {
-                let seq = self.seq.send_new();
-                self.timed.begin(now, seq);
-                if let Some(departures) = recovery.departures() {
-                    departures.sent_next(now);
-                }
-                recovery.count_sent(self.phase);
-                wire.send(now, seq, data);
+                self.send_new(loss, now, data, wire);
             }
             (in_flight, new) = (in_flight + room, new - room);
-            wire.on_window(now, self.control.cwnd(), self.seq.una(), self.seq.nxt(), in_flight);
+            wire.on_window(now, self.state.control.cwnd(), self.state.seq.una(), self.state.seq.nxt(), in_flight);
         }
-        self.counters.sent += self.seq.nxt() - nxt;
         acks
-    }
-
-    /// Number of new segments that receiver and application allow.
-    #[inline]
-    fn unsent_within_window(&self) -> u32 {
-        let room = self.receive_window.saturating_sub(self.seq.outstanding());
-        self.seq.unsent().min(u64::from(room)) as u32
-    }
-
-    /// Whether segments are sent without pacing, and only the recovery keeps data of single ones.
-    #[inline]
-    pub fn is_unpaced(&self) -> bool {
-        self.optional.is_none()
-    }
-
-    /// Sends `room` new segments, or as many as there are and the receiver allows, if all were sent in order and
-    /// [`Self::is_unpaced`].
-    #[inline]
-    pub fn send_unpaced(&mut self, recovery: &mut impl RecoveryRules, now: Time, room: u32, wire: &mut impl Wire) {
-        debug_assert!(self.is_unpaced());
-        let new = room.min(self.unsent_within_window());
-        if new == 0 {
-            return;
-        }
-        self.timed.begin(now, self.seq.nxt());
-        self.timers.start_rto(now + self.rtt.rto());
-        self.counters.sent += u64::from(new);
-        for _ in 0..new {
-            let seq = self.seq.send_new();
-            if let Some(departures) = recovery.departures() {
-                departures.sent_next(now);
-            }
-            recovery.count_sent(self.phase);
-            wire.send(now, seq, self.ecn.on_new_segment());
-        }
     }
 
     /// Sends the paced segments due before `now`. Returns whether no other timer expires before.
     #[inline]
-    fn release_before(
-        &mut self,
-        recovery: &mut impl RecoveryRules,
-        (now, notes): (Time, bool),
-        wire: &mut impl Wire,
-    ) -> bool {
+    fn release_before(&mut self, loss: &mut impl Loss, (now, notes): (Time, bool), wire: &mut impl Wire) -> bool {
         loop {
-            let (at, other) = (self.timers.pacing(), self.timers.deadline_but_pacing());
+            let (at, other) = (self.state.timers.pacing(), self.state.timers.deadline_but_pacing());
             if at.min(other) >= now {
                 return true;
             }
             if other <= at {
                 return false;
             }
-            match recovery.room_in_repair(self) {
+            match self.room_in_repair(loss) {
                 Some(room) if room > 0 => {
-                    self.send_new(recovery, at, room, wire);
-                    self.note_use(recovery, (at, notes));
+                    self.send_paced(loss, at, room, wire);
+                    self.note_use(loss, (at, notes));
                 }
                 _ => {
-                    self.timers.set_pacing(Time::NEVER);
-                    self.fill_in_repair(recovery, (at, notes), wire);
+                    self.state.timers.set_pacing(Time::NEVER);
+                    self.fill_in_repair(loss, (at, notes), wire);
                 }
             }
         }
@@ -225,66 +202,34 @@ impl<C: CongestionControl> Connection<C> {
 
     /// Sends the segments that may be sent now; `notes` says whether to note how full the window is.
     #[inline]
-    fn fill_in_repair(&mut self, recovery: &mut impl RecoveryRules, (now, notes): (Time, bool), wire: &mut impl Wire) {
-        if !notes && self.seq.unsent() > 0 && self.waits_already(recovery, now) {
+    fn fill_in_repair(&mut self, loss: &mut impl Loss, (now, notes): (Time, bool), wire: &mut impl Wire) {
+        if !notes && self.state.seq.unsent() > 0 && self.waits_already(loss, now) {
             return;
         }
-        let Some(room) = recovery.room_in_repair(self) else {
-            recovery.fill(self, now, wire);
-            return self.arm_timers(recovery, now, false);
+        let Some(room) = self.room_in_repair(loss) else {
+            self.fill(loss, now, wire);
+            return self.arm_timers(loss, now, false);
         };
         if room > 0 {
-            self.send_new(recovery, now, room, wire);
+            self.send_paced(loss, now, room, wire);
         }
-        self.note_use(recovery, (now, notes));
+        self.note_use(loss, (now, notes));
     }
 
     /// Notes the use of the window after everything that may be sent has been sent.
     #[inline]
-    fn note_use(&mut self, recovery: &impl RecoveryRules, (now, notes): (Time, bool)) {
-        if notes || self.seq.unsent() == 0 && self.optional.is_some() {
-            self.note_sent(recovery, now);
-        }
-    }
-
-    /// Sends the next `room` segments for the first time, as far as pacing allows.
-    #[inline]
-    fn send_new(&mut self, recovery: &mut impl RecoveryRules, now: Time, room: u32, wire: &mut impl Wire) {
-        debug_assert_ne!(self.timers.rto(), Time::NEVER, "something is outstanding");
-        let mut waits = Time::NEVER;
-        let mut in_flight = recovery.in_flight(&self.seq);
-        let full = in_flight + room;
-        while in_flight < full {
-            if let Some(pacer) = self.optional.as_deref_mut().and_then(OptionalState::pacer)
-                && let Some(at) = pacer.pace().wait(now)
-            {
-                waits = at;
-                break;
-            }
-            let seq = self.seq.send_new();
-            self.timed.begin(now, seq);
-            self.counters.sent += 1;
-            if let Some(departures) = recovery.departures() {
-                departures.sent_next(now);
-            }
-            recovery.count_sent(self.phase);
-            if let Some(optional) = self.optional.as_deref_mut() {
-                optional.on_new_segment(now, in_flight, (&self.control, &self.seq));
-            }
-            in_flight += 1;
-            wire.send(now, seq, self.ecn.data());
-        }
-        if waits != Time::NEVER || self.timers.is_pacing() {
-            self.timers.set_pacing(waits);
+    fn note_use(&mut self, loss: &impl Loss, (now, notes): (Time, bool)) {
+        if notes || self.state.seq.unsent() == 0 && self.optional.is_some() {
+            self.note_sent(loss, now);
         }
     }
 
     /// Whether the pacing timer is already set to the time of the next segment, so that nothing is sent before it.
     #[inline]
-    fn waits_already(&mut self, recovery: &impl RecoveryRules, now: Time) -> bool {
-        let at = self.timers.pacing();
+    fn waits_already(&mut self, loss: &impl Loss, now: Time) -> bool {
+        let at = self.state.timers.pacing();
         at != Time::NEVER
-            && !recovery.waits()
+            && !loss.is_pending()
             && self
                 .optional
                 .as_deref_mut()
@@ -349,11 +294,11 @@ mod tests {
                 // Not more than five, so that runs end somewhere.
                 let row = path.arriving.iter().take(5).zip(top.1..).take_while(|(arrives, seq)| arrives.1 == *seq);
                 let mut times: Vec<Time> = row.map(|(arrives, _)| arrives.0).collect();
-                let n = match sender.row_of_repairs() {
-                    Some((quiet, most)) if most > 0 && times.first().is_some_and(|time| *time <= sender.deadline()) => {
-                        times.truncate(most as usize);
-                        times.retain(|time| *time <= sender.deadline());
-                        sender.take_row_of_repairs(times.iter().copied(), quiet, &mut path);
+                let n = match sender.row_in_repair() {
+                    Some(row) if row.most > 0 && times.first().is_some_and(|time| *time <= row.deadline) => {
+                        times.truncate(row.most as usize);
+                        times.retain(|time| *time <= row.deadline);
+                        sender.take_row(&row, times.iter().copied(), &mut path);
                         in_rows += times.len() as u32;
                         times.len() as u32
                     }

@@ -1,0 +1,109 @@
+//! ACKs in a row that a sender takes together, and the way in which it does. The result is the same, to the bit, as with
+//! `on_ack` for each.
+
+use super::core::Core;
+use crate::Wire;
+use crate::loss::rules::{Loss, SackRow};
+use crate::loss::{LossRecovery, each};
+use base::Time;
+use law::CongestionControl;
+
+/// Row of ACKs that a sender may take together.
+#[derive(Clone, Copy, Debug)]
+pub struct AckRow {
+    way: Way,
+    /// Segments that each ACK acknowledges.
+    each: u32,
+    /// Largest number of ACKs in it.
+    pub most: u32,
+    /// Latest time of an ACK in it: a timer expires then.
+    pub deadline: Time,
+}
+
+/// Effect of the ACKs of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// Each releases as many segments as it acknowledges; the window changes by the control's step.
+    Steady,
+    /// Each releases two segments, in slow start.
+    Opening,
+    /// Nothing is lost, SACKed, marked or paced.
+    Plain,
+    /// Nothing is lost, SACKed or marked, and segments are paced.
+    Paced,
+    /// In recovery, each SACKs the segment after the highest run; the first `quiet` release no segment, the others one each.
+    Sack { quiet: u32 },
+}
+
+impl<C: CongestionControl> Core<C> {
+    /// See [`crate::Sender::row`].
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "few callers, one in the hottest loop")]
+    pub(super) fn row(&self, loss: &LossRecovery, each: u32) -> Option<AckRow> {
+        let (way, most) = match self.steady(loss, each) {
+            0 => match if each == 1 { self.opening(loss) } else { 0 } {
+                0 => match self.plain(loss, each) {
+                    0 => (Way::Paced, self.paced(loss, each)),
+                    plain => (Way::Plain, plain),
+                },
+                opening => (Way::Opening, opening),
+            },
+            steady => (Way::Steady, steady),
+        };
+        // All the ACKs come before the timer that the last one started, so none of them lets it expire.
+        let deadline =
+            if way == Way::Paced { self.state.timers.deadline_but_pacing() } else { self.state.timers.deadline() };
+        (most > 0).then_some(AckRow { way, each, most, deadline })
+    }
+
+    /// See [`crate::Sender::row_in_repair`].
+    #[inline]
+    pub(super) fn row_in_repair(&self, loss: &impl Loss) -> Option<AckRow> {
+        let SackRow { quiet, all } = self.sack_row(loss)?;
+        Some(AckRow { way: Way::Sack { quiet }, each: 0, most: all, deadline: self.state.timers.deadline() })
+    }
+
+    /// See [`crate::Sender::take_row`].
+    #[inline]
+    pub(super) fn take_row(
+        &mut self,
+        loss: &mut LossRecovery,
+        row: &AckRow,
+        times: impl ExactSizeIterator<Item = Time> + DoubleEndedIterator + Clone,
+        wire: &mut impl Wire,
+    ) {
+        let acks = times.clone().map(|time| (time, row.each));
+        match row.way {
+            Way::Steady => self.take_steady(loss, row.each, times, wire),
+            Way::Opening => self.take_opening(times, wire),
+            Way::Plain => each!(loss, loss => self.take_plain(loss, acks, wire)),
+            Way::Paced => each!(loss, loss => self.take_paced(loss, acks, wire)),
+            Way::Sack { quiet } => each!(loss, loss => self.take_sack_row(loss, times, quiet, wire)),
+        }
+    }
+
+    /// Sends the new segments of a row of ACKs at `times`, each of which acknowledges `acked` segments and releases
+    /// `released`, and shows the sender after each.
+    #[inline]
+    pub(super) fn send_row(
+        &self,
+        times: impl ExactSizeIterator<Item = Time> + DoubleEndedIterator + Clone,
+        (acked, released): (u32, u32),
+        wire: &mut impl Wire,
+    ) {
+        if wire_observes(wire) {
+            let gain = self.state.control.step().map_or(0.0, |step| step.gain) * f64::from(acked);
+            let (mut cwnd, mut una, mut nxt) = (self.state.control.cwnd(), self.state.seq.una(), self.state.seq.nxt());
+            for now in times.clone() {
+                (cwnd, una, nxt) = (cwnd + gain, una + u64::from(acked), nxt + u64::from(released));
+                wire.on_window(now, cwnd, una, nxt, (nxt - una) as u32);
+            }
+        }
+        wire.send_row(times, released, self.state.seq.nxt(), self.state.ecn.data());
+    }
+}
+
+/// Whether this kind of wire observes windows.
+const fn wire_observes<W: Wire>(_: &W) -> bool {
+    W::OBSERVES
+}
