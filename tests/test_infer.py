@@ -206,7 +206,7 @@ def test_the_record_that_is_printed_is_that_of_the_recorded_paths() -> None:
 
 
 @pytest.mark.slow
-def test_simulations_near_the_answer_hold_the_truth_and_have_a_twin(plain: Samples) -> None:
+def test_simulations_near_the_answer_hold_the_truth_and_have_a_twin(plain: Samples, tmp_path: Path) -> None:
     answer = answered(measurement(plain))
     near = search(answer.region, runs=160)
     assert near.best is not None
@@ -219,6 +219,13 @@ def test_simulations_near_the_answer_hold_the_truth_and_have_a_twin(plain: Sampl
     assert math.log(one.high / one.low) < math.log(wide.high / wide.low) + 0.1
     again = search(answer.region, runs=160)
     assert again.to_json() == near.to_json()
+    pytest.importorskip("matplotlib")
+    from elephan.plots.inference import draw_inference  # noqa: PLC0415 (optional)
+
+    draw_inference(replace(answer, nearby=near), tmp_path / "both.svg")
+    assert "simulated (" in (tmp_path / "both.svg").read_text(encoding="utf-8")
+    with pytest.raises(InputError, match="must end in"):
+        draw_inference(replace(answer, nearby=near), tmp_path / "both.txt")
 
 
 @pytest.mark.slow
