@@ -245,6 +245,7 @@ NAMES: dict[str, list[str]] = {
     "sweep --columns": ["nosuch", "delay[nosuch]", "goodput[nosuch]"],
     "store export --columns": ["nosuch"],
     "store export --format": ["nosuch"],
+    **{f"{verb} --tables": ["nosuch --out out"] for verb in ("run", "size", "sweep")},
     **{f"store {verb} --where": ["nosuch=1"] for verb in ("ls", "list", "export", "gc")},
     **{f"store {verb} --store": ["nosuch"] for verb in STORED},
     **{f"import --{column}": ["nosuch"] for column in ("rate", "delay")},
