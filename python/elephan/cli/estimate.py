@@ -103,7 +103,7 @@ def _lines(found: RunEstimate | SweepEstimate, reason: str) -> list[str]:
         f"{found.title}: {in_words(found)}",
         f"{what}, {at_once}, {took} in all; files of {format_bytes(found.written_bytes)} by --out",
         f"memory {system}",
-        f"of it: the program itself, {shares}" if shares else "of it: the program itself",
+        f"of the memory: {shares}; the program has the rest" if shares else "the program has all of the memory",
         f"right within these factors, nineteen times in twenty: {factors}",
     ]
 

@@ -40,7 +40,7 @@ def _finding(group: FlowGroup, other: str, rtt_s: float) -> LintFinding:
     packet_s = 8 * group.packet_bytes / group.narrowest.rate_bps
     return LintFinding(
         f"flows[{group.name}].tcp.send_jitter",
-        f"{whom} have equal RTTs ({rtt_s * 1e3:.6g} ms) into a drop-tail queue and nothing else is random, so they may "
+        f"{whom} have equal RTTs ({rtt_s * 1e3:.6g} ms) into a drop-tail queue and no send jitter, so they may "
         "keep step and lose in a fixed pattern",
         f'spread rtt, or give send_jitter = "{format_time(packet_s)}", one packet time at {group.narrowest.name}',
     )

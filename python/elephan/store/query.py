@@ -223,7 +223,13 @@ def _explained(index: Index, error: Exception) -> str:
         if elsewhere:
             return f'query: what is asked has no column "{name}"; write FROM {elsewhere[0]}, which has it'
         return f'query: there is no column "{name}"; {hint(name.rpartition(".")[2], columns)}'
-    if "not authorized" in reason or "readonly" in reason or "attached" in reason or "query_only" in reason:
+    if (
+        "not authorized" in reason
+        or "readonly" in reason
+        or "attached" in reason
+        or "cannot modify" in reason
+        or "query_only" in reason
+    ):
         return "query: would change the index; it can only read: write a SELECT"
     if "one statement" in reason:
         return "query: has several statements; write one SELECT"

@@ -171,9 +171,10 @@ class SweepResult(ResultTables):
         """Lint warnings about the points, one for each rule and place, as for the first of its ``points``."""
         found: dict[tuple[str, str], dict[str, Any]] = {}
         for point in self.points:
-            for warned in point.document["warnings"]:
-                row = found.setdefault((warned["rule"], warned["where"]), {**warned, "points": 0})
-                row["points"] += 1
+            # Two groups without names, say, are warned about at one place.
+            here = {(warned["rule"], warned["where"]): warned for warned in reversed(point.document["warnings"])}
+            for place, warned in reversed(here.items()):
+                found.setdefault(place, {**warned, "points": 0})["points"] += 1
         return list(found.values())
 
     def __repr__(self) -> str:
