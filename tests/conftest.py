@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -40,6 +41,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
     It is in a cache folder of its own, which processes of tests inherit, and the home folder is left alone.
     """
+    # What a shell starts in the background ignores Ctrl-C, and so would the commands under test.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     folder = Path(tempfile.mkdtemp(prefix="elephan-tests-"))
     config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
     # Matplotlib lists fonts once for all test processes; the user's settings are not used either.

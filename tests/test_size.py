@@ -119,9 +119,7 @@ def test_ctrl_c_leaves_no_file_and_says_what_was_done(tmp_path: Path, verb: list
     scenario, out = tmp_path / "long.toml", tmp_path / "out"
     scenario.write_text(LONG)
     words = [verb[0], str(scenario), *verb[1:], "--out", str(out)]
-    # A shell in the background ignores the signal, and so would what it starts: as in a terminal, it is handled again.
-    handled = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
-    command = [sys.executable, "-c", f"{handled}; from elephan.cli import main; main()", *words]
+    command = [sys.executable, "-m", "elephan", *words]
     with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         assert process.stdout is not None

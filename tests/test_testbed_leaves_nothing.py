@@ -20,10 +20,6 @@ from testbed_here import available, hindered, lawless, real
 
 pytestmark = pytest.mark.slow
 
-HANDLED = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
-"""A shell in the background ignores Ctrl-C, and so would its children."""
-ELEPHAN = f"{HANDLED}; from elephan.cli import main; main()"
-
 CYCLES = int(os.environ.get("ELEPHAN_TESTBED_CYCLES", sum(ENDS.values())))
 """Number of testbeds that end, a multiple of the kinds' sum; `make survival` runs two hundred."""
 
@@ -97,7 +93,7 @@ def test_a_command_in_a_terminal_takes_everything_along(how: signal.Signals, cod
     law = "reno" if lawless() or "el_scalable" in available() else "scalable"
     file, out = tmp_path / "one.toml", tmp_path / "out"
     file.write_text(SCENARIO.replace("LAW", law).replace("200 ms", "20 s"))
-    command = [sys.executable, "-c", ELEPHAN, "testbed", "run", str(file), "--out", str(out)]
+    command = [sys.executable, "-m", "elephan", "testbed", "run", str(file), "--out", str(out)]
     temporary = tmp_path / "tmp"
     temporary.mkdir()
     environment = os.environ | {"TMPDIR": str(temporary)}
@@ -132,7 +128,7 @@ def refused(command: list[str], **environment: str) -> str:
 def test_without_root_it_says_so(scenario: Path) -> None:
     if hindered() not in {"", "no root"}:
         pytest.skip(hindered())
-    nobody = f"import os; os.geteuid = lambda: 65534; {ELEPHAN}"
+    nobody = "import os; os.geteuid = lambda: 65534; from elephan.cli import main; main()"
     line = refused([sys.executable, "-c", nobody, "testbed", "run", str(scenario)])
     assert line == "testbed: namespaces and devices need root: run it with sudo"
 
@@ -145,14 +141,14 @@ def test_without_iperf3_it_says_what_to_install(scenario: Path, tmp_path: Path) 
             (folder / program).symlink_to(found)
     if len(list(folder.iterdir())) < len(PROGRAMS) - 1:
         pytest.skip("more than iperf3 is missing")
-    line = refused([sys.executable, "-c", ELEPHAN, "testbed", "run", str(scenario)], PATH=str(folder))
+    line = refused([sys.executable, "-m", "elephan", "testbed", "run", str(scenario)], PATH=str(folder))
     assert line == "testbed: programs are missing: apt-get install iperf3"
 
 
 @real
 def test_without_tun_devices_it_says_what_to_load(scenario: Path) -> None:
     hidden = [*unshared("--mount"), "sh", "-c", 'mount -t tmpfs none /dev/net && exec "$@"', "sh"]
-    line = refused([*hidden, sys.executable, "-c", ELEPHAN, "testbed", "run", str(scenario)])
+    line = refused([*hidden, sys.executable, "-m", "elephan", "testbed", "run", str(scenario)])
     assert line.startswith("testbed: there is no /dev/net/tun: modprobe tun")
 
 
@@ -161,7 +157,7 @@ def test_without_tun_devices_it_says_what_to_load(scenario: Path) -> None:
 def test_without_types_of_the_kernel_it_says_what_would_be_right(scenario: Path) -> None:
     hidden = [*unshared("--mount"), "sh", "-c", 'mount -t tmpfs none /sys/kernel/btf && exec "$@"', "sh"]
     scenario.write_text(SCENARIO.replace("LAW", "scalable"))
-    line = refused([*hidden, sys.executable, "-c", ELEPHAN, "testbed", "run", str(scenario)])
+    line = refused([*hidden, sys.executable, "-m", "elephan", "testbed", "run", str(scenario)])
     assert line.startswith("the kernel does not describe its types (BTF); use one built with CONFIG_DEBUG_INFO_BTF=y")
 
 
@@ -210,11 +206,11 @@ def test_what_a_testbed_cannot_have_is_a_line(changes: list[str], more: str, sai
         file.write(more)
     for option in ([], ["--dry-run"]):
         words = [word for change in changes for word in ("--set", change)]
-        command = [sys.executable, "-c", ELEPHAN, "testbed", "run", str(scenario), *words, *option]
+        command = [sys.executable, "-m", "elephan", "testbed", "run", str(scenario), *words, *option]
         assert said in refused(command)
 
 
 @pytest.mark.skipif(hindered() == "no Linux", reason="no Linux")
 def test_a_folder_that_cannot_be_is_refused_before_the_run(scenario: Path) -> None:
-    line = refused([sys.executable, "-c", ELEPHAN, "testbed", "run", str(scenario), "--out", str(scenario)])
+    line = refused([sys.executable, "-m", "elephan", "testbed", "run", str(scenario), "--out", str(scenario)])
     assert "is a file; give a folder" in line

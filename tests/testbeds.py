@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from elephan.comparisons.comparison import ScenarioComparison, _known, _measured
+from elephan.comparisons.comparison import ScenarioComparison, _known, measured
 from elephan.runs.result import RunResult
 from elephan.runs.saved import SavedRun
 from elephan.testbed import ENGINE, TestbedResult
@@ -20,7 +20,7 @@ def punctual(**changes: object) -> dict[str, Any]:
 
 def beside(alone: ScenarioComparison, result: RunResult | SavedRun, *objections: str) -> ScenarioComparison:
     """Return a comparison with a simulation in the testbed's place."""
-    found = _measured(result)
+    found = measured(result)
     rows = tuple(replace(row, testbed=_known(found, row.name), against="testbed") for row in alone.rows)
     return replace(alone, rows=rows, tested=faked(result, *objections))
 

@@ -67,7 +67,7 @@ def write_pages(found: Judgement, folder: Path) -> list[Path]:
         written.append(write_text(folder / f"{each.data.name}.md", page(each)))
     if {each.data.name for each in found.sets} >= set(sets()):
         written.append(write_text(folder / INDEX, index(found)))
-        written.append(write_text(folder / SCORES, scores(found, "judged/")))
+        written.append(write_text(folder / SCORES, scores(found)))
     return written
 
 
@@ -84,16 +84,16 @@ def index(found: Judgement) -> str:
         "",
         *MEANS,
         "",
-        *_scores(found, ""),
+        *_scores(found),
         f"`elephan judge --pages docs/judged --bless` makes this again, with elephan {_native.version()}.",
         "",
     ]
     return "\n".join(lines)
 
 
-def scores(found: Judgement, place: str) -> str:
-    """Return the table of scores for another page, with links that begin with `place`."""
-    return "\n".join([GENERATED, "", *_scores(found, place)])
+def scores(found: Judgement) -> str:
+    """Return the table of scores, which another page includes."""
+    return "\n".join([GENERATED, "", *_scores(found)])
 
 
 def page(judged: JudgedSet) -> str:
@@ -161,7 +161,7 @@ def _dot(one: JudgedCell) -> tuple[float, float]:
     return one.of.measured / one.of.per, one.of.found / one.of.per
 
 
-def _scores(found: Judgement, place: str) -> list[str]:
+def _scores(found: Judgement) -> list[str]:
     rows = []
     for each in found.sets:
         null, share = each.best_null
@@ -169,7 +169,7 @@ def _scores(found: Judgement, place: str) -> list[str]:
         families = sum(len(q.families) for q in each.quantities)
         rows.append(
             [
-                f"[{each.data.title}]({place}{each.data.name}.md)",
+                f"[{each.data.title}](./{each.data.name}.md)",
                 str(each.cells),
                 percent(each.share),
                 f"{percent(share)} ({null})",

@@ -213,8 +213,8 @@ def compare_scenario(
         say("testbed")
     # The testbed uses the simulation's warm-up, in case the simulation determined it itself.
     tested = testbed.run(simulated.scenario, attempts=attempts) if real else None
-    model, simulation = _model(read.network), _measured(simulated)
-    real_one = None if tested is None else _measured(tested.result)
+    model, simulation = _model(read.network), measured(simulated)
+    real_one = None if tested is None else measured(tested.result)
     against = "testbed" if real else "simulation"
     rows = tuple(
         ComparedQuantity(
@@ -254,8 +254,16 @@ def _known(of: dict[str, float] | None, name: str) -> float | None:
     return value if value is not None and np.isfinite(value) else None
 
 
-def _measured(result: RunResult | SavedRun) -> dict[str, float]:
-    """Return means over replications and flows, in the same way for a simulation and a testbed."""
+def measured(result: RunResult | SavedRun, *, cuts: bool = False) -> dict[str, float]:
+    """Return means over replications and flows, in the same way for a simulation and a testbed.
+
+    Parameters
+    ----------
+    result : RunResult or SavedRun
+        With its series.
+    cuts : bool
+        Measure cuts of the windows of BBR, too, instead of its phases of ProbeRTT.
+    """
     document = result.to_json()
     link = document["links"][0]
     found = {name: link[name]["mean"] for name in ("utilization", "queueing_delay_s", "loss_ratio")}
@@ -263,15 +271,15 @@ def _measured(result: RunResult | SavedRun) -> dict[str, float]:
     warmup_s, columns = result.scenario.facts["warmup_s"], []
     laws = [group.get("law") for group in result.scenario.groups]
     for outcome in result.outcomes:
-        measured = outcome.samples["time_s"] >= warmup_s
+        after = outcome.samples["time_s"] >= warmup_s
         delay_s = float(outcome.links["queueing_delay_s"][0])
         flows = zip(outcome.samples["cwnd_segments"], outcome.flows["base_rtt_s"], outcome.flows["group"], strict=True)
         for window, rtt_s, group in flows:
             one = sawtooth_statistics(
-                outcome.samples["time_s"][measured],
-                window[measured].astype(float),
+                outcome.samples["time_s"][after],
+                window[after].astype(float),
                 float(rtt_s) + delay_s,
-                bbr=laws[int(group)] in BBR,
+                bbr=laws[int(group)] in BBR and not cuts,
             )
             columns.append((one.period_s, one.high, one.low))
     names = ("period_s", "cwnd_high_segments", "cwnd_low_segments")

@@ -77,8 +77,8 @@ def time(text: str) -> float:
         message = f'"{short(text)}" is not a time of tc, such as 50ms'
         raise ValueError(message)
     unit = (found[2] or "us").lower()
-    scale = {"s": 1.0, "m": 1e-3, "u": 1e-6, "n": 1e-9}[unit[0]]
-    return float(found[1]) * scale
+    per_second = {"s": 1, "m": 10**3, "u": 10**6, "n": 10**9}[unit[0]]
+    return float(found[1]) / per_second
 
 
 def count(text: str) -> int:
