@@ -57,7 +57,7 @@ impl RackRecovery {
     fn begin_if_lost(&mut self, verdict: &mut Verdict, segments: &mut Segments<'_>, again: bool) {
         let (departures, _) = segments.split();
         let lost = self.rack.next_lost(departures).is_some();
-        if !lost && !(again && self.rack.has_resent(departures)) {
+        if !(lost || again && self.rack.has_resent(departures)) {
             return;
         }
         self.rack.forget_probe();

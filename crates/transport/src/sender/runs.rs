@@ -128,7 +128,7 @@ impl<C: CongestionControl> Core<C> {
         match (every_rtt && each == 1, stamped) {
             (true, false) => self.state.control.on_rtt_samples(&mut taken),
             (true, true) => {
-                self.state.control.on_rtt_samples(&mut taken.by_ref().inspect(|&(_, rtt)| smooth(rtt, rtt)))
+                self.state.control.on_rtt_samples(&mut taken.by_ref().inspect(|&(_, rtt)| smooth(rtt, rtt)));
             }
             (false, false) => taken.by_ref().for_each(drop),
             (false, true) => {
