@@ -157,6 +157,56 @@ def test_a_law_is_told_what_it_asks_for() -> None:
     assert hashes(scenario)[0] == hashes(scenario)[1]
 
 
+MARKED = """
+duration = "5 s"
+[[links]]
+name = "l"
+rate = "10 Mbit/s"
+delay = "10 ms"
+buffer = "100 packets"
+queue = { discipline = "drop-tail", ecn_threshold = 5 }
+[[flows]]
+path = ["l"]
+rtt = "20 ms"
+recovery = "rack"
+control = { law = "counts" }
+"""
+
+
+class Counts:
+    """Half as many segments after a mark, and one more for each window; counts what is reported."""
+
+    version, needs = "1", "marks"
+
+    def __init__(self) -> None:
+        self.cwnd, self.acked, self.marked, self.delivered = 10.0, 0.0, 0.0, 0
+
+    def count(self, ack: Any) -> None:
+        self.acked, self.marked, self.delivered = self.acked + ack.acked, self.marked + ack.ce_marked, ack.delivered
+        assert self.acked == self.delivered
+        assert ack.delivered < 1000 or self.marked > 0
+
+    def on_ack(self, ack: Any) -> None:
+        self.count(ack)
+        self.cwnd += ack.acked / self.cwnd
+
+    def on_recovery_ack(self, ack: Any) -> None:
+        self.count(ack)
+
+    def on_loss(self, event: Any) -> None:
+        assert event.signal == "ecn"
+        self.cwnd = max(2.0, self.cwnd / 2)
+
+
+def test_a_law_that_counts_marks_learns_of_every_segment() -> None:
+    with own_laws.declared({"counts": Counts}):
+        scenario = Scenario.from_text(MARKED)
+    assert hashes(scenario)[0] == hashes(scenario)[1]
+    outcome = simulate(scenario, 0)
+    # Reductions last a round trip each: without their ACKs the sums above would differ at the first.
+    assert outcome.flows["loss_events"].sum() > 10
+
+
 # Identity, workers, other places where laws can be given.
 
 
@@ -369,6 +419,10 @@ COUNT = 0
         (_global(), r"law m: Global\.on_ack changes a global variable, which all flows share; keep it on self"),
         (object, r"law m: object has none of on_ack, on_loss and on_rtt_round"),
         (3, r"law m: must be a class, or the path of a shared library, not 3"),
+        (
+            type("Tells", (Base,), {"on_recovery_ack": print, "version": "1"}),
+            r'law m: Tells has on_recovery_ack, which is called only with needs = "marks"',
+        ),
         (type("Made", (), {"on_loss": print}), r"law m: the source of Made is not known, .* version = \"1\""),
         (
             type("Asks", (Base,), {"needs": "all", "version": "1"}),

@@ -12,6 +12,7 @@ import importlib.util
 import inspect
 import sys
 import textwrap
+import threading
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,9 +24,9 @@ from elephan.errors import InputError, LawError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from types import FunctionType
+    from types import FunctionType, ModuleType
 
-METHODS = ("on_ack", "on_loss", "on_rtt_round", "on_restart")
+METHODS = ("on_ack", "on_recovery_ack", "on_loss", "on_rtt_round", "on_restart")
 """Hook methods that a law class may define; only those defined are called."""
 
 NEEDS = ("every_rtt", "marks")
@@ -33,6 +34,9 @@ NEEDS = ("every_rtt", "marks")
 
 _MODULE = "elephan_law_"
 """Prefix of the names of modules that `load` creates."""
+
+_loading = threading.Lock()
+"""Lock of the modules that `load` creates: replications run on several threads."""
 
 LIBRARY_SUFFIX = ".so"
 """File name extension of shared libraries."""
@@ -55,7 +59,7 @@ class OwnLaw:
         BLAKE3 of what `hashed` gives, hexadecimal.
     wants_flow : bool
         Whether its constructor has a parameter ``flow``.
-    on_ack, on_loss, on_rtt_round, on_restart : bool
+    on_ack, on_recovery_ack, on_loss, on_rtt_round, on_restart : bool
         Which methods it has.
     every_rtt, marks : bool
         Whether ``needs`` contains these names.
@@ -66,6 +70,7 @@ class OwnLaw:
     source: str
     wants_flow: bool
     on_ack: bool
+    on_recovery_ack: bool
     on_loss: bool
     on_rtt_round: bool
     on_restart: bool
@@ -214,6 +219,9 @@ def own_law(name: str, cls: Any) -> OwnLaw:
         if need not in NEEDS:
             message = f"{where}: {cls.__name__}.needs names {need!r}; it may name {' and '.join(NEEDS)}"
             raise InputError(message)
+    if has["on_recovery_ack"] and "marks" not in needs:
+        message = f'{where}: {cls.__name__} has on_recovery_ack, which is called only with needs = "marks"'
+        raise InputError(message)
     takes, wants_flow = _parameters(cls)
     return OwnLaw(
         name,
@@ -221,6 +229,7 @@ def own_law(name: str, cls: Any) -> OwnLaw:
         _native.digest(hashed(cls, where)),
         wants_flow,
         has["on_ack"],
+        has["on_recovery_ack"],
         has["on_loss"],
         has["on_rtt_round"],
         has["on_restart"],
@@ -332,26 +341,34 @@ def load(text: str) -> AnyOwnLaw:
     if not path.is_file():
         message = f"--law {name}: there is no file {file}"
         raise InputError(message)
-    # Each file once: two laws of one file share their module.
-    module_name = f"{_MODULE}{_native.digest(str(path.resolve()))[:16]}"
-    if module_name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(module_name, path)
-        if spec is None or spec.loader is None:
-            message = f"--law {name}: {file} is no Python file"
-            raise InputError(message)
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[module_name] = module
-        try:
-            spec.loader.exec_module(module)
-        except Exception as error:
-            del sys.modules[module_name]
-            message = f"--law {name}: {file}{_line(error, path)}: {_said(error)}"
-            raise InputError(message) from None
-    found = getattr(sys.modules[module_name], cls, None)
+    # Each file once: two laws of one file share their module. It is in `sys.modules` before it is complete.
+    with _loading:
+        found = getattr(_module_of(name, path), cls, None)
     if not isinstance(found, type):
         message = f"--law {name}: {file} has no class {cls}"
         raise InputError(message)
     return own_law(name, found)
+
+
+def _module_of(name: str, path: Path) -> ModuleType:
+    """Return the module of a law's file, and run the file if it was not run before."""
+    module_name = f"{_MODULE}{_native.digest(str(path.resolve()))[:16]}"
+    known = sys.modules.get(module_name)
+    if known is not None:
+        return known
+    spec = importlib.util.spec_from_file_location(module_name, path)
+    if spec is None or spec.loader is None:
+        message = f"--law {name}: {path} is not a Python file"
+        raise InputError(message)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module_name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[module_name]
+        message = f"--law {name}: {path}{_line(error, path)}: {_said(error)}"
+        raise InputError(message) from None
+    return module
 
 
 _declared: ContextVar[Mapping[str, AnyOwnLaw]] = ContextVar("elephan_own_laws", default=MappingProxyType({}))

@@ -144,6 +144,11 @@ impl CongestionControl for LibraryControl<'_> {
         self.act("on_ack", |law, this, state| unsafe { (law.on_ack)(this, &sample, state) });
     }
 
+    fn on_recovery_ack(&mut self, ack: &AckSample) {
+        let sample = Ack::out(ack);
+        self.act("on_recovery_ack", |law, this, state| unsafe { (law.on_recovery_ack)(this, &sample, state) });
+    }
+
     fn on_delivery(&mut self, delivery: &Delivery) {
         let sample = Delivered::out(delivery);
         self.act("on_delivery", |law, this, state| unsafe { (law.on_delivery)(this, &sample, state) });

@@ -249,6 +249,9 @@ impl<C: Exported> Functions<C> {
         // SAFETY: an instance of `C`; so below.
         unsafe { act::<C>(law, state, |law| law.on_ack(&sample.back())) };
     }
+    unsafe extern "C" fn on_recovery_ack(law: *mut c_void, sample: &Ack, state: &mut State) {
+        unsafe { act::<C>(law, state, |law| law.on_recovery_ack(&sample.back())) };
+    }
     unsafe extern "C" fn on_delivery(law: *mut c_void, sample: &Delivered, state: &mut State) {
         unsafe { act::<C>(law, state, |law| law.on_delivery(&sample.back())) };
     }
@@ -316,6 +319,7 @@ pub const fn law<C: Exported>(
         message,
         needs: Functions::<C>::needs,
         on_ack: Functions::<C>::on_ack,
+        on_recovery_ack: Functions::<C>::on_recovery_ack,
         on_delivery: Functions::<C>::on_delivery,
         on_lost: Functions::<C>::on_lost,
         on_feedback: Functions::<C>::on_feedback,

@@ -5,7 +5,7 @@ use law::{AckSample, CongestionEvent, Delivery, Lost, Needs, Restart, Signal, St
 use std::ffi::{c_char, c_void};
 
 /// The version of this interface.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The symbol under which a library has its [`Library`].
 pub const SYMBOL: &std::ffi::CStr = c"ELEPHAN_LAWS";
@@ -182,6 +182,8 @@ pub struct Law {
     pub needs: unsafe extern "C" fn(law: Read) -> u32,
     /// [`law::CongestionControl::on_ack`].
     pub on_ack: unsafe extern "C" fn(law: Change, sample: &Ack, state: &mut State),
+    /// [`law::CongestionControl::on_recovery_ack`].
+    pub on_recovery_ack: unsafe extern "C" fn(law: Change, sample: &Ack, state: &mut State),
     /// [`law::CongestionControl::on_delivery`].
     pub on_delivery: unsafe extern "C" fn(law: Change, sample: &Delivered, state: &mut State),
     /// [`law::CongestionControl::on_lost`].
@@ -361,11 +363,11 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_those_of_version_1() {
+    fn sizes_are_those_of_version_2() {
         // Another size is another version.
         let sizes = [size_of::<Ack>(), size_of::<Event>(), size_of::<Delivered>(), size_of::<LostSegment>()];
         assert_eq!(sizes, [88, 64, 112, 48]);
         let sizes = [size_of::<Restarted>(), size_of::<State>(), size_of::<Site>(), size_of::<Law>()];
-        assert_eq!((VERSION, sizes), (1, [32, 64, 80, 160]));
+        assert_eq!((VERSION, sizes), (2, [32, 64, 80, 168]));
     }
 }

@@ -178,6 +178,16 @@ impl Bpf {
         self.socket.set_max_packets_out(if limited { cwnd } else { cwnd / 2 });
     }
 
+    /// Notes what an ACK says, and returns the flags with which the kernel reports it.
+    fn note_ack(&mut self, ack: &AckSample) -> u32 {
+        self.note(ack.now, ack.delivered, (ack.in_flight - ack.acked).max(0.0), ack.min_rtt);
+        self.note_srtt(ack.srtt);
+        self.note_limit(ack.cwnd_limited);
+        let marked = self.socket.delivered_ce().wrapping_add(ack.ce_marked as u32);
+        self.socket.set_delivered_ce(marked);
+        if ack.ce_marked > 0.0 { ECHO } else { 0 }
+    }
+
     fn note_srtt(&mut self, srtt: Span) {
         self.socket.set_srtt_us(micros(srtt).saturating_mul(8));
     }
@@ -202,17 +212,12 @@ impl CongestionControl for Bpf {
     }
 
     fn on_ack(&mut self, ack: &AckSample) {
-        self.note(ack.now, ack.delivered, (ack.in_flight - ack.acked).max(0.0), ack.min_rtt);
-        self.note_srtt(ack.srtt);
-        self.note_limit(ack.cwnd_limited);
-        let marked = self.socket.delivered_ce().wrapping_add(ack.ce_marked as u32);
-        self.socket.set_delivered_ce(marked);
+        let flags = self.note_ack(ack);
         let sample = ebpf::AckSample {
             pkts_acked: ack.acked as u32,
             rtt_us: ack.rtt.map_or(-1, |rtt| micros(rtt).min(i32::MAX as u32).cast_signed()),
             in_flight: ack.in_flight as u32,
         };
-        let flags = if ack.ce_marked > 0.0 { ECHO } else { 0 };
         self.ask(|socket| {
             if socket.ca_state() != OPEN {
                 socket.cwnd_event(COMPLETE)?;
@@ -222,6 +227,11 @@ impl CongestionControl for Bpf {
             socket.pkts_acked(&sample)?;
             socket.cong_avoid(socket.snd_una(), sample.pkts_acked)
         });
+    }
+
+    fn on_recovery_ack(&mut self, ack: &AckSample) {
+        let flags = self.note_ack(ack);
+        self.ask(|socket| socket.in_ack_event(flags));
     }
 
     fn on_delivery(&mut self, delivery: &Delivery) {

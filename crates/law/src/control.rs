@@ -30,6 +30,9 @@ base::dispatched! {
         fn set_mss(&mut self, _mss: u32) {}
         /// New data was acknowledged outside loss recovery: not for those whose [`Needs::deliveries`] is set.
         fn on_ack(&mut self, _ack: &AckSample) {}
+        /// Data was delivered in a recovery or a reduction, in which the transport sets how much is sent: only for those whose
+        /// [`Needs::marks`] is set and [`Needs::deliveries`] is not. `acked` counts segments that are SACKed, too.
+        fn on_recovery_ack(&mut self, _ack: &AckSample) {}
         /// Something was delivered, in recovery too: only for those whose [`Needs::deliveries`] is set, in place of [`Self::on_ack`].
         fn on_delivery(&mut self, _delivery: &Delivery) {}
         /// A segment was taken for lost: only for those whose [`Needs::deliveries`] is set, for each such segment in the
@@ -104,7 +107,7 @@ base::dispatched! {
         }
 
         /// Called for laws that measure, in slow start too, and before the window grows: for every ACK of new data outside
-        /// recovery. A law that answers [`Self::per_rtt`] gets only the ACKs that begin a round trip, and those if it asks for
+        /// recovery, and inside for laws that count marks ([`Needs::marks`]). A law that answers [`Self::per_rtt`] gets only the ACKs that begin a round trip, and those if it asks for
         /// them ([`Needs::rounds`]).
         fn on_sample(&mut self, _ack: &AckSample) {}
 
@@ -219,6 +222,9 @@ mod tests {
         }
         fn on_ack(&mut self, _ack: &AckSample) {
             self.note("on_ack", ());
+        }
+        fn on_recovery_ack(&mut self, _ack: &AckSample) {
+            self.note("on_recovery_ack", ());
         }
         fn on_delivery(&mut self, _delivery: &Delivery) {
             self.note("on_delivery", ());
@@ -395,6 +401,7 @@ mod tests {
         let (now, delivered, prior_delivered, tx_in_flight, lost, app_limited) = (Time::ZERO, 1, 0, 1.0, 1.0, false);
         any.set_mss(1448);
         any.on_ack(&ack());
+        any.on_recovery_ack(&ack());
         any.on_delivery(&delivery);
         any.on_lost(&Lost { now, delivered, prior_delivered, tx_in_flight, lost, app_limited });
         any.on_feedback(1.0, true);

@@ -1,7 +1,7 @@
 //! DCTCP: a mark cuts the window by half the share of segments that were marked lately; growth and losses as in Reno.
 //!
 //! Source: RFC 8257, Sections 3.3 (alpha, the cut), 3.4 (growth) and 3.5 (losses).
-//! Differs from the source: the share counts segments, not bytes, and not those acknowledged during loss recovery.
+//! Differs from the source: the share counts segments, not bytes; after a timeout each ACK counts as one.
 //! Differs from Linux: alpha is a whole number of 1/1024 there, and reaches zero when marks stay away.
 
 use crate::{AckSample, CongestionEvent, Law, Needs, Signal, WindowLaw};
@@ -37,8 +37,8 @@ impl Registered for Dctcp {
         aliases: &["TcpDctcp"],
         title: "Data Center TCP",
         source: "RFC 8257",
-        differs: "The share of marks counts segments; what is acknowledged during loss recovery is not in it. Linux keeps \
-                  alpha in units of 1/1024.",
+        differs: "The share of marks counts segments; after a timeout each ACK counts as one. Linux keeps alpha in units \
+                  of 1/1024.",
     };
     const NEEDS: &'static [Need] = &[Need::Marks];
     const WITHOUT: &'static str = "reno";

@@ -121,6 +121,10 @@ impl<L: WindowLaw, S: SlowStart> CongestionControl for Windowed<L, S> {
         }
     }
 
+    fn on_recovery_ack(&mut self, ack: &AckSample) {
+        self.law.on_sample(ack);
+    }
+
     fn on_congestion(&mut self, event: &CongestionEvent) {
         let kept = self.law.backoff(self.cwnd, event);
         self.ssthresh = on_grid(kept.max(MIN_SSTHRESH));

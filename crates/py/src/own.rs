@@ -48,6 +48,7 @@ pub struct PythonLaw {
     cls: Py<PyAny>,
     wants_flow: bool,
     on_ack: bool,
+    on_recovery_ack: bool,
     on_loss: bool,
     on_rtt_round: bool,
     on_restart: bool,
@@ -324,6 +325,12 @@ impl CongestionControl for PythonControl<'_> {
         }
         if self.maker.law.on_ack {
             self.call("on_ack", |py| Py::new(py, LawAck(*ack)));
+        }
+    }
+
+    fn on_recovery_ack(&mut self, ack: &AckSample) {
+        if self.maker.law.on_recovery_ack {
+            self.call("on_recovery_ack", |py| Py::new(py, LawAck(*ack)));
         }
     }
 

@@ -21,7 +21,7 @@ impl<C: CongestionControl> Core<C> {
         optional.begin_at(base);
     }
 
-    /// Adds `segments` of data; `None` for as many as can be sent until [`Self::stop`].
+    /// Adds `segments` of data; `None` for as many as can be sent until [`crate::Sender::stop`].
     pub fn write(&mut self, loss: &mut impl Loss, now: Time, segments: Option<u64>, wire: &mut impl Wire) {
         let is_idle = self.state.seq.una() == self.state.seq.high() && self.state.seq.high() > self.state.seq.base();
         self.state.seq.offer(segments);

@@ -54,6 +54,9 @@ impl<C: CongestionControl> Core<C> {
         let verdict = loss.decide(&self.state, &mut segments, info);
         self.report_lost();
         let safe = info.acked > 0 && !verdict.lost;
+        if matches!(self.state.phase, Phase::Reduction | Phase::Recovery) {
+            self.report_marks(loss, info);
+        }
         match self.state.phase {
             Phase::Open if info.acked > 0 => self.grow(loss, info, self.gained(info)),
             Phase::Open => {}
@@ -69,6 +72,20 @@ impl<C: CongestionControl> Core<C> {
             }
         }
         self.act(loss, info.now, (&verdict, info.report.delivered), wire);
+    }
+
+    /// Whether the control learns of every ACK in a recovery, too.
+    #[inline]
+    pub(super) fn counts_marks(&self) -> bool {
+        self.state.ecn.is_on() && self.state.control.needs().marks
+    }
+
+    /// Reports an ACK in a recovery or a reduction to a law that counts marks (Linux: `in_ack_event`).
+    fn report_marks(&mut self, loss: &impl Loss, info: &AckInfo) {
+        let delivered = info.report.delivered;
+        if delivered > 0 && self.counts_marks() && !self.counts_deliveries() {
+            self.state.control.on_recovery_ack(&self.ack_sample(loss, info, delivered));
+        }
     }
 
     /// Does what follows from a verdict, after an ACK that reported `delivered` segments or a timer: sets timers, begins a

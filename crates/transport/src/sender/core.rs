@@ -353,8 +353,13 @@ impl<C: CongestionControl> Core<C> {
         if acked == 0 || marked || self.counts_deliveries() {
             return;
         }
-        let (abc_limit, paced) = (self.abc_limit(), self.optional.as_deref().is_some_and(OptionalState::spaces));
-        self.state.control.on_ack(&AckSample {
+        self.state.control.on_ack(&self.ack_sample(loss, info, acked));
+    }
+
+    /// What the control learns of an ACK that counts as `acked` segments.
+    #[inline]
+    pub(super) fn ack_sample(&self, loss: &impl Loss, info: &AckInfo, acked: u32) -> AckSample {
+        AckSample {
             now: info.now,
             acked: f64::from(acked),
             ce_marked: if info.marked { f64::from(acked) } else { 0.0 },
@@ -365,8 +370,8 @@ impl<C: CongestionControl> Core<C> {
             min_rtt: self.state.rtt.min(),
             in_flight: f64::from(info.in_flight_before),
             cwnd_limited: info.limited,
-            abc_limit,
-            paced,
-        });
+            abc_limit: self.abc_limit(),
+            paced: self.optional.as_deref().is_some_and(OptionalState::spaces),
+        }
     }
 }

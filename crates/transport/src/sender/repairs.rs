@@ -22,6 +22,7 @@ impl<C: CongestionControl> Core<C> {
             && self.state.ecn.is_quiet()
             && !self.state.seq.is_recovered()
             && self.optional.as_deref().is_none_or(OptionalState::allows_repairs)
+            && !self.counts_marks()
     }
 
     /// Number of ACKs in a row (as for [`Self::repairs`]) that release no segment, and the number of ACKs until one may do
@@ -29,7 +30,10 @@ impl<C: CongestionControl> Core<C> {
     #[inline]
     pub(super) fn sack_row(&self, loss: &impl Loss) -> Option<SackRow> {
         // Deliveries, departures and paces want to know of single segments.
-        if self.optional.is_some() || self.departures.is_some() { None } else { loss.row(&self.state) }
+        if self.optional.is_some() || self.departures.is_some() || self.counts_marks() {
+            return None;
+        }
+        loss.row(&self.state)
     }
 
     /// Takes ACKs in a row at `times`, as announced by [`Self::sack_row`]; the first `quiet` release no segment.

@@ -24,7 +24,16 @@ class Prague:
         self.virtual = VIRTUAL_RTT_S
 
     def on_ack(self, ack: Any) -> None:
-        """Average the share of marks once a virtual round trip; grow by what was not marked."""
+        """Grow by what was not marked, as over the virtual round trip."""
+        self.on_recovery_ack(ack)
+        unmarked = ack.acked - ack.ce_marked
+        if self.cwnd < self.ssthresh:
+            self.cwnd += unmarked
+        else:
+            self.cwnd += unmarked / self.cwnd * ((ack.srtt or VIRTUAL_RTT_S) / self.virtual) ** 2
+
+    def on_recovery_ack(self, ack: Any) -> None:
+        """Average the share of marks once a virtual round trip."""
         rtt = ack.srtt or VIRTUAL_RTT_S
         self.virtual = max(rtt, VIRTUAL_RTT_S)
         self.acked += ack.acked
@@ -32,11 +41,6 @@ class Prague:
         if ack.now - self.updated >= self.virtual:
             self.alpha += (self.marked / self.acked - self.alpha) / 16
             self.acked, self.marked, self.updated = 0.0, 0.0, ack.now
-        unmarked = ack.acked - ack.ce_marked
-        if self.cwnd < self.ssthresh:
-            self.cwnd += unmarked
-        else:
-            self.cwnd += unmarked / self.cwnd * (rtt / self.virtual) ** 2
 
     def on_loss(self, event: Any) -> None:
         """Halve at a loss; at a mark reduce by half of the share of marks, once a virtual round trip."""
