@@ -107,8 +107,8 @@ base::dispatched! {
         }
 
         /// Called for laws that measure, in slow start too, and before the window grows: for every ACK of new data outside
-        /// recovery, and inside for laws that count marks ([`Needs::marks`]). A law that answers [`Self::per_rtt`] gets only the ACKs that begin a round trip, and those if it asks for
-        /// them ([`Needs::rounds`]).
+        /// recovery, and inside for laws that count marks ([`Needs::marks`]). A law that answers [`Self::per_rtt`] gets only
+        /// the ACKs that begin a round trip, and those if it asks for them ([`Needs::rounds`]).
         fn on_sample(&mut self, _ack: &AckSample) {}
 
         /// Segments gained per round trip at window `w`, for laws in which that depends on the window and on what

@@ -187,6 +187,8 @@ def _usage(error: Exception, words: Sequence[str]) -> str:
     if type(error).__name__ == "NoArgsIsHelpError":
         return f"{where}: what should it do? See {where} --help"
     message = getattr(error, "format_message", error.__str__)()
+    if message == "Missing command." and context is not None:
+        return f"{where}: say one of {', '.join(context.command.list_commands(context))}; see {where} --help"
     if (extra := _EXTRA.fullmatch(message)) is not None:
         return f'{where}: unexpected "{extra[1]}"; {_unquoted(extra[1], words)}; see {where} --help'
     return f"{where}: {_nearest(error, message)}; see {where} --help"

@@ -13,7 +13,6 @@ from elephan.scenario import parse_assignments
 
 app = typer.Typer(
     name="kernel",
-    no_args_is_help=True,
     help="The laws in the running Linux kernel: load, list, count, take out. Needs root.",
     epilog="Example:  elephan kernel load ghstcp",
 )

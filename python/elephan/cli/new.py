@@ -30,7 +30,7 @@ def new(
         str,
         typer.Argument(
             metavar="KIND",
-            help=f"One of {', '.join(DEFAULTS)}; or a whole scenario: hstcp-1g, web-1g, transit-mix, ...",
+            help=f"One of {', '.join(DEFAULTS)}; or a whole scenario such as hstcp-1g, web-1g or transit-mix",
         ),
     ],
     rate: Annotated[str | None, typer.Option("--rate", help="Rate of the links that are shared.")] = None,

@@ -15,6 +15,7 @@ from elephan.cli.size_screen import (
     sentence,
     with_decisive,
 )
+from elephan.theory.rules import RULES
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -32,11 +33,15 @@ def details_of(answer: SizeAnswer) -> list[Table | str]:
     head = f"{answer.scenario.title}\n{link_line(answer.facts)}\nWanted: {wanted}\n{sentence(answer, document)}"
     head += f"\n{paced_sentence(document)}" if "paced" in document else ""
     parts: list[Table | str] = [head, "\n".join(notes(answer, document, MANY))]
-    if document["why_suggested"]:
+    if document["why_suggested"] and document["why_suggested"] not in document["dangers"]:
         parts.append(f"Suggested: {document['why_suggested']}.")
     if document["tc"]:
         parts += command_lines(document["tc"], "Linux: ")
-    parts += [_rules(answer, document), "\n".join(_shared(document["rules_broken"])), *_models(answer, document)]
+    formulas = "; ".join(
+        f"{name.replace('_', ' ')}: {RULES[name].title}" for name in document["rules"] if name in RULES
+    )
+    assumed = "\n".join([f"{formulas}." if formulas else "", *_shared(document["rules_broken"])])
+    parts += [_rules(answer, document), assumed.strip(), *_models(answer, document)]
     if not answer.is_simulated:
         return [*parts, f"nothing simulated, {document['wall_s']:.1f} s"]
     roles = {row["buffer_packets"]: ", ".join(row["is"]) for row in document["table"]}
@@ -107,8 +112,8 @@ def _models(answer: SizeAnswer, document: dict[str, Any]) -> list[Table | str]:
     star = "the search began at its answer" if answer.is_simulated else "the model used"
     notes = [
         f"* {star}. ~ by that model, not measured. At the answer{where}: utilization and delay by the model; error: "
-        "its utilization less the measured one, in percentage points. checked: its worst error in similar links that "
-        "were simulated."
+        "its utilization less the measured one, in percentage points. checked: its worst error in the simulated links "
+        "most like this one, in percentage points."
     ]
     if answer.trusted is not None:
         notes.append(f"{answer.trusted}: {document['models'][answer.trusted]['near']['sentence']}")
@@ -121,7 +126,7 @@ def _models(answer: SizeAnswer, document: dict[str, Any]) -> list[Table | str]:
 def _near(near: dict[str, Any]) -> str:
     """Format the error level that a model keeps in the runs nearest to a link."""
     if not near["cells"]:
-        return "?"
+        return "not checked"
     return f"< {near['within_points']}" if near["within_points"] is not None else "> 10"
 
 

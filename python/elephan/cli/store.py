@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="store",
-    no_args_is_help=True,
     help="Runs that are kept: list, show, ask, export, check and clean them.",
     epilog="Example:  elephan store query 'SELECT title, jain FROM results'",
 )

@@ -30,7 +30,6 @@ from elephan.units import format_time
 
 app = typer.Typer(
     name="testbed",
-    no_args_is_help=True,
     help="A scenario on real stacks: the kernel's TCP, the simulator's queue in front of it. Needs root.",
     epilog="Example:  elephan testbed run scenarios/testbed.toml",
 )

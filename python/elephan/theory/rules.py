@@ -189,7 +189,7 @@ _IN_STEP = (_reno, _drop_tail, _long_lived)
 RULES: dict[str, BufferRule] = {
     "bdp": BufferRule("rate x mean base RTT", "Villamizar1994", lambda f: f.bdp_packets, (*_IN_STEP, _equal_rtts)),
     "bdp_over_sqrt_n": BufferRule(
-        "the same over the root of the number of flows",
+        "rate x mean base RTT / sqrt(number of flows)",
         "Appenzeller2004",
         lambda f: f.bdp_packets / math.sqrt(f.flows),
         (*_IN_STEP, _many, _out_of_step, _no_timeouts),
@@ -204,7 +204,7 @@ RULES: dict[str, BufferRule] = {
         "rate x twice the link's own delay", "Barman2004", lambda f: f.packets_per_s * 2 * f.delay_s, (_drop_tail,)
     ),
     "decrease_bdp": BufferRule(
-        "rate x mean base RTT x b / (1 - b), b what a loss takes",
+        "rate x mean base RTT x b / (1 - b), b the share of the window that a loss takes",
         "Spang2021",
         lambda f: float(one_flow_buffer(f.bdp_packets, _decrease(f))),
         (_constant_decrease, _drop_tail, _long_lived, _equal_rtts),
