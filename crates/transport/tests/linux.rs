@@ -55,6 +55,21 @@ fn an_ack_of_a_retransmission_gives_a_sample_and_ends_the_backoff() {
 }
 
 #[test]
+fn an_ack_of_an_earlier_retransmission_is_not_taken_for_the_last() {
+    // Sent again twice: what arrives 40 ms after the second retransmission is the first, on a path of 100 ms.
+    let mut bench = Bench::of(Recovery::Rack, &linux(10), 1000);
+    bench.ack(100, 10, &[]);
+    while bench.sender.counters().timeouts < 2 {
+        bench.time_out();
+    }
+    let mut ack = Ack::new(11, &[], false);
+    ack.echoes_resent = true;
+    bench.now += Span::millis(40);
+    bench.call(|sender, now, sent| sender.on_ack(now, &ack, sent));
+    assert_eq!(bench.sender.rtt().srtt(), Span::millis(100), "a null takes 40 ms, and smooths to 92.5");
+}
+
+#[test]
 fn the_ack_of_a_first_copy_after_a_spurious_timeout_is_timed_from_that_copy() {
     // A queue has grown: the ACK comes 650 ms after the first copy left, and 350 ms after the timeout sent it again.
     let mut bench = Bench::of(Recovery::Rack, &linux(10), 1000);

@@ -2,7 +2,8 @@
 //!
 //! Source: RFC 7323, Section 4.1; Linux 6.12, `tcp_clean_rtx_queue` and `tcp_ack_update_rtt` (facts, not text): segments sent once
 //! are timed by when they left; where any of what is acknowledged was sent again, the timestamp says which copy arrived.
-//! Differs from Linux: of a segment that was sent again more than once, an ACK of an earlier retransmission counts for the last.
+//! Differs from Linux: of a segment that was sent again more than once, an ACK of an earlier retransmission counts for the last;
+//! one that would be faster than the smallest round trip gives no sample.
 
 use super::core::Core;
 use crate::Ack;
@@ -44,7 +45,7 @@ impl<C: CongestionControl> Core<C> {
     pub(super) fn sample_stamped(&mut self, info: &mut AckInfo, ack: &Ack, times: &AckTimes) {
         let oldest = times.acked.or(info.report.sacked_ends).map(|ends| ends.0);
         let latest = info.report.sacked_ends.or(times.acked).map(|ends| ends.1);
-        let echoed = times.echoed.filter(|_| info.acked > 0);
+        let echoed = times.echoed.filter(|&left| info.acked > 0 && info.now - left >= self.state.rtt.min());
         let Some((oldest, latest)) = oldest.zip(latest).or(echoed.zip(echoed)) else { return };
         let rtt = AckRtt { oldest: info.now - oldest, latest: info.now - latest };
         self.take_sample(rtt, ack.cum, info.in_flight_before);
