@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from typing import TYPE_CHECKING
 
@@ -82,6 +83,8 @@ def read_words(place: str, text: str) -> list[Value]:
     ['200 packets', '400 packets', '800 packets']
     >>> read_words("links[0].queue", '{ discipline = "red", min_th = "9 packets" }, { discipline = "codel" }')
     [{'discipline': 'red', 'min_th': '9 packets'}, {'discipline': 'codel'}]
+    >>> read_words("links[0].queue", 'drop-tail, { discipline = "codel" }')
+    ['drop-tail', {'discipline': 'codel'}]
     """
     whole = _toml(text)
     if isinstance(whole, list):
@@ -95,11 +98,16 @@ def read_words(place: str, text: str) -> list[Value]:
     listed = _toml(f"[{text}]")
     if isinstance(listed, list):
         return read_list(place, listed)
-    if "{" in text:
-        message = f'{place}: {text.strip()} holds no tables in TOML; write for example {{ discipline = "red" }}'
+    items = [item.strip() for item in _BETWEEN_TABLES.split(text) if item.strip()]
+    wrong = next((item for item in items if "{" in item and not isinstance(_toml(item), dict)), None)
+    if wrong is not None:
+        message = f'{place}: {wrong} is not a table in TOML; write for example {{ discipline = "red" }}'
         raise InputError(message)
-    items = [item.strip() for item in text.split(",") if item.strip()]
     return read_list(place, [item if (value := _toml(item)) is None else value for item in _with_unit(items)])
+
+
+_BETWEEN_TABLES = re.compile(r",(?![^{]*\})")
+"""A comma that is not within the braces of a table."""
 
 
 def _with_unit(items: list[str]) -> list[str]:
