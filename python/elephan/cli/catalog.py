@@ -29,7 +29,7 @@ EXAMPLE = """Example:  elephan list laws
 elephan list queues --details"""
 
 _ASKED = {
-    "columns": "elephan sweep --columns NAME,NAME[LINK],...; what is no column: elephan list metrics.",
+    "columns": "elephan sweep --columns NAME,NAME[LINK],...; other metrics: elephan list metrics.",
     "metrics": "elephan run (or sweep) --metric NAME; options: --details; columns of tables: elephan list columns.",
 }
 """Option that accepts the listed names, by kind."""
