@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo build package wheel sdist walk constraints licences lint-workflows test quick coverage semver mutants check check-rust check-python check-layers check-papers bench scaling survey front questions reproduction survival fuzz docs bpf quic bless clean
+.PHONY: help demo build package wheel sdist walk constraints licences lint-workflows test quick coverage semver mutants check test-rust test-python check-rust check-python check-layers check-papers bench scaling survey front questions reproduction survival fuzz docs bpf quic bless clean
 # Without the built-in rules: one of them would compile the object of the kernel for this machine, where its source looks newer.
 MAKEFLAGS += --no-print-directory --no-builtin-rules
 .SUFFIXES:
@@ -58,10 +58,14 @@ demo: build ## size the buffer of a 1 Gbit/s, 120 ms path under HighSpeed TCP; t
 
 build: $(VENV)/.built ## the package, ready as .venv/bin/elephan
 
+test: test-rust test-python ## every test, Rust and Python
+
 # Without the examples of the crates, which `make check` compiles: instances of the whole engine take minutes.
-test: $(VENV)/.dev ## every test, Rust and Python
+test-rust: $(VENV)/.made
 	cargo test --workspace $(LOADER) --tests
 	cargo test --workspace $(LOADER) --doc
+
+test-python: $(VENV)/.dev
 	$(PY) -m pytest -n logical --dist loadfile --no-loadscope-reorder
 
 quick: $(VENV)/.dev ## formatters, lints and the tests that take no time, for every save
