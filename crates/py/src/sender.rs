@@ -34,7 +34,7 @@ impl TcpSender {
     fn advance(&mut self, now_ps: u64) -> PyResult<Time> {
         let now = Time(now_ps);
         // A departure keeps its time beside three flags.
-        if now < self.now || now_ps > 1 << 60 {
+        if now < self.now || now_ps >= 1 << 60 {
             return Err(bad_sender("now_ps: time does not run backwards, and ends at 2^60"));
         }
         self.now = now;

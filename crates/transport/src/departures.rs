@@ -12,8 +12,10 @@ const AGAIN: u64 = 1 << 63;
 const LOST: u64 = 1 << 62;
 /// Flag: SACKed.
 const DELIVERED: u64 = 1 << 61;
-/// Mask of the time: runs end before the 2^60th picosecond, so the bits above it are free for flags.
-const TIME: u64 = DELIVERED - 1;
+/// Flag: sent more than twice.
+const OFTEN: u64 = 1 << 60;
+/// Mask of the time: runs end before the 2^60th picosecond, so the bits from there on are free for flags.
+const TIME: u64 = OFTEN - 1;
 
 /// Capacity above this, and above twice the number of outstanding segments, is released.
 const SLACK: usize = 8;
@@ -35,6 +37,13 @@ impl Departure {
     #[must_use]
     pub fn again(self) -> bool {
         self.0 & AGAIN != 0
+    }
+
+    /// Whether it was sent more than twice: an ACK of a retransmission need not be one of the last.
+    #[inline]
+    #[must_use]
+    pub fn often(self) -> bool {
+        self.0 & OFTEN != 0
     }
 
     /// Whether it is considered lost and was not sent since.
@@ -84,7 +93,7 @@ impl Departures {
     pub fn sent(&mut self, seq: u64, now: Time) {
         let at = (seq - self.first) as usize;
         match self.list.get_mut(at) {
-            Some(slot) => *slot = Departure(now.0 | AGAIN),
+            Some(slot) => *slot = Departure(now.0 | AGAIN | if slot.again() { OFTEN } else { 0 }),
             None => self.sent_next(now),
         }
     }

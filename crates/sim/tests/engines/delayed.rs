@@ -3,7 +3,7 @@
 //!
 //! Source: RFC 1122, Section 4.2.3.2; RFC 8985, Section 6.3 (what a timeout takes for lost).
 
-use crate::equality::{dumbbell, equal};
+use crate::equality::{dumbbell, equal, equal_once};
 
 /// A packet takes the link 800 us: 300 us are over before the next one comes, 800 us at the instant at which it does.
 const TIMEOUTS: [&str; 5] = ["200 ms", "300 us", "799 us", "800 us", "2500 us"];
@@ -66,8 +66,10 @@ fn whatever_is_between_sender_and_receiver() {
                         format!("{}{SECOND}", plain.replace("path = [\"l\"]", "path = [\"l\"]\nreturn = [\"m\"]"));
                     // So narrow that ACKs are lost.
                     let lossy = back.replace("12 Mbit/s", "150 kbit/s");
-                    for (kind, text) in [("one", plain), ("two", two), ("back", back), ("lossy", lossy)] {
-                        equal(&format!("{name} {law} {recovery} {together} {timeout} {kind}"), &text);
+                    for (seed, (kind, text)) in
+                        (together..).zip([("one", plain), ("two", two), ("back", back), ("lossy", lossy)])
+                    {
+                        equal_once(&format!("{name} {law} {recovery} {together} {timeout} {kind}"), &text, seed % 3);
                     }
                 }
             }

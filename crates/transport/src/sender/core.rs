@@ -127,7 +127,7 @@ impl<C: CongestionControl> Core<C> {
             round_start: rtt.is_some(),
             report: Report::default(),
         };
-        let stamped = self.state.habits.timestamps().then(|| self.ack_times(loss, ack));
+        let stamped = self.state.habits.timestamps().then(|| self.ack_times(loss, now, ack));
         if stamped.is_none() {
             self.sample_departure(loss, &mut info, ack);
         }

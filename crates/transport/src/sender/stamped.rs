@@ -2,8 +2,8 @@
 //!
 //! Source: RFC 7323, Section 4.1; Linux 6.12, `tcp_clean_rtx_queue` and `tcp_ack_update_rtt` (facts, not text): segments sent once
 //! are timed by when they left; where any of what is acknowledged was sent again, the timestamp says which copy arrived.
-//! Differs from Linux: of a segment that was sent again more than once, an ACK of an earlier retransmission counts for the last;
-//! one that would be faster than the smallest round trip gives no sample.
+//! Differs from Linux: of a segment that was sent again more than once, an ACK of an earlier retransmission counts for the last,
+//! and as the smallest round trip at least.
 
 use super::core::Core;
 use crate::Ack;
@@ -26,7 +26,7 @@ pub(super) struct AckTimes {
 
 impl<C: CongestionControl> Core<C> {
     /// Transmission times of the segments that `ack` acknowledges, before they are forgotten.
-    pub(super) fn ack_times(&self, loss: &impl Loss, ack: &Ack) -> AckTimes {
+    pub(super) fn ack_times(&self, loss: &impl Loss, now: Time, ack: &Ack) -> AckTimes {
         let una = self.state.seq.una();
         if ack.cum == una {
             return AckTimes::default();
@@ -35,7 +35,10 @@ impl<C: CongestionControl> Core<C> {
         let Some(departures) = self.departures.as_deref() else { return AckTimes::default() };
         let acked = departures.ends_of_first(una, ack.cum);
         let echoed = match departures.get(una) {
-            Some(departure) if !departure.again() || ack.echoes_resent => Some(departure.time()),
+            Some(departure) if !departure.again() || ack.echoes_resent => {
+                let (left, soonest) = (departure.time(), now - self.state.rtt.min());
+                Some(if departure.often() { left.min(soonest) } else { left })
+            }
             _ => first,
         };
         AckTimes { acked, echoed }
@@ -45,7 +48,7 @@ impl<C: CongestionControl> Core<C> {
     pub(super) fn sample_stamped(&mut self, info: &mut AckInfo, ack: &Ack, times: &AckTimes) {
         let oldest = times.acked.or(info.report.sacked_ends).map(|ends| ends.0);
         let latest = info.report.sacked_ends.or(times.acked).map(|ends| ends.1);
-        let echoed = times.echoed.filter(|&left| info.acked > 0 && info.now - left >= self.state.rtt.min());
+        let echoed = times.echoed.filter(|_| info.acked > 0);
         let Some((oldest, latest)) = oldest.zip(latest).or(echoed.zip(echoed)) else { return };
         let rtt = AckRtt { oldest: info.now - oldest, latest: info.now - latest };
         self.take_sample(rtt, ack.cum, info.in_flight_before);
