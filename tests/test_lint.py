@@ -184,6 +184,8 @@ DOES_NOT_FIRE: dict[str, list[Changes]] = {
         {"flows[bulk].tcp": {"receive_window": 76}},
         {"flows[bulk].tcp": {"receive_window": {"initial": "4096 B", "max": "146 kB"}}},
         {"flows[bulk].tcp": {"receive_window": "linux"}},
+        # A share of 25 segments in the pipe, and of 5 in the burst.
+        {"flows[bulk].tcp": {"receive_window": 31}, "links[core].policer": {"rate": "5 Mbit/s", "burst": "10 kB"}},
     ],
     "short-warmup": [{"warmup": "5 s"}, {"warmup": "1 s", "flows[bulk].control": {"law": "vegas"}}],
     "short-run": [

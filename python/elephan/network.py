@@ -258,8 +258,13 @@ class FlowGroup:
     def window(self) -> float | None:
         """Window of a flow when the link drops, with pipe and buffer full [segments]; None if the buffer is unlimited.
 
-        For a discipline that acts before the buffer is full, only the pipe is counted.
+        For a discipline that acts before the buffer is full, only the pipe is counted. A policer that is slower than
+        the link has the pipe at its own rate and its burst in place of a buffer.
         """
+        policer = self.narrowest.policer
+        if policer is not None and policer["rate_bps"] < self.narrowest.rate_bps:
+            bits = policer["rate_bps"] * self.rtt_s + 8 * policer["burst_bytes"]
+            return float(bits / self.narrowest.flows_per_member / 8 / self.packet_bytes)
         drain_s = self.narrowest.drain_s
         if drain_s is None:
             return None

@@ -51,7 +51,7 @@ def ask(index: Index, sql: str) -> Any:
             raise StoreError(message)
         return as_arrow(_distinct(column[0] for column in cursor.description), cursor)
     except (sqlite3.Error, sqlite3.Warning) as error:
-        raise StoreError(_explained(index, error)) from None
+        raise StoreError(_explained(index, sql, error)) from None
     finally:
         connection.set_authorizer(None)
         if connection.in_transaction:
@@ -210,7 +210,7 @@ def _named(sql: str) -> str:
     return _TOKENS.sub(name_only, sql)
 
 
-def _explained(index: Index, error: Exception) -> str:
+def _explained(index: Index, sql: str, error: Exception) -> str:
     """Explain the error of a statement."""
     reason = str(error)
     if match := _MISSING.match(reason):
@@ -220,8 +220,15 @@ def _explained(index: Index, error: Exception) -> str:
             return f'query: there is no table "{name}"; {hint(name, known)}'
         columns = dict.fromkeys(column for columns in known.values() for column in columns)
         elsewhere = [table for table, names in known.items() if name in names]
+        others = {match["name"] for match in _TOKENS.finditer(sql) if match["name"] in columns}
+        whole = [table for table in elsewhere if others <= set(known[table])]
+        if whole:
+            return f'query: what is asked has no column "{name}"; write FROM {whole[0]}, which has it'
+        alike = [column for column in columns if column.endswith(f".{name}")]
+        if alike:
+            return f'query: what is asked has no column "{name}"; there is "{alike[0]}"'
         if elsewhere:
-            return f'query: what is asked has no column "{name}"; write FROM {elsewhere[0]}, which has it'
+            return f'query: what is asked has no column "{name}"; JOIN {elsewhere[0]}, which has it, by run'
         return f'query: there is no column "{name}"; {hint(name.rpartition(".")[2], columns)}'
     if (
         "not authorized" in reason
