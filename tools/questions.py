@@ -44,8 +44,8 @@ a default Linux host (`tcp = "linux"`: CUBIC, offload of 64 KiB, a receive windo
 otherwise; the scenarios are in `scenarios/operators/`. Times are upper bounds on two cores, some of them shared. A
 verdict is what 95 % intervals allow: where they do not exclude the opposite, the answer says *not decided* and how long
 a run would decide. What cannot be asked yet says what is missing. `make questions` asks all again and writes this page.
-Without a checkout `elephan new policer --out policer.toml` writes a scenario of that name; files of sweeps (questions 12, 13, 14
-and 18) are in the repository alone.
+Without a checkout `elephan new policer --out policer.toml` writes a scenario of that name; files of sweeps (questions
+12, 13, 14 and 18) are in the repository alone.
 
 """
 
