@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 STATIC = {
     "index.html": "text/html; charset=utf-8",
     "style.css": "text/css; charset=utf-8",
-    **dict.fromkeys(("draw.js", "view.js", "form.js", "app.js"), "text/javascript; charset=utf-8"),
+    **dict.fromkeys(("draw.js", "view.js", "form.js", "panel.js", "app.js"), "text/javascript; charset=utf-8"),
 }
 """Files of the page, and their media types. `colours.css` is made of the report's themes."""
 
@@ -247,10 +247,10 @@ class Server:
             return None
         if runs[0] is not None:
             ask = Ask("run", {page.title: runs[0].scenario}, runs[0].scenario.text)
-            return sent(ask) | work.run_event(ids[0], page, runs[0].to_json())
+            return sent(ask) | work.run_event(self.results, runs[0])
         lines = {"files": {"scenario.toml": page.scenario}, "command": "\n".join(line.line for line in page.reproduce)}
         python = 'import elephan\n\nelephan.load("sized/")  # what --out of the command has written'
-        return {"title": page.title, **lines, "python": python} | work.size_event(ids[0], page)
+        return {"title": page.title, **lines, "python": python} | work.size_event(self.results, ids[0])
 
     async def file(self, request: Request) -> Response:
         """Return a file of a result for download."""

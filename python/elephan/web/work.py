@@ -113,17 +113,13 @@ def run_work(job: Job, results: Results, scenario: Scenario) -> Event:
             figures = over_time(document, scenario, sampled(result))
             job.send(_seen(share, scenario, figures, _tiles(document)))
         stored = _final(job, results, scenario)
-    return _run_event(results, stored)
+    return run_event(results, stored)
 
 
-def _run_event(results: Results, stored: StoredRun) -> Event:
-    page = results.page(stored.id)
+def run_event(results: Results, stored: StoredRun) -> Event:
+    """Return the last event of a run: its page, whose headline is what a flow of each group gets."""
+    page, document = results.page(stored.id), stored.to_json()
     assert page is not None
-    return run_event(stored.id, page, stored.to_json())
-
-
-def run_event(run_id: str, page: ReportPage, document: Mapping[str, Any]) -> Event:
-    """Return the last event of a run: its page, under the answer that the page's reader wants: who gets what."""
     shares = [
         f"{'a' if len(document['groups']) > 1 else 'each'} {group['name']} flow gets {goodput}"
         for group in document["groups"]
@@ -131,7 +127,18 @@ def run_event(run_id: str, page: ReportPage, document: Mapping[str, Any]) -> Eve
     ]
     if shares:
         page = replace(page, headline=f"{shares[0][0].upper()}{', '.join(shares)[1:]}")
-    return {"state": "final", "kind": "run", "id": run_id, "page": page_view(page)}
+    return _final_event(results, "run", [stored.id], page)
+
+
+def _final_event(results: Results, kind: str, ids: list[str], page: ReportPage) -> Event:
+    return {
+        "state": "final",
+        "kind": kind,
+        "id": ids[0],
+        "ids": ids,
+        "page": page_view(page),
+        "downloads": results.downloads(ids),
+    }
 
 
 def compare_work(job: Job, results: Results, variants: Mapping[str, Scenario]) -> Event:
@@ -159,8 +166,8 @@ def compare_event(results: Results, runs: Mapping[str, StoredRun]) -> Event:
         page = replace(page, headline=f"95 % of the pages take at most {first} with {a} and {second} with {b}")
     ids = [run.id for run in runs.values()]
     documents = {letter: run.to_json() for letter, run in zip("ab", runs.values(), strict=True)}
-    whole: Event = {"state": "final", "kind": "compare", "ids": ids, "names": list(runs), "page": page_view(page)}
-    return whole | {"paired": table, "documents": documents}
+    whole = _final_event(results, "compare", ids, page)
+    return whole | {"names": list(runs), "paired": table, "documents": documents}
 
 
 def paired_table(runs: Sequence[StoredRun]) -> dict[str, Any]:
@@ -224,20 +231,20 @@ def curve_work(job: Job, results: Results, scenario: Scenario, target: str, link
             scenario, target, link=link, whole_curve=True, on_sample=drawn.add, progress=lambda _: job.check()
         )
         results.keep_size(size_id, answer)
-    folder = results.size_folder(size_id)
-    assert folder is not None
-    return size_event(size_id, page_of(folder))
+    return size_event(results, size_id)
 
 
-def size_event(size_id: str, page: ReportPage) -> Event:
+def size_event(results: Results, size_id: str) -> Event:
     """Return the last event of a sizing: its page, without the curves of models, which its report has."""
+    page = results.page(size_id)
+    assert page is not None
     measured = [
         replace(
             part, figures=tuple(replace(f, series=tuple(s for s in f.series if not _is_model(s))) for f in part.figures)
         )
         for part in page.parts
     ]
-    return {"state": "final", "kind": "size", "id": size_id, "page": page_view(replace(page, parts=tuple(measured)))}
+    return _final_event(results, "size", [size_id], replace(page, parts=tuple(measured)))
 
 
 def _is_model(series: Series) -> bool:
@@ -253,12 +260,11 @@ def limit_work(job: Job, results: Results, scenario: Scenario, target: str, link
             job.send(_seen(share, scenario, over_time(document, scenario, sampled(result)), _tiles(document)))
 
         def told(progress: Any) -> None:
-            job.send({"state": "searching", "done": progress.done, "of": progress.expected})
+            of = progress.expected
+            job.send(_progress(f"searching: {progress.done} of about {of} runs", progress.done, of))
 
         results.keep_size(size_id, size_limit(scenario, target, "rtt", link=link, progress=told))
-    folder = results.size_folder(size_id)
-    assert folder is not None
-    return size_event(size_id, page_of(folder))
+    return size_event(results, size_id)
 
 
 class _Curve:
@@ -298,15 +304,10 @@ class _Curve:
     def send(self) -> None:
         """Send the pictures of what is known."""
         self._sent_s = time.monotonic()
-        self.job.send(
-            {
-                "state": "preliminary",
-                "kind": "size",
-                "points": len(self.curve.buffers),
-                "runs": sum(self.curve.replications(buffer) for buffer in self.curve.buffers),
-                "figures": figure_views(self.figures()),
-            }
-        )
+        points, runs = len(self.curve.buffers), sum(map(self.curve.replications, self.curve.buffers))
+        says = f"{points} buffers measured, {runs} runs" if points else "a sketch from short runs"
+        sent = {"state": "preliminary", "kind": "size", "says": says, "done": points}
+        self.job.send(sent | {"figures": figure_views(self.figures())})
 
     def figures(self) -> list[Figure]:
         """Return the pictures of utilization, delay, loss and goodput against the buffer."""
@@ -386,7 +387,7 @@ def _final(job: Job, results: Results, scenario: Scenario) -> StoredRun:
     count = settled.replications
 
     def told(done: int) -> None:
-        job.send({"state": "replications", "done": done, "of": count})
+        job.send(_progress(f"refining: {done} of {count} replications", done, count))
 
     outcomes = tuple(job.replications(settled, range(count), done=told))
     return results.keep(RunResult(settled, outcomes, "window", time.perf_counter() - started), scenario)
@@ -400,13 +401,16 @@ def _as_whole(result: RunResult, scenario: Scenario) -> dict[str, Any]:
     return document | {"run": document["run"] | {"duration_s": facts["duration_s"], "warmup_s": warmup_s}}
 
 
+def _progress(says: str, done: float, of: float) -> Event:
+    return {"state": "running", "says": says, "done": done, "of": of}
+
+
 def _seen(share: float, scenario: Scenario, figures: Sequence[Figure], tiles: Sequence[HeadlineNumber]) -> Event:
     whole_s = scenario.facts["duration_s"]
-    return {
+    until_s = float(f"{share * whole_s:.3g}")
+    return _progress(f"the first {until_s:g} s of {whole_s:g} s", until_s, whole_s) | {
         "state": "preliminary",
         "kind": "run",
-        "until_s": float(f"{share * whole_s:.3g}"),
-        "of_s": whole_s,
         "figures": figure_views(figures),
         "tiles": [tile._asdict() for tile in tiles],
     }
