@@ -10,6 +10,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
@@ -148,9 +149,13 @@ class Server:
         handlers: dict[Any, Any] = {
             InputError: self._on_input_error,
             TooLargeError: self._on_too_large,
+            ClientDisconnect: self._on_disconnect,
             Exception: self._on_defect,
         }
-        return Starlette(routes=routes, lifespan=self.lifespan, exception_handlers=handlers)
+        made = Starlette(routes=routes, lifespan=self.lifespan, exception_handlers=handlers)
+        # A redirect would name an address without the token, which the application does not know.
+        made.router.redirect_slashes = False
+        return made
 
     async def _on_input_error(self, _: Request, error: Exception) -> Response:
         assert isinstance(error, InputError)
@@ -159,6 +164,10 @@ class Server:
 
     async def _on_too_large(self, _: Request, __: Exception) -> Response:
         return PlainTextResponse(f"the request has more than {MOST_BYTES} bytes\n", 413)
+
+    async def _on_disconnect(self, _: Request, __: Exception) -> Response:
+        # The connection is closed, so this answer is not read; without it the log would name a defect.
+        return PlainTextResponse("the request ended early\n", 400)
 
     async def _on_defect(self, _: Request, error: Exception) -> Response:
         LOG.error("a defect of elephan", exc_info=error)
