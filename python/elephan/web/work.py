@@ -8,6 +8,7 @@ numbers are those of the command line.
 
 from __future__ import annotations
 
+import json
 import tempfile
 import time
 from dataclasses import replace
@@ -184,7 +185,7 @@ def paired_table(runs: Sequence[StoredRun]) -> dict[str, Any]:
         shown = (f"{float(np.nanmean(values)):.4g}" for values in (a, b))
         rows.append([label, *shown, format_measured({"mean": found.mean, "ci95": found.ci95}), sure])
     heads = ["quantity", "A", "B", "B - A, with 95 % interval", "differs"]
-    note = f"Replication by replication, {count} of each with the same random numbers: what both feel alike cancels."
+    note = f"Differences of {count} pairs of replications with the same random numbers, whose common effects cancel."
     return {"title": "Paired difference", "heads": heads, "rows": rows, "numeric": [False, True, True, True, False]} | {
         "note": note
     }
@@ -236,15 +237,33 @@ def curve_work(job: Job, results: Results, scenario: Scenario, target: str, link
 
 def size_event(results: Results, size_id: str) -> Event:
     """Return the last event of a sizing: its page, without the curves of models, which its report has."""
-    page = results.page(size_id)
+    page, folder = results.page(size_id), results.size_folder(size_id)
     assert page is not None
-    measured = [
-        replace(
-            part, figures=tuple(replace(f, series=tuple(s for s in f.series if not _is_model(s))) for f in part.figures)
-        )
-        for part in page.parts
-    ]
-    return _final_event(results, "size", [size_id], replace(page, parts=tuple(measured)))
+    assert folder is not None
+    path, parts = folder / "size.json", []
+    rows = json.loads(path.read_text(encoding="utf-8"))["curve"] if path.is_file() else []
+    for part in page.parts:
+        figures = [replace(f, series=tuple(s for s in f.series if not _is_model(s))) for f in part.figures]
+        if rows and figures:
+            figures += _goodput(rows, figures[0].x)
+            rows = []
+        parts.append(replace(part, figures=tuple(figures)))
+    return _final_event(results, "size", [size_id], replace(page, parts=tuple(parts)))
+
+
+def _goodput(rows: Sequence[Mapping[str, Any]], x: Axis) -> list[Figure]:
+    """Return the picture of the goodput of one flow of each group, of rows of a curve; none without a row."""
+    names = [group["name"] for group in rows[0]["groups"]] if rows else []
+    at = np.array([row["buffer_packets"] for row in rows], dtype=float)
+    lines = []
+    for i, name in enumerate(names):
+        found = [row["groups"][i]["goodput_per_flow_bps"] for row in rows]
+        mean = 1e-6 * np.array([each["mean"] for each in found], dtype=float)
+        half = 1e-6 * np.array([each["ci95"] or 0.0 for each in found])
+        lines.append(Series(name, at, mean, np.maximum(mean - half, 0.0), mean + half, colour(i), "both"))
+    alt = f"Goodput of one flow of {', '.join(names)} against the buffer."
+    y = Axis("goodput", "Mbit/s", low=0.0)
+    return [Figure("goodput", "Goodput per flow", alt, x, y, tuple(lines), height=220)] if names else []
 
 
 def _is_model(series: Series) -> bool:
@@ -339,24 +358,11 @@ class _Curve:
             )
             lines = measured[figure.name].series if figure.name in measured else ()
             found.append(replace(figure, series=(*lines, *((pale,) if short else ()))))
-        return [*found, *self.goodput(drawn[0].x if drawn else Axis("buffer", "packets", "log"))]
-
-    def goodput(self, x: Axis) -> list[Figure]:
-        """Return the picture of what a flow of each group gets."""
-        buffers = self.curve.buffers
-        if not buffers:
-            return []
-        lines = []
-        for i, name in enumerate(self.names):
-            found = [self.curve.group(buffer, i, "goodput_per_flow_bps") for buffer in buffers]
-            mean = 1e-6 * np.array([each.mean for each in found])
-            half = 1e-6 * np.array([each.ci95 or 0.0 for each in found])
-            at = np.array(buffers, dtype=float)
-            lines.append(Series(name, at, mean, np.maximum(mean - half, 0.0), mean + half, colour(i), "both"))
-        alt = f"Goodput of one flow of {', '.join(self.names)} against the buffer."
-        return [
-            Figure("goodput", "Goodput per flow", alt, x, Axis("goodput", "Mbit/s", low=0.0), tuple(lines), height=220)
-        ]
+        goodput = "goodput_per_flow_bps"
+        for row in rows:
+            estimates = [self.curve.group(row["buffer_packets"], i, goodput).to_json() for i in range(len(self.names))]
+            row["groups"] = [{"name": n, goodput: each} for n, each in zip(self.names, estimates, strict=True)]
+        return [*found, *_goodput(rows, drawn[0].x if drawn else Axis("buffer", "packets", "log"))]
 
 
 def _near(one: float, other: float) -> bool:

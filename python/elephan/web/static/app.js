@@ -145,7 +145,7 @@
   // A question that is answered by one job. Once a scenario is kept as A, each change is compared with it.
   function plain(card, values) {
     const panel = new Panel("run", { refused: refusing });
-    const pair = (now) => ({ "A, kept": mine.kept, "B, now": scenarioOf(now) });
+    const pair = (now) => ({ A: mine.kept, B: scenarioOf(now) });
     const compare = (now) => panel.start({ kind: "compare", texts: pair(now) });
     const start = () => {
       const body = { kind: card.view, card: card.id, values };
@@ -300,7 +300,7 @@
     const acts = {
       run: () => panel.start({ kind: "run", text: text.value }),
       size: () => panel.start({ kind: "curve", text: text.value, target: byId("target").value }),
-      compare: () => panel.start({ kind: "compare", texts: { "A, kept": mine.kept, "B, now": text.value } }),
+      compare: () => panel.start({ kind: "compare", texts: { A: mine.kept, B: text.value } }),
       keep: () => { mine.kept = text.value; compare.hidden = false; say("Kept as A"); },
     };
     for (const [id, act] of Object.entries(acts)) byId(id).addEventListener("click", act);

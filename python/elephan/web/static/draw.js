@@ -223,6 +223,7 @@
     out.append(svg("clipPath", { id: clip }, inside));
     const inner = svg("g", { "clip-path": `url(#${clip})` });
     axes(out, figure, area);
+    out.append(inner); // Before the labels of the marks, which lines must not cross.
     marks(out, inner, figure, area);
     for (const series of figure.series) {
       const isShown = (v, u) => v !== null && u !== null && (figure.y.scale !== "log" || u > 0);
@@ -230,7 +231,6 @@
       const look = `c-${series.colour || "blue"}${series.faint ? " faint" : ""}${series.dashed ? " dashed" : ""}`;
       line(inner, series, points, look, area);
     }
-    out.append(inner);
     if (cursor && x.back && x.at(cursor) >= 0 && x.at(cursor) <= 1) {
       out.append(svg("line", { x1: px(cursor), x2: px(cursor), y1: top, y2: bottom, class: "cursor" }));
     }

@@ -130,11 +130,7 @@
         return;
       }
       this.answer.replaceChildren(answer(page));
-      // The page of a sizing has no picture of goodput; that of the curve while it was measured stays.
-      const goodput = this.figures.known.get("goodput")?.figure;
       const under = rest(page, this.figures);
-      const shown = [...this.figures.known.values()].map((held) => held.figure);
-      if (kind === "size" && goodput) this.figures.show([...shown, goodput]);
       const paired = event.paired ? [table(event.paired)] : [];
       const kept = event.ids ? [address(event)] : []; // A static edition keeps nothing.
       this.rest.replaceChildren(...paired, ...under, ...kept);
