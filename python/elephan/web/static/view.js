@@ -63,7 +63,7 @@
     // Make the place of a figure.
     add(figure, i) {
       const [plot, rows] = [el("div", { class: "draw" }), el("ul", { class: "legend" })];
-      const node = el("figure", {}, el("h3", {}, figure.title), plot, rows);
+      const node = el("figure", {}, el("figcaption", {}, figure.title), plot, rows);
       this.known.set(figure.name, { node, plot, legend: rows });
       this.box.insertBefore(node, this.box.children[i] || null);
       return this.known.get(figure.name);
