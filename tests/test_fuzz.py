@@ -62,6 +62,13 @@ def test_a_planted_fault_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert any(line and line.startswith("KeyError") for line in wrong)
 
 
+def test_a_planted_fault_of_the_page_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("starlette", reason="starlette is not installed: the extra web")
+    monkeypatch.setattr("elephan.web.app.lint", lambda _: [][0])
+    wrong = [campaign.attempt(KINDS["web"], KINDS["web"].of(1, number)) for number in range(60)]
+    assert any(line and "IndexError" in line for line in wrong)
+
+
 def test_an_input_that_takes_too_long_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(campaign, "LONGEST_S", 0.2)
     monkeypatch.setattr(flow_files, "read", lambda _: time.sleep(20))

@@ -209,6 +209,13 @@ def test_a_sizing_has_the_numbers_of_the_command_line(page: Page, tmp_path: Path
         each["warnings"] = len(each["warnings"])
     assert ours == document
     assert page.get(f"files/{last['id']}/curve.parquet").content.startswith(b"PAR1")
+    assert [words for _, words in last["downloads"]] == ["Report", "JSON", "Parquet: curve"]
+    # A stored sizing has the picture of goodput, too, at the buffers that were seen while it was measured.
+    again = page.get(f"api/results/{last['id']}").json()
+    figures = {figure["name"]: figure for section in again["page"]["sections"] for figure in section["figures"]}
+    seen = next(figure for figure in measured[-1]["figures"] if figure["name"] == "goodput")
+    assert [line["name"] for line in figures["goodput"]["series"]] == ["bulk"]
+    assert set(seen["series"][0]["x"]) <= set(figures["goodput"]["series"][0]["x"])
 
 
 def test_two_variants_share_their_random_numbers(page: Page) -> None:
@@ -233,6 +240,9 @@ def test_the_reach_of_a_buffer(page: Page) -> None:
     _, events = page.answer(kind="limit", text=SHORT, target="utilization=0.5")
     assert events[-1]["page"]["kind"] == "What a buffer is enough for" or events[-1]["page"]["headline"]
     assert page.get(f"files/{events[-1]['id']}/result.json").json()["find"] == "rtt"
+    assert [words for _, words in events[-1]["downloads"]] == ["Report", "JSON", "Parquet: limit"]
+    for address, words in events[-1]["downloads"]:
+        assert page.get(address).status_code == 200, words
 
 
 def test_results_are_found_by_hash_alone(page: Page) -> None:
@@ -253,8 +263,9 @@ def test_results_are_found_by_hash_alone(page: Page) -> None:
         "cards.toml",
         "../cards.toml",
         "api/jobs/nosuch",
+        "api/page/",
     ):
-        assert page.get(path).status_code == 404, path
+        assert page.get(path, follow_redirects=False).status_code == 404, path
 
 
 @pytest.mark.parametrize(
