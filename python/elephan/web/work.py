@@ -119,7 +119,8 @@ def run_work(job: Job, results: Results, scenario: Scenario) -> Event:
 
 def run_event(results: Results, stored: StoredRun) -> Event:
     """Return the last event of a run: its page, whose headline is what a flow of each group gets."""
-    page, document = results.page(stored.id), stored.to_json()
+    page = results.page(stored.id)
+    document: Mapping[str, Any] = stored.to_json()
     assert page is not None
     shares = [
         f"{'a' if len(document['groups']) > 1 else 'each'} {group['name']} flow gets {goodput}"
