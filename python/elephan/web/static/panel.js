@@ -2,7 +2,6 @@
 "use strict";
 (() => {
   const { el, button, note, named, say, Figures, tiles, table, answer, lines, rest } = window.elephanView;
-  const { short } = window.elephanDraw;
   // The server cancels the jobs of a tab that is closed, and tells tabs by this name.
   const bytes = [...crypto.getRandomValues(new Uint8Array(12))];
   const tab = bytes.map((byte) => byte.toString(16).padStart(2, "0")).join("");
