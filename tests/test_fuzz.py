@@ -12,9 +12,10 @@ import pytest
 from elephan import flow_files
 from elephan.lint import lint
 from fuzz import campaign, kinds
-from fuzz.kinds import CORPUS, KINDS
+from fuzz.campaign import KINDS
+from fuzz.kinds import CORPUS
 
-SOME = {"scenario": 150, "sweep": 60, "flows": 200, "command": 20, "store": 2}
+SOME = {"scenario": 150, "sweep": 60, "flows": 200, "command": 20, "store": 2, "web": 2000}
 """Inputs of each kind; they differ from day to day, as the day is their seed."""
 
 FOUND = sorted(CORPUS.glob("*/*"))
@@ -35,6 +36,8 @@ def test_what_was_found_stays_mended(path: Path) -> None:
 
 @pytest.mark.parametrize("name", KINDS)
 def test_new_inputs_are_refused_or_taken(name: str) -> None:
+    if name == "web":
+        pytest.importorskip("starlette", reason="starlette is not installed: the extra web")
     day = int(os.environ.get("ELEPHAN_FUZZ_SEED", time.time() // 86400))
     kind = KINDS[name]
     for number in range(SOME[name]):
@@ -43,7 +46,7 @@ def test_new_inputs_are_refused_or_taken(name: str) -> None:
 
 
 def test_the_same_number_gives_the_same_input() -> None:
-    for kind in KINDS.values():
+    for kind in kinds.KINDS.values():
         assert kind.of(7, 3) == kind.of(7, 3) != kind.of(7, 4)
 
 
@@ -57,6 +60,13 @@ def test_a_planted_fault_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     kind = KINDS["scenario"]
     wrong = [campaign.attempt(kind, kind.of(1, number)) for number in range(100)]
     assert any(line and line.startswith("KeyError") for line in wrong)
+
+
+def test_a_planted_fault_of_the_page_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("starlette", reason="starlette is not installed: the extra web")
+    monkeypatch.setattr("elephan.web.app.lint", lambda _: [][0])
+    wrong = [campaign.attempt(KINDS["web"], KINDS["web"].of(1, number)) for number in range(60)]
+    assert any(line and "IndexError" in line for line in wrong)
 
 
 def test_an_input_that_takes_too_long_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

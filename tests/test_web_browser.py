@@ -153,7 +153,7 @@ def test_a_visit_by_keyboard(browser: Any, address: str) -> None:
                     return
             pytest.fail(f"{words!r} is not reached by Tab")
 
-        reach("Eight experiments")
+        reach("eight experiments")
         page.keyboard.press("Enter")
         reach("Bufferbloat and CoDel")
         page.keyboard.press("Enter")

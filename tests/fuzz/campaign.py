@@ -19,7 +19,12 @@ from pathlib import Path
 from typing import Any
 
 from elephan import cli
-from fuzz.kinds import KINDS, ROOT, FoundError, Kind
+from fuzz.kinds import KINDS as OF_FILES
+from fuzz.kinds import ROOT, FoundError, Kind
+from fuzz.web import WebKind
+
+KINDS: dict[str, Kind] = {**OF_FILES, WebKind.name: WebKind()}
+"""All kinds; requests of the page need the extra `web`, and are tried where they are asked for by name."""
 
 SHARES = {"scenario": 0.6, "sweep": 0.2, "flows": 0.15, "command": 0.0495, "store": 0.0005}
 """Shares of the kinds among all inputs: about as much time for each as failures are to be expected."""
@@ -145,10 +150,10 @@ def main() -> int:
     state = STATE / f"seed-{given.seed}.json"
     tried: dict[str, int] = json.loads(state.read_text()) if state.exists() else {}
     names = given.kinds.split(",")
-    total = sum(SHARES[name] for name in names)
+    total = sum(SHARES.get(name, 1.0) for name in names)
     began, found = time.monotonic(), 0
     for name in names:
-        share = SHARES[name] / total
+        share = SHARES.get(name, 1.0) / total
         begin, begun = tried.get(name, 0), time.monotonic()
         until = begun + given.seconds / len(names)
         end, finds = run(name, given.seed, begin, begin + round(given.inputs * share), until)

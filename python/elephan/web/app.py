@@ -10,6 +10,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 STATIC = {
     "index.html": "text/html; charset=utf-8",
     "style.css": "text/css; charset=utf-8",
-    **dict.fromkeys(("draw.js", "view.js", "form.js", "app.js"), "text/javascript; charset=utf-8"),
+    **dict.fromkeys(("draw.js", "view.js", "form.js", "panel.js", "app.js"), "text/javascript; charset=utf-8"),
 }
 """Files of the page, and their media types. `colours.css` is made of the report's themes."""
 
@@ -148,9 +149,13 @@ class Server:
         handlers: dict[Any, Any] = {
             InputError: self._on_input_error,
             TooLargeError: self._on_too_large,
+            ClientDisconnect: self._on_disconnect,
             Exception: self._on_defect,
         }
-        return Starlette(routes=routes, lifespan=self.lifespan, exception_handlers=handlers)
+        made = Starlette(routes=routes, lifespan=self.lifespan, exception_handlers=handlers)
+        # A redirect would name an address without the token, which the application does not know.
+        made.router.redirect_slashes = False
+        return made
 
     async def _on_input_error(self, _: Request, error: Exception) -> Response:
         assert isinstance(error, InputError)
@@ -159,6 +164,10 @@ class Server:
 
     async def _on_too_large(self, _: Request, __: Exception) -> Response:
         return PlainTextResponse(f"the request has more than {MOST_BYTES} bytes\n", 413)
+
+    async def _on_disconnect(self, _: Request, __: Exception) -> Response:
+        # The connection is closed, so this answer is not read; without it the log would name a defect.
+        return PlainTextResponse("the request ended early\n", 400)
 
     async def _on_defect(self, _: Request, error: Exception) -> Response:
         LOG.error("a defect of elephan", exc_info=error)
@@ -247,10 +256,10 @@ class Server:
             return None
         if runs[0] is not None:
             ask = Ask("run", {page.title: runs[0].scenario}, runs[0].scenario.text)
-            return sent(ask) | work.run_event(ids[0], page, runs[0].to_json())
+            return sent(ask) | work.run_event(self.results, runs[0])
         lines = {"files": {"scenario.toml": page.scenario}, "command": "\n".join(line.line for line in page.reproduce)}
         python = 'import elephan\n\nelephan.load("sized/")  # what --out of the command has written'
-        return {"title": page.title, **lines, "python": python} | work.size_event(ids[0], page)
+        return {"title": page.title, **lines, "python": python} | work.size_event(self.results, ids[0])
 
     async def file(self, request: Request) -> Response:
         """Return a file of a result for download."""

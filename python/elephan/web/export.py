@@ -6,6 +6,7 @@ A point is the last event of a job; it is a script that hands the event over, so
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from elephan.store.stored import StoredRun
     from elephan.web.asking import Ask
 
+FOOT = re.compile(r'<p id="foot">[^<]*')
 SCRIPT = '<script src="draw.js" defer></script>'
 
 
@@ -58,6 +60,7 @@ def export_site(
         text = content.decode()
         if name == "index.html":
             text = text.replace(SCRIPT, f'<script src="data.js" defer></script>\n{SCRIPT}')
+            text = FOOT.sub(f'<p id="foot">Computed by elephan {data["version"]}.', text)
         written += _write(folder / name, text)
     written += _write(folder / "data.js", f"window.elephanStatic = {_json(data)};\n")
     with tempfile.TemporaryDirectory(prefix="elephan-") as store:
@@ -93,18 +96,14 @@ def _answer(results: Results, ask: Ask, shorten: float) -> dict[str, Any]:
             answer = size_limit(scenario, ask.target, "rtt", link=ask.link)
         size_id = size_key(scenario, ask.kind, ask.target, ask.link)
         results.keep_size(size_id, answer)
-        page = results.page(size_id)
-        assert page is not None
-        return size_event(size_id, page)
+        return size_event(results, size_id)
     kept: dict[str, StoredRun] = {}
     for name, scenario in variants.items():
         kept[name] = results.keep(run(scenario, series=True), scenario)
     if ask.kind == "compare":
         return compare_event(results, kept)
     [stored] = kept.values()
-    page = results.page(stored.id)
-    assert page is not None
-    return run_event(stored.id, page, stored.to_json())
+    return run_event(results, stored)
 
 
 def _shortened(scenario: Scenario, factor: float) -> Scenario:
@@ -117,7 +116,7 @@ def _shortened(scenario: Scenario, factor: float) -> Scenario:
 
 def _plain(event: dict[str, Any]) -> dict[str, Any]:
     """Leave out what the page does not show."""
-    return {key: value for key, value in event.items() if key not in ("documents", "state", "ids")} | {"id": ""}
+    return {key: value for key, value in event.items() if key not in ("documents", "state", "id", "ids", "downloads")}
 
 
 def _json(value: object) -> str:

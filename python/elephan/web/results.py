@@ -17,7 +17,7 @@ from elephan.store import Store
 from elephan.store.keys import key
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from elephan.reports.page import ReportPage
     from elephan.runs.result import RunResult
@@ -44,6 +44,13 @@ TYPES = {
     ),
 }
 """What can be downloaded of a result, and its media type."""
+
+
+LABELS = {
+    name: "JSON" if name == "result.json" else f"Parquet: {name.partition('.')[0]}"
+    for name in ("result.json", *(name for name in TYPES if name.endswith(".parquet")))
+}
+"""What can be downloaded beside the report, and what the page calls it."""
 
 
 class Results:
@@ -115,6 +122,18 @@ class Results:
         with tempfile.TemporaryDirectory(prefix="elephan-") as copy:
             stored.write(copy)
             return page_of(Path(copy))
+
+    def downloads(self, ids: Sequence[str]) -> list[tuple[str, str]]:
+        """Return the addresses of the files of a result, or of two side by side, each with its name on the page."""
+        found = [(f"files/{'/'.join(ids)}/report.html", "Report")]
+        for letter, result_id in zip("AB", ids, strict=False):
+            folder, stored = self.size_folder(result_id), None
+            if folder is None and (stored := self.run(result_id)) is not None:
+                folder = stored.folder
+            for name, shown in LABELS.items():
+                if name == "result.json" or (folder is not None and (folder / name).is_file()):
+                    found.append((f"files/{result_id}/{name}", f"{letter}: {shown}" if len(ids) > 1 else shown))
+        return found
 
     def pair_page(self, runs: Mapping[str, StoredRun]) -> ReportPage:
         """Return the page of two runs by name."""

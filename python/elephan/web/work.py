@@ -8,6 +8,7 @@ numbers are those of the command line.
 
 from __future__ import annotations
 
+import json
 import tempfile
 import time
 from dataclasses import replace
@@ -113,17 +114,14 @@ def run_work(job: Job, results: Results, scenario: Scenario) -> Event:
             figures = over_time(document, scenario, sampled(result))
             job.send(_seen(share, scenario, figures, _tiles(document)))
         stored = _final(job, results, scenario)
-    return _run_event(results, stored)
+    return run_event(results, stored)
 
 
-def _run_event(results: Results, stored: StoredRun) -> Event:
+def run_event(results: Results, stored: StoredRun) -> Event:
+    """Return the last event of a run: its page, whose headline is what a flow of each group gets."""
     page = results.page(stored.id)
+    document: Mapping[str, Any] = stored.to_json()
     assert page is not None
-    return run_event(stored.id, page, stored.to_json())
-
-
-def run_event(run_id: str, page: ReportPage, document: Mapping[str, Any]) -> Event:
-    """Return the last event of a run: its page, under the answer that the page's reader wants: who gets what."""
     shares = [
         f"{'a' if len(document['groups']) > 1 else 'each'} {group['name']} flow gets {goodput}"
         for group in document["groups"]
@@ -131,7 +129,18 @@ def run_event(run_id: str, page: ReportPage, document: Mapping[str, Any]) -> Eve
     ]
     if shares:
         page = replace(page, headline=f"{shares[0][0].upper()}{', '.join(shares)[1:]}")
-    return {"state": "final", "kind": "run", "id": run_id, "page": page_view(page)}
+    return _final_event(results, "run", [stored.id], page)
+
+
+def _final_event(results: Results, kind: str, ids: list[str], page: ReportPage) -> Event:
+    return {
+        "state": "final",
+        "kind": kind,
+        "id": ids[0],
+        "ids": ids,
+        "page": page_view(page),
+        "downloads": results.downloads(ids),
+    }
 
 
 def compare_work(job: Job, results: Results, variants: Mapping[str, Scenario]) -> Event:
@@ -159,8 +168,8 @@ def compare_event(results: Results, runs: Mapping[str, StoredRun]) -> Event:
         page = replace(page, headline=f"95 % of the pages take at most {first} with {a} and {second} with {b}")
     ids = [run.id for run in runs.values()]
     documents = {letter: run.to_json() for letter, run in zip("ab", runs.values(), strict=True)}
-    whole: Event = {"state": "final", "kind": "compare", "ids": ids, "names": list(runs), "page": page_view(page)}
-    return whole | {"paired": table, "documents": documents}
+    whole = _final_event(results, "compare", ids, page)
+    return whole | {"names": list(runs), "paired": table, "documents": documents}
 
 
 def paired_table(runs: Sequence[StoredRun]) -> dict[str, Any]:
@@ -177,7 +186,7 @@ def paired_table(runs: Sequence[StoredRun]) -> dict[str, Any]:
         shown = (f"{float(np.nanmean(values)):.4g}" for values in (a, b))
         rows.append([label, *shown, format_measured({"mean": found.mean, "ci95": found.ci95}), sure])
     heads = ["quantity", "A", "B", "B - A, with 95 % interval", "differs"]
-    note = f"Replication by replication, {count} of each with the same random numbers: what both feel alike cancels."
+    note = f"Differences of {count} pairs of replications with the same random numbers, whose common effects cancel."
     return {"title": "Paired difference", "heads": heads, "rows": rows, "numeric": [False, True, True, True, False]} | {
         "note": note
     }
@@ -224,20 +233,38 @@ def curve_work(job: Job, results: Results, scenario: Scenario, target: str, link
             scenario, target, link=link, whole_curve=True, on_sample=drawn.add, progress=lambda _: job.check()
         )
         results.keep_size(size_id, answer)
-    folder = results.size_folder(size_id)
-    assert folder is not None
-    return size_event(size_id, page_of(folder))
+    return size_event(results, size_id)
 
 
-def size_event(size_id: str, page: ReportPage) -> Event:
+def size_event(results: Results, size_id: str) -> Event:
     """Return the last event of a sizing: its page, without the curves of models, which its report has."""
-    measured = [
-        replace(
-            part, figures=tuple(replace(f, series=tuple(s for s in f.series if not _is_model(s))) for f in part.figures)
-        )
-        for part in page.parts
-    ]
-    return {"state": "final", "kind": "size", "id": size_id, "page": page_view(replace(page, parts=tuple(measured)))}
+    page, folder = results.page(size_id), results.size_folder(size_id)
+    assert page is not None
+    assert folder is not None
+    path, parts = folder / "size.json", []
+    rows = json.loads(path.read_text(encoding="utf-8"))["curve"] if path.is_file() else []
+    for part in page.parts:
+        figures = [replace(f, series=tuple(s for s in f.series if not _is_model(s))) for f in part.figures]
+        if rows and figures:
+            figures += _goodput(rows, figures[0].x)
+            rows = []
+        parts.append(replace(part, figures=tuple(figures)))
+    return _final_event(results, "size", [size_id], replace(page, parts=tuple(parts)))
+
+
+def _goodput(rows: Sequence[Mapping[str, Any]], x: Axis) -> list[Figure]:
+    """Return the picture of the goodput of one flow of each group, of rows of a curve; none without a row."""
+    names = [group["name"] for group in rows[0]["groups"]] if rows else []
+    at = np.array([row["buffer_packets"] for row in rows], dtype=float)
+    lines = []
+    for i, name in enumerate(names):
+        found = [row["groups"][i]["goodput_per_flow_bps"] for row in rows]
+        mean = 1e-6 * np.array([each["mean"] for each in found], dtype=float)
+        half = 1e-6 * np.array([each["ci95"] or 0.0 for each in found])
+        lines.append(Series(name, at, mean, np.maximum(mean - half, 0.0), mean + half, colour(i), "both"))
+    alt = f"Goodput of one flow of {', '.join(names)} against the buffer."
+    y = Axis("goodput", "Mbit/s", low=0.0)
+    return [Figure("goodput", "Goodput per flow", alt, x, y, tuple(lines), height=220)] if names else []
 
 
 def _is_model(series: Series) -> bool:
@@ -253,12 +280,11 @@ def limit_work(job: Job, results: Results, scenario: Scenario, target: str, link
             job.send(_seen(share, scenario, over_time(document, scenario, sampled(result)), _tiles(document)))
 
         def told(progress: Any) -> None:
-            job.send({"state": "searching", "done": progress.done, "of": progress.expected})
+            of = progress.expected
+            job.send(_progress(f"searching: {progress.done} of about {of} runs", progress.done, of))
 
         results.keep_size(size_id, size_limit(scenario, target, "rtt", link=link, progress=told))
-    folder = results.size_folder(size_id)
-    assert folder is not None
-    return size_event(size_id, page_of(folder))
+    return size_event(results, size_id)
 
 
 class _Curve:
@@ -298,15 +324,10 @@ class _Curve:
     def send(self) -> None:
         """Send the pictures of what is known."""
         self._sent_s = time.monotonic()
-        self.job.send(
-            {
-                "state": "preliminary",
-                "kind": "size",
-                "points": len(self.curve.buffers),
-                "runs": sum(self.curve.replications(buffer) for buffer in self.curve.buffers),
-                "figures": figure_views(self.figures()),
-            }
-        )
+        points, runs = len(self.curve.buffers), sum(map(self.curve.replications, self.curve.buffers))
+        says = f"{points} buffers measured, {runs} runs" if points else "a sketch from short runs"
+        sent = {"state": "preliminary", "kind": "size", "says": says, "done": points}
+        self.job.send(sent | {"figures": figure_views(self.figures())})
 
     def figures(self) -> list[Figure]:
         """Return the pictures of utilization, delay, loss and goodput against the buffer."""
@@ -338,24 +359,11 @@ class _Curve:
             )
             lines = measured[figure.name].series if figure.name in measured else ()
             found.append(replace(figure, series=(*lines, *((pale,) if short else ()))))
-        return [*found, *self.goodput(drawn[0].x if drawn else Axis("buffer", "packets", "log"))]
-
-    def goodput(self, x: Axis) -> list[Figure]:
-        """Return the picture of what a flow of each group gets."""
-        buffers = self.curve.buffers
-        if not buffers:
-            return []
-        lines = []
-        for i, name in enumerate(self.names):
-            found = [self.curve.group(buffer, i, "goodput_per_flow_bps") for buffer in buffers]
-            mean = 1e-6 * np.array([each.mean for each in found])
-            half = 1e-6 * np.array([each.ci95 or 0.0 for each in found])
-            at = np.array(buffers, dtype=float)
-            lines.append(Series(name, at, mean, np.maximum(mean - half, 0.0), mean + half, colour(i), "both"))
-        alt = f"Goodput of one flow of {', '.join(self.names)} against the buffer."
-        return [
-            Figure("goodput", "Goodput per flow", alt, x, Axis("goodput", "Mbit/s", low=0.0), tuple(lines), height=220)
-        ]
+        goodput = "goodput_per_flow_bps"
+        for row in rows:
+            estimates = [self.curve.group(row["buffer_packets"], i, goodput).to_json() for i in range(len(self.names))]
+            row["groups"] = [{"name": n, goodput: each} for n, each in zip(self.names, estimates, strict=True)]
+        return [*found, *_goodput(rows, drawn[0].x if drawn else Axis("buffer", "packets", "log"))]
 
 
 def _near(one: float, other: float) -> bool:
@@ -386,7 +394,7 @@ def _final(job: Job, results: Results, scenario: Scenario) -> StoredRun:
     count = settled.replications
 
     def told(done: int) -> None:
-        job.send({"state": "replications", "done": done, "of": count})
+        job.send(_progress(f"refining: {done} of {count} replications", done, count))
 
     outcomes = tuple(job.replications(settled, range(count), done=told))
     return results.keep(RunResult(settled, outcomes, "window", time.perf_counter() - started), scenario)
@@ -400,13 +408,16 @@ def _as_whole(result: RunResult, scenario: Scenario) -> dict[str, Any]:
     return document | {"run": document["run"] | {"duration_s": facts["duration_s"], "warmup_s": warmup_s}}
 
 
+def _progress(says: str, done: float, of: float) -> Event:
+    return {"state": "running", "says": says, "done": done, "of": of}
+
+
 def _seen(share: float, scenario: Scenario, figures: Sequence[Figure], tiles: Sequence[HeadlineNumber]) -> Event:
     whole_s = scenario.facts["duration_s"]
-    return {
+    until_s = float(f"{share * whole_s:.3g}")
+    return _progress(f"the first {until_s:g} s of {whole_s:g} s", until_s, whole_s) | {
         "state": "preliminary",
         "kind": "run",
-        "until_s": float(f"{share * whole_s:.3g}"),
-        "of_s": whole_s,
         "figures": figure_views(figures),
         "tiles": [tile._asdict() for tile in tiles],
     }

@@ -1,8 +1,10 @@
 // Parts of the page: elements, answers, pictures, tables, code to copy.
 "use strict";
 (() => {
-  const { draw } = window.elephanDraw;
+  const { draw, svg } = window.elephanDraw;
+  const COPIED_MS = 1500;
 
+  // An element. Content is added as text nodes only, so that no text of a scenario or a message becomes HTML.
   function el(tag, attributes, ...children) {
     const made = document.createElement(tag);
     for (const [name, value] of Object.entries(attributes || {})) {
@@ -15,133 +17,179 @@
     return made;
   }
 
+  // A button; without a type it would submit a form.
+  const button = (words, onclick, more) => el("button", { type: "button", onclick, ...more }, words);
+  const note = (...children) => el("p", { class: "note" }, ...children);
+  const named = (kind, name, ...children) => el("section", { class: kind, "aria-label": name }, ...children);
+  const located = (found) => `${found.where ? `${found.where}: ` : ""}${found.message || ""}`;
+  const look = (series) =>
+    `c-${series.colour || "blue"}${series.faint ? " faint" : ""}${series.dashed ? " dashed" : ""}`;
+
+  // Tell a screen reader what has changed elsewhere on the page.
   function say(text) { document.getElementById("said").textContent = text; }
 
-  // Pictures, kept by name so that a stream of them is drawn in place.
-  class Figures {
-    constructor(box) { this.box = box; this.known = new Map(); this.cursor = null; }
+  // Put a message at the end of a control or field; an empty one takes it away.
+  function blame(node, message) {
+    const words = node.querySelector(":scope > .wrong");
+    node.classList.toggle("bad", message !== "");
+    words.hidden = message === "";
+    words.textContent = message;
+  }
 
+  // Pictures by name: a stream of them is drawn in place, so that the page does not jump.
+  class Figures {
+    constructor(box) {
+      this.box = box;
+      this.known = new Map();
+      this.cursor = null;
+    }
+
+    // Show these figures, in this order, instead of those before.
     show(figures) {
       const names = new Set(figures.map((figure) => figure.name));
-      for (const [name, held] of this.known) if (!names.has(name)) { held.node.remove(); this.known.delete(name); }
+      for (const [name, held] of [...this.known].filter(([each]) => !names.has(each))) {
+        held.node.remove();
+        this.known.delete(name);
+      }
       figures.forEach((figure, i) => {
-        let held = this.known.get(figure.name);
-        if (!held) {
-          const plot = el("div", { class: "draw" });
-          const node = el("figure", {}, el("h3", {}, figure.title), plot, el("ul", { class: "legend" }));
-          held = { node, plot };
-          this.known.set(figure.name, held);
-          this.box.insertBefore(node, this.box.children[i] || null);
-        }
+        const held = this.known.get(figure.name) || this.add(figure, i);
         held.figure = figure;
         held.node.classList.toggle("wide", i === 0 && figures.length % 2 === 1);
-        legend(held.node.querySelector(".legend"), figure);
+        held.legend.replaceChildren(...legend(figure));
       });
       this.again();
     }
 
-    again() { for (const held of this.known.values()) draw(held.plot, held.figure, { cursor: held.figure.x.label === "buffer" ? this.cursor : null }); }
-
-    mark(buffer) { this.cursor = buffer; this.again(); }
-  }
-
-  function legend(list, figure) {
-    const seen = new Set(), rows = [];
-    for (const series of figure.series) {
-      if (seen.has(series.name)) continue;
-      seen.add(series.name);
-      rows.push(el("li", { class: `c-${series.colour || "blue"}${series.faint ? " faint" : ""}${series.dashed ? " dashed" : ""}` }, series.name));
+    // Make the place of a figure.
+    add(figure, i) {
+      const [plot, rows] = [el("div", { class: "draw" }), el("ul", { class: "legend" })];
+      const node = el("figure", {}, el("figcaption", {}, figure.title), plot, rows);
+      this.known.set(figure.name, { node, plot, legend: rows });
+      this.box.insertBefore(node, this.box.children[i] || null);
+      return this.known.get(figure.name);
     }
-    for (const mark of (figure.marks || []).filter((m) => m.role === "shade")) rows.push(el("li", { class: "shade" }, mark.label));
-    list.replaceChildren(...(rows.length > 1 || rows.some((row) => row.className.includes("shade")) ? rows : []));
+
+    // Draw all again, when the window or the slider has changed.
+    again() {
+      for (const { plot, figure } of this.known.values()) {
+        draw(plot, figure, figure.x.label === "buffer" ? this.cursor : null);
+      }
+    }
+
+    // Mark a buffer in the pictures that have one on their horizontal axis.
+    mark(buffer) {
+      this.cursor = buffer;
+      this.again();
+    }
   }
 
+  // Rows of a legend; none for a single line, which the title names already.
+  function legend(figure) {
+    const rows = new Map();
+    for (const series of figure.series) {
+      // Several lines may share a name, and then the first one stands for all.
+      if (!rows.has(series.name)) rows.set(series.name, el("li", { class: look(series) }, series.name));
+    }
+    const shades = (figure.marks || []).filter((mark) => mark.role === "shade");
+    for (const mark of shades) rows.set(mark.label, el("li", { class: "shade" }, mark.label));
+    return rows.size > 1 || shades.length ? [...rows.values()] : [];
+  }
+
+  // Numbers with their names, large.
   function tiles(list) {
     return el("dl", { class: "tiles" }, list.map((tile) => el("div", {}, el("dt", {}, tile.label),
       el("dd", {}, tile.value, tile.detail ? el("span", { class: "detail" }, tile.detail) : null))));
   }
 
+  // A table that scrolls in its own box; the box takes the focus, so that arrow keys can scroll it.
   function table(data) {
-    const cls = (i) => (data.numeric[i] ? "n" : undefined);
+    const cell = (tag, content, i) =>
+      el(tag, { class: data.numeric[i] ? "n" : undefined, scope: tag === "th" ? "col" : undefined }, content);
+    const head = data.heads.map((text, i) => cell("th", text || el("span", { class: "unseen" }, "remark"), i));
+    const rows = data.rows.map((row) => el("tr", {}, row.map((text, i) => cell("td", text, i))));
     return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": data.title },
-      el("table", {}, el("caption", {}, data.title),
-        el("thead", {}, el("tr", {}, data.heads.map((head, i) => el("th", { scope: "col", class: cls(i) }, head || el("span", { class: "unseen" }, "remark"))))),
-        el("tbody", {}, data.rows.map((row) => el("tr", {}, row.map((text, i) => el("td", { class: cls(i) }, text)))))),
+      el("table", {}, el("caption", {}, data.title), el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows)),
       data.note ? el("p", { class: "note pad" }, data.note) : null);
   }
 
-  function answer(page, extra) {
-    return el("section", { class: `answer ${page.tone}`, "aria-label": "Answer" },
-      el("p", { class: "headline" }, page.headline), el("p", {}, page.sentence),
-      page.notes.map((note) => el("p", { class: "note" }, note)),
-      tiles(page.tiles), extra || null,
-      page.warnings.length ? el("ul", { class: "warnings" }, page.warnings.map((w) => el("li", {}, `${w.where ? `${w.where}: ` : ""}${w.message || ""}`))) : null,
+  // The answer of a page of the report, before its pictures.
+  function answer(page) {
+    const warnings = page.warnings.map((warned) => el("li", {}, located(warned)));
+    return named(`answer ${page.tone}`, "Answer", el("p", { class: "headline" }, page.headline),
+      el("p", {}, page.sentence), page.notes.map((text) => note(text)), tiles(page.tiles),
+      warnings.length ? el("ul", { class: "warnings" }, warnings) : null,
       page.commands.map((command) => el("div", {}, el("p", { class: "note gap" }, command.says), code(command.line))));
   }
 
-  async function copy(text, button) {
-    try { await navigator.clipboard.writeText(text); } catch {
-      const box = el("textarea", { value: text });
-      document.body.append(box); box.select(); document.execCommand("copy"); box.remove();
-    }
-    button.textContent = "Copied"; say("Copied");
-    setTimeout(() => { button.textContent = "Copy"; }, 1500);
-  }
-
+  // Lines with a button that copies them. Browsers without access to the clipboard, which need HTTPS for it, get the
+  // lines selected instead.
   function code(text) {
-    return el("div", { class: "code" }, el("pre", { tabindex: "0" }, text), el("button", { type: "button",
-      onclick: (event) => copy(text, event.target) }, "Copy"));
+    const pre = el("pre", { tabindex: "0" }, text);
+    const told = (words) => { pressed.textContent = words; say(words); };
+    const pressed = button("Copy", async () => {
+      try {
+        await navigator.clipboard.writeText(text);
+        told("Copied");
+      } catch {
+        getSelection().selectAllChildren(pre);
+        told("Selected");
+      }
+      setTimeout(() => { pressed.textContent = "Copy"; }, COPIED_MS);
+    });
+    return el("div", { class: "code" }, pre, pressed);
   }
 
-  // The scenario file, the command and the Python lines, as tabs.
+  // The scenario file, the command and the Python lines as tabs, with the keys that tabs are used with.
   function lines(sent) {
-    const parts = [...Object.entries(sent.files), ["Command", sent.command], ["Python", sent.python]].map(([name, text]) => [name.endsWith(".toml") ? `File ${name}` : name, text, name]);
+    const parts = [...Object.entries(sent.files), ["Command", sent.command], ["Python", sent.python]];
+    const isFile = (name) => name.endsWith(".toml");
     const shown = el("div", { role: "tabpanel", id: "lines", "aria-live": "off" });
-    const buttons = parts.map(([name, text, file], i) => el("button", { type: "button", role: "tab", "aria-selected": i === 0 ? "true" : "false", "aria-controls": "lines", tabindex: i ? "-1" : "0",
-      onclick: () => choose(i), onkeydown: (event) => { const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key]; if (step) { choose((i + step + parts.length) % parts.length); } } }, name));
+    const onkeydown = (event) => {
+      const at = tabs.indexOf(event.target), step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      if (step) choose((at + step + parts.length) % parts.length).focus();
+    };
+    const tabs = parts.map(([name], i) => button(isFile(name) ? `File ${name}` : name, () => choose(i),
+      { role: "tab", "aria-controls": "lines", onkeydown }));
     function choose(k) {
-      buttons.forEach((button, i) => { button.setAttribute("aria-selected", i === k ? "true" : "false"); button.tabIndex = i === k ? 0 : -1; });
-      const [, text, file] = parts[k];
-      shown.replaceChildren(code(text), file.endsWith(".toml") ? el("p", { class: "note gap" },
-        el("a", { href: URL.createObjectURL(new Blob([text], { type: "application/toml" })), download: file }, `Save ${file}`)) : "");
-      if (document.activeElement?.getAttribute("role") === "tab") buttons[k].focus();
+      tabs.forEach((tab, i) => {
+        tab.setAttribute("aria-selected", String(i === k));
+        tab.tabIndex = i === k ? 0 : -1;
+      });
+      const [name, text] = parts[k];
+      const href = isFile(name) && URL.createObjectURL(new Blob([text], { type: "application/toml" }));
+      const save = href && el("p", { class: "note gap" }, el("a", { href, download: name }, `Save ${name}`));
+      shown.replaceChildren(code(text), save || "");
+      return tabs[k];
     }
     choose(0);
-    return el("section", { class: "panel", "aria-label": "The same without this page" }, el("h2", {}, "The same without this page"),
-      el("div", { class: "tabs", role: "tablist" }, buttons), shown);
+    return named("panel", "The same without this page", el("h2", {}, "The same without this page"),
+      el("div", { class: "tabs", role: "tablist" }, tabs), shown);
   }
 
-  // Everything of a page but its answer: first pictures and tables open, the rest folded.
+  // Everything of a page but its answer: the first pictures and the main tables are open, the rest is folded.
   function rest(page, figures) {
-    const open = new Set(["Flows", "Results", "What to deploy", "Metrics"]);
-    const found = [];
+    const isOpen = (section) => ["Flows", "Results", "What to deploy", "Metrics"].includes(section.title);
     const main = page.sections.find((section) => section.figures.length);
     if (main) figures.show(main.figures);
-    const tables = page.sections.filter((section) => open.has(section.title)).flatMap((section) => section.tables);
-    found.push(...tables.map(table));
+    const found = page.sections.filter(isOpen).flatMap((section) => section.tables).map(table);
     for (const section of page.sections) {
       const pictures = section === main ? [] : section.figures;
-      const more = open.has(section.title) ? [] : section.tables;
-      if (!pictures.length && !more.length) continue;
+      const tables = isOpen(section) ? [] : section.tables;
+      if (!pictures.length && !tables.length) continue;
       const box = el("div", { class: "figures" });
       const held = new Figures(box);
-      const fold = el("details", {}, el("summary", {}, section.title), section.lead.map((text) => el("p", { class: "note" }, text)), pictures.length ? box : null, more.map(table));
-      fold.addEventListener("toggle", () => { if (fold.open && pictures.length) held.show(pictures); });
-      found.push(fold);
+      // A picture that is not shown has no width; it is drawn when its part is opened.
+      const ontoggle = (event) => { if (event.target.open) held.show(pictures); };
+      const lead = section.lead.map((text) => note(text));
+      found.push(el("details", { ontoggle }, el("summary", {}, section.title), lead, box, tables.map(table)));
     }
     return found;
   }
 
-  const GLYPHS = {
-    curve: [["line", "M2 34C10 32 12 10 24 8S42 6 46 6"], ["accent", "M20 2V36"]],
-    limit: [["line", "M2 8H24C34 8 38 20 46 34"], ["accent", "M2 14H46"]],
-    run: [["line", "M2 34L14 8V22L28 6V20L46 4"], ["accent", "M2 36H46"]],
-    compare: [["line", "M2 30L12 12V22L24 8V18L34 6L46 12"], ["accent", "M2 34L16 28L30 30L46 26"]],
-  };
-  function glyph(view) {
-    const { svg } = window.elephanDraw;
-    return svg("svg", { viewBox: "0 0 48 38", "aria-hidden": "true", class: "glyph" }, ...GLYPHS[view].map(([kind, d]) => svg("path", { d, class: kind })));
-  }
+  // The small picture of a card: what kind of answer it gives.
+  const glyph = (view) =>
+    svg("svg", { "aria-hidden": "true", class: "glyph" }, svg("use", { href: `#glyph-${view}` }));
 
-  window.elephanView = { el, say, Figures, tiles, table, answer, code, lines, rest, glyph };
+  window.elephanView = { el, button, note, named, located, blame, say, glyph,
+    Figures, tiles, table, answer, lines, rest };
 })();
