@@ -177,6 +177,13 @@ def test_a_file_is_dropped_and_the_form_says_what_is_wrong(browser: Any, address
         page.set_input_files("#open", tmp_path / "mine.toml")
         page.wait_for_function("() => document.querySelector('#text').value.includes('Short')")
         page.wait_for_selector(".chip.final")
+        dropped = page.evaluate_handle(
+            "(text) => { const all = new DataTransfer(); all.items.add(new File([text], 'mine.toml')); return all; }",
+            SHORT.replace("Short", "Dropped"),
+        )
+        page.dispatch_event("#drop", "drop", {"dataTransfer": dropped})
+        page.wait_for_function("() => document.querySelector('#text').value.includes('Dropped')")
+        page.wait_for_selector(".chip.final")
         page.click("button:text('All keys')")
         buffer = page.locator("[data-path='links[0].buffer'] input")
         buffer.fill("25 pakets")
