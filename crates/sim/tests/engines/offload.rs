@@ -17,14 +17,14 @@ fn every_law_with_every_recovery_and_offload() {
     for (law, recovery, seed) in laws_and_recoveries() {
         let mut hashes = Vec::new();
         for way in ["delayed_ack = 2"].iter().chain(&WAYS) {
-            let more = format!("control = {{ law = \"{law}\" }}\nrecovery = \"{}\"\ntcp = {{ {way} }}", recovery);
+            let more = format!("control = {{ law = \"{law}\" }}\nrecovery = \"{recovery}\"\ntcp = {{ {way} }}");
             let queue = "queue = { discipline = \"drop-tail\", ecn_threshold = 12 }";
             let text = dumbbell(4, "20 packets", queue, &more).replace("\"8 s\"", "\"2500 ms\"");
-            hashes.push(equal_once(&format!("{law} {} {way}", recovery), &text, seed).hash);
+            hashes.push(equal_once(&format!("{law} {recovery} {way}"), &text, seed).hash);
         }
         hashes.sort_unstable();
         hashes.dedup();
-        assert_eq!(hashes.len(), 5, "{law} {}: each way is another", recovery);
+        assert_eq!(hashes.len(), 5, "{law} {recovery}: each way is another");
     }
 }
 

@@ -14,12 +14,11 @@ fn every_law_with_every_recovery_and_pace() {
         let mut hashes = Vec::new();
         for pace in ["\"none\""].iter().chain(&PACES) {
             let more = format!(
-                "control = {{ law = \"{law}\" }}\nrecovery = \"{}\"\ntcp = {{ pacing = {pace}, delayed_ack = 2 }}",
-                recovery
+                "control = {{ law = \"{law}\" }}\nrecovery = \"{recovery}\"\ntcp = {{ pacing = {pace}, delayed_ack = 2 }}"
             );
             let queue = "queue = { discipline = \"drop-tail\", ecn_threshold = 12 }";
             let text = dumbbell(4, "20 packets", queue, &more).replace("\"8 s\"", "\"2500 ms\"");
-            hashes.push(equal_once(&format!("{law} {} {pace}", recovery), &text, seed).hash);
+            hashes.push(equal_once(&format!("{law} {recovery} {pace}"), &text, seed).hash);
         }
         hashes.sort_unstable();
         hashes.dedup();
@@ -27,7 +26,7 @@ fn every_law_with_every_recovery_and_pace() {
         let start = StartSpec::named("classic").expect("registered");
         let spec = LawSpec::named(law).expect("registered");
         let own = spec.build(&start, 2.0, f64::INFINITY).expect("defaults").pacing_rate().is_some();
-        assert_eq!(hashes.len(), if own { 3 } else { 4 }, "{law} {}: each pace is another", recovery);
+        assert_eq!(hashes.len(), if own { 3 } else { 4 }, "{law} {recovery}: each pace is another");
     }
 }
 
