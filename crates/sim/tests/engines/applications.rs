@@ -3,7 +3,8 @@
 //!
 //! Source: RFC 5681, Sections 3.1 and 4.1 (slow start in rounds; the restart window); `transport::validation` has the others.
 
-use crate::equality::{dumbbell, equal, equal_once, laws_and_recoveries};
+use crate::equality::{dumbbell, equal};
+use crate::products::{different_runs, laws_and_recoveries};
 use sim::{Options, Outcome, simulate};
 
 /// Kind of traffic, and how windows that it leaves unused are validated.
@@ -29,19 +30,9 @@ const WAYS: [(&str, &str); 5] = [
 
 #[test]
 fn every_law_with_every_recovery_and_application() {
-    for (law, recovery, seed) in laws_and_recoveries() {
-        let mut hashes = Vec::new();
-        for (kind, tcp) in &WAYS {
-            let more = format!(
-                "control = {{ law = \"{law}\" }}\nrecovery = \"{recovery}\"\ntraffic = {kind}\ntcp = {{ {tcp} }}"
-            );
-            let queue = "queue = { discipline = \"drop-tail\", ecn_threshold = 12 }";
-            let text = dumbbell(4, "20 packets", queue, &more).replace("\"8 s\"", "\"2500 ms\"");
-            hashes.push(equal_once(&format!("{law} {recovery} {kind}"), &text, seed).hash);
-        }
-        hashes.sort_unstable();
-        hashes.dedup();
-        assert_eq!(hashes.len(), WAYS.len(), "{law} {recovery}: each way is another");
+    for case in laws_and_recoveries() {
+        let ways = WAYS.iter().map(|(kind, tcp)| format!("traffic = {kind}\ntcp = {{ {tcp} }}"));
+        assert_eq!(different_runs(case, ways), WAYS.len(), "{case:?}: each way is another");
     }
 }
 

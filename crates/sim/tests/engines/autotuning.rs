@@ -1,7 +1,7 @@
 //! Receive windows that grow: both engines agree for every law, recovery, pace and offload, whether they come to their end or not.
 
 use crate::equality::{dumbbell, equal};
-use law::{CongestionControl, LAWS, LawSpec, StartSpec};
+use crate::products::{laws_and_recoveries, marked_at_twelve};
 use transport::Recovery;
 
 /// Windows that hold a flow back for good, for a while, and never.
@@ -14,23 +14,15 @@ const WINDOWS: [&str; 4] = [
 
 #[test]
 fn every_law_with_every_recovery_and_a_growing_window() {
-    for entry in LAWS {
-        let law = entry.card.name;
-        let spec = LawSpec::named(law).expect("registered");
-        let start = StartSpec::named("classic").expect("registered");
-        let hears_all = spec.build(&start, 2.0, f64::INFINITY).expect("defaults").needs().deliveries;
-        for (r, recovery) in Recovery::ALL.iter().enumerate().filter(|(_, row)| row.0.selective() || !hears_all) {
-            // Each window with every law, and with every other recovery.
-            for (k, window) in WINDOWS.iter().enumerate().filter(|(k, _)| (r + k) % 2 == 0) {
-                let more = format!(
-                    "control = {{ law = \"{law}\" }}\nrecovery = \"{}\"\ntcp = {{ receive_window = {window}, delayed_ack = {} }}",
-                    recovery.1,
-                    1 + k / 2
-                );
-                let queue = "queue = { discipline = \"drop-tail\", ecn_threshold = 12 }";
-                let text = dumbbell(4, "20 packets", queue, &more).replace("\"8 s\"", "\"2500 ms\"");
-                equal(&format!("{law} {} {window}", recovery.1), &text);
-            }
+    for (law, recovery, _) in laws_and_recoveries() {
+        let r = Recovery::ALL.iter().position(|row| row.1 == recovery).expect("listed");
+        // Each window with every law, and with every other recovery.
+        for (k, window) in WINDOWS.iter().enumerate().filter(|(k, _)| (r + k) % 2 == 0) {
+            let more = format!(
+                "control = {{ law = \"{law}\" }}\nrecovery = \"{recovery}\"\ntcp = {{ receive_window = {window}, delayed_ack = {} }}",
+                1 + k / 2
+            );
+            equal(&format!("{law} {recovery} {window}"), &marked_at_twelve(&more));
         }
     }
 }

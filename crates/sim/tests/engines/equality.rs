@@ -1,9 +1,8 @@
 //! The window engine against the reference engine: same hashes over every arrival and every ACK, same results, on small
 //! cases and several seeds, with everything that a scenario file can say.
 
-use law::{CongestionControl, LAWS, LawSpec, StartSpec};
+use crate::products::laws_and_recoveries;
 use sim::{Engine, LinkReading, Options, Outcome, RunMonitor, Span, SteppedRun, simulate, simulate_monitored};
-use transport::Recovery;
 
 const RECOVERIES: [&str; 6] = ["tahoe", "reno", "newreno", "sack", "prr", "rack"];
 
@@ -67,18 +66,6 @@ pub(crate) fn equal_once(name: &str, text: &str, seed: u32) -> Outcome {
     assert_eq!(b.sent, b.delivered + b.dropped + b.in_flight, "{name}, seed {seed}: packets are conserved");
     assert!(b.delivered > 100, "{name}, seed {seed}: only {} delivered", b.delivered);
     fast
-}
-
-/// Each law with each recovery that it allows, and the replication that their case runs.
-pub(crate) fn laws_and_recoveries() -> impl Iterator<Item = (&'static str, &'static str, u32)> {
-    LAWS.iter().enumerate().flat_map(|(l, entry)| {
-        let law = entry.card.name;
-        let start = StartSpec::named("classic").expect("registered");
-        let control = LawSpec::named(law).expect("registered").build(&start, 2.0, f64::INFINITY).expect("defaults");
-        let all = control.needs().deliveries;
-        let rows = Recovery::ALL.iter().enumerate().filter(move |(_, row)| row.0.selective() || !all);
-        rows.map(move |(r, row)| (law, row.1, ((l + r) % 3) as u32))
-    })
 }
 
 pub(crate) fn dumbbell(flows: u32, buffer: &str, more_link: &str, more_flow: &str) -> String {

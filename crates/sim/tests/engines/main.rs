@@ -22,6 +22,7 @@ mod pacing;
 mod pinned;
 mod pools;
 mod probes;
+mod products;
 mod recoveries;
 mod schedules;
 mod sessions;

@@ -2,7 +2,8 @@
 //!
 //! Source: Linux 6.12, `tcp_update_pacing_rate` and `tcp_update_skb_after_send`; RFC 9002, Section 7.7.
 
-use crate::equality::{dumbbell, equal, equal_once, laws_and_recoveries};
+use crate::equality::{dumbbell, equal};
+use crate::products::{different_runs, laws_and_recoveries};
 use law::{CongestionControl, LawSpec, StartSpec};
 use sim::{Options, simulate};
 
@@ -10,23 +11,14 @@ const PACES: [&str; 3] = ["\"linux\"", "\"quic\"", "{ slow_start = 1.5, avoidanc
 
 #[test]
 fn every_law_with_every_recovery_and_pace() {
-    for (law, recovery, seed) in laws_and_recoveries() {
-        let mut hashes = Vec::new();
-        for pace in ["\"none\""].iter().chain(&PACES) {
-            let more = format!(
-                "control = {{ law = \"{law}\" }}\nrecovery = \"{recovery}\"\ntcp = {{ pacing = {pace}, delayed_ack = 2 }}"
-            );
-            let queue = "queue = { discipline = \"drop-tail\", ecn_threshold = 12 }";
-            let text = dumbbell(4, "20 packets", queue, &more).replace("\"8 s\"", "\"2500 ms\"");
-            hashes.push(equal_once(&format!("{law} {recovery} {pace}"), &text, seed).hash);
-        }
-        hashes.sort_unstable();
-        hashes.dedup();
+    for case in laws_and_recoveries() {
+        let ways = ["\"none\""].iter().chain(&PACES);
+        let different = different_runs(case, ways.map(|pace| format!("tcp = {{ pacing = {pace}, delayed_ack = 2 }}")));
         // A law's own rate stays, and so do the factors that would make another.
         let start = StartSpec::named("classic").expect("registered");
-        let spec = LawSpec::named(law).expect("registered");
+        let spec = LawSpec::named(case.0).expect("registered");
         let own = spec.build(&start, 2.0, f64::INFINITY).expect("defaults").pacing_rate().is_some();
-        assert_eq!(hashes.len(), if own { 3 } else { 4 }, "{law} {recovery}: each pace is another");
+        assert_eq!(different, if own { 3 } else { 4 }, "{case:?}: each pace is another");
     }
 }
 

@@ -1,29 +1,6 @@
 //! Sessions: transfers that open again and again, in both engines.
 
-use sim::{Engine, Options, Outcome, simulate};
-
-fn run(text: &str, replication: u32, engine: Engine, hash: bool) -> Outcome {
-    let scenario = scenario::read(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    simulate(&scenario, replication, Options { engine, series: hash, hash, ..Options::default() }).expect("small")
-}
-
-/// Runs `text` in both engines for some replications, and returns the last outcome.
-fn equal(name: &str, text: &str) -> Outcome {
-    let mut last = Outcome::default();
-    for replication in 0..3 {
-        let (fast, plain) =
-            (run(text, replication, Engine::Window, true), run(text, replication, Engine::Reference, true));
-        assert_eq!(fast.balance, plain.balance, "{name}, {replication}");
-        assert_eq!(fast.transfers, plain.transfers, "{name}, {replication}");
-        for (f, (a, b)) in fast.flows.iter().zip(&plain.flows).enumerate() {
-            assert_eq!(a, b, "{name}, {replication}, flow {f}");
-        }
-        assert_eq!(fast.hash, plain.hash, "{name}, {replication}");
-        assert_eq!(fast, plain, "{name}, {replication}");
-        last = fast;
-    }
-    last
-}
+use crate::equality::equal;
 
 fn users(more: &str) -> String {
     format!(
