@@ -150,7 +150,7 @@ def simulated(cell: Cell, changes: dict[str, Any]) -> dict[str, float]:
     seeds = SEEDS if cell.flows > 1 else 1
     scenario = elephan.Scenario.from_file(SCENARIO).replace({**changes, "replications": seeds})
     # As the kernel's stored periods were measured, those of BBR too.
-    return {**measured(elephan.compare(scenario, real=False).simulated, cuts=True)}
+    return measured(elephan.compare(scenario, real=False).simulated, cuts=True)
 
 
 def written(name: str, real: float | None, ours: float | None) -> str:

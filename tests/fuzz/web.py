@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 HOST, TOKEN = "127.0.0.1:8460", "a-token"
 
 SECRET = "root:x:0:0"
-"""What an answer has only if a request has read a file of the machine."""
+"""Text of an answer that shows that a request has read a file of the machine."""
 
 SHORT = """title = "Short"
 duration = "1 s"

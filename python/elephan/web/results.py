@@ -50,7 +50,7 @@ LABELS = {
     name: "JSON" if name == "result.json" else f"Parquet: {name.partition('.')[0]}"
     for name in ("result.json", *(name for name in TYPES if name.endswith(".parquet")))
 }
-"""What can be downloaded beside the report, and what the page calls it."""
+"""Files of a result beside the report that can be downloaded, and their names on the page."""
 
 
 class Results:

@@ -77,13 +77,13 @@ impl<C: CongestionControl> Core<C> {
     /// Whether the control learns of every ACK in a recovery, too.
     #[inline]
     pub(super) fn counts_marks(&self) -> bool {
-        self.state.ecn.is_on() && self.state.control.needs().marks
+        self.state.ecn.is_on() && self.state.control.needs().marks && !self.counts_deliveries()
     }
 
     /// Reports an ACK in a recovery or a reduction to a law that counts marks (Linux: `in_ack_event`).
     fn report_marks(&mut self, loss: &impl Loss, info: &AckInfo) {
         let delivered = info.report.delivered;
-        if delivered > 0 && self.counts_marks() && !self.counts_deliveries() {
+        if delivered > 0 && self.counts_marks() {
             self.state.control.on_recovery_ack(&self.ack_sample(loss, info, delivered));
         }
     }

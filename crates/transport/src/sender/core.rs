@@ -356,7 +356,7 @@ impl<C: CongestionControl> Core<C> {
         self.state.control.on_ack(&self.ack_sample(loss, info, acked));
     }
 
-    /// What the control learns of an ACK that counts as `acked` segments.
+    /// Sample for the control of an ACK that counts as `acked` segments.
     #[inline]
     pub(super) fn ack_sample(&self, loss: &impl Loss, info: &AckInfo, acked: u32) -> AckSample {
         AckSample {
