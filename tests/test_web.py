@@ -3,6 +3,7 @@
 import http.client
 import json
 import signal
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -26,9 +27,9 @@ from elephan.web.app import STATIC  # isort: skip
 from elephan.web.asking import read_ask, read_text  # isort: skip
 from elephan.web.cards import cards, fill, presets  # isort: skip
 from elephan.web.export import export_site  # isort: skip
-from elephan.web.jobs import MOST_WAITING  # isort: skip
+from elephan.web.jobs import MOST_WAITING, Job  # isort: skip
 
-LONG = SHORT.replace("4 s", "4000 s").replace("10 Mbit/s", "100 Mbit/s").replace("replications = 2", "replications = 1")
+LONG = SHORT.replace("4 s", "10000 s").replace("10 Mbit/s", "100 Mbit/s").replace("replications = 2", "replications = 1")
 CODE = Path(work.__file__).parent
 
 
@@ -305,7 +306,10 @@ def test_what_takes_too_long_is_refused_with_the_command(page: Page) -> None:
     assert "a page runs up to 240 s" in refusal(answer)
 
 
-def test_the_queue_is_bounded_and_a_tab_replaces_its_own(page: Page) -> None:
+def test_the_queue_is_bounded_and_a_tab_replaces_its_own(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    # No run begins before the queue is full, however fast the machine is.
+    held, run = threading.Event(), Job.run
+    monkeypatch.setattr(Job, "run", lambda job: (job.is_cancelled or held.wait(PATIENCE_S)) and run(job))
     first = page.start(kind="run", text=LONG, tab="tab-of-one")
     second = page.start(kind="run", text=LONG.replace("80 ms", "79 ms"), tab="tab-of-one")
     assert page.server.queue.get(first["job"]) is None
@@ -316,6 +320,7 @@ def test_the_queue_is_bounded_and_a_tab_replaces_its_own(page: Page) -> None:
     full = page.post("api/jobs", {"kind": "run", "text": LONG, "tab": "one-more-tab"})
     assert full.status_code == 503
     assert "runs wait already" in refusal(full)
+    held.set()
     for each in (second, *others):
         assert page.post(f"api/jobs/{each['job']}/cancel", {}).json() == {"cancelled": True}
     for each in (second, *others):
