@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo build package wheel sdist walk constraints licences lint-workflows test quick coverage semver mutants check test-rust test-python check-rust check-python check-layers check-papers bench scaling survey front questions reproduction survival fuzz docs bpf quic bless clean
+.PHONY: help demo build package wheel sdist walk constraints licences lint-workflows test quick coverage semver mutants check test-rust test-python check-rust check-python check-layers check-papers bench scaling survey front answers reproduction survival fuzz docs bpf quic bless clean
 # Without the built-in rules: one of them would compile the object of the kernel for this machine, where its source looks newer.
 MAKEFLAGS += --no-print-directory --no-builtin-rules
 .SUFFIXES:
@@ -106,6 +106,7 @@ check-layers: $(VENV)/.dev
 check-papers: $(VENV)/.dev ## every measure of the papers, and measurements of others, in shortened runs (minutes), held against what they gave before
 	$(BIN)/elephan reproduce --quick --store target/quick-reproduction
 	$(BIN)/elephan judge --quick
+	$(BIN)/elephan answer --quick --store target/answers
 
 # Counting makes a run ten times as long, and these run the same lines as the others.
 coverage: UNCOUNTED = $(shell sed -n 's/^mod \(.*\);/--skip \1::/p' crates/sim/tests/references/main.rs)
@@ -172,8 +173,10 @@ survey: build ## simulate all over buffer x flows x RTT (some minutes), and comp
 front: build ## the demo's numbers and picture in README.md and docs/index.md, as the command says
 	$(PY) tools/front.py
 
-questions: build ## docs/guide/questions.md: operators' questions asked again, with their times (minutes)
-	$(PY) tools/questions.py
+answers: build ## docs/answers: every question asked again (about an hour, resumable)
+	$(BIN)/elephan answer --ask --bless --store target/answers
+	$(BIN)/elephan answer --quick --bless --store target/answers
+	$(BIN)/elephan answer --pages docs/answers
 
 reproduction: $(VENV)/.dev ## every experiment of the papers in full (about half an hour on two cores, resumable), and docs/reproduction
 	$(BIN)/elephan reproduce --out target/reproduction --pages docs/reproduction --bless

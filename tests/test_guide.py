@@ -157,11 +157,11 @@ def test_python_of_a_page_runs(name: str, folder: Path) -> None:
 
 @pytest.mark.parametrize("page", sorted((ROOT / "docs" / "guide").glob("*.md")), ids=lambda page: page.name)
 def test_pages_say_from_where_their_files_are_named(page: Path) -> None:
-    """An installed wheel has neither of these folders; the page of questions states it in its own words."""
+    """An installed wheel has neither of these folders."""
     typed_in = [block.text for block in blocks(page) if block.kind in (*SHELL, "python")]
     named = {folder for folder in ("scenarios/", "examples/") for text in typed_in if folder in text}
     said = page.read_text(encoding="utf-8").partition("```")[0] if page.name != "law-in-rust.md" else page.read_text()
-    if named and page.name != "questions.md":
+    if named:
         assert "root of a checkout" in said or "root of the checkout" in said
         assert all(f"`{folder}" in said or "`examples/own-law`" in said for folder in named)
         assert "scenarios/" not in named or "elephan new" in said

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _MODULES = {"list": "catalog", "import": "importing"}
 """Modules of the commands whose name is a Python keyword or built-in."""
 
-IN_EVIDENCE = ("reproduce", "conform", "judge")
+IN_EVIDENCE = ("answer", "reproduce", "conform", "judge")
 """Commands of the distribution `elephan.plugins.EVIDENCE`."""
 
 VERBS = {

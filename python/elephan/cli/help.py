@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 VERBS: dict[str, dict[str, str]] = {
     "Answer a question": {
+        "answer": "What others asked: answers ready, each with its command.",
         "size": "How large must a buffer be? The smallest that meets a target.",
         "model": "What does theory say? An analytic model, or all of a link.",
         "reproduce": "Does a paper's figure hold? Its claims, one by one.",

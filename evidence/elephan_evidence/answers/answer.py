@@ -1,0 +1,196 @@
+"""Answers as data: the question, the command that answers it, and the sentence that its numbers are filled into."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, fields
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from elephan.errors import InputError, suggest
+from elephan_evidence.answers.values import Bounds, Claim, Document, Values
+
+HOME = Path(__file__).with_name("asked")
+"""Folder of the answers, each a file of TOML named by its key, with its recorded results beside it."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Values drawn beside an answer, with their intervals.
+
+    Parameters
+    ----------
+    says : str
+        Name of the quantity, with its unit in brackets.
+    rows : dict of str to str
+        Expressions, by the name of each value.
+    per : float
+        Size of the unit in SI units.
+    scale : str
+        ``"linear"`` or ``"log"``.
+    """
+
+    says: str
+    rows: dict[str, str]
+    per: float = 1.0
+    scale: str = "linear"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A question, and how it is answered.
+
+    Expressions are Python: `d` is the document of the command, and the methods of `Values` are functions. In sentences
+    they stand in braces.
+
+    Parameters
+    ----------
+    id : str
+        Name of its file.
+    topic : str
+        Heading in the list.
+    order : int
+        Position in the list.
+    question : str
+        One line.
+    command : str
+        Command that answers it, from the root of a checkout.
+    answer : str
+        Sentence with expressions.
+    senders : str
+        Validity: senders and traffic.
+    changes : str
+        Conditions under which the answer differs.
+    source : str
+        Address of the people who asked, or the paper that left it open; empty for the project's own.
+    claims : tuple of (str, str, str, str)
+        The verdict: statement, left side, ``"<"`` or ``">"``, right side.
+    stays : tuple of str
+        Expressions whose intervals must overlap with those of a repetition.
+    sure : str
+        Further remark on the certainty.
+    judged : str
+        The judged data set that is nearest; empty if none is near.
+    picture : Picture or None
+        Values to draw.
+    """
+
+    id: str
+    topic: str
+    order: int
+    question: str
+    command: str
+    answer: str
+    senders: str
+    changes: str
+    source: str = ""
+    claims: tuple[tuple[str, str, str, str], ...] = ()
+    stays: tuple[str, ...] = ()
+    sure: str = ""
+    judged: str = ""
+    picture: Picture | None = None
+
+    @classmethod
+    def read(cls, file: Path) -> Answer:
+        """Read an answer from its file.
+
+        Raises
+        ------
+        InputError
+            If a key is unknown or missing.
+        """
+        found: dict[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))
+        known = {field.name: field for field in fields(cls) if field.name != "id"}
+        for key in found.keys() - known.keys():
+            message = f'{file.name}: unknown key "{key}"; {suggest(key, known, "there are " + ", ".join(known))}'
+            raise InputError(message)
+        try:
+            return cls(
+                file.stem,
+                **{
+                    **found,
+                    "claims": tuple(map(tuple, found.get("claims", ()))),
+                    "stays": tuple(found.get("stays", ())),
+                    "picture": Picture(**found["picture"]) if "picture" in found else None,
+                },
+            )
+        except TypeError as error:
+            message = f"{file.name}: {str(error).rpartition('()')[2].strip()}"
+            raise InputError(message) from None
+
+    def evaluate(self, expression: str, document: Document) -> Any:
+        """Evaluate an expression with the document of the command.
+
+        Raises
+        ------
+        InputError
+            If the document lacks what the expression names.
+        """
+        try:
+            return eval(expression, {"__builtins__": {}, **Values(document).table()})
+        except (KeyError, IndexError, StopIteration, NameError, AttributeError, TypeError, SyntaxError) as error:
+            message = f"{self.id}: {expression}: {type(error).__name__}: {error}"
+            raise InputError(message) from None
+
+    def fill(self, template: str, document: Document) -> str:
+        """Fill the expressions of a sentence; the result is one line."""
+        return " ".join(str(self.evaluate(f"f'''{template}'''", document)).split())
+
+    def verdict(self, document: Document) -> list[Claim]:
+        """Return the claims, each compared by intervals."""
+        return [
+            Claim.of(self.fill(says, document), self.evaluate(left, document), sign, self.evaluate(right, document))
+            for says, left, sign, right in self.claims
+        ]
+
+    def sentence(self, document: Document) -> str:
+        """Return the answer in Markdown, after the claims that do not hold or are not decided."""
+        unsure = "; ".join(claim.text() for claim in self.verdict(document) if not (claim.decided and claim.holds))
+        return (f"{_capital(unsure)}. " if unsure else "") + self.fill(self.answer, document)
+
+    def certainty(self, document: Document) -> str:
+        """Return how sure the answer is, in Markdown."""
+        found = self.verdict(document)
+        holding = [claim.says for claim in found if claim.decided and claim.holds]
+        sure = [f"The 95 % intervals exclude the opposite of: {'; '.join(holding)}"] if holding else []
+        sure += [_capital(claim.text()) for claim in found if not (claim.decided and claim.holds)]
+        if self.sure:
+            sure.append(_capital(self.fill(self.sure, document)))
+        return f"{'. '.join(sure)}."
+
+    def kept(self, document: Document) -> list[Bounds]:
+        """Return the intervals that must overlap with those of a repetition."""
+        return [Bounds.of(self.evaluate(each, document)) for each in self.stays]
+
+    def drawn(self, document: Document) -> list[tuple[str, Bounds]]:
+        """Return the values of the picture."""
+        rows = self.picture.rows.items() if self.picture else ()
+        return [(name, Bounds.of(self.evaluate(expression, document))) for name, expression in rows]
+
+
+def _capital(text: str) -> str:
+    """Capitalize a text as at the beginning of a sentence, also in bold."""
+    bold = 2 * text.startswith("**")
+    return text[:bold] + text[bold : bold + 1].upper() + text[bold + 1 :]
+
+
+@cache
+def answers() -> tuple[Answer, ...]:
+    """Return all answers in the order of the list."""
+    return tuple(sorted(map(Answer.read, HOME.glob("*.toml")), key=lambda each: (each.order, each.id)))
+
+
+def find(name: str) -> Answer:
+    """Return an answer by its key.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    known = {each.id: each for each in answers()}
+    if name not in known:
+        message = f'there is no answer "{name}"; {suggest(name, known, "elephan answer lists all")}'
+        raise InputError(message)
+    return known[name]

@@ -1,0 +1,127 @@
+"""Recorded results of answers, from which pages are written and with which later runs are compared."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import elephan
+from elephan.runs.files import write_text
+from elephan_evidence.answers.answer import HOME
+from elephan_evidence.answers.values import Bounds
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from elephan_evidence.answers.answer import Answer
+    from elephan_evidence.answers.asking import Outcome
+
+STAYS = "stays"
+"""Outcome of a repetition that changes neither the verdict nor the intervals."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """Results of an answer.
+
+    Parameters
+    ----------
+    version : str
+        Of elephan, when it was asked.
+    processor_s : float
+        Processor time of the command [s].
+    sentence, senders, changes, certainty : str
+        The texts of the answer in Markdown, with their numbers.
+    screen : str
+        Output of the command at 80 columns.
+    claims : dict of str to str
+        States of the claims.
+    stays : tuple of Bounds
+        Intervals that must overlap with those of a repetition.
+    drawn : tuple of (str, Bounds)
+        Values of the picture.
+    longer, seed : str
+        Outcome of the repetitions; empty if not repeated yet.
+    shortened : dict of str to number
+        Values of the shortened runs.
+    """
+
+    version: str
+    processor_s: float
+    sentence: str
+    senders: str
+    changes: str
+    certainty: str
+    screen: str
+    claims: dict[str, str]
+    stays: tuple[Bounds, ...] = ()
+    drawn: tuple[tuple[str, Bounds], ...] = ()
+    longer: str = ""
+    seed: str = ""
+    shortened: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, answer: Answer, outcome: Outcome) -> Record:
+        """Make the record of a run."""
+        document = outcome.document
+        return cls(
+            elephan.__version__,
+            round(outcome.processor_s),
+            answer.sentence(document),
+            answer.fill(answer.senders, document),
+            answer.fill(answer.changes, document),
+            answer.certainty(document),
+            outcome.screen,
+            {claim.says: claim.state for claim in answer.verdict(document)},
+            tuple(answer.kept(document)),
+            tuple(answer.drawn(document)),
+        )
+
+    @classmethod
+    def read(cls, answer: Answer) -> Record | None:
+        """Read the record of an answer; None if it has not been asked."""
+        file = _file(answer)
+        if not file.exists():
+            return None
+        found = json.loads(file.read_text(encoding="utf-8"))
+        found["screen"] = "\n".join(found["screen"])
+        found["stays"] = tuple(Bounds(*each) for each in found["stays"])
+        found["drawn"] = tuple((name, Bounds(*each)) for name, each in found["drawn"])
+        return cls(**found)
+
+    def write(self, answer: Answer) -> Path:
+        """Write the record beside the answer; the file appears whole or not at all."""
+        document = asdict(self) | {"screen": self.screen.split("\n")}
+        return write_text(_file(answer), json.dumps(document, indent=1, ensure_ascii=False) + "\n")
+
+    def with_repetitions_of(self, before: Record | None) -> Record:
+        """Return this record with the repetitions and the shortened runs of an earlier one."""
+        if before is None:
+            return self
+        return replace(self, longer=before.longer, seed=before.seed, shortened=before.shortened)
+
+    def differences(self, other: Record) -> str:
+        """Compare the verdict and the intervals with those of a later run.
+
+        Returns
+        -------
+        str
+            `STAYS`, or the parts that changed.
+        """
+        # Statements may have numbers in them: the claims of both are in the same order.
+        found = [
+            f"{says}: {was}, then {now}"
+            for (says, was), now in zip(self.claims.items(), other.claims.values(), strict=True)
+            if was != now
+        ]
+        found += [
+            f"{was.text()}, then {now.text()}"
+            for was, now in zip(self.stays, other.stays, strict=True)
+            if not was.overlaps(now)
+        ]
+        return "; ".join(found) or STAYS
+
+
+def _file(answer: Answer) -> Path:
+    return HOME / f"{answer.id}.json"

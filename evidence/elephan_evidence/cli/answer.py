@@ -1,0 +1,278 @@
+"""``elephan answer``: questions that people ask, with answers that anyone can repeat."""
+
+from __future__ import annotations
+
+import re
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from elephan.cli.common import (
+    DetailsOption,
+    Interrupted,
+    JsonOption,
+    QuietOption,
+    check_out,
+    print_json,
+    print_lines,
+    print_wrapped,
+    say,
+    say_written,
+    writing,
+)
+from elephan.cli.progress import ProgressLine
+from elephan.units import format_time
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from elephan_evidence.answers import Answer, Record
+
+EXAMPLE = """Example:  elephan answer
+elephan answer access-call
+elephan answer access-call --ask
+elephan answer policer --out policer/"""
+
+FEW = 5
+"""Maximum number of changed answers that are named."""
+
+
+def _ids() -> list[str]:
+    """Return the answers that Tab offers."""
+    from elephan_evidence.answers import answers  # noqa: PLC0415 (--help does without NumPy)
+
+    return [each.id for each in answers()]
+
+
+def answer(
+    ids: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="ID", help="Answers.", show_default="a list of them", autocompletion=_ids),
+    ] = None,
+    ask: Annotated[
+        bool, typer.Option("--ask", help="Run the command now; without ID those of all answers (hours; resumable).")
+    ] = False,
+    repeat: Annotated[
+        bool, typer.Option("--repeat", help="Run it four times as long, and with another seed: does the answer stay?")
+    ] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Run everything in short, to see whether an answer may have changed.")
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="Write the files of one answer, to change them."),
+    ] = None,
+    bless: Annotated[bool, typer.Option("--bless", help="Record these results as the published ones.")] = False,
+    pages: Annotated[
+        Path | None, typer.Option("--pages", metavar="DIR", help="Write a page for each answer, in Markdown.")
+    ] = None,
+    store: Annotated[
+        Path,
+        typer.Option("--store", metavar="DIR", help="Where results are kept; what is there is not run again."),
+    ] = Path(".elephan/answers"),
+    details: DetailsOption = False,
+    quiet: QuietOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Answer a question that people ask; show the command that repeats it.
+
+    Exit code 1 if an answer differs from the published one.
+    """
+    from elephan.errors import InputError  # noqa: PLC0415 (--help does without NumPy)
+    from elephan_evidence.answers import answers, find  # noqa: PLC0415 (as above)
+
+    check_out(pages, "--pages", drawn=True)
+    check_out(out)
+    chosen = [find(name) for name in ids or ()]
+    if sum((ask, repeat, quick)) > 1:
+        message = "--ask, --repeat, --quick: choose one"
+        raise InputError(message)
+    if bless and not (ask or repeat or quick):
+        message = "--bless: records what was run; say --ask, --repeat or --quick, too"
+        raise InputError(message)
+    if out is not None and len(chosen) != 1:
+        message = "--out: name one answer; elephan answer lists all"
+        raise InputError(message)
+    changed: list[str] = []
+    if ask or repeat or quick:
+        run = {"ask": _ask, "repeat": _repeat, "quick": _quick}["ask" if ask else "repeat" if repeat else "quick"]
+        try:
+            changed = run(chosen or answers(), store, bless=bless, quiet=quiet)
+        except KeyboardInterrupt:
+            message = f"what was answered is in {store}; the same command goes on from there"
+            raise Interrupted(message) from None
+    elif out is not None:
+        with writing(out):
+            say_written(_write_files(chosen[0], out))
+    elif json:
+        print_json([_document(each) for each in chosen or answers()])
+    elif chosen:
+        for each in chosen:
+            _show(each, details=details)
+    elif pages is None:
+        _list(details=details)
+    if pages is not None:
+        from elephan_evidence.report.answers import write_pages  # noqa: PLC0415 (Matplotlib is slow to import)
+
+        with writing(pages, "--pages"):
+            say_written(write_pages(pages))
+    raise typer.Exit(1 if changed and not bless else 0)
+
+
+def _ask(chosen: Sequence[Answer], store: Path, *, bless: bool, quiet: bool) -> list[str]:
+    """Run commands and compare the answers with the published ones; return the keys of those that differ."""
+    from elephan_evidence.answers import STAYS, Record, ask  # noqa: PLC0415 (--help does without NumPy)
+
+    changed = []
+    with ProgressLine("answer", quiet=quiet, of="answers") as line:
+        for n, each in enumerate(chosen):
+            line.update(n, len(chosen))
+            before, now = Record.read(each), Record.of(each, ask(each, store))
+            if len(chosen) == 1:
+                print_wrapped(plain(now.sentence))
+            differs = "was not published yet" if before is None else before.differences(now)
+            if differs != STAYS:
+                changed.append(each.id)
+                say(f"{each.id}: {differs}")
+            if bless:
+                now.with_repetitions_of(before).write(each)
+    say(f"{len(chosen)} asked, {len(changed)} differ from the published answers")
+    return changed
+
+
+def _repeat(chosen: Sequence[Answer], store: Path, *, bless: bool, quiet: bool) -> list[str]:
+    """Run commands for longer and with another seed; return the keys of answers that do not stay."""
+    from elephan_evidence.answers import STAYS, Record, ask, longer  # noqa: PLC0415 (--help does without NumPy)
+
+    changed = []
+    with ProgressLine("answer", quiet=quiet, of="answers") as line:
+        for n, each in enumerate(chosen):
+            line.update(n, len(chosen))
+            first = Record.of(each, ask(each, store))
+            for name, more in (("seed", ("--seed", "1001")), ("longer", longer(each))):
+                if not more:
+                    continue
+                found = first.differences(Record.of(each, ask(each, store, more)))
+                say(f"{each.id}, {'another seed' if name == 'seed' else 'four times as long'}: {found}")
+                if found != STAYS:
+                    changed.append(f"{each.id}, {name}")
+                if bless:
+                    kept = first.with_repetitions_of(Record.read(each))
+                    replace(kept, **{name: found}).write(each)  # type: ignore[arg-type]
+    return changed
+
+
+def _quick(chosen: Sequence[Answer], store: Path, *, bless: bool, quiet: bool) -> list[str]:
+    """Run scenarios in short; return the keys of answers whose values moved."""
+    from elephan_evidence.answers import Record, shortened  # noqa: PLC0415 (--help does without NumPy)
+
+    changed = []
+    done = 0
+    with ProgressLine("answer", quiet=quiet, of="answers") as line, ThreadPoolExecutor(2) as threads:
+        for each, values in zip(chosen, threads.map(lambda each: shortened(each, store), chosen), strict=True):
+            done += 1
+            line.update(done, len(chosen))
+            before = Record.read(each)
+            if before is None:
+                changed.append(each.id)
+            elif before.shortened != values:
+                changed.append(each.id)
+                if bless:
+                    replace(before, shortened=values).write(each)
+    named = ", ".join(changed[:FEW]) + (f" and {len(changed) - FEW} more" if len(changed) > FEW else "")
+    if changed:
+        say(f"shortened runs moved: {named}; elephan answer ID --ask says whether the answer did")
+    say(f"{len(chosen)} answers in short, {len(changed)} of them moved")
+    return changed
+
+
+def _list(*, details: bool) -> None:
+    """Print the keys of each topic, or every question."""
+    from elephan_evidence.answers import answers  # noqa: PLC0415 (--help does without NumPy)
+
+    topics: dict[str, list[Answer]] = {}
+    for each in answers():
+        topics.setdefault(each.topic, []).append(each)
+    for topic, members in topics.items():
+        if details:
+            print_lines(topic)
+            for each in members:
+                print_wrapped(f"  {each.id}: {each.question}")
+        else:
+            print_wrapped(f"{topic}: {', '.join(each.id for each in members)}")
+    say("elephan answer ID answers; --details shows the questions")
+
+
+def _show(each: Answer, *, details: bool) -> None:
+    """Print a published answer, its limits and its command."""
+    from elephan_evidence.answers import Record  # noqa: PLC0415 (--help does without NumPy)
+    from elephan_evidence.answers.judged import nearest  # noqa: PLC0415 (as above)
+
+    found = Record.read(each)
+    print_wrapped(each.question)
+    if found is None:
+        print_wrapped("Not asked yet.")
+    else:
+        print_wrapped(
+            plain(found.sentence), f"Valid for: {plain(found.senders)}", f"Would change it: {plain(found.changes)}"
+        )
+        if details:
+            print_wrapped(f"How sure: {plain(found.certainty)}", f"Asked again: {repetitions(found)}")
+            print_wrapped(*([f"Asked by: {each.source}"] if each.source else []), nearest(each))
+            print_lines(found.screen)
+    print_wrapped(f"Command: {each.command}")
+    took = f", {format_time(found.processor_s)} of processor" if found else ""
+    say(f"elephan answer {each.id} --ask repeats it{took}; --out DIR writes its files; --details says how sure")
+
+
+def repetitions(found: Record) -> str:
+    """Return the outcomes of the repetitions in a sentence."""
+    words = (("four times as long", found.longer), ("with another seed", found.seed))
+    return "; ".join(f"{name}: {outcome or 'not yet'}" for name, outcome in words)
+
+
+def plain(text: str) -> str:
+    """Return Markdown without links, emphasis and marks of code."""
+    return re.sub(r"\*\*|`", "", re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", text))
+
+
+def _document(each: Answer) -> dict[str, Any]:
+    from elephan_evidence.answers import Record  # noqa: PLC0415 (--help does without NumPy)
+
+    found = Record.read(each)
+    return {
+        "id": each.id,
+        "topic": each.topic,
+        "question": each.question,
+        "source": each.source or None,
+        "command": each.command,
+        "answer": plain(found.sentence) if found else None,
+        "valid_for": plain(found.senders) if found else None,
+        "would_change_it": plain(found.changes) if found else None,
+        "certainty": plain(found.certainty) if found else None,
+        "claims": found.claims if found else {},
+        "longer": (found.longer or None) if found else None,
+        "seed": (found.seed or None) if found else None,
+        "processor_s": found.processor_s if found else None,
+        "version": found.version if found else None,
+    }
+
+
+def _write_files(each: Answer, folder: Path) -> list[Path]:
+    """Write the files of an answer and a script with its command."""
+    from elephan.runs.files import write_text  # noqa: PLC0415 (--help does without NumPy)
+    from elephan_evidence.answers.asking import sources  # noqa: PLC0415 (as above)
+
+    written = []
+    folder.mkdir(parents=True, exist_ok=True)
+    for file in sources(each):
+        target = folder / file.name
+        target.write_bytes(file.read_bytes())
+        written.append(target)
+    command = re.sub(r"\S*/(?=[\w.-]+\.(toml|json\.gz)\b)", "", each.command)
+    script = f'#!/bin/sh\n# {each.question}\ncd "$(dirname "$0")" && {command}\n'
+    written.append(write_text(folder / "ask.sh", script))
+    return written

@@ -1,0 +1,149 @@
+"""Pages of answers, in Markdown with pictures: a page for each, and an index by topic."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elephan.pictures.figure import Axis, Figure, Series
+from elephan.pictures.markdown import line, table
+from elephan.plots.pictures import draw
+from elephan.plots.style import save
+from elephan.runs.files import write_text
+from elephan.units import format_time
+from elephan_evidence.answers import Record, answers
+from elephan_evidence.answers.judged import nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from elephan_evidence.answers import Answer
+    from elephan_evidence.answers.values import Bounds
+
+INDEX, PICTURES = "README.md", "pictures"
+JUDGED = "../judged/"
+NOT_YET = "not yet"
+
+GENERATED = "<!-- Written by `elephan answer --pages`; what is changed here is lost. -->"
+
+HEAD = """\
+What operators, teachers and developers of stacks ask, and what the five papers left open; each is answered by one
+command, which anyone can repeat: `elephan answer ID --ask`. Senders are those of a default Linux host (`tcp = "linux"`:
+CUBIC, offload of 64 KiB, a receive window of 3 MiB) unless an answer says otherwise. A verdict is what 95 % intervals
+allow: where they do not exclude the opposite, the answer says *not decided* and how long a run would decide.
+
+*Asked again* is the outcome of a repetition with four times the duration and with another seed: *stays* means that each
+claim is decided as before and that the intervals overlap. Times are processor times; two cores take half.
+"""
+
+
+def write_pages(folder: Path) -> list[Path]:
+    """Write the index and a page for each answer that has been asked.
+
+    Parameters
+    ----------
+    folder : Path
+        Created if missing. Each file appears whole or not at all.
+
+    Raises
+    ------
+    OSError
+        If the folder cannot be written.
+    """
+    found = [(each, Record.read(each)) for each in answers()]
+    written = [write_text(folder / INDEX, index(found))]
+    for each, record in found:
+        if record is None:
+            continue
+        if each.picture is not None:
+            save(draw(picture(each, record)), folder / PICTURES, each.id, (".svg",))
+        written.append(write_text(folder / f"{each.id}.md", page(each, record)))
+    return written
+
+
+def index(found: list[tuple[Answer, Record | None]]) -> str:
+    """Return the text of the index: a table for each topic, and the repetitions."""
+    topics: dict[str, list[tuple[Answer, Record | None]]] = {}
+    for each, record in found:
+        topics.setdefault(each.topic, []).append((each, record))
+    return "\n".join(["# Answers", "", GENERATED, "", HEAD, *_tables(topics)])
+
+
+def _tables(topics: dict[str, list[tuple[Answer, Record | None]]]) -> Iterator[str]:
+    heads = ["question", "answer", "time", "asked again"]
+    for topic, members in topics.items():
+        yield f"## {topic[:1].upper()}{topic[1:]}\n"
+        rows = []
+        for each, record in members:
+            if record is None:
+                rows.append([each.question, "not asked yet", "", ""])
+            else:
+                again = f"longer: {record.longer or NOT_YET}; seed: {record.seed or NOT_YET}"
+                took = format_time(record.processor_s)
+                rows.append([f"[{each.question}]({each.id}.md)", record.sentence, took, again])
+        yield from table(heads, rows, [False, False, True, False])
+
+
+def page(each: Answer, record: Record) -> str:
+    """Return the text of the page of an answer."""
+    lines = [
+        f"# {each.question}",
+        "",
+        GENERATED,
+        "",
+        f"**Answer.** {record.sentence}",
+        "",
+        f"- Valid for: {record.senders}",
+        f"- Would change it: {record.changes}",
+        f"- How sure: {record.certainty}",
+        f"- Asked again: four times as long: {record.longer or NOT_YET}; with another seed: {record.seed or NOT_YET}.",
+        f"- {nearest(each, link=JUDGED)}",
+        *([f"- Asked by: {each.source}"] if each.source else []),
+        "",
+    ]
+    if each.picture is not None:
+        lines += [f"![{line(picture(each, record).alt)}]({PICTURES}/{each.id}.svg)", ""]
+    lines += [
+        "<!-- not run: it takes too long -->",
+        "```",
+        each.command,
+        "```",
+        "",
+        "```text",
+        record.screen,
+        "```",
+        "",
+        f"`elephan answer {each.id} --ask` repeats it ({format_time(record.processor_s)} of processor time); `--out`",
+        f"writes its files. Asked with elephan {record.version}.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def picture(each: Answer, record: Record) -> Figure:
+    """Return the picture of an answer: the values on which it rests, with their intervals."""
+    asked = each.picture
+    assert asked is not None
+    names = tuple(name for name, _ in record.drawn)
+
+    def values(of: str) -> np.ndarray:
+        return np.array([getattr(bounds, of) for _, bounds in record.drawn]) / asked.per
+
+    quantity, _, unit = asked.says.rstrip("]").partition(" [")
+    series = Series(quantity, np.arange(float(len(names))), values("mid"), values("low"), values("high"), kind="points")
+    said = ", ".join(f"{name} {_short(bounds, asked.per)}" for name, bounds in record.drawn)
+    return Figure(
+        each.id,
+        each.question,
+        f"{asked.says}: {said}.",
+        Axis("", scale="names", names=names),
+        Axis(quantity, unit, scale=asked.scale),  # type: ignore[arg-type]
+        (series,),
+        height=360,
+    )
+
+
+def _short(bounds: Bounds, per: float) -> str:
+    return f"{bounds.mid / per:.3g} ({bounds.low / per:.3g} to {bounds.high / per:.3g})"

@@ -1,0 +1,236 @@
+"""``elephan answer``: verdicts decided by intervals, records, pages, and scenarios of a default host."""
+
+import json
+import math
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Command
+from elephan.errors import InputError
+from elephan_evidence.answers import STAYS, Answer, Record, answer, answers, asking, record
+from elephan_evidence.answers.values import Claim, Values
+from elephan_evidence.report.answers import write_pages
+
+ROOT = Path(__file__).resolve().parent.parent
+SCENARIOS = ROOT / "python" / "elephan" / "examples" / "operators"
+OF_THE_QUESTION = {"ecn", "receive_window", "send_jitter", "burst"}
+"""Settings that a scenario may have besides the profile: marks, windows and bursts for a question, and jitter against
+phase effects."""
+
+OWN = """
+topic = "sizing"
+order = 1
+question = "Is A less than B on 10 Mbit/s?"
+command = "elephan sweep scenarios/operators/own.toml --over 'links[0].buffer=10 packets,40 packets' --store runs"
+answer = "A waits {time(delay(0))}, B {time(delay(where('40 packets')))}."
+claims = [["A waits less", "delay(0)", "<", "delay(1)"]]
+stays = ["len(d['points'])"]
+senders = "Reno."
+changes = "More flows."
+judged = "tofino-2021"
+picture = { says = "Delay [ms]", per = 1e-3, rows = { A = "delay(0)", B = "delay(1)" } }
+"""
+SCENARIO = """
+title = "Own"
+duration = "8 s"
+warmup = "2 s"
+replications = 3
+[[links]]
+name = "link"
+rate = "10 Mbit/s"
+buffer = "10 packets"
+[[flows]]
+name = "flows"
+count = 2
+path = ["link"]
+rtt = "20 ms"
+packet = "1000 B"
+start = { from = "0 s", to = "1 s" }
+"""
+
+
+def measured(mean: float, ci95: float) -> dict[str, float]:
+    return {"mean": mean, "ci95": ci95}
+
+
+def example(**more: Any) -> Answer:
+    return Answer("own", "sizing", 1, "Is it so?", "elephan size x.toml", "A answers.", "Reno.", "More flows.", **more)
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Let one answer of the test be the only one; return its file."""
+    home, scenarios = tmp_path / "asked", tmp_path / "examples"
+    home.mkdir()
+    (scenarios / "operators").mkdir(parents=True)
+    (home / "own.toml").write_text(OWN)
+    (scenarios / "operators" / "own.toml").write_text(SCENARIO)
+    for module in (answer, record):
+        monkeypatch.setattr(module, "HOME", home)
+    monkeypatch.setattr(asking, "EXAMPLES", scenarios)
+    monkeypatch.chdir(tmp_path)
+    answers.cache_clear()
+    yield home / "own.toml"
+    answers.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("left", "sign", "right", "state"),
+    [
+        (measured(10, 3), "<", measured(15, 3), "holds"),
+        (measured(10, 3), ">", measured(15, 3), "does not hold"),
+        (measured(10, 4), "<", measured(15, 4), "not decided"),
+        (measured(0.97, 0.01), ">", 0.95, "holds"),
+        (measured(0.97, 0.03), ">", 0.95, "not decided"),
+        ((200, [190, 210]), "<", (240, [215, 250]), "holds"),
+        ((200, [190, 235]), "<", (240, [215, 250]), "not decided"),
+        ((200, [190, 210]), "<", (math.inf, [math.inf, math.inf]), "holds"),
+        (measured(1, 0), "<", measured(1, 0), "not decided"),
+    ],
+)
+def test_a_claim_holds_where_the_interval_of_the_difference_excludes_the_opposite(
+    left: Any, sign: str, right: Any, state: str
+) -> None:
+    assert Claim.of("it is so", left, sign, right).state == state
+
+
+def test_what_is_not_decided_says_how_long_a_run_would_decide() -> None:
+    # Intervals shrink with the root of the time: a difference of 1 in an interval of 3 needs nine times as much.
+    asked = example(claims=(("A is less", "d['a']", "<", "d['b']"),))
+    unsure = {"a": measured(10, 3), "b": measured(11, 0)}
+    assert asked.sentence(unsure) == (
+        "**Not decided** whether A is less (about 9 times the simulated time would decide). A answers."
+    )
+    sure = {"a": measured(10, 0.3), "b": measured(11, 0)}
+    assert asked.sentence(sure) == "A answers."
+    assert "exclude the opposite of: A is less" in asked.certainty(sure)
+    first, second = (Record.of(asked, asking.Outcome("", 1.0, document)) for document in (sure, unsure))
+    assert first.differences(second) == "A is less: holds, then not decided"
+    assert first.differences(first) == STAYS
+
+
+def test_what_was_sized_stays_where_intervals_overlap() -> None:
+    asked = example(stays=("buffer()",))
+    documents = ({"buffer_packets": n, "buffer_interval_packets": [n - 5, n + 5]} for n in (100, 108, 120))
+    first, near, far = (Record.of(asked, asking.Outcome("", 1.0, document)) for document in documents)
+    assert first.differences(near) == STAYS
+    assert first.differences(far) == "100 (95 to 105), then 120 (115 to 125)"
+
+
+def test_a_point_is_found_by_its_labels() -> None:
+    labels = [{"law": "cubic", "queue": '{ discipline = "pie", profile = "linux" }'}, {"law": "cubic", "queue": "red"}]
+    values = Values({"points": [{"labels": each} for each in labels]})
+    assert [values.where("pie"), values.where("red", "cubic")] == [0, 1]
+    with pytest.raises(KeyError, match="no point with codel"):
+        values.where("codel")
+
+
+def test_each_answer_says_for_whom_it_is_how_sure_and_what_is_near() -> None:
+    assert len(answers()) >= 30
+    assert len({each.order for each in answers()}) == len(answers())
+    for each in answers():
+        assert each.claims or each.sure, each.id
+        found = Record.read(each)
+        assert found is not None, f"{each.id}: elephan answer {each.id} --ask --bless"
+        assert list(found.claims.values()).count("holds") or not each.claims, each.id
+        # A screen is at most 15 lines of 80 columns, but for the line for tc, which is copied.
+        lines = found.screen.splitlines()
+        assert len(lines) <= 15, each.id
+        assert max(len(line) for line in lines if not line.startswith("Linux: ")) <= 80, each.id
+        for file in asking.sources(each):
+            assert file.exists()
+        # What is drawn is what the present file asks for.
+        assert [name for name, _ in found.drawn] == list(each.picture.rows if each.picture else ())
+        assert len(found.stays) == len(each.stays)
+        assert len(found.claims) == len(each.claims)
+
+
+def test_an_answer_is_asked_recorded_repeated_and_compared(own: Path, elephan: Command, tmp_path: Path) -> None:
+    done = elephan("answer", "own", "--ask", "--store", "kept", "-q")
+    assert done.code == 1
+    assert "own: was not published yet" in done.err
+    assert elephan("answer", "own", "--ask", "--bless", "--store", "kept", "-q").code == 0
+    assert elephan("answer", "own", "--ask", "--store", "kept", "-q").code == 0
+    shown = elephan("answer", "own")
+    assert "A waits" in shown.out
+    assert "Valid for: Reno." in shown.out
+    assert len(shown.out.splitlines()) <= 15
+    found = json.loads(elephan("answer", "own", "--json").out)[0]
+    assert found["claims"] == {"A waits less": "holds"}
+    assert elephan("answer", "own", "--repeat", "--bless", "--store", "kept", "-q").code == 0
+    again = json.loads(elephan("answer", "own", "--json").out)[0]
+    assert (again["longer"], again["seed"]) == (STAYS, STAYS)
+    # The opposite claim is a difference.
+    own.write_text(OWN.replace('"<"', '">"'))
+    answers.cache_clear()
+    other = elephan("answer", "own", "--ask", "--store", "kept", "-q")
+    assert other.code == 1
+    assert "A waits less: holds, then does not hold" in other.err
+    # Pages have the answer, its picture and its command.
+    written = write_pages(tmp_path / "pages")
+    assert {path.name for path in written} == {"README.md", "own.md"}
+    page = (tmp_path / "pages" / "own.md").read_text()
+    assert "**Answer.**" in page
+    assert "pictures/own.svg" in page
+    assert (tmp_path / "pages" / "pictures" / "own.svg").exists()
+    files = elephan("answer", "own", "--out", "mine")
+    assert files.code == 0
+    assert "elephan sweep own.toml" in (tmp_path / "mine" / "ask.sh").read_text()
+    assert (tmp_path / "mine" / "own.toml").read_text() == SCENARIO
+
+
+@pytest.mark.usefixtures("own")
+def test_a_shortened_run_notices_another_simulation(elephan: Command) -> None:
+    assert elephan("answer", "own", "--ask", "--bless", "--store", "kept", "-q").code == 0
+    assert elephan("answer", "--quick", "--bless", "--store", "kept", "-q").code == 0
+    same = elephan("answer", "--quick", "--store", "kept", "-q")
+    assert (same.code, "0 of them moved" in same.err) == (0, True)
+    scenario = asking.EXAMPLES / "operators" / "own.toml"
+    scenario.write_text(SCENARIO.replace("20 ms", "21 ms"))
+    moved = elephan("answer", "--quick", "--store", "kept", "-q")
+    assert moved.code == 1
+    assert "shortened runs moved: own" in moved.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["satelite"], 'there is no answer "satelite"; did you mean "satellite"?'),
+        (["--bless"], "--bless: records what was run; say --ask, --repeat or --quick, too"),
+        (["--ask", "--quick"], "--ask, --repeat, --quick: choose one"),
+        (["--out", "x"], "--out: name one answer; elephan answer lists all"),
+    ],
+)
+def test_wrong_words_are_refused_in_a_line(elephan: Command, words: list[str], said: str) -> None:
+    done = elephan("answer", *words)
+    assert done.code == 2
+    assert said in done.err
+    assert len(done.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("senders =", "sender =", 'own.toml: unknown key "sender"; did you mean "senders"?'),
+        ('senders = "Reno."\n', "", "own.toml: missing 1 required positional argument: 'senders'"),
+    ],
+)
+def test_a_wrong_file_names_its_key(own: Path, old: str, new: str, said: str) -> None:
+    own.write_text(OWN.replace(old, new))
+    with pytest.raises(InputError, match=said.replace("?", r"\?")):
+        Answer.read(own)
+
+
+@pytest.mark.parametrize("file", sorted(SCENARIOS.glob("*.toml")), ids=lambda file: file.stem)
+def test_senders_are_those_of_a_default_host(file: Path) -> None:
+    for flows in tomllib.loads(file.read_text(encoding="utf-8")).get("flows", []):
+        if flows.get("traffic", {}).get("kind") in ("cbr", "ping"):
+            continue
+        tcp = flows["tcp"]
+        profile, more = (tcp, set()) if isinstance(tcp, str) else (tcp["profile"], set(tcp) - {"profile"})
+        assert profile == "linux"
+        assert more <= OF_THE_QUESTION
+        assert not {"recovery", "start_threshold"} & set(flows)
