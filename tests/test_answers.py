@@ -3,6 +3,7 @@
 import json
 import math
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,7 @@ def example(**more: Any) -> Answer:
 
 
 @pytest.fixture
-def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Let one answer of the test be the only one; return its file."""
     home, scenarios = tmp_path / "asked", tmp_path / "examples"
     home.mkdir()

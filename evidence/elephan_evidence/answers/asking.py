@@ -100,8 +100,8 @@ def shortened(answer: Answer, store: Path) -> dict[str, Any]:
     duration = _duration(answer)
     if not duration:
         document = json.loads(_run(answer, [words[1], words[2], "--json", "-q"], _prepared(store)))
-        return {key: _digits(value) for key, value in document["buffer"].items() if isinstance(value, int | float)}
-    length = max(SHORTEST_S, duration / SHORTENED)
+        return {name: _digits(each["median"]) for name, each in document["intervals"].items()}
+    length = max(SHORTEST_S, duration / SHORTENED, 1.1 * _last_start(answer))
     short = ["--set", f'duration="{length:g} s"', "--set", f'warmup="{length / 4:g} s"', "--set", "replications=1"]
     typed = ["run", words[2]] if words[1] == "size" else [*words[1:], "--store", "short"]
     document = json.loads(_run(answer, [*typed, *short, "--workers", "1", "--json", "-q"], _prepared(store)))
@@ -119,9 +119,19 @@ def _digits(value: float) -> float:
     return float(f"{value:.4g}")
 
 
+def _scenario(answer: Answer) -> dict[str, Any]:
+    """Return the scenario of a command as a mapping; empty if it has none."""
+    files = [file for file in sources(answer) if file.suffix == ".toml"]
+    return tomllib.loads(files[-1].read_text(encoding="utf-8")) if files else {}
+
+
 def _duration(answer: Answer) -> float:
-    scenarios = [tomllib.loads(file.read_text(encoding="utf-8")) for file in sources(answer) if file.suffix == ".toml"]
-    return seconds(scenarios[-1]["duration"]) if scenarios else 0.0
+    return seconds(_scenario(answer).get("duration", "0 s"))
+
+
+def _last_start(answer: Answer) -> float:
+    starts = [flows["start"] for flows in _scenario(answer).get("flows", []) if "start" in flows]
+    return max((seconds(start["from"]) for start in starts if isinstance(start, dict) and "from" in start), default=0)
 
 
 def sources(answer: Answer) -> list[Path]:
