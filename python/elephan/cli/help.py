@@ -34,6 +34,7 @@ VERBS: dict[str, dict[str, str]] = {
         "import": "Read a measured trace or tc's lines; write a scenario.",
         "lint": "Warn of what would ruin a study; nothing is run.",
         "estimate": "What will a run cost? Packets, seconds, memory.",
+        "transfer": "How long does a block of data take, also after silence?",
         "run": "Run a scenario: what happens, with 95 % intervals.",
         "sweep": "Run a scenario over lists of values; resumable.",
         "report": "Make one HTML page of a run, a sizing or a sweep.",

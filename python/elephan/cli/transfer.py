@@ -1,0 +1,144 @@
+"""``elephan transfer``: the time that a block of data takes on a path, also after the connection was silent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from elephan.cli.common import JsonOption, print_json, print_wrapped
+from elephan.errors import InputError
+from elephan.units import format_rate, format_time, seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+EXAMPLE = """Example:  elephan transfer 4MB --rtt 200ms --rate 50Mbit/s --after 8s
+elephan transfer 300kB --rtt 600ms --rate 20Mbit/s --law bbr1 --loss 0.01%"""
+
+FEWEST = 5
+"""Number of transfers whose mean is the answer, if each is like the other."""
+
+MOST_PACKETS = 1e8
+"""Largest number of packets of a run."""
+
+LONGEST = 64
+"""Largest factor on the duration of a run in which too few transfers ended."""
+
+REPLICATIONS = 20
+"""Number of replications where packets are lost at random; without, all would be equal."""
+
+
+def transfer(
+    size: Annotated[str, typer.Argument(metavar="SIZE", help='Payload, as "4 MB".', show_default=False)],
+    rtt: Annotated[str, typer.Option("--rtt", metavar="TIME", help="Round-trip time of the empty path.")],
+    rate: Annotated[str, typer.Option("--rate", metavar="RATE", help="Rate of the narrowest link.")],
+    after: Annotated[
+        str | None,
+        typer.Option("--after", metavar="TIME", help="Silence before it, on an open connection; else a new one."),
+    ] = None,
+    buffer: Annotated[str, typer.Option("--buffer", metavar="SIZE", help="Buffer of the link.")] = "1 bdp",
+    law: Annotated[str, typer.Option("--law", metavar="LAW", help="Congestion control.")] = "cubic",
+    paced: Annotated[bool, typer.Option("--paced", help="Pace, as with the queue fq.")] = False,
+    loss: Annotated[
+        str | None, typer.Option("--loss", metavar="SHARE", help="Share of packets lost at random, as 0.01%.")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Say how long a block of data takes with Linux's TCP, from its first segment to its arrival.
+
+    A request adds half a round trip, a new connection a whole one.
+    """
+    link: dict[str, Any] = {"name": "path", "rate": rate, "buffer": buffer}
+    if loss is not None:
+        link["loss"] = {"random": _share(loss)}
+    path = {"rtt": rtt, "control": {"law": law}}
+    sender = {"profile": "linux"} | ({"pacing": "linux"} if paced else {})
+    kept = sender | {"window_validation": "linux-kept"}
+    finite = {"kind": "finite", "size": size}
+    found = {"new connection": _took(link, path | {"tcp": sender, "traffic": finite}, 0.0)}
+    if after is not None:
+        pause = seconds(after)
+        block = {"kind": "request-response", "size": size, "law": "constant", "think": after, "think_law": "constant"}
+        found = {
+            "after silence": _took(link, path | {"tcp": sender, "traffic": block}, pause),
+            "window kept": _took(link, path | {"tcp": kept, "traffic": block}, pause),
+            **found,
+        }
+    if json:
+        print_json({"size": size, "rtt": rtt, "rate": rate, "after": after, "completion_time_s": found})
+        return
+    print_wrapped(*_lines(found, size, after))
+
+
+def _lines(found: dict[str, dict[str, Any]], size: str, after: str | None) -> Iterator[str]:
+    """Return the answer, and what else the connection could be."""
+    asked, *others = found.items()
+    name, values = asked
+    when = f"after {after} of silence" if after else "on a new connection"
+    average = format_rate(float(f"{values['payload_bytes'] * 8 / values['mean']:.3g}"))
+    yield f"{size} {when}: {_time(values)}, {average} on average; the path alone takes {_short(values['alone_s'])}."
+    words = {
+        "window kept": "With the window kept over the silence (tcp_slow_start_after_idle = 0)",
+        "new connection": "On a new connection, after its handshake",
+    }
+    for name, values in others:
+        yield f"{words[name]}: {_time(values)}."
+
+
+def _time(values: dict[str, Any]) -> str:
+    mean, half = values["mean"], values["ci95"]
+    between = f" (95 %: {_short(mean - half)} to {_short(mean + half)})" if half else ""
+    return f"{_short(mean)}{between}"
+
+
+def _short(value_s: float) -> str:
+    return format_time(float(f"{value_s:.3g}"))
+
+
+def _share(text: str) -> float:
+    """Read a share, as a number or in percent."""
+    try:
+        found = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        found = -1.0
+    if not 0 <= found < 1:
+        message = f'--loss: "{text}" is not a share of packets; give for example 0.0001 or 0.01%'
+        raise InputError(message)
+    return found
+
+
+def _took(link: dict[str, Any], flow: dict[str, Any], pause_s: float) -> dict[str, Any]:
+    """Return the completion time of a transfer [s], from runs that are long enough for `FEWEST` of them."""
+    from elephan import _native  # noqa: PLC0415 (--help does without)
+    from elephan.runs import run  # noqa: PLC0415 (as above)
+    from elephan.scenario import Scenario  # noqa: PLC0415 (as above)
+
+    payload = _native.size_bytes(flow["traffic"]["size"])
+    rate, rtt = _native.rate_bps(link["rate"]), seconds(flow["rtt"])
+    if payload * FEWEST / 1460 > MOST_PACKETS:
+        most = f"{MOST_PACKETS / FEWEST * 1460 / 1e9:.0f} GB"
+        message = f"{flow['traffic']['size']}: too large to run here; give at most {most}"
+        raise InputError(message)
+    alone = payload * 8 / rate + rtt / 2
+    wanted = FEWEST if pause_s else 1
+    first = duration = (pause_s + 4 * alone + 4 * rtt) * (wanted + 1)
+    while duration <= LONGEST * first:
+        scenario = Scenario.from_mapping(
+            {
+                "title": "transfer",
+                "duration": f"{duration:.6f} s",
+                "warmup": f"{(pause_s + alone) if pause_s else 0:.6f} s",
+                "replications": REPLICATIONS if "loss" in link else 1,
+                "links": [link],
+                "flows": [{"name": "block", "path": ["path"], "packet": "1500 B", **flow}],
+            }
+        )
+        moved = run(scenario).to_json()["groups"][0]["transfers"]
+        assert moved is not None  # all of the traffic consists of transfers
+        if moved["completed"]["mean"] >= wanted:
+            took = moved["completion_time_s"]
+            return {"mean": took["mean"], "ci95": took["ci95"], "alone_s": alone, "payload_bytes": payload}
+        duration *= 2
+    message = f"no transfer ended within {format_time(duration / 2)}; give less --loss, or a smaller size"
+    raise InputError(message)

@@ -1,0 +1,59 @@
+"""``elephan transfer``: completion times against closed forms, and wrong words."""
+
+import json
+
+import pytest
+
+from conftest import Command
+
+
+def took(elephan: Command, *words: str) -> dict[str, dict[str, float]]:
+    done = elephan("transfer", *words, "--json")
+    assert done.code == 0, done.err
+    found: dict[str, dict[str, float]] = json.loads(done.out)["completion_time_s"]
+    return found
+
+
+# Slow start from ten segments (RFC 6928) sends 10, 20, 40, 80… of 1,448 bytes, one flight a round trip. Within 2 %: the
+# time of the segments themselves on 10 Gbit/s, and ACKs that arrive before the last segment of a flight.
+@pytest.mark.parametrize(("size", "flights"), [("10kB", 1), ("40kB", 2), ("100kB", 3), ("200kB", 4)])
+def test_a_new_connection_takes_the_flights_of_slow_start(elephan: Command, size: str, flights: int) -> None:
+    found = took(elephan, size, "--rtt", "100ms", "--rate", "10Gbit/s")["new connection"]
+    assert found["mean"] == pytest.approx(0.1 * (flights - 1) + 0.05, rel=0.02)
+
+
+def test_a_kept_window_sends_a_block_at_once_and_a_restart_does_not(elephan: Command) -> None:
+    found = took(elephan, "100kB", "--rtt", "100ms", "--rate", "1Gbit/s", "--after", "5s")
+    # Half a round trip and the block on the link, with headers of 52 bytes in 1,500; the restart takes three flights.
+    assert found["window kept"]["mean"] == pytest.approx(0.05 + 8e5 / 1e9 * 1500 / 1448, rel=0.01)
+    assert found["after silence"]["mean"] == pytest.approx(0.25, rel=0.03)
+    # A silence shorter than a timeout restarts nothing.
+    short = took(elephan, "100kB", "--rtt", "100ms", "--rate", "1Gbit/s", "--after", "50ms")
+    assert short["after silence"] == short["window kept"]
+
+
+def test_the_answer_stands_in_the_first_line(elephan: Command) -> None:
+    done = elephan("transfer", "4MB", "--rtt", "200ms", "--rate", "50Mbit/s", "--after", "8s")
+    assert done.out.startswith("4MB after 8s of silence: ")
+    assert "tcp_slow_start_after_idle = 0" in done.out
+    assert len(done.out.splitlines()) <= 15
+    # Random losses have an interval.
+    assert "(95 %: " in elephan("transfer", "300kB", "--rtt", "50ms", "--rate", "20Mbit/s", "--loss", "1%").out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["4MBx", "--rtt", "1s", "--rate", "1Mbit/s"], 'unknown unit "MBx"'),
+        (["4MB", "--rtt", "1s", "--rate", "50"], '"50" has no unit'),
+        (["4MB", "--rtt", "1s", "--rate", "1Mbit/s", "--loss", "2"], '--loss: "2" is not a share of packets'),
+        (["100GB", "--rtt", "1s", "--rate", "1Gbit/s"], "100GB: too large to run here; give at most 29 GB"),
+        (["4MB", "--rtt", "1s", "--rate", "1Mbit/s", "--law", "qubic"], 'unknown law "qubic"'),
+        (["1MB", "--rtt", "1s", "--rate", "1Mbit/s", "--loss", "99%"], "no transfer ended within"),
+    ],
+)
+def test_wrong_words_get_one_line(elephan: Command, words: list[str], said: str) -> None:
+    done = elephan("transfer", *words)
+    assert done.code == 2
+    assert said in done.err
+    assert len(done.err.splitlines()) == 1
