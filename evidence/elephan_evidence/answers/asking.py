@@ -13,7 +13,7 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import elephan
+from elephan import _native, templates
 from elephan.errors import InputError
 from elephan.runs.files import write_text
 from elephan.units import seconds
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from elephan_evidence.answers.answer import Answer
     from elephan_evidence.answers.values import Document
 
-EXAMPLES = Path(elephan.__file__).with_name("examples")
-LAWS = Path(elephan.__file__).parents[2] / "examples"
+PACKAGE = Path(templates.__file__).parents[1]
+EXAMPLES = PACKAGE / "examples"
+LAWS = PACKAGE.parents[1] / "examples"
 """Laws of a checkout; a wheel has none."""
 
 SHORTENED = 20
@@ -151,7 +152,7 @@ def sources(answer: Answer) -> list[Path]:
 
 
 def _key(answer: Answer, more: Sequence[str]) -> str:
-    digest = hashlib.sha256("\0".join([elephan.__version__, answer.command, *more]).encode())
+    digest = hashlib.sha256("\0".join([_native.version(), answer.command, *more]).encode())
     for file in sources(answer):
         digest.update(file.read_bytes())
     return digest.hexdigest()[:16]

@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-import elephan
+from elephan import _native
 from elephan.runs.files import write_text
 from elephan_evidence.answers.answer import HOME
 from elephan_evidence.answers.values import Bounds
@@ -66,7 +66,7 @@ class Record:
         """Make the record of a run."""
         document = outcome.document
         return cls(
-            elephan.__version__,
+            _native.version(),
             round(outcome.processor_s),
             answer.sentence(document),
             answer.fill(answer.senders, document),
