@@ -29,7 +29,9 @@ from elephan.web.cards import cards, fill, presets  # isort: skip
 from elephan.web.export import export_site  # isort: skip
 from elephan.web.jobs import MOST_WAITING, Job  # isort: skip
 
-LONG = SHORT.replace("4 s", "10000 s").replace("10 Mbit/s", "100 Mbit/s").replace("replications = 2", "replications = 1")
+LONG = (
+    SHORT.replace("4 s", "10000 s").replace("10 Mbit/s", "100 Mbit/s").replace("replications = 2", "replications = 1")
+)
 CODE = Path(work.__file__).parent
 
 
@@ -231,10 +233,35 @@ def test_two_variants_share_their_random_numbers(page: Page) -> None:
     shown = [float(cell) for cell in rows["utilization [%]"][:2]]
     # Shown with four digits.
     assert shown == [pytest.approx(100 * a, rel=1e-3), pytest.approx(100 * b, rel=1e-3)]
+    assert last["page"]["sentence"].startswith("A uses ")
     assert page.get(f"api/results/{'/'.join(last['ids'])}").json()["paired"] == last["paired"]
     assert b"<h1>" in page.get(f"files/{'/'.join(last['ids'])}/report.html").content
     for texts in ({"A": SHORT, "B": SHORT}, {"A": SHORT, "B": SHORT.replace("= 2", "= 3", 1)}):
         assert refusal(page.post("api/jobs", {"tab": "a-tab-00", "kind": "compare", "texts": texts}))
+
+
+def test_the_headline_of_a_pair_says_what_is_decided_and_then_the_values() -> None:
+    rows = [
+        ["utilization [%]", "95.24", "99.9", "4.66 ± 0.2", "yes"],
+        ["mean queueing delay [ms]", "12.34", "40.2", "27.9 ± 3", "yes"],
+        ["loss [%]", "1", "2", "1 ± 0.1", "yes"],
+        # Decided, but not by one hundredth.
+        ["goodput of one flow of bulk [Mbit/s]", "4.7", "4.71", "0.01 ± 0.001", "yes"],
+    ]
+    assert work.verdict(["A: CUBIC", "B: Reno"], rows) == (
+        "A: CUBIC is better in queueing delay; B: Reno is better in utilization; "
+        "no clear difference in goodput of bulk",
+        "A: CUBIC uses 95.2\u00a0% of the link, packets wait 12.3\u00a0ms and a flow of bulk gets 4.7\u00a0Mbit/s. "
+        "B: Reno uses 99.9\u00a0% of the link, packets wait 40.2\u00a0ms and a flow of bulk gets 4.71\u00a0Mbit/s.",
+    )
+    pages = [*rows[:1], *rows[3:], ["time of a page, 95 % [s]", "1.3", "2.4", "1.1 ± 0.2", "yes"]]
+    headline, sentence = work.verdict(["A", "B"], pages)
+    assert headline == "A is better in page times; B is better in utilization"
+    assert sentence.endswith("B uses 99.9\u00a0% of the link and 95 % of the pages take at most 2.4\u00a0s.")
+    unknown = [[*row[:-1], ""] for row in rows]
+    assert (
+        work.verdict(["A", "B"], unknown)[0] == "No clear difference in utilization, queueing delay and goodput of bulk"
+    )
 
 
 def test_the_reach_of_a_buffer(page: Page) -> None:

@@ -20,9 +20,10 @@ import numpy as np
 from elephan.costs import estimate
 from elephan.errors import InputError
 from elephan.pictures.figure import Axis, Figure, Series, colour
-from elephan.pictures.words import with_unit
+from elephan.pictures.words import NARROW, joined, number, with_unit
 from elephan.reports.folders import page_of
 from elephan.reports.page import HeadlineNumber
+from elephan.reports.side_by_side import LEAST
 from elephan.runs import run
 from elephan.runs.pictures import over_time
 from elephan.runs.result import DELAYS, RunResult
@@ -67,6 +68,17 @@ SIZED = 40
 
 PAGES = "pages.parquet"
 """File of a run whose groups read pages."""
+
+SAID = {
+    "utilization": ("utilization", "uses {1} of the link"),
+    "mean queueing delay": ("queueing delay", "packets wait {1}"),
+    "goodput of one flow of": ("goodput of{0}", "a flow of{0} gets {1}"),
+    "time of a page, 95 %": ("page times", "95 % of the pages take at most {1}"),
+}
+"""Quantities that the headline of a comparison names, by the start of their rows: their words, and those of a value."""
+
+MORE = ("utilization", "goodput")
+"""Quantities of which more is better, by the start of their rows."""
 
 SERIES = ("utilization", "queueing_delay_s", "loss_ratio")
 
@@ -160,16 +172,41 @@ def compare_work(job: Job, results: Results, variants: Mapping[str, Scenario]) -
 
 def compare_event(results: Results, runs: Mapping[str, StoredRun]) -> Event:
     """Return the last event of a comparison: the page of both runs, and the paired differences."""
-    page = results.pair_page(runs)
     table = paired_table(list(runs.values()))
-    if timed := next((row for row in table["rows"] if row[0].startswith("time of a page, 95 %")), None):
-        a, b = runs
-        first, second = (f"{float(value):.3g} s" for value in timed[1:3])
-        page = replace(page, headline=f"95 % of the pages take at most {first} with {a} and {second} with {b}")
+    headline, sentence = verdict(list(runs), table["rows"])
+    page = replace(results.pair_page(runs), headline=headline, sentence=sentence)
     ids = [run.id for run in runs.values()]
     documents = {letter: run.to_json() for letter, run in zip("ab", runs.values(), strict=True)}
     whole = _final_event(results, "compare", ids, page)
     return whole | {"names": list(runs), "paired": table, "documents": documents}
+
+
+def verdict(names: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[str, str]:
+    """Return the headline of a comparison, what is decided first, and a sentence with the values of both variants."""
+    better: dict[str, list[str]] = {name: [] for name in names}
+    alike: list[str] = []
+    values: tuple[list[str], list[str]] = ([], [])
+    # Where there are pages, their times matter, and not the goodput of those who read them.
+    has_pages = any(label.startswith("time of a page") for label, *_ in rows)
+    shown = [start for start in SAID if not (has_pages and start.startswith("goodput"))]
+    for label, *means, _, differs in rows:
+        start = next((start for start in shown if label.startswith(start)), None)
+        if start is None:
+            continue
+        of, _, unit = label.removeprefix(start).rstrip("]").partition(" [")
+        a, b = map(float, means)
+        for said, mean in zip(values, (a, b), strict=True):
+            said.append(SAID[start][1].format(of, f"{number(mean, 3)}{NARROW}{unit}"))
+        words = SAID[start][0].format(of)
+        if differs != "yes" or max(a, b) < LEAST["%"] * min(a, b):
+            alike.append(words)
+        else:
+            better[names[(b > a) == label.startswith(MORE)]].append(words)
+    parts = [f"{name} is better in {joined(found)}" for name, found in better.items() if found]
+    parts += [f"no clear difference in {joined(alike)}"] if alike else []
+    sentence = " ".join(f"{name} {joined(said)}." for name, said in zip(names, values, strict=True))
+    headline = "; ".join(parts)
+    return f"{headline[:1].upper()}{headline[1:]}", sentence
 
 
 def paired_table(runs: Sequence[StoredRun]) -> dict[str, Any]:
@@ -201,8 +238,8 @@ def _quantities(run: StoredRun) -> dict[str, list[float]]:
         "mean queueing delay [ms]": [1e3 * float(each.links["queueing_delay_s"][link]) for each in outcomes],
         "loss [%]": [100 * each.loss_ratio(link) for each in outcomes],
     }
-    for number, group in enumerate(scenario.groups):
-        mine = [each.flows["group"] == number for each in outcomes]
+    for i, group in enumerate(scenario.groups):
+        mine = [each.flows["group"] == i for each in outcomes]
         name = group["name"]
         if (key := DELAYS.get(group["traffic"])) is not None:
             what = "round trip" if key == "rtt" else "one-way delay"
