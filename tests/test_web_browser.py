@@ -97,11 +97,11 @@ def test_a_visit_by_mouse(browser: Any, address: str) -> None:
         page.fill("#c-rate", "2")
         page.press("#c-rate", "Enter")
         final(page)
-        assert "fq-codel" in page.inner_text(".answer")
+        assert "FQ-CoDel" in page.inner_text(".answer")
         assert "B - A" in page.inner_text("table >> nth=0")
         # A changed choice is answered again.
         page.select_option("#c-b", "codel")
-        page.wait_for_function("() => document.querySelector('.answer')?.innerText.includes('B: codel')")
+        page.wait_for_function("() => document.querySelector('.answer')?.innerText.includes('B: CoDel')")
         final(page)
         page.click("role=tab[name='Command']")
         assert "links[0].queue=codel" in page.inner_text("#lines")

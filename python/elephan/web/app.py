@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 from contextlib import asynccontextmanager
+from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -15,15 +16,18 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Route
 
 from elephan import _native
+from elephan.catalog import catalog
 from elephan.costs import estimate
 from elephan.errors import InputError
 from elephan.lint import lint
 from elephan.reports.render import render
 from elephan.reports.themes import variables
 from elephan.schema import schema
+from elephan.sizing.pictures import DRAWN_RULES, rule_name
+from elephan.theory.rules import RULES
 from elephan.web import work
 from elephan.web.asking import Ask, read_ask, read_mapping, read_text
-from elephan.web.cards import cards, lessons, presets
+from elephan.web.cards import cards, labels_of, lessons, presets
 from elephan.web.guard import MOST_BYTES, Guard, TooLargeError
 from elephan.web.jobs import LOG, BusyError, Job, JobQueue
 from elephan.web.results import TYPES, Results
@@ -44,6 +48,8 @@ STATIC = {
 }
 """Files of the page, and their media types. `colours.css` is made of the report's themes."""
 
+TERMS = b"<!-- terms of the catalogue -->"
+
 TAB = re.compile(r"[A-Za-z0-9_-]{8,40}")
 SLOTS = ("run", "curve", "hero")
 
@@ -63,7 +69,18 @@ def static_files() -> dict[str, bytes]:
         f"@media (prefers-color-scheme: dark) {{ :root:not([data-theme=light]) {{ color-scheme: dark; {dark} }} }}\n"
         f":root[data-theme=dark] {{ color-scheme: dark; {dark} }}\n"
     )
-    return found | {"colours.css": css.encode()}
+    page = found["index.html"].replace(TERMS, terms().encode())
+    return found | {"index.html": page, "colours.css": css.encode()}
+
+
+def terms() -> str:
+    """Return the terms for what the controls offer, as HTML: titles and sources of the catalogue, and of the rules."""
+    found = [(rule_name(name), f"Rule of thumb for a buffer: {RULES[name].title}") for name in DRAWN_RULES[:1]]
+    for control, kind, words in (("queue", "queues", "Queue"), ("law", "laws", "Congestion control")):
+        known = {each["name"]: each for each in catalog(kind)}
+        for name, label in labels_of(control).items():
+            found.append((label, f"{words}: {known[name]['title']}. {known[name]['source']}"))
+    return "\n".join(f"<dt>{escape(term)}</dt><dd>{escape(text)}.</dd>" for term, text in found)
 
 
 def page_data() -> dict[str, Any]:

@@ -221,8 +221,9 @@ def fill(card: Card, values: Mapping[str, Any], slider: object = None) -> Filled
         raise InputError(message)
     words = {name: known[name].text(value) for name, value in checked.items()}
     words |= _derived(card, checked) | {"slider": "1 bdp" if slider is None else f"{slider} packets"}
+    labels = {name: (known[name].choices or {}).get(value, value) for name, value in checked.items()}
     variants = tuple(
-        Variant(Template(each.name).substitute(words), {k: _substituted(v, words) for k, v in each.set.items()})
+        Variant(Template(each.name).substitute(labels), {k: _substituted(v, words) for k, v in each.set.items()})
         for each in card.variants
     )
     return Filled(Template(card.scenario).substitute(words).lstrip(), Template(card.target).substitute(words), variants)
@@ -262,6 +263,12 @@ def cards() -> dict[str, Card]:
     read = _read("cards.toml")
     presets = read["presets"]
     return {card.id: card for card in (_card(each, read["controls"], presets) for each in read["cards"])}
+
+
+@cache
+def labels_of(control: str) -> dict[str, str]:
+    """Return the names of the choices of a control that several cards share, by value."""
+    return dict(_read("cards.toml")["controls"][control]["choices"])
 
 
 @cache

@@ -22,7 +22,7 @@ from elephan.errors import InputError
 from elephan.pictures.figure import Axis, Figure, Series, colour
 from elephan.pictures.words import NARROW, joined, number, with_unit
 from elephan.reports.folders import page_of
-from elephan.reports.page import HeadlineNumber
+from elephan.reports.page import HeadlineNumber, PageSection
 from elephan.reports.side_by_side import LEAST
 from elephan.runs import run
 from elephan.runs.pictures import over_time
@@ -34,7 +34,7 @@ from elephan.scenario import EXAMPLE, Scenario
 from elephan.sizing import size, size_limit
 from elephan.sizing.curve import APART, BufferCurve
 from elephan.sizing.measuring import sample
-from elephan.sizing.pictures import answer_pictures
+from elephan.sizing.pictures import DRAWN_RULES, answer_pictures, brief, rule_name
 from elephan.sizing.rules import rules
 from elephan.sizing.targets import check_targets, parse_targets, targets_json
 from elephan.stats import paired
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from elephan.reports.page import ReportPage
+    from elephan.sizing.search import SearchProgress
     from elephan.sizing.targets import BufferSample
     from elephan.store.stored import StoredRun
     from elephan.web.jobs import Event, Job
@@ -266,9 +267,7 @@ def curve_work(job: Job, results: Results, scenario: Scenario, target: str, link
         check_targets(targets, scenario.network, index)
         drawn = _Curve(job, scenario, index, target)
         drawn.sketch()
-        answer = size(
-            scenario, target, link=link, whole_curve=True, on_sample=drawn.add, progress=lambda _: job.check()
-        )
+        answer = size(scenario, target, link=link, whole_curve=True, on_sample=drawn.add, progress=drawn.told)
         results.keep_size(size_id, answer)
     return size_event(results, size_id)
 
@@ -278,13 +277,14 @@ def size_event(results: Results, size_id: str) -> Event:
     page, folder = results.page(size_id), results.size_folder(size_id)
     assert page is not None
     assert folder is not None
-    path, parts = folder / "size.json", []
-    rows = json.loads(path.read_text(encoding="utf-8"))["curve"] if path.is_file() else []
+    path, parts = folder / "size.json", list[PageSection]()
+    document = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {"curve": []}
     for part in page.parts:
-        figures = [replace(f, series=tuple(s for s in f.series if not _is_model(s))) for f in part.figures]
-        if rows and figures:
-            figures += _goodput(rows, figures[0].x)
-            rows = []
+        figures = list(part.figures)
+        if document["curve"] and figures:
+            figures = _brief(figures, document)
+            if not any(each.figures for each in parts):
+                figures += _goodput(document["curve"], figures[0].x)
         parts.append(replace(part, figures=tuple(figures)))
     return _final_event(results, "size", [size_id], replace(page, parts=tuple(parts)))
 
@@ -304,8 +304,17 @@ def _goodput(rows: Sequence[Mapping[str, Any]], x: Axis) -> list[Figure]:
     return [Figure("goodput", "Goodput per flow", alt, x, y, tuple(lines), height=220)] if names else []
 
 
-def _is_model(series: Series) -> bool:
-    return bool(series.label.startswith("model "))
+def _brief(figures: Sequence[Figure], document: Mapping[str, Any]) -> list[Figure]:
+    """Leave out the models and most rules of thumb, and name the marks in every picture."""
+    rules = {at: rule_name(name) for name in DRAWN_RULES if (at := document["rules"].get(name)) is not None}
+    nothing = np.empty(0)
+    key = Series(f"rules of thumb: {joined(rules.values())}", nothing, nothing, colour="muted", dashed=True)
+    found = []
+    for figure in brief(figures, document):
+        words = (m.label or ("answer" if m.role == "answer" else rules.get(m.at or 0.0, "")) for m in figure.marks)
+        marks = tuple(replace(mark, label=label) for mark, label in zip(figure.marks, words, strict=True))
+        found.append(replace(figure, series=(*figure.series, key) if rules else figure.series, marks=marks))
+    return found
 
 
 def limit_work(job: Job, results: Results, scenario: Scenario, target: str, link: str) -> Event:
@@ -336,6 +345,7 @@ class _Curve:
         self.short: dict[int, BufferSample] = {}
         self.curve = BufferCurve(scenario.replications)
         self._sent_s = 0.0
+        self._expected = 0
 
     def sketch(self) -> None:
         """Measure a few buffers with short runs."""
@@ -358,13 +368,19 @@ class _Curve:
         if time.monotonic() - self._sent_s > 0.1:
             self.send()
 
+    def told(self, progress: SearchProgress) -> None:
+        """Note how many runs the search expects."""
+        self.job.check()
+        self._expected = progress.expected
+
     def send(self) -> None:
         """Send the pictures of what is known."""
         self._sent_s = time.monotonic()
         points, runs = len(self.curve.buffers), sum(map(self.curve.replications, self.curve.buffers))
-        says = f"{points} buffers measured, {runs} runs" if points else "a sketch from short runs"
-        sent = {"state": "preliminary", "kind": "size", "says": says, "done": points}
-        self.job.send(sent | {"figures": figure_views(self.figures())})
+        sketched = f"a sketch: {len(self.short)} of {POINTS} buffers with short runs"
+        says = f"{points} buffers measured, {runs} of about {max(runs, self._expected)} runs" if points else sketched
+        done = _progress(says, len(self.short) + runs, POINTS + max(runs, self._expected or SIZED))
+        self.job.send(done | {"state": "preliminary", "kind": "size", "figures": figure_views(self.figures())})
 
     def figures(self) -> list[Figure]:
         """Return the pictures of utilization, delay, loss and goodput against the buffer."""
@@ -380,7 +396,8 @@ class _Curve:
         ]
         found = []
         # The axes are those of all points, measured and preliminary.
-        drawn = answer_pictures(document | {"curve": guessed + rows}, self.facts, {})
+        whole = document | {"curve": guessed + rows}
+        drawn = _brief(answer_pictures(whole, self.facts, {}), whole)
         measured = {figure.name: figure for figure in answer_pictures(document, self.facts, {})} if rows else {}
         for figure in drawn:
             short = [s for s in guessed if not any(_near(s["buffer_packets"], row["buffer_packets"]) for row in rows)]
@@ -395,7 +412,7 @@ class _Curve:
                 faint=True,
             )
             lines = measured[figure.name].series if figure.name in measured else ()
-            found.append(replace(figure, series=(*lines, *((pale,) if short else ()))))
+            found.append(replace(figure, series=(*lines, *((pale,) if short else ()), *figure.series[-1:])))
         goodput = "goodput_per_flow_bps"
         for row in rows:
             estimates = [self.curve.group(row["buffer_packets"], i, goodput).to_json() for i in range(len(self.names))]
