@@ -33,23 +33,16 @@ SCRIPT = '<script src="draw.js" defer></script>'
 def export_site(
     folder: Path, *, say: Callable[[str], None], only: Collection[str] | None = None, shorten: float = 1.0
 ) -> int:
-    """Write the static edition.
+    """Write the static edition into a folder, and return the number of its files.
 
     Parameters
     ----------
-    folder : Path
-        Made if missing.
     say : callable
         Called with a line of progress for each question.
     only : collection of str, optional
         Ids of questions and experiments to compute; all by default.
     shorten : float
         Factor on the length of every run; 1 but in tests.
-
-    Returns
-    -------
-    int
-        Number of files.
     """
     written = 0
     wanted = [name for name in (*cards(), *lessons()) if only is None or name in only]
@@ -116,7 +109,7 @@ def _shortened(scenario: Scenario, factor: float) -> Scenario:
 
 def _plain(event: dict[str, Any]) -> dict[str, Any]:
     """Leave out what the page does not show."""
-    return {key: value for key, value in event.items() if key not in ("documents", "state", "id", "ids", "downloads")}
+    return {key: value for key, value in event.items() if key not in ("state", "id", "ids", "downloads")}
 
 
 def _json(value: object) -> str:

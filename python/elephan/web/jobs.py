@@ -176,13 +176,7 @@ class Job:
 
 
 class JobQueue:
-    """Jobs that wait and run.
-
-    Parameters
-    ----------
-    workers : int
-        Threads for simulations.
-    """
+    """Jobs that wait and run, with a number of threads for their simulations."""
 
     def __init__(self, workers: int) -> None:
         self.simulations = SimulationThreads(workers)

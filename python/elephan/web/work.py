@@ -20,13 +20,12 @@ import numpy as np
 from elephan.costs import estimate
 from elephan.errors import InputError
 from elephan.pictures.figure import Axis, Figure, Series, colour
-from elephan.pictures.words import NARROW, joined, number, with_unit
+from elephan.pictures.words import joined, with_unit
 from elephan.reports.folders import page_of
-from elephan.reports.page import HeadlineNumber, PageSection
-from elephan.reports.side_by_side import LEAST
+from elephan.reports.page import HeadlineNumber, PageSection, ReportPage
 from elephan.runs import run
 from elephan.runs.pictures import over_time
-from elephan.runs.result import DELAYS, RunResult
+from elephan.runs.result import RunResult
 from elephan.runs.sampled import sampled
 from elephan.runs.side_by_side import NamedRun, laid_over
 from elephan.runs.warmup import settle_warmup
@@ -37,15 +36,14 @@ from elephan.sizing.measuring import sample
 from elephan.sizing.pictures import DRAWN_RULES, answer_pictures, brief, rule_name
 from elephan.sizing.rules import rules
 from elephan.sizing.targets import check_targets, parse_targets, targets_json
-from elephan.stats import paired
-from elephan.units import format_long_time, format_measured, format_time
+from elephan.units import format_long_time, format_time
+from elephan.web.comparing import options_pictures, options_table, page_of_variants, paired_table
 from elephan.web.results import size_key
-from elephan.web.views import figure_views, page_view
+from elephan.web.views import figure_views, page_view, table_view
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from elephan.reports.page import ReportPage
     from elephan.sizing.search import SearchProgress
     from elephan.sizing.targets import BufferSample
     from elephan.store.stored import StoredRun
@@ -67,20 +65,6 @@ POINTS = 9
 SIZED = 40
 """Replications that a sizing takes, roughly, for the limit on its cost."""
 
-PAGES = "pages.parquet"
-"""File of a run whose groups read pages."""
-
-SAID = {
-    "utilization": ("utilization", "uses {1} of the link"),
-    "mean queueing delay": ("queueing delay", "packets wait {1}"),
-    "goodput of one flow of": ("goodput of{0}", "a flow of{0} gets {1}"),
-    "time of a page, 95 %": ("page times", "95 % of the pages take at most {1}"),
-}
-"""Quantities that the headline of a comparison names, by the start of their rows: their words, and those of a value."""
-
-MORE = ("utilization", "goodput")
-"""Quantities of which more is better, by the start of their rows."""
-
 SERIES = ("utilization", "queueing_delay_s", "loss_ratio")
 
 
@@ -96,7 +80,7 @@ def warm() -> None:
         page_of(Path(folder))
 
 
-def check_cost(scenario: Scenario, kind: str) -> float:
+def check_cost(scenarios: Sequence[Scenario], kind: str) -> float:
     """Return the estimated processor time of a job [s].
 
     Raises
@@ -104,11 +88,12 @@ def check_cost(scenario: Scenario, kind: str) -> float:
     InputError
         If it is too long for a page, or needs more memory than there is.
     """
-    cost = estimate(scenario, workers=1, series=True)
-    if reason := cost.refusal():
-        raise InputError(reason)
-    each = cost.cpu_s / max(1, cost.replications)
-    cpu_s = {"run": cost.cpu_s, "compare": 2 * cost.cpu_s}.get(kind, SIZED * each)
+    cpu_s = 0.0
+    for scenario in scenarios:
+        cost = estimate(scenario, workers=1, series=True)
+        if reason := cost.refusal():
+            raise InputError(reason)
+        cpu_s += SIZED * cost.cpu_s / max(1, cost.replications) if kind in ("curve", "limit") else cost.cpu_s
     if cpu_s > MOST_CPU_S:
         message = (
             f"takes about {format_long_time(cpu_s)} of processor; a page runs up to {format_long_time(MOST_CPU_S)}: "
@@ -122,12 +107,16 @@ def run_work(job: Job, results: Results, scenario: Scenario) -> Event:
     """Run a scenario, with pictures meanwhile; the last event is the page of the run."""
     stored = results.find(scenario)
     if stored is None:
-        for share, [result] in _preliminary(job, [scenario]):
-            document = _as_whole(result, scenario)
-            figures = over_time(document, scenario, sampled(result))
-            job.send(_seen(share, scenario, figures, _tiles(document)))
-        stored = _final(job, results, scenario)
+        _watch(job, scenario)
+        stored = _final(job, results, {"refining": scenario}, "refining")
     return run_event(results, stored)
+
+
+def _watch(job: Job, scenario: Scenario) -> None:
+    """Send pictures of the first replication while it grows."""
+    for share, [result] in _preliminary(job, [scenario]):
+        document = _as_whole(result, scenario)
+        job.send(_seen(share, scenario, over_time(document, scenario, sampled(result)), _tiles(document)))
 
 
 def run_event(results: Results, stored: StoredRun) -> Event:
@@ -145,14 +134,14 @@ def run_event(results: Results, stored: StoredRun) -> Event:
     return _final_event(results, "run", [stored.id], page)
 
 
-def _final_event(results: Results, kind: str, ids: list[str], page: ReportPage) -> Event:
+def _final_event(results: Results, kind: str, ids: list[str], page: ReportPage, names: Sequence[str] = ("",)) -> Event:
     return {
         "state": "final",
         "kind": kind,
         "id": ids[0],
         "ids": ids,
         "page": page_view(page),
-        "downloads": results.downloads(ids),
+        "downloads": results.downloads(ids, names),
     }
 
 
@@ -167,95 +156,34 @@ def compare_work(job: Job, results: Results, variants: Mapping[str, Scenario]) -
                 for (name, scenario), result in zip(variants.items(), found, strict=True)
             ]
             job.send(_seen(share, scenarios[0], laid_over(seen), []))
-    kept = {name: run or _final(job, results, variants[name]) for name, run in runs.items()}
-    return compare_event(results, kept)
+    return compare_event(results, {name: _final(job, results, variants, name) for name in variants})
 
 
 def compare_event(results: Results, runs: Mapping[str, StoredRun]) -> Event:
-    """Return the last event of a comparison: the page of both runs, and the paired differences."""
-    table = paired_table(list(runs.values()))
-    headline, sentence = verdict(list(runs), table["rows"])
-    page = replace(results.pair_page(runs), headline=headline, sentence=sentence)
-    ids = [run.id for run in runs.values()]
-    documents = {letter: run.to_json() for letter, run in zip("ab", runs.values(), strict=True)}
-    whole = _final_event(results, "compare", ids, page)
-    return whole | {"names": list(runs), "paired": table, "documents": documents}
+    """Return the last event of a comparison: the page of its variants, and of two the paired differences."""
+    names = ["A", "B"] if len(runs) == 2 else list(runs)
+    event = _final_event(results, "compare", [run.id for run in runs.values()], page_of_variants(runs), names)
+    return event | ({"paired": paired_table(list(runs.values()))} if len(runs) == 2 else {})
 
 
-def verdict(names: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[str, str]:
-    """Return the headline of a comparison, what is decided first, and a sentence with the values of both variants."""
-    better: dict[str, list[str]] = {name: [] for name in names}
-    alike: list[str] = []
-    values: tuple[list[str], list[str]] = ([], [])
-    # Where there are pages, their times matter, and not the goodput of those who read them.
-    has_pages = any(label.startswith("time of a page") for label, *_ in rows)
-    shown = [start for start in SAID if not (has_pages and start.startswith("goodput"))]
-    for label, *means, _, differs in rows:
-        start = next((start for start in shown if label.startswith(start)), None)
-        if start is None:
-            continue
-        of, _, unit = label.removeprefix(start).rstrip("]").partition(" [")
-        a, b = map(float, means)
-        for said, mean in zip(values, (a, b), strict=True):
-            said.append(SAID[start][1].format(of, f"{number(mean, 3)}{NARROW}{unit}"))
-        words = SAID[start][0].format(of)
-        if differs != "yes" or max(a, b) < LEAST["%"] * min(a, b):
-            alike.append(words)
-        else:
-            better[names[(b > a) == label.startswith(MORE)]].append(words)
-    parts = [f"{name} is better in {joined(found)}" for name, found in better.items() if found]
-    parts += [f"no clear difference in {joined(alike)}"] if alike else []
-    sentence = " ".join(f"{name} {joined(said)}." for name, said in zip(names, values, strict=True))
-    headline = "; ".join(parts)
-    return f"{headline[:1].upper()}{headline[1:]}", sentence
+def options_work(job: Job, results: Results, variants: Mapping[str, Scenario]) -> Event:
+    """Run all options one after the other; their table has short runs first, and fills while they are run."""
+    seen: dict[str, StoredRun | RunResult] = {}
 
+    def tell(says: str, done: int) -> None:
+        table, _ = options_table(seen)
+        sent = _progress(says, done, 2 * len(variants)) | {"state": "preliminary", "table": table_view(table)}
+        job.send(sent | {"kind": "options", "figures": figure_views(options_pictures(seen))})
 
-def paired_table(runs: Sequence[StoredRun]) -> dict[str, Any]:
-    """Return the paired differences of two runs, B - A, with 95 % intervals, as a table."""
-    first, second = (_quantities(run) for run in runs)
-    rows, count = [], 0
-    for label in (each for each in first if each in second):
-        a, b = np.array(first[label]), np.array(second[label])
-        if a.shape != b.shape or not (np.isfinite(a) & np.isfinite(b)).any():
-            continue
-        count = len(a)
-        found = paired(b, a).difference
-        sure = "" if found.ci95 is None else "yes" if abs(found.mean) > found.ci95 else "no"
-        shown = (f"{float(np.nanmean(values)):.4g}" for values in (a, b))
-        rows.append([label, *shown, format_measured({"mean": found.mean, "ci95": found.ci95}), sure])
-    heads = ["quantity", "A", "B", "B - A, with 95 % interval", "differs"]
-    note = f"Differences of {count} pairs of replications with the same random numbers, whose common effects cancel."
-    return {"title": "Paired difference", "heads": heads, "rows": rows, "numeric": [False, True, True, True, False]} | {
-        "note": note
-    }
-
-
-def _quantities(run: StoredRun) -> dict[str, list[float]]:
-    """Return what two variants are compared by, a number for each replication: of the link, then of groups of flows."""
-    scenario, outcomes = run.scenario, run.outcomes
-    link = scenario.link_index(None)
-    found = {
-        "utilization [%]": [100 * float(each.links["utilization"][link]) for each in outcomes],
-        "mean queueing delay [ms]": [1e3 * float(each.links["queueing_delay_s"][link]) for each in outcomes],
-        "loss [%]": [100 * each.loss_ratio(link) for each in outcomes],
-    }
-    for i, group in enumerate(scenario.groups):
-        mine = [each.flows["group"] == i for each in outcomes]
-        name = group["name"]
-        if (key := DELAYS.get(group["traffic"])) is not None:
-            what = "round trip" if key == "rtt" else "one-way delay"
-            values = [1e3 * each.flows["delay_s"][at].mean() for each, at in zip(outcomes, mine, strict=True)]
-            found[f"mean {what} of {name} [ms]"] = [float(value) for value in values]
-        else:
-            values = [1e-6 * each.flows["goodput_bps"][at].mean() for each, at in zip(outcomes, mine, strict=True)]
-            found[f"goodput of one flow of {name} [Mbit/s]"] = [float(value) for value in values]
-    if PAGES in {path.name for path in run.folder.iterdir()}:
-        pages = run.read("pages")
-        run_of, took_s = (np.asarray(pages[name]) for name in ("replication", "duration_s"))
-        for label, how in (("mean", np.mean), ("95 %", lambda x: np.quantile(x, 0.95))):
-            times = [took_s[run_of == i] for i in range(len(outcomes))]
-            found[f"time of a page, {label} [s]"] = [float(how(x)) if x.size else float("nan") for x in times]
-    return found
+    for name, scenario in variants.items():
+        short = _short(scenario)
+        seen[name] = results.find(scenario) or RunResult(short, tuple(job.replications(short, [0])), "window", 0.0)
+        tell(f"a sketch: {len(seen)} of {len(variants)} with short runs", len(seen))
+    kept: dict[str, StoredRun] = {}
+    for name in variants:
+        seen[name] = kept[name] = _final(job, results, variants, name)
+        tell(f"{len(kept)} of {len(variants)} measured", len(variants) + len(kept))
+    return compare_event(results, kept)
 
 
 def curve_work(job: Job, results: Results, scenario: Scenario, target: str, link: str) -> Event:
@@ -321,9 +249,7 @@ def limit_work(job: Job, results: Results, scenario: Scenario, target: str, link
     """Search for the longest path that a buffer is enough for, with pictures of the scenario meanwhile."""
     size_id = size_key(scenario, "rtt", target, link)
     if results.size_folder(size_id) is None:
-        for share, [result] in _preliminary(job, [scenario]):
-            document = _as_whole(result, scenario)
-            job.send(_seen(share, scenario, over_time(document, scenario, sampled(result)), _tiles(document)))
+        _watch(job, scenario)
 
         def told(progress: Any) -> None:
             of = progress.expected
@@ -352,10 +278,7 @@ class _Curve:
         bdp, flows = self.facts["bdp_packets"], max(1, self.facts["flows"])
         low, high = max(1.0, min(bdp / 64, bdp / flows**0.5 / 4)), max(4.0, 2 * bdp)
         buffers = sorted({max(1, round(low * (high / low) ** (i / (POINTS - 1)))) for i in range(POINTS)})
-        cost = estimate(self.scenario, workers=1)
-        whole_s = self.scenario.facts["duration_s"]
-        short_s = whole_s * min(0.5, max(0.02, SHORT_S / max(1e-9, cost.cpu_s / cost.replications)))
-        short = self.scenario.replace({"duration": f"{short_s:.6g} s", "warmup": f"{short_s / 4:.6g} s"})
+        short = _short(self.scenario)
         for buffer in sorted(buffers, key=lambda b: abs(b - bdp)):
             [outcome] = self.job.replications(short.with_buffer(self.link, buffer), [0], series=False)
             self.short[buffer] = sample(short, self.link, outcome)
@@ -441,17 +364,28 @@ def _preliminary(job: Job, scenarios: Sequence[Scenario]) -> Any:
         share *= 2
 
 
-def _final(job: Job, results: Results, scenario: Scenario) -> StoredRun:
-    """Run all replications as `elephan.run` does, and keep the result."""
+def _final(job: Job, results: Results, variants: Mapping[str, Scenario], name: str) -> StoredRun:
+    """Run all replications of one of some variants as `elephan.run` does and keep the result, unless it is there."""
+    scenario = variants[name]
+    if (kept := results.find(scenario)) is not None:
+        return kept
     started = time.perf_counter()
     settled = settle_warmup(scenario, 1, lambda _: job.check())
-    count = settled.replications
+    count, before = settled.replications, list(variants).index(name)
 
     def told(done: int) -> None:
-        job.send(_progress(f"refining: {done} of {count} replications", done, count))
+        says = f"{name}: {done} of {count} replications"
+        job.send(_progress(says, before * count + done, len(variants) * count))
 
     outcomes = tuple(job.replications(settled, range(count), done=told))
     return results.keep(RunResult(settled, outcomes, "window", time.perf_counter() - started), scenario)
+
+
+def _short(scenario: Scenario) -> Scenario:
+    """Return a scenario with a run of `SHORT_S`."""
+    cost, whole_s = estimate(scenario, workers=1), scenario.facts["duration_s"]
+    short_s = whole_s * min(0.5, max(0.02, SHORT_S / max(1e-9, cost.cpu_s / cost.replications)))
+    return scenario.replace({"duration": f"{short_s:.6g} s", "warmup": f"{short_s / 4:.6g} s"})
 
 
 def _as_whole(result: RunResult, scenario: Scenario) -> dict[str, Any]:
