@@ -129,7 +129,10 @@ def page_of_variants(runs: Mapping[str, StoredRun]) -> ReportPage:
     sentence = f"The intervals decide no best one in {joined(others)}." if others else ""
     scenario = next(iter(runs.values())).scenario
     parts = (PageSection("Results", (), tuple(options_pictures(runs)), (table,)),)
-    return ReportPage("Options", scenario.title, (), headline, sentence, parts=parts, scenario=scenario.text)
+    found = [(name, warned) for name, run in runs.items() for warned in run.to_json()["warnings"]]
+    warnings = tuple({**warned, "where": f"{name}: {warned['where']}"} for name, warned in found)
+    about: dict[str, Any] = {"parts": parts, "warnings": warnings, "scenario": scenario.text}
+    return ReportPage("Options", scenario.title, (), headline, sentence, **about)
 
 
 def names_of(runs: Sequence[StoredRun]) -> list[str]:

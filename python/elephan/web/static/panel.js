@@ -108,7 +108,7 @@
       const bar = of ? el("progress", { max: of, value, "aria-label": "progress of the run" }) : null;
       this.chip("running", "Preliminary", says, bar, button("Cancel", () => post(`api/jobs/${this.job}/cancel`)));
       if (!figures) return;
-      this.figures.show(figures);
+      this.figures.show(figures.slice(0, this.options.brief));
       if (rows) this.rest.replaceChildren(table(rows));
       if (numbers?.length && !this.options.brief) {
         const words = el("p", { class: "muted" }, "So far, including the start of the run:");
