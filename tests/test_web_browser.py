@@ -267,10 +267,12 @@ def test_no_serious_finding_of_accessibility(browser: Any, address: str, dark: b
     script = axe()
     with visit(browser, address, dark=dark) as page:
         page.goto(address)
-        for place in ("", SHORT_PAGE, "#/experiments", "#/x/sawtooth", "#/file"):
+        questions = (SHORT_PAGE, f"{SHORT_PAGE}&b=all", "#/q/buffer?rate=5&flows=2&rtt=40")
+        for place in ("", *questions, "#/experiments", "#/x/sawtooth", "#/file"):
             page.goto(f"{address}{place}")
             page.wait_for_selector("main h1")
-            if place == SHORT_PAGE:
+            page.evaluate("document.querySelector('footer details').open = true")
+            if place in questions:
                 final(page)
             if place == "#/file":
                 page.click("button:text('All keys')")

@@ -122,7 +122,8 @@ class Server:
 
     def __init__(self, results: Results, workers: int) -> None:
         self.results, self.workers = results, workers
-        self._static = static_files()
+        # Made before the first visit, which waits for it: the cards and the experiments are read from their files.
+        self._static, self._data = static_files(), page_data()
         self._queue: JobQueue | None = None
 
     @property
@@ -155,7 +156,7 @@ class Server:
         """Return the application."""
         routes = [
             Route("/", self.static),
-            Route("/api/page", lambda _: JSONResponse(page_data())),
+            Route("/api/page", lambda _: JSONResponse(self._data)),
             Route("/api/schema", lambda _: JSONResponse(schema())),
             Route("/api/fill", self.fill, methods=["POST"]),
             Route("/api/check", self.check, methods=["POST"]),

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from elephan.web.asking import Ask
 
 FOOT = re.compile(r'<p id="foot">[^<]*')
-SCRIPT = '<script src="draw.js" defer></script>'
+PRELOAD = '<link rel="preload" href="api/page" as="fetch" crossorigin="anonymous">'
 
 
 def export_site(
@@ -52,7 +52,7 @@ def export_site(
     for name, content in static_files().items():
         text = content.decode()
         if name == "index.html":
-            text = text.replace(SCRIPT, f'<script src="data.js" defer></script>\n{SCRIPT}')
+            text = text.replace(PRELOAD, '<script src="data.js" defer></script>')
             text = FOOT.sub(f'<p id="foot">Computed by elephan {data["version"]}.', text)
         written += _write(folder / name, text)
     written += _write(folder / "data.js", f"window.elephanStatic = {_json(data)};\n")
