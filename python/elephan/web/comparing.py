@@ -41,7 +41,7 @@ MORE = ("utilization", "goodput")
 
 
 def quantities(run: StoredRun | RunResult) -> dict[str, list[float]]:
-    """Return what variants are compared by, a number for each replication: of the link, then of groups of flows."""
+    """Return what variants are compared by, a number for each replication: of the link, of pages, then of flows."""
     scenario, outcomes = run.scenario, run.outcomes
     link = scenario.link_index(None)
     found = {
@@ -49,6 +49,12 @@ def quantities(run: StoredRun | RunResult) -> dict[str, list[float]]:
         "mean queueing delay [ms]": [1e3 * float(each.links["queueing_delay_s"][link]) for each in outcomes],
         "loss [%]": [100 * each.loss_ratio(link) for each in outcomes],
     }
+    if isinstance(run, StoredRun) and (run.folder / PAGES).is_file():
+        pages = run.read("pages")
+        run_of, took_s = (np.asarray(pages[name]) for name in ("replication", "duration_s"))
+        times = [took_s[run_of == i] for i in range(len(outcomes))]
+        for label, how in (("mean time of a page", np.mean), ("time of a page, 95 %", lambda x: np.quantile(x, 0.95))):
+            found[f"{label} [s]"] = [float(how(x)) if x.size else float("nan") for x in times]
     for i, group in enumerate(scenario.groups):
         mine = [each.flows["group"] == i for each in outcomes]
         name = group["name"]
@@ -59,12 +65,6 @@ def quantities(run: StoredRun | RunResult) -> dict[str, list[float]]:
         else:
             values = [1e-6 * each.flows["goodput_bps"][at].mean() for each, at in zip(outcomes, mine, strict=True)]
             found[f"goodput of one flow of {name} [Mbit/s]"] = [float(value) for value in values]
-    if isinstance(run, StoredRun) and (run.folder / PAGES).is_file():
-        pages = run.read("pages")
-        run_of, took_s = (np.asarray(pages[name]) for name in ("replication", "duration_s"))
-        for label, how in (("mean", np.mean), ("95 %", lambda x: np.quantile(x, 0.95))):
-            times = [took_s[run_of == i] for i in range(len(outcomes))]
-            found[f"time of a page, {label} [s]"] = [float(how(x)) if x.size else float("nan") for x in times]
     return found
 
 

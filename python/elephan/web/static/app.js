@@ -183,7 +183,7 @@
     const label = el("label", { for: "slider" }, el("strong", {}, "Experiment."), help, words);
     const between = named("panel", "Experiment", label, slider);
     const behind = new Panel("run", { brief: 4 });
-    const after = named("panel", "The link of the slider", el("h2", {}, "The link with the buffer of the slider"), behind.node);
+    const after = named("panel", "Link", el("h2", {}, "The link with the buffer of the slider"), behind.node);
     const sizing = new Panel("curve", { refused: refusing, between, after, drawn: (event) => axis(event) });
     const run = paused(() => behind.start({ kind: "run", card: card.id, values, slider: chosen }));
     // The slider has the extent of the curve, which grows while points arrive; the chosen buffer stays.
