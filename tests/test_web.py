@@ -240,6 +240,7 @@ def test_two_variants_share_their_random_numbers(page: Page) -> None:
     # Shown with four digits.
     assert shown == [pytest.approx(100 * a, rel=1e-3), pytest.approx(100 * b, rel=1e-3)]
     assert last["page"]["sentence"].startswith("A uses ")
+    assert "queueing delay" in last["page"]["headline"]
     assert page.get(f"api/results/{'/'.join(last['ids'])}").json()["paired"] == last["paired"]
     assert b"<h1>" in page.get(f"files/{'/'.join(last['ids'])}/report.html").content
     for texts in ({"A": SHORT, "B": SHORT}, {"A": SHORT, "B": SHORT.replace("= 2", "= 3", 1)}):
@@ -306,6 +307,9 @@ def test_the_headline_of_a_pair_says_what_is_decided_and_then_the_values() -> No
         "B: Reno uses 99.9\u00a0% of the link, packets wait 40.2\u00a0ms and a flow of bulk gets 4.71\u00a0Mbit/s.",
     )
     pages = [*rows[:1], *rows[3:], ["time of a page, 95 % [s]", "1.3", "2.4", "1.1 ± 0.2", "yes"]]
+    pings = [["mean round trip of ping [ms]", "31", "128", "97 ± 1", "yes"]]
+    headline, _ = verdict(["A", "B"], pings)
+    assert headline == "A is better in round trip of ping"
     headline, sentence = verdict(["A", "B"], pages)
     assert headline == "A is better in page times; B is better in utilization"
     assert sentence.endswith("B uses 99.9\u00a0% of the link and 95 % of the pages take at most 2.4\u00a0s.")

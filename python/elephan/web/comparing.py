@@ -31,6 +31,7 @@ PAGES = "pages.parquet"
 SAID = {
     "utilization": ("utilization", "uses {1} of the link"),
     "mean queueing delay": ("queueing delay", "packets wait {1}"),
+    "mean round trip of": ("round trip of{0}", "a round trip of{0} takes {1}"),
     "goodput of one flow of": ("goodput of{0}", "a flow of{0} gets {1}"),
     "time of a page, 95 %": ("page times", "95 % of the pages take at most {1}"),
 }
