@@ -270,7 +270,7 @@ class Server:
         """Return several runs by name; empty if one is missing, or two are alike."""
         runs = [run for each in ids[:MOST_OPTIONS] if (run := self.results.run(each)) is not None]
         named = dict(zip(names_of(runs), runs, strict=False))
-        return named if len(named) == len(ids) else {}
+        return named if len(named) == len(ids) == len(set(ids)) else {}
 
     def _result(self, ids: list[str]) -> dict[str, Any] | None:
         if len(ids) > 1:

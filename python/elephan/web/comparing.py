@@ -119,8 +119,10 @@ def paired_table(runs: Sequence[StoredRun]) -> dict[str, Any]:
 def page_of_variants(runs: Mapping[str, StoredRun]) -> ReportPage:
     """Return the page of two variants or more, by name; the report lays no more than two over each other."""
     if len(runs) == 2:
-        headline, sentence = verdict(list(runs), paired_table(list(runs.values()))["rows"])
-        return replace(page_of_several(dict(runs)), headline=headline, sentence=sentence)
+        page, rows = page_of_several(dict(runs)), paired_table(list(runs.values()))["rows"]
+        headline, sentence = verdict(list(runs), rows)
+        # Runs with different numbers of replications have no pairs.
+        return replace(page, headline=headline, sentence=sentence) if rows else page
     table, best = options_table(runs)
     won: dict[str, list[str]] = {}
     for label, name in best.items():
